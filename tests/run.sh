@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs every test of Kernlink. Needs Rust (the version in Cargo.toml or newer) and a C compiler as linker; everything
+# else comes through cargo.
+#
+#   bash tests/run.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+for tool in cargo rustc cc; do
+    command -v "$tool" >/dev/null || { echo "tests/run.sh: \`$tool\` is missing: install Rust and a C compiler" >&2; exit 1; }
+done
+# One target folder for the workspace and the crates outside it, so that nothing is built twice.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
+
+step() { printf '\n== %s\n' "$*"; }
+
+if cargo fmt --version >/dev/null 2>&1; then
+    step "format"
+    cargo fmt --all --check
+fi
+step "the workspace's tests"
+cargo test --workspace --features cli
+step "every feature by itself"
+for feature in array math nn; do
+    cargo check --quiet --no-default-features --features "$feature"
+done
+step "the custom-ops example, a crate of its own"
+cargo test --manifest-path examples/custom-ops/Cargo.toml
+cargo run --quiet --manifest-path examples/custom-ops/Cargo.toml
+step "the digits example"
+cargo run --quiet --features npy --example digits
+echo
+echo "all tests passed"
