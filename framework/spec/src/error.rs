@@ -1,0 +1,128 @@
+//! Errors that say where in a spec they are.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A range of bytes in a spec.
+pub type Span = Range<usize>;
+
+/// Why a spec is wrong, and where in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError {
+    /// What is wrong, what was expected and what to do.
+    pub message: String,
+    /// The bytes of the spec that are meant; empty at its end if something is missing there.
+    pub span: Span,
+}
+
+impl SpecError {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
+        SpecError { message: message.into(), span }
+    }
+
+    /// The message, with the spec below it and carets under the piece that is meant.
+    ///
+    /// ```text
+    /// unknown dtype `flaot`: did you mean `float`?
+    ///     T: {flaot, int32}
+    ///         ^^^^^
+    /// ```
+    pub fn render(&self, spec: &str) -> String {
+        if spec.is_empty() {
+            return self.message.clone();
+        }
+        let start = floor(spec, self.span.start);
+        let end = floor(spec, self.span.end).max(start);
+        let line_start = spec[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = spec[start..].find('\n').map_or(spec.len(), |newline| start + newline);
+        let blank = spec[line_start..start].chars().count();
+        let marked = spec[start..end.min(line_end)].chars().count().max(1);
+        let line = &spec[line_start..line_end];
+        format!("{}\n    {line}\n    {}{}", self.message, " ".repeat(blank), "^".repeat(marked))
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// The last character boundary at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The candidate that a misspelt word most likely meant, if one is near.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (word.chars().count() / 3).clamp(1, 3);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(&word.to_lowercase(), &candidate.to_lowercase()), candidate))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// `: did you mean `x`?`, or the given text if nothing is near.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    otherwise: impl FnOnce() -> String,
+) -> String {
+    match nearest(word, candidates) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None => otherwise(),
+    }
+}
+
+/// The number of insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn renders_carets_under_the_piece() {
+        let error = SpecError::new(4..9, "unknown dtype `flaot`");
+        assert_eq!(error.render("T: {flaot}"), "unknown dtype `flaot`\n    T: {flaot}\n        ^^^^^");
+        let error = SpecError::new(2..2, "more expected");
+        assert_eq!(error.render("T:"), "more expected\n    T:\n      ^");
+    }
+
+    #[test]
+    fn renders_the_line_that_is_meant() {
+        let error = SpecError::new(4..6, "bad");
+        assert_eq!(error.render("é:\nab"), "bad\n    ab\n    ^^");
+    }
+
+    #[test]
+    fn nearest_finds_slips_and_no_strangers() {
+        assert_eq!(nearest("flaot", ["double", "float"]), Some("float"));
+        assert_eq!(nearest("Int", ["int"]), Some("int"));
+        assert_eq!(nearest("quux", ["float", "int"]), None);
+    }
+}

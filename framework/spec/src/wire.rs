@@ -1,0 +1,242 @@
+//! Tensors and functions in defaults: from protobuf text to the wire format, by small tables of the messages' fields.
+
+use crate::default::{boolean, dtype, float, integer};
+use crate::error::{SpecError, did_you_mean};
+use crate::text::{TextField, TextKind, TextValue};
+
+/// The type of a field.
+#[derive(Clone, Copy)]
+enum Kind {
+    Int,
+    Uint32,
+    Uint64,
+    Float,
+    Double,
+    Bool,
+    Bytes,
+    Dtype,
+    Message(&'static Schema),
+}
+
+/// A field of a message.
+struct Field {
+    name: &'static str,
+    number: u32,
+    kind: Kind,
+    repeated: bool,
+}
+
+/// A message: its name and fields.
+struct Schema {
+    name: &'static str,
+    fields: &'static [Field],
+}
+
+const fn one(name: &'static str, number: u32, kind: Kind) -> Field {
+    Field { name, number, kind, repeated: false }
+}
+
+const fn many(name: &'static str, number: u32, kind: Kind) -> Field {
+    Field { name, number, kind, repeated: true }
+}
+
+static DIM: Schema = Schema { name: "Dim", fields: &[one("size", 1, Kind::Int), one("name", 2, Kind::Bytes)] };
+
+static SHAPE: Schema = Schema {
+    name: "TensorShapeProto",
+    fields: &[many("dim", 2, Kind::Message(&DIM)), one("unknown_rank", 3, Kind::Bool)],
+};
+
+static TENSOR: Schema = Schema {
+    name: "TensorProto",
+    fields: &[
+        one("dtype", 1, Kind::Dtype),
+        one("tensor_shape", 2, Kind::Message(&SHAPE)),
+        one("version_number", 3, Kind::Int),
+        one("tensor_content", 4, Kind::Bytes),
+        many("float_val", 5, Kind::Float),
+        many("double_val", 6, Kind::Double),
+        many("int_val", 7, Kind::Int),
+        many("string_val", 8, Kind::Bytes),
+        many("scomplex_val", 9, Kind::Float),
+        many("int64_val", 10, Kind::Int),
+        many("bool_val", 11, Kind::Bool),
+        many("dcomplex_val", 12, Kind::Double),
+        many("half_val", 13, Kind::Int),
+        many("uint32_val", 16, Kind::Uint32),
+        many("uint64_val", 17, Kind::Uint64),
+        one("float8_val", 18, Kind::Bytes),
+    ],
+};
+
+static LIST: Schema = Schema {
+    name: "ListValue",
+    fields: &[
+        many("s", 2, Kind::Bytes),
+        many("i", 3, Kind::Int),
+        many("f", 4, Kind::Float),
+        many("b", 5, Kind::Bool),
+        many("type", 6, Kind::Dtype),
+        many("shape", 7, Kind::Message(&SHAPE)),
+        many("tensor", 8, Kind::Message(&TENSOR)),
+        many("func", 9, Kind::Message(&FUNC)),
+    ],
+};
+
+static ATTR_VALUE: Schema = Schema {
+    name: "AttrValue",
+    fields: &[
+        one("list", 1, Kind::Message(&LIST)),
+        one("s", 2, Kind::Bytes),
+        one("i", 3, Kind::Int),
+        one("f", 4, Kind::Float),
+        one("b", 5, Kind::Bool),
+        one("type", 6, Kind::Dtype),
+        one("shape", 7, Kind::Message(&SHAPE)),
+        one("tensor", 8, Kind::Message(&TENSOR)),
+        one("placeholder", 9, Kind::Bytes),
+        one("func", 10, Kind::Message(&FUNC)),
+    ],
+};
+
+static ATTR_ENTRY: Schema =
+    Schema { name: "attr", fields: &[one("key", 1, Kind::Bytes), one("value", 2, Kind::Message(&ATTR_VALUE))] };
+
+static FUNC: Schema = Schema {
+    name: "NameAttrList",
+    fields: &[one("name", 1, Kind::Bytes), many("attr", 2, Kind::Message(&ATTR_ENTRY))],
+};
+
+/// The serialized `TensorProto` that a text describes.
+pub(crate) fn tensor(value: &TextValue) -> Result<Vec<u8>, SpecError> {
+    message(value, &TENSOR)
+}
+
+/// The serialized `NameAttrList` that a text describes.
+pub(crate) fn func(value: &TextValue) -> Result<Vec<u8>, SpecError> {
+    message(value, &FUNC)
+}
+
+/// Writes a message with its fields in the order of their numbers, as protobuf does.
+fn message(value: &TextValue, schema: &Schema) -> Result<Vec<u8>, SpecError> {
+    let TextKind::Message(fields) = &value.kind else {
+        let message = format!("expected a {} in braces, found {}", schema.name, value.describe());
+        return Err(SpecError::new(value.span.clone(), message));
+    };
+    for field in fields {
+        known(field, schema)?;
+    }
+    let mut bytes = Vec::new();
+    for field in schema.fields {
+        let mut values = Vec::new();
+        for text in fields.iter().filter(|text| text.name == field.name) {
+            match &text.value.kind {
+                TextKind::List(list) if field.repeated => values.extend(list),
+                _ if !field.repeated && !values.is_empty() => {
+                    let message = format!("the field `{}` of {} is given twice", field.name, schema.name);
+                    return Err(SpecError::new(text.name_span.clone(), message));
+                }
+                _ => values.push(&text.value),
+            }
+        }
+        write_field(&mut bytes, field, &values)?;
+    }
+    Ok(bytes)
+}
+
+fn known(field: &TextField, schema: &Schema) -> Result<(), SpecError> {
+    if schema.fields.iter().any(|known| known.name == field.name) {
+        return Ok(());
+    }
+    let names = || schema.fields.iter().map(|field| field.name);
+    let help = did_you_mean(&field.name, names(), || {
+        format!("its fields are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+    });
+    let message = format!("{} has no field `{}`: {help}", schema.name, field.name);
+    Err(SpecError::new(field.name_span.clone(), message))
+}
+
+fn write_field(out: &mut Vec<u8>, field: &Field, values: &[&TextValue]) -> Result<(), SpecError> {
+    let packed = field.repeated && !matches!(field.kind, Kind::Bytes | Kind::Message(_));
+    let mut run = Vec::new();
+    for value in values {
+        let encoded = encode(value, field)?;
+        if packed {
+            run.extend(encoded);
+        } else if matches!(field.kind, Kind::Bytes | Kind::Message(_)) {
+            let empty_is_absent = !field.repeated && matches!(field.kind, Kind::Bytes);
+            if !(empty_is_absent && encoded.is_empty()) {
+                length_delimited(out, field.number, &encoded);
+            }
+        } else {
+            let wire_type = match field.kind {
+                Kind::Float => 5,
+                Kind::Double => 1,
+                _ => 0,
+            };
+            tag(out, field.number, wire_type);
+            out.extend(encoded);
+        }
+    }
+    if !run.is_empty() {
+        length_delimited(out, field.number, &run);
+    }
+    Ok(())
+}
+
+fn encode(value: &TextValue, field: &Field) -> Result<Vec<u8>, SpecError> {
+    let fail = |expected: &str| {
+        let message = format!("expected {expected} for `{}`, found {}", field.name, value.describe());
+        SpecError::new(value.span.clone(), message)
+    };
+    let mut out = Vec::new();
+    match (field.kind, &value.kind) {
+        (Kind::Message(schema), _) => out = message(value, schema)?,
+        (Kind::Bytes, TextKind::Bytes(bytes)) => out.extend(bytes),
+        (Kind::Bytes, _) => return Err(fail("a quoted string")),
+        (Kind::Int, TextKind::Word(word)) => {
+            let value: i64 = integer(word).map_err(|_| fail("an integer"))?;
+            varint(&mut out, value as u64);
+        }
+        (Kind::Uint32, TextKind::Word(word)) => {
+            let value: u32 = integer(word).map_err(|_| fail("an unsigned 32-bit integer"))?;
+            varint(&mut out, value.into());
+        }
+        (Kind::Uint64, TextKind::Word(word)) => {
+            varint(&mut out, integer(word).map_err(|_| fail("an unsigned 64-bit integer"))?);
+        }
+        (Kind::Float, TextKind::Word(word)) => {
+            out.extend((float(word).ok_or_else(|| fail("a number"))? as f32).to_le_bytes());
+        }
+        (Kind::Double, TextKind::Word(word)) => {
+            out.extend(float(word).ok_or_else(|| fail("a number"))?.to_le_bytes());
+        }
+        (Kind::Bool, TextKind::Word(word)) => out.push(boolean(word).ok_or_else(|| fail("`true` or `false`"))?.into()),
+        (Kind::Dtype, TextKind::Word(word)) => {
+            let dtype = dtype(word).map_err(|help| fail(&format!("a dtype such as `DT_FLOAT`{help}")))?;
+            varint(&mut out, dtype.number as u64);
+        }
+        (Kind::Dtype, _) => return Err(fail("a dtype such as `DT_FLOAT`")),
+        (Kind::Bool, _) => return Err(fail("`true` or `false`")),
+        _ => return Err(fail("a number")),
+    }
+    Ok(out)
+}
+
+fn tag(out: &mut Vec<u8>, number: u32, wire_type: u32) {
+    varint(out, (number << 3 | wire_type).into());
+}
+
+fn length_delimited(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
+    tag(out, number, 2);
+    varint(out, bytes.len() as u64);
+    out.extend(bytes);
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}

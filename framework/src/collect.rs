@@ -1,0 +1,152 @@
+//! Collection: how the registrations of all linked crates come together.
+//!
+//! `linkme` lets the linker lay constant entries side by side; `inventory` stands in on WebAssembly, which linkme
+//! lacks. Nothing outside this file knows which of them is at work.
+
+use crate::kernel::{KernelDef, Location, Provider};
+use crate::op::OpDef;
+use crate::shape_inference::ShapeFn;
+
+/// One declared op with its shape function.
+pub struct OpEntry {
+    /// The declaration.
+    pub def: &'static OpDef,
+    /// Its shape function.
+    pub shape_fn: Option<ShapeFn>,
+    /// Whether the op ignores selective registration.
+    pub system: bool,
+    /// The crate that declared it.
+    pub provider: &'static Provider,
+    /// Where.
+    pub location: Location,
+    /// Keeps all entries in one writable section, whatever the relocation model.
+    #[doc(hidden)]
+    pub writable: std::sync::atomic::AtomicBool,
+}
+
+#[cfg(not(target_family = "wasm"))]
+mod backend {
+    use super::{KernelDef, OpEntry};
+
+    #[doc(hidden)]
+    #[linkme::distributed_slice]
+    pub static KERNLINK_OPS_0_1: [OpEntry];
+
+    #[doc(hidden)]
+    #[linkme::distributed_slice]
+    pub static KERNLINK_KERNELS_0_1: [KernelDef];
+
+    pub(super) fn ops() -> impl Iterator<Item = &'static OpEntry> {
+        KERNLINK_OPS_0_1.iter()
+    }
+
+    pub(super) fn kernels() -> impl Iterator<Item = &'static KernelDef> {
+        KERNLINK_KERNELS_0_1.iter()
+    }
+}
+
+#[cfg(target_family = "wasm")]
+mod backend {
+    use super::{KernelDef, OpEntry};
+
+    #[doc(hidden)]
+    pub struct CollectedOp(pub &'static OpEntry);
+    #[doc(hidden)]
+    pub struct CollectedKernel(pub &'static KernelDef);
+    inventory::collect!(CollectedOp);
+    inventory::collect!(CollectedKernel);
+
+    pub(super) fn ops() -> impl Iterator<Item = &'static OpEntry> {
+        inventory::iter::<CollectedOp>.into_iter().map(|op| op.0)
+    }
+
+    pub(super) fn kernels() -> impl Iterator<Item = &'static KernelDef> {
+        inventory::iter::<CollectedKernel>.into_iter().map(|kernel| kernel.0)
+    }
+}
+
+#[doc(hidden)]
+pub use backend::*;
+
+/// The ops of all linked crates, in link order.
+pub fn linked_ops() -> impl Iterator<Item = &'static OpEntry> {
+    backend::ops()
+}
+
+/// The kernels of all linked crates, in link order.
+pub fn linked_kernels() -> impl Iterator<Item = &'static KernelDef> {
+    backend::kernels()
+}
+
+/// Adds an [`OpEntry`] to the collection. Written by `#[register_op]`.
+#[doc(hidden)]
+#[cfg(not(target_family = "wasm"))]
+#[macro_export]
+macro_rules! __collect_op {
+    ($($path:ident)::+, $entry:expr) => {
+        #[$($path)::+::__private::linkme::distributed_slice($($path)::+::__private::KERNLINK_OPS_0_1)]
+        #[linkme(crate = $($path)::+::__private::linkme)]
+        static __ENTRY: $($path)::+::__private::OpEntry = $entry;
+    };
+}
+
+/// Adds an [`OpEntry`] to the collection. Written by `#[register_op]`.
+#[doc(hidden)]
+#[cfg(target_family = "wasm")]
+#[macro_export]
+macro_rules! __collect_op {
+    ($($path:ident)::+, $entry:expr) => {
+        static __ENTRY: $($path)::+::__private::OpEntry = $entry;
+        $($path)::+::__private::inventory::submit! { $($path)::+::__private::CollectedOp(&__ENTRY) }
+    };
+}
+
+/// Adds a [`KernelDef`] to the collection. Written by `#[register_kernel]`.
+#[doc(hidden)]
+#[cfg(not(target_family = "wasm"))]
+#[macro_export]
+macro_rules! __collect_kernel {
+    ($($path:ident)::+, $entry:expr) => {
+        #[$($path)::+::__private::linkme::distributed_slice($($path)::+::__private::KERNLINK_KERNELS_0_1)]
+        #[linkme(crate = $($path)::+::__private::linkme)]
+        static __ENTRY: $($path)::+::kernel::KernelDef = $entry;
+    };
+}
+
+/// Adds a [`KernelDef`] to the collection. Written by `#[register_kernel]`.
+#[doc(hidden)]
+#[cfg(target_family = "wasm")]
+#[macro_export]
+macro_rules! __collect_kernel {
+    ($($path:ident)::+, $entry:expr) => {
+        static __ENTRY: $($path)::+::kernel::KernelDef = $entry;
+        $($path)::+::__private::inventory::submit! { $($path)::+::__private::CollectedKernel(&__ENTRY) }
+    };
+}
+
+/// Names the crate as a provider of ops or kernels. Stands once in each such crate, at its root; every
+/// registration points to it.
+///
+/// ```ignore
+/// kernlink::provider!();                            // promises nothing
+/// kernlink::provider!(ops = 2, kernels = 6);        // the registry checks that the linker kept them all
+/// ```
+#[macro_export]
+macro_rules! provider {
+    () => { $crate::provider!(@ None, None); };
+    (ops = $ops:expr) => { $crate::provider!(@ Some($ops), Some(0)); };
+    (kernels = $kernels:expr) => { $crate::provider!(@ Some(0), Some($kernels)); };
+    (ops = $ops:expr, kernels = $kernels:expr $(,)?) => { $crate::provider!(@ Some($ops), Some($kernels)); };
+    (@ $ops:expr, $kernels:expr) => {
+        /// This crate as a provider of ops and kernels.
+        pub static KERNLINK_PROVIDER: $crate::kernel::Provider = $crate::kernel::Provider {
+            name: env!("CARGO_PKG_NAME"),
+            ops: $ops,
+            kernels: $kernels,
+            location: $crate::kernel::Location { file: file!(), line: line!() },
+        };
+
+        #[doc(hidden)]
+        pub enum KernlinkProvider {}
+    };
+}

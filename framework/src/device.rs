@@ -1,0 +1,59 @@
+//! Devices: where kernels run.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::kernel::{CPU, DeviceType};
+
+/// Where kernels run and their tensors live.
+pub trait Device: Send + Sync + 'static {
+    /// The full name, such as `/device:CPU:0`.
+    fn name(&self) -> &str;
+
+    /// The type, by which kernels are found.
+    fn device_type(&self) -> DeviceType;
+
+    /// The threads over which kernels split their work; `None` to run on the calling thread alone.
+    fn pool(&self) -> Option<&Arc<rayon::ThreadPool>>;
+}
+
+/// The host processor.
+pub struct CpuDevice {
+    pool: Option<Arc<rayon::ThreadPool>>,
+}
+
+impl CpuDevice {
+    /// A device with this many threads; 0 stands for one per processor.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if the threads cannot be started.
+    pub fn new(threads: usize) -> Result<CpuDevice> {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        if threads == 1 {
+            return Ok(CpuDevice { pool: None });
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("kernlink-{index}"))
+            .build()
+            .map_err(|error| Error::resource_exhausted(format!("cannot start {threads} threads: {error}")))?;
+        Ok(CpuDevice { pool: Some(Arc::new(pool)) })
+    }
+}
+
+impl Device for CpuDevice {
+    fn name(&self) -> &str {
+        "/device:CPU:0"
+    }
+
+    fn device_type(&self) -> DeviceType {
+        CPU
+    }
+
+    fn pool(&self) -> Option<&Arc<rayon::ThreadPool>> {
+        self.pool.as_ref()
+    }
+}

@@ -1,0 +1,202 @@
+//! Rust types for the dtypes that Rust and the usual crates lack: quantized, 2- and 4-bit integers, 8-bit floats.
+
+/// Declares wrappers of a plain integer that holds the element's bits.
+macro_rules! wrappers {
+    ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+            #[repr(transparent)]
+            pub struct $name(pub $inner);
+        )*
+    };
+}
+
+wrappers! {
+    /// An element of dtype `qint8`.
+    QInt8(i8);
+    /// An element of dtype `quint8`.
+    QUInt8(u8);
+    /// An element of dtype `qint16`.
+    QInt16(i16);
+    /// An element of dtype `quint16`.
+    QUInt16(u16);
+    /// An element of dtype `qint32`.
+    QInt32(i32);
+    /// An element of dtype `int4`: −8 to 7, sign-extended in its byte.
+    Int4(i8);
+    /// An element of dtype `uint4`: 0 to 15.
+    UInt4(u8);
+    /// An element of dtype `int2`: −2 to 1, sign-extended in its byte.
+    Int2(i8);
+    /// An element of dtype `uint2`: 0 to 3.
+    UInt2(u8);
+}
+
+/// Declares 8-bit floats with their format and conversions.
+macro_rules! float8 {
+    ($($(#[$doc:meta])* $name:ident { mantissa: $mantissa:literal, bias: $bias:literal, style: $style:ident };)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Default, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+            #[repr(transparent)]
+            pub struct $name(pub u8);
+
+            impl $name {
+                const FORMAT: Format = Format { mantissa: $mantissa, bias: $bias, style: Style::$style };
+
+                /// The nearest value, ties to even; what is too large becomes infinity, or NaN where there is none.
+                pub fn from_f32(value: f32) -> Self {
+                    Self(Self::FORMAT.encode(value))
+                }
+
+                /// The exact value.
+                pub fn to_f32(self) -> f32 {
+                    Self::FORMAT.decode(self.0)
+                }
+            }
+
+            impl PartialEq for $name {
+                fn eq(&self, other: &Self) -> bool {
+                    self.to_f32() == other.to_f32()
+                }
+            }
+
+            impl std::fmt::Debug for $name {
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    self.to_f32().fmt(f)
+                }
+            }
+        )*
+    };
+}
+
+float8! {
+    /// An element of dtype `float8_e5m2`: IEEE-like, with infinities.
+    Float8E5M2 { mantissa: 2, bias: 15, style: Ieee };
+    /// An element of dtype `float8_e4m3fn`: no infinities, NaN is `S.1111.111`.
+    Float8E4M3Fn { mantissa: 3, bias: 7, style: Finite };
+    /// An element of dtype `float8_e4m3fnuz`: no infinities, no negative zero, NaN is 0x80.
+    Float8E4M3Fnuz { mantissa: 3, bias: 8, style: FiniteUnsignedZero };
+    /// An element of dtype `float8_e4m3b11fnuz`: as [`Float8E4M3Fnuz`] with bias 11.
+    Float8E4M3B11Fnuz { mantissa: 3, bias: 11, style: FiniteUnsignedZero };
+    /// An element of dtype `float8_e5m2fnuz`: no infinities, no negative zero, NaN is 0x80.
+    Float8E5M2Fnuz { mantissa: 2, bias: 16, style: FiniteUnsignedZero };
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    /// The top exponent holds infinity and NaN.
+    Ieee,
+    /// The top exponent holds numbers; all ones is NaN.
+    Finite,
+    /// The top exponent holds numbers; negative zero is NaN.
+    FiniteUnsignedZero,
+}
+
+#[derive(Clone, Copy)]
+struct Format {
+    mantissa: u32,
+    bias: i32,
+    style: Style,
+}
+
+impl Format {
+    /// The largest finite code, without the sign bit.
+    fn max_finite(self) -> u8 {
+        match self.style {
+            Style::Ieee => 0x7f - (1 << self.mantissa),
+            Style::Finite => 0x7e,
+            Style::FiniteUnsignedZero => 0x7f,
+        }
+    }
+
+    fn nan(self, negative: bool) -> u8 {
+        let sign = u8::from(negative) << 7;
+        match self.style {
+            Style::Ieee => sign | (0x7f & !((1 << (self.mantissa - 1)) - 1)),
+            Style::Finite => sign | 0x7f,
+            Style::FiniteUnsignedZero => 0x80,
+        }
+    }
+
+    fn decode(self, bits: u8) -> f32 {
+        let (negative, magnitude) = (bits & 0x80 != 0, bits & 0x7f);
+        if self.style == Style::FiniteUnsignedZero && bits == 0x80 {
+            return f32::NAN;
+        }
+        let value = if magnitude > self.max_finite() {
+            let infinity = self.style == Style::Ieee && magnitude == 0x7f & !((1 << self.mantissa) - 1);
+            if infinity { f32::INFINITY } else { f32::NAN }
+        } else {
+            let exponent = i32::from(magnitude >> self.mantissa);
+            let fraction = f32::from(magnitude & ((1 << self.mantissa) - 1));
+            let unit = 2f32.powi(1 - self.bias - self.mantissa as i32);
+            if exponent == 0 {
+                fraction * unit
+            } else {
+                (fraction + (1 << self.mantissa) as f32) * unit * 2f32.powi(exponent - 1)
+            }
+        };
+        if negative { -value } else { value }
+    }
+
+    fn encode(self, value: f32) -> u8 {
+        let negative = value.is_sign_negative();
+        if value.is_nan() {
+            return self.nan(negative);
+        }
+        let sign = u8::from(negative) << 7;
+        let magnitude = value.abs();
+        let overflow = match self.style {
+            Style::Ieee => sign | (self.max_finite() + 1),
+            Style::Finite | Style::FiniteUnsignedZero => self.nan(negative),
+        };
+        if magnitude.is_infinite() {
+            return overflow;
+        }
+        // Scaled so that a step between neighbouring codes of the value's binade is 1; halves then round to even.
+        let exponent = (magnitude.to_bits() >> 23) as i32 - 127;
+        let exponent = exponent.max(1 - self.bias);
+        let scaled = f64::from(magnitude) * 2f64.powi(self.mantissa as i32 - exponent);
+        let rounded = scaled.round_ties_even() as i32;
+        let code = ((exponent + self.bias - 1) << self.mantissa) + rounded;
+        if code > i32::from(self.max_finite()) {
+            return overflow;
+        }
+        if code == 0 && self.style == Style::FiniteUnsignedZero {
+            return 0;
+        }
+        sign | code as u8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finite_code_survives_the_round_trip() {
+        for bits in 0..=255u8 {
+            for (decoded, encoded) in [
+                (Float8E5M2(bits).to_f32(), Float8E5M2::from_f32(Float8E5M2(bits).to_f32()).0),
+                (Float8E4M3Fn(bits).to_f32(), Float8E4M3Fn::from_f32(Float8E4M3Fn(bits).to_f32()).0),
+                (Float8E4M3Fnuz(bits).to_f32(), Float8E4M3Fnuz::from_f32(Float8E4M3Fnuz(bits).to_f32()).0),
+                (Float8E4M3B11Fnuz(bits).to_f32(), Float8E4M3B11Fnuz::from_f32(Float8E4M3B11Fnuz(bits).to_f32()).0),
+                (Float8E5M2Fnuz(bits).to_f32(), Float8E5M2Fnuz::from_f32(Float8E5M2Fnuz(bits).to_f32()).0),
+            ] {
+                assert!(decoded.is_nan() || encoded == bits, "code {bits:#x} decodes to {decoded}");
+            }
+        }
+    }
+
+    #[test]
+    fn known_values() {
+        assert_eq!(Float8E4M3Fn::from_f32(448.0).to_f32(), 448.0);
+        assert!(Float8E4M3Fn::from_f32(480.0).to_f32().is_nan());
+        assert_eq!(Float8E5M2::from_f32(1e9).to_f32(), f32::INFINITY);
+        assert_eq!(Float8E4M3B11Fnuz::from_f32(30.0).to_f32(), 30.0);
+        assert_eq!(Float8E4M3Fn::from_f32(1.0625).to_f32(), 1.0);
+        assert_eq!(Float8E4M3Fn::from_f32(1.1875).to_f32(), 1.25);
+    }
+}

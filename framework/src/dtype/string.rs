@@ -1,0 +1,77 @@
+//! The element of a string tensor.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
+
+use bytes::Bytes;
+
+/// A string of bytes, not necessarily UTF-8. Cloning shares the bytes.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TString(Bytes);
+
+impl TString {
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The string, with `\u{FFFD}` for what is not UTF-8.
+    pub fn to_string_lossy(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
+    }
+
+    /// The bytes as a shared buffer.
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+}
+
+impl Deref for TString {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Borrow<[u8]> for TString {
+    fn borrow(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<Bytes> for TString {
+    fn from(bytes: Bytes) -> TString {
+        TString(bytes)
+    }
+}
+
+impl From<Vec<u8>> for TString {
+    fn from(bytes: Vec<u8>) -> TString {
+        TString(bytes.into())
+    }
+}
+
+impl From<String> for TString {
+    fn from(text: String) -> TString {
+        TString(text.into())
+    }
+}
+
+impl From<&str> for TString {
+    fn from(text: &str) -> TString {
+        TString(Bytes::copy_from_slice(text.as_bytes()))
+    }
+}
+
+impl From<&[u8]> for TString {
+    fn from(bytes: &[u8]) -> TString {
+        TString(Bytes::copy_from_slice(bytes))
+    }
+}
+
+impl fmt::Debug for TString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0.escape_ascii())
+    }
+}

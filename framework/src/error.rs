@@ -1,0 +1,239 @@
+//! The error of every fallible call: a canonical code, a message, where it was raised, and which node met it.
+
+use std::fmt;
+use std::panic::Location;
+
+/// `Result` with Kernlink's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The canonical codes, as TensorFlow and gRPC number them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Code {
+    /// The operation was cancelled.
+    Cancelled = 1,
+    /// No other code fits.
+    Unknown = 2,
+    /// The caller gave an argument that no state of the system would accept.
+    InvalidArgument = 3,
+    /// The deadline passed before the operation ended.
+    DeadlineExceeded = 4,
+    /// Something that was asked for does not exist.
+    NotFound = 5,
+    /// Something that was to be created exists.
+    AlreadyExists = 6,
+    /// The caller may not do this.
+    PermissionDenied = 7,
+    /// Memory or another resource has run out.
+    ResourceExhausted = 8,
+    /// The system is not in the state that the operation needs.
+    FailedPrecondition = 9,
+    /// The operation was aborted.
+    Aborted = 10,
+    /// An index or range is outside the valid range.
+    OutOfRange = 11,
+    /// The operation is not supported.
+    Unimplemented = 12,
+    /// An invariant of Kernlink or of a kernel is broken.
+    Internal = 13,
+    /// The service is not available at present.
+    Unavailable = 14,
+    /// Data was lost or is corrupt.
+    DataLoss = 15,
+}
+
+impl Code {
+    /// Every code, in numerical order.
+    pub const ALL: [Code; 15] = [
+        Code::Cancelled,
+        Code::Unknown,
+        Code::InvalidArgument,
+        Code::DeadlineExceeded,
+        Code::NotFound,
+        Code::AlreadyExists,
+        Code::PermissionDenied,
+        Code::ResourceExhausted,
+        Code::FailedPrecondition,
+        Code::Aborted,
+        Code::OutOfRange,
+        Code::Unimplemented,
+        Code::Internal,
+        Code::Unavailable,
+        Code::DataLoss,
+    ];
+
+    /// The canonical name, such as `INVALID_ARGUMENT`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Code::Cancelled => "CANCELLED",
+            Code::Unknown => "UNKNOWN",
+            Code::InvalidArgument => "INVALID_ARGUMENT",
+            Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+            Code::NotFound => "NOT_FOUND",
+            Code::AlreadyExists => "ALREADY_EXISTS",
+            Code::PermissionDenied => "PERMISSION_DENIED",
+            Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+            Code::FailedPrecondition => "FAILED_PRECONDITION",
+            Code::Aborted => "ABORTED",
+            Code::OutOfRange => "OUT_OF_RANGE",
+            Code::Unimplemented => "UNIMPLEMENTED",
+            Code::Internal => "INTERNAL",
+            Code::Unavailable => "UNAVAILABLE",
+            Code::DataLoss => "DATA_LOSS",
+        }
+    }
+
+    /// The code with this canonical name.
+    pub fn from_name(name: &str) -> Option<Code> {
+        Code::ALL.into_iter().find(|code| code.name() == name)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An error: code, message, the source line that raised it and, once a node has met it, that node, its op and device.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    code: Code,
+    message: String,
+    location: &'static Location<'static>,
+    node: Option<NodeContext>,
+}
+
+/// The node that met an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeContext {
+    /// The node's name in its graph.
+    pub node: String,
+    /// The node's op.
+    pub op: String,
+    /// The device on which it ran; empty before placement.
+    pub device: String,
+}
+
+macro_rules! constructors {
+    ($($name:ident => $code:ident),* $(,)?) => {
+        $(
+            #[doc = concat!("An error with [`Code::", stringify!($code), "`].")]
+            #[track_caller]
+            pub fn $name(message: impl Into<String>) -> Error {
+                Error::new(Code::$code, message)
+            }
+        )*
+    };
+}
+
+impl Error {
+    /// An error raised at the caller's line.
+    #[track_caller]
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner { code, message: message.into(), location: Location::caller(), node: None }))
+    }
+
+    constructors! {
+        cancelled => Cancelled,
+        unknown => Unknown,
+        invalid_argument => InvalidArgument,
+        not_found => NotFound,
+        already_exists => AlreadyExists,
+        resource_exhausted => ResourceExhausted,
+        failed_precondition => FailedPrecondition,
+        out_of_range => OutOfRange,
+        unimplemented => Unimplemented,
+        internal => Internal,
+        data_loss => DataLoss,
+    }
+
+    /// The canonical code.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The message, without the node and the location.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The source line that raised the error.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.0.location
+    }
+
+    /// The node that met the error, if one did.
+    pub fn node(&self) -> Option<&NodeContext> {
+        self.0.node.as_ref()
+    }
+
+    /// The same error with `context: ` before its message.
+    pub fn context(mut self, context: impl fmt::Display) -> Error {
+        self.0.message = format!("{context}: {}", self.0.message);
+        self
+    }
+
+    /// The same error with more text after its message.
+    pub fn append(mut self, text: impl fmt::Display) -> Error {
+        self.0.message = format!("{}{text}", self.0.message);
+        self
+    }
+
+    /// The same error, met by `node`; a node that is already named stays.
+    pub fn at_node(mut self, node: &str, op: &str, device: &str) -> Error {
+        self.0.node.get_or_insert_with(|| NodeContext {
+            node: node.to_owned(),
+            op: op.to_owned(),
+            device: device.to_owned(),
+        });
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.code, self.0.message)?;
+        if let Some(NodeContext { node, op, device }) = &self.0.node {
+            write!(f, "\n  in node `{node}` (op {op}")?;
+            if !device.is_empty() {
+                write!(f, ", {device}")?;
+            }
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}\n  raised at {}", self.0.location)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Returns an [`Error`] with the given [`Code`] and formatted message from the surrounding function.
+///
+/// `bail!(InvalidArgument, "axis {axis} is out of range")`
+#[macro_export]
+macro_rules! bail {
+    ($code:ident, $($message:tt)+) => {
+        return ::std::result::Result::Err($crate::Error::new($crate::Code::$code, ::std::format!($($message)+)))
+    };
+}
+
+/// Returns an [`Error`] with the given [`Code`] and formatted message unless the condition holds.
+///
+/// `ensure!(rank <= 8, Unimplemented, "rank {rank} is above 8")`
+#[macro_export]
+macro_rules! ensure {
+    ($condition:expr, $code:ident, $($message:tt)+) => {
+        if !$condition {
+            $crate::bail!($code, $($message)+);
+        }
+    };
+}

@@ -1,0 +1,187 @@
+//! Graphs: nodes that run ops, and the edges between them.
+
+mod attrs;
+mod build;
+mod dot;
+mod export;
+mod import;
+mod infer;
+mod names;
+
+pub use attrs::{complete_attrs, default_value};
+pub use build::{NodeBuilder, NodeInput};
+pub use dot::to_dot;
+pub use import::{ImportOptions, MissingOps};
+pub use names::{TensorName, is_valid_node_name};
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::attr::AttrMap;
+use crate::collect::OpEntry;
+use crate::error::{Error, Result};
+use crate::op::Signature;
+use crate::registry::Registry;
+use crate::shape::PartialShape;
+
+/// A node of a graph.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct NodeId(pub(crate) u32);
+
+impl NodeId {
+    /// The position of the node in [`Graph::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An output of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Output {
+    /// The node.
+    pub node: NodeId,
+    /// Which of its outputs.
+    pub index: usize,
+}
+
+/// A node: an op with attrs and inputs.
+#[derive(Clone)]
+pub struct Node {
+    /// The node's name, unique in its graph.
+    pub name: String,
+    /// Its op.
+    pub op: &'static OpEntry,
+    /// Its attrs, defaults included.
+    pub attrs: AttrMap,
+    /// Its inputs and outputs.
+    pub signature: Arc<Signature>,
+    /// Where its inputs come from.
+    pub inputs: Vec<Output>,
+    /// The nodes that must run before it.
+    pub control_inputs: Vec<NodeId>,
+    /// The device that it asks for; empty for any.
+    pub device: String,
+    /// What is known of its outputs' shapes.
+    pub output_shapes: Vec<PartialShape>,
+}
+
+/// A graph whose nodes are checked: every op is known, every attr valid, every edge connects equal dtypes, and there
+/// is no cycle.
+#[derive(Clone)]
+pub struct Graph {
+    registry: Arc<Registry>,
+    nodes: Vec<Node>,
+    by_name: HashMap<String, NodeId>,
+    producer: i32,
+}
+
+/// The GraphDef version that a new graph is written with, and that deprecations are measured by.
+pub const GRAPH_DEF_VERSION: i32 = 2314;
+
+impl Graph {
+    /// An empty graph over the ops and kernels of a registry.
+    pub fn new(registry: &Arc<Registry>) -> Graph {
+        Graph {
+            registry: registry.clone(),
+            nodes: Vec::new(),
+            by_name: HashMap::new(),
+            producer: GRAPH_DEF_VERSION,
+        }
+    }
+
+    /// The registry that the graph was made with.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The nodes. Inputs come before the nodes that use them.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The nodes with their ids.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// A node.
+    ///
+    /// # Panics
+    /// If the id is of another graph with more nodes.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The node with this name.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The output that `node`, `node:0` or `node:1` names.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the name is malformed or there is no such output; NOT_FOUND, with the nearest names, if
+    /// there is no such node.
+    #[track_caller]
+    pub fn output(&self, name: &str) -> Result<Output> {
+        let parsed = TensorName::parse(name)?;
+        let node = self.find_or_suggest(parsed.node)?;
+        let outputs = self.node(node).signature.outputs.len();
+        if parsed.index >= outputs {
+            let message = match outputs {
+                0 => format!("`{}` (op {}) has no outputs", parsed.node, self.node(node).op.def.name),
+                _ => format!("`{}` has outputs 0 to {}, not {}", parsed.node, outputs - 1, parsed.index),
+            };
+            return Err(Error::invalid_argument(message));
+        }
+        Ok(Output { node, index: parsed.index })
+    }
+
+    /// The node with this name.
+    ///
+    /// # Errors
+    /// NOT_FOUND, with the nearest names.
+    #[track_caller]
+    pub fn find_or_suggest(&self, name: &str) -> Result<NodeId> {
+        self.find(name).ok_or_else(|| {
+            let near = crate::registry::nearest_names(name, self.nodes.iter().map(|node| node.name.as_str()));
+            let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+            Error::not_found(format!("the graph has no node `{name}`{hint}"))
+        })
+    }
+
+    /// The outputs of a node that belong to argument `argument` of its op.
+    pub fn outputs_of(&self, node: NodeId, argument: usize) -> Vec<Output> {
+        let range = self.node(node).signature.output_ranges.get(argument).cloned().unwrap_or_default();
+        range.map(|index| Output { node, index }).collect()
+    }
+
+    /// The name of an output: `node` or `node:1`.
+    pub fn output_name(&self, output: Output) -> String {
+        let name = &self.node(output.node).name;
+        if output.index == 0 { name.clone() } else { format!("{name}:{}", output.index) }
+    }
+
+    /// What is known of an output's shape.
+    pub fn shape(&self, output: Output) -> &PartialShape {
+        &self.node(output.node).output_shapes[output.index]
+    }
+
+    /// The nodes that nothing uses: no node takes their outputs or waits for them.
+    pub fn sinks(&self) -> Vec<NodeId> {
+        let mut used = vec![false; self.nodes.len()];
+        for node in &self.nodes {
+            node.inputs.iter().for_each(|input| used[input.node.index()] = true);
+            node.control_inputs.iter().for_each(|control| used[control.index()] = true);
+        }
+        self.ids().filter(|id| !used[id.index()]).collect()
+    }
+
+    /// Appends a checked node whose inputs are in the graph already.
+    fn push(&mut self, node: Node) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        self.by_name.insert(node.name.clone(), id);
+        self.nodes.push(node);
+        id
+    }
+}

@@ -1,0 +1,109 @@
+//! What a kernel sees when it is made for a node.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use super::DeviceType;
+use crate::attr::AttrMap;
+use crate::dtype::DataType;
+use crate::error::{Error, Result};
+use crate::op::{InputArg, InputListArg, Op, OpDef, OutputArg, OutputListArg, Signature};
+use crate::tensor::Tensor;
+
+/// The node for which a kernel is made.
+#[derive(Clone, Copy)]
+pub struct RawConstruction<'a> {
+    /// The node's name.
+    pub node: &'a str,
+    /// The op's declaration.
+    pub op: &'a OpDef,
+    /// The node's attrs, defaults included.
+    pub attrs: &'a AttrMap,
+    /// The node's inputs and outputs.
+    pub signature: &'a Signature,
+    /// The device on which the kernel will run.
+    pub device: DeviceType,
+    /// For each input, its value if it is constant in the graph. May be shorter than the inputs.
+    pub constants: &'a [Option<Tensor>],
+}
+
+impl RawConstruction<'_> {
+    /// The dtype of input `index`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such input.
+    #[track_caller]
+    pub fn input_dtype_at(&self, index: usize) -> Result<DataType> {
+        let slot = self.signature.inputs.get(index);
+        slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no input {index}")))
+    }
+
+    /// The dtype of output `index`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such output.
+    #[track_caller]
+    pub fn output_dtype_at(&self, index: usize) -> Result<DataType> {
+        let slot = self.signature.outputs.get(index);
+        slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no output {index}")))
+    }
+
+    /// The value of input `index`, if it is constant in the graph.
+    pub fn constant_at(&self, index: usize) -> Option<&Tensor> {
+        self.constants.get(index)?.as_ref()
+    }
+}
+
+/// [`RawConstruction`] for a node of op `O`, with its attrs as typed fields.
+pub struct KernelConstruction<'a, O: Op> {
+    raw: &'a RawConstruction<'a>,
+    attrs: O::Attrs,
+    op: PhantomData<fn() -> O>,
+}
+
+impl<'a, O: Op> KernelConstruction<'a, O> {
+    /// Reads the attrs.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if an attr is missing or of the wrong type.
+    pub fn new(raw: &'a RawConstruction<'a>) -> Result<Self> {
+        Ok(Self { raw, attrs: O::read_attrs(raw.attrs)?, op: PhantomData })
+    }
+
+    /// The node's attrs.
+    pub fn attrs(&self) -> &O::Attrs {
+        &self.attrs
+    }
+
+    /// The value of an input, if it is constant in the graph.
+    pub fn constant(&self, input: InputArg<O>) -> Option<&Tensor> {
+        self.raw.constant_at(self.raw.signature.input_ranges[input.index()].start)
+    }
+
+    /// The number of tensors in a list input.
+    pub fn input_len(&self, input: InputListArg<O>) -> usize {
+        self.raw.signature.input_ranges[input.index()].len()
+    }
+
+    /// The number of tensors in a list output.
+    pub fn output_len(&self, output: OutputListArg<O>) -> usize {
+        self.raw.signature.output_ranges[output.index()].len()
+    }
+
+    /// The dtype of an input.
+    pub fn input_dtype(&self, input: InputArg<O>) -> DataType {
+        self.raw.signature.inputs[self.raw.signature.input_ranges[input.index()].start].dtype
+    }
+
+    /// The dtype of an output.
+    pub fn output_dtype(&self, output: OutputArg<O>) -> DataType {
+        self.raw.signature.outputs[self.raw.signature.output_ranges[output.index()].start].dtype
+    }
+}
+
+impl<'a, O: Op> Deref for KernelConstruction<'a, O> {
+    type Target = RawConstruction<'a>;
+    fn deref(&self) -> &RawConstruction<'a> {
+        self.raw
+    }
+}

@@ -1,0 +1,337 @@
+//! What a kernel sees when it runs: its inputs, its outputs, the threads.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, Index, Range};
+
+use crate::dtype::DataType;
+use crate::error::{Error, Result};
+use crate::op::{InputArg, InputListArg, Op, OpDef, OutputArg, OutputListArg, Signature};
+use crate::shape::Shape;
+use crate::tensor::Tensor;
+
+/// Work, in nanoseconds or so, below which it is not worth another thread.
+const WORTH_A_THREAD: usize = 20_000;
+
+/// One run of a kernel, without the op's type.
+pub struct RawContext<'a> {
+    node: &'a str,
+    op: &'a OpDef,
+    signature: &'a Signature,
+    inputs: &'a mut [Option<Tensor>],
+    outputs: &'a mut [Option<Tensor>],
+    pool: Option<&'a rayon::ThreadPool>,
+}
+
+impl<'a> RawContext<'a> {
+    /// A run for a node: `inputs` and `outputs` are as many as the signature says, the outputs empty. Work is split
+    /// over `pool`, or stays on the calling thread if there is none.
+    pub fn new(
+        node: &'a str,
+        op: &'a OpDef,
+        signature: &'a Signature,
+        inputs: &'a mut [Option<Tensor>],
+        outputs: &'a mut [Option<Tensor>],
+        pool: Option<&'a rayon::ThreadPool>,
+    ) -> RawContext<'a> {
+        debug_assert!(inputs.len() == signature.inputs.len() && outputs.len() == signature.outputs.len());
+        RawContext { node, op, signature, inputs, outputs, pool }
+    }
+
+    /// The node's name.
+    pub fn node(&self) -> &str {
+        self.node
+    }
+
+    /// The op's declaration.
+    pub fn op(&self) -> &OpDef {
+        self.op
+    }
+
+    /// The node's inputs and outputs.
+    pub fn signature(&self) -> &Signature {
+        self.signature
+    }
+
+    /// The number of inputs.
+    pub fn num_inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// The number of outputs.
+    pub fn num_outputs(&self) -> usize {
+        self.signature.outputs.len()
+    }
+
+    /// Input `index`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such input; INTERNAL if it was forwarded already.
+    #[track_caller]
+    #[inline]
+    pub fn input_at(&self, index: usize) -> Result<&Tensor> {
+        match self.inputs.get(index) {
+            Some(Some(tensor)) => Ok(tensor),
+            Some(None) => Err(Error::internal(format!("input {index} was taken already"))),
+            None => Err(Error::invalid_argument(format!("there is no input {index}"))),
+        }
+    }
+
+    /// Takes input `index` out of the run, so that the kernel owns it; it can be changed if
+    /// [`Tensor::is_unique`].
+    ///
+    /// # Errors
+    /// As [`RawContext::input_at`].
+    #[track_caller]
+    pub fn take_input_at(&mut self, index: usize) -> Result<Tensor> {
+        self.input_at(index)?;
+        self.inputs[index].take().ok_or_else(|| Error::internal("checked above"))
+    }
+
+    /// The dtype of output `index`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such output.
+    #[track_caller]
+    pub fn output_dtype_at(&self, index: usize) -> Result<DataType> {
+        let slot = self.signature.outputs.get(index);
+        slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no output {index}")))
+    }
+
+    /// A tensor for output `index`, to be filled and given to [`RawContext::set_output_at`].
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such output or the shape has too many elements; RESOURCE_EXHAUSTED if there is
+    /// not enough memory.
+    #[track_caller]
+    pub fn allocate_output_at(&self, index: usize, shape: impl Into<Shape>) -> Result<Tensor> {
+        let shape = shape.into();
+        shape.check()?;
+        Tensor::alloc(self.output_dtype_at(index)?, shape)
+    }
+
+    /// Sets output `index`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such output; INTERNAL if it is set already or its dtype is another.
+    #[track_caller]
+    pub fn set_output_at(&mut self, index: usize, tensor: Tensor) -> Result<()> {
+        let expected = self.output_dtype_at(index)?;
+        if tensor.dtype() != expected {
+            let message = format!("output {index} must be {expected}, not {}", tensor.dtype());
+            return Err(Error::internal(message));
+        }
+        match &mut self.outputs[index] {
+            Some(_) => Err(Error::internal(format!("output {index} is set twice"))),
+            slot => {
+                *slot = Some(tensor);
+                Ok(())
+            }
+        }
+    }
+
+    /// Input `input` itself if output `output` can take its place: same dtype, as many elements as `shape` has, and
+    /// no other owner. The tensor comes with `shape` and with the input's elements, which the kernel may change.
+    pub fn forward_input_at(&mut self, input: usize, output: usize, shape: &Shape) -> Option<Tensor> {
+        let expected = self.signature.outputs.get(output)?.dtype;
+        let tensor = self.inputs.get_mut(input)?.as_mut()?;
+        if tensor.dtype() != expected || tensor.num_elements() != shape.num_elements() || !tensor.is_unique() {
+            return None;
+        }
+        let tensor = self.inputs[input].take()?;
+        tensor.reshaped(shape.clone()).ok()
+    }
+
+    /// The number of threads that [`RawContext::parallel_for`] may use.
+    pub fn threads(&self) -> usize {
+        self.pool.map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
+    /// Runs `work` on ranges that together cover `0..total`, on several threads if `total * cost` (in nanoseconds or
+    /// so) is worth it.
+    pub fn parallel_for(&self, total: usize, cost: usize, work: impl Fn(Range<usize>) + Sync) {
+        let Some((pool, shards)) = self.shards(total, cost) else { return work(0..total) };
+        let work = &work;
+        pool.in_place_scope(|scope| {
+            for shard in 1..shards {
+                scope.spawn(move |_| work(shard * total / shards..(shard + 1) * total / shards));
+            }
+            work(0..total / shards);
+        });
+    }
+
+    /// Splits `items` into pieces of a multiple of `unit` items (the last may be shorter) and runs `work` on each with
+    /// the index of its first item, on several threads if it is worth it. `cost` is that of one item.
+    pub fn parallel_chunks<T: Send>(
+        &self,
+        items: &mut [T],
+        unit: usize,
+        cost: usize,
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let unit = unit.max(1);
+        let units = items.len().div_ceil(unit);
+        let Some((pool, shards)) = self.shards(units, cost.saturating_mul(unit)) else { return work(0, items) };
+        let work = &work;
+        pool.in_place_scope(|scope| {
+            let (mut rest, mut start) = (items, 0);
+            for shard in 1..shards {
+                let end = (shard * units / shards * unit).min(start + rest.len());
+                let (piece, tail) = rest.split_at_mut(end - start);
+                let first = start;
+                (rest, start) = (tail, end);
+                scope.spawn(move |_| work(first, piece));
+            }
+            work(start, rest);
+        });
+    }
+
+    /// The pool, if work is to be split over it.
+    pub fn pool(&self) -> Option<&rayon::ThreadPool> {
+        self.pool
+    }
+
+    fn shards(&self, total: usize, cost: usize) -> Option<(&rayon::ThreadPool, usize)> {
+        let pool = self.pool?;
+        let shards = (total.saturating_mul(cost.max(1)) / WORTH_A_THREAD).min(total).min(4 * self.threads());
+        (shards > 1 && self.threads() > 1).then_some((pool, shards))
+    }
+}
+
+/// One run of a kernel of op `O`. Dereferences to [`RawContext`] for access by index.
+#[repr(transparent)]
+pub struct KernelContext<'a, O> {
+    raw: RawContext<'a>,
+    op: PhantomData<fn() -> O>,
+}
+
+impl<'a, O: Op> KernelContext<'a, O> {
+    pub(super) fn from_raw<'b>(raw: &'b mut RawContext<'a>) -> &'b mut KernelContext<'a, O> {
+        // SAFETY: `KernelContext` is a transparent wrapper of `RawContext`; its other field has no size.
+        unsafe { &mut *std::ptr::from_mut(raw).cast::<KernelContext<'a, O>>() }
+    }
+
+    /// The position of an input among the node's inputs.
+    pub fn input_position(&self, input: InputArg<O>) -> usize {
+        self.raw.signature.input_ranges[input.index()].start
+    }
+
+    /// The position of an output among the node's outputs.
+    pub fn output_position(&self, output: OutputArg<O>) -> usize {
+        self.raw.signature.output_ranges[output.index()].start
+    }
+
+    /// An input.
+    ///
+    /// # Errors
+    /// INTERNAL if it was forwarded already.
+    #[track_caller]
+    #[inline]
+    pub fn input(&self, input: InputArg<O>) -> Result<&Tensor> {
+        self.raw.input_at(self.input_position(input))
+    }
+
+    /// The tensors of a list input.
+    pub fn input_list(&self, input: InputListArg<O>) -> InputList<'_> {
+        InputList { tensors: &self.raw.inputs[self.raw.signature.input_ranges[input.index()].clone()] }
+    }
+
+    /// Takes an input out of the run; see [`RawContext::take_input_at`].
+    ///
+    /// # Errors
+    /// INTERNAL if it was taken already.
+    #[track_caller]
+    pub fn take_input(&mut self, input: InputArg<O>) -> Result<Tensor> {
+        self.raw.take_input_at(self.input_position(input))
+    }
+
+    /// A tensor for an output, to be filled and given to [`KernelContext::set_output`].
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the shape has too many elements; RESOURCE_EXHAUSTED if there is not enough memory.
+    #[track_caller]
+    pub fn allocate_output(&self, output: OutputArg<O>, shape: impl Into<Shape>) -> Result<Tensor> {
+        self.raw.allocate_output_at(self.output_position(output), shape)
+    }
+
+    /// Sets an output.
+    ///
+    /// # Errors
+    /// INTERNAL if it is set already or its dtype is another.
+    #[track_caller]
+    pub fn set_output(&mut self, output: OutputArg<O>, tensor: Tensor) -> Result<()> {
+        self.raw.set_output_at(self.output_position(output), tensor)
+    }
+
+    /// The positions of a list output among the node's outputs.
+    pub fn output_range(&self, output: OutputListArg<O>) -> Range<usize> {
+        self.raw.signature.output_ranges[output.index()].clone()
+    }
+
+    /// An input itself, if an output of this shape can take its place; see [`RawContext::forward_input_at`].
+    pub fn forward_input(&mut self, input: InputArg<O>, output: OutputArg<O>, shape: &Shape) -> Option<Tensor> {
+        let (input, output) = (self.input_position(input), self.output_position(output));
+        self.raw.forward_input_at(input, output, shape)
+    }
+
+    /// The input itself if the output can take its place, else a tensor of the input's shape with arbitrary values.
+    /// Either is to be filled and given to [`KernelContext::set_output`].
+    ///
+    /// # Errors
+    /// As [`KernelContext::input`] and [`KernelContext::allocate_output`].
+    #[track_caller]
+    pub fn forward_input_or_allocate_output(&mut self, input: InputArg<O>, output: OutputArg<O>) -> Result<Tensor> {
+        let shape = self.input(input)?.shape().clone();
+        match self.forward_input(input, output, &shape) {
+            Some(tensor) => Ok(tensor),
+            None => self.allocate_output(output, shape),
+        }
+    }
+}
+
+impl<'a, O> Deref for KernelContext<'a, O> {
+    type Target = RawContext<'a>;
+    fn deref(&self) -> &RawContext<'a> {
+        &self.raw
+    }
+}
+
+impl<O> DerefMut for KernelContext<'_, O> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.raw
+    }
+}
+
+/// The tensors of a list input, by index.
+#[derive(Clone, Copy)]
+pub struct InputList<'a> {
+    tensors: &'a [Option<Tensor>],
+}
+
+impl<'a> InputList<'a> {
+    /// The number of tensors.
+    pub fn len(&self) -> usize {
+        self.tensors.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.tensors.is_empty()
+    }
+
+    /// Tensor `index`, if there is one.
+    pub fn get(&self, index: usize) -> Option<&'a Tensor> {
+        self.tensors.get(index)?.as_ref()
+    }
+
+    /// The tensors, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a Tensor> + Clone + use<'a> {
+        self.tensors.iter().map(|slot| slot.as_ref().expect("list inputs are not taken one by one"))
+    }
+}
+
+impl Index<usize> for InputList<'_> {
+    type Output = Tensor;
+    fn index(&self, index: usize) -> &Tensor {
+        self.get(index).expect("the index is below len()")
+    }
+}

@@ -1,0 +1,136 @@
+//! `KernelDef`: the registration of a kernel, as constant data that the linker collects.
+
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+
+use super::{DynKernel, RawConstruction};
+use crate::dtype::DataType;
+use crate::error::Result;
+
+/// The type of a device, such as `CPU`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct DeviceType(pub &'static str);
+
+impl fmt::Display for DeviceType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Where something was declared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Location {
+    /// The source file, as the compiler names it.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A crate that declares ops or kernels. Made by [`provider!`](crate::provider), once a crate.
+///
+/// It carries the number of registrations that the crate promises, because a linker can lose them silently:
+/// the registry compares.
+#[derive(Debug)]
+pub struct Provider {
+    /// The crate's name.
+    pub name: &'static str,
+    /// How many ops the crate promises; `None` promises nothing.
+    pub ops: Option<usize>,
+    /// How many kernels the crate promises; `None` promises nothing.
+    pub kernels: Option<usize>,
+    /// Where the provider was declared.
+    pub location: Location,
+}
+
+/// One registration of a kernel. Made by `#[register_kernel]`.
+pub struct KernelDef {
+    /// The op's name.
+    pub op: &'static str,
+    /// The device on which the kernel runs.
+    pub device: DeviceType,
+    /// Which attr values the kernel is for; all must hold.
+    pub constraints: &'static [AttrConstraint],
+    /// Arguments that stay in host memory.
+    pub host_memory: &'static [&'static str],
+    /// Chosen only by nodes whose `_kernel` attr says so; empty for ordinary kernels.
+    pub label: &'static str,
+    /// Of several kernels that match, the highest wins.
+    pub priority: i32,
+    /// The Rust type, as written.
+    pub type_name: &'static str,
+    /// The crate that registered it.
+    pub provider: &'static Provider,
+    /// Where.
+    pub location: Location,
+    /// Makes the kernel for a node.
+    pub create: fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>,
+    /// How many kernels were made from this registration. Being mutable, it also keeps the linker from giving
+    /// entries with and without relocations different sections.
+    pub created: AtomicU64,
+}
+
+/// The values of one attr for which a kernel is registered.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AttrConstraint {
+    /// The attr's name.
+    pub attr: &'static str,
+    /// The values.
+    pub values: ConstraintValues,
+}
+
+/// The values in an [`AttrConstraint`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ConstraintValues {
+    /// For attrs of type `type`, and `list(type)`, of which every element must be among them.
+    Types(&'static [DataType]),
+    /// For attrs of type `string`.
+    Strings(&'static [&'static str]),
+    /// For attrs of type `int`.
+    Ints(&'static [i64]),
+    /// For attrs of type `bool`.
+    Bools(&'static [bool]),
+}
+
+impl fmt::Display for AttrConstraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn list<T>(f: &mut fmt::Formatter<'_>, items: &[T], show: impl Fn(&T) -> String) -> fmt::Result {
+            write!(f, "[{}]", items.iter().map(show).collect::<Vec<_>>().join(", "))
+        }
+        write!(f, "{} in ", self.attr)?;
+        match self.values {
+            ConstraintValues::Types(types) => list(f, types, |t| t.to_string()),
+            ConstraintValues::Strings(strings) => list(f, strings, |s| format!("\"{s}\"")),
+            ConstraintValues::Ints(ints) => list(f, ints, |i| i.to_string()),
+            ConstraintValues::Bools(bools) => list(f, bools, |b| b.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for KernelDef {
+    /// `MatMul on CPU, T in [float], registered at kernels/src/matmul.rs:20`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {}", self.op, self.device)?;
+        for constraint in self.constraints {
+            write!(f, ", {constraint}")?;
+        }
+        if !self.label.is_empty() {
+            write!(f, ", label \"{}\"", self.label)?;
+        }
+        if self.priority != 0 {
+            write!(f, ", priority {}", self.priority)?;
+        }
+        write!(f, ", registered at {}", self.location)
+    }
+}
+
+impl fmt::Debug for KernelDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

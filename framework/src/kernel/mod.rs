@@ -1,0 +1,17 @@
+//! Kernels: how an op is computed on a device for certain dtypes.
+
+pub mod check;
+mod construction;
+mod context;
+mod def;
+mod dynamic;
+
+pub use construction::{KernelConstruction, RawConstruction};
+pub use context::{InputList, KernelContext, RawContext};
+pub use def::{AttrConstraint, ConstraintValues, DeviceType, KernelDef, Location, Provider};
+pub use dynamic::{DynKernel, OpKernel, create_kernel};
+
+/// The host processor's device type.
+pub const CPU: DeviceType = DeviceType("CPU");
+/// The graphics processor's device type.
+pub const GPU: DeviceType = DeviceType("GPU");

@@ -1,0 +1,46 @@
+//! Kernlink's framework: everything that is no op and no kernel.
+//!
+//! The modules in reading order; each may use those before it, never one after it:
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`error`] | codes, messages, where an error was raised and which node met it |
+//! | [`dtype`], [`shape`], [`tensor`] | values |
+//! | [`op`], [`attr`] | what a node may be, and what it says |
+//! | [`shape_inference`] | which shapes an op's outputs will have |
+//! | [`kernel`], [`collect`], [`registry`] | how ops are computed, and how all of them are found |
+//! | [`device`] | where kernels run |
+//! | [`proto`] | TensorFlow's messages, binary and text |
+//! | [`graph`] | nodes and edges, imported and checked |
+//! | [`runtime`] | plan, executor, session |
+
+// The macros' output names this crate as users see it.
+extern crate self as kernlink;
+
+pub mod attr;
+pub mod collect;
+pub mod device;
+pub mod dtype;
+pub mod error;
+pub mod graph;
+pub mod kernel;
+pub mod op;
+pub mod proto;
+pub mod registry;
+pub mod runtime;
+pub mod shape;
+pub mod shape_inference;
+pub mod tensor;
+
+pub use error::{Code, Error, Result};
+
+#[doc(hidden)]
+pub mod __private {
+    //! What the macros' output needs. Not for use by hand.
+
+    pub use crate::collect::*;
+    #[cfg(target_family = "wasm")]
+    pub use inventory;
+    #[cfg(not(target_family = "wasm"))]
+    pub use linkme;
+}

@@ -1,0 +1,221 @@
+//! `OpDef`: the declaration of an op, as data that can stand in read-only memory.
+
+use std::borrow::Cow;
+
+use crate::dtype::DataType;
+
+/// Text that is constant in a declared op and owned in one that was read from a file.
+pub type Str = Cow<'static, str>;
+
+/// A list that is constant in a declared op and owned in one that was read from a file.
+pub type List<T> = Cow<'static, [T]>;
+
+/// The declaration of an op: its name, inputs, outputs, attrs and flags.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpDef {
+    /// CamelCase, `Namespace>Name`, or `_Internal`.
+    pub name: Str,
+    /// Inputs, in order.
+    pub inputs: List<ArgDef>,
+    /// Outputs, in order.
+    pub outputs: List<ArgDef>,
+    /// Attrs, in order of declaration.
+    pub attrs: List<AttrDef>,
+    /// One line of documentation.
+    pub summary: Str,
+    /// The documentation below the summary.
+    pub description: Str,
+    /// `op(a, b) == op(b, a)` for all inputs.
+    pub is_commutative: bool,
+    /// Takes at least two inputs of one type to one output of that type, in any order and grouping.
+    pub is_aggregate: bool,
+    /// Has state or effects: is never folded, merged or run twice.
+    pub is_stateful: bool,
+    /// May be given a reference to an uninitialised tensor.
+    pub allows_uninitialized_input: bool,
+    /// May return UNAVAILABLE as its own error.
+    pub is_distributed_communication: bool,
+    /// From which GraphDef version on the op may not be used.
+    pub deprecation: Option<Deprecation>,
+}
+
+/// Says since when, and why, an op is not to be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deprecation {
+    /// The first GraphDef version in which the op is refused.
+    pub version: i32,
+    /// What to use instead.
+    pub explanation: Str,
+}
+
+/// An input or output of an op: one tensor, or a list of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgDef {
+    /// snake_case name.
+    pub name: Str,
+    /// Documentation.
+    pub description: Str,
+    /// The dtype, or the attr that holds it.
+    pub ty: ArgType,
+    /// For `N * T`: the int attr that holds the number of tensors.
+    pub number_attr: Option<Str>,
+    /// Whether the tensor is passed by reference (`Ref(T)`).
+    pub is_ref: bool,
+}
+
+/// How an argument's dtype is stated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgType {
+    /// Always this dtype.
+    Fixed(DataType),
+    /// The dtype that the named `type` attr holds.
+    Attr(Str),
+    /// One tensor for each dtype that the named `list(type)` attr holds.
+    ListAttr(Str),
+}
+
+impl ArgDef {
+    /// Whether the argument is a list of tensors (`N * T` or `list(type)`).
+    pub const fn is_list(&self) -> bool {
+        self.number_attr.is_some() || matches!(self.ty, ArgType::ListAttr(_))
+    }
+}
+
+/// An attr of an op.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttrDef {
+    /// The attr's name.
+    pub name: Str,
+    /// The type of its value.
+    pub ty: AttrType,
+    /// The value that it has when a node leaves it out; without one it must be given.
+    pub default: Option<AttrDefault>,
+    /// Documentation.
+    pub description: Str,
+    /// For int the least value, for lists the least length.
+    pub minimum: Option<i64>,
+    /// The values that are allowed.
+    pub allowed: Option<AllowedValues>,
+}
+
+/// The type of an attr's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AttrType {
+    /// The type of the value or, if `list`, of its elements.
+    pub base: AttrBase,
+    /// Whether the value is a list.
+    pub list: bool,
+}
+
+/// The base types of attrs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttrBase {
+    /// A byte string.
+    String,
+    /// A 64-bit signed integer.
+    Int,
+    /// A 32-bit float.
+    Float,
+    /// A bool.
+    Bool,
+    /// A dtype.
+    Type,
+    /// A partial shape.
+    Shape,
+    /// A tensor.
+    Tensor,
+    /// The name of a function, with attrs.
+    Func,
+}
+
+/// The values that an attr may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AllowedValues {
+    /// For `type` and `list(type)`.
+    Types(List<DataType>),
+    /// For `string` and `list(string)`.
+    Strings(List<Str>),
+}
+
+/// The default of an attr. Tensors and functions are kept as serialized protobufs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttrDefault {
+    /// A byte string.
+    String(List<u8>),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f32),
+    /// A bool.
+    Bool(bool),
+    /// A dtype.
+    Type(DataType),
+    /// A shape: dimensions with −1 for unknown ones, or `None` for unknown rank.
+    Shape(Option<List<i64>>),
+    /// A serialized `TensorProto`.
+    Tensor(List<u8>),
+    /// A serialized `NameAttrList`.
+    Func(List<u8>),
+    /// A list of byte strings.
+    ListString(List<List<u8>>),
+    /// A list of integers.
+    ListInt(List<i64>),
+    /// A list of floats.
+    ListFloat(List<f32>),
+    /// A list of bools.
+    ListBool(List<bool>),
+    /// A list of dtypes.
+    ListType(List<DataType>),
+    /// A list of shapes.
+    ListShape(List<Option<List<i64>>>),
+    /// A list of serialized `TensorProto`s.
+    ListTensor(List<List<u8>>),
+    /// A list of serialized `NameAttrList`s.
+    ListFunc(List<List<u8>>),
+}
+
+impl OpDef {
+    /// An op without inputs, outputs, attrs, flags and documentation, to start from.
+    pub const EMPTY: OpDef = OpDef {
+        name: Cow::Borrowed(""),
+        inputs: Cow::Borrowed(&[]),
+        outputs: Cow::Borrowed(&[]),
+        attrs: Cow::Borrowed(&[]),
+        summary: Cow::Borrowed(""),
+        description: Cow::Borrowed(""),
+        is_commutative: false,
+        is_aggregate: false,
+        is_stateful: false,
+        allows_uninitialized_input: false,
+        is_distributed_communication: false,
+        deprecation: None,
+    };
+
+    /// The attr with this name.
+    pub fn attr(&self, name: &str) -> Option<&AttrDef> {
+        self.attrs.iter().find(|attr| attr.name == name)
+    }
+
+    /// The index of the input with this name.
+    pub fn input_index(&self, name: &str) -> Option<usize> {
+        self.inputs.iter().position(|arg| arg.name == name)
+    }
+
+    /// The index of the output with this name.
+    pub fn output_index(&self, name: &str) -> Option<usize> {
+        self.outputs.iter().position(|arg| arg.name == name)
+    }
+
+    /// Whether the attr's value follows from the inputs of a node, so that wrappers never ask for it.
+    pub fn is_inferred(&self, attr: &str) -> bool {
+        self.inputs.iter().any(|arg| {
+            arg.number_attr.as_deref() == Some(attr)
+                || matches!(&arg.ty, ArgType::Attr(name) | ArgType::ListAttr(name) if name == attr)
+        })
+    }
+
+    /// Whether the op's name begins with `_`: it is made by the runtime, not by users.
+    pub fn is_internal(&self) -> bool {
+        self.name.starts_with('_')
+    }
+}

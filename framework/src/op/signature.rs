@@ -1,0 +1,78 @@
+//! What a node's attrs make of its op: how many inputs and outputs there are, of which dtypes, and which argument each
+//! belongs to.
+
+use std::ops::Range;
+
+use super::{ArgDef, ArgType, OpDef};
+use crate::attr::{AttrMap, AttrValue};
+use crate::dtype::DataType;
+use crate::error::{Error, Result};
+
+/// The dtype of one input or output of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct InOutType {
+    /// The dtype.
+    pub dtype: DataType,
+    /// Whether it is passed by reference.
+    pub is_ref: bool,
+}
+
+/// The inputs and outputs of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Signature {
+    /// Every input, in order.
+    pub inputs: Vec<InOutType>,
+    /// For each input argument of the op, its inputs.
+    pub input_ranges: Vec<Range<usize>>,
+    /// Every output, in order.
+    pub outputs: Vec<InOutType>,
+    /// For each output argument of the op, its outputs.
+    pub output_ranges: Vec<Range<usize>>,
+}
+
+impl Signature {
+    /// The signature of a node of `op` with these attrs, defaults included.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if an attr that an argument refers to is missing, of the wrong type, or negative.
+    #[track_caller]
+    pub fn new(op: &OpDef, attrs: &AttrMap) -> Result<Signature> {
+        let (inputs, input_ranges) = expand(&op.inputs, attrs)?;
+        let (outputs, output_ranges) = expand(&op.outputs, attrs)?;
+        Ok(Signature { inputs, input_ranges, outputs, output_ranges })
+    }
+}
+
+/// The most tensors that one list argument may have.
+const MAX_LIST: i64 = 1 << 20;
+
+#[track_caller]
+fn expand(args: &[ArgDef], attrs: &AttrMap) -> Result<(Vec<InOutType>, Vec<Range<usize>>)> {
+    let mut types = Vec::new();
+    let mut ranges = Vec::with_capacity(args.len());
+    for arg in args {
+        let start = types.len();
+        let count = match &arg.number_attr {
+            Some(attr) => attrs.required::<i64>(attr)?,
+            None => 1,
+        };
+        if !(0..=MAX_LIST).contains(&count) {
+            let message = format!("argument `{}` cannot be a list of {count} tensors", arg.name);
+            return Err(Error::invalid_argument(message));
+        }
+        let dtypes = match &arg.ty {
+            ArgType::Fixed(dtype) => vec![*dtype],
+            ArgType::Attr(attr) => vec![attrs.required::<DataType>(attr)?],
+            ArgType::ListAttr(attr) => match attrs.get(attr) {
+                Some(AttrValue::ListType(list)) => list.clone(),
+                Some(AttrValue::EmptyList) => Vec::new(),
+                _ => return Err(Error::invalid_argument(format!("attr `{attr}` must be a list of types"))),
+            },
+        };
+        for _ in 0..count {
+            types.extend(dtypes.iter().map(|&dtype| InOutType { dtype, is_ref: arg.is_ref }));
+        }
+        ranges.push(start..types.len());
+    }
+    Ok((types, ranges))
+}

@@ -1,0 +1,23 @@
+//! TensorFlow's messages: the generated structs, how they become Kernlink's values, and how files are read.
+
+mod attr;
+mod file;
+mod op;
+mod tensor;
+#[cfg(feature = "text-format")]
+mod text;
+
+#[allow(missing_docs, reason = "generated from framework/proto/tensorflow.proto")]
+mod tensorflow {
+    include!("tensorflow.rs");
+}
+
+pub use attr::{attr_from_proto, attr_to_proto, shape_from_proto, shape_to_proto};
+pub use file::{graph_from_bytes, read_graph, write_graph};
+pub(crate) use op::default_to_proto;
+pub use op::{op_from_proto, op_to_proto};
+pub use prost::Message;
+pub use tensor::{tensor_from_proto, tensor_to_proto};
+pub use tensorflow::*;
+#[cfg(feature = "text-format")]
+pub use text::{graph_from_text, graph_to_text};

@@ -1,0 +1,9 @@
+//! The runtime: a graph becomes a plan, the plan is executed.
+
+mod eager;
+mod executor;
+mod plan;
+mod session;
+
+pub use eager::run_op;
+pub use session::{Callable, Session, SessionOptions};

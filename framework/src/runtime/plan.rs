@@ -1,0 +1,372 @@
+//! A plan: what one signature of feeds, fetches and targets needs of a graph, laid out in flat arrays so that a run
+//! neither hashes nor allocates per node.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::executor::RunState;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Node, NodeId, Output};
+use crate::kernel::{DynKernel, RawConstruction};
+use crate::op::{OpDef, Signature};
+use crate::registry::NodeQuery;
+use crate::tensor::Tensor;
+
+/// Stands for "no node" or "no slot" in an [`Edge`].
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A kernel whose runs take longer, in nanoseconds, is handed to another thread rather than kept waiting.
+const EXPENSIVE: u32 = 10_000;
+
+/// A node of a plan.
+pub(super) struct PlanNode {
+    pub(super) kernel: Arc<dyn DynKernel>,
+    pub(super) op: &'static OpDef,
+    pub(super) signature: Arc<Signature>,
+    pub(super) name: String,
+    /// The slots of its inputs.
+    pub(super) inputs: Range<usize>,
+    /// Its part of [`Plan::externals`].
+    pub(super) externals: Range<usize>,
+    /// For each output, its part of [`Plan::edges`].
+    pub(super) outputs: Vec<Range<usize>>,
+    /// The nodes that wait for it without taking an output.
+    pub(super) control_outputs: Vec<u32>,
+    /// Edges that must be served before it runs.
+    pub(super) pending: u32,
+    /// A running estimate of its time, in nanoseconds; `u32::MAX` until measured.
+    cost: AtomicU32,
+}
+
+impl PlanNode {
+    pub(super) fn is_expensive(&self) -> bool {
+        self.cost.load(Ordering::Relaxed) > EXPENSIVE
+    }
+
+    /// Whether no run has been measured yet.
+    pub(super) fn is_unmeasured(&self) -> bool {
+        self.cost.load(Ordering::Relaxed) == u32::MAX
+    }
+
+    /// Takes a measured run into the estimate; returns whether that changed if the node is expensive.
+    pub(super) fn measured(&self, nanoseconds: u32) -> bool {
+        let old = self.cost.load(Ordering::Relaxed);
+        let new = if old == u32::MAX {
+            nanoseconds.min(u32::MAX - 1)
+        } else {
+            ((u64::from(old) * 9 + u64::from(nanoseconds)) / 10) as u32
+        };
+        self.cost.store(new, Ordering::Relaxed);
+        (old > EXPENSIVE) != (new > EXPENSIVE)
+    }
+}
+
+/// Takes an output to an input.
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    /// The node that waits for it; [`NONE`] for a fetch.
+    pub(super) node: u32,
+    /// Where the tensor goes.
+    pub(super) slot: u32,
+}
+
+/// Where a tensor comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Source {
+    /// [`Plan::constants`], by position.
+    Constant(u32),
+    /// A feed, by position.
+    Feed(u32),
+    /// An output of a node of the plan.
+    Node { node: u32, output: u32 },
+}
+
+/// An input that is no output of another node of the plan.
+pub(super) struct External {
+    pub(super) slot: u32,
+    pub(super) source: Source,
+}
+
+/// See the module.
+pub(super) struct Plan {
+    pub(super) nodes: Vec<PlanNode>,
+    pub(super) edges: Vec<Edge>,
+    pub(super) externals: Vec<External>,
+    pub(super) constants: Vec<Tensor>,
+    /// The nodes that wait for nothing.
+    pub(super) initial: Vec<u32>,
+    /// For each fetch, its slot or what else it is.
+    pub(super) fetches: Vec<Source>,
+    /// The first of the slots of the fetches.
+    pub(super) fetch_slots: usize,
+    pub(super) slots: usize,
+    /// What is fed, to check feeds against.
+    pub(super) feeds: Vec<FeedInfo>,
+    /// Whether some node is expensive, so that a run belongs on the pool.
+    pub(super) has_expensive: AtomicBool,
+    /// States of runs that have ended, for reuse.
+    pub(super) idle: Mutex<Vec<Box<RunState>>>,
+}
+
+/// What a feed must be.
+pub(super) struct FeedInfo {
+    pub(super) name: String,
+    pub(super) dtype: crate::dtype::DataType,
+    pub(super) shape: crate::shape::PartialShape,
+}
+
+/// The kernels that outlive a plan: those of stateful ops, by node.
+pub(super) type StatefulKernels = Mutex<HashMap<NodeId, Arc<dyn DynKernel>>>;
+
+/// What a run is to do.
+pub(super) struct Request {
+    pub(super) feeds: Vec<Output>,
+    pub(super) fetches: Vec<Output>,
+    pub(super) targets: Vec<NodeId>,
+}
+
+impl Plan {
+    /// Lays out a plan.
+    ///
+    /// # Errors
+    /// NOT_FOUND if nodes have no kernel, all in one error; whatever the construction of a kernel meets.
+    pub(super) fn new(graph: &Graph, request: &Request, device: &dyn Device, kept: &StatefulKernels) -> Result<Plan> {
+        let live = live_nodes(graph, request);
+        let mut builder = Builder {
+            graph,
+            feeds: request.feeds.iter().enumerate().map(|(i, &output)| (output, i as u32)).collect(),
+            sources: HashMap::new(),
+            controls: HashMap::new(),
+            nodes: Vec::new(),
+            constants: Vec::new(),
+        };
+        let mut missing = Vec::new();
+        for id in graph.ids().filter(|id| live[id.index()]) {
+            if let Err(error) = builder.add(id, device, kept) {
+                match error.code() {
+                    crate::error::Code::NotFound if error.node().is_none() => missing.push(error.message().to_owned()),
+                    _ => return Err(error),
+                }
+            }
+        }
+        if !missing.is_empty() {
+            return Err(Error::not_found(missing.join("\n")));
+        }
+        Ok(builder.finish(request))
+    }
+
+    /// Recomputes [`Plan::has_expensive`].
+    pub(super) fn classify(&self) {
+        self.has_expensive.store(self.nodes.iter().any(PlanNode::is_expensive), Ordering::Relaxed);
+    }
+}
+
+/// The nodes that must run: those that fetches and targets need, up to the feeds.
+fn live_nodes(graph: &Graph, request: &Request) -> Vec<bool> {
+    let mut live = vec![false; graph.nodes().len()];
+    let fed_node = |id: NodeId| request.feeds.iter().any(|feed| feed.node == id);
+    let fed: std::collections::HashSet<Output> = request.feeds.iter().copied().collect();
+    let mut stack: Vec<NodeId> = request.fetches.iter().filter(|o| !fed.contains(o)).map(|o| o.node).collect();
+    stack.extend(&request.targets);
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut live[id.index()], true) {
+            continue;
+        }
+        let node = graph.node(id);
+        stack.extend(node.inputs.iter().filter(|input| !fed.contains(input)).map(|input| input.node));
+        stack.extend(node.control_inputs.iter().filter(|&&control| !fed_node(control)));
+    }
+    live
+}
+
+struct Builder<'g> {
+    graph: &'g Graph,
+    feeds: HashMap<Output, u32>,
+    /// What each output of a node that was added is.
+    sources: HashMap<Output, Source>,
+    /// The plan nodes that stand for a node as a control input.
+    controls: HashMap<NodeId, Vec<u32>>,
+    nodes: Vec<Draft>,
+    constants: Vec<Tensor>,
+}
+
+struct Draft {
+    id: NodeId,
+    kernel: Arc<dyn DynKernel>,
+    inputs: Vec<Source>,
+    controls: Vec<u32>,
+}
+
+impl Builder<'_> {
+    /// Adds a node, unless it is a constant or passes its inputs on unchanged: such nodes are what their inputs are.
+    fn add(&mut self, id: NodeId, device: &dyn Device, kept: &StatefulKernels) -> Result<()> {
+        let node = self.graph.node(id);
+        let inputs: Vec<Source> = node.inputs.iter().map(|&input| self.source(input)).collect();
+        let mut controls: Vec<u32> =
+            node.control_inputs.iter().filter_map(|control| self.controls.get(control)).flatten().copied().collect();
+        controls.sort_unstable();
+        controls.dedup();
+        if let Some(value) = self.graph.constant(Output { node: id, index: 0 })
+            && controls.is_empty()
+        {
+            let source = Source::Constant(self.constants.len() as u32);
+            self.constants.push(value.clone());
+            self.define(Output { node: id, index: 0 }, source);
+            return Ok(());
+        }
+        let kernel = self.kernel(id, node, &inputs, device, kept)?;
+        if kernel.is_identity() && controls.is_empty() && inputs.len() == node.signature.outputs.len() {
+            for (index, &source) in inputs.iter().enumerate() {
+                self.define(Output { node: id, index }, source);
+            }
+            let stands_for = inputs.iter().filter_map(|source| match source {
+                Source::Node { node, .. } => Some(*node),
+                _ => None,
+            });
+            self.controls.insert(id, stands_for.collect());
+            return Ok(());
+        }
+        let position = self.nodes.len() as u32;
+        for index in 0..node.signature.outputs.len() {
+            self.define(Output { node: id, index }, Source::Node { node: position, output: index as u32 });
+        }
+        self.controls.insert(id, vec![position]);
+        self.nodes.push(Draft { id, kernel, inputs, controls });
+        Ok(())
+    }
+
+    fn define(&mut self, output: Output, source: Source) {
+        self.sources.insert(output, source);
+    }
+
+    fn source(&self, output: Output) -> Source {
+        match self.feeds.get(&output) {
+            Some(&feed) => Source::Feed(feed),
+            None => self.sources[&output],
+        }
+    }
+
+    fn kernel(
+        &self,
+        id: NodeId,
+        node: &Node,
+        inputs: &[Source],
+        device: &dyn Device,
+        kept: &StatefulKernels,
+    ) -> Result<Arc<dyn DynKernel>> {
+        if node.op.def.is_stateful
+            && let Some(kernel) = lock(kept).get(&id)
+        {
+            return Ok(kernel.clone());
+        }
+        let op = &node.op.def.name;
+        let query = NodeQuery { node: &node.name, op, attrs: &node.attrs, device: device.device_type() };
+        let def = self.graph.registry().find_kernel(query)?;
+        let constants: Vec<Option<Tensor>> = inputs
+            .iter()
+            .map(|source| match source {
+                Source::Constant(index) => Some(self.constants[*index as usize].clone()),
+                _ => None,
+            })
+            .collect();
+        let construction = RawConstruction {
+            node: &node.name,
+            op: node.op.def,
+            attrs: &node.attrs,
+            signature: &node.signature,
+            device: device.device_type(),
+            constants: &constants,
+        };
+        def.created.fetch_add(1, Ordering::Relaxed);
+        let kernel = (def.create)(&construction).map_err(|error| error.at_node(&node.name, op, device.name()))?;
+        let kernel: Arc<dyn DynKernel> = kernel.into();
+        if node.op.def.is_stateful {
+            lock(kept).insert(id, kernel.clone());
+        }
+        Ok(kernel)
+    }
+
+    fn finish(self, request: &Request) -> Plan {
+        let mut users: HashMap<(u32, u32), Vec<Edge>> = HashMap::new();
+        let mut control_outputs: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        let mut externals = Vec::new();
+        let mut slots = 0;
+        let mut layout = Vec::with_capacity(self.nodes.len());
+        for (position, draft) in self.nodes.iter().enumerate() {
+            let (first_slot, first_external) = (slots, externals.len());
+            let mut pending = draft.controls.len();
+            for &source in &draft.inputs {
+                match source {
+                    Source::Node { node, output } => {
+                        let edge = Edge { node: position as u32, slot: slots as u32 };
+                        users.entry((node, output)).or_default().push(edge);
+                        pending += 1;
+                    }
+                    source => externals.push(External { slot: slots as u32, source }),
+                }
+                slots += 1;
+            }
+            draft.controls.iter().for_each(|&control| control_outputs[control as usize].push(position as u32));
+            layout.push((first_slot..slots, first_external..externals.len(), pending as u32));
+        }
+        let fetch_slots = slots;
+        let fetches: Vec<Source> = request.fetches.iter().map(|&fetch| self.source(fetch)).collect();
+        for source in &fetches {
+            if let Source::Node { node, output } = source {
+                users.entry((*node, *output)).or_default().push(Edge { node: NONE, slot: slots as u32 });
+            }
+            slots += 1;
+        }
+        let mut edges = Vec::new();
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        for (position, (draft, (inputs, externals, pending))) in self.nodes.into_iter().zip(layout).enumerate() {
+            let node = self.graph.node(draft.id);
+            let outputs = (0..node.signature.outputs.len() as u32).map(|output| {
+                let start = edges.len();
+                edges.extend(users.remove(&(position as u32, output)).unwrap_or_default());
+                start..edges.len()
+            });
+            nodes.push(PlanNode {
+                outputs: outputs.collect(),
+                cost: AtomicU32::new(if draft.kernel.is_expensive() { u32::MAX } else { 0 }),
+                kernel: draft.kernel,
+                op: node.op.def,
+                signature: node.signature.clone(),
+                name: node.name.clone(),
+                inputs,
+                externals,
+                control_outputs: std::mem::take(&mut control_outputs[position]),
+                pending,
+            });
+        }
+        let initial = (0..nodes.len() as u32).filter(|&position| nodes[position as usize].pending == 0).collect();
+        let feeds = request.feeds.iter().map(|&feed| FeedInfo {
+            name: self.graph.output_name(feed),
+            dtype: self.graph.node(feed.node).signature.outputs[feed.index].dtype,
+            shape: self.graph.shape(feed).clone(),
+        });
+        let plan = Plan {
+            edges,
+            externals,
+            constants: self.constants,
+            initial,
+            fetches,
+            fetch_slots,
+            slots,
+            feeds: feeds.collect(),
+            nodes,
+            has_expensive: AtomicBool::new(false),
+            idle: Mutex::new(Vec::new()),
+        };
+        plan.classify();
+        plan
+    }
+}
+
+/// Locks, whether or not another thread panicked meanwhile.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

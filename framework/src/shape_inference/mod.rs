@@ -1,0 +1,40 @@
+//! Shape inference: which shapes the outputs of a node will have, before it runs.
+//!
+//! An op names its shape function in `#[register_op(shape_fn = ...)]`. The function reads the input shapes from an
+//! [`InferenceContext`], constrains them, and sets the outputs:
+//!
+//! ```
+//! use kernlink_framework as kernlink;
+//! use kernlink::Result;
+//! use kernlink::shape_inference::InferenceContext;
+//!
+//! /// `[batch, depth]` and `[depth, units]` to `[batch, units]`.
+//! fn dense(c: &mut InferenceContext<'_>) -> Result<()> {
+//!     let a = c.with_rank(c.input(0), 2)?;
+//!     let b = c.with_rank(c.input(1), 2)?;
+//!     c.merge_dim(c.dim(a, 1), c.dim(b, 0))?;
+//!     c.set_output(0, c.matrix(c.dim(a, 0), c.dim(b, 1)));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Most ops need none of their own: [`common`] has TensorFlow's common shape functions. [`testing`] checks a function
+//! in TensorFlow's notation.
+
+mod arithmetic;
+pub mod common;
+mod constrain;
+mod context;
+mod linked;
+mod make;
+pub mod strided_slice;
+pub mod testing;
+
+pub use arithmetic::DimOrConstant;
+pub use context::{DimHandle, InferenceContext, ShapeHandle};
+pub use linked::{LinkedDim, LinkedShape, Links};
+
+use crate::error::Result;
+
+/// Infers the shapes of a node's outputs.
+pub type ShapeFn = fn(&mut InferenceContext<'_>) -> Result<()>;

@@ -1,0 +1,169 @@
+//! Host memory of tensors: aligned, always initialised, and reused.
+//!
+//! Page faults are most of the cost of an element-wise op on a large tensor, so large freed blocks are kept by size
+//! class and handed out again. Small blocks are the allocator's own business.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::Mutex;
+
+use super::memory;
+
+/// Alignment of every buffer, in bytes.
+pub const ALIGNMENT: usize = 64;
+
+/// Blocks below this size go straight to the allocator.
+const POOLED_FROM: usize = 64 * 1024;
+/// Bytes that the pool keeps at most.
+const POOL_LIMIT: usize = 1 << 30;
+/// Size classes a power of two.
+const STEPS: usize = 4;
+
+/// A block of initialised host memory.
+pub struct HostBuffer {
+    pointer: NonNull<u8>,
+    capacity: usize,
+}
+
+// SAFETY: the block is owned and plain bytes; access follows the borrow rules of the owner.
+unsafe impl Send for HostBuffer {}
+// SAFETY: as above; shared access only reads.
+unsafe impl Sync for HostBuffer {}
+
+impl HostBuffer {
+    /// A block of at least `bytes` bytes, zeroed if asked for, else with arbitrary contents; `None` if there is not
+    /// enough memory.
+    pub fn new(bytes: usize, zeroed: bool) -> Option<HostBuffer> {
+        if bytes >= POOLED_FROM
+            && let Some(buffer) = POOL.take(size_class(bytes))
+        {
+            if zeroed {
+                // SAFETY: the block has at least `bytes` bytes and this is its only owner.
+                unsafe { buffer.pointer.as_ptr().write_bytes(0, bytes) };
+            }
+            return Some(buffer);
+        }
+        if bytes >= memory::CHECKED_FROM && !memory::has_room_for(bytes) {
+            return None;
+        }
+        let capacity = if bytes >= POOLED_FROM { class_bytes(size_class(bytes))? } else { bytes.max(1) };
+        let layout = Layout::from_size_align(capacity, ALIGNMENT).ok()?;
+        // SAFETY: the layout's size is not zero.
+        let pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(HostBuffer { pointer, capacity })
+    }
+
+    /// The first byte.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.pointer.as_ptr()
+    }
+
+    /// The first byte, to change.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.pointer.as_ptr()
+    }
+
+    fn release(&mut self) {
+        // SAFETY: the block came from `alloc_zeroed` with this very layout.
+        unsafe {
+            dealloc(self.pointer.as_ptr(), Layout::from_size_align_unchecked(self.capacity, ALIGNMENT));
+        }
+    }
+}
+
+impl Drop for HostBuffer {
+    fn drop(&mut self) {
+        if self.capacity < POOLED_FROM || !POOL.give(self.pointer, self.capacity) {
+            self.release();
+        }
+    }
+}
+
+/// The class of the smallest block with at least `bytes` bytes.
+fn size_class(bytes: usize) -> usize {
+    let power = bytes.ilog2() as usize;
+    let (base, step) = (1usize << power, (1usize << power) / STEPS);
+    power * STEPS + (bytes - base).div_ceil(step)
+}
+
+/// The size of the blocks of a class.
+fn class_bytes(class: usize) -> Option<usize> {
+    let (power, step) = (class / STEPS, class % STEPS);
+    let base = 1usize.checked_shl(power as u32).filter(|_| power < usize::BITS as usize - 2)?;
+    Some(base + base / STEPS * step)
+}
+
+struct Pool(Mutex<Kept>);
+
+struct Kept {
+    classes: Vec<Vec<NonNull<u8>>>,
+    bytes: usize,
+}
+
+// SAFETY: the pointers are blocks that the pool owns alone.
+unsafe impl Send for Kept {}
+
+static POOL: Pool = Pool(Mutex::new(Kept { classes: Vec::new(), bytes: 0 }));
+
+impl Pool {
+    fn take(&self, class: usize) -> Option<HostBuffer> {
+        let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let pointer = kept.classes.get_mut(class)?.pop()?;
+        let capacity = class_bytes(class)?;
+        kept.bytes -= capacity;
+        Some(HostBuffer { pointer, capacity })
+    }
+
+    fn give(&self, pointer: NonNull<u8>, capacity: usize) -> bool {
+        let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if kept.bytes + capacity > POOL_LIMIT {
+            return false;
+        }
+        let class = size_class(capacity);
+        if kept.classes.len() <= class {
+            kept.classes.resize_with(class + 1, Vec::new);
+        }
+        kept.classes[class].push(pointer);
+        kept.bytes += capacity;
+        true
+    }
+}
+
+/// Bytes that the pool of freed buffers holds at present.
+pub fn pool_stats() -> usize {
+    POOL.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_cover_their_sizes() {
+        for bytes in [POOLED_FROM, POOLED_FROM + 1, 100_000, 131_071, 131_072, 1 << 20, (1 << 20) + 12_345] {
+            let size = class_bytes(size_class(bytes)).unwrap();
+            assert!(size >= bytes && size <= bytes + bytes / 2, "{bytes} -> {size}");
+            assert_eq!(size_class(size), size_class(bytes));
+        }
+    }
+
+    #[test]
+    fn zeroed_means_zeroed_after_reuse() {
+        let bytes = 777_777;
+        let mut buffer = HostBuffer::new(bytes, false).unwrap();
+        // SAFETY: the buffer has at least `bytes` bytes.
+        unsafe { buffer.as_mut_ptr().write_bytes(0xff, bytes) };
+        drop(buffer);
+        let buffer = HostBuffer::new(bytes, true).unwrap();
+        // SAFETY: as above.
+        let contents = unsafe { std::slice::from_raw_parts(buffer.as_ptr(), bytes) };
+        assert!(contents.iter().all(|&byte| byte == 0));
+        assert_eq!(buffer.as_ptr() as usize % ALIGNMENT, 0);
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused() {
+        assert!(HostBuffer::new(usize::MAX, false).is_none());
+        assert!(HostBuffer::new(usize::MAX / 2, false).is_none());
+    }
+}

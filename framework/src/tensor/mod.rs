@@ -1,0 +1,468 @@
+//! Tensors: a dtype, a shape and shared elements.
+
+mod buffer;
+mod memory;
+mod object;
+mod print;
+
+pub use buffer::{ALIGNMENT, HostBuffer, pool_stats};
+pub use object::{ResourceHandle, Variant};
+
+use std::sync::Arc;
+
+use crate::dtype::{DataType, Element, Pod, TString};
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+
+/// An n-dimensional array of elements of one dtype, in row-major order.
+///
+/// Cloning shares the elements. They can be changed only while nothing else shares them.
+#[derive(Clone)]
+pub struct Tensor {
+    shape: Shape,
+    dtype: DataType,
+    storage: Storage,
+}
+
+/// Bytes that a tensor keeps in itself, so that scalars cost no allocation.
+const INLINE_BYTES: usize = 16;
+
+#[derive(Clone)]
+enum Storage {
+    Inline([u64; INLINE_BYTES / 8]),
+    Host { buffer: Arc<HostBuffer>, offset: usize },
+    Strings(Arc<Vec<TString>>),
+    Resources(Arc<Vec<ResourceHandle>>),
+    Variants(Arc<Vec<Variant>>),
+}
+
+impl Tensor {
+    /// A tensor of `dtype` and `shape` whose elements are to be written: numbers hold arbitrary values, strings are
+    /// empty.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    #[track_caller]
+    pub fn alloc(dtype: DataType, shape: impl Into<Shape>) -> Result<Tensor> {
+        Tensor::allocate(dtype, shape.into(), false)
+    }
+
+    /// A tensor of zeros, of empty strings, or of empty handles.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    #[track_caller]
+    pub fn zeros(dtype: DataType, shape: impl Into<Shape>) -> Result<Tensor> {
+        Tensor::allocate(dtype, shape.into(), true)
+    }
+
+    #[track_caller]
+    fn allocate(dtype: DataType, shape: Shape, zeroed: bool) -> Result<Tensor> {
+        fn objects<T: Default + Clone>(count: usize, shape: &Shape, dtype: DataType) -> Result<Arc<Vec<T>>> {
+            let mut items = Vec::new();
+            items.try_reserve_exact(count).map_err(|_| out_of_memory(shape, dtype))?;
+            items.resize(count, T::default());
+            Ok(Arc::new(items))
+        }
+        let count = shape.num_elements();
+        let storage = match dtype {
+            DataType::String => Storage::Strings(objects(count, &shape, dtype)?),
+            DataType::Resource => Storage::Resources(objects(count, &shape, dtype)?),
+            DataType::Variant => Storage::Variants(objects(count, &shape, dtype)?),
+            _ => {
+                let bytes = count.checked_mul(dtype.size()).ok_or_else(|| out_of_memory(&shape, dtype))?;
+                if bytes <= INLINE_BYTES {
+                    Storage::Inline([0; INLINE_BYTES / 8])
+                } else {
+                    // A recycled buffer may hold bytes that are no bools.
+                    let zeroed = zeroed || dtype == DataType::Bool;
+                    let buffer = HostBuffer::new(bytes, zeroed).ok_or_else(|| out_of_memory(&shape, dtype))?;
+                    Storage::Host { buffer: Arc::new(buffer), offset: 0 }
+                }
+            }
+        };
+        Ok(Tensor { shape, dtype, storage })
+    }
+
+    /// A tensor from its elements.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if `elements` are not as many as the shape says; RESOURCE_EXHAUSTED if there is not enough
+    /// memory.
+    #[track_caller]
+    pub fn from_elements<T: Element>(shape: impl Into<Shape>, elements: &[T]) -> Result<Tensor> {
+        let shape = shape.into();
+        if shape.num_elements() != elements.len() {
+            let message = format!("shape {shape} has {} elements, not {}", shape.num_elements(), elements.len());
+            return Err(Error::invalid_argument(message));
+        }
+        let mut tensor = Tensor::alloc(T::DTYPE, shape)?;
+        tensor.as_mut_slice::<T>()?.clone_from_slice(elements);
+        Ok(tensor)
+    }
+
+    /// A scalar.
+    pub fn scalar<T: Element>(value: T) -> Tensor {
+        Tensor::from_elements(Shape::scalar(), &[value]).expect("a scalar needs no allocation that can fail")
+    }
+
+    /// A vector.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    #[track_caller]
+    pub fn vector<T: Element>(elements: &[T]) -> Result<Tensor> {
+        Tensor::from_elements([elements.len()], elements)
+    }
+
+    /// A tensor over bytes in the host's byte order that something else owns, such as a mapped file or a message. The
+    /// bytes are copied only if they do not suit.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the number of bytes is not that of the shape, or the dtype is not plain bytes;
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    #[track_caller]
+    pub fn from_bytes(dtype: DataType, shape: impl Into<Shape>, bytes: &[u8]) -> Result<Tensor> {
+        let shape = shape.into();
+        if !dtype.is_pod() || shape.num_elements().checked_mul(dtype.size()) != Some(bytes.len()) {
+            let message = format!("a {dtype} tensor of shape {shape} cannot be made from {} bytes", bytes.len());
+            return Err(Error::invalid_argument(message));
+        }
+        let mut tensor = Tensor::alloc(dtype, shape)?;
+        let target = tensor.raw_bytes_mut()?;
+        target.copy_from_slice(bytes);
+        if dtype == DataType::Bool {
+            target.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+        }
+        Ok(tensor)
+    }
+
+    /// The dtype.
+    pub fn dtype(&self) -> DataType {
+        self.dtype
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// The number of elements.
+    pub fn num_elements(&self) -> usize {
+        self.shape.num_elements()
+    }
+
+    /// Bytes of the elements in memory, what strings point to left out.
+    pub fn num_bytes(&self) -> usize {
+        match self.dtype {
+            DataType::String => self.num_elements() * size_of::<TString>(),
+            DataType::Resource => self.num_elements() * size_of::<ResourceHandle>(),
+            DataType::Variant => self.num_elements() * size_of::<Variant>(),
+            _ => self.num_elements() * self.dtype.size(),
+        }
+    }
+
+    /// The elements.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if `T` is not the type of the dtype.
+    #[track_caller]
+    #[inline]
+    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
+        if self.dtype != T::DTYPE {
+            return Err(self.wrong_dtype::<T>());
+        }
+        let count = self.num_elements();
+        let pointer: *const T = match &self.storage {
+            Storage::Inline(bytes) => bytes.as_ptr().cast(),
+            Storage::Host { buffer, offset } => buffer.as_ptr().wrapping_add(*offset).cast(),
+            Storage::Strings(items) => items.as_ptr().cast(),
+            Storage::Resources(items) => items.as_ptr().cast(),
+            Storage::Variants(items) => items.as_ptr().cast(),
+        };
+        // SAFETY: `T` is the Rust type of `dtype` (checked above, `Element` is sealed), and the constructors make
+        // storage of that type with `count` initialised elements; host offsets are multiples of the element size.
+        Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
+    }
+
+    /// The elements, to change.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if `T` is not the type of the dtype; INTERNAL if another tensor shares the elements.
+    #[track_caller]
+    #[inline]
+    pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
+        if self.dtype != T::DTYPE {
+            return Err(self.wrong_dtype::<T>());
+        }
+        let count = self.num_elements();
+        let pointer: *mut T = match &mut self.storage {
+            Storage::Inline(bytes) => bytes.as_mut_ptr().cast(),
+            Storage::Host { buffer, offset } => {
+                let offset = *offset;
+                Arc::get_mut(buffer).ok_or_else(shared)?.as_mut_ptr().wrapping_add(offset).cast()
+            }
+            Storage::Strings(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
+            Storage::Resources(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
+            Storage::Variants(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
+        };
+        // SAFETY: as in `as_slice`; the storage has no other owner, so nothing else reads or writes it meanwhile.
+        Ok(unsafe { std::slice::from_raw_parts_mut(pointer, count) })
+    }
+
+    /// The element of a scalar, or of any tensor with one element.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if `T` is not the type of the dtype or there is not exactly one element.
+    #[track_caller]
+    pub fn to_scalar<T: Element>(&self) -> Result<T> {
+        match self.as_slice::<T>()? {
+            [value] => Ok(value.clone()),
+            elements => Err(Error::invalid_argument(format!(
+                "a scalar is expected, not a tensor of shape {} with {} elements",
+                self.shape,
+                elements.len()
+            ))),
+        }
+    }
+
+    /// The elements of an `int32` or `int64` tensor, in order.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for another dtype.
+    #[track_caller]
+    pub fn to_i64_vec(&self) -> Result<Vec<i64>> {
+        match self.dtype {
+            DataType::Int32 => Ok(self.as_slice::<i32>()?.iter().map(|&value| i64::from(value)).collect()),
+            DataType::Int64 => Ok(self.as_slice::<i64>()?.to_vec()),
+            other => Err(Error::invalid_argument(format!("int32 or int64 is expected, not {other}"))),
+        }
+    }
+
+    /// The elements of a tensor of plain bytes, as bytes in the host's order.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for string, resource and variant.
+    #[track_caller]
+    pub fn bytes(&self) -> Result<&[u8]> {
+        let length = self.byte_length()?;
+        let pointer: *const u8 = match &self.storage {
+            Storage::Inline(bytes) => bytes.as_ptr().cast(),
+            Storage::Host { buffer, offset } => buffer.as_ptr().wrapping_add(*offset),
+            _ => return Err(Error::internal("a tensor of plain bytes has other storage")),
+        };
+        // SAFETY: the storage holds `length` initialised bytes from `pointer` on.
+        Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+    }
+
+    /// The elements of a tensor of plain bytes, bool excluded, as bytes to change.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for string, resource, variant and bool; INTERNAL if another tensor shares the elements.
+    #[track_caller]
+    pub fn bytes_mut(&mut self) -> Result<&mut [u8]> {
+        if self.dtype == DataType::Bool {
+            return Err(Error::invalid_argument("not every byte is a bool"));
+        }
+        self.raw_bytes_mut()
+    }
+
+    #[track_caller]
+    fn raw_bytes_mut(&mut self) -> Result<&mut [u8]> {
+        let length = self.byte_length()?;
+        let pointer: *mut u8 = match &mut self.storage {
+            Storage::Inline(bytes) => bytes.as_mut_ptr().cast(),
+            Storage::Host { buffer, offset } => {
+                let offset = *offset;
+                Arc::get_mut(buffer).ok_or_else(shared)?.as_mut_ptr().wrapping_add(offset)
+            }
+            _ => return Err(Error::internal("a tensor of plain bytes has other storage")),
+        };
+        // SAFETY: the storage holds `length` initialised bytes from `pointer` on and has no other owner.
+        Ok(unsafe { std::slice::from_raw_parts_mut(pointer, length) })
+    }
+
+    #[track_caller]
+    fn byte_length(&self) -> Result<usize> {
+        if !self.dtype.is_pod() {
+            return Err(Error::invalid_argument(format!("{} elements are not plain bytes", self.dtype)));
+        }
+        Ok(self.num_elements() * self.dtype.size())
+    }
+
+    /// The same elements with another shape.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the number of elements differs.
+    #[track_caller]
+    pub fn reshaped(mut self, shape: impl Into<Shape>) -> Result<Tensor> {
+        let shape = shape.into();
+        if shape.num_elements() != self.num_elements() {
+            return Err(Error::invalid_argument(format!("shape {} cannot become {shape}", self.shape)));
+        }
+        self.shape = shape;
+        Ok(self)
+    }
+
+    /// The same bytes as elements of another dtype, in another shape: no conversion takes place.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the number of bytes differs or one of the dtypes is not plain bytes or is bool.
+    #[track_caller]
+    pub fn bitcast(self, dtype: DataType, shape: impl Into<Shape>) -> Result<Tensor> {
+        let shape = shape.into();
+        let bytes = shape.num_elements().checked_mul(dtype.size());
+        if !self.dtype.is_pod() || !dtype.is_pod() || bytes != Some(self.num_bytes()) || dtype == DataType::Bool {
+            let message = format!("{} {} cannot be read as {dtype} {shape}", self.dtype, self.shape);
+            return Err(Error::invalid_argument(message));
+        }
+        let aligned = match &self.storage {
+            Storage::Host { offset, .. } => offset.is_multiple_of(dtype.size().min(8)),
+            _ => true,
+        };
+        if !aligned {
+            return Tensor::from_bytes(dtype, shape, self.bytes()?);
+        }
+        Ok(Tensor { shape, dtype, storage: self.storage })
+    }
+
+    /// Rows `start..end` along the first dimension. Numbers are shared, not copied.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for a scalar or a range outside the first dimension.
+    #[track_caller]
+    pub fn slice_rows(&self, start: usize, end: usize) -> Result<Tensor> {
+        let rows = *self.shape.first().ok_or_else(|| Error::invalid_argument("a scalar has no rows"))?;
+        if start > end || end > rows {
+            return Err(Error::invalid_argument(format!("rows {start}..{end} are outside 0..{rows}")));
+        }
+        let mut shape = self.shape.clone();
+        shape.dims_mut()[0] = end - start;
+        let per_row = self.num_elements().checked_div(rows).unwrap_or(0);
+        let (first, last) = (start * per_row, end * per_row);
+        let storage = match &self.storage {
+            Storage::Host { buffer, offset } => {
+                Storage::Host { buffer: buffer.clone(), offset: offset + first * self.dtype.size() }
+            }
+            Storage::Inline(_) => {
+                let size = self.dtype.size();
+                return Tensor::from_bytes(self.dtype, shape, &self.bytes()?[first * size..last * size]);
+            }
+            Storage::Strings(items) => Storage::Strings(Arc::new(items[first..last].to_vec())),
+            Storage::Resources(items) => Storage::Resources(Arc::new(items[first..last].to_vec())),
+            Storage::Variants(items) => Storage::Variants(Arc::new(items[first..last].to_vec())),
+        };
+        Ok(Tensor { shape, dtype: self.dtype, storage })
+    }
+
+    /// Whether nothing else shares the elements, so that they can be changed.
+    pub fn is_unique(&mut self) -> bool {
+        match &mut self.storage {
+            Storage::Inline(_) => true,
+            Storage::Host { buffer, .. } => Arc::get_mut(buffer).is_some(),
+            Storage::Strings(items) => Arc::get_mut(items).is_some(),
+            Storage::Resources(items) => Arc::get_mut(items).is_some(),
+            Storage::Variants(items) => Arc::get_mut(items).is_some(),
+        }
+    }
+
+    /// The elements as an `ndarray` view.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if `T` is not the type of the dtype.
+    #[track_caller]
+    pub fn view<T: Element>(&self) -> Result<ndarray::ArrayViewD<'_, T>> {
+        ndarray::ArrayViewD::from_shape(self.shape.dims(), self.as_slice::<T>()?)
+            .map_err(|error| Error::internal(error.to_string()))
+    }
+
+    /// The elements as an `ndarray` view, to change.
+    ///
+    /// # Errors
+    /// As [`Tensor::as_mut_slice`].
+    #[track_caller]
+    pub fn view_mut<T: Element>(&mut self) -> Result<ndarray::ArrayViewMutD<'_, T>> {
+        let shape = self.shape.clone();
+        ndarray::ArrayViewMutD::from_shape(shape.dims(), self.as_mut_slice::<T>()?)
+            .map_err(|error| Error::internal(error.to_string()))
+    }
+
+    #[cold]
+    #[track_caller]
+    fn wrong_dtype<T: Element>(&self) -> Error {
+        Error::invalid_argument(format!("a {} tensor cannot be read as {}", self.dtype, T::DTYPE))
+    }
+}
+
+#[cold]
+#[track_caller]
+fn shared() -> Error {
+    Error::internal("the elements are shared with another tensor and cannot be changed")
+}
+
+#[cold]
+#[track_caller]
+fn out_of_memory(shape: &Shape, dtype: DataType) -> Error {
+    Error::resource_exhausted(format!("out of memory when allocating a {dtype} tensor of shape {shape}"))
+}
+
+impl<T: Pod> From<T> for Tensor {
+    fn from(value: T) -> Tensor {
+        Tensor::scalar(value)
+    }
+}
+
+impl From<&str> for Tensor {
+    fn from(text: &str) -> Tensor {
+        Tensor::scalar(TString::from(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_tensors_need_no_buffer() {
+        let tensor = Tensor::scalar(2.5f64);
+        assert!(matches!(tensor.storage, Storage::Inline(_)));
+        assert_eq!(tensor.to_scalar::<f64>().unwrap(), 2.5);
+    }
+
+    #[test]
+    fn a_shared_tensor_cannot_be_changed() {
+        let mut tensor = Tensor::vector(&[1i32; 100]).unwrap();
+        let other = tensor.clone();
+        assert_eq!(tensor.as_mut_slice::<i32>().unwrap_err().code(), crate::Code::Internal);
+        drop(other);
+        tensor.as_mut_slice::<i32>().unwrap()[99] = 7;
+        assert_eq!(tensor.as_slice::<i32>().unwrap()[99], 7);
+    }
+
+    #[test]
+    fn rows_share_their_buffer_and_bitcast_stays_aligned() {
+        let tensor = Tensor::from_elements([5, 3], &(0..15u16).collect::<Vec<_>>()).unwrap();
+        let rows = tensor.slice_rows(1, 3).unwrap();
+        assert_eq!(rows.as_slice::<u16>().unwrap(), [3, 4, 5, 6, 7, 8]);
+        let cast = rows.bitcast(DataType::Int32, [3]).unwrap();
+        assert_eq!(cast.as_slice::<i32>().unwrap()[0], 3 | 4 << 16);
+        assert!(tensor.slice_rows(4, 6).is_err());
+    }
+
+    #[test]
+    fn too_large_is_an_error() {
+        let error = Tensor::alloc(DataType::Float, [1 << 40, 1 << 20]).unwrap_err();
+        assert_eq!(error.code(), crate::Code::ResourceExhausted);
+    }
+
+    #[test]
+    fn bytes_become_bools() {
+        let tensor = Tensor::from_bytes(DataType::Bool, [3], &[0, 2, 255]).unwrap();
+        assert_eq!(tensor.as_slice::<bool>().unwrap(), [false, true, true]);
+    }
+}

@@ -1,0 +1,83 @@
+//! How tensors print: dtype, shape, and the first and last elements of each dimension.
+
+use std::fmt;
+
+use super::Tensor;
+use crate::dispatch_pod;
+use crate::dtype::{DataType, TString};
+
+/// Elements that are shown at each end of a dimension.
+const EDGE: usize = 3;
+
+impl Tensor {
+    /// Element `index` in row-major order, as text; out of range it is empty.
+    pub fn element_text(&self, index: usize) -> String {
+        let text = dispatch_pod!(self.dtype(), T => {
+            self.as_slice::<T>().ok().and_then(|s| s.get(index)).map(|value| format!("{value:?}"))
+        });
+        match self.dtype() {
+            DataType::String => {
+                self.as_slice::<TString>().ok().and_then(|s| s.get(index)).map(|value| format!("{value:?}"))
+            }
+            DataType::Resource => Some("<resource>".to_owned()),
+            DataType::Variant => Some("<variant>".to_owned()),
+            _ => text.flatten(),
+        }
+        .unwrap_or_default()
+    }
+
+    /// The values in brackets, with `...` in place of the middle of long dimensions.
+    pub fn values_text(&self) -> String {
+        let mut text = String::new();
+        self.write_values(&mut text, 0, 0);
+        text
+    }
+
+    fn write_values(&self, text: &mut String, axis: usize, offset: usize) {
+        let Some(&size) = self.shape().get(axis) else {
+            text.push_str(&self.element_text(offset));
+            return;
+        };
+        let step: usize = self.shape()[axis + 1..].iter().product();
+        text.push('[');
+        let mut index = 0;
+        while index < size {
+            if index > 0 {
+                text.push_str(if axis + 1 == self.rank() { " " } else { ", " });
+            }
+            if size > 2 * EDGE && index == EDGE {
+                text.push_str("...");
+                index = size - EDGE;
+                continue;
+            }
+            self.write_values(text, axis + 1, offset + index * step);
+            index += 1;
+        }
+        text.push(']');
+    }
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.dtype(), self.shape(), self.values_text())
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tensor::Tensor;
+
+    #[test]
+    fn long_dimensions_are_shortened() {
+        let tensor = Tensor::from_elements([2, 8], &(0..16).collect::<Vec<i32>>()).unwrap();
+        assert_eq!(tensor.to_string(), "int32 [2,8] [[0 1 2 ... 5 6 7], [8 9 10 ... 13 14 15]]");
+        assert_eq!(Tensor::scalar(1.5f32).to_string(), "float [] 1.5");
+        assert_eq!(Tensor::zeros(crate::dtype::DataType::Float, [0]).unwrap().to_string(), "float [0] []");
+    }
+}
