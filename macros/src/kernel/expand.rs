@@ -1,0 +1,279 @@
+//! From a registration to constant data, one `KernelDef` for each choice of the generic parameters.
+
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+
+use super::check;
+use super::dtype::Element;
+use super::hash::fnv;
+use super::parse::{AttrList, KernelArgs, Values};
+use super::target::Target;
+
+/// Above so many choices of its dtypes, a constraint counts for the hash of the registration instead: each choice
+/// costs an impl.
+const MAX_CHOICES: usize = 64;
+
+/// A value that a generic parameter takes.
+#[derive(Clone, Copy)]
+enum Choice {
+    Type(Element, Span),
+    Int(i64, Span),
+    Bool(bool, Span),
+}
+
+impl Choice {
+    fn span(self) -> Span {
+        match self {
+            Choice::Type(_, span) | Choice::Int(_, span) | Choice::Bool(_, span) => span,
+        }
+    }
+
+    /// As it stands in the kernel's name.
+    fn text(self) -> String {
+        match self {
+            Choice::Type(element, _) => element.rust.to_owned(),
+            Choice::Int(value, _) => value.to_string(),
+            Choice::Bool(value, _) => value.to_string(),
+        }
+    }
+}
+
+pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
+    let krate = &args.krate;
+    let Target { item, op, kernel, params } = target;
+    let checks = check::expand(args, &compact(op.to_token_stream()));
+    let declarations = params.iter().map(|(_, declaration)| declaration);
+    let alias = (!params.is_empty()).then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
+    let device = &args.device;
+    let host_memory = &args.host_memory;
+    let label = args.label.as_ref().map_or_else(String::new, syn::LitStr::value);
+    let priority = args.priority;
+    let lists = params.iter().filter_map(|(ident, _)| args.list(&ident.to_string()));
+    let lists = lists.collect::<Vec<_>>();
+    let registrations = combinations(&lists.iter().map(|list| choices(list)).collect::<Vec<_>>());
+    let registrations = registrations.iter().map(|chosen| registration(args, target, &lists, chosen));
+    // Parameters are called as the attrs, whatever the style of those.
+    let allow = params
+        .iter()
+        .any(|(ident, _)| ident.to_string().starts_with(char::is_lowercase))
+        .then(|| quote!(#[allow(non_camel_case_types, non_upper_case_globals, reason = "named as the op's attrs")]));
+    quote! {
+        #allow
+        #item
+
+        #allow
+        const _: () = {
+            const __OP: &#krate::op::OpDef = <#op as #krate::op::Op>::DEF;
+            #(#checks)*
+            #alias
+
+            const fn __kernel(
+                constraints: &'static [#krate::kernel::AttrConstraint],
+                type_name: &'static str,
+                create: fn(
+                    &#krate::kernel::RawConstruction<'_>,
+                ) -> #krate::Result<::std::boxed::Box<dyn #krate::kernel::DynKernel>>,
+            ) -> #krate::kernel::KernelDef {
+                #krate::kernel::KernelDef {
+                    op: match &__OP.name {
+                        ::std::borrow::Cow::Borrowed(name) => name,
+                        ::std::borrow::Cow::Owned(_) => "",
+                    },
+                    device: #krate::kernel::DeviceType(#device),
+                    constraints,
+                    host_memory: &[#(#host_memory),*],
+                    label: #label,
+                    priority: #priority,
+                    type_name,
+                    provider: &crate::KERNLINK_PROVIDER,
+                    location: #krate::kernel::Location { file: ::std::file!(), line: ::std::line!() },
+                    create,
+                    created: ::std::sync::atomic::AtomicU64::new(0),
+                }
+            }
+
+            #(#registrations)*
+        };
+    }
+}
+
+fn registration(args: &KernelArgs, target: &Target, lists: &[&AttrList], chosen: &[Choice]) -> TokenStream {
+    let krate = &args.krate;
+    let bare = krate.bare();
+    let Target { op, kernel, params, .. } = target;
+    let constraints = args.lists.iter().map(|list| {
+        let name = &list.name;
+        let values = match lists.iter().position(|generic| generic.name == *name) {
+            Some(i) => chosen_value(chosen[i], krate),
+            None => all_values(&list.values, krate),
+        };
+        quote!(#krate::kernel::AttrConstraint { attr: #name, values: #krate::kernel::ConstraintValues::#values })
+    });
+    let constraints = constraints.collect::<Vec<_>>();
+    let arguments = chosen.iter().map(|choice| match *choice {
+        Choice::Type(element, _) => element.path(krate),
+        Choice::Int(value, _) => {
+            let value = Literal::i64_unsuffixed(value);
+            quote!({ #value })
+        }
+        Choice::Bool(value, _) => quote!(#value),
+    });
+    // The first token by which it differs from other registrations.
+    let span = chosen.first().map_or_else(Span::call_site, |choice| choice.span());
+    let instance = match params.is_empty() {
+        true => quote!(#kernel),
+        false => quote_spanned!(span=> __Kernel<#(#arguments),*>),
+    };
+    let type_name = type_name(kernel, params.iter().map(|(ident, _)| ident.to_string()).zip(chosen));
+    let coherence = coherence(args, op, lists, chosen, span);
+    quote! {
+        const _: () = {
+            #krate::__collect_kernel!(#bare, __kernel(
+                &[#(#constraints),*],
+                #type_name,
+                #krate::kernel::create_kernel::<#op, #instance>,
+            ));
+            #coherence
+        };
+    }
+}
+
+/// Impls that a second registration of the same kernel in this crate would repeat, which does not compile.
+fn coherence(args: &KernelArgs, op: &syn::Type, lists: &[&AttrList], chosen: &[Choice], span: Span) -> TokenStream {
+    let krate = &args.krate;
+    let mut sorted = args.lists.iter().collect::<Vec<_>>();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut variant = format!("label {:?}", args.label.as_ref().map(syn::LitStr::value).unwrap_or_default());
+    let is_pure = |list: &AttrList| !lists.iter().any(|generic| generic.name == list.name);
+    let pure = sorted.iter().filter(|list| is_pure(list)).filter_map(|list| match &list.values {
+        Values::Types(entries) => Some(entries.iter().map(|entry| entry.elements.len()).sum::<usize>()),
+        _ => None,
+    });
+    let few = pure.fold(1usize, usize::saturating_mul) <= MAX_CHOICES;
+    let mut dtypes = Vec::new();
+    for list in sorted {
+        variant.push_str(&format!(" {}", list.name));
+        let generic = lists.iter().position(|generic| generic.name == list.name);
+        match (generic.map(|i| chosen[i]), &list.values) {
+            (Some(choice @ Choice::Type(..)), _) => dtypes.push(vec![choice]),
+            (Some(choice), _) => variant.push_str(&format!("={}", choice.text())),
+            (None, Values::Types(_)) if few => dtypes.push(choices(list)),
+            (None, values) => variant.push_str(&format!("={}", sorted_text(values))),
+        }
+    }
+    let (device, variant) = (fnv(args.device.as_deref().unwrap_or_default()), fnv(&variant));
+    let priority = Literal::i32_unsuffixed(args.priority);
+    let impls = combinations(&dtypes).into_iter().map(|dtypes| {
+        let dtypes = dtypes.iter().map(|choice| match choice {
+            Choice::Type(element, _) => element.path(krate),
+            Choice::Int(..) | Choice::Bool(..) => TokenStream::new(),
+        });
+        quote_spanned! {span=>
+            impl #krate::kernel::check::RegistersKernel<
+                #op, #krate::kernel::check::DeviceMarker<#device>, (#(#dtypes,)*), #variant, { #priority },
+            > for crate::KernlinkProvider {}
+        }
+    });
+    quote!(#(#impls)*)
+}
+
+/// The values of a list, one by one.
+fn choices(list: &AttrList) -> Vec<Choice> {
+    match &list.values {
+        Values::Types(entries) => {
+            let each = entries.iter().flat_map(|entry| entry.elements.iter().map(|&e| Choice::Type(e, entry.span)));
+            each.collect()
+        }
+        Values::Ints(ints) => ints.iter().map(|&(value, span)| Choice::Int(value, span)).collect(),
+        Values::Bools(bools) => bools.iter().map(|literal| Choice::Bool(literal.value, literal.span)).collect(),
+        Values::Strings(_) => Vec::new(),
+    }
+}
+
+/// Every way to take one of each.
+fn combinations(lists: &[Vec<Choice>]) -> Vec<Vec<Choice>> {
+    lists.iter().fold(vec![Vec::new()], |chosen, list| {
+        let longer = chosen.iter().flat_map(|chosen| {
+            list.iter().map(move |&choice| chosen.iter().copied().chain([choice]).collect::<Vec<_>>())
+        });
+        longer.collect()
+    })
+}
+
+fn chosen_value(choice: Choice, krate: &crate::path::Crate) -> TokenStream {
+    match choice {
+        Choice::Type(element, _) => {
+            let variant = element.variant();
+            quote!(Types(&[#krate::dtype::DataType::#variant]))
+        }
+        Choice::Int(value, _) => quote!(Ints(&[#value])),
+        Choice::Bool(value, _) => quote!(Bools(&[#value])),
+    }
+}
+
+fn all_values(values: &Values, krate: &crate::path::Crate) -> TokenStream {
+    match values {
+        Values::Types(entries) => {
+            let variants = entries.iter().flat_map(|entry| &entry.elements).map(|element| element.variant());
+            quote!(Types(&[#(#krate::dtype::DataType::#variants),*]))
+        }
+        Values::Strings(literals) => quote!(Strings(&[#(#literals),*])),
+        Values::Ints(ints) => {
+            let ints = ints.iter().map(|(value, _)| value);
+            quote!(Ints(&[#(#ints),*]))
+        }
+        Values::Bools(bools) => quote!(Bools(&[#(#bools),*])),
+    }
+}
+
+/// The values as text that does not depend on their order.
+fn sorted_text(values: &Values) -> String {
+    let mut texts = match values {
+        Values::Types(entries) => {
+            entries.iter().flat_map(|entry| &entry.elements).map(|element| element.rust.to_owned()).collect::<Vec<_>>()
+        }
+        Values::Strings(literals) => literals.iter().map(|literal| format!("{:?}", literal.value())).collect(),
+        Values::Ints(ints) => ints.iter().map(|(value, _)| value.to_string()).collect(),
+        Values::Bools(bools) => bools.iter().map(|literal| literal.value.to_string()).collect(),
+    };
+    texts.sort();
+    texts.join(",")
+}
+
+/// The kernel's type as written, with the values of its parameters: `ZeroOutKernel<f32>`.
+fn type_name<'a>(kernel: &syn::Type, values: impl Iterator<Item = (String, &'a Choice)>) -> String {
+    let values = values.map(|(name, choice)| (name, choice.text())).collect::<Vec<_>>();
+    compact(substitute(kernel.to_token_stream(), &values))
+}
+
+fn substitute(tokens: TokenStream, values: &[(String, String)]) -> TokenStream {
+    use proc_macro2::{Group, TokenTree};
+    let replaced = tokens.into_iter().map(|token| match token {
+        TokenTree::Ident(ident) => match values.iter().find(|(name, _)| ident == name) {
+            // Not all values are identifiers.
+            Some((_, value)) => value.parse().unwrap_or_else(|_| format_ident!("_").into_token_stream()),
+            None => ident.into_token_stream(),
+        },
+        TokenTree::Group(group) => {
+            Group::new(group.delimiter(), substitute(group.stream(), values)).into_token_stream()
+        }
+        other => other.into_token_stream(),
+    });
+    replaced.collect()
+}
+
+/// Tokens as text, without the blanks that are not needed.
+fn compact(tokens: TokenStream) -> String {
+    let text = tokens.to_string();
+    let mut compact = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        if c != ' ' {
+            compact.push(c);
+        } else if compact.ends_with(',') || (compact.ends_with(word) && chars.peek().is_some_and(|&next| word(next))) {
+            compact.push(' ');
+        }
+    }
+    compact
+}

@@ -1,0 +1,273 @@
+//! The arguments of `#[register_kernel]`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::spanned::Spanned as _;
+use syn::{LitBool, LitInt, LitStr, Token, Type, bracketed};
+
+use super::dtype::{self, Element};
+use crate::errors::{Errors, unknown};
+use crate::op::{each_argument, key, once};
+use crate::path::Crate;
+
+const DEVICES: &[&str] = &["Cpu", "Gpu", "Default"];
+
+/// The arguments of `#[register_kernel]`.
+pub(super) struct KernelArgs {
+    pub(super) device: Option<String>,
+    pub(super) op: Option<Type>,
+    pub(super) host_memory: Vec<LitStr>,
+    pub(super) label: Option<LitStr>,
+    pub(super) priority: i32,
+    pub(super) lists: Vec<AttrList>,
+    pub(super) krate: Crate,
+}
+
+/// `T = [f32, f64]`.
+pub(super) struct AttrList {
+    pub(super) ident: Ident,
+    pub(super) name: String,
+    pub(super) values: Values,
+}
+
+/// The values in an [`AttrList`].
+pub(super) enum Values {
+    Types(Vec<TypeEntry>),
+    Strings(Vec<LitStr>),
+    Ints(Vec<(i64, Span)>),
+    Bools(Vec<LitBool>),
+}
+
+/// What one entry of a list of dtypes names: a dtype, or several if it is a set.
+pub(super) struct TypeEntry {
+    pub(super) elements: Vec<Element>,
+    pub(super) span: Span,
+}
+
+impl KernelArgs {
+    pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> KernelArgs {
+        let mut args = KernelArgs {
+            device: None,
+            op: None,
+            host_memory: Vec::new(),
+            label: None,
+            priority: 0,
+            lists: Vec::new(),
+            krate: Crate::KERNLINK,
+        };
+        let mut seen = Vec::new();
+        let mut has_device = false;
+        let mut more = Errors::default();
+        let parser = |input: ParseStream<'_>| {
+            each_argument(input, errors, |input| {
+                has_device |= input.cursor().ident().is_some_and(|(ident, _)| ident == "device");
+                args.one(input, &mut seen, &mut more)
+            });
+            Ok(())
+        };
+        // `each_argument` consumes everything and reports by itself.
+        let _: syn::Result<()> = parser.parse2(tokens);
+        errors.append(more);
+        if !has_device {
+            let message = "say on which device the kernel runs: `device = Cpu`";
+            errors.at(Span::call_site(), message);
+        }
+        args
+    }
+
+    /// The list for an attr.
+    pub(super) fn list(&self, name: &str) -> Option<&AttrList> {
+        self.lists.iter().find(|list| list.name == name)
+    }
+
+    fn one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>, errors: &mut Errors) -> syn::Result<()> {
+        let key = key(input, "an argument such as `device = Cpu` or `T = [f32, f64]`")?;
+        let word = key.unraw().to_string();
+        once(&key, seen)?;
+        if word == "crate" {
+            self.krate = Crate::parse(input)?;
+            return Ok(());
+        }
+        let usage = match word.as_str() {
+            "device" => "device = Cpu",
+            "op" => "op = Abs",
+            "host_memory" => "host_memory = [\"shape\"]",
+            "label" => "label = \"name\"",
+            "priority" => "priority = 1",
+            _ => "T = [f32, f64]",
+        };
+        if !input.peek(Token![=]) {
+            let message = format!("expected `= value` after `{word}`, as in `{usage}`");
+            return Err(syn::Error::new(key.span(), message));
+        }
+        input.parse::<Token![=]>()?;
+        let explain = |error: syn::Error| syn::Error::new(error.span(), format!("expected `{usage}`"));
+        match word.as_str() {
+            "device" => self.device = Some(device(input)?),
+            "op" => self.op = Some(input.parse().map_err(explain)?),
+            "label" => self.label = Some(input.parse().map_err(explain)?),
+            "priority" => {
+                let negative = input.parse::<Option<Token![-]>>()?.is_some();
+                let value: i32 = input.parse::<LitInt>().and_then(|value| value.base10_parse()).map_err(explain)?;
+                self.priority = if negative { -value } else { value };
+            }
+            "host_memory" => {
+                let names = list(input, usage, |input| input.parse::<LitStr>().map_err(explain))?;
+                no_duplicates(names.iter().map(|name| (name.value(), name.span())), errors);
+                self.host_memory = names;
+            }
+            _ => {
+                let values = values(input, &word, errors)?;
+                self.lists.push(AttrList { name: word, ident: key, values });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn device(input: ParseStream<'_>) -> syn::Result<String> {
+    if input.peek(LitStr) {
+        return Ok(input.parse::<LitStr>()?.value());
+    }
+    let usage = |error: syn::Error| {
+        let message = "expected `Cpu`, `Gpu`, `Default`, or another device type as a string: `device = Cpu`";
+        syn::Error::new(error.span(), message)
+    };
+    let ident: Ident = input.call(Ident::parse_any).map_err(usage)?;
+    let word = ident.to_string();
+    if !DEVICES.contains(&word.as_str()) {
+        let message =
+            format!("{} (any other device type is a string: `device = \"TPU\"`)", unknown("device", &word, DEVICES));
+        return Err(syn::Error::new(ident.span(), message));
+    }
+    Ok(word.to_uppercase())
+}
+
+/// Values in brackets, at least one.
+fn list<T>(
+    input: ParseStream<'_>,
+    usage: &str,
+    mut one: impl FnMut(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<Vec<T>> {
+    if !input.peek(syn::token::Bracket) {
+        return Err(input.error(format!("expected values in brackets: `{usage}`")));
+    }
+    let content;
+    let bracket = bracketed!(content in input);
+    let mut values = Vec::new();
+    let parsed = (|| {
+        while !content.is_empty() {
+            values.push(one(&content)?);
+            if !content.is_empty() {
+                content.parse::<Token![,]>()?;
+            }
+        }
+        if values.is_empty() {
+            let message = format!("the list is empty, so the kernel would never be chosen: `{usage}`");
+            return Err(syn::Error::new(bracket.span.join(), message));
+        }
+        Ok(values)
+    })();
+    // What is left after an error would be reported again.
+    let _: syn::Result<TokenStream> = content.parse();
+    parsed
+}
+
+/// A value of an attr.
+enum Value {
+    /// A dtype that is unknown is reported, and lists none.
+    Type(TypeEntry),
+    Str(LitStr),
+    Int(i64, Span),
+    Bool(LitBool),
+}
+
+fn values(input: ParseStream<'_>, attr: &str, errors: &mut Errors) -> syn::Result<Values> {
+    let usage = format!("{attr} = [f32, f64]");
+    let mut values = list(input, &usage, |input| value(input, errors))?.into_iter().peekable();
+    let mixed = |span: Span| {
+        syn::Error::new(
+            span,
+            format!(
+                "the values of `{attr}` differ in kind: list only dtypes, only strings, only integers, or only bools"
+            ),
+        )
+    };
+    let (mut types, mut strings, mut ints, mut bools) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for value in values.by_ref() {
+        let (span, others) = match value {
+            Value::Type(entry) => {
+                let span = entry.span;
+                types.push(entry);
+                (span, [!strings.is_empty(), !ints.is_empty(), !bools.is_empty()])
+            }
+            Value::Str(literal) => {
+                let span = literal.span();
+                strings.push(literal);
+                (span, [!types.is_empty(), !ints.is_empty(), !bools.is_empty()])
+            }
+            Value::Int(value, span) => {
+                ints.push((value, span));
+                (span, [!types.is_empty(), !strings.is_empty(), !bools.is_empty()])
+            }
+            Value::Bool(literal) => {
+                let span = literal.span();
+                bools.push(literal);
+                (span, [!types.is_empty(), !strings.is_empty(), !ints.is_empty()])
+            }
+        };
+        if others.contains(&true) {
+            return Err(mixed(span));
+        }
+    }
+    if !types.is_empty() {
+        let names = types.iter().flat_map(|entry| {
+            entry.elements.iter().map(|element| (format!("{} ({})", element.rust, element.dtype.name), entry.span))
+        });
+        no_duplicates(names, errors);
+        return Ok(Values::Types(types));
+    }
+    if !strings.is_empty() {
+        no_duplicates(strings.iter().map(|literal| (literal.value(), literal.span())), errors);
+        return Ok(Values::Strings(strings));
+    }
+    if !ints.is_empty() {
+        no_duplicates(ints.iter().map(|(value, span)| (value.to_string(), *span)), errors);
+        return Ok(Values::Ints(ints));
+    }
+    no_duplicates(bools.iter().map(|literal| (literal.value.to_string(), literal.span())), errors);
+    Ok(Values::Bools(bools))
+}
+
+fn value(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Value> {
+    if input.peek(LitStr) {
+        return Ok(Value::Str(input.parse()?));
+    }
+    if input.peek(LitBool) {
+        return Ok(Value::Bool(input.parse()?));
+    }
+    if input.peek(LitInt) || input.peek(Token![-]) {
+        let minus = input.parse::<Option<Token![-]>>()?;
+        let literal = input.parse::<LitInt>()?;
+        let text = format!("{}{}", if minus.is_some() { "-" } else { "" }, literal.base10_digits());
+        let value = text.parse().map_err(|_| syn::Error::new(literal.span(), "the integer does not fit 64 bits"))?;
+        return Ok(Value::Int(value, literal.span()));
+    }
+    let ty: Type = input.parse().map_err(|error| {
+        let message = "expected a dtype such as `f32`, a string, an integer or a bool";
+        syn::Error::new(error.span(), message)
+    })?;
+    let elements = errors.keep(dtype::parse(&ty)).unwrap_or_default();
+    Ok(Value::Type(TypeEntry { elements, span: ty.span() }))
+}
+
+fn no_duplicates(values: impl Iterator<Item = (String, Span)>, errors: &mut Errors) {
+    let mut seen = Vec::new();
+    for (value, span) in values {
+        if seen.contains(&value) {
+            errors.at(span, format!("`{value}` is listed twice: remove one of them"));
+        }
+        seen.push(value);
+    }
+}

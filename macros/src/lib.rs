@@ -1,0 +1,84 @@
+//! Kernlink's attribute macros: `#[register_op]` declares an op, `#[register_kernel]` registers a kernel for one.
+//!
+//! Both parse first, then expand. Errors accumulate and are reported together, each on the token that it is about.
+
+mod errors;
+mod ident;
+mod kernel;
+mod op;
+mod path;
+
+use proc_macro::TokenStream;
+
+/// Declares an op, with TensorFlow's own spec strings, on a unit struct that then stands for the op.
+///
+/// ```ignore
+/// /// Keeps the element at `preserve_index` and sets every other one to zero.
+/// #[register_op(
+///     attr("T: {float, double, int32}"),
+///     attr("preserve_index: int >= 0 = 0", "Which element to keep."),
+///     input("to_zero: T"),
+///     output("zeroed: T"),
+///     shape_fn = shape::unchanged,
+/// )]
+/// pub struct ZeroOut;
+/// ```
+///
+/// The doc comment is the op's documentation: its first paragraph is the summary. The specs are parsed when the crate
+/// is compiled. The arguments, in any order:
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `attr("spec")`, `input("spec")`, `output("spec")` | as `.Attr`, `.Input` and `.Output` in C++; a second string documents it |
+/// | `name = "Ns>Op"` | the op's name, if it is not the struct's |
+/// | `shape_fn = path` | a `fn(&mut InferenceContext) -> Result<()>` |
+/// | `stateful` | has state or effects: never folded, merged or run twice |
+/// | `commutative`, `aggregate` | what optimisers may do |
+/// | `allows_uninitialized_input`, `distributed_communication` | as in TensorFlow |
+/// | `system` | selective registration leaves the op in |
+/// | `deprecated(version, "why")` | from this GraphDef version on the op is refused |
+/// | `crate = path` | where `kernlink` is, if not at `::kernlink` |
+///
+/// For `ZeroOut` it writes
+///
+/// - `impl Op for ZeroOut`, and adds the declaration to those that the registry finds;
+/// - `ZeroOut::TO_ZERO` and `ZeroOut::ZEROED`, which name the arguments in kernels;
+/// - `struct ZeroOutAttrs`, one field for each attr: what kernels see as `ctx.attrs()`;
+/// - `fn zero_out(graph, to_zero)`, which adds a node to a graph: it takes the inputs, then the attrs that have no
+///   default and do not follow from the inputs, and returns a `ZeroOutBuilder` with a method for each other attr.
+#[proc_macro_attribute]
+pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
+    op::register(args.into(), item.into()).into()
+}
+
+/// Registers a kernel: on its `impl OpKernel<Op> for Kernel`, or on a type alias.
+///
+/// ```ignore
+/// #[register_kernel(device = Cpu, T = [f32, f64, i32])]
+/// impl<T: Number> OpKernel<ZeroOut> for ZeroOutKernel<T> { /* ... */ }
+///
+/// #[register_kernel(device = Cpu, op = Abs, T = [f32, f64])]
+/// type AbsKernel<T> = Unary<AbsFn, T>;
+/// ```
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `device = Cpu` | `Cpu`, `Gpu`, `Default`, or another device type as a string |
+/// | `op = Abs` | on a type alias: the op |
+/// | `ATTR = [...]` | the values of an attr for which the kernel is: dtypes, strings, integers or bools |
+/// | `host_memory = ["shape"]` | arguments that stay in host memory |
+/// | `label = "x"` | the kernel is for nodes whose `_kernel` attr says so |
+/// | `priority = 1` | of several kernels that match, the highest wins |
+/// | `crate = path` | where `kernlink` is, if not at `::kernlink` |
+///
+/// A listed attr that is also a generic parameter makes one registration for each value; any other is a constraint of
+/// every registration. Dtypes are Rust's (`f32`, `bf16`, `Complex64`, `TString`), TensorFlow's (`float`, `bfloat16`,
+/// `complex128`, `string`) or sets (`numbertype`, `realnumbertype`, `quantizedtype`). Beware: TensorFlow's `complex64`
+/// is Rust's `Complex32`.
+///
+/// Attrs, dtypes and arguments that the op does not have do not compile, and neither do two registrations of the same
+/// kernel in one crate.
+#[proc_macro_attribute]
+pub fn register_kernel(args: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::register(args.into(), item.into()).into()
+}

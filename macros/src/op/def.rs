@@ -1,0 +1,164 @@
+//! The op's declaration as constant data.
+
+use kernlink_spec::{Allowed, ArgType, AttrSpec, Base, CheckedArg, DefaultValue, Dtype, Scalar};
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::Op;
+use super::parse::Spec;
+
+/// `impl Op`, the `OpDef`, and its entry in the collection.
+pub(super) fn expand(op: &Op<'_>) -> TokenStream {
+    let Op { args, item, name, doc, checked } = op;
+    let krate = &args.krate;
+    let bare = krate.bare();
+    let ident = &item.ident;
+    let attrs_ident = format_ident!("{ident}Attrs");
+    let attrs = checked.attrs.iter().zip(&args.attrs).map(|(attr, spec)| attr_def(attr, spec));
+    let inputs = checked.inputs.iter().zip(&args.inputs).map(|(arg, spec)| arg_def(arg, spec));
+    let outputs = checked.outputs.iter().zip(&args.outputs).map(|(arg, spec)| arg_def(arg, spec));
+    let (summary, description) = (&doc.summary, &doc.description);
+    let flag = |name: &str| args.flag(name);
+    let is_commutative = flag("commutative");
+    let is_aggregate = flag("aggregate");
+    let is_stateful = flag("stateful") || checked.uses_resource;
+    let allows_uninitialized_input = flag("allows_uninitialized_input");
+    let is_distributed_communication = flag("distributed_communication");
+    let system = flag("system");
+    let deprecation = option(args.deprecated.as_ref().map(|deprecated| {
+        let (version, why) = (deprecated.version, &deprecated.why);
+        quote!(Deprecation { version: #version, explanation: B(#why) })
+    }));
+    let shape_fn = option(args.shape_fn.as_ref().map(|path| quote!(#path)));
+    let fields = checked.attrs.iter().map(|attr| {
+        let (field, name) = (crate::ident::exact(&attr.name), &attr.name);
+        quote!(#field: attrs.required(#name)?)
+    });
+    let attrs_param = if checked.attrs.is_empty() { quote!(_) } else { quote!(attrs) };
+    quote! {
+        const _: () = {
+            static DEF: #krate::op::OpDef = {
+                use ::std::borrow::Cow::Borrowed as B;
+                use #krate::{dtype::DataType as D, op::*};
+                OpDef {
+                    name: B(#name),
+                    inputs: B(&[#(#inputs),*]),
+                    outputs: B(&[#(#outputs),*]),
+                    attrs: B(&[#(#attrs),*]),
+                    summary: B(#summary),
+                    description: B(#description),
+                    is_commutative: #is_commutative,
+                    is_aggregate: #is_aggregate,
+                    is_stateful: #is_stateful,
+                    allows_uninitialized_input: #allows_uninitialized_input,
+                    is_distributed_communication: #is_distributed_communication,
+                    deprecation: #deprecation,
+                }
+            };
+
+            impl #krate::op::Op for #ident {
+                const DEF: &'static #krate::op::OpDef = &DEF;
+                type Attrs = #attrs_ident;
+                fn read_attrs(#attrs_param: &#krate::attr::AttrMap) -> #krate::Result<#attrs_ident> {
+                    ::std::result::Result::Ok(#attrs_ident { #(#fields),* })
+                }
+            }
+
+            #krate::__collect_op!(#bare, #krate::__private::OpEntry {
+                def: &DEF,
+                shape_fn: #shape_fn,
+                system: #system,
+                provider: &crate::KERNLINK_PROVIDER,
+                location: #krate::kernel::Location { file: ::std::file!(), line: ::std::line!() },
+                writable: ::std::sync::atomic::AtomicBool::new(false),
+            });
+        };
+    }
+}
+
+fn option(value: Option<TokenStream>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::std::option::Option::Some(#value)),
+        None => quote!(::std::option::Option::None),
+    }
+}
+
+fn arg_def(arg: &CheckedArg, spec: &Spec) -> TokenStream {
+    let (name, doc, is_ref) = (&arg.name, &spec.doc, arg.is_ref);
+    let ty = match &arg.ty {
+        ArgType::Fixed(dtype) => {
+            let dtype = self::dtype(*dtype);
+            quote!(Fixed(#dtype))
+        }
+        ArgType::Attr(attr) => quote!(Attr(B(#attr))),
+        ArgType::ListAttr(attr) => quote!(ListAttr(B(#attr))),
+    };
+    let number_attr = option(arg.number_attr.as_ref().map(|attr| quote!(B(#attr))));
+    quote! {
+        ArgDef { name: B(#name), description: B(#doc), ty: ArgType::#ty, number_attr: #number_attr, is_ref: #is_ref }
+    }
+}
+
+fn attr_def(attr: &AttrSpec, spec: &Spec) -> TokenStream {
+    let (name, doc) = (&attr.name, &spec.doc);
+    let (base, list) = (base(attr.ty.base), attr.ty.list);
+    let default = option(attr.default.as_ref().map(|value| default(value, attr.ty.base)));
+    let minimum = option(attr.minimum.map(|minimum| quote!(#minimum)));
+    let allowed = option(attr.allowed.as_ref().map(|allowed| match allowed {
+        Allowed::Types(types) => {
+            let types = types.iter().copied().map(dtype);
+            quote!(AllowedValues::Types(B(&[#(#types),*])))
+        }
+        Allowed::Strings(strings) => quote!(AllowedValues::Strings(B(&[#(B(#strings)),*]))),
+    }));
+    quote! {
+        AttrDef {
+            name: B(#name),
+            ty: AttrType { base: AttrBase::#base, list: #list },
+            default: #default,
+            description: B(#doc),
+            minimum: #minimum,
+            allowed: #allowed,
+        }
+    }
+}
+
+fn base(base: Base) -> proc_macro2::Ident {
+    format_ident!("{base:?}")
+}
+
+fn dtype(dtype: Dtype) -> TokenStream {
+    let variant = format_ident!("{}", dtype.variant);
+    quote!(D::#variant)
+}
+
+fn default(value: &DefaultValue, of: Base) -> TokenStream {
+    match value {
+        DefaultValue::One(value) => {
+            let (variant, value) = (base(of), scalar(value));
+            quote!(AttrDefault::#variant(#value))
+        }
+        DefaultValue::List(values) => {
+            let (variant, values) = (format_ident!("List{of:?}"), values.iter().map(scalar));
+            quote!(AttrDefault::#variant(B(&[#(#values),*])))
+        }
+    }
+}
+
+fn scalar(value: &Scalar) -> TokenStream {
+    match value {
+        Scalar::String(bytes) | Scalar::Tensor(bytes) | Scalar::Func(bytes) => {
+            let bytes = Literal::byte_string(bytes);
+            quote!(B(#bytes))
+        }
+        Scalar::Int(value) => quote!(#value),
+        // By its bits, which infinities and NaN have too.
+        Scalar::Float(value) => {
+            let bits = value.to_bits();
+            quote!(f32::from_bits(#bits))
+        }
+        Scalar::Bool(value) => quote!(#value),
+        Scalar::Type(value) => dtype(*value),
+        Scalar::Shape(dims) => option(dims.as_ref().map(|dims| quote!(B(&[#(#dims),*])))),
+    }
+}

@@ -1,0 +1,193 @@
+//! Kernels: one registration for each choice of the generic parameters.
+
+use std::marker::PhantomData;
+
+use kernlink::Result;
+use kernlink::collect::linked_kernels;
+use kernlink::dtype::{DataType, Element, Number};
+use kernlink::kernel::{ConstraintValues, KernelConstruction, KernelContext, KernelDef, OpKernel};
+use kernlink::op::Op;
+use kernlink_macros::{register_kernel, register_op};
+
+use super::ops::ZeroOut;
+
+fn kernels_of(op: &str) -> Vec<&'static KernelDef> {
+    let mut kernels: Vec<_> = linked_kernels().filter(|kernel| kernel.op == op).collect();
+    kernels.sort_by_key(|kernel| kernel.type_name);
+    kernels
+}
+
+fn names(op: &str) -> Vec<&'static str> {
+    kernels_of(op).iter().map(|kernel| kernel.type_name).collect()
+}
+
+struct ZeroOutKernel<T>(PhantomData<T>);
+
+#[register_kernel(device = Cpu, T = [f32, double, i32])]
+impl<T: Number> OpKernel<ZeroOut> for ZeroOutKernel<T> {
+    fn new(ctx: &KernelConstruction<'_, ZeroOut>) -> Result<Self> {
+        let _ = (ctx.attrs().preserve_index, ctx.attrs().T);
+        Ok(Self(PhantomData))
+    }
+    fn compute(&self, _: &mut KernelContext<'_, ZeroOut>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn one_registration_for_each_dtype() {
+    let kernels = kernels_of("ZeroOut");
+    let shown: Vec<_> = kernels.iter().map(|kernel| kernel.to_string()).collect();
+    assert_eq!(shown.len(), 3);
+    assert!(shown[0].starts_with("ZeroOut on CPU, T in [float], registered at"), "{}", shown[0]);
+    assert_eq!(names("ZeroOut"), ["ZeroOutKernel<f32>", "ZeroOutKernel<f64>", "ZeroOutKernel<i32>"]);
+    assert!(kernels[0].location.file.ends_with("kernels.rs"));
+    assert_eq!((kernels[0].label, kernels[0].priority, kernels[0].host_memory.len()), ("", 0, 0));
+    assert!(std::ptr::eq(kernels[0].provider, &crate::KERNLINK_PROVIDER));
+}
+
+/// Takes attrs of every kind that a kernel may be registered for.
+#[register_op(
+    attr("T: numbertype"),
+    attr("Tidx: {int32, int64}"),
+    attr("types: list(type) >= 0"),
+    attr("padding: {'SAME', 'VALID'}"),
+    attr("mode: string"),
+    attr("size: int"),
+    attr("flag: bool"),
+    input("x: T"),
+    input("indices: Tidx"),
+    input("any: types"),
+    output("y: T")
+)]
+pub(crate) struct Many;
+
+/// Stands for any kernel of `Many`.
+struct ManyKernel<T, I, const SIZE: i64, const FLAG: bool>(PhantomData<(T, I)>);
+
+impl<T: Element, I: Element, const SIZE: i64, const FLAG: bool> OpKernel<Many> for ManyKernel<T, I, SIZE, FLAG> {
+    fn new(_: &KernelConstruction<'_, Many>) -> Result<Self> {
+        Ok(Self(PhantomData))
+    }
+    fn compute(&self, _: &mut KernelContext<'_, Many>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[register_kernel(
+    device = "TPU",
+    op = Many,
+    host_memory = ["indices", "y"],
+    T = [f32, kernlink::dtype::bf16],
+    Tidx = [int32, i64],
+    size = [1, -2],
+    flag = [true],
+    padding = ["SAME"],
+    mode = ["anything"],
+    types = [string, variant, Complex<f32>],
+    label = "special",
+    priority = -3,
+)]
+#[register_kernel(device = Default, op = Many, T = [complex64], Tidx = [i32], size = [3], flag = [false, true])]
+type ManyAlias<T, Tidx, const size: i64, const flag: bool> = ManyKernel<T, Tidx, size, flag>;
+
+// Kernels with fixed types: every list is a constraint of the one registration.
+#[register_kernel(device = Gpu, op = Many, T = [numbertype], Tidx = [int32, int64], padding = ["SAME", "VALID"], priority = 1)]
+#[register_kernel(device = Gpu, op = Many, T = [numbertype], Tidx = [int32, int64], padding = ["SAME"], priority = 2)]
+#[register_kernel(device = Gpu, op = Many, T = [numbertype], Tidx = [int32, int64], types = [numbertype], priority = 3)]
+#[register_kernel(device = Gpu, op = Many)]
+type Fixed = ManyKernel<f32, i32, 0, false>;
+
+#[test]
+fn every_combination_is_registered() {
+    let kernels: Vec<_> = kernels_of("Many").into_iter().filter(|kernel| kernel.device.0 == "TPU").collect();
+    let names: Vec<_> = kernels.iter().map(|kernel| kernel.type_name).collect();
+    assert_eq!(
+        names,
+        [
+            "ManyAlias<bf16, i32, -2, true>",
+            "ManyAlias<bf16, i32, 1, true>",
+            "ManyAlias<bf16, i64, -2, true>",
+            "ManyAlias<bf16, i64, 1, true>",
+            "ManyAlias<f32, i32, -2, true>",
+            "ManyAlias<f32, i32, 1, true>",
+            "ManyAlias<f32, i64, -2, true>",
+            "ManyAlias<f32, i64, 1, true>",
+        ]
+    );
+    let kernel = kernels[0];
+    assert_eq!((kernel.op, kernel.label, kernel.priority), ("Many", "special", -3));
+    assert_eq!(kernel.host_memory, ["indices", "y"]);
+    let constraint = |attr: &str| kernel.constraints.iter().find(|found| found.attr == attr).unwrap().values;
+    assert_eq!(constraint("T"), ConstraintValues::Types(&[DataType::Bfloat16]));
+    assert_eq!(constraint("Tidx"), ConstraintValues::Types(&[DataType::Int32]));
+    assert_eq!(constraint("size"), ConstraintValues::Ints(&[-2]));
+    assert_eq!(constraint("flag"), ConstraintValues::Bools(&[true]));
+    assert_eq!(constraint("padding"), ConstraintValues::Strings(&["SAME"]));
+    assert_eq!(constraint("mode"), ConstraintValues::Strings(&["anything"]));
+    let types: &[DataType] = &[DataType::String, DataType::Variant, DataType::Complex64];
+    assert!(matches!(constraint("types"), ConstraintValues::Types(listed) if listed == types));
+}
+
+#[test]
+fn several_attributes_on_one_item_and_lists_that_are_no_parameters() {
+    let kernels = kernels_of("Many");
+    let on = |device: &str| kernels.iter().filter(|kernel| kernel.device.0 == device).copied().collect::<Vec<_>>();
+    let names: Vec<_> = on("DEFAULT").iter().map(|kernel| kernel.type_name).collect();
+    assert_eq!(names, ["ManyAlias<Complex32, i32, 3, false>", "ManyAlias<Complex32, i32, 3, true>"]);
+    let fixed = on("GPU");
+    assert_eq!(fixed.len(), 4);
+    assert!(fixed.iter().all(|kernel| kernel.type_name == "Fixed"));
+    let most = fixed.iter().map(|kernel| kernel.constraints.len()).max();
+    assert_eq!(most, Some(3));
+    assert!(fixed.iter().any(|kernel| kernel.constraints.is_empty()));
+    let ConstraintValues::Types(types) = fixed.iter().find(|k| k.constraints.len() == 3).unwrap().constraints[0].values
+    else {
+        panic!("no types")
+    };
+    assert_eq!(types, kernlink::dtype::NUMBER_TYPES);
+}
+
+/// All dtypes.
+#[register_op(attr("T: type"), input("x: T"))]
+pub(crate) struct AnyType;
+
+struct AnyKernel<T>(PhantomData<T>);
+
+#[register_kernel(device = Cpu, T = [
+    f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, u32, u64, bool, TString, Complex32, Complex64, QInt8, QInt16, QInt32,
+    QUInt8, QUInt16, Int2, Int4, UInt2, UInt4, Float8E5M2, Float8E4M3Fn, Float8E4M3Fnuz, Float8E4M3B11Fnuz,
+    Float8E5M2Fnuz, ResourceHandle, Variant,
+])]
+#[register_kernel(device = Gpu, T = [
+    float, double, half, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool, string, complex64,
+    complex128, qint8, qint16, qint32, quint8, quint16, int2, int4, uint2, uint4, float8_e5m2, float8_e4m3fn,
+    float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz, resource, variant,
+])]
+impl<T: Element> OpKernel<AnyType> for AnyKernel<T> {
+    fn new(ctx: &KernelConstruction<'_, AnyType>) -> Result<Self> {
+        assert_eq!(ctx.attrs().T, T::DTYPE);
+        Ok(Self(PhantomData))
+    }
+    fn compute(&self, ctx: &mut KernelContext<'_, AnyType>) -> Result<()> {
+        let _ = ctx;
+        Ok(())
+    }
+}
+
+#[test]
+fn every_dtype_has_a_name_in_both_languages() {
+    assert_eq!(AnyType::DEF.attrs.len(), 1);
+    for device in ["CPU", "GPU"] {
+        let mut dtypes: Vec<_> = kernels_of("AnyType")
+            .iter()
+            .filter(|kernel| kernel.device.0 == device)
+            .map(|kernel| match kernel.constraints[0].values {
+                ConstraintValues::Types([dtype]) => *dtype,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        dtypes.sort();
+        assert_eq!(dtypes, DataType::ALL);
+    }
+}

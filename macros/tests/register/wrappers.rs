@@ -1,0 +1,124 @@
+//! Wrappers: functions that add nodes to graphs.
+
+use std::sync::Arc;
+
+use kernlink::Result;
+use kernlink::attr::{AttrValue, FunctionRef};
+use kernlink::dtype::DataType;
+use kernlink::graph::{Graph, Output};
+use kernlink::registry::Registry;
+use kernlink::shape::PartialShape;
+use kernlink::shape_inference::InferenceContext;
+use kernlink_macros::register_op;
+
+use super::ops::zero_out;
+
+fn unknown(c: &mut InferenceContext<'_>) -> Result<()> {
+    kernlink::shape_inference::common::unknown_shape(c)
+}
+
+/// Makes a tensor.
+#[register_op(attr("dtype: type"), attr("shape: shape = { unknown_rank: true }"), output("output: dtype"), shape_fn = unknown)]
+pub(crate) struct Source;
+
+/// Takes lists, gives lists.
+#[register_op(
+    attr("N: int"),
+    attr("T: type"),
+    attr("num_split: int >= 1"),
+    attr("Tout: list(type) >= 0 = [DT_INT32]"),
+    attr("names: list(string) = []"),
+    attr("name: string = 'n'"),
+    attr("sizes: list(int) = []"),
+    attr("f: func"),
+    input("graph: N * T"),
+    input("mod: T"),
+    output("first: T"),
+    output("split: num_split * T"),
+    output("rest: Tout"),
+    output("last: int64"),
+    shape_fn = unknown
+)]
+pub(crate) struct ListsV2;
+
+/// Has no outputs.
+#[register_op(shape_fn = unknown)]
+pub(crate) struct Where;
+
+/// One list.
+#[register_op(attr("N: int"), output("outputs: N * float"), shape_fn = unknown)]
+pub(crate) struct FIFOQueue;
+
+/// Two outputs.
+#[register_op(attr("k: int = 1"), attr("T: type"), input("input: T"), output("values: T"), output("indices: int32"), shape_fn = unknown)]
+pub(crate) struct TopKV2;
+
+fn graph() -> Graph {
+    Graph::new(&Arc::new(Registry::linked(&[&crate::KERNLINK_PROVIDER]).unwrap()))
+}
+
+fn float(graph: &mut Graph) -> Output {
+    source(graph, DataType::Float).build().unwrap()
+}
+
+#[test]
+fn one_output() {
+    let mut graph = graph();
+    let x =
+        source(&mut graph, DataType::Float).shape(PartialShape::from_known([Some(2), None])).name("x").build().unwrap();
+    let y = zero_out(&mut graph, x).preserve_index(2).device("/device:CPU:0").build().unwrap();
+    let node = graph.node(y.node);
+    assert_eq!((node.name.as_str(), node.device.as_str(), y.index), ("ZeroOut", "/device:CPU:0", 0));
+    assert_eq!(node.inputs, [x]);
+    assert!(matches!(node.attrs.get("preserve_index"), Some(AttrValue::Int(2))));
+    assert!(matches!(node.attrs.get("T"), Some(AttrValue::Type(DataType::Float))));
+    assert_eq!(graph.node(x.node).name, "x");
+}
+
+#[test]
+fn no_output_and_a_keyword() {
+    let mut graph = graph();
+    let first = where_(&mut graph).build().unwrap();
+    let second = where_(&mut graph).control_input(first).build().unwrap();
+    assert_eq!(graph.node(second).control_inputs, [first]);
+}
+
+#[test]
+fn several_outputs() {
+    let mut graph = graph();
+    let x = float(&mut graph);
+    let TopKV2Output { values, indices } = top_kv2(&mut graph, x).k(3).build().unwrap();
+    assert_eq!((values.index, indices.index, values.node), (0, 1, indices.node));
+}
+
+#[test]
+fn lists() {
+    let mut graph = graph();
+    let (x, y) = (float(&mut graph), float(&mut graph));
+    let f = FunctionRef { name: "f".into(), ..FunctionRef::default() };
+    let out = lists_v2(&mut graph, [x, y], y, 3, f)
+        .tout([DataType::Int32, DataType::String])
+        .names(["a", "b"])
+        .name_("other")
+        .sizes(vec![1, 2])
+        .name("lists")
+        .build()
+        .unwrap();
+    assert_eq!((out.first.index, out.last.index), (0, 6));
+    assert_eq!(out.split.iter().map(|output| output.index).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(out.rest.iter().map(|output| output.index).collect::<Vec<_>>(), [4, 5]);
+    let node = graph.node(out.first.node);
+    assert_eq!(node.inputs, [x, y, y]);
+    assert!(matches!(node.attrs.get("N"), Some(AttrValue::Int(2))));
+    assert!(matches!(node.attrs.get("names"), Some(AttrValue::ListString(names)) if names.len() == 2));
+    let outputs = fifo_queue(&mut graph, 2).build().unwrap();
+    assert_eq!(outputs.len(), 2);
+}
+
+#[test]
+fn errors_name_the_callers_line() {
+    let mut graph = graph();
+    let x = source(&mut graph, DataType::String).build().unwrap();
+    let error = zero_out(&mut graph, x).build().unwrap_err();
+    assert!(error.location().file().ends_with("wrappers.rs"), "{error:?}");
+}

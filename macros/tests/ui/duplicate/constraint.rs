@@ -1,0 +1,46 @@
+extern crate kernlink_framework as kernlink;
+
+use kernlink::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_macros::{register_kernel, register_op};
+
+kernlink::provider!();
+
+#[register_op(
+    attr("T: {float, double}"),
+    attr("Tidx: {int32, int64} = DT_INT32"),
+    attr("padding: {'SAME', 'VALID'} = 'SAME'"),
+    attr("size: int = 1"),
+    attr("flag: bool = true"),
+    attr("shape: shape = {}"),
+    input("x: T"),
+    input("indices: Tidx"),
+    output("y: T")
+)]
+pub struct Pick;
+
+pub struct PickKernel<T>(std::marker::PhantomData<T>);
+
+impl<T: Send + Sync + 'static> OpKernel<Pick> for PickKernel<T> {
+    fn new(_: &KernelConstruction<'_, Pick>) -> Result<Self> {
+        Ok(Self(Default::default()))
+    }
+    fn compute(&self, _: &mut KernelContext<'_, Pick>) -> Result<()> {
+        Ok(())
+    }
+}
+
+// A constraint covers what a generic parameter covers elsewhere.
+#[register_kernel(device = Cpu, op = Pick, Tidx = [int32], T = [f32, f64])]
+type First<T> = PickKernel<T>;
+
+#[register_kernel(device = Cpu, op = Pick, T = [f64], Tidx = [i32, int64])]
+type Second = PickKernel<f64>;
+
+#[register_kernel(device = Gpu, op = Pick, padding = ["SAME", "VALID"], size = [1, 2])]
+type Third = PickKernel<f32>;
+
+#[register_kernel(device = Gpu, op = Pick, size = [2, 1], padding = ["VALID", "SAME"])]
+type Fourth = PickKernel<f32>;
+
+fn main() {}

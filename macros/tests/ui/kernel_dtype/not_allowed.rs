@@ -1,0 +1,54 @@
+extern crate kernlink_framework as kernlink;
+
+use kernlink::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_macros::{register_kernel, register_op};
+
+kernlink::provider!();
+
+#[register_op(
+    attr("T: {float, double}"),
+    attr("Tidx: {int32, int64} = DT_INT32"),
+    attr("padding: {'SAME', 'VALID'} = 'SAME'"),
+    attr("size: int = 1"),
+    attr("flag: bool = true"),
+    attr("shape: shape = {}"),
+    input("x: T"),
+    input("indices: Tidx"),
+    output("y: T")
+)]
+pub struct Pick;
+
+pub struct PickKernel<T>(std::marker::PhantomData<T>);
+
+impl<T: Send + Sync + 'static> OpKernel<Pick> for PickKernel<T> {
+    fn new(_: &KernelConstruction<'_, Pick>) -> Result<Self> {
+        Ok(Self(Default::default()))
+    }
+    fn compute(&self, _: &mut KernelContext<'_, Pick>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[register_kernel(device = Cpu, op = Pick, T = [f32, string], Tidx = [i32, u8])]
+type Generic<T, Tidx> = PickWith<T, Tidx>;
+
+pub type PickWith<T, Tidx> = <(T, Tidx) as First>::Kernel;
+
+pub trait First {
+    type Kernel;
+}
+
+impl<T, U> First for (T, U) {
+    type Kernel = PickKernel<T>;
+}
+
+// A set of which the op allows a part.
+#[register_kernel(device = Gpu, op = Pick, T = [quantizedtype])]
+type Set<T> = PickKernel<T>;
+
+// As a constraint only.
+#[register_kernel(device = "TPU", op = Pick, T = [f32, bool])]
+type Fixed = PickKernel<f32>;
+
+fn main() {}

@@ -1,0 +1,20 @@
+extern crate kernlink_framework as kernlink;
+
+use kernlink_macros::register_op;
+
+kernlink::provider!();
+
+#[register_op(
+    input(" a: float"),
+    input("B: float"),
+    input("c float"),
+    input("d:"),
+    input("e: N*"),
+    input("f: Ref(float"),
+    input("g: float double"),
+    output("h: list(float)"),
+    output("i: 3 * float")
+)]
+pub struct Bad;
+
+fn main() {}
