@@ -1,0 +1,73 @@
+//! TensorFlow's ops, declared for Kernlink.
+//!
+//! Each op is one unit struct with `#[register_op]` on it: the attrs, inputs and outputs in TensorFlow's own spec
+//! strings, the flags, and a shape function. The declarations equal TensorFlow's; the documentation is our own. No
+//! kernel is here, and no device: kernels name these types.
+//!
+//! | module | feature | what it declares |
+//! |---|---|---|
+//! | [`flow`] | | constants, placeholders, identities, what the runtime creates |
+//! | [`math`] | `math` | element-wise functions, comparisons, reductions, matrices, casts |
+//! | [`mod@array`] | `array` | shapes, joining, slicing, moving, padding |
+//! | [`nn`] | `nn` | activations, convolution, pooling, normalisation |
+//!
+//! Everything is found at the root as well. For an op such as [`Identity`] there are
+//!
+//! - `Identity`, which names the op in kernels, and its arguments: `Identity::INPUT`, `Identity::OUTPUT`;
+//! - `IdentityAttrs`, what a kernel reads as `ctx.attrs()`;
+//! - `identity(&mut graph, input)`, which adds a node to a graph.
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+#[cfg(feature = "array")]
+pub mod array;
+mod feature;
+pub mod flow;
+#[cfg(any(feature = "array", feature = "math"))]
+mod infer;
+#[cfg(feature = "math")]
+pub mod math;
+#[cfg(feature = "nn")]
+pub mod nn;
+#[cfg(test)]
+mod testing;
+
+#[cfg(feature = "array")]
+pub use array::*;
+pub use feature::feature_of;
+pub use flow::*;
+#[cfg(feature = "math")]
+pub use math::*;
+#[cfg(feature = "nn")]
+pub use nn::*;
+
+/// The number of ops that this crate declares with its present features.
+pub const OPS: usize = 14
+    + if cfg!(feature = "array") { 43 } else { 0 }
+    + if cfg!(feature = "math") { 91 } else { 0 }
+    + if cfg!(feature = "nn") { 17 } else { 0 };
+
+kernlink::provider!(ops = OPS);
+
+#[cfg(test)]
+mod tests {
+    use kernlink::collect::linked_ops;
+
+    use super::*;
+
+    #[test]
+    fn the_promised_number_of_ops_is_registered_each_with_a_shape_function() {
+        let ours = || linked_ops().filter(|op| std::ptr::eq(op.provider, &KERNLINK_PROVIDER));
+        assert_eq!(ours().count(), OPS);
+        assert_eq!(ours().find(|op| op.shape_fn.is_none()).map(|op| &op.def.name), None);
+    }
+
+    #[test]
+    fn every_op_is_documented() {
+        for op in linked_ops() {
+            let summary = &op.def.summary;
+            assert!(summary.ends_with('.') && summary.len() < 200, "{}: {summary}", op.def.name);
+        }
+    }
+}

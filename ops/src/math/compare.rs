@@ -1,0 +1,167 @@
+//! Comparisons, logic and bits.
+
+use kernlink::shape_inference::common;
+use kernlink_macros::register_op;
+
+/// Whether `x == y`. NaN equals nothing. The shapes broadcast.
+#[register_op(
+    attr("T: type"),
+    attr(
+        "incompatible_shape_error: bool = true",
+        "Whether shapes that do not broadcast are an error; if not, the answer is the scalar `false`.",
+    ),
+    input("x: T"),
+    input("y: T"),
+    output("z: bool"),
+    commutative,
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct Equal;
+
+/// Whether `x != y`. NaN differs from everything. The shapes broadcast.
+#[register_op(
+    attr("T: type"),
+    attr(
+        "incompatible_shape_error: bool = true",
+        "Whether shapes that do not broadcast are an error; if not, the answer is the scalar `true`.",
+    ),
+    input("x: T"),
+    input("y: T"),
+    output("z: bool"),
+    commutative,
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct NotEqual;
+
+/// Whether `x < y`. The shapes broadcast.
+#[register_op(
+    attr("T: realnumbertype"),
+    input("x: T"),
+    input("y: T"),
+    output("z: bool"),
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct Less;
+
+/// Whether `x <= y`. The shapes broadcast.
+#[register_op(
+    attr("T: realnumbertype"),
+    input("x: T"),
+    input("y: T"),
+    output("z: bool"),
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct LessEqual;
+
+/// Whether `x > y`. The shapes broadcast.
+#[register_op(
+    attr("T: realnumbertype"),
+    input("x: T"),
+    input("y: T"),
+    output("z: bool"),
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct Greater;
+
+/// Whether `x >= y`. The shapes broadcast.
+#[register_op(
+    attr("T: realnumbertype"),
+    input("x: T"),
+    input("y: T"),
+    output("z: bool"),
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct GreaterEqual;
+
+/// Whether both are true. The shapes broadcast.
+#[register_op(
+    input("x: bool"),
+    input("y: bool"),
+    output("z: bool"),
+    commutative,
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct LogicalAnd;
+
+/// Whether at least one is true. The shapes broadcast.
+#[register_op(
+    input("x: bool"),
+    input("y: bool"),
+    output("z: bool"),
+    commutative,
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct LogicalOr;
+
+/// The bits that are set in both. The shapes broadcast.
+#[register_op(
+    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
+    input("x: T"),
+    input("y: T"),
+    output("z: T"),
+    commutative,
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct BitwiseAnd;
+
+/// The bits that are set in at least one. The shapes broadcast.
+#[register_op(
+    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
+    input("x: T"),
+    input("y: T"),
+    output("z: T"),
+    commutative,
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct BitwiseOr;
+
+/// The bits that are set in just one. The shapes broadcast.
+#[register_op(
+    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
+    input("x: T"),
+    input("y: T"),
+    output("z: T"),
+    commutative,
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct BitwiseXor;
+
+/// The bits of `x` moved up by `y`, zeros following. `y` is first clamped to 0 … bits − 1. The shapes broadcast.
+#[register_op(
+    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
+    input("x: T"),
+    input("y: T"),
+    output("z: T"),
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct LeftShift;
+
+/// The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes
+/// broadcast.
+#[register_op(
+    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
+    input("x: T"),
+    input("y: T"),
+    output("z: T"),
+    shape_fn = common::broadcast_binary_op,
+)]
+pub struct RightShift;
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::infer;
+    use kernlink::dtype::DataType;
+
+    use super::*;
+
+    #[test]
+    fn shapes_that_do_not_broadcast_may_be_allowed() {
+        let op = |strict: bool| infer::<Equal>().attr("T", DataType::Float).attr("incompatible_shape_error", strict);
+        op(true).ok("[2,1];[1,3]", "[d0_0,d1_1]");
+        op(true).error("Dimensions must be equal", "[2];[3]");
+        op(false).ok("[2];[3]", "[]");
+        op(false).ok("[2];[?]", "?");
+        op(false).ok("[1];[?]", "[d1_0]");
+        op(true).ok("[2];[?]", "[d0_0]");
+    }
+}

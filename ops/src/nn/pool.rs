@@ -1,0 +1,40 @@
+//! Pooling.
+
+use kernlink::shape_inference::common;
+use kernlink_macros::register_op;
+
+/// The greatest element in each window.
+#[register_op(
+    attr("T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = DT_FLOAT"),
+    attr("ksize: list(int) >= 4", "The window's size in each dimension of `input`."),
+    attr("strides: list(int) >= 4", "The window's step in each dimension of `input`."),
+    attr(
+        "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+        "`VALID` keeps windows inside; `SAME` and `EXPLICIT` let them reach out, where there is nothing to compare.",
+    ),
+    attr(
+        "explicit_paddings: list(int) = []",
+        "Two numbers, before and after, for each dimension of `input`; only with `EXPLICIT`.",
+    ),
+    attr(
+        "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
+        "The order of the dimensions of `input` and `output`.",
+    ),
+    input("input: T"),
+    output("output: T"),
+    shape_fn = common::max_pool_shape,
+)]
+pub struct MaxPool;
+
+/// The mean of each window; what lies outside of `value` does not count.
+#[register_op(
+    attr("ksize: list(int) >= 4", "The window's size in each dimension of `value`."),
+    attr("strides: list(int) >= 4", "The window's step in each dimension of `value`."),
+    attr("padding: {'SAME', 'VALID'}", "`VALID` keeps windows inside, `SAME` lets them reach out."),
+    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "The order of the dimensions of `value` and `output`."),
+    attr("T: {half, bfloat16, float, double}"),
+    input("value: T"),
+    output("output: T"),
+    shape_fn = common::avg_pool_shape,
+)]
+pub struct AvgPool;

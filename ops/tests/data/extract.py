@@ -1,0 +1,42 @@
+"""Writes ops.pb: TensorFlow's own OpDefs of every op that ../../src declares, without documentation.
+
+Needs TensorFlow (tests/golden/requirements.txt says which version). Run it after declaring an op:
+
+    python ops/tests/data/extract.py
+"""
+import pathlib
+import re
+
+from tensorflow.core.framework import op_def_pb2
+from tensorflow.python.client import pywrap_tf_session
+
+HERE = pathlib.Path(__file__).parent
+
+
+def declared():
+    """The names of all structs below a `#[register_op(...)]`."""
+    for path in sorted((HERE / "../../src").rglob("*.rs")):
+        source = path.read_text(encoding="utf-8")
+        for match in re.finditer(r"^#\[register_op[\s\S]*?^pub struct (\w+);", source, re.MULTILINE):
+            yield match.group(1)
+
+
+def main():
+    buffer = pywrap_tf_session.TF_GetAllOpList()
+    known = {op.name: op for op in op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(buffer)).op}
+    ops = op_def_pb2.OpList()
+    for name in sorted(declared()):
+        op = ops.op.add()
+        op.CopyFrom(known[name])
+        op.ClearField("summary")
+        op.ClearField("description")
+        for part in [*op.input_arg, *op.output_arg, *op.attr]:
+            part.ClearField("description")
+        # Full types are an experiment that graphs do not depend on.
+        for arg in [*op.input_arg, *op.output_arg]:
+            arg.ClearField("experimental_full_type")
+    (HERE / "ops.pb").write_bytes(ops.SerializeToString(deterministic=True))
+    print(f"{len(ops.op)} ops")
+
+
+main()

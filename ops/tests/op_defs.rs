@@ -1,0 +1,65 @@
+//! Every declared op equals TensorFlow's, in everything but documentation. `data/extract.py` writes TensorFlow's.
+
+extern crate kernlink_framework as kernlink;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use kernlink::collect::linked_ops;
+use kernlink::op::{List, OpDef};
+use kernlink::proto::{self, Message as _};
+
+fn tensorflow_ops() -> BTreeMap<String, proto::OpDef> {
+    let list = proto::OpList::decode(&include_bytes!("data/ops.pb")[..]).expect("ops.pb is an OpList");
+    list.op.into_iter().map(|op| (op.name.clone(), op)).collect()
+}
+
+fn declared_ops() -> impl Iterator<Item = &'static OpDef> {
+    linked_ops().filter(|op| std::ptr::eq(op.provider, &kernlink_ops::KERNLINK_PROVIDER)).map(|op| op.def)
+}
+
+fn without_docs(op: &OpDef) -> OpDef {
+    fn strip<T: Clone>(list: &List<T>, clear: impl Fn(&mut T)) -> List<T> {
+        let mut list = list.to_vec();
+        list.iter_mut().for_each(clear);
+        list.into()
+    }
+    OpDef {
+        inputs: strip(&op.inputs, |arg| arg.description = Cow::Borrowed("")),
+        outputs: strip(&op.outputs, |arg| arg.description = Cow::Borrowed("")),
+        attrs: strip(&op.attrs, |attr| attr.description = Cow::Borrowed("")),
+        summary: Cow::Borrowed(""),
+        description: Cow::Borrowed(""),
+        ..op.clone()
+    }
+}
+
+#[test]
+fn every_declared_op_equals_tensorflows() {
+    let theirs = tensorflow_ops();
+    let mut different = Vec::new();
+    for ours in declared_ops().map(without_docs) {
+        let Some(proto) = theirs.get(&*ours.name) else {
+            different.push(format!("{} is not in data/ops.pb: run data/extract.py", ours.name));
+            continue;
+        };
+        // Once as declarations and once as messages: neither conversion may hide what the other loses.
+        let theirs = proto::op_from_proto(proto).expect("TensorFlow's ops are well-formed");
+        if ours != theirs {
+            different.push(format!("{}:\n  {ours:?}\n  {theirs:?}", ours.name));
+        } else if &proto::op_to_proto(&ours).expect("ours are too") != proto {
+            different.push(format!("{} as a message:\n  {ours:?}\n  {proto:?}", ours.name));
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+fn every_op_of_the_data_is_declared() {
+    let all = cfg!(all(feature = "array", feature = "math", feature = "nn"));
+    let declared: Vec<&str> = declared_ops().map(|op| &*op.name).collect();
+    assert_eq!(declared.len(), kernlink_ops::OPS);
+    for name in tensorflow_ops().into_keys().filter(|_| all) {
+        assert!(declared.contains(&&*name), "{name} is in data/ops.pb but not declared");
+    }
+}
