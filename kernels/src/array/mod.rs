@@ -1,0 +1,25 @@
+//! Arrays: shapes as values, and the moving of elements.
+//!
+//! Nearly all of these kernels only move elements, so they are compiled once and not once for each dtype. Most make a
+//! [`StridedCopy`](strided::StridedCopy) of what they are asked for; those that pick rows one by one use
+//! [`take_rows`](rows::take_rows).
+
+mod element;
+mod gather;
+mod integers;
+mod join;
+mod nonzero;
+mod one_hot;
+mod pad;
+mod patches;
+mod repeat;
+mod reshape;
+mod rows;
+mod sequence;
+mod shapes;
+mod slice;
+mod space;
+mod split;
+mod strided;
+mod top_k;
+mod transpose;

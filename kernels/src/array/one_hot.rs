@@ -1,0 +1,82 @@
+//! OneHot.
+
+use kernlink::dtype::Element;
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::shape::MAX_RANK;
+use kernlink::tensor::Tensor;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::element::{bytes_mut, match_objects};
+use super::integers::{ensure_scalar, integers, scalar};
+use super::repeat::fill;
+
+struct OneHotKernel {
+    axis: i64,
+}
+
+#[register_kernel(device = Cpu, host_memory = ["depth"], TI = [int32, int64, int8, uint8], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
+    uint32, uint64, uint8, variant,
+])]
+impl OpKernel<ops::OneHot> for OneHotKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::OneHot>) -> Result<Self> {
+        Ok(Self { axis: ctx.attrs().axis })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::OneHot>) -> Result<()> {
+        let indices = ctx.input(ops::OneHot::INDICES)?;
+        let rank = indices.rank();
+        ensure!(rank < MAX_RANK, InvalidArgument, "indices cannot have rank {rank}");
+        ensure!(
+            (-1..=rank as i64).contains(&self.axis),
+            InvalidArgument,
+            "Expected axis to be -1 or between [0, {}).  But received: {}",
+            rank + 1,
+            self.axis
+        );
+        let depth = scalar(ctx.input(ops::OneHot::DEPTH)?, "depth")?;
+        ensure!(depth >= 0, InvalidArgument, "depth must be non-negative, got: {depth}");
+        let depth = depth as usize;
+        let (on, off) = (ctx.input(ops::OneHot::ON_VALUE)?, ctx.input(ops::OneHot::OFF_VALUE)?);
+        ensure_scalar(on, "on_value")?;
+        ensure_scalar(off, "off_value")?;
+
+        let axis = if self.axis == -1 { rank } else { self.axis as usize };
+        let mut shape = indices.shape().clone();
+        shape.insert(axis, depth);
+        let mut output = ctx.allocate_output(ops::OneHot::OUTPUT, shape)?;
+        if output.num_elements() > 0 {
+            fill(ctx, &mut output, off)?;
+            let suffix: usize = indices.shape()[axis..].iter().product();
+            let hot = integers(indices)?.into_iter().enumerate().filter_map(|(i, index)| {
+                let index = usize::try_from(index).ok().filter(|&index| index < depth)?;
+                Some((i / suffix * depth + index) * suffix + i % suffix)
+            });
+            put(&mut output, on, hot)?;
+        }
+        ctx.set_output(ops::OneHot::OUTPUT, output)
+    }
+}
+
+/// Sets the elements of `output` at `places` to the one of `value`, which has the same dtype.
+fn put(output: &mut Tensor, value: &Tensor, places: impl Iterator<Item = usize>) -> Result<()> {
+    fn put_objects<T: Element>(output: &mut [T], value: &T, places: impl Iterator<Item = usize>) {
+        for place in places {
+            output[place] = value.clone();
+        }
+    }
+    let dtype = output.dtype();
+    ensure!(dtype == value.dtype(), Internal, "{} cannot become {dtype}", value.dtype());
+    match_objects!(dtype, T => put_objects(output.as_mut_slice::<T>()?, &value.to_scalar::<T>()?, places), _ => {
+        let value = value.bytes()?;
+        // SAFETY: only the bytes of an element of the same dtype are written.
+        let output = unsafe { bytes_mut(output)? };
+        for place in places {
+            output[place * value.len()..][..value.len()].copy_from_slice(value);
+        }
+    });
+    Ok(())
+}

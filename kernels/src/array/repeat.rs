@@ -1,0 +1,187 @@
+//! Elements again and again: Tile, BroadcastTo, Fill, ZerosLike, OnesLike.
+
+use kernlink::dtype::{Complex32, Complex64, DataType, bf16, f16};
+use kernlink::error::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::integers::{checked_shape, ensure_single, vector, vector_or_scalar};
+use super::strided::StridedCopy;
+
+/// Sets all elements of `target` to the one element of `value`.
+pub(super) fn fill(ctx: &RawContext<'_>, target: &mut Tensor, value: &Tensor) -> Result<()> {
+    StridedCopy::new(0, 0).step(target.num_elements(), 1, 0).run(ctx, target, value)
+}
+
+struct TileKernel;
+
+#[register_kernel(device = Cpu, host_memory = ["multiples"], Tmultiples = [int32, int64])]
+impl OpKernel<ops::Tile> for TileKernel {
+    fn new(_: &KernelConstruction<'_, ops::Tile>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::Tile>) -> Result<()> {
+        let multiples = vector(ctx.input(ops::Tile::MULTIPLES)?, "multiples")?;
+        let input = ctx.input(ops::Tile::INPUT)?;
+        ensure!(
+            multiples.len() == input.rank(),
+            InvalidArgument,
+            "Expected multiples argument to be a vector of length {} but got length {}",
+            input.rank(),
+            multiples.len()
+        );
+        if let Some(axis) = multiples.iter().position(|&times| times < 0) {
+            bail!(InvalidArgument, "Expected multiples[{axis}] >= 0, but got {}", multiples[axis]);
+        }
+        let dims = input.shape().iter().zip(&multiples);
+        let shape = checked_shape(dims.map(|(&dim, &times)| dim.checked_mul(times as usize)))?;
+        let output = if shape == *input.shape() {
+            ctx.take_input(ops::Tile::INPUT)?
+        } else {
+            let (to, from) = (shape.strides(), input.shape().strides());
+            let mut output = ctx.allocate_output(ops::Tile::OUTPUT, shape)?;
+            if output.num_elements() > 0 {
+                let mut copy = StridedCopy::new(0, 0);
+                for (axis, &dim) in input.shape().iter().enumerate() {
+                    copy =
+                        copy.step(multiples[axis] as usize, to[axis] * dim, 0).step(dim, to[axis], from[axis] as isize);
+                }
+                copy.run(ctx, &mut output, input)?;
+            }
+            output
+        };
+        ctx.set_output(ops::Tile::OUTPUT, output)
+    }
+}
+
+struct BroadcastToKernel;
+
+#[register_kernel(device = Cpu, host_memory = ["shape"], T = [
+    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
+    resource, string, uint16, uint32, uint64, uint8, variant,
+])]
+impl OpKernel<ops::BroadcastTo> for BroadcastToKernel {
+    fn new(_: &KernelConstruction<'_, ops::BroadcastTo>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::BroadcastTo>) -> Result<()> {
+        let shape = Shape::from_dims(&vector_or_scalar(ctx.input(ops::BroadcastTo::SHAPE)?, "shape")?)?;
+        let input = ctx.input(ops::BroadcastTo::INPUT)?;
+        let output = if shape == *input.shape() {
+            ctx.take_input(ops::BroadcastTo::INPUT)?
+        } else {
+            let Some(added) = shape.rank().checked_sub(input.rank()) else {
+                bail!(
+                    InvalidArgument,
+                    "Rank of input ({}) must be no greater than rank of output shape ({}).",
+                    input.rank(),
+                    shape.rank()
+                );
+            };
+            let fits = input.shape().iter().zip(&shape[added..]).all(|(&from, &to)| from == to || from == 1);
+            ensure!(fits, InvalidArgument, "Incompatible shapes: {} vs. {shape}", input.shape());
+            let (to, from) = (shape.strides(), input.shape().strides());
+            let mut copy = StridedCopy::new(0, 0);
+            for (axis, &dim) in shape.iter().enumerate() {
+                let repeated = axis < added || input.shape()[axis - added] == 1;
+                copy = copy.step(dim, to[axis], if repeated { 0 } else { from[axis - added] as isize });
+            }
+            let mut output = ctx.allocate_output(ops::BroadcastTo::OUTPUT, shape)?;
+            copy.run(ctx, &mut output, input)?;
+            output
+        };
+        ctx.set_output(ops::BroadcastTo::OUTPUT, output)
+    }
+}
+
+struct FillKernel;
+
+#[register_kernel(device = Cpu, host_memory = ["dims"], index_type = [int32, int64], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int4, int64, int8, qint16, qint32, qint8,
+    quint16, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
+])]
+impl OpKernel<ops::Fill> for FillKernel {
+    fn new(_: &KernelConstruction<'_, ops::Fill>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::Fill>) -> Result<()> {
+        let shape = Shape::from_dims(&vector_or_scalar(ctx.input(ops::Fill::DIMS)?, "dims")?)?;
+        let value = ctx.input(ops::Fill::VALUE)?;
+        ensure_single(value, "value")?;
+        let mut output = ctx.allocate_output(ops::Fill::OUTPUT, shape)?;
+        fill(ctx, &mut output, value)?;
+        ctx.set_output(ops::Fill::OUTPUT, output)
+    }
+}
+
+struct ZerosLikeKernel;
+
+#[register_kernel(device = Cpu, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
+    uint64, uint8, variant,
+])]
+impl OpKernel<ops::ZerosLike> for ZerosLikeKernel {
+    fn new(_: &KernelConstruction<'_, ops::ZerosLike>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::ZerosLike>) -> Result<()> {
+        let input = ctx.input(ops::ZerosLike::X)?;
+        ensure!(
+            input.dtype() != DataType::Variant || input.rank() == 0,
+            InvalidArgument,
+            "ZerosLike non-scalar Tensor with dtype=DT_VARIANT is not supported."
+        );
+        let output = Tensor::zeros(input.dtype(), input.shape())?;
+        ctx.set_output(ops::ZerosLike::Y, output)
+    }
+}
+
+/// 1 of a dtype.
+fn one(dtype: DataType) -> Result<Tensor> {
+    Ok(match dtype {
+        DataType::Bool => Tensor::from(true),
+        DataType::Float => Tensor::from(1f32),
+        DataType::Double => Tensor::from(1f64),
+        DataType::Half => Tensor::from(f16::ONE),
+        DataType::Bfloat16 => Tensor::from(bf16::ONE),
+        DataType::Int8 => Tensor::from(1i8),
+        DataType::Int16 => Tensor::from(1i16),
+        DataType::Int32 => Tensor::from(1i32),
+        DataType::Int64 => Tensor::from(1i64),
+        DataType::Uint8 => Tensor::from(1u8),
+        DataType::Uint16 => Tensor::from(1u16),
+        DataType::Uint32 => Tensor::from(1u32),
+        DataType::Uint64 => Tensor::from(1u64),
+        DataType::Complex64 => Tensor::from(Complex32::new(1.0, 0.0)),
+        DataType::Complex128 => Tensor::from(Complex64::new(1.0, 0.0)),
+        other => bail!(InvalidArgument, "{other} has no 1"),
+    })
+}
+
+struct OnesLikeKernel;
+
+#[register_kernel(device = Cpu, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
+    uint8,
+])]
+impl OpKernel<ops::OnesLike> for OnesLikeKernel {
+    fn new(_: &KernelConstruction<'_, ops::OnesLike>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::OnesLike>) -> Result<()> {
+        let input = ctx.input(ops::OnesLike::X)?;
+        let value = one(input.dtype())?;
+        let mut output = ctx.forward_input_or_allocate_output(ops::OnesLike::X, ops::OnesLike::Y)?;
+        fill(ctx, &mut output, &value)?;
+        ctx.set_output(ops::OnesLike::Y, output)
+    }
+}

@@ -1,0 +1,181 @@
+//! Sequences: Range, LinSpace, InvertPermutation.
+
+use std::marker::PhantomData;
+
+use kernlink::dtype::{Number, bf16, f16};
+use kernlink::error::{Error, Result};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::integers::{ensure_scalar, ensure_single, integers, scalar};
+
+/// A number of which Range makes sequences.
+trait Progression: Number + PartialOrd {
+    /// How many steps of `delta`, which is not 0 and goes the right way, lead from `start` to `limit`; `None` if they
+    /// cannot be counted.
+    fn steps(start: Self, limit: Self, delta: Self) -> Option<i64>;
+    /// The number `index`, rounded.
+    fn from_index(index: usize) -> Self;
+}
+
+macro_rules! integer_progressions {
+    ($($t:ty),*) => {$(
+        impl Progression for $t {
+            fn steps(start: Self, limit: Self, delta: Self) -> Option<i64> {
+                let range = (i128::from(limit) - i128::from(start)).unsigned_abs();
+                i64::try_from(range.div_ceil(i128::from(delta).unsigned_abs())).ok()
+            }
+            fn from_index(index: usize) -> Self {
+                index as $t
+            }
+        }
+    )*};
+}
+integer_progressions!(i32, i64);
+
+macro_rules! float_progressions {
+    ($($t:ty, $to_f64:expr, $from_index:expr);*) => {$(
+        impl Progression for $t {
+            fn steps(start: Self, limit: Self, delta: Self) -> Option<i64> {
+                // The quotient is rounded to the dtype, as TensorFlow's is.
+                let count = $to_f64((limit - start) / delta).abs().ceil();
+                (count < i64::MAX as f64).then_some(count as i64)
+            }
+            fn from_index(index: usize) -> Self {
+                $from_index(index)
+            }
+        }
+    )*};
+}
+float_progressions!(
+    f32, f64::from, |index| index as f32;
+    f64, f64::from, |index| index as f64;
+    f16, f64::from, |index| f16::from_f32(index as f32);
+    bf16, f64::from, |index| bf16::from_f32(index as f32)
+);
+
+struct RangeKernel<T>(PhantomData<T>);
+
+#[register_kernel(device = Cpu, host_memory = ["start", "limit", "delta"], Tidx = [bf16, f64, f32, f16, i32, i64])]
+impl<Tidx: Progression> OpKernel<ops::Range> for RangeKernel<Tidx> {
+    fn new(_: &KernelConstruction<'_, ops::Range>) -> Result<Self> {
+        Ok(Self(PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::Range>) -> Result<()> {
+        let value = |tensor: &Tensor, name: &str| {
+            ensure_single(tensor, name)?;
+            tensor.to_scalar::<Tidx>()
+        };
+        let start = value(ctx.input(ops::Range::START)?, "start")?;
+        let limit = value(ctx.input(ops::Range::LIMIT)?, "limit")?;
+        let delta = value(ctx.input(ops::Range::DELTA)?, "delta")?;
+        ensure!(delta != Tidx::ZERO, InvalidArgument, "Requires delta != 0: {delta:?}");
+        if delta > Tidx::ZERO {
+            ensure!(start <= limit, InvalidArgument, "Requires start <= limit when delta > 0: {start:?}/{limit:?}");
+        } else {
+            ensure!(start >= limit, InvalidArgument, "Requires start >= limit when delta < 0: {start:?}/{limit:?}");
+        }
+        let size = Tidx::steps(start, limit, delta).filter(|&size| size >= 0).ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "Requires ((limit - start) / delta) <= {}, not ({limit:?} - {start:?}) / {delta:?}",
+                i64::MAX
+            ))
+        })?;
+        let mut output = ctx.allocate_output(ops::Range::OUTPUT, [size as usize])?;
+        ctx.parallel_chunks(output.as_mut_slice::<Tidx>()?, 1024, 1, |first, piece| {
+            for (i, element) in piece.iter_mut().enumerate() {
+                *element = start.add(Tidx::from_index(first + i).mul(delta));
+            }
+        });
+        ctx.set_output(ops::Range::OUTPUT, output)
+    }
+}
+
+/// A number of which LinSpace makes sequences.
+trait Spaced: Number + std::ops::Div<Output = Self> {
+    fn from_count(count: i64) -> Self;
+}
+
+impl Spaced for f32 {
+    fn from_count(count: i64) -> f32 {
+        count as f32
+    }
+}
+
+impl Spaced for f64 {
+    fn from_count(count: i64) -> f64 {
+        count as f64
+    }
+}
+
+struct LinSpaceKernel<T>(PhantomData<T>);
+
+#[register_kernel(device = Cpu, host_memory = ["start", "stop", "num", "output"], T = [f64, f32], Tidx = [int32, int64])]
+impl<T: Spaced> OpKernel<ops::LinSpace> for LinSpaceKernel<T> {
+    fn new(_: &KernelConstruction<'_, ops::LinSpace>) -> Result<Self> {
+        Ok(Self(PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::LinSpace>) -> Result<()> {
+        let value = |tensor: &Tensor, name: &str| {
+            ensure_scalar(tensor, name)?;
+            tensor.to_scalar::<T>()
+        };
+        let start = value(ctx.input(ops::LinSpace::START)?, "start")?;
+        let stop = value(ctx.input(ops::LinSpace::STOP)?, "stop")?;
+        let num = scalar(ctx.input(ops::LinSpace::NUM)?, "num")?;
+        ensure!(num > 0, InvalidArgument, "Requires num > 0: {num}");
+        let mut output = ctx.allocate_output(ops::LinSpace::OUTPUT, [num as usize])?;
+        let elements = output.as_mut_slice::<T>()?;
+        elements[0] = start;
+        if let [_, middle @ .., last] = elements {
+            let step = stop.sub(start) / T::from_count(num - 1);
+            for (i, element) in middle.iter_mut().enumerate() {
+                *element = start.add(step.mul(T::from_count(i as i64 + 1)));
+            }
+            // Arithmetic would not always end exactly there.
+            *last = stop;
+        }
+        ctx.set_output(ops::LinSpace::OUTPUT, output)
+    }
+}
+
+struct InvertPermutationKernel;
+
+#[register_kernel(device = Cpu, T = [int32, int64])]
+impl OpKernel<ops::InvertPermutation> for InvertPermutationKernel {
+    fn new(_: &KernelConstruction<'_, ops::InvertPermutation>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::InvertPermutation>) -> Result<()> {
+        let input = ctx.input(ops::InvertPermutation::X)?;
+        ensure!(input.rank() == 1, InvalidArgument, "invert_permutation expects a 1D vector.");
+        let permutation = integers(input)?;
+        ensure!(
+            permutation.len() <= i32::MAX as usize,
+            InvalidArgument,
+            "permutation of nonnegative int32s must have <= int32 max elements"
+        );
+        let mut inverse = vec![-1i32; permutation.len()];
+        for (i, &place) in permutation.iter().enumerate() {
+            let count = inverse.len();
+            let slot = usize::try_from(place).ok().and_then(|place| inverse.get_mut(place));
+            match slot {
+                Some(slot @ -1) => *slot = i as i32,
+                Some(_) => bail!(InvalidArgument, "{place} is duplicated in the input."),
+                None => bail!(InvalidArgument, "{place} is not between 0 and {count}"),
+            }
+        }
+        let output = if input.dtype() == kernlink::dtype::DataType::Int32 {
+            Tensor::vector(&inverse)?
+        } else {
+            Tensor::vector(&inverse.iter().map(|&place| i64::from(place)).collect::<Vec<_>>())?
+        };
+        ctx.set_output(ops::InvertPermutation::Y, output)
+    }
+}

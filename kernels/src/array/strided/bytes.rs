@@ -1,0 +1,208 @@
+//! Strided copies of elements that are plain bytes, by width and by the shape of the innermost loops.
+
+use kernlink::kernel::RawContext;
+
+use super::{Odometer, Step, Steps};
+
+/// Bytes that one thread copies at a time, at most.
+const BLOCK: usize = 64 * 1024;
+
+/// Bytes of one side of a tile in a transposition: a few cache lines.
+const TILE: usize = 128;
+
+/// The first bytes of target and source, for all threads.
+#[derive(Clone, Copy)]
+struct Ends {
+    target: *mut u8,
+    source: *const u8,
+}
+
+// SAFETY: the threads write disjoint elements of the target, and nothing writes the source.
+unsafe impl Send for Ends {}
+// SAFETY: as above.
+unsafe impl Sync for Ends {}
+
+impl Ends {
+    /// # Safety
+    /// `offset` is that of an element of the source.
+    #[inline(always)]
+    unsafe fn source(self, offset: isize) -> *const u8 {
+        // SAFETY: the caller's.
+        unsafe { self.source.offset(offset) }
+    }
+
+    /// # Safety
+    /// `offset` is that of an element of the target.
+    #[inline(always)]
+    unsafe fn target(self, offset: usize) -> *mut u8 {
+        // SAFETY: the caller's.
+        unsafe { self.target.add(offset) }
+    }
+
+    /// # Safety
+    /// `offset` is that of an element of the source.
+    #[inline(always)]
+    unsafe fn read<const N: usize>(self, offset: isize) -> [u8; N] {
+        // SAFETY: the caller's; byte arrays need no alignment.
+        unsafe { self.source(offset).cast::<[u8; N]>().read() }
+    }
+
+    /// # Safety
+    /// `offset` is that of an element of the target that no other thread touches.
+    #[inline(always)]
+    unsafe fn write<const N: usize>(self, offset: usize, value: [u8; N]) {
+        // SAFETY: the caller's; byte arrays need no alignment.
+        unsafe { self.target(offset).cast::<[u8; N]>().write(value) }
+    }
+}
+
+/// Copies the box of `steps` from element `from` of `source` to element `first` of `target`, whose elements have
+/// `width` bytes.
+///
+/// # Safety
+/// The box fits both slices and meets no element of the target twice; the steps stand from the longest target stride
+/// to the shortest.
+pub(super) unsafe fn copy(
+    ctx: &RawContext<'_>,
+    steps: &[Step],
+    target: &mut [u8],
+    first: usize,
+    source: &[u8],
+    from: usize,
+    width: usize,
+) {
+    let signed = width as isize;
+    let mut steps: Steps = steps
+        .iter()
+        .map(|step| Step { count: step.count, target: step.target * width, source: step.source * signed })
+        .collect();
+    // SAFETY: the first element of the box is inside both slices.
+    let ends =
+        unsafe { Ends { target: target.as_mut_ptr().add(first * width), source: source.as_ptr().add(from * width) } };
+    let mut width = width;
+    if let Some(&Step { count, target, source }) = steps.last()
+        && target == width
+        && source == width as isize
+    {
+        let run = count * width;
+        if run > 16 || run.is_power_of_two() {
+            width = run;
+            steps.pop();
+        }
+    }
+    // SAFETY: as the caller's; a run of neighbours has become one wider element.
+    unsafe {
+        match width {
+            1 => elements::<1>(ctx, &steps, ends),
+            2 => elements::<2>(ctx, &steps, ends),
+            4 => elements::<4>(ctx, &steps, ends),
+            8 => elements::<8>(ctx, &steps, ends),
+            16 => elements::<16>(ctx, &steps, ends),
+            _ => runs(ctx, &steps, ends, width),
+        }
+    }
+}
+
+/// Calls `work` with target offset, source offset and block for every turn of the loops `outer` and every block below
+/// `blocks`, on several threads if it is worth it; `cost` is that of one call.
+fn walk(ctx: &RawContext<'_>, outer: &[Step], blocks: usize, cost: usize, work: impl Fn(usize, isize, usize) + Sync) {
+    let turns: usize = outer.iter().map(|step| step.count).product();
+    ctx.parallel_for(turns * blocks, cost, |range| {
+        let mut position = Odometer::at(outer, range.start / blocks);
+        let mut block = range.start % blocks;
+        for _ in range {
+            work(position.target, position.source, block);
+            block += 1;
+            if block == blocks {
+                block = 0;
+                position.advance();
+            }
+        }
+    });
+}
+
+/// Copies runs of `run` neighbouring bytes.
+///
+/// # Safety
+/// As [`copy`].
+unsafe fn runs(ctx: &RawContext<'_>, outer: &[Step], ends: Ends, run: usize) {
+    let blocks = run.div_ceil(BLOCK);
+    walk(ctx, outer, blocks, 2 + run.min(BLOCK) / 8, |target, source, block| {
+        let start = block * BLOCK;
+        let length = BLOCK.min(run - start);
+        // SAFETY: the run is inside the box.
+        unsafe {
+            let from = ends.source(source + start as isize);
+            std::ptr::copy_nonoverlapping(from, ends.target(target + start), length);
+        }
+    });
+}
+
+/// Copies elements of `N` bytes.
+///
+/// # Safety
+/// As [`copy`].
+unsafe fn elements<const N: usize>(ctx: &RawContext<'_>, steps: &[Step], ends: Ends) {
+    let Some((&inner, outer)) = steps.split_last() else {
+        // SAFETY: the box is this one element.
+        return unsafe { ends.write(0, ends.read::<N>(0)) };
+    };
+    let unit = N as isize;
+    if inner.source != 0
+        && inner.source != unit
+        && let Some(other) = outer.iter().rposition(|step| step.source == unit)
+    {
+        // SAFETY: as the caller's.
+        return unsafe { transposed::<N>(ctx, inner, outer, other, ends) };
+    }
+    let length = (BLOCK / N).min(inner.count);
+    let blocks = inner.count.div_ceil(length);
+    let cost = 2 + if inner.source == 0 { length * N / 8 } else { length };
+    walk(ctx, outer, blocks, cost, |target, source, block| {
+        let turns = block * length..inner.count.min((block + 1) * length);
+        let at = |turn: usize| source + turn as isize * inner.source;
+        // SAFETY: every turn is inside the box.
+        unsafe {
+            if inner.source == 0 && inner.target == N {
+                let value = ends.read::<N>(source);
+                let start = ends.target(target + turns.start * N).cast::<[u8; N]>();
+                std::slice::from_raw_parts_mut(start, turns.len()).fill(value);
+            } else {
+                for turn in turns {
+                    ends.write(target + turn * inner.target, ends.read::<N>(at(turn)));
+                }
+            }
+        }
+    });
+}
+
+/// Copies where neighbours in the source stand along the loop `outer[other]` and neighbours in the target along
+/// `inner`, tile by tile, so that each cache line is fetched once.
+///
+/// # Safety
+/// As [`copy`].
+unsafe fn transposed<const N: usize>(ctx: &RawContext<'_>, inner: Step, outer: &[Step], other: usize, ends: Ends) {
+    let column = outer[other];
+    let outer: Steps = outer.iter().enumerate().filter(|(axis, _)| *axis != other).map(|(_, step)| *step).collect();
+    let side = (TILE / N).max(8);
+    let blocks = column.count.div_ceil(side);
+    walk(ctx, &outer, blocks, side * inner.count, |target, source, block| {
+        let columns = block * side..column.count.min((block + 1) * side);
+        let mut start = 0;
+        while start < inner.count {
+            let turns = start..inner.count.min(start + side);
+            start = turns.end;
+            for c in columns.clone() {
+                let target = target + c * column.target;
+                let source = source + c as isize * column.source;
+                for turn in turns.clone() {
+                    // SAFETY: the turn is inside the box.
+                    unsafe {
+                        let value = ends.read::<N>(source + turn as isize * inner.source);
+                        ends.write(target + turn * inner.target, value);
+                    }
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,267 @@
+//! Copies between strided boxes of two tensors: what transposing, slicing, joining, tiling, broadcasting, padding and
+//! their kin come down to.
+
+mod bytes;
+mod objects;
+
+use kernlink::error::Result;
+use kernlink::kernel::RawContext;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use smallvec::SmallVec;
+
+use super::element::{bytes_mut, match_objects};
+
+/// One loop of a copy: how often it runs, and how far each turn goes in target and source, in elements (in bytes once
+/// it reaches the module `bytes`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    count: usize,
+    target: usize,
+    source: isize,
+}
+
+type Steps = SmallVec<[Step; 6]>;
+
+/// A copy of a box of elements. The order of the steps does not matter: the copy chooses its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StridedCopy {
+    steps: Steps,
+    target: usize,
+    source: usize,
+}
+
+impl StridedCopy {
+    /// A copy from element `source` of the source to element `target` of the target.
+    pub(crate) fn new(target: usize, source: usize) -> StridedCopy {
+        StridedCopy { steps: Steps::new(), target, source }
+    }
+
+    /// Repeats what was said so far `count` times, `target` elements further on in the target and `source` in the
+    /// source each time.
+    pub(crate) fn step(mut self, count: usize, target: usize, source: isize) -> StridedCopy {
+        self.steps.push(Step { count, target, source });
+        self
+    }
+
+    /// The same copy between other first elements.
+    pub(crate) fn beginning_at(self, target: usize, source: usize) -> StridedCopy {
+        StridedCopy { target, source, ..self }
+    }
+
+    /// Copies. The box must not meet an element of the target twice.
+    ///
+    /// # Errors
+    /// INTERNAL if the box does not fit the tensors: a kernel computed it wrongly.
+    pub(crate) fn run(&self, ctx: &RawContext<'_>, target: &mut Tensor, source: &Tensor) -> Result<()> {
+        if self.steps.iter().any(|step| step.count == 0) {
+            return Ok(());
+        }
+        let dtype = target.dtype();
+        ensure!(dtype == source.dtype(), Internal, "{} elements cannot be copied to {dtype}", source.dtype());
+        let steps = self.checked_steps(target.num_elements(), source.num_elements())?;
+        let (first, from) = (self.target, self.source);
+        match_objects!(dtype, T => {
+            objects::copy(&steps, &mut target.as_mut_slice::<T>()?[first..], source.as_slice::<T>()?, from);
+        }, _ => {
+            let source = source.bytes()?;
+            // SAFETY: only bytes of elements of the same dtype are written.
+            let target = unsafe { bytes_mut(target)? };
+            // SAFETY: `checked_steps` found that the box fits both slices and meets no target element twice.
+            unsafe { bytes::copy(ctx, &steps, target, first, source, from, dtype.size()) };
+        });
+        Ok(())
+    }
+
+    /// The loops from the one with the longest stride in the target to the one with the shortest, joined where two are
+    /// one, after a check that the box fits.
+    fn checked_steps(&self, target_len: usize, source_len: usize) -> Result<Steps> {
+        let mut steps: Steps = self.steps.iter().copied().filter(|step| step.count > 1).collect();
+        steps.sort_by_key(|step| std::cmp::Reverse(step.target));
+
+        let (mut low, mut high) = (self.source as i128, self.source as i128);
+        let mut extent = 1i128;
+        for step in steps.iter().rev() {
+            if (step.target as i128) < extent {
+                bail!(Internal, "a copy writes an element twice: {self:?}");
+            }
+            extent = extent.saturating_add((step.count as i128 - 1).saturating_mul(step.target as i128));
+            let reach = (step.count as i128 - 1).saturating_mul(step.source as i128);
+            if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
+        }
+        let end = extent.saturating_add(self.target as i128);
+        if end > target_len as i128 || low < 0 || high >= source_len as i128 {
+            bail!(Internal, "a copy from {source_len} to {target_len} elements leaves them: {self:?}");
+        }
+
+        let mut joined = Steps::new();
+        for inner in steps.into_iter().rev() {
+            match joined.last_mut() {
+                Some(last)
+                    if inner.target == last.target * last.count
+                        && inner.source == last.source * last.count as isize =>
+                {
+                    last.count *= inner.count;
+                }
+                _ => joined.push(inner),
+            }
+        }
+        joined.reverse();
+        Ok(joined)
+    }
+}
+
+/// Where the outer loops of a copy stand.
+struct Odometer<'a> {
+    steps: &'a [Step],
+    turns: SmallVec<[usize; 6]>,
+    target: usize,
+    source: isize,
+}
+
+impl<'a> Odometer<'a> {
+    /// After `turns` turns of the innermost of `steps`.
+    fn at(steps: &'a [Step], mut turns: usize) -> Odometer<'a> {
+        let mut odometer = Odometer { steps, turns: SmallVec::from_elem(0, steps.len()), target: 0, source: 0 };
+        for (step, turn) in steps.iter().zip(odometer.turns.iter_mut()).rev() {
+            *turn = turns % step.count;
+            turns /= step.count;
+            odometer.target += *turn * step.target;
+            odometer.source += *turn as isize * step.source;
+        }
+        odometer
+    }
+
+    fn advance(&mut self) {
+        for (step, turn) in self.steps.iter().zip(self.turns.iter_mut()).rev() {
+            *turn += 1;
+            self.target += step.target;
+            self.source += step.source;
+            if *turn < step.count {
+                return;
+            }
+            *turn = 0;
+            self.target -= step.count * step.target;
+            self.source -= step.count as isize * step.source;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernlink::dtype::{DataType, TString};
+    use kernlink::op::{OpDef, Signature};
+
+    use super::*;
+
+    fn steps(copy: StridedCopy, target: usize, source: usize) -> Vec<(usize, usize, isize)> {
+        let steps = copy.checked_steps(target, source).unwrap();
+        steps.iter().map(|step| (step.count, step.target, step.source)).collect()
+    }
+
+    #[test]
+    fn loops_that_are_one_are_joined() {
+        let whole = StridedCopy::new(0, 0).step(2, 12, 12).step(3, 4, 4).step(1, 99, 7).step(4, 1, 1);
+        assert_eq!(steps(whole, 24, 24), [(24, 1, 1)]);
+        let transpose = StridedCopy::new(0, 0).step(3, 1, 4).step(4, 3, 1).step(5, 12, 12);
+        assert_eq!(steps(transpose, 60, 60), [(5, 12, 12), (4, 3, 1), (3, 1, 4)]);
+        let reverse = StridedCopy::new(0, 11).step(3, 4, -4).step(4, 1, -1);
+        assert_eq!(steps(reverse, 12, 12), [(12, 1, -1)]);
+    }
+
+    #[test]
+    fn a_box_that_does_not_fit_is_refused() {
+        assert!(StridedCopy::new(0, 0).step(5, 1, 1).checked_steps(4, 5).is_err());
+        assert!(StridedCopy::new(0, 0).step(5, 1, 1).checked_steps(5, 4).is_err());
+        assert!(StridedCopy::new(0, 2).step(4, 1, -1).checked_steps(4, 4).is_err());
+        assert!(StridedCopy::new(0, 0).step(2, 1, 0).step(2, 1, 1).checked_steps(9, 9).is_err());
+        assert!(StridedCopy::new(0, 0).step(2, 0, 1).checked_steps(9, 9).is_err());
+        assert!(StridedCopy::new(0, 0).step(usize::MAX, usize::MAX, isize::MAX).checked_steps(9, 9).is_err());
+    }
+
+    /// Elements `0..count` as a tensor of a dtype.
+    fn numbered(dtype: DataType, count: usize) -> Tensor {
+        match dtype {
+            DataType::Bool => Tensor::vector(&(0..count).map(|i| i % 3 == 0).collect::<Vec<_>>()).unwrap(),
+            DataType::String => {
+                Tensor::vector(&(0..count).map(|i| TString::from(i.to_string())).collect::<Vec<_>>()).unwrap()
+            }
+            dtype => {
+                let mut tensor = Tensor::zeros(dtype, [count]).unwrap();
+                let width = dtype.size();
+                for (i, element) in tensor.bytes_mut().unwrap().chunks_exact_mut(width).enumerate() {
+                    element.fill(0x5a);
+                    let number = (i as u32).to_le_bytes();
+                    element[..width.min(4)].copy_from_slice(&number[..width.min(4)]);
+                }
+                tensor
+            }
+        }
+    }
+
+    /// Copies as the steps say, one element after the other.
+    fn simple(copy: &StridedCopy, target: usize, source: &Tensor) -> Vec<String> {
+        let mut elements = vec![Tensor::zeros(source.dtype(), [1]).unwrap().element_text(0); target];
+        for turn in 0..copy.steps.iter().map(|step| step.count).product() {
+            let place = Odometer::at(&copy.steps, turn);
+            let from = (copy.source as isize + place.source) as usize;
+            elements[copy.target + place.target] = source.element_text(from);
+        }
+        elements
+    }
+
+    #[test]
+    fn all_ways_to_copy_agree_with_the_simple_one() {
+        let copies = [
+            // Runs, long and short, with gaps; a fill; a broadcast; a reversal.
+            (StridedCopy::new(3, 5).step(7, 40, 30).step(20, 1, 1), 283, 205),
+            (StridedCopy::new(0, 0).step(50, 4, 3).step(3, 1, 1), 200, 150),
+            (StridedCopy::new(0, 0).step(70_001, 1, 0), 70_001, 1),
+            (StridedCopy::new(0, 0).step(30_000, 1, 1), 30_000, 30_000),
+            (StridedCopy::new(0, 0).step(9, 12, 1).step(12, 1, 0), 108, 9),
+            (StridedCopy::new(0, 0).step(9, 12, 0).step(12, 1, 1), 108, 12),
+            (StridedCopy::new(0, 20_000).step(20_001, 1, -1), 20_001, 20_001),
+            // Transpositions, of tiles that are whole and cut, and with a third loop in each place.
+            (StridedCopy::new(0, 0).step(150, 131, 1).step(131, 1, 150), 19_650, 19_650),
+            (StridedCopy::new(0, 0).step(5, 640, 640).step(40, 16, 1).step(16, 1, 40), 3_200, 3_200),
+            (StridedCopy::new(0, 0).step(40, 48, 1).step(3, 16, 640).step(16, 1, 40), 1_920, 1_920),
+            (StridedCopy::new(0, 0).step(16, 120, 40).step(40, 3, 1).step(3, 1, 640), 1_920, 1_920),
+            (StridedCopy::new(0, 9).step(16, 20, 1).step(10, 2, 16), 320, 169),
+        ];
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let signature = Signature::default();
+        for dtype in [
+            DataType::Bool,
+            DataType::Uint8,
+            DataType::Uint16,
+            DataType::Uint32,
+            DataType::Uint64,
+            DataType::Complex128,
+            DataType::String,
+        ] {
+            for (copy, target, source) in &copies {
+                let source = numbered(dtype, *source);
+                let expected = simple(copy, *target, &source);
+                for pool in [None, Some(&pool)] {
+                    let ctx = RawContext::new("node", &OpDef::EMPTY, &signature, &mut [], &mut [], pool);
+                    let mut output = Tensor::zeros(dtype, [*target]).unwrap();
+                    copy.run(&ctx, &mut output, &source).unwrap();
+                    for (i, expected) in expected.iter().enumerate() {
+                        assert_eq!(output.element_text(i), *expected, "element {i} of {dtype} after {copy:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_odometer_goes_through_all_positions() {
+        let steps = [Step { count: 2, target: 10, source: -5 }, Step { count: 3, target: 1, source: 2 }];
+        let mut running = Odometer::at(&steps, 0);
+        for turn in 0..6 {
+            let direct = Odometer::at(&steps, turn);
+            assert_eq!((running.target, running.source), (direct.target, direct.source));
+            running.advance();
+        }
+    }
+}

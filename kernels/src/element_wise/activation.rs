@@ -1,0 +1,84 @@
+//! Activations of neural networks.
+
+use std::marker::PhantomData;
+
+use kernlink::Result;
+use kernlink::dtype::{Pod, bf16, f16};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::tensor::Tensor;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{Elu, LeakyRelu, Relu, Relu6, Selu, Softplus, Softsign};
+
+use super::binary::{Binary, BinaryFn};
+use super::driver::element_wise;
+use super::unary::{register_unary, unary};
+
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_9;
+
+// NaN stays NaN in all of them.
+unary!(Relu, 500:
+    f32, f64 => |x| if x > 0.0 || x.is_nan() { x } else { 0.0 }; half;
+    i8, i16, i32, i64, u8, u16, u32, u64 => |x| x.max(0));
+unary!(Relu6, 500:
+    f32, f64 => |x| if x > 6.0 { 6.0 } else if x > 0.0 || x.is_nan() { x } else { 0.0 }; half;
+    i8, i16, i32, i64, u8, u16, u32, u64 => |x| x.clamp(0, 6));
+unary!(Elu, 5000: f32, f64 => |x| if x < 0.0 { x.exp_m1() } else { x }; half);
+unary!(Selu, 5000:
+    f32 => |x| if x < 0.0 { SELU_SCALE_ALPHA as f32 * x.exp_m1() } else { SELU_SCALE as f32 * x }; half;
+    f64 => |x| if x < 0.0 { SELU_SCALE_ALPHA * x.exp_m1() } else { SELU_SCALE * x });
+unary!(Softplus, 10000: f32, f64 => |x| x.max(0.0) + (-x.abs()).exp().ln_1p(); half);
+unary!(Softsign, 1000: f32, f64 => |x| x / (1.0 + x.abs()); half);
+
+register_unary! {
+    Relu: Relu = [realnumbertype];
+    Relu6: Relu6 = [realnumbertype];
+    Elu: Elu = [f32, f64, f16, bf16];
+    Selu: Selu = [f32, f64, f16, bf16];
+    Softplus: Softplus = [f32, f64, f16, bf16];
+    Softsign: Softsign = [f32, f64, f16, bf16];
+}
+
+/// The slope for negative arguments is the loop's second argument.
+macro_rules! leaky {
+    ($($t:ty, $zero:expr, $from:expr);+) => {$(
+        impl BinaryFn<$t> for LeakyRelu {
+            type Out = $t;
+            #[inline(always)]
+            fn call(x: $t, slope: $t) -> $t {
+                if x > $zero { x } else { x * slope }
+            }
+        }
+        impl From32 for $t {
+            fn from_f32(value: f32) -> Self {
+                $from(value)
+            }
+        }
+    )+};
+}
+leaky!(f32, 0.0, std::convert::identity; f64, 0.0, f64::from; f16, f16::ZERO, f16::from_f32;
+       bf16, bf16::ZERO, bf16::from_f32);
+
+/// Conversion of an attr to the kernel's dtype.
+trait From32 {
+    fn from_f32(value: f32) -> Self;
+}
+
+struct LeakyReluKernel<T> {
+    slope: Tensor,
+    element: PhantomData<fn() -> T>,
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
+impl<T: Pod + From32> OpKernel<LeakyRelu> for LeakyReluKernel<T>
+where
+    LeakyRelu: BinaryFn<T>,
+{
+    fn new(ctx: &KernelConstruction<'_, LeakyRelu>) -> Result<Self> {
+        Ok(LeakyReluKernel { slope: Tensor::scalar(T::from_f32(ctx.attrs().alpha)), element: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()> {
+        element_wise(ctx, &Binary::<LeakyRelu, T>::SPEC, std::slice::from_ref(&self.slope))
+    }
+}

@@ -1,0 +1,55 @@
+//! AddN.
+
+use std::marker::PhantomData;
+
+use kernlink::dtype::Number;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::{Result, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops::AddN;
+
+/// Elements that are summed over all inputs before the next ones, so that the sums stay in the cache.
+const PIECE: usize = 2048;
+
+struct AddNKernel<T>(PhantomData<fn() -> T>);
+
+#[register_kernel(device = Cpu, T = [realnumbertype, Complex32, Complex64])]
+impl<T: Number> OpKernel<AddN> for AddNKernel<T> {
+    fn new(_ctx: &KernelConstruction<'_, AddN>) -> Result<Self> {
+        Ok(AddNKernel(PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, AddN>) -> Result<()> {
+        let mut first = ctx.take_input_at(0)?;
+        for i in 1..ctx.num_inputs() {
+            let other = ctx.input_at(i)?.shape();
+            ensure!(
+                other == first.shape(),
+                InvalidArgument,
+                "all inputs must have the shape {} of the first, but input {i} has shape {other}",
+                first.shape()
+            );
+        }
+        if ctx.num_inputs() == 1 {
+            return ctx.set_output_at(0, first);
+        }
+        if !first.is_unique() {
+            let mut copy = ctx.allocate_output_at(0, first.shape())?;
+            copy.as_mut_slice::<T>()?.copy_from_slice(first.as_slice()?);
+            first = copy;
+        }
+        let others = (1..ctx.num_inputs()).map(|i| ctx.input_at(i)?.as_slice::<T>()).collect::<Result<Vec<_>>>()?;
+        ctx.parallel_chunks(first.as_mut_slice::<T>()?, PIECE, others.len(), |start, sums| {
+            for (index, sums) in sums.chunks_mut(PIECE).enumerate() {
+                let start = start + index * PIECE;
+                for other in &others {
+                    for (sum, &x) in sums.iter_mut().zip(&other[start..]) {
+                        *sum = sum.add(x);
+                    }
+                }
+            }
+        });
+        drop(others);
+        ctx.set_output_at(0, first)
+    }
+}

@@ -1,0 +1,49 @@
+//! Signs, squares, rounding and the classification of numbers.
+
+use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+use kernlink_ops::{
+    Abs, Ceil, Floor, Inv, IsFinite, IsInf, IsNan, Neg, Reciprocal, Rint, Round, Sign, Square,
+};
+
+use super::complex;
+use super::unary::{UnaryFn, register_unary, unary};
+
+unary!(Abs, 500: f32, f64 => |x| x.abs(); half; i8, i16, i32, i64 => |x| x.wrapping_abs());
+unary!(Neg, 500:
+    f32, f64, f16, bf16, Complex32, Complex64 => |x| -x;
+    i8, i16, i32, i64 => |x| x.wrapping_neg());
+unary!(Sign, 500:
+    f32, f64 => |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else if x == 0.0 { 0.0 } else { x }; half;
+    i8, i16, i32, i64 => |x| x.signum();
+    Complex32, Complex64 => |x| complex::one(complex::sign, x));
+unary!(Reciprocal, 1000: f32, f64 => |x| 1.0 / x; half; Complex32, Complex64 => |x| complex::one(complex::reciprocal, x));
+unary!(Floor, 500: f32, f64 => |x| x.floor(); half);
+unary!(Ceil, 500: f32, f64 => |x| x.ceil(); half);
+unary!(Round, 500: f32, f64 => |x| x.round_ties_even(); half; i32, i64 => |x| x);
+unary!(IsNan -> bool: f32, f64, f16, bf16 => |x| x.is_nan());
+unary!(IsInf -> bool: f32, f64, f16, bf16 => |x| x.is_infinite());
+unary!(IsFinite -> bool: f32, f64, f16, bf16 => |x| x.is_finite());
+
+impl<T: Number> UnaryFn<T> for Square {
+    type Out = T;
+    #[inline(always)]
+    fn call(x: T) -> T {
+        x.mul(x)
+    }
+}
+
+register_unary! {
+    Abs: Abs = [f32, f64, f16, bf16, i8, i16, i32, i64];
+    Neg: Neg = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64];
+    Sign: Sign = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64];
+    Square: Square = [realnumbertype, Complex32, Complex64];
+    Reciprocal: Reciprocal = [f32, f64, f16, bf16, Complex32, Complex64];
+    Inv: Reciprocal = [f32, f64, f16, bf16, Complex32, Complex64];
+    Floor: Floor = [f32, f64, f16, bf16];
+    Ceil: Ceil = [f32, f64, f16, bf16];
+    Round: Round = [f32, f64, f16, bf16, i32, i64];
+    Rint: Round = [f32, f64];
+    IsNan: IsNan = [f32, f64, f16, bf16];
+    IsInf: IsInf = [f32, f64, f16, bf16];
+    IsFinite: IsFinite = [f32, f64, f16, bf16];
+}

@@ -1,0 +1,92 @@
+//! ClipByValue.
+
+use std::marker::PhantomData;
+
+use kernlink::dtype::{Complex32, Complex64, Pod, bf16, f16};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::{Result, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops::ClipByValue;
+
+use super::driver::{Spec, element_wise};
+
+/// Elements that can be clipped. The lower bound wins where the bounds cross; NaN stays.
+trait Clip: Pod {
+    fn clip(self, low: Self, high: Self) -> Self;
+}
+
+macro_rules! ordered {
+    ($($t:ty),+) => {$(
+        impl Clip for $t {
+            #[inline(always)]
+            fn clip(self, low: Self, high: Self) -> Self {
+                let below = if high < self { high } else { self };
+                if below < low { low } else { below }
+            }
+        }
+    )+};
+}
+ordered!(f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16);
+
+/// TensorFlow clips the real part and drops the imaginary one.
+macro_rules! complex {
+    ($($t:ty),+) => {$(
+        impl Clip for $t {
+            fn clip(self, low: Self, high: Self) -> Self {
+                <$t>::new(self.re.clip(low.re, high.re), 0.0)
+            }
+        }
+    )+};
+}
+complex!(Complex32, Complex64);
+
+struct ClipByValueKernel<T>(PhantomData<fn() -> T>);
+
+#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, Complex32, Complex64])]
+impl<T: Clip> OpKernel<ClipByValue> for ClipByValueKernel<T> {
+    fn new(_ctx: &KernelConstruction<'_, ClipByValue>) -> Result<Self> {
+        Ok(ClipByValueKernel(PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()> {
+        let shape = ctx.input(ClipByValue::T)?.shape();
+        for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
+            let bound = ctx.input(bound)?.shape();
+            ensure!(
+                bound.rank() == 0 || bound == shape,
+                InvalidArgument,
+                "a bound must be a scalar or have the shape {shape} of the tensor, not {bound}"
+            );
+        }
+        let spec = Spec {
+            run: run::<T>,
+            inputs: [T::DTYPE; 3],
+            output: T::DTYPE,
+            cost: 700,
+            error: "",
+            limit: usize::MAX,
+            first: 0,
+        };
+        element_wise(ctx, &spec, &[])
+    }
+}
+
+/// The loop.
+///
+/// # Safety
+/// As [`Loop`](super::driver::Loop).
+unsafe fn run<T: Clip>([x, low, high]: [*const u8; 3], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    let (x, low, high, out) = unsafe {
+        (
+            std::slice::from_raw_parts(x.cast::<T>(), length),
+            std::slice::from_raw_parts(low.cast::<T>(), length),
+            std::slice::from_raw_parts(high.cast::<T>(), length),
+            std::slice::from_raw_parts_mut(out.cast::<T>(), length),
+        )
+    };
+    for (((out, &x), &low), &high) in out.iter_mut().zip(x).zip(low).zip(high) {
+        *out = x.clip(low, high);
+    }
+    true
+}

@@ -1,0 +1,125 @@
+//! Comparisons.
+
+use kernlink::dtype::{Complex32, Complex64, DataType, Pod, TString, bf16, f16};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::tensor::Tensor;
+use kernlink::{Result, bail};
+use kernlink_macros::register_kernel;
+use kernlink_ops::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+
+use super::binary::{Binary, BinaryFn, LIMIT, register_binary};
+use super::driver::{Spec, element_wise};
+use super::objects;
+
+/// Gives an op one of Rust's comparisons.
+macro_rules! comparison {
+    ($($op:ident: $bound:ident => |$x:ident, $y:ident| $body:expr;)+) => {$(
+        impl<T: Pod + $bound> BinaryFn<T> for $op {
+            type Out = bool;
+            #[inline(always)]
+            fn call($x: T, $y: T) -> bool {
+                $body
+            }
+        }
+    )+};
+}
+
+comparison! {
+    Equal: PartialEq => |x, y| x == y;
+    NotEqual: PartialEq => |x, y| x != y;
+    Less: PartialOrd => |x, y| x < y;
+    LessEqual: PartialOrd => |x, y| x <= y;
+    Greater: PartialOrd => |x, y| x > y;
+    GreaterEqual: PartialOrd => |x, y| x >= y;
+}
+
+register_binary! {
+    Less: Less = [realnumbertype];
+    LessEqual: LessEqual = [realnumbertype];
+    Greater: Greater = [realnumbertype];
+    GreaterEqual: GreaterEqual = [realnumbertype];
+}
+
+/// `Equal` and `NotEqual` of every dtype; integers of one width share a loop.
+struct Equality {
+    /// What the answer is for equal elements.
+    equal: bool,
+    /// `None` for strings.
+    spec: Option<Spec<2>>,
+    /// Whether shapes that do not fit are an error; otherwise the tensors are unequal as a whole.
+    strict: bool,
+}
+
+impl Equality {
+    fn new<F>(equal: bool, dtype: DataType, strict: bool) -> Result<Equality>
+    where
+        F: BinaryFn<f32, Out = bool> + BinaryFn<f64, Out = bool> + BinaryFn<f16, Out = bool>,
+        F: BinaryFn<bf16, Out = bool> + BinaryFn<Complex32, Out = bool> + BinaryFn<Complex64, Out = bool>,
+        F: BinaryFn<u8, Out = bool> + BinaryFn<u16, Out = bool> + BinaryFn<u32, Out = bool>,
+        F: BinaryFn<u64, Out = bool>,
+    {
+        let mut spec = match dtype {
+            DataType::String => None,
+            DataType::Float => Some(Binary::<F, f32>::SPEC),
+            DataType::Double => Some(Binary::<F, f64>::SPEC),
+            DataType::Half => Some(Binary::<F, f16>::SPEC),
+            DataType::Bfloat16 => Some(Binary::<F, bf16>::SPEC),
+            DataType::Complex64 => Some(Binary::<F, Complex32>::SPEC),
+            DataType::Complex128 => Some(Binary::<F, Complex64>::SPEC),
+            _ => match dtype.size() {
+                1 => Some(Binary::<F, u8>::SPEC),
+                2 => Some(Binary::<F, u16>::SPEC),
+                4 => Some(Binary::<F, u32>::SPEC),
+                8 => Some(Binary::<F, u64>::SPEC),
+                _ => bail!(InvalidArgument, "{dtype} elements cannot be compared"),
+            },
+        };
+        if let Some(spec) = &mut spec {
+            spec.inputs = [dtype; 2];
+        }
+        Ok(Equality { equal, spec, strict })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        if !self.strict {
+            let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
+            if x.broadcast(y).is_err() {
+                return ctx.set_output_at(0, Tensor::scalar(!self.equal));
+            }
+        }
+        match &self.spec {
+            Some(spec) => element_wise(ctx, spec, &[]),
+            None => objects::zip(ctx, LIMIT, |x: &TString, y: &TString| (x == y) == self.equal),
+        }
+    }
+}
+
+struct EqualKernel(Equality);
+
+#[register_kernel(device = Cpu, T = [
+    realnumbertype, quantizedtype, complex64, complex128, bool, string
+])]
+impl OpKernel<Equal> for EqualKernel {
+    fn new(ctx: &KernelConstruction<'_, Equal>) -> Result<Self> {
+        Equality::new::<Equal>(true, ctx.attrs().T, ctx.attrs().incompatible_shape_error).map(EqualKernel)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, Equal>) -> Result<()> {
+        self.0.compute(ctx)
+    }
+}
+
+struct NotEqualKernel(Equality);
+
+#[register_kernel(device = Cpu, T = [
+    realnumbertype, quantizedtype, complex64, complex128, bool, string
+])]
+impl OpKernel<NotEqual> for NotEqualKernel {
+    fn new(ctx: &KernelConstruction<'_, NotEqual>) -> Result<Self> {
+        Equality::new::<NotEqual>(false, ctx.attrs().T, ctx.attrs().incompatible_shape_error).map(NotEqualKernel)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, NotEqual>) -> Result<()> {
+        self.0.compute(ctx)
+    }
+}

@@ -1,0 +1,230 @@
+//! Functions of complex numbers, with the branch cuts of C99. `complex64` is computed as `complex128`.
+
+use kernlink::dtype::{Complex32, Complex64};
+
+/// A complex number that can be computed as a `Complex64`.
+pub(super) trait Wide: Copy {
+    fn wide(self) -> Complex64;
+    fn narrow(value: Complex64) -> Self;
+}
+
+impl Wide for Complex64 {
+    fn wide(self) -> Complex64 {
+        self
+    }
+    fn narrow(value: Complex64) -> Self {
+        value
+    }
+}
+
+impl Wide for Complex32 {
+    fn wide(self) -> Complex64 {
+        Complex64::new(self.re.into(), self.im.into())
+    }
+    fn narrow(value: Complex64) -> Self {
+        Complex32::new(value.re as f32, value.im as f32)
+    }
+}
+
+/// `f(x)` for either width.
+pub(super) fn one<T: Wide>(f: fn(Complex64) -> Complex64, x: T) -> T {
+    T::narrow(f(x.wide()))
+}
+
+/// `f(x, y)` for either width.
+pub(super) fn two<T: Wide>(f: fn(Complex64, Complex64) -> Complex64, x: T, y: T) -> T {
+    T::narrow(f(x.wide(), y.wide()))
+}
+
+fn c(re: f64, im: f64) -> Complex64 {
+    Complex64::new(re, im)
+}
+
+fn times_i(z: Complex64) -> Complex64 {
+    c(-z.im, z.re)
+}
+
+fn over_i(z: Complex64) -> Complex64 {
+    c(z.im, -z.re)
+}
+
+/// Smith's division, which does not overflow where the quotient does not.
+pub(super) fn divide(x: Complex64, y: Complex64) -> Complex64 {
+    if y.re.abs() >= y.im.abs() {
+        let ratio = y.im / y.re;
+        let scale = y.re + y.im * ratio;
+        c((x.re + x.im * ratio) / scale, (x.im - x.re * ratio) / scale)
+    } else {
+        let ratio = y.re / y.im;
+        let scale = y.re * ratio + y.im;
+        c((x.re * ratio + x.im) / scale, (x.im * ratio - x.re) / scale)
+    }
+}
+
+pub(super) fn reciprocal(z: Complex64) -> Complex64 {
+    divide(c(1.0, 0.0), z)
+}
+
+pub(super) fn sign(z: Complex64) -> Complex64 {
+    if z == c(0.0, 0.0) {
+        return c(0.0, 0.0);
+    }
+    let size = z.re.hypot(z.im);
+    c(z.re / size, z.im / size)
+}
+
+pub(super) fn sqrt(z: Complex64) -> Complex64 {
+    if z == c(0.0, 0.0) {
+        return c(0.0, z.im);
+    }
+    let half = ((z.re.abs() + z.re.hypot(z.im)) / 2.0).sqrt();
+    if z.re >= 0.0 { c(half, z.im / (2.0 * half)) } else { c(z.im.abs() / (2.0 * half), half.copysign(z.im)) }
+}
+
+pub(super) fn rsqrt(z: Complex64) -> Complex64 {
+    reciprocal(sqrt(z))
+}
+
+pub(super) fn exp(z: Complex64) -> Complex64 {
+    if z.re == f64::NEG_INFINITY {
+        return c(0.0, 0.0);
+    }
+    let (size, (sin, cos)) = (z.re.exp(), z.im.sin_cos());
+    c(size * cos, if z.im == 0.0 { z.im } else { size * sin })
+}
+
+pub(super) fn expm1(z: Complex64) -> Complex64 {
+    let (sin, cos) = z.im.sin_cos();
+    let half = (z.im / 2.0).sin();
+    c(z.re.exp_m1() * cos - 2.0 * half * half, z.re.exp() * sin)
+}
+
+pub(super) fn log(z: Complex64) -> Complex64 {
+    let (large, small) =
+        if z.re.abs() > z.im.abs() { (z.re.abs(), z.im.abs()) } else { (z.im.abs(), z.re.abs()) };
+    // Near the unit circle the size is 1 and little, of which the logarithm keeps nothing.
+    let size = if large > 0.5 && large < 2.0 {
+        ((large - 1.0) * (large + 1.0) + small * small).ln_1p() / 2.0
+    } else {
+        z.re.hypot(z.im).ln()
+    };
+    c(size, z.im.atan2(z.re))
+}
+
+pub(super) fn log1p(z: Complex64) -> Complex64 {
+    if z.re.abs() > 0.5 || z.im.abs() > 0.5 {
+        return log(c(1.0 + z.re, z.im));
+    }
+    c((z.re * (2.0 + z.re) + z.im * z.im).ln_1p() / 2.0, z.im.atan2(1.0 + z.re))
+}
+
+pub(super) fn power(x: Complex64, y: Complex64) -> Complex64 {
+    exp(y * log(x))
+}
+
+pub(super) fn sin(z: Complex64) -> Complex64 {
+    over_i(sinh(times_i(z)))
+}
+
+pub(super) fn cos(z: Complex64) -> Complex64 {
+    cosh(times_i(z))
+}
+
+pub(super) fn tan(z: Complex64) -> Complex64 {
+    over_i(tanh(times_i(z)))
+}
+
+pub(super) fn sinh(z: Complex64) -> Complex64 {
+    let (sin, cos) = z.im.sin_cos();
+    c(z.re.sinh() * cos, z.re.cosh() * sin)
+}
+
+pub(super) fn cosh(z: Complex64) -> Complex64 {
+    let (sin, cos) = z.im.sin_cos();
+    c(z.re.cosh() * cos, z.re.sinh() * sin)
+}
+
+pub(super) fn tanh(z: Complex64) -> Complex64 {
+    if z.re.abs() > 20.0 {
+        let (sin, cos) = z.im.sin_cos();
+        return c(1f64.copysign(z.re), 4.0 * sin * cos * (-2.0 * z.re.abs()).exp());
+    }
+    // Kahan's formula.
+    let (tan, sinh) = (z.im.tan(), z.re.sinh());
+    let beta = 1.0 + tan * tan;
+    let scale = 1.0 + beta * sinh * sinh;
+    c(beta * (1.0 + sinh * sinh).sqrt() * sinh / scale, tan / scale)
+}
+
+// The inverse functions follow Kahan, "Branch cuts for complex elementary functions".
+
+pub(super) fn asin(z: Complex64) -> Complex64 {
+    let (minus, plus) = (sqrt(c(1.0 - z.re, -z.im)), sqrt(c(1.0 + z.re, z.im)));
+    c(z.re.atan2((minus * plus).re), (minus.conj() * plus).im.asinh())
+}
+
+pub(super) fn acos(z: Complex64) -> Complex64 {
+    let (minus, plus) = (sqrt(c(1.0 - z.re, -z.im)), sqrt(c(1.0 + z.re, z.im)));
+    c(2.0 * minus.re.atan2(plus.re), (plus.conj() * minus).im.asinh())
+}
+
+pub(super) fn atan(z: Complex64) -> Complex64 {
+    over_i(atanh(times_i(z)))
+}
+
+pub(super) fn asinh(z: Complex64) -> Complex64 {
+    over_i(asin(times_i(z)))
+}
+
+pub(super) fn acosh(z: Complex64) -> Complex64 {
+    let (minus, plus) = (sqrt(c(z.re - 1.0, z.im)), sqrt(c(z.re + 1.0, z.im)));
+    c((minus.conj() * plus).re.asinh(), 2.0 * minus.im.atan2(plus.re))
+}
+
+pub(super) fn atanh(z: Complex64) -> Complex64 {
+    let x = z.re.abs();
+    let size = (4.0 * x / ((1.0 - x) * (1.0 - x) + z.im * z.im)).ln_1p() / 4.0;
+    let angle = (2.0 * z.im).atan2((1.0 - x) * (1.0 + x) - z.im * z.im) / 2.0;
+    c(size.copysign(z.re), angle)
+}
+
+pub(super) fn sigmoid(z: Complex64) -> Complex64 {
+    reciprocal(c(1.0, 0.0) + exp(-z))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inverses_lead_back() {
+        let points = [-1.7, -0.6, -1e-3, 0.2, 0.9, 2.3];
+        let pairs: [(fn(Complex64) -> Complex64, fn(Complex64) -> Complex64); 9] = [
+            (asin, sin),
+            (acos, cos),
+            (atan, tan),
+            (asinh, sinh),
+            (acosh, cosh),
+            (atanh, tanh),
+            (log, exp),
+            (log1p, expm1),
+            (sqrt, |z| z * z),
+        ];
+        for re in points {
+            for im in points {
+                for (index, (inverse, function)) in pairs.iter().enumerate() {
+                    let back = function(inverse(c(re, im)));
+                    assert!((back - c(re, im)).norm() < 1e-13, "pair {index}: {re} {im} becomes {back}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn branch_cuts_follow_the_sign_of_zero() {
+        assert_eq!(sqrt(c(-4.0, 0.0)), c(0.0, 2.0));
+        assert_eq!(sqrt(c(-4.0, -0.0)), c(0.0, -2.0));
+        assert!(acos(c(2.0, 0.0)).im < 0.0 && acos(c(2.0, -0.0)).im > 0.0);
+        assert!(atanh(c(2.0, 0.0)).im > 0.0 && atanh(c(2.0, -0.0)).im < 0.0);
+    }
+}

@@ -1,0 +1,73 @@
+//! Quotients and remainders.
+
+use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+use kernlink_ops::{Div, DivNoNan, FloorDiv, FloorMod, Mod, RealDiv, TruncateDiv, TruncateMod};
+
+use super::binary::{BinaryFn, binary, register_binary};
+use super::complex;
+
+const BY_ZERO: &str = "Integer division by zero";
+
+binary!(Div, 1000: f32, f64, f16, bf16 => |x, y| x / y; Complex32, Complex64 => |x, y| complex::two(complex::divide, x, y));
+binary!(DivNoNan, 1000:
+    f32, f64 => |x, y| if y == 0.0 { 0.0 } else { x / y }; half;
+    Complex32, Complex64 => |x, y| if y == Number::ZERO { Number::ZERO } else { complex::two(complex::divide, x, y) });
+// The quotient is rounded to the dtype before it is made whole.
+binary!(FloorDiv, 1000:
+    f32, f64 => |x, y| (x / y).floor();
+    f16 => |x, y| f16::from_f32((x / y).to_f32().floor());
+    bf16 => |x, y| bf16::from_f32((x / y).to_f32().floor()));
+binary!(TruncateDiv, 1000:
+    f32, f64 => |x, y| (x / y).trunc();
+    f16 => |x, y| f16::from_f32((x / y).to_f32().trunc());
+    bf16 => |x, y| bf16::from_f32((x / y).to_f32().trunc()));
+binary!(TruncateMod, 8000: f32, f64 => |x, y| x % y);
+binary!(FloorMod, 8000:
+    f32, f64 => |x, y| {
+        let rest = x % y;
+        if rest != 0.0 && (y < 0.0) != (rest < 0.0) { rest + y } else { rest }
+    }; half);
+
+/// Integers: zero as divisor is an error; the lowest number by −1 wraps.
+macro_rules! integers {
+    ($op:ident: $($t:ty),+ => |$x:ident, $y:ident| $body:expr) => {$(
+        impl BinaryFn<$t> for $op {
+            type Out = $t;
+            const COST: usize = 3000;
+            const ERROR: &'static str = BY_ZERO;
+            #[inline(always)]
+            fn allows(y: $t) -> bool {
+                y != 0
+            }
+            #[inline(always)]
+            fn call($x: $t, $y: $t) -> $t {
+                if $y == 0 { 0 } else { $body }
+            }
+        }
+    )+};
+}
+
+integers!(TruncateDiv: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.wrapping_div(y));
+integers!(TruncateMod: i32, i64 => |x, y| x.wrapping_rem(y));
+integers!(FloorDiv: u8, u16, u32, u64 => |x, y| x / y);
+integers!(FloorMod: u8, u16, u32, u64 => |x, y| x % y);
+integers!(FloorDiv: i8, i16, i32, i64 => |x, y| {
+    let quotient = x.wrapping_div(y);
+    if (x < 0) != (y < 0) && quotient.wrapping_mul(y) != x { quotient - 1 } else { quotient }
+});
+integers!(FloorMod: i8, i16, i32, i64 => |x, y| {
+    let rest = x.wrapping_rem(y);
+    if rest != 0 && (y < 0) != (rest < 0) { rest + y } else { rest }
+});
+
+register_binary! {
+    Div: Div = [f32, f64, f16, bf16, Complex32, Complex64];
+    Div: TruncateDiv = [i8, i16, i32, i64, u8, u16, u32, u64];
+    RealDiv: Div = [f32, f64, f16, bf16, Complex32, Complex64];
+    DivNoNan: DivNoNan = [f32, f64, f16, bf16, Complex32, Complex64];
+    FloorDiv: FloorDiv = [realnumbertype];
+    FloorMod: FloorMod = [realnumbertype];
+    TruncateDiv: TruncateDiv = [realnumbertype];
+    TruncateMod: TruncateMod = [f32, f64, i32, i64];
+    Mod: TruncateMod = [f32, f64, i32, i64];
+}

@@ -1,0 +1,360 @@
+//! The driver that all element-wise kernels of plain-byte dtypes share: it finds the shape and the output buffer,
+//! splits the work, and calls the kernel's own loop on contiguous pieces.
+//!
+//! Nothing here is generic over a dtype or a function, so that a kernel costs one small loop in the binary.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kernlink::dtype::DataType;
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{Error, Result, bail};
+
+use super::broadcast::Plan;
+
+/// Computes `length` elements from as many elements of every input. Returns false if the function does not allow
+/// some of them; the output then has arbitrary values.
+///
+/// # Safety
+/// Every input points to `length` elements of the loop's input types, the output to room for `length` elements of
+/// its output type, all aligned, and the output overlaps no input.
+pub(super) type Loop<const N: usize> = unsafe fn(inputs: [*const u8; N], output: *mut u8, length: usize) -> bool;
+
+/// A loop and what the driver must know of it.
+#[derive(Clone, Copy)]
+pub(super) struct Spec<const N: usize> {
+    /// The loop.
+    pub(super) run: Loop<N>,
+    /// The dtypes of its inputs.
+    pub(super) inputs: [DataType; N],
+    /// The dtype of its output.
+    pub(super) output: DataType,
+    /// Picoseconds for one element, or so.
+    pub(super) cost: usize,
+    /// Why `run` returned false.
+    pub(super) error: &'static str,
+    /// How many groups of dimensions the shapes may broadcast along.
+    pub(super) limit: usize,
+    /// Which of the kernel's inputs is the loop's first.
+    pub(super) first: usize,
+}
+
+/// Bytes of the buffer into which elements that do not lie in a row are gathered.
+const BUFFER: usize = 2048;
+/// Elements in a unit of work.
+const UNIT: usize = 1024;
+/// Runs below this length are gathered.
+const SHORT_RUN: usize = 48;
+
+/// Runs a loop over the inputs of a kernel, broadcast, followed by `others`, and sets output 0.
+///
+/// # Errors
+/// INVALID_ARGUMENT if the shapes do not fit or the loop does not allow a value.
+pub(super) fn element_wise<const N: usize>(
+    ctx: &mut RawContext<'_>,
+    spec: &Spec<N>,
+    others: &[Tensor],
+) -> Result<()> {
+    let (base, given) = (spec.first, N - others.len());
+    let mut shapes = [const { None }; N];
+    for (i, slot) in shapes.iter_mut().enumerate() {
+        let tensor = if i < given { ctx.input_at(base + i)? } else { &others[i - given] };
+        if tensor.dtype() != spec.inputs[i] {
+            bail!(InvalidArgument, "input {i} must be {}, not {}", spec.inputs[i], tensor.dtype());
+        }
+        *slot = Some(tensor.shape());
+    }
+    let shapes: [&Shape; N] = shapes.map(|shape| shape.expect("filled above"));
+    let (pattern, full) = Pattern::new(shapes, spec.limit)?;
+    let shape = match &pattern {
+        Pattern::Flat(_) => shapes[full],
+        Pattern::Rows(plan) => plan.shape(),
+    };
+
+    // An input of the output's shape that nothing else needs becomes the output.
+    let mut candidates = [false; N];
+    for i in 0..given {
+        candidates[i] = spec.inputs[i] == spec.output && shapes[i] == shape;
+    }
+    let total = shape.num_elements();
+    let mut held = [const { None }; N];
+    let mut output = None;
+    for i in 0..given {
+        if candidates[i] {
+            let mut tensor = ctx.take_input_at(base + i)?;
+            if tensor.is_unique() {
+                output = Some((tensor, i));
+                break;
+            }
+            held[i] = Some(tensor);
+        }
+    }
+    let (mut output, in_place) = match output {
+        Some((tensor, i)) => (tensor, i),
+        None => {
+            let shape = match &pattern {
+                Pattern::Rows(plan) => plan.shape().clone(),
+                Pattern::Flat(_) => match &held[full] {
+                    Some(tensor) => Tensor::shape(tensor).clone(),
+                    None if full < given => ctx.input_at(base + full)?.shape().clone(),
+                    None => others[full - given].shape().clone(),
+                },
+            };
+            (ctx.allocate_output_at(0, shape)?, N)
+        }
+    };
+
+    let target = match output.dtype() {
+        DataType::Bool => output.as_mut_slice::<bool>()?.as_mut_ptr().cast(),
+        _ => output.bytes_mut()?.as_mut_ptr(),
+    };
+    let mut job = Job { run: spec.run, inputs: [std::ptr::null(); N], sizes: [0; N], output: target, output_size: 0 };
+    job.output_size = spec.output.size();
+    for i in 0..N {
+        job.sizes[i] = spec.inputs[i].size();
+        job.inputs[i] = match &held[i] {
+            _ if i == in_place => target,
+            Some(tensor) => tensor.bytes()?.as_ptr(),
+            None if i < given => ctx.input_at(base + i)?.bytes()?.as_ptr(),
+            None => others[i - given].bytes()?.as_ptr(),
+        };
+    }
+    if total <= UNIT {
+        // SAFETY: the pointers are those of tensors of the spec's dtypes that live until the end of this function;
+        // the pattern was made from their shapes and the output has its shape.
+        if !unsafe { job.compute(&pattern, 0, total) } {
+            return Err(Error::invalid_argument(spec.error));
+        }
+    } else {
+        let valid = AtomicBool::new(true);
+        let (job, pattern) = (&job, &pattern);
+        ctx.parallel_for(total.div_ceil(UNIT), (spec.cost * UNIT / 1000).max(1), |units| {
+            let (start, end) = (units.start * UNIT, (units.end * UNIT).min(total));
+            // SAFETY: as above; the ranges of units do not overlap, so each thread writes elements of its own.
+            if !unsafe { job.compute(pattern, start, end) } {
+                valid.store(false, Ordering::Relaxed);
+            }
+        });
+        if !valid.into_inner() {
+            return Err(Error::invalid_argument(spec.error));
+        }
+    }
+    ctx.set_output_at(0, output)
+}
+
+/// How the operands meet.
+enum Pattern<const N: usize> {
+    /// Each has all the output's elements (1) or a single one (0).
+    Flat([usize; N]),
+    /// Anything else.
+    Rows(Plan<N>),
+}
+
+impl<const N: usize> Pattern<N> {
+    /// The pattern and, if it is flat, an operand with the output's shape.
+    fn new(shapes: [&Shape; N], limit: usize) -> Result<(Pattern<N>, usize)> {
+        let mut full = 0;
+        for i in 1..N {
+            let (best, other) = (shapes[full], shapes[i]);
+            if other.rank() > best.rank() || other.rank() == best.rank() && best.num_elements() == 1 {
+                full = i;
+            }
+        }
+        let mut steps = [1; N];
+        for i in 0..N {
+            if shapes[i] != shapes[full] {
+                if shapes[i].num_elements() != 1 {
+                    return Ok((Pattern::Rows(Plan::new(shapes, limit)?), 0));
+                }
+                steps[i] = 0;
+            }
+        }
+        Ok((Pattern::Flat(steps), full))
+    }
+}
+
+/// One run of a loop over whole tensors.
+struct Job<const N: usize> {
+    run: Loop<N>,
+    inputs: [*const u8; N],
+    sizes: [usize; N],
+    output: *mut u8,
+    output_size: usize,
+}
+
+// SAFETY: the pointers are read and written only through `compute`, whose callers answer for what they point to.
+unsafe impl<const N: usize> Sync for Job<N> {}
+
+#[repr(align(64))]
+struct Buffer(MaybeUninit<[u8; BUFFER]>);
+
+impl<const N: usize> Job<N> {
+    /// Computes output elements `start..end`.
+    ///
+    /// # Safety
+    /// The inputs and the output point to tensors that suit the loop and the pattern; an input may be the output
+    /// itself if it has the output's shape. No other thread touches these output elements meanwhile.
+    unsafe fn compute(&self, pattern: &Pattern<N>, start: usize, end: usize) -> bool {
+        match pattern {
+            Pattern::Flat(steps) => {
+                let first = steps.map(|step| step * start);
+                // SAFETY: by the caller's promise; with these steps the operands have these elements.
+                unsafe { self.row(start, first, steps, end - start) }
+            }
+            Pattern::Rows(plan) if plan.run_length() >= SHORT_RUN => {
+                let (steps, mut valid) = (plan.run_steps(), true);
+                plan.runs(start..end, &mut |at, first, length| {
+                    // SAFETY: by the caller's promise; the plan yields elements of the operands.
+                    valid &= unsafe { self.row(at, first, &steps, length) };
+                });
+                valid
+            }
+            // SAFETY: by the caller's promise.
+            Pattern::Rows(plan) => unsafe { self.gathered(plan, start, end) },
+        }
+    }
+
+    /// Elements that fit a buffer.
+    fn block(&self) -> usize {
+        BUFFER / self.sizes.iter().fold(1, |most, &size| most.max(size))
+    }
+
+    /// Computes `length` output elements from `at` on; `first` holds the operands' first elements.
+    ///
+    /// # Safety
+    /// As [`Job::compute`], and the operands have these elements.
+    #[inline]
+    unsafe fn row(&self, at: usize, first: [usize; N], steps: &[usize; N], length: usize) -> bool {
+        // SAFETY: `at` and `first` are inside the tensors by the caller's promise.
+        let (output, mut inputs) = unsafe {
+            let inputs: [*const u8; N] = std::array::from_fn(|i| self.inputs[i].add(first[i] * self.sizes[i]));
+            (self.output.add(at * self.output_size), inputs)
+        };
+        let direct: [bool; N] = std::array::from_fn(|i| {
+            (steps[i] == 1 || length == 1) && !std::ptr::eq(self.inputs[i], self.output)
+        });
+        if direct == [true; N] {
+            // SAFETY: every input lies in a row of `length` elements and is not the output.
+            return unsafe { (self.run)(inputs, output, length) };
+        }
+        let mut buffers = [const { Buffer(MaybeUninit::uninit()) }; N];
+        let block = self.block();
+        for i in 0..N {
+            if steps[i] == 0 && !direct[i] {
+                let buffer = buffers[i].0.as_mut_ptr().cast();
+                // SAFETY: a buffer holds `block` elements, and the operand has the one that is repeated.
+                unsafe { repeat(inputs[i], self.sizes[i], buffer, length.min(block)) };
+                inputs[i] = buffer;
+            }
+        }
+        let (mut done, mut valid) = (0, true);
+        while done < length {
+            let count = block.min(length - done);
+            let pieces: [*const u8; N] = std::array::from_fn(|i| {
+                let size = self.sizes[i];
+                if steps[i] == 0 {
+                    return inputs[i];
+                }
+                // SAFETY: `done` is below `length`.
+                let source = unsafe { inputs[i].add(done * size) };
+                if direct[i] {
+                    return source;
+                }
+                let buffer: *mut u8 = buffers[i].0.as_mut_ptr().cast();
+                // SAFETY: `count` elements are left in the operand and fit the buffer.
+                unsafe { copy(source, buffer, count * size) };
+                buffer
+            });
+            // SAFETY: every piece has `count` elements, none of which is in the output.
+            valid &= unsafe { (self.run)(pieces, output.add(done * self.output_size), count) };
+            done += count;
+        }
+        valid
+    }
+
+    /// As `compute` for a plan with short runs: gathers the operands of many runs before the loop is called.
+    ///
+    /// # Safety
+    /// As [`Job::compute`].
+    unsafe fn gathered(&self, plan: &Plan<N>, start: usize, end: usize) -> bool {
+        let mut buffers = [const { Buffer(MaybeUninit::uninit()) }; N];
+        let pointers: [*mut u8; N] = buffers.each_mut().map(|buffer| buffer.0.as_mut_ptr().cast());
+        let (block, steps) = (self.block(), plan.run_steps());
+        let (mut flushed, mut filled, mut valid) = (start, 0, true);
+        let mut flush = |filled: usize, at: usize| {
+            // SAFETY: the buffers hold `filled` elements of each operand; the output has that many from `at` on.
+            valid &= unsafe {
+                (self.run)(pointers.map(<*mut u8>::cast_const), self.output.add(at * self.output_size), filled)
+            };
+        };
+        plan.runs(start..end, &mut |_, first, length| {
+            if filled + length > block {
+                flush(filled, flushed);
+                flushed += filled;
+                filled = 0;
+            }
+            for i in 0..N {
+                let size = self.sizes[i];
+                // SAFETY: a run is shorter than a buffer, and what did not fit was flushed above; the plan yields
+                // elements of the operands.
+                unsafe {
+                    let (source, target) = (self.inputs[i].add(first[i] * size), pointers[i].add(filled * size));
+                    if steps[i] == 0 {
+                        repeat(source, size, target, length);
+                    } else {
+                        copy(source, target, length * size);
+                    }
+                }
+            }
+            filled += length;
+        });
+        flush(filled, flushed);
+        valid
+    }
+}
+
+/// Copies bytes; small copies without a call.
+///
+/// # Safety
+/// As for [`std::ptr::copy_nonoverlapping`].
+#[inline]
+unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
+    // SAFETY: by the caller's promise; unaligned access asks for no alignment.
+    unsafe {
+        match bytes {
+            4 => target.cast::<u32>().write_unaligned(source.cast::<u32>().read_unaligned()),
+            8 => target.cast::<u64>().write_unaligned(source.cast::<u64>().read_unaligned()),
+            _ => std::ptr::copy_nonoverlapping(source, target, bytes),
+        }
+    }
+}
+
+/// Writes the element at `source` `count` times.
+///
+/// # Safety
+/// `source` points to an element of `size` bytes, `target` to room for `count` of them, which does not overlap it.
+unsafe fn repeat(source: *const u8, size: usize, target: *mut u8, count: usize) {
+    /// As `repeat`, for elements of type `T`.
+    unsafe fn fill<T: Copy>(source: *const u8, target: *mut u8, count: usize) {
+        // SAFETY: by the caller's promise; unaligned access asks for no alignment.
+        unsafe {
+            let value = source.cast::<T>().read_unaligned();
+            for i in 0..count {
+                target.cast::<T>().add(i).write_unaligned(value);
+            }
+        }
+    }
+    // SAFETY: by the caller's promise.
+    unsafe {
+        match size {
+            1 => std::ptr::write_bytes(target, *source, count),
+            2 => fill::<u16>(source, target, count),
+            4 => fill::<u32>(source, target, count),
+            8 => fill::<u64>(source, target, count),
+            16 => fill::<u128>(source, target, count),
+            _ => (0..count).for_each(|i| copy(source, target.add(i * size), size)),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Element-wise ops.
+//!
+//! A function of one or two elements is a few lines: [`unary`] and [`binary`] make kernels of them. One [`driver`]
+//! finds shapes and buffers and splits the work for all of them; [`broadcast`] says which elements meet.
+
+mod binary;
+mod broadcast;
+mod driver;
+mod unary;
+
+#[cfg(feature = "nn")]
+mod activation;
+
+#[cfg(feature = "math")]
+mod add_n;
+#[cfg(feature = "math")]
+mod arithmetic;
+#[cfg(feature = "math")]
+mod basic;
+#[cfg(feature = "math")]
+mod bitcast;
+#[cfg(feature = "math")]
+mod bits;
+#[cfg(feature = "math")]
+mod clip;
+#[cfg(feature = "math")]
+mod compare;
+#[cfg(feature = "math")]
+mod complex;
+#[cfg(feature = "math")]
+mod division;
+#[cfg(feature = "math")]
+mod objects;
+#[cfg(feature = "math")]
+mod select;
+#[cfg(feature = "math")]
+mod strings;
+#[cfg(feature = "math")]
+mod transcendental;

@@ -1,0 +1,156 @@
+//! Choice between two tensors, element by element.
+
+use kernlink::dtype::{DataType, Element, TString};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::shape::Shape;
+use kernlink::tensor::{ResourceHandle, Tensor, Variant};
+use kernlink::{Result, bail, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops::{Select, SelectV2};
+
+use super::broadcast::Plan;
+use super::driver::{Loop, Spec, element_wise};
+
+/// How many groups of dimensions the three shapes may broadcast along: TensorFlow has no kernel for more.
+const LIMIT: usize = 8;
+
+/// `then` where the condition holds, else `otherwise`; inputs 1 and 2 of the kernel.
+struct Choice {
+    dtype: DataType,
+    /// `None` for elements that are not plain bytes.
+    run: Option<Loop<3>>,
+}
+
+impl Choice {
+    fn new(dtype: DataType) -> Result<Choice> {
+        let run: Option<Loop<3>> = match dtype.size() {
+            0 => None,
+            1 => Some(run::<u8>),
+            2 => Some(run::<u16>),
+            4 => Some(run::<u32>),
+            8 => Some(run::<u64>),
+            16 => Some(run::<[u64; 2]>),
+            _ => bail!(InvalidArgument, "{dtype} elements cannot be selected"),
+        };
+        Ok(Choice { dtype, run })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>, condition: Tensor) -> Result<()> {
+        let (then, otherwise) = (ctx.input_at(1)?, ctx.input_at(2)?);
+        if condition.rank() == 0 && then.shape() == otherwise.shape() {
+            let chosen = ctx.take_input_at(if condition.to_scalar::<bool>()? { 1 } else { 2 })?;
+            return ctx.set_output_at(0, chosen);
+        }
+        let Some(run) = self.run else {
+            return match self.dtype {
+                DataType::String => choose_objects::<TString>(ctx, &condition),
+                DataType::Resource => choose_objects::<ResourceHandle>(ctx, &condition),
+                _ => choose_objects::<Variant>(ctx, &condition),
+            };
+        };
+        let spec = Spec {
+            run,
+            inputs: [self.dtype, self.dtype, DataType::Bool],
+            output: self.dtype,
+            cost: 700,
+            error: "",
+            limit: LIMIT,
+            first: 1,
+        };
+        element_wise(ctx, &spec, &[condition])
+    }
+}
+
+/// The loop over elements that are bytes of the size of `T`.
+///
+/// # Safety
+/// As [`Loop`](super::driver::Loop).
+unsafe fn run<T: Copy>([then, otherwise, condition]: [*const u8; 3], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise; bool tensors hold only 0 and 1.
+    let (then, otherwise, condition, out) = unsafe {
+        (
+            std::slice::from_raw_parts(then.cast::<T>(), length),
+            std::slice::from_raw_parts(otherwise.cast::<T>(), length),
+            std::slice::from_raw_parts(condition.cast::<bool>(), length),
+            std::slice::from_raw_parts_mut(out.cast::<T>(), length),
+        )
+    };
+    for (((out, &then), &otherwise), &condition) in out.iter_mut().zip(then).zip(otherwise).zip(condition) {
+        *out = if condition { then } else { otherwise };
+    }
+    true
+}
+
+fn choose_objects<T: Element>(ctx: &mut RawContext<'_>, condition: &Tensor) -> Result<()> {
+    let (then, otherwise) = (ctx.input_at(1)?, ctx.input_at(2)?);
+    let plan = Plan::new([then.shape(), otherwise.shape(), condition.shape()], LIMIT)?;
+    let mut output = ctx.allocate_output_at(0, plan.shape())?;
+    let (then, otherwise) = (then.as_slice::<T>()?, otherwise.as_slice::<T>()?);
+    let (condition, out) = (condition.as_slice::<bool>()?, output.as_mut_slice::<T>()?);
+    let steps = plan.run_steps();
+    plan.runs(0..out.len(), &mut |at, first, length| {
+        for (i, out) in out[at..at + length].iter_mut().enumerate() {
+            let chosen = if condition[first[2] + i * steps[2]] {
+                &then[first[0] + i * steps[0]]
+            } else {
+                &otherwise[first[1] + i * steps[1]]
+            };
+            out.clone_from(chosen);
+        }
+    });
+    ctx.set_output_at(0, output)
+}
+
+struct SelectKernel(Choice);
+
+#[register_kernel(device = Cpu, T = [
+    realnumbertype, complex64, complex128, bool, string, resource, variant
+])]
+impl OpKernel<Select> for SelectKernel {
+    fn new(ctx: &KernelConstruction<'_, Select>) -> Result<Self> {
+        Choice::new(ctx.attrs().T).map(SelectKernel)
+    }
+
+    /// The condition has the shape of the others, or is a scalar, or a vector with an element for each of their rows.
+    fn compute(&self, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
+        let condition = ctx.take_input_at(0)?;
+        let (then, otherwise) = (ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape());
+        ensure!(then == otherwise, InvalidArgument, "`t` and `e` must have the same shape, not {then} and {otherwise}");
+        let condition = match condition.rank() {
+            0 => condition,
+            _ if condition.shape() == then => condition,
+            1 => {
+                let rows = condition.num_elements();
+                ensure!(
+                    then.first() == Some(&rows),
+                    InvalidArgument,
+                    "a condition with {rows} elements needs tensors with as many rows, not of shape {then}"
+                );
+                let shape: Shape = std::iter::once(rows).chain(then.iter().skip(1).map(|_| 1)).collect();
+                condition.reshaped(shape)?
+            }
+            _ => bail!(
+                InvalidArgument,
+                "the condition must be a scalar, a vector, or of shape {then}, not of shape {}",
+                condition.shape()
+            ),
+        };
+        self.0.compute(ctx, condition)
+    }
+}
+
+struct SelectV2Kernel(Choice);
+
+#[register_kernel(device = Cpu, T = [
+    realnumbertype, complex64, complex128, bool, string, resource, variant
+])]
+impl OpKernel<SelectV2> for SelectV2Kernel {
+    fn new(ctx: &KernelConstruction<'_, SelectV2>) -> Result<Self> {
+        Choice::new(ctx.attrs().T).map(SelectV2Kernel)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, SelectV2>) -> Result<()> {
+        let condition = ctx.take_input_at(0)?;
+        self.0.compute(ctx, condition)
+    }
+}

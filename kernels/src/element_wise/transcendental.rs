@@ -1,0 +1,51 @@
+//! Roots, exponentials, logarithms, trigonometry, and the error function.
+
+use kernlink::dtype::{Complex32, Complex64};
+use kernlink_ops::{
+    Acos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Erf, Erfc, Exp, Expm1, Log, Log1p, Rsqrt, Sigmoid, Sin, Sinh,
+    Sqrt, Tan, Tanh,
+};
+
+use super::complex;
+use super::unary::{register_unary, unary};
+
+/// `unary!` for floats, with the function of complex numbers, and the registration for all six dtypes.
+macro_rules! floats_and_complex {
+    ($($op:ident, $cost:literal: |$x:ident| f32 $single:expr, f64 $double:expr, complex $complex:ident;)+) => {$(
+        unary!($op, $cost:
+            f32 => |$x| $single; half;
+            f64 => |$x| $double;
+            Complex32, Complex64 => |$x| complex::one(complex::$complex, $x));
+        register_unary! { $op: $op = [f32, f64, f16, bf16, Complex32, Complex64]; }
+    )+};
+}
+
+floats_and_complex! {
+    Sqrt, 1000: |x| f32 x.sqrt(), f64 x.sqrt(), complex sqrt;
+    Rsqrt, 1500: |x| f32 1.0 / x.sqrt(), f64 1.0 / x.sqrt(), complex rsqrt;
+    Exp, 4000: |x| f32 x.exp(), f64 x.exp(), complex exp;
+    Expm1, 8000: |x| f32 x.exp_m1(), f64 x.exp_m1(), complex expm1;
+    Log, 4000: |x| f32 x.ln(), f64 x.ln(), complex log;
+    Log1p, 8000: |x| f32 x.ln_1p(), f64 x.ln_1p(), complex log1p;
+    Sin, 5000: |x| f32 x.sin(), f64 x.sin(), complex sin;
+    Cos, 5000: |x| f32 x.cos(), f64 x.cos(), complex cos;
+    Tan, 8000: |x| f32 x.tan(), f64 x.tan(), complex tan;
+    Asin, 8000: |x| f32 x.asin(), f64 x.asin(), complex asin;
+    Acos, 8000: |x| f32 x.acos(), f64 x.acos(), complex acos;
+    Atan, 8000: |x| f32 x.atan(), f64 x.atan(), complex atan;
+    Sinh, 8000: |x| f32 x.sinh(), f64 x.sinh(), complex sinh;
+    Cosh, 8000: |x| f32 x.cosh(), f64 x.cosh(), complex cosh;
+    Tanh, 8000: |x| f32 x.tanh(), f64 x.tanh(), complex tanh;
+    Asinh, 12000: |x| f32 libm::asinhf(x), f64 libm::asinh(x), complex asinh;
+    Acosh, 12000: |x| f32 libm::acoshf(x), f64 libm::acosh(x), complex acosh;
+    Atanh, 12000: |x| f32 libm::atanhf(x), f64 libm::atanh(x), complex atanh;
+    Sigmoid, 5000: |x| f32 1.0 / (1.0 + (-x).exp()), f64 1.0 / (1.0 + (-x).exp()), complex sigmoid;
+}
+
+unary!(Erf, 8000: f32 => |x| libm::erff(x); half; f64 => |x| libm::erf(x));
+unary!(Erfc, 12000: f32 => |x| libm::erfcf(x); half; f64 => |x| libm::erfc(x));
+
+register_unary! {
+    Erf: Erf = [f32, f64, f16, bf16];
+    Erfc: Erfc = [f32, f64, f16, bf16];
+}

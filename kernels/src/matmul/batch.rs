@@ -1,0 +1,102 @@
+//! BatchMatMul in its three versions: products of matrices over leading dimensions.
+
+use std::marker::PhantomData;
+
+use kernlink::dtype::{Complex32, Complex64, bf16};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::op::Op;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{Result, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops::{BatchMatMul, BatchMatMulV2, BatchMatMulV3};
+
+use super::product::{Factor, Operand, Products};
+
+/// Attrs `adj_x` and `adj_y`: whether a factor is transposed and its elements conjugated.
+#[derive(Clone, Copy)]
+pub(super) struct Adjoint {
+    x: bool,
+    y: bool,
+}
+
+impl Adjoint {
+    pub(super) fn new(ctx: &RawConstruction<'_>) -> Result<Adjoint> {
+        Ok(Adjoint { x: ctx.attrs.required("adj_x")?, y: ctx.attrs.required("adj_y")? })
+    }
+
+    /// The products of tensors of these shapes.
+    pub(super) fn products(self, x: &Shape, y: &Shape) -> Result<Products> {
+        for (shape, name) in [(x, "x"), (y, "y")] {
+            ensure!(shape.rank() >= 2, InvalidArgument, "`{name}` must have at least 2 dimensions, not shape {shape}");
+        }
+        let side = |shape, adjoint| Operand { shape, transposed: adjoint, conjugate: adjoint };
+        Products::new(side(x, self.x), side(y, self.y))
+    }
+}
+
+/// All batch dimensions are the same.
+struct Equal;
+/// Batch dimensions broadcast.
+struct Broadcast;
+
+trait Batch: Send + Sync + 'static {
+    fn check(x: &Shape, y: &Shape) -> Result<()>;
+}
+
+impl Batch for Equal {
+    fn check(x: &Shape, y: &Shape) -> Result<()> {
+        let batch = |shape: &Shape| Shape::from(&shape[..shape.rank().saturating_sub(2)]);
+        let same = x.rank() == y.rank() && batch(x) == batch(y);
+        ensure!(same, InvalidArgument, "`x` and `y` must have the same batch dimensions, not shapes {x} and {y}");
+        Ok(())
+    }
+}
+
+impl Batch for Broadcast {
+    fn check(_: &Shape, _: &Shape) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct BatchMatMulOf<B, T> {
+    adjoint: Adjoint,
+    kind: PhantomData<fn(T) -> B>,
+}
+
+impl<O: Op, B: Batch, T: Factor> OpKernel<O> for BatchMatMulOf<B, T> {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self { adjoint: Adjoint::new(ctx)?, kind: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let (x, y) = (ctx.input_at(0)?, ctx.input_at(1)?);
+        B::check(x.shape(), y.shape())?;
+        let output = multiply::<T>(ctx, self.adjoint, x, y)?;
+        ctx.set_output_at(0, output)
+    }
+}
+
+/// The products of the matrices in `x` and `y`.
+pub(super) fn multiply<T: Factor>(ctx: &RawContext<'_>, adjoint: Adjoint, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let products = adjoint.products(x.shape(), y.shape())?;
+    let mut output = Tensor::alloc(T::DTYPE, products.output.clone())?;
+    products.compute::<T>(ctx, x.as_slice()?, y.as_slice()?, output.as_mut_slice()?)?;
+    Ok(output)
+}
+
+#[register_kernel(device = Cpu, op = BatchMatMul, T = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64])]
+type BatchMatMulKernel<T> = BatchMatMulOf<Equal, T>;
+
+#[register_kernel(device = Cpu, op = BatchMatMulV2, T = [f32, f64, f16, bf16, i16, i32, i64, Complex32, Complex64])]
+type BatchMatMulV2Kernel<T> = BatchMatMulOf<Broadcast, T>;
+
+/// BatchMatMulV3 with one dtype; those that mix dtypes are in `mixed`.
+macro_rules! v3 {
+    ($($name:ident: $t:ty),*) => {$(
+        #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [$t], Tb = [$t], Tout = [$t])]
+        type $name = BatchMatMulOf<Broadcast, $t>;
+    )*};
+}
+v3!(V3Float: f32, V3Double: f64, V3Bfloat16: bf16, V3Int16: i16, V3Int32: i32, V3Int64: i64);
+v3!(V3Complex64: Complex32, V3Complex128: Complex64);

@@ -1,0 +1,40 @@
+//! MatMul and BatchMatMul: products of matrices, whole or transposed.
+
+mod batch;
+mod mixed;
+mod product;
+
+use std::marker::PhantomData;
+
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::{Result, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops::MatMul;
+
+use product::{Factor, Operand, Products};
+
+struct MatMulKernel<T> {
+    transpose: [bool; 2],
+    element: PhantomData<fn(T)>,
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64])]
+impl<T: Factor> OpKernel<MatMul> for MatMulKernel<T> {
+    fn new(ctx: &KernelConstruction<'_, MatMul>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        Ok(Self { transpose: [attrs.transpose_a, attrs.transpose_b], element: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, MatMul>) -> Result<()> {
+        let (a, b) = (ctx.input(MatMul::A)?, ctx.input(MatMul::B)?);
+        for (input, name) in [(a, "a"), (b, "b")] {
+            ensure!(input.rank() == 2, InvalidArgument, "`{name}` must be a matrix, not of shape {}", input.shape());
+        }
+        let a_side = Operand { shape: a.shape(), transposed: self.transpose[0], conjugate: false };
+        let b_side = Operand { shape: b.shape(), transposed: self.transpose[1], conjugate: false };
+        let products = Products::new(a_side, b_side)?;
+        let mut product = ctx.allocate_output(MatMul::PRODUCT, products.output.clone())?;
+        products.compute::<T>(ctx, a.as_slice()?, b.as_slice()?, product.as_mut_slice()?)?;
+        ctx.set_output(MatMul::PRODUCT, product)
+    }
+}

@@ -1,0 +1,214 @@
+//! Products of matrices over batch dimensions that broadcast: their sizes, and how they are spread over the threads.
+
+use std::borrow::Cow;
+use std::sync::Mutex;
+
+use kernlink::dtype::{Complex32, Complex64, bf16, f16};
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::{Result, ensure};
+use smallvec::SmallVec;
+
+use crate::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};
+
+/// A dtype whose matrices TensorFlow multiplies.
+pub(super) trait Factor: Gemm {
+    /// The elements' conjugates, unless every element is its own.
+    fn conjugates(_elements: &[Self]) -> Option<Vec<Self>> {
+        None
+    }
+}
+
+macro_rules! factors {
+    ($($t:ty),*) => {$( impl Factor for $t {} )*};
+}
+factors!(f32, f64, f16, bf16, i16, i32, i64);
+
+macro_rules! complex_factors {
+    ($($t:ty),*) => {$(
+        impl Factor for $t {
+            fn conjugates(elements: &[Self]) -> Option<Vec<Self>> {
+                Some(elements.iter().map(|element| element.conj()).collect())
+            }
+        }
+    )*};
+}
+complex_factors!(Complex32, Complex64);
+
+/// One side of a product.
+#[derive(Clone, Copy)]
+pub(super) struct Operand<'a> {
+    /// Batch dimensions, then rows and columns: at least 2 dimensions.
+    pub(super) shape: &'a Shape,
+    /// Whether rows and columns are exchanged.
+    pub(super) transposed: bool,
+    /// Whether elements are conjugated.
+    pub(super) conjugate: bool,
+}
+
+impl Operand<'_> {
+    /// Batch dimensions, rows and columns; these as they enter the product.
+    fn split(&self) -> (&[usize], usize, usize) {
+        let (batch, matrix) = self.shape.split_at(self.shape.rank() - 2);
+        if self.transposed { (batch, matrix[1], matrix[0]) } else { (batch, matrix[0], matrix[1]) }
+    }
+}
+
+/// The products of two tensors' matrices.
+pub(super) struct Products {
+    /// The output's shape.
+    pub(super) output: Shape,
+    sizes: Sizes,
+    transposed: [bool; 2],
+    conjugate: [bool; 2],
+    batch: Batch,
+    count: usize,
+}
+
+impl Products {
+    /// # Errors
+    /// INVALID_ARGUMENT if the inner dimensions differ or the batch dimensions do not broadcast.
+    pub(super) fn new(a: Operand<'_>, b: Operand<'_>) -> Result<Products> {
+        let ((a_batch, m, k), (b_batch, b_rows, n)) = (a.split(), b.split());
+        ensure!(
+            k == b_rows,
+            InvalidArgument,
+            "the matrices do not fit: {}{} has {k} columns, {}{} has {b_rows} rows",
+            a.shape,
+            if a.transposed { " transposed" } else { "" },
+            b.shape,
+            if b.transposed { " transposed" } else { "" }
+        );
+        let mut output =
+            Shape::from(a_batch).broadcast(&Shape::from(b_batch)).map_err(|_| incompatible(a.shape, b.shape))?;
+        let count = output.num_elements();
+        output.push(m);
+        output.push(n);
+        output.check()?;
+        let batch = Batch::new(&output[..output.rank() - 2], a_batch, b_batch);
+        Ok(Products {
+            output,
+            sizes: Sizes { m, k, n },
+            transposed: [a.transposed, b.transposed],
+            conjugate: [a.conjugate, b.conjugate],
+            batch,
+            count,
+        })
+    }
+
+    /// Computes all products. The slices have the elements of the shapes that [`Products::new`] was given.
+    pub(super) fn compute<T: Factor>(&self, ctx: &RawContext<'_>, a: &[T], b: &[T], output: &mut [T]) -> Result<()> {
+        if output.is_empty() {
+            return Ok(());
+        }
+        let Sizes { m, k, n } = self.sizes;
+        if k == 0 {
+            output.fill(T::ZERO);
+            return Ok(());
+        }
+        let a = conjugated(a, self.conjugate[0]);
+        let b = conjugated(b, self.conjugate[1]);
+        let a_at = |index: usize| matrix(&a[index * m * k..][..m * k], m, k, self.transposed[0]);
+        let b_at = |index: usize| matrix(&b[index * k * n..][..k * n], k, n, self.transposed[1]);
+        let work = m.saturating_mul(k).saturating_mul(n) / 16;
+        if self.count == 1 {
+            return gemm(ctx, self.sizes, a_at(0), b_at(0), Target { data: output, row_stride: n, accumulate: false });
+        }
+        // A product that all threads share costs them a meeting; few large ones are worth it.
+        if self.count < 2 * ctx.threads() && work > 1_000_000 {
+            for (index, target) in output.chunks_mut(m * n).enumerate() {
+                let [a, b] = self.batch.pair(index);
+                gemm(ctx, self.sizes, a_at(a), b_at(b), Target { data: target, row_stride: n, accumulate: false })?;
+            }
+            return Ok(());
+        }
+        let failure = Mutex::new(Ok(()));
+        let cost = (work / (m * n)).max(1);
+        ctx.parallel_chunks(output, m * n, cost, |first, piece| {
+            for (index, target) in (first / (m * n)..).zip(piece.chunks_mut(m * n)) {
+                let [a, b] = self.batch.pair(index);
+                let target = Target { data: target, row_stride: n, accumulate: false };
+                if let Err(error) = gemm_here(self.sizes, a_at(a), b_at(b), target) {
+                    *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Err(error);
+                }
+            }
+        });
+        failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cold]
+fn incompatible(a: &Shape, b: &Shape) -> kernlink::Error {
+    kernlink::Error::invalid_argument(format!("the batch dimensions of {a} and {b} do not broadcast"))
+}
+
+fn conjugated<T: Factor>(elements: &[T], conjugate: bool) -> Cow<'_, [T]> {
+    let conjugates = if conjugate { T::conjugates(elements) } else { None };
+    conjugates.map_or(Cow::Borrowed(elements), Cow::Owned)
+}
+
+/// A matrix of `rows` and `columns` as it enters the product.
+fn matrix<T>(data: &[T], rows: usize, columns: usize, transposed: bool) -> Matrix<'_, T> {
+    if transposed { Matrix::transposed(data, rows) } else { Matrix::rows(data, columns) }
+}
+
+/// Batch dimensions: for each its size, and the distance between neighbours in either side, which is 0 where that side
+/// broadcasts.
+struct Batch(SmallVec<[(usize, [usize; 2]); 4]>);
+
+impl Batch {
+    fn new(sizes: &[usize], a: &[usize], b: &[usize]) -> Batch {
+        let mut axes: SmallVec<[(usize, [usize; 2]); 4]> = sizes.iter().map(|&size| (size, [0, 0])).collect();
+        for (index, side) in [a, b].into_iter().enumerate() {
+            let mut stride = 1usize;
+            for ((_, strides), &size) in axes.iter_mut().rev().zip(side.iter().rev()) {
+                if size != 1 {
+                    strides[index] = stride;
+                }
+                stride = stride.saturating_mul(size);
+            }
+        }
+        Batch(axes)
+    }
+
+    /// Which matrix of either side enters product `index`.
+    fn pair(&self, index: usize) -> [usize; 2] {
+        let (mut rest, mut pair) = (index, [0, 0]);
+        for &(size, [a, b]) in self.0.iter().rev() {
+            let place = rest % size;
+            rest /= size;
+            pair = [pair[0] + place * a, pair[1] + place * b];
+        }
+        pair
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_broadcast() {
+        let pairs = |sizes: &[usize], a: &[usize], b: &[usize]| -> Vec<[usize; 2]> {
+            let batch = Batch::new(sizes, a, b);
+            (0..sizes.iter().product()).map(|index| batch.pair(index)).collect()
+        };
+        assert_eq!(pairs(&[2, 3], &[2, 1], &[3]), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        assert_eq!(pairs(&[2], &[1], &[2]), [[0, 0], [0, 1]]);
+        assert_eq!(pairs(&[], &[], &[]), [[0, 0]]);
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        let products = |a: &[usize], b: &[usize], transposed: bool| {
+            let (a, b) = (Shape::from(a), Shape::from(b));
+            let side = |shape| Operand { shape, transposed: false, conjugate: false };
+            Products::new(Operand { transposed, ..side(&a) }, side(&b)).map(|products| products.output)
+        };
+        assert_eq!(products(&[4, 2, 3], &[3, 5], false).unwrap(), Shape::from([4, 2, 5]));
+        assert_eq!(products(&[3, 2], &[1, 3, 5], true).unwrap(), Shape::from([1, 2, 5]));
+        assert!(products(&[2, 3], &[4, 5], false).is_err());
+        assert!(products(&[2, 2, 3], &[3, 3, 5], false).is_err());
+        assert!(products(&[usize::MAX >> 2, 0], &[0, 8], false).is_err());
+    }
+}

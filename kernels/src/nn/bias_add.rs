@@ -1,0 +1,95 @@
+//! BiasAdd.
+
+use std::marker::PhantomData;
+
+use kernlink::dtype::Number;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::{Result, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops::BiasAdd;
+
+use super::vector::widest;
+use super::window::Format;
+
+struct BiasAddKernel<T> {
+    format: Format,
+    element: PhantomData<T>,
+}
+
+#[register_kernel(
+    device = Cpu,
+    T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex32, Complex64],
+)]
+impl<T: Number> OpKernel<BiasAdd> for BiasAddKernel<T> {
+    fn new(ctx: &KernelConstruction<'_, BiasAdd>) -> Result<Self> {
+        Ok(Self { format: Format::from_attr(&ctx.attrs().data_format)?, element: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, BiasAdd>) -> Result<()> {
+        let (value, bias) = (ctx.input(BiasAdd::VALUE)?, ctx.input(BiasAdd::BIAS)?.clone());
+        let shape = value.shape().clone();
+        ensure!(shape.rank() >= 2, InvalidArgument, "value must be at least 2-dimensional, not {shape}");
+        ensure!(bias.rank() == 1, InvalidArgument, "bias must be 1-dimensional, not {}", bias.shape());
+        let axis = if self.format == Format::Nchw { 1 } else { shape.rank() - 1 };
+        ensure!(
+            bias.num_elements() == shape[axis],
+            InvalidArgument,
+            "there must be as many biases as channels: bias is {}, value is {shape}, channels are dimension {axis}",
+            bias.shape()
+        );
+        let mut output = ctx.forward_input(BiasAdd::VALUE, BiasAdd::OUTPUT, &shape);
+        let source = if output.is_none() { Some(ctx.input(BiasAdd::VALUE)?.as_slice::<T>()?) } else { None };
+        let mut fresh = match output.take() {
+            Some(tensor) => tensor,
+            None => ctx.allocate_output(BiasAdd::OUTPUT, shape.clone())?,
+        };
+        if shape.num_elements() > 0 {
+            let bias = bias.as_slice::<T>()?;
+            let inner: usize = shape[axis + 1..].iter().product();
+            // Whole rows of biases if channels are last, else whole channels.
+            let unit = if inner == 1 { bias.len() } else { inner };
+            ctx.parallel_chunks(fresh.as_mut_slice::<T>()?, unit, 1, |first, piece| {
+                let source = source.map(|source| &source[first..first + piece.len()]);
+                if inner == 1 {
+                    add_rows(piece, source, bias);
+                } else {
+                    add_channels(piece, source, bias, inner, first / unit);
+                }
+            });
+        }
+        ctx.set_output(BiasAdd::OUTPUT, fresh)
+    }
+}
+
+widest! {
+    /// Adds all biases to each row, of `source` or of the target itself.
+    fn add_rows<T: Number>(target: &mut [T], source: Option<&[T]>, bias: &[T]) {
+        match source {
+            Some(source) => {
+                for (row, source) in target.chunks_exact_mut(bias.len()).zip(source.chunks_exact(bias.len())) {
+                    for ((element, &source), &bias) in row.iter_mut().zip(source).zip(bias) {
+                        *element = source.add(bias);
+                    }
+                }
+            }
+            None => {
+                for row in target.chunks_exact_mut(bias.len()) {
+                    row.iter_mut().zip(bias).for_each(|(element, &bias)| *element = element.add(bias));
+                }
+            }
+        }
+    }
+}
+
+widest! {
+    /// Adds to each run of `inner` elements its channel's bias; the first run is number `first`.
+    fn add_channels<T: Number>(target: &mut [T], source: Option<&[T]>, bias: &[T], inner: usize, first: usize) {
+        if let Some(source) = source {
+            target.copy_from_slice(source);
+        }
+        for (index, run) in target.chunks_exact_mut(inner).enumerate() {
+            let bias = bias[(first + index) % bias.len()];
+            run.iter_mut().for_each(|element| *element = element.add(bias));
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What the reductions compute: how elements become partial results, how those merge, and what comes out.
+
+use kernlink::dtype::{Complex32, Complex64, Element, Number, Pod, bf16, f16};
+
+/// One reduction of elements of type `T`.
+pub(super) trait Reducer<T: Element>: Send + Sync + 'static {
+    /// A partial result.
+    type Acc: Copy + Send + Sync;
+    /// The result of no elements.
+    const IDENTITY: Self::Acc;
+    /// The result of one element.
+    fn lift(element: T) -> Self::Acc;
+    /// The result of two parts, the first before the second.
+    fn merge(first: Self::Acc, second: Self::Acc) -> Self::Acc;
+    /// The output's element for `count` elements of the input.
+    fn finish(result: Self::Acc, count: usize) -> T;
+}
+
+/// A dtype that can be summed, multiplied and averaged.
+pub(super) trait Summand: Number {
+    /// What sums and products are kept in: `f32` for 16-bit floats.
+    type Acc: Number;
+    /// What sums for a mean are kept in: 64 bits for integers.
+    type MeanAcc: Number;
+    /// The element as a partial result.
+    fn lift(self) -> Self::Acc;
+    /// The partial result rounded.
+    fn finish(result: Self::Acc) -> Self;
+    /// The element as a part of a mean.
+    fn lift_mean(self) -> Self::MeanAcc;
+    /// The mean of `count` elements with this sum; of none NaN, or 0 where there is no NaN.
+    fn mean(sum: Self::MeanAcc, count: usize) -> Self;
+}
+
+macro_rules! summands {
+    ($($t:ty, $acc:ty, $mean:ty, $lift:expr, $finish:expr, $mean_of:expr;)*) => {$(
+        impl Summand for $t {
+            type Acc = $acc;
+            type MeanAcc = $mean;
+            #[inline(always)]
+            fn lift(self) -> $acc { $lift(self) }
+            #[inline(always)]
+            fn finish(result: $acc) -> $t { $finish(result) }
+            #[inline(always)]
+            fn lift_mean(self) -> $mean { <$mean>::from($lift(self)) }
+            #[inline(always)]
+            fn mean(sum: $mean, count: usize) -> $t { $mean_of(sum, count) }
+        }
+    )*};
+}
+
+/// `x` itself.
+#[inline(always)]
+fn same<T>(x: T) -> T {
+    x
+}
+
+macro_rules! integers {
+    ($($t:ty => $mean:ty),*) => {
+        summands! {$(
+            $t, $t, $mean, same, same, |sum: $mean, count: usize| sum.checked_div(count as $mean).unwrap_or(0) as $t;
+        )*}
+    };
+}
+integers!(i8 => i64, i16 => i64, i32 => i64, i64 => i64, u8 => u64, u16 => u64, u32 => u64, u64 => u64);
+
+summands! {
+    f32, f32, f32, same, same, |sum: f32, count: usize| sum / count as f32;
+    f64, f64, f64, same, same, |sum: f64, count: usize| sum / count as f64;
+    bf16, f32, f32, widen_bf16, bf16::from_f32, |sum: f32, count: usize| bf16::from_f32(sum / count as f32);
+    // TensorFlow rounds the sum and the count before it divides, so that both may overflow.
+    f16, f32, f32, widen_f16, f16::from_f32, |sum, count: usize| f16::from_f32(sum) / f16::from_f32(count as f32);
+    Complex32, Complex32, Complex32, same, same,
+        |sum: Complex32, count: usize| if count == 0 { sum } else { sum / count as f32 };
+    Complex64, Complex64, Complex64, same, same,
+        |sum: Complex64, count: usize| if count == 0 { sum } else { sum / count as f64 };
+}
+
+/// The exact value, without the branch that `half` has for NaN.
+#[inline(always)]
+pub(super) fn widen_bf16(x: bf16) -> f32 {
+    f32::from_bits(u32::from(x.to_bits()) << 16)
+}
+
+/// The exact value, without branches, so that loops over it become vector instructions.
+#[inline(always)]
+pub(super) fn widen_f16(x: f16) -> f32 {
+    let bits = u32::from(x.to_bits());
+    let magnitude = (bits & 0x7fff) << 13;
+    // The exponents' biases differ by 112; the product also normalises subnormal numbers.
+    let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
+    let special = magnitude | 0x7f80_0000;
+    let value = if magnitude >= 0x0f80_0000 { special } else { finite };
+    f32::from_bits(value | (bits & 0x8000) << 16)
+}
+
+/// A dtype with an order.
+pub(super) trait Ordered: Pod {
+    /// What comparisons are made in: `f32` for 16-bit floats.
+    type Key: PartialOrd + Copy + Send + Sync;
+    /// Not above any key: −∞ for floats.
+    const MIN: Self::Key;
+    /// Not below any key: ∞ for floats.
+    const MAX: Self::Key;
+    /// The lowest finite key.
+    const LOWEST: Self::Key;
+    /// The highest finite key.
+    const HIGHEST: Self::Key;
+    /// The element's key.
+    fn key(self) -> Self::Key;
+    /// The element with this key.
+    fn from_key(key: Self::Key) -> Self;
+    /// Whether the key is NaN.
+    fn is_nan(key: Self::Key) -> bool;
+}
+
+macro_rules! ordered {
+    ($($t:ty, $key:ty, $min:expr, $max:expr, $lowest:expr, $highest:expr, $lift:expr, $finish:expr, $nan:expr;)*) => {$(
+        impl Ordered for $t {
+            type Key = $key;
+            const MIN: $key = $min;
+            const MAX: $key = $max;
+            const LOWEST: $key = $lowest;
+            const HIGHEST: $key = $highest;
+            #[inline(always)]
+            fn key(self) -> $key { $lift(self) }
+            #[inline(always)]
+            fn from_key(key: $key) -> $t { $finish(key) }
+            #[inline(always)]
+            fn is_nan(key: $key) -> bool { $nan(key) }
+        }
+    )*};
+}
+
+macro_rules! ordered_integers {
+    ($($t:ty),*) => {
+        ordered! {$( $t, $t, <$t>::MIN, <$t>::MAX, <$t>::MIN, <$t>::MAX, same, same, |_| false; )*}
+    };
+}
+ordered_integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+ordered! {
+    f32, f32, f32::NEG_INFINITY, f32::INFINITY, f32::MIN, f32::MAX, same, same, f32::is_nan;
+    f64, f64, f64::NEG_INFINITY, f64::INFINITY, f64::MIN, f64::MAX, same, same, f64::is_nan;
+    f16, f32, f32::NEG_INFINITY, f32::INFINITY, -65504.0, 65504.0, widen_f16, f16::from_f32, f32::is_nan;
+    bf16, f32, f32::NEG_INFINITY, f32::INFINITY, f32::from_bits(0xff7f_0000), f32::from_bits(0x7f7f_0000), widen_bf16,
+        bf16::from_f32, f32::is_nan;
+    bool, u8, 0, 1, 0, 1, u8::from, |key| key != 0, |_| false;
+}
+
+/// The sum.
+pub(super) struct SumOf;
+
+impl<T: Summand> Reducer<T> for SumOf {
+    type Acc = T::Acc;
+    const IDENTITY: T::Acc = T::Acc::ZERO;
+    #[inline(always)]
+    fn lift(element: T) -> T::Acc {
+        element.lift()
+    }
+    #[inline(always)]
+    fn merge(first: T::Acc, second: T::Acc) -> T::Acc {
+        first.add(second)
+    }
+    #[inline(always)]
+    fn finish(result: T::Acc, _: usize) -> T {
+        T::finish(result)
+    }
+}
+
+/// The mean; of integers rounded towards zero.
+pub(super) struct MeanOf;
+
+impl<T: Summand> Reducer<T> for MeanOf {
+    type Acc = T::MeanAcc;
+    const IDENTITY: T::MeanAcc = T::MeanAcc::ZERO;
+    #[inline(always)]
+    fn lift(element: T) -> T::MeanAcc {
+        element.lift_mean()
+    }
+    #[inline(always)]
+    fn merge(first: T::MeanAcc, second: T::MeanAcc) -> T::MeanAcc {
+        first.add(second)
+    }
+    #[inline(always)]
+    fn finish(result: T::MeanAcc, count: usize) -> T {
+        T::mean(result, count)
+    }
+}
+
+/// The product.
+pub(super) struct ProdOf;
+
+impl<T: Summand> Reducer<T> for ProdOf {
+    type Acc = T::Acc;
+    const IDENTITY: T::Acc = T::Acc::ONE;
+    #[inline(always)]
+    fn lift(element: T) -> T::Acc {
+        element.lift()
+    }
+    #[inline(always)]
+    fn merge(first: T::Acc, second: T::Acc) -> T::Acc {
+        first.mul(second)
+    }
+    #[inline(always)]
+    fn finish(result: T::Acc, _: usize) -> T {
+        T::finish(result)
+    }
+}
+
+/// The greatest element; NaN if there is one.
+pub(super) struct MaxOf;
+
+impl<T: Ordered> Reducer<T> for MaxOf {
+    type Acc = T::Key;
+    const IDENTITY: T::Key = T::MIN;
+    #[inline(always)]
+    fn lift(element: T) -> T::Key {
+        element.key()
+    }
+    #[inline(always)]
+    fn merge(first: T::Key, second: T::Key) -> T::Key {
+        if first > second || T::is_nan(first) { first } else { second }
+    }
+    #[inline(always)]
+    fn finish(result: T::Key, _: usize) -> T {
+        T::from_key(result)
+    }
+}
+
+/// The least element; NaN if there is one.
+pub(super) struct MinOf;
+
+impl<T: Ordered> Reducer<T> for MinOf {
+    type Acc = T::Key;
+    const IDENTITY: T::Key = T::MAX;
+    #[inline(always)]
+    fn lift(element: T) -> T::Key {
+        element.key()
+    }
+    #[inline(always)]
+    fn merge(first: T::Key, second: T::Key) -> T::Key {
+        if first < second || T::is_nan(first) { first } else { second }
+    }
+    #[inline(always)]
+    fn finish(result: T::Key, _: usize) -> T {
+        T::from_key(result)
+    }
+}
+
+/// Half the sum of the squares, whose terms TensorFlow rounds to the dtype.
+pub(super) struct HalfSquares;
+
+impl<T: Summand> Reducer<T> for HalfSquares
+where
+    T::Acc: From<f32>,
+{
+    type Acc = T::Acc;
+    const IDENTITY: T::Acc = T::Acc::ZERO;
+    #[inline(always)]
+    fn lift(element: T) -> T::Acc {
+        element.mul(element).lift().mul(T::Acc::from(0.5))
+    }
+    #[inline(always)]
+    fn merge(first: T::Acc, second: T::Acc) -> T::Acc {
+        first.add(second)
+    }
+    #[inline(always)]
+    fn finish(result: T::Acc, _: usize) -> T {
+        T::finish(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_16_bit_float_widens() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert!(widen_f16(half).to_bits() == half.to_f32().to_bits() || half.is_nan(), "{bits:#x}");
+            assert!(widen_bf16(brain).to_bits() == brain.to_f32().to_bits() || brain.is_nan(), "{bits:#x}");
+            assert_eq!(widen_f16(half).is_nan(), half.is_nan());
+            assert_eq!(widen_bf16(brain).is_nan(), brain.is_nan());
+        }
+    }
+}
