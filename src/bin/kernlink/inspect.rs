@@ -1,0 +1,119 @@
+//! `kernlink inspect`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use kernlink::attr::AttrMap;
+use kernlink::error::Result;
+use kernlink::graph::{self, Graph};
+use kernlink::kernel::CPU;
+use kernlink::proto::{self, GraphDef, NodeDef};
+use kernlink::registry::{NodeQuery, Registry};
+
+#[derive(Args)]
+pub(crate) struct Inspect {
+    /// The graph: a GraphDef as .pb or .pbtxt
+    model: PathBuf,
+    /// Prints the graph in Graphviz's DOT language instead
+    #[arg(long)]
+    dot: bool,
+}
+
+pub(crate) fn inspect(args: &Inspect) -> Result<()> {
+    let def = proto::read_graph(&args.model)?;
+    if args.dot {
+        return crate::print(&graph::to_dot(&def));
+    }
+    let registry = kernlink::registry()?;
+    let mut text = String::new();
+    let graph = Graph::import(&def, &registry);
+    endpoints(&mut text, &def, graph.as_ref().ok());
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    def.node.iter().for_each(|node| *counts.entry(node.op.as_str()).or_default() += 1);
+    let mut ops: Vec<_> = counts.into_iter().collect();
+    ops.sort_by_key(|&(op, count)| (std::cmp::Reverse(count), op));
+    let _ = writeln!(text, "{} nodes of {} ops:", def.node.len(), ops.len());
+    for (op, count) in ops {
+        let _ = writeln!(text, "  {count:>6}  {op}");
+    }
+    let _ = writeln!(text, "parameters: {} bytes in constants", parameter_bytes(&def));
+    let missing = missing(&def, &registry);
+    if missing.is_empty() {
+        let _ = writeln!(text, "missing: nothing, every op and kernel is linked");
+    } else {
+        let _ = writeln!(text, "missing:");
+        missing.iter().for_each(|line| {
+            let _ = writeln!(text, "  {}", line.replace('\n', "\n    "));
+        });
+    }
+    if let (Err(error), true) = (&graph, missing.is_empty()) {
+        let _ = writeln!(text, "the graph cannot be imported: {error}");
+    }
+    crate::print(&text)
+}
+
+/// The placeholders, and what nothing else uses.
+fn endpoints(text: &mut String, def: &GraphDef, graph: Option<&Graph>) {
+    let used: BTreeSet<&str> = def
+        .node
+        .iter()
+        .flat_map(|node| &node.input)
+        .map(|input| input.strip_prefix('^').unwrap_or(input))
+        .map(|input| input.rsplit_once(':').map_or(input, |(node, _)| node))
+        .collect();
+    let describe = |node: &NodeDef| {
+        let Some((graph, id)) = graph.and_then(|graph| Some((graph, graph.find(&node.name)?))) else {
+            return String::new();
+        };
+        let node = graph.node(id);
+        let outputs = node.signature.outputs.iter().zip(&node.output_shapes);
+        outputs.map(|(slot, shape)| format!(" {} {shape}", slot.dtype)).collect::<Vec<_>>().join(",")
+    };
+    let mut section = |title: &str, wanted: &dyn Fn(&NodeDef) -> bool| {
+        let _ = writeln!(text, "{title}:");
+        for node in def.node.iter().filter(|node| wanted(node)) {
+            let _ = writeln!(text, "  {} ({}){}", node.name, node.op, describe(node));
+        }
+    };
+    let is_input = |node: &NodeDef| node.op.starts_with("Placeholder");
+    section("inputs", &is_input);
+    section("outputs", &|node| !used.contains(node.name.as_str()) && !is_input(node));
+}
+
+fn parameter_bytes(def: &GraphDef) -> usize {
+    let constants = def.node.iter().filter(|node| node.op == "Const");
+    let tensors = constants.filter_map(|node| match node.attr.get("value")?.value.as_ref()? {
+        proto::attr_value::Value::Tensor(tensor) => Some(tensor),
+        _ => None,
+    });
+    tensors.filter_map(|tensor| Some(proto::tensor_from_proto(tensor).ok()?.num_bytes())).sum()
+}
+
+/// What the graph needs and the program lacks, a line each.
+fn missing(def: &GraphDef, registry: &Registry) -> BTreeSet<String> {
+    let mut lines = BTreeSet::new();
+    for (op, nodes) in Graph::missing_ops(def, registry) {
+        let feature = match kernlink::ops::feature_of(&op) {
+            Some(feature) => format!("; Kernlink's Cargo feature `{feature}` brings it"),
+            None => String::new(),
+        };
+        lines.insert(format!("{} ({} nodes){feature}", registry.unknown_op(&op), nodes.len()));
+    }
+    for node in &def.node {
+        let Ok(entry) = registry.op(&node.op) else { continue };
+        let values = node.attr.iter().filter_map(|(name, value)| {
+            Some((name.clone(), proto::attr_from_proto(value).ok()?))
+        });
+        let mut attrs: AttrMap = values.collect();
+        if graph::complete_attrs(entry.def, &mut attrs).is_err() {
+            continue;
+        }
+        let query = NodeQuery { node: &node.name, op: &node.op, attrs: &attrs, device: CPU };
+        if let Err(error) = registry.find_kernel(query) {
+            lines.insert(error.message().to_owned());
+        }
+    }
+    lines
+}

@@ -1,0 +1,69 @@
+//! The `kernlink` command: runs, verifies and inspects TensorFlow graphs, and lists what is linked.
+
+mod catalogue;
+mod inspect;
+mod run;
+mod source;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use kernlink::Result;
+
+#[derive(Parser)]
+#[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs a graph (.pb or .pbtxt)
+    Run(run::Run),
+    /// Runs golden cases: graphs that carry their own answers
+    Verify(verify::Verify),
+    /// Says what a graph is made of, and what is missing to run it
+    Inspect(inspect::Inspect),
+    /// Lists the ops that are linked
+    Ops(catalogue::Ops),
+    /// Lists the kernels that are linked
+    Kernels(catalogue::Kernels),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args).map(|()| true),
+        Command::Verify(args) => verify::verify(&args),
+        Command::Inspect(args) => inspect::inspect(&args).map(|()| true),
+        Command::Ops(args) => catalogue::ops(&args).map(|()| true),
+        Command::Kernels(args) => catalogue::kernels(&args).map(|()| true),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints to standard output. A reader that has gone, such as `head`, ends the program in silence.
+fn print(text: &str) -> Result<()> {
+    use std::io::Write;
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => Err(kernlink::Error::unknown(format!("cannot print: {error}"))),
+    }
+}
+
+/// `--device`: which device to run on.
+fn device(name: &str, threads: usize) -> Result<std::sync::Arc<dyn kernlink::device::Device>> {
+    match name.to_ascii_lowercase().as_str() {
+        "cpu" | "/cpu:0" | "/device:cpu:0" => Ok(std::sync::Arc::new(kernlink::device::CpuDevice::new(threads)?)),
+        _ => Err(kernlink::Error::invalid_argument(format!("there is no device `{name}`; available: cpu"))),
+    }
+}

@@ -1,0 +1,151 @@
+//! `kernlink run`
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use kernlink::error::{Code, Error, Result};
+use kernlink::graph::{Graph, NodeId, Output};
+use kernlink::runtime::Session;
+use kernlink::tensor::Tensor;
+
+use crate::source;
+
+#[derive(Args)]
+pub(crate) struct Run {
+    /// The graph: a GraphDef as .pb or .pbtxt
+    model: PathBuf,
+    /// An input: NAME=@file.npy, NAME=@file.txt, or NAME=JSON
+    #[arg(long, value_name = "NAME=SRC")]
+    input: Vec<String>,
+    /// An output to compute (`node` or `node:1`); by default all that nothing else uses
+    #[arg(long, value_name = "NAME")]
+    output: Vec<String>,
+    /// Writes each output to DIR/NAME.npy
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// Threads; 0 for one per processor
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// The device to run on
+    #[arg(long, value_name = "D", default_value = "cpu")]
+    device: String,
+}
+
+pub(crate) fn run(args: &Run) -> Result<()> {
+    let device = crate::device(&args.device, args.threads)?;
+    let started = Instant::now();
+    let graph = Graph::import(&kernlink::proto::read_graph(&args.model)?, &kernlink::registry()?)?;
+    let feeds = feeds(&graph, &args.input)?;
+    let (fetches, targets) = if args.output.is_empty() {
+        default_fetches(&graph)?
+    } else {
+        (args.output.clone(), Vec::new())
+    };
+    let fetch_names: Vec<&str> = fetches.iter().map(String::as_str).collect();
+    let target_names: Vec<&str> = targets.iter().map(String::as_str).collect();
+    let fed: Vec<Output> = feeds.iter().map(|(name, _)| graph.output(name)).collect::<Result<_>>()?;
+    let missing = missing_feeds(&graph, &fed, &fetch_names, &target_names)?;
+    if !missing.is_empty() {
+        return Err(Error::invalid_argument(format!("inputs are missing:{missing}")));
+    }
+    let session = Session::on(graph, device);
+    let feed_names: Vec<&str> = feeds.iter().map(|(name, _)| name.as_str()).collect();
+    let callable = session.make_callable(&feed_names, &fetch_names, &target_names)?;
+    let loaded = started.elapsed();
+    let tensors: Vec<Tensor> = feeds.into_iter().map(|(_, tensor)| tensor).collect();
+    let started = Instant::now();
+    let answers = callable.run(&tensors)?;
+    let ran = started.elapsed();
+
+    let mut text = String::new();
+    if args.output.is_empty() {
+        let sinks: Vec<&str> = fetch_names.iter().chain(&target_names).copied().collect();
+        let _ = writeln!(text, "no --output is given: fetching what nothing else uses: {}", sinks.join(", "));
+    }
+    for (name, tensor) in fetches.iter().zip(&answers) {
+        let _ = writeln!(text, "{name}: {} {}\n  {}", tensor.dtype(), tensor.shape(), tensor.values_text());
+    }
+    let millis = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+    let _ = writeln!(text, "loaded in {:.2} ms, ran in {:.2} ms", millis(loaded), millis(ran));
+    if let Some(folder) = &args.save {
+        save(folder, &fetches, &answers)?;
+    }
+    crate::print(&text)
+}
+
+/// The values of `--input`.
+fn feeds(graph: &Graph, inputs: &[String]) -> Result<Vec<(String, Tensor)>> {
+    inputs
+        .iter()
+        .map(|input| {
+            let (name, source) = input
+                .split_once('=')
+                .ok_or_else(|| Error::invalid_argument(format!("--input `{input}`: expected NAME=SRC")))?;
+            let output = graph.output(name).map_err(|error| error.context("--input"))?;
+            let dtype = graph.node(output.node).signature.outputs[output.index].dtype;
+            let tensor = source::read(source, dtype).map_err(|error| error.context(format!("--input {name}")))?;
+            Ok((name.to_owned(), tensor))
+        })
+        .collect()
+}
+
+/// What nothing else uses: the outputs to fetch, and the nodes without outputs to run.
+fn default_fetches(graph: &Graph) -> Result<(Vec<String>, Vec<String>)> {
+    let (mut fetches, mut targets) = (Vec::new(), Vec::new());
+    for id in graph.sinks() {
+        let node = graph.node(id);
+        // A fed placeholder that nothing uses is no answer, and running it would only ask for a feed.
+        if node.op.def.name == "Placeholder" {
+            continue;
+        }
+        match node.signature.outputs.len() {
+            0 => targets.push(node.name.clone()),
+            count => fetches.extend((0..count).map(|index| graph.output_name(Output { node: id, index }))),
+        }
+    }
+    if fetches.is_empty() && targets.is_empty() {
+        return Err(Error::invalid_argument("the graph computes nothing: name an --output"));
+    }
+    Ok((fetches, targets))
+}
+
+/// The placeholders that the run needs and nobody feeds, a line each.
+fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&str]) -> Result<String> {
+    let mut stack: Vec<NodeId> = Vec::new();
+    for fetch in fetches {
+        let output = graph.output(fetch).map_err(|error| error.context("--output"))?;
+        if !fed.contains(&output) {
+            stack.push(output.node);
+        }
+    }
+    for target in targets {
+        stack.push(graph.find_or_suggest(target)?);
+    }
+    let mut seen = vec![false; graph.nodes().len()];
+    let mut text = String::new();
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        let node = graph.node(id);
+        if node.op.def.name == "Placeholder" {
+            let (dtype, shape) = (node.signature.outputs[0].dtype, &node.output_shapes[0]);
+            let _ = write!(text, "\n  --input {}=SRC ({dtype}, shape {shape})", node.name);
+        }
+        stack.extend(node.inputs.iter().filter(|input| !fed.contains(input)).map(|input| input.node));
+        let fed_node = |control: &NodeId| fed.iter().any(|output| output.node == *control);
+        stack.extend(node.control_inputs.iter().filter(|control| !fed_node(control)));
+    }
+    Ok(text)
+}
+
+fn save(folder: &std::path::Path, names: &[String], tensors: &[Tensor]) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::new(Code::Unknown, format!("cannot make {}: {error}", folder.display())))?;
+    for (name, tensor) in names.iter().zip(tensors) {
+        kernlink::npy::write(folder.join(format!("{}.npy", name.replace(['/', ':'], "_"))), tensor)?;
+    }
+    Ok(())
+}

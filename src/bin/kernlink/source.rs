@@ -1,0 +1,223 @@
+//! Where the value of an input comes from: `@file.npy`, `@file.txt` or a JSON literal.
+
+use std::path::Path;
+
+use kernlink::dispatch_pod;
+use kernlink::dtype::{self, DataType, Element, TString};
+use kernlink::error::{Error, Result};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use serde_json::Value;
+
+/// The tensor that `source` describes, as `dtype`.
+pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
+    let Some(path) = source.strip_prefix('@').map(Path::new) else {
+        let value: Value = serde_json::from_str(source).map_err(|error| {
+            Error::invalid_argument(format!("`{source}` is neither @file.npy, @file.txt nor JSON: {error}"))
+        })?;
+        return from_json(&value, dtype);
+    };
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npy") => kernlink::npy::read(path),
+        Some("txt") if dtype == DataType::String => {
+            let text = std::fs::read(path).map_err(|error| cannot_read(path, &error))?;
+            Ok(Tensor::scalar(TString::from(text)))
+        }
+        Some("txt") => from_text(path, dtype),
+        Some("json") => {
+            let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
+            let value = serde_json::from_str(&text)
+                .map_err(|error| Error::invalid_argument(format!("{}: {error}", path.display())))?;
+            from_json(&value, dtype)
+        }
+        _ => Err(Error::invalid_argument(format!(
+            "{}: the name must end in .npy, .txt or .json",
+            path.display()
+        ))),
+    }
+}
+
+fn cannot_read(path: &Path, error: &std::io::Error) -> Error {
+    Error::not_found(format!("cannot read {}: {error}", path.display()))
+}
+
+/// Numbers in a text file: a line a row, blanks or commas between; a single line is a vector.
+fn from_text(path: &Path, dtype: DataType) -> Result<Tensor> {
+    let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
+    let word = |word: &str| match word {
+        "true" | "True" => Value::Bool(true),
+        "false" | "False" => Value::Bool(false),
+        _ => word.parse::<serde_json::Number>().map_or_else(|_| Value::from(word), Value::Number),
+    };
+    let rows: Vec<Value> = text
+        .lines()
+        .map(|line| line.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()))
+        .map(|words| words.map(word).collect::<Vec<_>>())
+        .filter(|row| !row.is_empty())
+        .map(Value::Array)
+        .collect();
+    let value = match <[Value; 1]>::try_from(rows) {
+        Ok([row]) => row,
+        Err(rows) => Value::Array(rows),
+    };
+    from_json(&value, dtype).map_err(|error| error.context(path.display()))
+}
+
+/// Nested lists of numbers, bools or strings; complex numbers are pairs.
+fn from_json(value: &Value, dtype: DataType) -> Result<Tensor> {
+    let mut dims = Vec::new();
+    let mut next = value;
+    while let Value::Array(items) = next {
+        dims.push(items.len());
+        match items.first() {
+            Some(first) => next = first,
+            None => break,
+        }
+    }
+    if dtype.is_complex() && dims.pop() != Some(2) {
+        return Err(Error::invalid_argument("complex numbers are written as pairs [re, im]"));
+    }
+    let mut leaves = Vec::new();
+    flatten(value, &dims, &mut leaves)?;
+    let shape = Shape::from(dims);
+    if dtype == DataType::String {
+        let texts = leaves.iter().map(|leaf| leaf.as_str().map(TString::from).ok_or_else(|| unsuitable(leaf, dtype)));
+        return Tensor::from_elements(shape, &texts.collect::<Result<Vec<_>>>()?);
+    }
+    dispatch_pod!(dtype, T => convert::<T>(shape, &leaves))
+        .unwrap_or_else(|| Err(Error::invalid_argument(format!("{dtype} values cannot be given here"))))
+}
+
+fn flatten<'v>(value: &'v Value, dims: &[usize], leaves: &mut Vec<&'v Value>) -> Result<()> {
+    match (value, dims) {
+        (Value::Array(items), [dim, rest @ ..]) if items.len() == *dim => {
+            items.iter().try_for_each(|item| flatten(item, rest, leaves))
+        }
+        (Value::Array(items), [dim, ..]) => Err(Error::invalid_argument(format!(
+            "the lists are ragged: one has {} elements where another has {dim}",
+            items.len()
+        ))),
+        (_, [_, ..]) => Err(Error::invalid_argument("the lists are ragged: a value stands where others have a list")),
+        (value, []) => {
+            leaves.push(value);
+            Ok(())
+        }
+    }
+}
+
+fn unsuitable(value: &Value, dtype: DataType) -> Error {
+    Error::invalid_argument(format!("`{value}` is no {dtype}"))
+}
+
+/// An element that a JSON value can be.
+trait FromJson: Element {
+    fn from_json(value: &Value) -> Option<Self>;
+}
+
+fn convert<T: FromJson>(shape: Shape, leaves: &[&Value]) -> Result<Tensor> {
+    let elements = leaves.iter().map(|leaf| T::from_json(leaf).ok_or_else(|| unsuitable(leaf, T::DTYPE)));
+    Tensor::from_elements(shape, &elements.collect::<Result<Vec<_>>>()?)
+}
+
+/// A number, or the words that JSON lacks.
+fn float(value: &Value) -> Option<f64> {
+    match value.as_str() {
+        Some("nan" | "NaN") => Some(f64::NAN),
+        Some("inf" | "Infinity") => Some(f64::INFINITY),
+        Some("-inf" | "-Infinity") => Some(f64::NEG_INFINITY),
+        Some(_) => None,
+        None => value.as_f64(),
+    }
+}
+
+fn integer(value: &Value) -> Option<i128> {
+    value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
+}
+
+macro_rules! from_json {
+    ($($t:ty: $value:ident => $result:expr;)*) => {$(
+        impl FromJson for $t {
+            fn from_json($value: &Value) -> Option<Self> {
+                $result
+            }
+        }
+    )*};
+}
+
+macro_rules! ranged {
+    ($value:ident, $min:expr, $max:expr) => {
+        integer($value).filter(|value| ($min..=$max).contains(value))
+    };
+}
+
+from_json! {
+    bool: v => v.as_bool();
+    i8: v => integer(v)?.try_into().ok();
+    i16: v => integer(v)?.try_into().ok();
+    i32: v => integer(v)?.try_into().ok();
+    i64: v => integer(v)?.try_into().ok();
+    u8: v => integer(v)?.try_into().ok();
+    u16: v => integer(v)?.try_into().ok();
+    u32: v => integer(v)?.try_into().ok();
+    u64: v => integer(v)?.try_into().ok();
+    f32: v => float(v).map(|x| x as f32);
+    f64: v => float(v);
+    dtype::f16: v => float(v).map(dtype::f16::from_f64);
+    dtype::bf16: v => float(v).map(dtype::bf16::from_f64);
+    dtype::Complex32: v => match v.as_array()?.as_slice() {
+        [re, im] => Some(dtype::Complex32::new(float(re)? as f32, float(im)? as f32)),
+        _ => None,
+    };
+    dtype::Complex64: v => match v.as_array()?.as_slice() {
+        [re, im] => Some(dtype::Complex64::new(float(re)?, float(im)?)),
+        _ => None,
+    };
+    dtype::QInt8: v => integer(v)?.try_into().ok().map(dtype::QInt8);
+    dtype::QUInt8: v => integer(v)?.try_into().ok().map(dtype::QUInt8);
+    dtype::QInt16: v => integer(v)?.try_into().ok().map(dtype::QInt16);
+    dtype::QUInt16: v => integer(v)?.try_into().ok().map(dtype::QUInt16);
+    dtype::QInt32: v => integer(v)?.try_into().ok().map(dtype::QInt32);
+    dtype::Int4: v => ranged!(v, -8, 7).map(|v| dtype::Int4(v as i8));
+    dtype::UInt4: v => ranged!(v, 0, 15).map(|v| dtype::UInt4(v as u8));
+    dtype::Int2: v => ranged!(v, -2, 1).map(|v| dtype::Int2(v as i8));
+    dtype::UInt2: v => ranged!(v, 0, 3).map(|v| dtype::UInt2(v as u8));
+    dtype::Float8E5M2: v => float(v).map(|v| dtype::Float8E5M2::from_f32(v as f32));
+    dtype::Float8E4M3Fn: v => float(v).map(|v| dtype::Float8E4M3Fn::from_f32(v as f32));
+    dtype::Float8E4M3Fnuz: v => float(v).map(|v| dtype::Float8E4M3Fnuz::from_f32(v as f32));
+    dtype::Float8E4M3B11Fnuz: v => float(v).map(|v| dtype::Float8E4M3B11Fnuz::from_f32(v as f32));
+    dtype::Float8E5M2Fnuz: v => float(v).map(|v| dtype::Float8E5M2Fnuz::from_f32(v as f32));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals() {
+        let tensor = read("[[1, 2.5], [\"nan\", \"-inf\"]]", DataType::Float).unwrap();
+        assert_eq!(tensor.shape().dims(), [2, 2]);
+        assert_eq!(tensor.as_slice::<f32>().unwrap()[1], 2.5);
+        assert_eq!(read("[[1, 2], [3, 4]]", DataType::Complex64).unwrap().shape().dims(), [2]);
+        assert_eq!(read("[]", DataType::Int32).unwrap().shape().dims(), [0]);
+        assert_eq!(read("\"x\"", DataType::String).unwrap().rank(), 0);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (source, dtype) in [
+            ("[1, [2]]", DataType::Int32),
+            ("[[1, 2], [3]]", DataType::Int32),
+            ("300", DataType::Uint8),
+            ("-9", DataType::Int4),
+            ("1.5", DataType::Int64),
+            ("true", DataType::Float),
+            ("1", DataType::Resource),
+            ("[1, 2, 3]", DataType::Complex64),
+            ("{", DataType::Int32),
+            ("@nowhere.npy", DataType::Int32),
+            ("@nowhere.dat", DataType::Int32),
+        ] {
+            assert!(read(source, dtype).is_err(), "{source} as {dtype}");
+        }
+    }
+}

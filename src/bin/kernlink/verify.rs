@@ -1,0 +1,58 @@
+//! `kernlink verify`
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use kernlink::error::Result;
+use kernlink::golden::{self, Report};
+
+#[derive(Args)]
+pub(crate) struct Verify {
+    /// Graphs that carry their own answers (.pb or .pbtxt)
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Runs only the cases whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Threads; 0 for one per processor
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// The device to run on
+    #[arg(long, value_name = "D", default_value = "cpu")]
+    device: String,
+}
+
+/// Returns whether every case passed.
+pub(crate) fn verify(args: &Verify) -> Result<bool> {
+    let device = crate::device(&args.device, args.threads)?;
+    let registry = kernlink::registry()?;
+    let mut report = Report::default();
+    for file in &args.files {
+        let mut graph = kernlink::proto::read_graph(file)?;
+        if let Some(only) = &args.only {
+            graph.node.retain(|node| node.name.contains(only.as_str()));
+            if graph.node.is_empty() {
+                continue;
+            }
+        }
+        report.merge(golden::verify(&graph, &registry, &device).map_err(|error| error.context(file.display()))?);
+    }
+    let mut text = String::new();
+    for (case, reason) in &report.failures {
+        let _ = writeln!(text, "FAILED {case}: {}", reason.replace('\n', "\n    "));
+    }
+    let failed = report.failures.len();
+    let _ = writeln!(
+        text,
+        "{} passed, {failed} failed; passed cases cover {} ops in {} (op, dtype) pairs",
+        report.cases - failed,
+        report.ops().len(),
+        report.covered.len()
+    );
+    if !report.missing_ops.is_empty() {
+        let _ = writeln!(text, "missing ops: {}", report.missing_ops.into_iter().collect::<Vec<_>>().join(", "));
+    }
+    crate::print(&text)?;
+    Ok(failed == 0)
+}

@@ -1,0 +1,255 @@
+//! Golden cases: graphs that carry TensorFlow's answers.
+//!
+//! For each case `NAME` a graph holds a node `NAME/actual/K` (the K-th value under test) and a Const
+//! `NAME/expected/K` (what TensorFlow computed). Optional are a Const `NAME/tolerance` (float `[rtol, atol]`) and a
+//! Const string `NAME/error`: the canonical code with which fetching `NAME/actual/0` must fail.
+//! Integers, bools and strings must match exactly; NaN equals NaN; floats within the case's tolerance, or else that of
+//! their dtype.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kernlink_framework::attr::AttrValue;
+use kernlink_framework::device::Device;
+use kernlink_framework::dtype::{self, DataType, TString};
+use kernlink_framework::error::{Code, Error, Result};
+use kernlink_framework::graph::{Graph, Output};
+use kernlink_framework::proto::{GraphDef, NodeDef};
+use kernlink_framework::registry::Registry;
+use kernlink_framework::runtime::Session;
+use kernlink_framework::tensor::Tensor;
+
+/// What came of verifying.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// How many cases there were.
+    pub cases: usize,
+    /// The cases that failed, and why.
+    pub failures: Vec<(String, String)>,
+    /// The ops that passed cases contain, with the dtypes of their first type attr (or first output).
+    pub covered: BTreeSet<(String, String)>,
+    /// Ops that cases need and the program lacks.
+    pub missing_ops: BTreeSet<String>,
+}
+
+impl Report {
+    /// The ops that are covered.
+    pub fn ops(&self) -> BTreeSet<&str> {
+        self.covered.iter().map(|(op, _)| op.as_str()).collect()
+    }
+
+    /// Takes in another report.
+    pub fn merge(&mut self, other: Report) {
+        self.cases += other.cases;
+        self.failures.extend(other.failures);
+        self.covered.extend(other.covered);
+        self.missing_ops.extend(other.missing_ops);
+    }
+}
+
+/// Runs every case of a graph by itself, on `device`.
+///
+/// # Errors
+/// INVALID_ARGUMENT if the graph holds no case.
+pub fn verify(def: &GraphDef, registry: &Arc<Registry>, device: &Arc<dyn Device>) -> Result<Report> {
+    let cases = Cases::find(def);
+    if cases.names.is_empty() {
+        return Err(Error::invalid_argument("the graph holds no golden case: no node `NAME/actual/K`"));
+    }
+    let mut report = Report { cases: cases.names.len(), ..Report::default() };
+    for (name, outputs) in &cases.names {
+        let case = cases.extract(name, *outputs);
+        let missing = Graph::missing_ops(&case, registry);
+        if !missing.is_empty() {
+            let ops: Vec<_> = missing.into_keys().collect();
+            report.failures.push((name.to_string(), format!("ops are missing: {}", ops.join(", "))));
+            report.missing_ops.extend(ops);
+            continue;
+        }
+        match check(&case, name, *outputs, registry, device) {
+            Ok(graph) => report.covered.extend(graph.iter().flat_map(covered)),
+            Err(error) => report.failures.push((name.to_string(), error)),
+        }
+    }
+    Ok(report)
+}
+
+/// The cases of a graph.
+struct Cases<'a> {
+    by_name: HashMap<&'a str, &'a NodeDef>,
+    /// The names, with the number of values under test.
+    names: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Cases<'a> {
+    fn find(def: &'a GraphDef) -> Cases<'a> {
+        let by_name = def.node.iter().map(|node| (node.name.as_str(), node)).collect();
+        let mut names = BTreeMap::new();
+        for node in &def.node {
+            let numbered = node.name.rsplit_once('/').and_then(|(rest, k)| Some((rest, k.parse::<usize>().ok()?)));
+            if let Some((name, k)) = numbered.and_then(|(rest, k)| Some((rest.strip_suffix("/actual")?, k))) {
+                let count = names.entry(name).or_insert(0);
+                *count = (*count).max(k + 1);
+            }
+        }
+        Cases { by_name, names }
+    }
+
+    /// The nodes that a case needs, as a graph of their own.
+    fn extract(&self, name: &str, outputs: usize) -> GraphDef {
+        let mut stack: Vec<String> = vec![format!("{name}/tolerance"), format!("{name}/error")];
+        stack.extend((0..outputs).flat_map(|k| [format!("{name}/actual/{k}"), format!("{name}/expected/{k}")]));
+        let mut seen = BTreeSet::new();
+        let mut graph = GraphDef::default();
+        while let Some(next) = stack.pop() {
+            let Some(node) = self.by_name.get(next.as_str()) else { continue };
+            if seen.insert(next) {
+                graph.node.push((*node).clone());
+                stack.extend(node.input.iter().map(|input| {
+                    let input = input.strip_prefix('^').unwrap_or(input);
+                    input.rsplit_once(':').map_or(input, |(node, _)| node).to_owned()
+                }));
+            }
+        }
+        graph
+    }
+}
+
+/// Runs one case. An error case that fails as it must has no graph if the import refuses it.
+fn check(
+    case: &GraphDef,
+    name: &str,
+    outputs: usize,
+    registry: &Arc<Registry>,
+    device: &Arc<dyn Device>,
+) -> Result<Option<Graph>, String> {
+    let constant = |graph: &Graph, suffix: &str| -> Option<Tensor> {
+        let node = graph.find(&format!("{name}/{suffix}"))?;
+        graph.constant(Output { node, index: 0 }).cloned()
+    };
+    let expected_code = expected_code(case, name)?;
+    let graph = match (Graph::import(case, registry), expected_code) {
+        (Ok(graph), _) => graph,
+        (Err(error), Some(code)) if error.code() == code => return Ok(None),
+        (Err(error), _) => return Err(format!("the case cannot be imported: {error}")),
+    };
+    let tolerance = match constant(&graph, "tolerance") {
+        None => None,
+        Some(tensor) => match tensor.as_slice::<f32>().map_err(|error| error.to_string())? {
+            &[rtol, atol] => Some((f64::from(rtol), f64::from(atol))),
+            _ => return Err("the tolerance is not [rtol, atol]".to_owned()),
+        },
+    };
+    let session = Session::on(graph.clone(), device.clone());
+    if let Some(code) = expected_code {
+        return match session.run(&[], &[&format!("{name}/actual/0")], &[]) {
+            Err(error) if error.code() == code => Ok(Some(graph)),
+            Err(error) => Err(format!("expected {code}, but the error is {error}")),
+            Ok(values) => Err(format!("expected {code}, but the answer is {}", values[0])),
+        };
+    }
+    let fetches: Vec<String> = (0..outputs).map(|k| format!("{name}/actual/{k}")).collect();
+    let fetches: Vec<&str> = fetches.iter().map(String::as_str).collect();
+    let actual = session.run(&[], &fetches, &[]).map_err(|error| error.to_string())?;
+    for (k, actual) in actual.iter().enumerate() {
+        let expected = constant(&graph, &format!("expected/{k}")).ok_or_else(|| format!("there is no expected/{k}"))?;
+        compare(actual, &expected, tolerance).map_err(|difference| format!("value {k}: {difference}"))?;
+    }
+    Ok(Some(graph))
+}
+
+fn expected_code(case: &GraphDef, name: &str) -> Result<Option<Code>, String> {
+    let name = format!("{name}/error");
+    let Some(node) = case.node.iter().find(|node| node.name == name) else { return Ok(None) };
+    let value = node.attr.get("value").and_then(|value| kernlink_framework::proto::attr_from_proto(value).ok());
+    let Some(AttrValue::Tensor(tensor)) = value else { return Err(format!("`{name}` is no Const")) };
+    let text = tensor.to_scalar::<TString>().map_err(|error| error.to_string())?.to_string_lossy().into_owned();
+    Code::from_name(&text).map(Some).ok_or_else(|| format!("`{name}` holds `{text}`, which is no canonical code"))
+}
+
+/// The ops and dtypes of a graph's nodes.
+fn covered(graph: &Graph) -> Vec<(String, String)> {
+    let pair = |node: &kernlink_framework::graph::Node| {
+        let dtype = node.op.def.attrs.iter().find_map(|attr| match node.attrs.get(&attr.name) {
+            Some(AttrValue::Type(dtype)) => Some(*dtype),
+            _ => None,
+        });
+        let dtype = dtype.or_else(|| node.signature.outputs.first().map(|slot| slot.dtype));
+        (node.op.def.name.to_string(), dtype.map_or_else(String::new, |dtype| dtype.to_string()))
+    };
+    graph.nodes().iter().map(pair).collect()
+}
+
+/// Compares two tensors; `tolerance` is (rtol, atol), by default that of the dtype.
+///
+/// # Errors
+/// Says where they differ, and by how much.
+pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<(f64, f64)>) -> Result<(), String> {
+    if actual.dtype() != expected.dtype() {
+        return Err(format!("dtype {} instead of {}", actual.dtype(), expected.dtype()));
+    }
+    if actual.shape() != expected.shape() {
+        return Err(format!("shape {} instead of {}", actual.shape(), expected.shape()));
+    }
+    let (rtol, atol) = tolerance.unwrap_or_else(|| default_tolerance(actual.dtype()));
+    let near = |a: f64, e: f64| (a.is_nan() && e.is_nan()) || a == e || (a - e).abs() <= atol + rtol * e.abs();
+    macro_rules! floats {
+        ($t:ty, $a:ident => $parts:expr) => {
+            differences::<$t>(actual, expected, |x, y| {
+                let parts = |$a: &$t| -> [f64; 2] { $parts };
+                let (x, y) = (parts(x), parts(y));
+                let distance = (x[0] - y[0]).hypot(x[1] - y[1]);
+                let size = y[0].hypot(y[1]);
+                (near(x[0], y[0]) && near(x[1], y[1])) || distance <= atol + rtol * size
+            })
+        };
+    }
+    use dtype::{Complex32, Complex64, bf16, f16};
+    match actual.dtype() {
+        DataType::Float => floats!(f32, x => [f64::from(*x), 0.0]),
+        DataType::Double => floats!(f64, x => [*x, 0.0]),
+        DataType::Half => floats!(f16, x => [f64::from(*x), 0.0]),
+        DataType::Bfloat16 => floats!(bf16, x => [f64::from(*x), 0.0]),
+        DataType::Complex64 => floats!(Complex32, x => [f64::from(x.re), f64::from(x.im)]),
+        DataType::Complex128 => floats!(Complex64, x => [x.re, x.im]),
+        DataType::Float8E5m2 => floats!(dtype::Float8E5M2, x => [f64::from(x.to_f32()), 0.0]),
+        DataType::Float8E4m3fn => floats!(dtype::Float8E4M3Fn, x => [f64::from(x.to_f32()), 0.0]),
+        DataType::Float8E4m3fnuz => floats!(dtype::Float8E4M3Fnuz, x => [f64::from(x.to_f32()), 0.0]),
+        DataType::Float8E4m3b11fnuz => floats!(dtype::Float8E4M3B11Fnuz, x => [f64::from(x.to_f32()), 0.0]),
+        DataType::Float8E5m2fnuz => floats!(dtype::Float8E5M2Fnuz, x => [f64::from(x.to_f32()), 0.0]),
+        DataType::String => differences::<TString>(actual, expected, |x, y| x == y),
+        DataType::Resource | DataType::Variant => Err(format!("{} elements cannot be compared", actual.dtype())),
+        dtype => kernlink_framework::dispatch_pod!(dtype, T => differences::<T>(actual, expected, |x, y| x == y))
+            .unwrap_or(Ok(())),
+    }
+}
+
+fn default_tolerance(dtype: DataType) -> (f64, f64) {
+    match dtype {
+        DataType::Double | DataType::Complex128 => (1e-12, 1e-12),
+        DataType::Half => (1e-3, 1e-3),
+        DataType::Bfloat16 => (1e-2, 1e-2),
+        DataType::Float | DataType::Complex64 => (1e-5, 1e-6),
+        _ => (0.0, 0.0),
+    }
+}
+
+fn differences<T: dtype::Element>(
+    actual: &Tensor,
+    expected: &Tensor,
+    same: impl Fn(&T, &T) -> bool,
+) -> Result<(), String> {
+    let slices = (actual.as_slice::<T>(), expected.as_slice::<T>());
+    let (Ok(a), Ok(e)) = slices else { return Err("the elements cannot be read".to_owned()) };
+    let wrong: Vec<usize> = (0..a.len()).filter(|&i| !same(&a[i], &e[i])).collect();
+    match wrong.as_slice() {
+        [] => Ok(()),
+        [first, ..] => Err(format!(
+            "{} of {} elements differ; the first is element {first}: {:?} instead of {:?}",
+            wrong.len(),
+            a.len(),
+            a[*first],
+            e[*first]
+        )),
+    }
+}

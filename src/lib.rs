@@ -1,0 +1,77 @@
+//! TensorFlow's op and kernel framework for Rust, linked statically.
+//!
+//! Declare an op with [`register_op`], register a kernel with [`register_kernel`], and the linker brings all of them
+//! together: there is no list to keep and no code before `main`. What is linked runs real TensorFlow graphs.
+//!
+//! ```
+//! use kernlink::prelude::*;
+//!
+//! # fn main() -> Result<()> {
+//! let mut graph = Graph::new(&kernlink::registry()?);
+//! let x = ops::placeholder(&mut graph, DataType::Float).name("x").build()?;
+//! let y = ops::square(&mut graph, x).name("y").build()?;
+//! # let _ = y;
+//! let session = Session::new(graph)?;
+//! let answers = session.run(&[("x", Tensor::vector(&[1.0f32, 2.0, 3.0])?)], &["y"], &[])?;
+//! assert_eq!(answers[0].as_slice::<f32>()?, [1.0, 4.0, 9.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! | feature | brings | default |
+//! |---|---|---|
+//! | `array` | ops and kernels that make, slice, join and move data | yes |
+//! | `math` | arithmetic, reductions, matrices, casts | yes |
+//! | `nn` | convolution, pooling, normalisation, activations | yes |
+//! | `text-format` | graphs in protobuf text format | no |
+//! | `npy` | tensors as `.npy` files | no |
+//! | `cli` | the `kernlink` command | no |
+
+pub mod golden;
+#[cfg(feature = "npy")]
+pub mod npy;
+
+pub use kernlink_framework::*;
+pub use kernlink_macros::{register_kernel, register_op};
+pub use kernlink_ops as ops;
+
+#[doc(hidden)]
+pub use kernlink_framework::__private;
+
+use std::sync::{Arc, OnceLock};
+
+/// The registry of all ops and kernels that are linked into this program.
+///
+/// It is built at the first call, and checked: what Kernlink's own crates and every other linked one promise must be
+/// there.
+///
+/// # Errors
+/// ALREADY_EXISTS if something is registered twice, FAILED_PRECONDITION if the linker lost registrations.
+pub fn registry() -> Result<Arc<Registry>> {
+    static REGISTRY: OnceLock<Result<Arc<Registry>>> = OnceLock::new();
+    let own = [&kernlink_ops::KERNLINK_PROVIDER, &kernlink_kernels::KERNLINK_PROVIDER];
+    REGISTRY.get_or_init(|| Registry::linked(&own).map(Arc::new)).clone()
+}
+
+use kernlink_framework::registry::Registry;
+
+pub mod prelude {
+    //! What most programs and all op crates need.
+
+    pub use std::marker::PhantomData;
+
+    pub use crate::ops;
+    pub use kernlink_framework::dtype::{
+        Complex32, Complex64, DataType, Element, Number, Pod, TString, bf16, f16,
+    };
+    pub use kernlink_framework::graph::{Graph, NodeId, Output};
+    pub use kernlink_framework::kernel::{KernelConstruction, KernelContext, OpKernel};
+    pub use kernlink_framework::runtime::{Callable, Session, SessionOptions};
+    pub use kernlink_framework::shape::{PartialShape, Shape};
+    pub use kernlink_framework::shape_inference::{InferenceContext, common as shape};
+    pub use kernlink_framework::tensor::Tensor;
+    pub use kernlink_framework::{Code, Error, Result, bail, ensure};
+    pub use kernlink_macros::{register_kernel, register_op};
+}

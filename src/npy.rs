@@ -1,0 +1,250 @@
+//! Tensors as NumPy's `.npy` files.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use kernlink_framework::dtype::{DataType, TString};
+use kernlink_framework::error::{Code, Error, Result};
+use kernlink_framework::shape::Shape;
+use kernlink_framework::tensor::Tensor;
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriteOptions, WriterBuilder};
+
+/// Reads a tensor. NumPy's bool, integers, floats and complex numbers have dtypes of their own, byte strings (`S`) and
+/// text (`U`, as UTF-8) become `string`.
+///
+/// # Errors
+/// NOT_FOUND or PERMISSION_DENIED if the file cannot be read; INVALID_ARGUMENT if it is no `.npy` file, is truncated, or
+/// holds another type; RESOURCE_EXHAUSTED if there is not enough memory.
+pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|error| io_error("read", path, &error))?;
+    from_reader(BufReader::new(file)).map_err(|error| error.context(path.display()))
+}
+
+/// Reads a tensor from anything that holds a `.npy` file; see [`read`].
+///
+/// # Errors
+/// See [`read`].
+pub fn from_reader(mut reader: impl Read) -> Result<Tensor> {
+    let malformed = |error: std::io::Error| Error::invalid_argument(format!("this is no .npy file: {error}"));
+    let header = NpyHeader::from_reader(&mut reader).map_err(malformed)?;
+    let DType::Plain(ty) = header.dtype() else {
+        return Err(Error::invalid_argument("structured arrays cannot become tensors"));
+    };
+    let dims: Vec<i64> = header.shape().iter().map(|&dim| i64::try_from(dim).unwrap_or(-1)).collect();
+    let shape = Shape::from_dims(&dims)?;
+    let width = ty.num_bytes().unwrap_or(0);
+    let expected = shape.num_elements().checked_mul(width);
+    let expected = expected.ok_or_else(|| Error::invalid_argument("the array has too many elements"))?;
+    let mut bytes = Vec::new();
+    reader.take(expected as u64 + 1).read_to_end(&mut bytes).map_err(malformed)?;
+    if bytes.len() < expected {
+        let message = format!("the array has {} bytes but its shape {shape} needs {expected}", bytes.len());
+        return Err(Error::invalid_argument(message));
+    }
+    bytes.truncate(expected);
+    if ty.endianness() == Endianness::Big {
+        let word = match ty.type_char() {
+            TypeChar::Complex => width / 2,
+            TypeChar::UnicodeStr => 4,
+            _ => width,
+        };
+        bytes.chunks_mut(word.max(1)).for_each(<[u8]>::reverse);
+    }
+    if header.order() == Order::Fortran {
+        bytes = row_major(&bytes, &shape, width);
+    }
+    match ty.type_char() {
+        TypeChar::ByteStr => strings(shape, &bytes, width, |text| trimmed(text).into()),
+        TypeChar::UnicodeStr => strings(shape, &bytes, width, |text| {
+            let points = text.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]));
+            let text: String = points.map(|c| char::from_u32(c).unwrap_or('\u{fffd}')).collect();
+            text.trim_end_matches('\0').into()
+        }),
+        _ => {
+            let dtype = dtype_of(ty).ok_or_else(|| {
+                Error::invalid_argument(format!("arrays of type `{}` cannot become tensors", header.dtype().descr()))
+            })?;
+            Tensor::from_bytes(dtype, shape, &bytes)
+        }
+    }
+}
+
+fn trimmed(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    &text[..end]
+}
+
+fn strings(shape: Shape, bytes: &[u8], width: usize, convert: impl Fn(&[u8]) -> TString) -> Result<Tensor> {
+    let elements: Vec<TString> = match width {
+        0 => vec![TString::default(); shape.num_elements()],
+        width => bytes.chunks_exact(width).map(convert).collect(),
+    };
+    Tensor::from_elements(shape, &elements)
+}
+
+fn dtype_of(ty: TypeStr) -> Option<DataType> {
+    Some(match (ty.type_char(), ty.num_bytes()?) {
+        (TypeChar::Bool, 1) => DataType::Bool,
+        (TypeChar::Int, 1) => DataType::Int8,
+        (TypeChar::Int, 2) => DataType::Int16,
+        (TypeChar::Int, 4) => DataType::Int32,
+        (TypeChar::Int, 8) => DataType::Int64,
+        (TypeChar::Uint, 1) => DataType::Uint8,
+        (TypeChar::Uint, 2) => DataType::Uint16,
+        (TypeChar::Uint, 4) => DataType::Uint32,
+        (TypeChar::Uint, 8) => DataType::Uint64,
+        (TypeChar::Float, 2) => DataType::Half,
+        (TypeChar::Float, 4) => DataType::Float,
+        (TypeChar::Float, 8) => DataType::Double,
+        (TypeChar::Complex, 8) => DataType::Complex64,
+        (TypeChar::Complex, 16) => DataType::Complex128,
+        _ => return None,
+    })
+}
+
+/// Elements of `width` bytes in column-major order, in row-major order.
+fn row_major(bytes: &[u8], shape: &Shape, width: usize) -> Vec<u8> {
+    let mut strides = vec![1usize; shape.rank()];
+    for axis in 1..shape.rank() {
+        strides[axis] = strides[axis - 1] * shape[axis - 1];
+    }
+    let mut sorted = Vec::with_capacity(bytes.len());
+    let mut index = vec![0usize; shape.rank()];
+    for _ in 0..shape.num_elements() {
+        let source: usize = index.iter().zip(&strides).map(|(i, stride)| i * stride).sum();
+        sorted.extend_from_slice(&bytes[source * width..(source + 1) * width]);
+        for axis in (0..shape.rank()).rev() {
+            index[axis] += 1;
+            if index[axis] < shape[axis] {
+                break;
+            }
+            index[axis] = 0;
+        }
+    }
+    sorted
+}
+
+/// Writes a tensor. What NumPy has no type for (`bfloat16`, 8-bit floats, quantized and 4-bit types) is written as raw
+/// bytes of its width (`V`), strings as byte strings (`S`), which lose trailing zero bytes.
+///
+/// # Errors
+/// PERMISSION_DENIED or another code if the file cannot be written; UNIMPLEMENTED for resource and variant.
+pub fn write(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
+    let path = path.as_ref();
+    let (code, bytes) = match tensor.dtype() {
+        DataType::String => {
+            let elements = tensor.as_slice::<TString>()?;
+            let width = elements.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
+            let mut bytes = vec![0; width * elements.len()];
+            for (target, text) in bytes.chunks_exact_mut(width).zip(elements) {
+                target[..text.len()].copy_from_slice(text);
+            }
+            (format!("|S{width}"), bytes)
+        }
+        DataType::Resource | DataType::Variant => {
+            return Err(Error::unimplemented(format!("{} tensors cannot be written as .npy", tensor.dtype())));
+        }
+        dtype => (type_code(dtype), tensor.bytes()?.to_vec()),
+    };
+    let ty: TypeStr = code.parse().map_err(|error| Error::internal(format!("type `{code}`: {error}")))?;
+    let shape: Vec<u64> = tensor.shape().iter().map(|&dim| dim as u64).collect();
+    let save = || -> std::io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        WriteOptions::new_header_only().dtype(DType::Plain(ty)).shape(&shape).writer(&mut file).write_header_only()?;
+        file.write_all(&bytes)?;
+        file.flush()
+    };
+    save().map_err(|error| io_error("write", path, &error))
+}
+
+fn type_code(dtype: DataType) -> String {
+    let size = dtype.size();
+    let order = match (size, cfg!(target_endian = "little")) {
+        (1, _) => '|',
+        (_, true) => '<',
+        (_, false) => '>',
+    };
+    let kind = match dtype {
+        DataType::Bool => 'b',
+        DataType::Half | DataType::Float | DataType::Double => 'f',
+        DataType::Complex64 | DataType::Complex128 => 'c',
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => 'i',
+        DataType::Uint8 | DataType::Uint16 | DataType::Uint32 | DataType::Uint64 => 'u',
+        _ => return format!("|V{size}"),
+    };
+    format!("{order}{kind}{size}")
+}
+
+fn io_error(verb: &str, path: &Path, error: &std::io::Error) -> Error {
+    let code = match error.kind() {
+        std::io::ErrorKind::NotFound => Code::NotFound,
+        std::io::ErrorKind::PermissionDenied => Code::PermissionDenied,
+        _ => Code::Unknown,
+    };
+    Error::new(code, format!("cannot {verb} {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A version 1 header, padded as NumPy does.
+    fn file(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+        let order = if fortran { "True" } else { "False" };
+        let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+        while (header.len() + 11) % 64 != 0 {
+            header.push(' ');
+        }
+        header.push('\n');
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn byte_order_and_column_major_are_undone() {
+        let data: Vec<u8> = [1u16, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let tensor = from_reader(file(">u2", true, "(2, 3)", &data).as_slice()).unwrap();
+        assert_eq!(tensor.as_slice::<u16>().unwrap(), [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn text_becomes_strings() {
+        let data: Vec<u8> = "aé\0b\0\0".chars().flat_map(|c| (c as u32).to_le_bytes()).collect();
+        let tensor = from_reader(file("<U3", false, "(2,)", &data).as_slice()).unwrap();
+        assert_eq!(tensor.as_slice::<TString>().unwrap(), [TString::from("aé"), TString::from("b")]);
+    }
+
+    #[test]
+    fn broken_files_are_errors() {
+        for bytes in [
+            file("<f4", false, "(3,)", &[0; 11]),
+            file("<f4", false, "(4611686018427387904, 8)", &[]),
+            file("<M8[s]", false, "(1,)", &[0; 8]),
+            b"\x93NUMPY\x01\x00\xff\xff".to_vec(),
+            Vec::new(),
+        ] {
+            assert_eq!(from_reader(bytes.as_slice()).unwrap_err().code(), Code::InvalidArgument);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let path = std::env::temp_dir().join(format!("kernlink-npy-{}.npy", std::process::id()));
+        for tensor in [
+            Tensor::from_elements([2, 0, 3], &[] as &[f64]).unwrap(),
+            Tensor::scalar(7i64),
+            Tensor::vector(&[true, false, true]).unwrap(),
+            Tensor::vector(&[TString::from("a"), TString::from("long")]).unwrap(),
+        ] {
+            write(&path, &tensor).unwrap();
+            let read = read(&path).unwrap();
+            assert_eq!(crate::golden::compare(&read, &tensor, None), Ok(()));
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+}
