@@ -1,0 +1,27 @@
+//! Runs both ops of this crate, in one graph with ops of Kernlink's own.
+
+use custom_ops::{median_pool, zero_out};
+use kernlink::prelude::*;
+
+fn main() -> Result<()> {
+    let mut graph = Graph::new(&kernlink::registry()?);
+
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build()?;
+    zero_out(&mut graph, x).preserve_index(2).name("zeroed").build()?;
+
+    let photo = ops::placeholder(&mut graph, DataType::Int32).name("photo").build()?;
+    let clean = median_pool(&mut graph, photo, "SAME").build()?;
+    ops::sub(&mut graph, photo, clean).name("noise").build()?;
+
+    let session = Session::new(graph)?;
+    let numbers = Tensor::vector(&[5.0f32, 4.0, 3.0, 2.0, 1.0])?;
+    println!("ZeroOut keeps one element:  {}", session.run(&[("x", numbers)], &["zeroed"], &[])?[0]);
+
+    // A grey picture with one white pixel.
+    let mut pixels = [100i32; 5 * 5];
+    pixels[2 * 5 + 3] = 255;
+    let photo = Tensor::from_elements([1, 5, 5, 1], &pixels)?;
+    let noise = session.run(&[("photo", photo)], &["noise"], &[])?.remove(0);
+    println!("what MedianPool removed:    {}", noise.reshaped([5, 5])?);
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! MedianPool: median pooling in one pass, where TensorFlow composes ExtractImagePatches, Reshape and TopKV2.
+
+use kernlink::prelude::*;
+
+/// The median of each window of `ksize` × `ksize` pixels, channel by channel.
+///
+/// Outside the image there are zeros (padding `SAME`), or windows stay inside it (`VALID`). A window with an even
+/// number of elements gives the upper of its two middle ones. A NaN in a window makes its median NaN.
+#[register_op(
+    attr("T: {float, double, int32, uint8, int16, int8, int64}"),
+    attr("ksize: int >= 1 = 3", "Height and width of the window, in pixels."),
+    attr("stride: int >= 1 = 1", "Pixels from one window to the next, in both directions."),
+    attr("padding: {'SAME', 'VALID'}"),
+    input("images: T", "`[batch, height, width, channels]`"),
+    output("medians: T", "`[batch, new_height, new_width, channels]`"),
+    shape_fn = median_pool_shape
+)]
+pub struct MedianPool;
+
+fn median_pool_shape(ctx: &mut InferenceContext) -> Result<()> {
+    let window = Window::new(ctx.attr("ksize")?, ctx.attr("stride")?, &ctx.attr::<String>("padding")?)?;
+    let images = ctx.with_rank(ctx.input(0), 4)?;
+    let mut dims = Vec::with_capacity(4);
+    for axis in 0..4 {
+        let dim = ctx.dim(images, axis);
+        dims.push(match ctx.value(dim) {
+            Some(size) if axis == 1 || axis == 2 => {
+                let (size, _) = window.output(size as usize)?;
+                ctx.make_dim(size as i64)
+            }
+            None if axis == 1 || axis == 2 => ctx.unknown_dim(),
+            _ => dim,
+        });
+    }
+    let medians = ctx.make_shape(dims);
+    ctx.set_output(0, medians);
+    Ok(())
+}
+
+/// The most elements of a window.
+const MAX_WINDOW: usize = 1 << 20;
+
+/// Which pixels belong to a window.
+#[derive(Clone, Copy)]
+struct Window {
+    size: usize,
+    stride: usize,
+    same: bool,
+}
+
+impl Window {
+    fn new(ksize: i64, stride: i64, padding: &str) -> Result<Window> {
+        let (size, stride) = (ksize as usize, stride as usize);
+        ensure!(
+            size.checked_mul(size).is_some_and(|elements| elements <= MAX_WINDOW),
+            InvalidArgument,
+            "a window of {ksize} x {ksize} pixels has more than {MAX_WINDOW} elements"
+        );
+        Ok(Window { size, stride, same: padding == "SAME" })
+    }
+
+    /// The number of windows along a dimension, and the zeros before its first pixel.
+    fn output(&self, input: usize) -> Result<(usize, usize)> {
+        if self.same {
+            let count = input.div_ceil(self.stride);
+            let covered = count.saturating_sub(1).saturating_mul(self.stride).saturating_add(self.size);
+            return Ok((count, covered.saturating_sub(input) / 2));
+        }
+        ensure!(
+            input >= self.size,
+            InvalidArgument,
+            "a window of {} pixels does not fit into {input} pixels without padding",
+            self.size
+        );
+        Ok(((input - self.size) / self.stride + 1, 0))
+    }
+}
+
+struct MedianPoolKernel<T> {
+    window: Window,
+    element: PhantomData<T>,
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64, i32, u8, i16, i8, i64])]
+impl<T: Number + PartialOrd> OpKernel<MedianPool> for MedianPoolKernel<T> {
+    fn new(ctx: &KernelConstruction<MedianPool>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        Ok(Self { window: Window::new(attrs.ksize, attrs.stride, &attrs.padding)?, element: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<MedianPool>) -> Result<()> {
+        let images = ctx.input(MedianPool::IMAGES)?;
+        let &[batch, height, width, channels] = images.shape().dims() else {
+            bail!(InvalidArgument, "images must have rank 4, not shape {}", images.shape());
+        };
+        let (rows, top) = self.window.output(height)?;
+        let (columns, left) = self.window.output(width)?;
+        let mut medians = ctx.allocate_output(MedianPool::MEDIANS, [batch, rows, columns, channels])?;
+        if medians.num_elements() > 0 {
+            let image = Image { pixels: images.as_slice::<T>()?, height, width, channels, top, left };
+            let row_length = columns * channels;
+            let cost = if self.window.size == 3 { 4 } else { 10 * self.window.size * self.window.size };
+            ctx.parallel_chunks(medians.as_mut_slice::<T>()?, row_length, cost, |first, piece| {
+                let mut scratch = Scratch::new(&image, &self.window, columns);
+                for (i, medians) in piece.chunks_exact_mut(row_length).enumerate() {
+                    let row = first / row_length + i;
+                    scratch.load(&image, row / rows, row % rows * self.window.stride);
+                    scratch.medians(medians);
+                }
+            });
+        }
+        ctx.set_output(MedianPool::MEDIANS, medians)
+    }
+}
+
+/// A batch of images, with the zeros before their first row and column.
+struct Image<'a, T> {
+    pixels: &'a [T],
+    height: usize,
+    width: usize,
+    channels: usize,
+    top: usize,
+    left: usize,
+}
+
+/// The rows of input under one row of windows, with zeros around, and room for one window.
+struct Scratch<T> {
+    rows: Vec<Vec<T>>,
+    window: Window,
+    channels: usize,
+    elements: Vec<T>,
+}
+
+impl<T: Number + PartialOrd> Scratch<T> {
+    fn new(image: &Image<T>, window: &Window, columns: usize) -> Self {
+        let padded = ((columns - 1) * window.stride + window.size).max(image.left + image.width);
+        Scratch {
+            rows: vec![vec![T::ZERO; padded * image.channels]; window.size],
+            window: *window,
+            channels: image.channels,
+            elements: Vec::with_capacity(window.size * window.size),
+        }
+    }
+
+    /// Copies the rows from `top` (zeros included) of an image of the batch.
+    fn load(&mut self, image: &Image<T>, batch: usize, top: usize) {
+        let length = image.width * image.channels;
+        for (i, row) in self.rows.iter_mut().enumerate() {
+            let target = &mut row[image.left * image.channels..][..length];
+            match (top + i).checked_sub(image.top).filter(|&y| y < image.height) {
+                Some(y) => target.copy_from_slice(&image.pixels[(batch * image.height + y) * length..][..length]),
+                None => target.fill(T::ZERO),
+            }
+        }
+    }
+
+    fn medians(&mut self, medians: &mut [T]) {
+        if self.window.size == 3 && self.window.stride == 1 {
+            return self.medians_of_nine(medians);
+        }
+        let middle = self.window.size * self.window.size / 2;
+        for (i, median) in medians.iter_mut().enumerate() {
+            let (column, channel) = (i / self.channels, i % self.channels);
+            self.elements.clear();
+            for row in &self.rows {
+                let first = column * self.window.stride * self.channels + channel;
+                self.elements.extend(row[first..].iter().step_by(self.channels).take(self.window.size));
+            }
+            // Only NaN differs from itself.
+            *median = match self.elements.iter().find(|element| *element != *element) {
+                Some(nan) => *nan,
+                None => {
+                    *self
+                        .elements
+                        .select_nth_unstable_by(middle, |a, b| {
+                            a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)
+                        })
+                        .1
+                }
+            };
+        }
+    }
+
+    /// 3 × 3 windows side by side: neighbours in the row are neighbours in memory, so that one loop over the row does
+    /// many windows at once. The network of 19 exchanges is Paeth's (Graphics Gems, 1990).
+    fn medians_of_nine(&self, medians: &mut [T]) {
+        let length = medians.len();
+        let at = |row: usize, column: usize| &self.rows[row][column * self.channels..][..length];
+        let sources: [&[T]; 9] = std::array::from_fn(|i| at(i / 3, i % 3));
+        for i in 0..length {
+            let mut p: [T; 9] = std::array::from_fn(|k| sources[k][i]);
+            let nan = p.iter().fold(T::ZERO, |nan, &x| if x == x { nan } else { x });
+            for (a, b) in NETWORK {
+                let (low, high) = if p[b] < p[a] { (p[b], p[a]) } else { (p[a], p[b]) };
+                (p[a], p[b]) = (low, high);
+            }
+            medians[i] = if nan == nan { p[4] } else { nan };
+        }
+    }
+}
+
+/// Exchanges that bring the median of nine to position 4.
+const NETWORK: [(usize, usize); 19] = [
+    (1, 2), (4, 5), (7, 8), (0, 1), (3, 4), (6, 7), (1, 2), (4, 5), (7, 8), (0, 3),
+    (5, 8), (4, 7), (3, 6), (1, 4), (2, 5), (4, 7), (4, 2), (6, 4), (4, 2),
+];
