@@ -63,9 +63,7 @@ pub mod prelude {
     pub use std::marker::PhantomData;
 
     pub use crate::ops;
-    pub use kernlink_framework::dtype::{
-        Complex32, Complex64, DataType, Element, Number, Pod, TString, bf16, f16,
-    };
+    pub use kernlink_framework::dtype::{Complex32, Complex64, DataType, Element, Number, Pod, TString, bf16, f16};
     pub use kernlink_framework::graph::{Graph, NodeId, Output};
     pub use kernlink_framework::kernel::{KernelConstruction, KernelContext, OpKernel};
     pub use kernlink_framework::runtime::{Callable, Session, SessionOptions};

@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     let answers = session.run(&[("images", images.clone())], &["probabilities", "classes"], &[])?;
     let ran = start.elapsed();
 
-    let [probabilities, classes] = [answers[0].as_slice::<f32>()?, answers[1].as_slice::<i64>()?];
+    let (probabilities, classes) = (answers[0].as_slice::<f32>()?, answers[1].as_slice::<i64>()?);
     let labels = kernlink::npy::read(folder.join("labels.npy"))?;
     let labels = labels.as_slice::<i64>()?;
     show(images.as_slice::<f32>()?, probabilities, classes, labels);

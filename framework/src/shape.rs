@@ -123,9 +123,7 @@ impl Shape {
     #[track_caller]
     pub fn broadcast(&self, other: &Shape) -> Result<Shape> {
         let rank = self.rank().max(other.rank());
-        let size = |shape: &Shape, axis: usize| {
-            (axis + shape.rank()).checked_sub(rank).map_or(1, |axis| shape.0[axis])
-        };
+        let size = |shape: &Shape, axis: usize| (axis + shape.rank()).checked_sub(rank).map_or(1, |axis| shape.0[axis]);
         let mut dims = SmallVec::with_capacity(rank);
         for axis in 0..rank {
             dims.push(match (size(self, axis), size(other, axis)) {

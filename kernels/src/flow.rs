@@ -77,7 +77,7 @@ fn hand_on(ctx: &mut RawContext<'_>) -> Result<()> {
 struct IdentityKernel;
 
 macro_rules! identities {
-    ($($op:ident),*) => {$(
+    ($($op:ident: $is_identity:literal),* $(,)?) => {$(
         #[register_kernel(device = Cpu)]
         impl OpKernel<ops::$op> for IdentityKernel {
             fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
@@ -91,11 +91,16 @@ macro_rules! identities {
             fn is_expensive(&self) -> bool {
                 false
             }
+
+            fn is_identity(&self) -> bool {
+                $is_identity
+            }
         }
     )*};
 }
 
-identities!(Identity, IdentityN, PlaceholderWithDefault, PreventGradient, StopGradient);
+// A PlaceholderWithDefault is kept apart from its default: what depends on it must not take it for a constant.
+identities!(Identity: true, IdentityN: true, PlaceholderWithDefault: false, PreventGradient: true, StopGradient: true);
 
 struct NoOpKernel;
 

@@ -130,12 +130,7 @@ pub(crate) fn gemm<T: Gemm>(
 ///
 /// # Errors
 /// As [`gemm`].
-pub(crate) fn gemm_here<T: Gemm>(
-    sizes: Sizes,
-    a: Matrix<'_, T>,
-    b: Matrix<'_, T>,
-    c: Target<'_, T>,
-) -> Result<()> {
+pub(crate) fn gemm_here<T: Gemm>(sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c: Target<'_, T>) -> Result<()> {
     check(sizes, &a, &b, &c)?;
     T::run(None, sizes, a, b, c)
 }
@@ -166,13 +161,7 @@ impl<T> Shared<T> {
 }
 
 /// Splits the larger side of `c` over the threads.
-fn split<T: Gemm>(
-    ctx: Option<&RawContext<'_>>,
-    sizes: Sizes,
-    a: Matrix<'_, T>,
-    b: Matrix<'_, T>,
-    c: Target<'_, T>,
-) {
+fn split<T: Gemm>(ctx: Option<&RawContext<'_>>, sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c: Target<'_, T>) {
     let Sizes { m, k, n } = sizes;
     if m == 0 || n == 0 {
         return;
@@ -431,7 +420,8 @@ mod tests {
 
     #[test]
     fn products_agree_with_the_definition() {
-        for (m, k, n) in [(1, 1, 1), (1, 70, 130), (3, 0, 2), (0, 3, 2), (2, 3, 0), (9, 5, 17), (70, 3, 66), (2, 65, 1)] {
+        for (m, k, n) in [(1, 1, 1), (1, 70, 130), (3, 0, 2), (0, 3, 2), (2, 3, 0), (9, 5, 17), (70, 3, 66), (2, 65, 1)]
+        {
             agrees(|i| i as f32, m, k, n);
             agrees(|i| i as f64, m, k, n);
             agrees(|i| i as i8, m, k, n);

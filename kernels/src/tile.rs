@@ -144,13 +144,7 @@ unsafe fn whole<const R: usize, const WIDE: bool>(
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn avx2<const R: usize>(
-    segments: &[Segment],
-    length: usize,
-    mut panel: *const f32,
-    c: *mut f32,
-    stride: usize,
-) {
+unsafe fn avx2<const R: usize>(segments: &[Segment], length: usize, mut panel: *const f32, c: *mut f32, stride: usize) {
     use std::arch::x86_64::*;
     let mut sums = [[_mm256_setzero_ps(); 2]; R];
     // SAFETY: the caller's promise.

@@ -149,7 +149,14 @@ impl DataType {
         use DataType::*;
         matches!(
             self,
-            Float | Double | Half | Bfloat16 | Float8E5m2 | Float8E4m3fn | Float8E4m3fnuz | Float8E4m3b11fnuz
+            Float
+                | Double
+                | Half
+                | Bfloat16
+                | Float8E5m2
+                | Float8E4m3fn
+                | Float8E4m3fnuz
+                | Float8E4m3b11fnuz
                 | Float8E5m2fnuz
         )
     }
@@ -162,10 +169,7 @@ impl DataType {
     /// Whether elements are integers, quantized ones excluded.
     pub const fn is_integer(self) -> bool {
         use DataType::*;
-        matches!(
-            self,
-            Int8 | Int16 | Int32 | Int64 | Uint8 | Uint16 | Uint32 | Uint64 | Int4 | Uint4 | Int2 | Uint2
-        )
+        matches!(self, Int8 | Int16 | Int32 | Int64 | Uint8 | Uint16 | Uint32 | Uint64 | Int4 | Uint4 | Int2 | Uint2)
     }
 
     /// `==` that constant evaluation can use.

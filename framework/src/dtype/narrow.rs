@@ -38,7 +38,7 @@ macro_rules! float8 {
     ($($(#[$doc:meta])* $name:ident { mantissa: $mantissa:literal, bias: $bias:literal, style: $style:ident };)*) => {
         $(
             $(#[$doc])*
-            #[derive(Clone, Copy, Default, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+            #[derive(Clone, Copy, Default, bytemuck::Pod, bytemuck::Zeroable)]
             #[repr(transparent)]
             pub struct $name(pub u8);
 

@@ -121,9 +121,7 @@ pub fn default_value(default: &AttrDefault) -> Result<AttrValue> {
         AttrDefault::ListTensor(items) => AttrValue::ListTensor(
             items.iter().map(|bytes| proto::tensor_from_proto(&decode(bytes)?)).collect::<Result<_>>()?,
         ),
-        AttrDefault::Func(_) | AttrDefault::ListFunc(_) => {
-            proto::attr_from_proto(&proto::default_to_proto(default)?)?
-        }
+        AttrDefault::Func(_) | AttrDefault::ListFunc(_) => proto::attr_from_proto(&proto::default_to_proto(default)?)?,
     })
 }
 

@@ -24,7 +24,7 @@ impl Graph {
         let shapes = inputs.iter().map(|&input| self.shape(input).clone()).collect();
         let values = inputs.iter().map(|&input| self.constant(input).cloned()).collect();
         let mut context = InferenceContext::new(op.def, attrs, signature, shapes, values);
-        shape_fn(&mut context)?;
+        context.run(shape_fn)?;
         Ok(context.into_outputs())
     }
 
@@ -32,7 +32,11 @@ impl Graph {
     pub fn constant(&self, output: Output) -> Option<&Tensor> {
         let node = self.node(output.node);
         match node.attrs.get("value") {
-            Some(AttrValue::Tensor(tensor)) if node.op.def.name == "Const" => Some(tensor),
+            Some(AttrValue::Tensor(tensor))
+                if node.op.def.name == "Const" && tensor.dtype() == node.signature.outputs[output.index].dtype =>
+            {
+                Some(tensor)
+            }
             _ => None,
         }
     }

@@ -81,12 +81,7 @@ pub const GRAPH_DEF_VERSION: i32 = 2314;
 impl Graph {
     /// An empty graph over the ops and kernels of a registry.
     pub fn new(registry: &Arc<Registry>) -> Graph {
-        Graph {
-            registry: registry.clone(),
-            nodes: Vec::new(),
-            by_name: HashMap::new(),
-            producer: GRAPH_DEF_VERSION,
-        }
+        Graph { registry: registry.clone(), nodes: Vec::new(), by_name: HashMap::new(), producer: GRAPH_DEF_VERSION }
     }
 
     /// The registry that the graph was made with.

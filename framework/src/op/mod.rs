@@ -6,6 +6,8 @@ mod display;
 mod signature;
 mod typed;
 
-pub use def::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, Deprecation, List, OpDef, Str};
+pub use def::{
+    AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, Deprecation, List, OpDef, Str,
+};
 pub use signature::{InOutType, Signature};
 pub use typed::{FromAttrValue, InputArg, InputListArg, Op, OutputArg, OutputListArg};

@@ -131,10 +131,9 @@ pub fn attr_to_proto(value: &AttrValue) -> Result<ProtoValue> {
         AttrValue::ListShape(items) => {
             Value::List(ListValue { shape: items.iter().map(shape_to_proto).collect(), ..empty() })
         }
-        AttrValue::ListTensor(items) => Value::List(ListValue {
-            tensor: items.iter().map(tensor_to_proto).collect::<Result<_>>()?,
-            ..empty()
-        }),
+        AttrValue::ListTensor(items) => {
+            Value::List(ListValue { tensor: items.iter().map(tensor_to_proto).collect::<Result<_>>()?, ..empty() })
+        }
         AttrValue::ListFunc(items) => {
             Value::List(ListValue { func: items.iter().map(name_list).collect::<Result<_>>()?, ..empty() })
         }

@@ -7,7 +7,7 @@ mod tensor;
 #[cfg(feature = "text-format")]
 mod text;
 
-#[allow(missing_docs, reason = "generated from framework/proto/tensorflow.proto")]
+#[allow(missing_docs, clippy::large_enum_variant, reason = "generated from framework/proto/tensorflow.proto")]
 mod tensorflow {
     include!("tensorflow.rs");
 }

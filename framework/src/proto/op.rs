@@ -214,9 +214,7 @@ pub(crate) fn default_to_proto(default: &AttrDefault) -> Result<ProtoValue> {
         AttrDefault::ListType(items) => {
             Value::List(ListValue { r#type: items.iter().map(|t| t.number()).collect(), ..empty() })
         }
-        AttrDefault::ListShape(items) => {
-            Value::List(ListValue { shape: items.iter().map(shape).collect(), ..empty() })
-        }
+        AttrDefault::ListShape(items) => Value::List(ListValue { shape: items.iter().map(shape).collect(), ..empty() }),
         AttrDefault::ListTensor(items) => {
             Value::List(ListValue { tensor: items.iter().map(|t| decode(t)).collect::<Result<_>>()?, ..empty() })
         }

@@ -8,7 +8,8 @@ use crate::proto::{shape_from_proto, shape_to_proto};
 use crate::shape::Shape;
 use crate::tensor::{ResourceHandle, Tensor};
 
-/// The tensor in a message. Values that are fewer than the elements repeat the last one, as TensorFlow reads them.
+/// The tensor in a message. As TensorFlow reads them, values that are fewer than the elements repeat the last one, and
+/// values beyond the elements are left out.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for an unknown dtype, a bad shape, or values that do not fit it; RESOURCE_EXHAUSTED if there is
@@ -91,9 +92,7 @@ fn from_values(dtype: DataType, shape: Shape, proto: &TensorProto) -> Result<Ten
         DataType::Float8E4m3fnuz => fill(shape, &bytes.iter().map(|&b| Float8E4M3Fnuz(b)).collect::<Vec<_>>()),
         DataType::Float8E4m3b11fnuz => fill(shape, &bytes.iter().map(|&b| Float8E4M3B11Fnuz(b)).collect::<Vec<_>>()),
         DataType::Float8E5m2fnuz => fill(shape, &bytes.iter().map(|&b| Float8E5M2Fnuz(b)).collect::<Vec<_>>()),
-        DataType::String | DataType::Resource | DataType::Variant => {
-            Err(Error::internal("objects are read elsewhere"))
-        }
+        DataType::String | DataType::Resource | DataType::Variant => Err(Error::internal("objects are read elsewhere")),
     }
 }
 
@@ -105,7 +104,7 @@ fn pairs<P: Copy, C>(parts: &[P], join: impl Fn(P, P) -> C) -> Result<Vec<C>> {
 }
 
 fn fill<T: Pod>(shape: Shape, values: &[T]) -> Result<Tensor> {
-    check_count(&shape, values.len())?;
+    let values = &values[..values.len().min(shape.num_elements())];
     let Some(&last) = values.last() else { return Tensor::zeros(T::DTYPE, shape) };
     let mut tensor = Tensor::alloc(T::DTYPE, shape)?;
     let elements = tensor.as_mut_slice::<T>()?;
@@ -116,7 +115,7 @@ fn fill<T: Pod>(shape: Shape, values: &[T]) -> Result<Tensor> {
 }
 
 fn fill_objects<T: crate::dtype::Element>(shape: Shape, values: &[T]) -> Result<Tensor> {
-    check_count(&shape, values.len())?;
+    let values = &values[..values.len().min(shape.num_elements())];
     let mut tensor = Tensor::zeros(T::DTYPE, shape)?;
     if let Some(last) = values.last() {
         let (head, tail) = tensor.as_mut_slice::<T>()?.split_at_mut(values.len());
@@ -124,13 +123,6 @@ fn fill_objects<T: crate::dtype::Element>(shape: Shape, values: &[T]) -> Result<
         tail.fill(last.clone());
     }
     Ok(tensor)
-}
-
-fn check_count(shape: &Shape, values: usize) -> Result<()> {
-    if values > shape.num_elements() {
-        return Err(Error::invalid_argument(format!("a tensor of shape {shape} has {values} values")));
-    }
-    Ok(())
 }
 
 fn handle_from_proto(proto: &ResourceHandleProto) -> ResourceHandle {

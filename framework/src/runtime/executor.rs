@@ -54,7 +54,7 @@ impl RunState {
 impl Plan {
     /// Runs the plan. `feeds` are those that it was laid out for, in order, checked.
     pub(super) fn run(&self, feeds: &[Tensor], pool: Option<&ThreadPool>, device: &str) -> Result<Vec<Tensor>> {
-        let mut state = lock(&self.idle).pop().unwrap_or_else(|| Box::new(RunState::new(self)));
+        let mut state = lock(&self.idle).pop().unwrap_or_else(|| RunState::new(self));
         let mut ready = std::mem::take(&mut state.ready);
         let run = Run {
             plan: self,
@@ -168,9 +168,8 @@ impl<'r> Run<'r> {
         let slots = &self.state.slots[node.inputs.clone()];
         // SAFETY: these slots are this node's alone, and all writes to them are done: its pending count is zero.
         // `Slot` is a wrapper of `UnsafeCell<Option<Tensor>>`, which has the layout of its contents.
-        let inputs = unsafe {
-            std::slice::from_raw_parts_mut(slots.as_ptr().cast_mut().cast::<Option<Tensor>>(), slots.len())
-        };
+        let inputs =
+            unsafe { std::slice::from_raw_parts_mut(slots.as_ptr().cast_mut().cast::<Option<Tensor>>(), slots.len()) };
         for external in &self.plan.externals[node.externals.clone()] {
             let tensor = match external.source {
                 Source::Constant(index) => &self.plan.constants[index as usize],
@@ -181,8 +180,7 @@ impl<'r> Run<'r> {
         }
         let mut outputs: SmallVec<[Option<Tensor>; 2]> = SmallVec::new();
         outputs.resize_with(node.outputs.len(), || None);
-        let mut context =
-            RawContext::new(&node.name, node.op, &node.signature, inputs, &mut outputs, self.pool);
+        let mut context = RawContext::new(&node.name, node.op, &node.signature, inputs, &mut outputs, self.pool);
         match catch_unwind(AssertUnwindSafe(|| node.kernel.compute(&mut context))) {
             Ok(result) => result?,
             Err(panic) => return Err(Error::internal(format!("the kernel panicked: {}", panic_text(&*panic)))),

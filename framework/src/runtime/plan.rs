@@ -108,7 +108,7 @@ pub(super) struct Plan {
     /// Whether some node is expensive, so that a run belongs on the pool.
     pub(super) has_expensive: AtomicBool,
     /// States of runs that have ended, for reuse.
-    pub(super) idle: Mutex<Vec<Box<RunState>>>,
+    pub(super) idle: Mutex<Vec<RunState>>,
 }
 
 /// What a feed must be.

@@ -231,16 +231,22 @@ impl Tensor {
         }
     }
 
-    /// The elements of an `int32` or `int64` tensor, in order.
+    /// The elements of a tensor of integers, in order.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for another dtype.
+    /// INVALID_ARGUMENT for a dtype whose values are not all `i64`s.
     #[track_caller]
     pub fn to_i64_vec(&self) -> Result<Vec<i64>> {
+        fn widened<T: Pod + Into<i64>>(elements: &[T]) -> Vec<i64> {
+            elements.iter().map(|&value| value.into()).collect()
+        }
         match self.dtype {
-            DataType::Int32 => Ok(self.as_slice::<i32>()?.iter().map(|&value| i64::from(value)).collect()),
+            DataType::Int8 => Ok(widened(self.as_slice::<i8>()?)),
+            DataType::Uint8 => Ok(widened(self.as_slice::<u8>()?)),
+            DataType::Int16 => Ok(widened(self.as_slice::<i16>()?)),
+            DataType::Int32 => Ok(widened(self.as_slice::<i32>()?)),
             DataType::Int64 => Ok(self.as_slice::<i64>()?.to_vec()),
-            other => Err(Error::invalid_argument(format!("int32 or int64 is expected, not {other}"))),
+            other => Err(Error::invalid_argument(format!("integers are expected, not {other}"))),
         }
     }
 

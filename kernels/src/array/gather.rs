@@ -8,7 +8,7 @@ use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::{checked_shape, integers, scalar};
+use super::integers::{checked_shape, scalar};
 use super::rows::take_rows;
 
 /// `[1,2]`: where element `index` stands in a tensor of this shape, for messages.
@@ -60,7 +60,7 @@ fn gather(ctx: &RawContext<'_>, axis: Option<i64>, batch_dims: i64) -> Result<Te
         return Ok(output);
     }
 
-    let picks = integers(indices)?;
+    let picks = indices.to_i64_vec()?;
     if let Some(bad) = picks.iter().position(|&index| index < 0 || index as usize >= size) {
         return Err(Error::invalid_argument(format!(
             "indices{} = {} is not in [0, {size})",
@@ -158,7 +158,7 @@ impl OpKernel<ops::GatherNd> for GatherNdKernel {
                 "Requested more than 0 entries, but params is empty.  Params shape: {}",
                 params.shape()
             );
-            let rows = self.rows(&integers(indices)?, indexed, count, outer, params.shape())?;
+            let rows = self.rows(&indices.to_i64_vec()?, indexed, count, outer, params.shape())?;
             take_rows(ctx, &mut output, params, row.iter().product(), &|r| rows[r])?;
         }
         ctx.set_output(ops::GatherNd::OUTPUT, output)

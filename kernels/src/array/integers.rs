@@ -1,39 +1,22 @@
 //! Integers that kernels read from tensors: shapes, axes, sizes, indices.
 
-use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 
-/// The elements of a tensor of integers of up to 64 bits, unsigned 64-bit ones excluded.
-#[track_caller]
-pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>> {
-    fn widened<T: kernlink::dtype::Element + Copy + Into<i64>>(tensor: &Tensor) -> Result<Vec<i64>> {
-        Ok(tensor.as_slice::<T>()?.iter().map(|&value| value.into()).collect())
-    }
-    match tensor.dtype() {
-        DataType::Int8 => widened::<i8>(tensor),
-        DataType::Uint8 => widened::<u8>(tensor),
-        DataType::Int16 => widened::<i16>(tensor),
-        DataType::Int32 => widened::<i32>(tensor),
-        DataType::Int64 => widened::<i64>(tensor),
-        other => bail!(InvalidArgument, "integers are expected, not {other}"),
-    }
-}
-
 /// The elements of a vector of integers.
 #[track_caller]
 pub(crate) fn vector(tensor: &Tensor, name: &str) -> Result<Vec<i64>> {
     ensure!(tensor.rank() == 1, InvalidArgument, "{name} must be a vector, not of shape {}", tensor.shape());
-    integers(tensor)
+    tensor.to_i64_vec()
 }
 
 /// The elements of a vector of integers, or the one of a scalar: an old way to state a shape.
 #[track_caller]
 pub(crate) fn vector_or_scalar(tensor: &Tensor, name: &str) -> Result<Vec<i64>> {
     ensure!(tensor.rank() <= 1, InvalidArgument, "{name} must be a vector, not of shape {}", tensor.shape());
-    integers(tensor)
+    tensor.to_i64_vec()
 }
 
 /// The rows of an `[n, 2]` tensor of integers.
@@ -41,7 +24,7 @@ pub(crate) fn vector_or_scalar(tensor: &Tensor, name: &str) -> Result<Vec<i64>> 
 pub(crate) fn pairs(tensor: &Tensor, rows: usize, name: &str) -> Result<Vec<[i64; 2]>> {
     let expected = Shape::from([rows, 2]);
     ensure!(*tensor.shape() == expected, InvalidArgument, "{name} must have shape {expected}, not {}", tensor.shape());
-    Ok(integers(tensor)?.as_chunks::<2>().0.to_vec())
+    Ok(tensor.to_i64_vec()?.as_chunks::<2>().0.to_vec())
 }
 
 /// Fails unless the tensor is a scalar.
@@ -73,7 +56,7 @@ pub(crate) fn scalar(tensor: &Tensor, name: &str) -> Result<i64> {
 /// The integer in a tensor of one element.
 #[track_caller]
 pub(crate) fn single(tensor: &Tensor, name: &str) -> Result<i64> {
-    match integers(tensor)?.as_slice() {
+    match tensor.to_i64_vec()?.as_slice() {
         [value] => Ok(*value),
         values => bail!(InvalidArgument, "{name} must have exactly one element, not {}", values.len()),
     }

@@ -66,7 +66,7 @@ impl OpKernel<ops::Where> for WhereKernel {
             Unimplemented,
             "Where on half is not available on CPU: TensorFlow refuses it too"
         );
-        ensure!(rank > 0, InvalidArgument, "WhereOp : Unhandled input dimensions: 0");
+        ensure!((1..=8).contains(&rank), InvalidArgument, "WhereOp : Unhandled input dimensions: {rank}");
         let mut count = 0;
         for_each_nonzero(input, |_| count += 1)?;
         let mut output = ctx.allocate_output(ops::Where::INDEX, [count, rank])?;

@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::element::{bytes_mut, match_objects};
-use super::integers::{ensure_scalar, integers, scalar};
+use super::integers::{ensure_scalar, scalar};
 use super::repeat::fill;
 
 struct OneHotKernel {
@@ -51,7 +51,7 @@ impl OpKernel<ops::OneHot> for OneHotKernel {
         if output.num_elements() > 0 {
             fill(ctx, &mut output, off)?;
             let suffix: usize = indices.shape()[axis..].iter().product();
-            let hot = integers(indices)?.into_iter().enumerate().filter_map(|(i, index)| {
+            let hot = indices.to_i64_vec()?.into_iter().enumerate().filter_map(|(i, index)| {
                 let index = usize::try_from(index).ok().filter(|&index| index < depth)?;
                 Some((i / suffix * depth + index) * suffix + i % suffix)
             });

@@ -59,6 +59,15 @@ impl OpKernel<ops::Tile> for TileKernel {
     }
 }
 
+/// How many runs of dimensions that are repeated, and of dimensions that are not, follow each other.
+fn runs(from: &[usize], to: &[usize]) -> usize {
+    let added = to.len() - from.len();
+    let repeated = |axis: usize| axis < added || from[axis - added] != to[axis];
+    let mut runs: Vec<bool> = (0..to.len()).filter(|&axis| to[axis] != 1).map(repeated).collect();
+    runs.dedup();
+    runs.len()
+}
+
 struct BroadcastToKernel;
 
 #[register_kernel(device = Cpu, host_memory = ["shape"], T = [
@@ -86,6 +95,12 @@ impl OpKernel<ops::BroadcastTo> for BroadcastToKernel {
             };
             let fits = input.shape().iter().zip(&shape[added..]).all(|(&from, &to)| from == to || from == 1);
             ensure!(fits, InvalidArgument, "Incompatible shapes: {} vs. {shape}", input.shape());
+            ensure!(
+                input.rank() == 0 || shape.num_elements() == 0 || runs(input.shape(), &shape) <= 5,
+                Unimplemented,
+                "Broadcast between {} and {shape} is not supported yet.",
+                input.shape()
+            );
             let (to, from) = (shape.strides(), input.shape().strides());
             let mut copy = StridedCopy::new(0, 0);
             for (axis, &dim) in shape.iter().enumerate() {

@@ -10,7 +10,7 @@ use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::{ensure_scalar, ensure_single, integers, scalar};
+use super::integers::{ensure_scalar, ensure_single, scalar};
 
 /// A number of which Range makes sequences.
 trait Progression: Number + PartialOrd {
@@ -155,7 +155,7 @@ impl OpKernel<ops::InvertPermutation> for InvertPermutationKernel {
     fn compute(&self, ctx: &mut KernelContext<'_, ops::InvertPermutation>) -> Result<()> {
         let input = ctx.input(ops::InvertPermutation::X)?;
         ensure!(input.rank() == 1, InvalidArgument, "invert_permutation expects a 1D vector.");
-        let permutation = integers(input)?;
+        let permutation = input.to_i64_vec()?;
         ensure!(
             permutation.len() <= i32::MAX as usize,
             InvalidArgument,

@@ -58,6 +58,11 @@ impl OpKernel<ops::Slice> for SliceKernel {
         } else {
             let (to, from) = (shape.strides(), input.shape().strides());
             let mut output = ctx.allocate_output(ops::Slice::OUTPUT, shape)?;
+            ensure!(
+                rank <= 8 || output.num_elements() == 0,
+                Unimplemented,
+                "SliceOp : Unhandled input dimensions: {rank}"
+            );
             let mut copy = StridedCopy::new(0, 0);
             let mut first = 0;
             for axis in 0..rank {

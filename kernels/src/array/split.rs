@@ -8,7 +8,7 @@ use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::{ensure_scalar, integers, single};
+use super::integers::{ensure_scalar, single};
 use super::strided::StridedCopy;
 
 /// Sets the outputs to parts of `input`, cut along `axis` into pieces of these sizes. Parts along the first axis share
@@ -128,7 +128,7 @@ impl OpKernel<ops::SplitV> for SplitVKernel {
             ctx.num_outputs(),
             sizes.shape()
         );
-        let sizes = integers(sizes)?;
+        let sizes = sizes.to_i64_vec()?;
         let input = ctx.input(ops::SplitV::VALUE)?.clone();
         let axis = split_axis(given, &input)?;
         let total = input.shape()[axis];

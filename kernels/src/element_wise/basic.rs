@@ -1,9 +1,7 @@
 //! Signs, squares, rounding and the classification of numbers.
 
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
-use kernlink_ops::{
-    Abs, Ceil, Floor, Inv, IsFinite, IsInf, IsNan, Neg, Reciprocal, Rint, Round, Sign, Square,
-};
+use kernlink_ops::{Abs, Ceil, Floor, Inv, IsFinite, IsInf, IsNan, Neg, Reciprocal, Rint, Round, Sign, Square};
 
 use super::complex;
 use super::unary::{UnaryFn, register_unary, unary};

@@ -1,9 +1,9 @@
 //! Bit operations and logic.
 
+use kernlink_macros::register_kernel;
 use kernlink_ops::{
     BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, LogicalAnd, LogicalNot, LogicalOr, RightShift,
 };
-use kernlink_macros::register_kernel;
 
 use super::binary::{Binary, binary, register_binary};
 use super::unary::{Unary, register_unary, unary};

@@ -100,8 +100,7 @@ pub(super) fn expm1(z: Complex64) -> Complex64 {
 }
 
 pub(super) fn log(z: Complex64) -> Complex64 {
-    let (large, small) =
-        if z.re.abs() > z.im.abs() { (z.re.abs(), z.im.abs()) } else { (z.im.abs(), z.re.abs()) };
+    let (large, small) = if z.re.abs() > z.im.abs() { (z.re.abs(), z.im.abs()) } else { (z.im.abs(), z.re.abs()) };
     // Near the unit circle the size is 1 and little, of which the logarithm keeps nothing.
     let size = if large > 0.5 && large < 2.0 {
         ((large - 1.0) * (large + 1.0) + small * small).ln_1p() / 2.0

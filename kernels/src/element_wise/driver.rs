@@ -52,11 +52,7 @@ const SHORT_RUN: usize = 48;
 ///
 /// # Errors
 /// INVALID_ARGUMENT if the shapes do not fit or the loop does not allow a value.
-pub(super) fn element_wise<const N: usize>(
-    ctx: &mut RawContext<'_>,
-    spec: &Spec<N>,
-    others: &[Tensor],
-) -> Result<()> {
+pub(super) fn element_wise<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[Tensor]) -> Result<()> {
     let (base, given) = (spec.first, N - others.len());
     let mut shapes = [const { None }; N];
     for (i, slot) in shapes.iter_mut().enumerate() {
@@ -232,9 +228,8 @@ impl<const N: usize> Job<N> {
             let inputs: [*const u8; N] = std::array::from_fn(|i| self.inputs[i].add(first[i] * self.sizes[i]));
             (self.output.add(at * self.output_size), inputs)
         };
-        let direct: [bool; N] = std::array::from_fn(|i| {
-            (steps[i] == 1 || length == 1) && !std::ptr::eq(self.inputs[i], self.output)
-        });
+        let direct: [bool; N] =
+            std::array::from_fn(|i| (steps[i] == 1 || length == 1) && !std::ptr::eq(self.inputs[i], self.output));
         if direct == [true; N] {
             // SAFETY: every input lies in a row of `length` elements and is not the output.
             return unsafe { (self.run)(inputs, output, length) };

@@ -112,10 +112,14 @@ fn pixels_by_patches<T: Gemm>(
                 gather(geometry, input, start + pixel, group * geometry.patch_depth, target);
             }
             let sizes = Sizes { m: count, k: patch, n: group_depth };
-            let filter =
-                Matrix { data: &filter[group * group_depth..], row_stride: depth, column_stride: 1 };
+            let filter = Matrix { data: &filter[group * group_depth..], row_stride: depth, column_stride: 1 };
             let data = &mut output[group * group_depth..];
-            gemm_here(sizes, Matrix::rows(scratch, patch), filter, Target { data, row_stride: depth, accumulate: false })?;
+            gemm_here(
+                sizes,
+                Matrix::rows(scratch, patch),
+                filter,
+                Target { data, row_stride: depth, accumulate: false },
+            )?;
         }
     }
     Ok(())
@@ -237,8 +241,8 @@ fn run_tiles(
     let panels_per_group = (depth / groups).div_ceil(COLUMNS);
     // A filter's row is one segment if its columns are neighbours, inside the input and all channels are seen.
     let columns = &geometry.columns;
-    let merged = groups == 1
-        && (columns.window == 1 || (columns.dilation == 1 && columns.interior() == (0..columns.output)));
+    let merged =
+        groups == 1 && (columns.window == 1 || (columns.dilation == 1 && columns.interior() == (0..columns.output)));
     let plan = Plan {
         geometry,
         input,

@@ -174,8 +174,7 @@ impl<T: Maximum> OpKernel<MaxPool> for MaxPoolKernel<T> {
                 Unimplemented,
                 "depthwise pooling does not support explicit padding"
             );
-            let mut output =
-                ctx.allocate_output(MaxPool::OUTPUT, [shape[0], shape[1], shape[2], shape[3] / window])?;
+            let mut output = ctx.allocate_output(MaxPool::OUTPUT, [shape[0], shape[1], shape[2], shape[3] / window])?;
             let elements = input.as_slice::<T>()?;
             ctx.parallel_chunks(output.as_mut_slice::<T>()?, 64, window, |first, piece| {
                 let windows = elements[first * window..].chunks_exact(window);

@@ -84,7 +84,11 @@ pub(super) fn explicit_paddings(padding: Padding, values: &[i64], format: Format
         return Ok([(0, 0); 4]);
     }
     ensure!(values.len() == 8, InvalidArgument, "explicit_paddings must have 8 values, not {}", values.len());
-    ensure!(values.iter().all(|&value| value >= 0), InvalidArgument, "explicit_paddings {values:?} has negative values");
+    ensure!(
+        values.iter().all(|&value| value >= 0),
+        InvalidArgument,
+        "explicit_paddings {values:?} has negative values"
+    );
     let pair = |axis: usize| (values[2 * axis], values[2 * axis + 1]);
     ensure!(
         pair(0) == (0, 0) && pair(format.channels()) == (0, 0),
@@ -211,9 +215,13 @@ mod tests {
 
     #[test]
     fn taps_agree_with_each_tap() {
-        for (input, window, stride, dilation, explicit) in
-            [(7, 3, 2, 1, (1, 2)), (5, 3, 1, 2, (4, 4)), (4, 2, 3, 1, (0, 5)), (1, 5, 1, 1, (9, 9)), (3, 1, 5, 1, (0, 0))]
-        {
+        for (input, window, stride, dilation, explicit) in [
+            (7, 3, 2, 1, (1, 2)),
+            (5, 3, 1, 2, (4, 4)),
+            (4, 2, 3, 1, (0, 5)),
+            (1, 5, 1, 1, (9, 9)),
+            (3, 1, 5, 1, (0, 0)),
+        ] {
             for padding in [Padding::Same, Padding::Valid, Padding::Explicit] {
                 let Ok(axis) = Axis::new(input, window, stride, dilation, padding, explicit) else { continue };
                 for index in 0..axis.output {

@@ -13,6 +13,9 @@ use kernlink_ops::{ArgMax, ArgMin};
 
 use super::reducer::Ordered;
 
+/// The greatest rank that TensorFlow's kernels take, and so the greatest that these do.
+const MAX_RANK: usize = 7;
+
 /// Which element is sought.
 pub(super) trait Choice: Send + Sync + 'static {
     /// What every sought element is beyond, as TensorFlow starts: −∞ is not above it.
@@ -82,6 +85,7 @@ impl Sizes {
             "dimension must be a scalar, not of shape {}",
             dimension.shape()
         );
+        ensure!(shape.rank() <= MAX_RANK, InvalidArgument, "the rank of {shape} is above {MAX_RANK}");
         let dimension = match dimension.dtype() {
             DataType::Int16 => i64::from(dimension.to_scalar::<i16>()?),
             _ => dimension.to_i64_vec()?[0],

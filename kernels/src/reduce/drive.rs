@@ -121,6 +121,23 @@ fn fold_runs<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, plan: &Plan
         cascade.finish::<R, T>()
     };
     let parts = if output.len() < 16 { (plan.count / PART).min(MAX_PARTS) } else { 1 };
+    if parts <= 1 && runs == 1 {
+        // One run each: nothing lies between them.
+        ctx.parallel_chunks(output, 1, cost(plan.inner), |first, piece| {
+            let runs = input[first * plan.inner..].chunks_exact(plan.inner);
+            if plan.inner < 32 {
+                for (target, run) in piece.iter_mut().zip(runs) {
+                    let lifted = run.iter().map(|&element| R::lift(element));
+                    *target = R::finish(lifted.fold(R::IDENTITY, R::merge), plan.count);
+                }
+            } else {
+                for (target, run) in piece.iter_mut().zip(runs) {
+                    *target = R::finish(fold_run::<R, T>(run), plan.count);
+                }
+            }
+        });
+        return;
+    }
     if parts <= 1 {
         ctx.parallel_chunks(output, 1, cost(plan.count), |first, piece| {
             let mut rows = plan.kept.offsets(first);

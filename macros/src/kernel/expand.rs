@@ -170,8 +170,12 @@ fn coherence(args: &KernelArgs, op: &syn::Type, lists: &[&AttrList], chosen: &[C
         });
         quote_spanned! {span=>
             impl #krate::kernel::check::RegistersKernel<
-                #op, #krate::kernel::check::DeviceMarker<#device>, (#(#dtypes,)*), #variant, { #priority },
-            > for crate::KernlinkProvider {}
+                crate::KernlinkProvider,
+                #krate::kernel::check::DeviceMarker<#device>,
+                (#(#dtypes,)*),
+                #variant,
+                { #priority },
+            > for #op {}
         }
     });
     quote!(#(#impls)*)

@@ -103,9 +103,8 @@ fn missing(def: &GraphDef, registry: &Registry) -> BTreeSet<String> {
     }
     for node in &def.node {
         let Ok(entry) = registry.op(&node.op) else { continue };
-        let values = node.attr.iter().filter_map(|(name, value)| {
-            Some((name.clone(), proto::attr_from_proto(value).ok()?))
-        });
+        let values =
+            node.attr.iter().filter_map(|(name, value)| Some((name.clone(), proto::attr_from_proto(value).ok()?)));
         let mut attrs: AttrMap = values.collect();
         if graph::complete_attrs(entry.def, &mut attrs).is_err() {
             continue;

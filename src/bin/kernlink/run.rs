@@ -38,11 +38,8 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let started = Instant::now();
     let graph = Graph::import(&kernlink::proto::read_graph(&args.model)?, &kernlink::registry()?)?;
     let feeds = feeds(&graph, &args.input)?;
-    let (fetches, targets) = if args.output.is_empty() {
-        default_fetches(&graph)?
-    } else {
-        (args.output.clone(), Vec::new())
-    };
+    let (fetches, targets) =
+        if args.output.is_empty() { default_fetches(&graph)? } else { (args.output.clone(), Vec::new()) };
     let fetch_names: Vec<&str> = fetches.iter().map(String::as_str).collect();
     let target_names: Vec<&str> = targets.iter().map(String::as_str).collect();
     let fed: Vec<Output> = feeds.iter().map(|(name, _)| graph.output(name)).collect::<Result<_>>()?;

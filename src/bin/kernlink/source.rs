@@ -30,10 +30,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
                 .map_err(|error| Error::invalid_argument(format!("{}: {error}", path.display())))?;
             from_json(&value, dtype)
         }
-        _ => Err(Error::invalid_argument(format!(
-            "{}: the name must end in .npy, .txt or .json",
-            path.display()
-        ))),
+        _ => Err(Error::invalid_argument(format!("{}: the name must end in .npy, .txt or .json", path.display()))),
     }
 }
 

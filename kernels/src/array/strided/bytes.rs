@@ -1,5 +1,7 @@
 //! Strided copies of elements that are plain bytes, by width and by the shape of the innermost loops.
 
+use std::mem::MaybeUninit;
+
 use kernlink::kernel::RawContext;
 
 use super::{Odometer, Step, Steps};
@@ -7,8 +9,11 @@ use super::{Odometer, Step, Steps};
 /// Bytes that one thread copies at a time, at most.
 const BLOCK: usize = 64 * 1024;
 
-/// Bytes of one side of a tile in a transposition: a few cache lines.
+/// Bytes of one side of a tile in a transposition: two cache lines.
 const TILE: usize = 128;
+
+/// Lines that are a multiple of this many bytes apart share few places in the cache.
+const CROWDED: usize = 1024;
 
 /// The first bytes of target and source, for all threads.
 #[derive(Clone, Copy)]
@@ -167,6 +172,14 @@ unsafe fn elements<const N: usize>(ctx: &RawContext<'_>, steps: &[Step], ends: E
                 let value = ends.read::<N>(source);
                 let start = ends.target(target + turns.start * N).cast::<[u8; N]>();
                 std::slice::from_raw_parts_mut(start, turns.len()).fill(value);
+            } else if inner.source == -unit && inner.target == N && !turns.is_empty() {
+                let start = ends.target(target + turns.start * N).cast::<[u8; N]>();
+                let last = ends.source(at(turns.end - 1)).cast::<[u8; N]>();
+                let target = std::slice::from_raw_parts_mut(start, turns.len());
+                let source = std::slice::from_raw_parts(last, turns.len());
+                for (to, from) in target.iter_mut().zip(source.iter().rev()) {
+                    *to = *from;
+                }
             } else {
                 for turn in turns {
                     ends.write(target + turn * inner.target, ends.read::<N>(at(turn)));
@@ -184,25 +197,82 @@ unsafe fn elements<const N: usize>(ctx: &RawContext<'_>, steps: &[Step], ends: E
 unsafe fn transposed<const N: usize>(ctx: &RawContext<'_>, inner: Step, outer: &[Step], other: usize, ends: Ends) {
     let column = outer[other];
     let outer: Steps = outer.iter().enumerate().filter(|(axis, _)| *axis != other).map(|(_, step)| *step).collect();
-    let side = (TILE / N).max(8);
+    let side = TILE / N;
     let blocks = column.count.div_ceil(side);
-    walk(ctx, &outer, blocks, side * inner.count, |target, source, block| {
-        let columns = block * side..column.count.min((block + 1) * side);
+    // Lines a power of two apart drive each other from the cache.
+    let crowded = inner.source % CROWDED as isize == 0 || column.target.is_multiple_of(CROWDED);
+    let buffered = N <= 4 && crowded;
+    walk(ctx, &outer, blocks, side.min(column.count) * inner.count, |target, source, block| {
+        let first = block * side;
+        let columns = side.min(column.count - first);
         let mut start = 0;
         while start < inner.count {
-            let turns = start..inner.count.min(start + side);
-            start = turns.end;
-            for c in columns.clone() {
-                let target = target + c * column.target;
-                let source = source + c as isize * column.source;
-                for turn in turns.clone() {
-                    // SAFETY: the turn is inside the box.
-                    unsafe {
-                        let value = ends.read::<N>(source + turn as isize * inner.source);
-                        ends.write(target + turn * inner.target, value);
-                    }
+            let tile = Tile {
+                turns: side.min(inner.count - start),
+                columns,
+                target: target + first * column.target + start * inner.target,
+                source: source + first as isize * column.source + start as isize * inner.source,
+            };
+            // SAFETY: the turns and columns are inside the box; a tile has at most `TILE` bytes a side.
+            unsafe {
+                if buffered {
+                    tile.turn_in_buffer::<N>(inner, column, ends);
+                } else {
+                    tile.turn::<N>(inner, column, ends);
+                }
+            }
+            start += tile.turns;
+        }
+    });
+}
+
+/// A part of a transposition.
+struct Tile {
+    turns: usize,
+    columns: usize,
+    target: usize,
+    source: isize,
+}
+
+impl Tile {
+    /// # Safety
+    /// As [`copy`].
+    #[inline(always)]
+    unsafe fn turn<const N: usize>(&self, inner: Step, column: Step, ends: Ends) {
+        for c in 0..self.columns {
+            let (to, from) = (self.target + c * column.target, self.source + c as isize * N as isize);
+            for turn in 0..self.turns {
+                // SAFETY: the element is inside the box.
+                unsafe {
+                    let value = ends.read::<N>(from + turn as isize * inner.source);
+                    ends.write(to + turn * inner.target, value);
                 }
             }
         }
-    });
+    }
+
+    /// Reads and writes the tile in runs, and turns it in between.
+    ///
+    /// # Safety
+    /// As [`copy`]; the tile has at most `TILE` bytes a side.
+    #[inline(always)]
+    unsafe fn turn_in_buffer<const N: usize>(&self, inner: Step, column: Step, ends: Ends) {
+        let side = TILE / N;
+        let mut buffer = MaybeUninit::<[u8; TILE * TILE]>::uninit();
+        let buffer = buffer.as_mut_ptr().cast::<[u8; N]>();
+        // SAFETY: the elements are inside the box; the buffer has room for `side` times `side` of them, and those are
+        // read that were written.
+        unsafe {
+            for turn in 0..self.turns {
+                let from = ends.source(self.source + turn as isize * inner.source).cast();
+                std::ptr::copy_nonoverlapping(from, buffer.add(turn * side), self.columns);
+            }
+            for c in 0..self.columns {
+                let to = self.target + c * column.target;
+                for turn in 0..self.turns {
+                    ends.write(to + turn * inner.target, buffer.add(turn * side + c).read());
+                }
+            }
+        }
+    }
 }
