@@ -360,13 +360,13 @@ unsafe fn blocked<T: Number>(sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c
                 if depth == 0 && !add {
                     target.fill(T::ZERO);
                 }
-                for p in 0..depths {
+                for (p, line) in block[..depths].iter().enumerate() {
                     let factor = a.data[row * a.row_stride + (depth + p) * a.column_stride];
                     let line = if straight {
                         let from = (depth + p) * b.row_stride + column;
                         &b.data[from..from + width]
                     } else {
-                        &block[p][..width]
+                        &line[..width]
                     };
                     for (target, &element) in target.iter_mut().zip(line) {
                         *target = target.add(factor.mul(element));

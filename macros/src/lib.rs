@@ -1,6 +1,9 @@
 //! Kernlink's attribute macros: `#[register_op]` declares an op, `#[register_kernel]` registers a kernel for one.
 //!
 //! Both parse first, then expand. Errors accumulate and are reported together, each on the token that it is about.
+//!
+//! A crate that uses them has `kernlink::provider!();` at its root. Without it the compiler says that it cannot find
+//! `KERNLINK_PROVIDER` in the crate root.
 
 mod errors;
 mod ident;

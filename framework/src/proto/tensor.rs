@@ -45,6 +45,13 @@ fn from_content(dtype: DataType, shape: Shape, content: &[u8]) -> Result<Tensor>
         let message = format!("a {dtype} tensor of shape {shape} has {} bytes of content", content.len());
         return Err(Error::invalid_argument(message));
     }
+    // TensorFlow leaves the upper bits of a narrow integer clear, whatever its sign.
+    let narrow = |convert: fn(u8) -> i8| content.iter().map(|&byte| convert(byte) as u8).collect::<Vec<_>>();
+    match dtype {
+        DataType::Int4 => return Tensor::from_bytes(dtype, shape, &narrow(|byte| ((byte << 4) as i8) >> 4)),
+        DataType::Int2 => return Tensor::from_bytes(dtype, shape, &narrow(|byte| ((byte << 6) as i8) >> 6)),
+        _ => {}
+    }
     #[cfg(target_endian = "little")]
     return Tensor::from_bytes(dtype, shape, content);
     #[cfg(target_endian = "big")]

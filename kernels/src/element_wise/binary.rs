@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 
-use kernlink::Result;
-use kernlink::dtype::{Element, Pod};
+use kernlink::dtype::{DataType, Element, Pod};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
+use kernlink::{Code, Result};
 
 use super::driver::{Spec, element_wise};
 
@@ -22,6 +22,9 @@ pub(crate) trait BinaryFn<T: Pod>: Send + Sync + 'static {
 
     /// Why arguments are not allowed; empty if all are.
     const ERROR: &'static str = "";
+
+    /// The code of that error.
+    const CODE: Code = Code::InvalidArgument;
 
     /// Whether the second argument is allowed.
     #[inline(always)]
@@ -40,10 +43,14 @@ impl<F: BinaryFn<T>, T: Pod> Binary<F, T> {
     /// The loop and its types.
     pub(super) const SPEC: Spec<2> = Spec {
         run: run::<F, T>,
+        #[cfg(target_arch = "x86_64")]
+        wide: if T::DTYPE.equals(DataType::Float) { Some(run_wide::<F, T>) } else { None },
+        #[cfg(not(target_arch = "x86_64"))]
+        wide: None,
         inputs: [T::DTYPE; 2],
         output: <F::Out as Element>::DTYPE,
         cost: F::COST,
-        error: F::ERROR,
+        error: (F::CODE, F::ERROR),
         limit: LIMIT,
         first: 0,
     };
@@ -63,6 +70,7 @@ impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
 ///
 /// # Safety
 /// As [`Loop`](super::driver::Loop).
+#[inline(always)]
 unsafe fn run<F: BinaryFn<T>, T: Pod>([x, y]: [*const u8; 2], out: *mut u8, length: usize) -> bool {
     // SAFETY: by the caller's promise.
     let (x, y, out) = unsafe {
@@ -79,6 +87,17 @@ unsafe fn run<F: BinaryFn<T>, T: Pod>([x, y]: [*const u8; 2], out: *mut u8, leng
         *out = F::call(x, y);
     }
     true
+}
+
+/// As [`run`], for processors with AVX2, FMA and F16C.
+///
+/// # Safety
+/// As [`Loop`](super::driver::Loop), and the processor has them.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn run_wide<F: BinaryFn<T>, T: Pod>(inputs: [*const u8; 2], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { run::<F, T>(inputs, out, length) }
 }
 
 /// Implements [`BinaryFn`], one function for several types. The number is the [`BinaryFn::COST`].

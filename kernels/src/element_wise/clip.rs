@@ -8,7 +8,7 @@ use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::ClipByValue;
 
-use super::driver::{Spec, element_wise};
+use super::driver::{NO_ERROR, Spec, element_wise};
 
 /// Elements that can be clipped. The lower bound wins where the bounds cross; NaN stays.
 trait Clip: Pod {
@@ -60,10 +60,11 @@ impl<T: Clip> OpKernel<ClipByValue> for ClipByValueKernel<T> {
         }
         let spec = Spec {
             run: run::<T>,
+            wide: None,
             inputs: [T::DTYPE; 3],
             output: T::DTYPE,
             cost: 700,
-            error: "",
+            error: NO_ERROR,
             limit: usize::MAX,
             first: 0,
         };

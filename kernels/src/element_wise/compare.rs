@@ -40,6 +40,16 @@ register_binary! {
     GreaterEqual: GreaterEqual = [realnumbertype];
 }
 
+/// `NotEqual` of `qint32`, which TensorFlow compares as floats; not so `Equal`.
+struct NotEqualAsFloats;
+
+impl BinaryFn<i32> for NotEqualAsFloats {
+    type Out = bool;
+    fn call(x: i32, y: i32) -> bool {
+        x as f32 != y as f32
+    }
+}
+
 /// `Equal` and `NotEqual` of every dtype; integers of one width share a loop.
 struct Equality {
     /// What the answer is for equal elements.
@@ -66,6 +76,7 @@ impl Equality {
             DataType::Bfloat16 => Some(Binary::<F, bf16>::SPEC),
             DataType::Complex64 => Some(Binary::<F, Complex32>::SPEC),
             DataType::Complex128 => Some(Binary::<F, Complex64>::SPEC),
+            DataType::Qint32 if !equal => Some(Binary::<NotEqualAsFloats, i32>::SPEC),
             _ => match dtype.size() {
                 1 => Some(Binary::<F, u8>::SPEC),
                 2 => Some(Binary::<F, u16>::SPEC),

@@ -1,5 +1,6 @@
 //! Quotients and remainders.
 
+use kernlink::Code;
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 use kernlink_ops::{Div, DivNoNan, FloorDiv, FloorMod, Mod, RealDiv, TruncateDiv, TruncateMod};
 
@@ -30,11 +31,12 @@ binary!(FloorMod, 8000:
 
 /// Integers: zero as divisor is an error; the lowest number by −1 wraps.
 macro_rules! integers {
-    ($op:ident: $($t:ty),+ => |$x:ident, $y:ident| $body:expr) => {$(
+    ($op:ident, $code:ident: $($t:ty),+ => |$x:ident, $y:ident| $body:expr) => {$(
         impl BinaryFn<$t> for $op {
             type Out = $t;
             const COST: usize = 3000;
             const ERROR: &'static str = BY_ZERO;
+            const CODE: Code = Code::$code;
             #[inline(always)]
             fn allows(y: $t) -> bool {
                 y != 0
@@ -47,27 +49,30 @@ macro_rules! integers {
     )+};
 }
 
-integers!(TruncateDiv: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.wrapping_div(y));
-integers!(TruncateMod: i32, i64 => |x, y| x.wrapping_rem(y));
-integers!(FloorDiv: u8, u16, u32, u64 => |x, y| x / y);
-integers!(FloorMod: u8, u16, u32, u64 => |x, y| x % y);
-integers!(FloorDiv: i8, i16, i32, i64 => |x, y| {
+// The code for the truncating ones is TensorFlow's: it does not expect this error of them.
+integers!(Div, InvalidArgument: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.wrapping_div(y));
+integers!(TruncateDiv, Internal: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.wrapping_div(y));
+integers!(Mod, InvalidArgument: i32, i64 => |x, y| x.wrapping_rem(y));
+integers!(TruncateMod, Internal: i32, i64 => |x, y| x.wrapping_rem(y));
+integers!(FloorDiv, InvalidArgument: u8, u16, u32, u64 => |x, y| x / y);
+integers!(FloorMod, InvalidArgument: u8, u16, u32, u64 => |x, y| x % y);
+integers!(FloorDiv, InvalidArgument: i8, i16, i32, i64 => |x, y| {
     let quotient = x.wrapping_div(y);
     if (x < 0) != (y < 0) && quotient.wrapping_mul(y) != x { quotient - 1 } else { quotient }
 });
-integers!(FloorMod: i8, i16, i32, i64 => |x, y| {
+integers!(FloorMod, InvalidArgument: i8, i16, i32, i64 => |x, y| {
     let rest = x.wrapping_rem(y);
     if rest != 0 && (y < 0) != (rest < 0) { rest + y } else { rest }
 });
 
 register_binary! {
-    Div: Div = [f32, f64, f16, bf16, Complex32, Complex64];
-    Div: TruncateDiv = [i8, i16, i32, i64, u8, u16, u32, u64];
+    Div: Div = [realnumbertype, Complex32, Complex64];
     RealDiv: Div = [f32, f64, f16, bf16, Complex32, Complex64];
     DivNoNan: DivNoNan = [f32, f64, f16, bf16, Complex32, Complex64];
     FloorDiv: FloorDiv = [realnumbertype];
     FloorMod: FloorMod = [realnumbertype];
     TruncateDiv: TruncateDiv = [realnumbertype];
     TruncateMod: TruncateMod = [f32, f64, i32, i64];
-    Mod: TruncateMod = [f32, f64, i32, i64];
+    Mod: TruncateMod = [f32, f64];
+    Mod: Mod = [i32, i64];
 }

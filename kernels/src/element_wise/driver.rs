@@ -10,7 +10,7 @@ use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Error, Result, bail};
+use kernlink::{Code, Error, Result, bail};
 
 use super::broadcast::Plan;
 
@@ -22,19 +22,24 @@ use super::broadcast::Plan;
 /// its output type, all aligned, and the output overlaps no input.
 pub(super) type Loop<const N: usize> = unsafe fn(inputs: [*const u8; N], output: *mut u8, length: usize) -> bool;
 
+/// The error of a loop that allows everything.
+pub(super) const NO_ERROR: (Code, &str) = (Code::Internal, "the loop allows everything");
+
 /// A loop and what the driver must know of it.
 #[derive(Clone, Copy)]
 pub(super) struct Spec<const N: usize> {
     /// The loop.
     pub(super) run: Loop<N>,
+    /// The same for processors with AVX2 and FMA.
+    pub(super) wide: Option<Loop<N>>,
     /// The dtypes of its inputs.
     pub(super) inputs: [DataType; N],
     /// The dtype of its output.
     pub(super) output: DataType,
     /// Picoseconds for one element, or so.
     pub(super) cost: usize,
-    /// Why `run` returned false.
-    pub(super) error: &'static str,
+    /// What it means that `run` returned false.
+    pub(super) error: (Code, &'static str),
     /// How many groups of dimensions the shapes may broadcast along.
     pub(super) limit: usize,
     /// Which of the kernel's inputs is the loop's first.
@@ -106,7 +111,9 @@ pub(super) fn element_wise<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec
         DataType::Bool => output.as_mut_slice::<bool>()?.as_mut_ptr().cast(),
         _ => output.bytes_mut()?.as_mut_ptr(),
     };
-    let mut job = Job { run: spec.run, inputs: [std::ptr::null(); N], sizes: [0; N], output: target, output_size: 0 };
+    // A wide loop is the same function, and is chosen only where the processor can run it.
+    let run = spec.wide.filter(|_| has_avx2()).unwrap_or(spec.run);
+    let mut job = Job { run, inputs: [std::ptr::null(); N], sizes: [0; N], output: target, output_size: 0 };
     job.output_size = spec.output.size();
     for i in 0..N {
         job.sizes[i] = spec.inputs[i].size();
@@ -121,7 +128,7 @@ pub(super) fn element_wise<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec
         // SAFETY: the pointers are those of tensors of the spec's dtypes that live until the end of this function;
         // the pattern was made from their shapes and the output has its shape.
         if !unsafe { job.compute(&pattern, 0, total) } {
-            return Err(Error::invalid_argument(spec.error));
+            return Err(Error::new(spec.error.0, spec.error.1));
         }
     } else {
         let valid = AtomicBool::new(true);
@@ -134,10 +141,19 @@ pub(super) fn element_wise<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec
             }
         });
         if !valid.into_inner() {
-            return Err(Error::invalid_argument(spec.error));
+            return Err(Error::new(spec.error.0, spec.error.1));
         }
     }
     ctx.set_output_at(0, output)
+}
+
+/// Whether the processor has AVX2, FMA and F16C.
+#[inline]
+fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// How the operands meet.

@@ -30,6 +30,8 @@ mod complex;
 #[cfg(feature = "math")]
 mod division;
 #[cfg(feature = "math")]
+mod fast;
+#[cfg(feature = "math")]
 mod objects;
 #[cfg(feature = "math")]
 mod select;

@@ -9,7 +9,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::{Select, SelectV2};
 
 use super::broadcast::Plan;
-use super::driver::{Loop, Spec, element_wise};
+use super::driver::{Loop, NO_ERROR, Spec, element_wise};
 
 /// How many groups of dimensions the three shapes may broadcast along: TensorFlow has no kernel for more.
 const LIMIT: usize = 8;
@@ -50,10 +50,11 @@ impl Choice {
         };
         let spec = Spec {
             run,
+            wide: None,
             inputs: [self.dtype, self.dtype, DataType::Bool],
             output: self.dtype,
             cost: 700,
-            error: "",
+            error: NO_ERROR,
             limit: LIMIT,
             first: 1,
         };

@@ -6,7 +6,7 @@ use kernlink_ops::{
     Sqrt, Tan, Tanh,
 };
 
-use super::complex;
+use super::{complex, fast};
 use super::unary::{register_unary, unary};
 
 /// `unary!` for floats, with the function of complex numbers, and the registration for all six dtypes.
@@ -23,9 +23,9 @@ macro_rules! floats_and_complex {
 floats_and_complex! {
     Sqrt, 1000: |x| f32 x.sqrt(), f64 x.sqrt(), complex sqrt;
     Rsqrt, 1500: |x| f32 1.0 / x.sqrt(), f64 1.0 / x.sqrt(), complex rsqrt;
-    Exp, 4000: |x| f32 x.exp(), f64 x.exp(), complex exp;
+    Exp, 1500: |x| f32 fast::exp(x), f64 x.exp(), complex exp;
     Expm1, 8000: |x| f32 x.exp_m1(), f64 x.exp_m1(), complex expm1;
-    Log, 4000: |x| f32 x.ln(), f64 x.ln(), complex log;
+    Log, 1500: |x| f32 fast::ln(x), f64 x.ln(), complex log;
     Log1p, 8000: |x| f32 x.ln_1p(), f64 x.ln_1p(), complex log1p;
     Sin, 5000: |x| f32 x.sin(), f64 x.sin(), complex sin;
     Cos, 5000: |x| f32 x.cos(), f64 x.cos(), complex cos;
@@ -35,14 +35,14 @@ floats_and_complex! {
     Atan, 8000: |x| f32 x.atan(), f64 x.atan(), complex atan;
     Sinh, 8000: |x| f32 x.sinh(), f64 x.sinh(), complex sinh;
     Cosh, 8000: |x| f32 x.cosh(), f64 x.cosh(), complex cosh;
-    Tanh, 8000: |x| f32 x.tanh(), f64 x.tanh(), complex tanh;
+    Tanh, 2000: |x| f32 fast::tanh(x), f64 x.tanh(), complex tanh;
     Asinh, 12000: |x| f32 libm::asinhf(x), f64 libm::asinh(x), complex asinh;
-    Acosh, 12000: |x| f32 libm::acoshf(x), f64 libm::acosh(x), complex acosh;
+    Acosh, 12000: |x| f32 if x < 1.0 { f32::NAN } else { libm::acoshf(x) }, f64 if x < 1.0 { f64::NAN } else { libm::acosh(x) }, complex acosh;
     Atanh, 12000: |x| f32 libm::atanhf(x), f64 libm::atanh(x), complex atanh;
-    Sigmoid, 5000: |x| f32 1.0 / (1.0 + (-x).exp()), f64 1.0 / (1.0 + (-x).exp()), complex sigmoid;
+    Sigmoid, 2000: |x| f32 fast::sigmoid(x), f64 1.0 / (1.0 + (-x).exp()), complex sigmoid;
 }
 
-unary!(Erf, 8000: f32 => |x| libm::erff(x); half; f64 => |x| libm::erf(x));
+unary!(Erf, 2000: f32 => |x| fast::erf(x); half; f64 => |x| libm::erf(x));
 unary!(Erfc, 12000: f32 => |x| libm::erfcf(x); half; f64 => |x| libm::erfc(x));
 
 register_unary! {

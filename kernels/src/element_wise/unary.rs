@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::Pod;
+use kernlink::dtype::{DataType, Element, Pod};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
 
-use super::driver::{Spec, element_wise};
+use super::driver::{NO_ERROR, Spec, element_wise};
 
 /// A function of one element of type `T`. Implemented by the op's own type.
 pub(crate) trait UnaryFn<T: Pod>: Send + Sync + 'static {
@@ -35,10 +35,14 @@ pub(crate) struct Unary<F, T>(PhantomData<fn() -> (F, T)>);
 impl<F: UnaryFn<T>, T: Pod> Unary<F, T> {
     const SPEC: Spec<1> = Spec {
         run: run::<F, T>,
+        #[cfg(target_arch = "x86_64")]
+        wide: if T::DTYPE.equals(DataType::Float) { Some(run_wide::<F, T>) } else { None },
+        #[cfg(not(target_arch = "x86_64"))]
+        wide: None,
         inputs: [T::DTYPE],
-        output: <F::Out as kernlink::dtype::Element>::DTYPE,
+        output: <F::Out as Element>::DTYPE,
         cost: F::COST,
-        error: "",
+        error: NO_ERROR,
         limit: usize::MAX,
         first: 0,
     };
@@ -58,6 +62,7 @@ impl<O: Op, F: UnaryFn<T>, T: Pod> OpKernel<O> for Unary<F, T> {
 ///
 /// # Safety
 /// As [`Loop`](super::driver::Loop).
+#[inline(always)]
 unsafe fn run<F: UnaryFn<T>, T: Pod>([x]: [*const u8; 1], out: *mut u8, length: usize) -> bool {
     // SAFETY: by the caller's promise.
     let (x, out) = unsafe {
@@ -65,6 +70,17 @@ unsafe fn run<F: UnaryFn<T>, T: Pod>([x]: [*const u8; 1], out: *mut u8, length: 
     };
     F::slice(x, out);
     true
+}
+
+/// As [`run`], for processors with AVX2, FMA and F16C.
+///
+/// # Safety
+/// As [`Loop`](super::driver::Loop), and the processor has them.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn run_wide<F: UnaryFn<T>, T: Pod>(inputs: [*const u8; 1], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { run::<F, T>(inputs, out, length) }
 }
 
 /// Implements [`UnaryFn`], one function for several types. The number is the [`UnaryFn::COST`].

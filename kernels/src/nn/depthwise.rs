@@ -10,7 +10,6 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::DepthwiseConv2dNative;
 
 use super::narrow::{narrowed, widened};
-use super::vector::widest;
 use super::window::{Axis, Format, Padding, explicit_paddings, four};
 
 struct DepthwiseKernel<T> {
@@ -107,7 +106,7 @@ trait Depthwise: Number {
 }
 
 macro_rules! depthwise {
-    ($($t:ty => $line:ident),*) => {$(
+    ($($t:ty),*) => {$(
         impl Depthwise for $t {
             fn convolve(
                 ctx: &RawContext<'_>,
@@ -116,12 +115,12 @@ macro_rules! depthwise {
                 filter: &Tensor,
                 output: &mut Tensor,
             ) -> Result<()> {
-                by_lines::<$t>(ctx, geometry, input, filter, output, $line)
+                by_lines::<$t>(ctx, geometry, input, filter, output)
             }
         }
     )*};
 }
-depthwise!(f32 => line_f32, f64 => line_f64);
+depthwise!(f32, f64);
 
 macro_rules! depthwise_as_f32 {
     ($($t:ty),*) => {$(
@@ -135,7 +134,7 @@ macro_rules! depthwise_as_f32 {
             ) -> Result<()> {
                 let (input, filter) = (widened::<$t>(ctx, input)?, widened::<$t>(ctx, filter)?);
                 let mut wide = Tensor::alloc(DataType::Float, output.shape().clone())?;
-                by_lines::<f32>(ctx, geometry, &input, &filter, &mut wide, line_f32)?;
+                by_lines::<f32>(ctx, geometry, &input, &filter, &mut wide)?;
                 narrowed::<$t>(ctx, &wide, output)
             }
         }
@@ -143,120 +142,167 @@ macro_rules! depthwise_as_f32 {
 }
 depthwise_as_f32!(f16, bf16);
 
-/// Writes one line (all columns and channels) of the output: geometry, image, filter, row, line.
-type Line<T> = fn(&Geometry, &[T], &[T], usize, &mut [T]);
-
-/// Splits the output's lines among threads.
-fn by_lines<T: Number>(
+/// Splits the output's lines (all columns and channels of a row) among threads.
+fn by_lines<T: SumProducts>(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
     input: &Tensor,
     filter: &Tensor,
     output: &mut Tensor,
-    line: Line<T>,
 ) -> Result<()> {
     let (input, filter) = (input.as_slice::<T>()?, filter.as_slice::<T>()?);
     let (rows, columns) = (&geometry.rows, &geometry.columns);
     let length = columns.output * geometry.in_depth * geometry.multiplier;
     let image = rows.input * columns.input * geometry.in_depth;
     let taps = rows.window * columns.window;
-    ctx.parallel_chunks(output.as_mut_slice::<T>()?, length, taps.div_ceil(16), |first, piece| {
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, length, taps.div_ceil(32), |first, piece| {
+        let mut scratch = Vec::new();
         for (index, target) in piece.chunks_exact_mut(length).enumerate() {
             let index = first / length + index;
             let (batch, row) = (index / rows.output, index % rows.output);
-            line(geometry, &input[batch * image..][..image], filter, row, target);
+            let image = &input[batch * image..][..image];
+            if geometry.multiplier == 1 {
+                line(geometry, image, filter, row, target, &mut scratch);
+            } else {
+                multiplied(geometry, image, filter, row, target);
+            }
         }
     });
     Ok(())
 }
 
-widest! {
-    fn line_f32(geometry: &Geometry, image: &[f32], filter: &[f32], row: usize, target: &mut [f32]) {
-        line(geometry, image, filter, row, target);
-    }
-}
-
-widest! {
-    fn line_f64(geometry: &Geometry, image: &[f64], filter: &[f64], row: usize, target: &mut [f64]) {
-        line(geometry, image, filter, row, target);
-    }
-}
-
 /// Output pixels that share each filter element that is loaded.
 const PIXELS: usize = 4;
-/// Channels at a time.
-const CHANNELS: usize = 16;
 
-#[inline(always)]
-fn line<T: Number>(geometry: &Geometry, image: &[T], filter: &[T], row: usize, target: &mut [T]) {
-    let (columns, depth) = (&geometry.columns, geometry.in_depth);
-    if geometry.multiplier != 1 {
-        return multiplied(geometry, image, filter, row, target);
-    }
+/// What a tap of the window multiplies: the channels of input pixels, and the filter's.
+type Tap<'a, T> = (&'a [T], &'a [T]);
+
+/// A line with one output channel to an input channel.
+fn line<'a, T: SumProducts>(
+    geometry: &Geometry,
+    image: &'a [T],
+    filter: &'a [T],
+    row: usize,
+    target: &mut [T],
+    taps: &mut Vec<Tap<'a, T>>,
+) {
+    let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.in_depth);
     let interior = columns.interior();
+    let stride = columns.stride * depth;
     let mut column = 0;
     while column < columns.output {
-        if interior.contains(&column) && interior.end - column >= PIXELS {
-            let pixels = &mut target[column * depth..][..PIXELS * depth];
-            block::<T, PIXELS>(geometry, image, filter, row, column, pixels);
-            column += PIXELS;
+        let together = interior.contains(&column) && interior.end - column >= PIXELS;
+        let pixels = if together { PIXELS } else { 1 };
+        taps.clear();
+        for row_tap in rows.taps(row) {
+            let Some(input_row) = rows.at(row, row_tap) else { continue };
+            for column_tap in columns.taps(column) {
+                let Some(input_column) = columns.at(column, column_tap) else { continue };
+                let source = &image[(input_row * columns.input + input_column) * depth..];
+                let factors = &filter[(row_tap * columns.window + column_tap) * depth..];
+                taps.push((&source[..(pixels - 1) * stride + depth], &factors[..depth]));
+            }
+        }
+        let target = &mut target[column * depth..][..pixels * depth];
+        if together {
+            T::sum_products::<PIXELS>(taps, stride, target);
         } else {
-            let pixels = &mut target[column * depth..][..depth];
-            block::<T, 1>(geometry, image, filter, row, column, pixels);
-            column += 1;
+            T::sum_products::<1>(taps, stride, target);
+        }
+        column += pixels;
+    }
+}
+
+/// The inner loop.
+trait SumProducts: Number {
+    /// For each of `P` pixels, which lie `stride` elements apart in the taps' input, writes the sums over the taps of
+    /// each channel's products. `target` holds the channels of the pixels one after the other.
+    fn sum_products<const P: usize>(taps: &[Tap<'_, Self>], stride: usize, target: &mut [Self]) {
+        let depth = target.len() / P;
+        for (pixel, target) in target.chunks_exact_mut(depth).enumerate() {
+            target.fill(Self::ZERO);
+            for (source, factors) in taps {
+                let products = source[pixel * stride..].iter().zip(*factors);
+                for (target, (&element, &factor)) in target.iter_mut().zip(products) {
+                    *target = target.add(element.mul(factor));
+                }
+            }
         }
     }
 }
 
-/// `P` output pixels from `column` on, whose windows have the same columns inside the input.
-#[inline(always)]
-fn block<T: Number, const P: usize>(
-    geometry: &Geometry,
-    image: &[T],
-    filter: &[T],
-    row: usize,
-    column: usize,
-    target: &mut [T],
-) {
-    let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.in_depth);
-    let (row_taps, column_taps) = (rows.taps(row), columns.taps(column));
-    let (top, left) = (rows.start(row), columns.start(column));
-    let line = columns.input * depth;
-    let mut channel = 0;
-    while channel < depth {
-        let width = CHANNELS.min(depth - channel);
-        let mut sums = [[T::ZERO; CHANNELS]; P];
-        for row_tap in row_taps.clone() {
-            let source = &image[(top + row_tap as i64) as usize * line..][..line];
-            for column_tap in column_taps.clone() {
-                let factors = &filter[(row_tap * columns.window + column_tap) * depth + channel..];
-                let first = (left + column_tap as i64) as usize;
+impl SumProducts for f64 {}
+
+impl SumProducts for f32 {
+    fn sum_products<const P: usize>(taps: &[Tap<'_, f32>], stride: usize, target: &mut [f32]) {
+        let depth = target.len() / P;
+        let fits =
+            |(source, factors): &Tap<'_, f32>| source.len() >= (P - 1) * stride + depth && factors.len() >= depth;
+        assert!(taps.iter().all(fits), "every tap has elements for every pixel");
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has the features, the taps were checked above.
+            return unsafe { sum_products_avx2::<P>(taps, stride, target) };
+        }
+        for (pixel, target) in target.chunks_exact_mut(depth).enumerate() {
+            sum_channels(taps, pixel * stride, target);
+        }
+    }
+}
+
+/// The sums of the pixel that lies at `offset` in the taps' input.
+fn sum_channels(taps: &[Tap<'_, f32>], offset: usize, target: &mut [f32]) {
+    for (channel, target) in target.iter_mut().enumerate() {
+        let products = taps.iter().map(|(source, factors)| source[offset + channel] * factors[channel]);
+        *target = products.fold(0.0, |sum, product| sum + product);
+    }
+}
+
+/// [`SumProducts::sum_products`] for AVX2 and FMA: two vectors of channels of all pixels at a time.
+///
+/// # Safety
+/// The processor has AVX2 and FMA. Each tap has `(P - 1) * stride + target.len() / P` input elements and
+/// `target.len() / P` filter elements.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn sum_products_avx2<const P: usize>(taps: &[Tap<'_, f32>], stride: usize, target: &mut [f32]) {
+    use std::arch::x86_64::*;
+    const STEP: usize = 16;
+    let depth = target.len() / P;
+    if depth < STEP {
+        for (pixel, target) in target.chunks_exact_mut(depth.max(1)).enumerate() {
+            sum_channels(taps, pixel * stride, target);
+        }
+        return;
+    }
+    for channel in (0..depth).step_by(STEP) {
+        // The last step overlaps the one before rather than leave the vectors half empty.
+        let channel = channel.min(depth - STEP);
+        let mut sums = [[_mm256_setzero_ps(); 2]; P];
+        for (source, factors) in taps {
+            // SAFETY: `channel + STEP` is at most `depth`, and the taps have the elements that the caller promises.
+            unsafe {
+                let factors = factors.as_ptr().add(channel);
+                let factors = [_mm256_loadu_ps(factors), _mm256_loadu_ps(factors.add(8))];
                 for (pixel, sums) in sums.iter_mut().enumerate() {
-                    let source = &source[(first + pixel * columns.stride) * depth + channel..];
-                    if let (Some(source), Some(factors)) =
-                        (source.first_chunk::<CHANNELS>(), factors.first_chunk::<CHANNELS>())
-                        && width == CHANNELS
-                    {
-                        for ((sum, &element), &factor) in sums.iter_mut().zip(source).zip(factors) {
-                            *sum = sum.add(element.mul(factor));
-                        }
-                    } else {
-                        for ((sum, &element), &factor) in sums[..width].iter_mut().zip(source).zip(factors) {
-                            *sum = sum.add(element.mul(factor));
-                        }
-                    }
+                    let source = source.as_ptr().add(pixel * stride + channel);
+                    sums[0] = _mm256_fmadd_ps(_mm256_loadu_ps(source), factors[0], sums[0]);
+                    sums[1] = _mm256_fmadd_ps(_mm256_loadu_ps(source.add(8)), factors[1], sums[1]);
                 }
             }
         }
         for (target, sums) in target.chunks_exact_mut(depth).zip(&sums) {
-            target[channel..channel + width].copy_from_slice(&sums[..width]);
+            // SAFETY: `channel + STEP` is at most `depth`, the length of the chunk.
+            unsafe {
+                let target = target.as_mut_ptr().add(channel);
+                _mm256_storeu_ps(target, sums[0]);
+                _mm256_storeu_ps(target.add(8), sums[1]);
+            }
         }
-        channel += width;
     }
 }
 
 /// A line for several output channels to an input channel.
-#[inline(always)]
 fn multiplied<T: Number>(geometry: &Geometry, image: &[T], filter: &[T], row: usize, target: &mut [T]) {
     let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.in_depth);
     let multiplier = geometry.multiplier;

@@ -227,6 +227,9 @@ mod tests {
             (StridedCopy::new(0, 0).step(40, 48, 1).step(3, 16, 640).step(16, 1, 40), 1_920, 1_920),
             (StridedCopy::new(0, 0).step(16, 120, 40).step(40, 3, 1).step(3, 1, 640), 1_920, 1_920),
             (StridedCopy::new(0, 9).step(16, 20, 1).step(10, 2, 16), 320, 169),
+            // Transpositions whose rows are a power of two apart.
+            (StridedCopy::new(0, 0).step(1024, 33, 1).step(33, 1, 1024), 33_792, 33_792),
+            (StridedCopy::new(0, 0).step(33, 1024, 1).step(1024, 1, 33), 33_792, 33_792),
         ];
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let signature = Signature::default();

@@ -11,12 +11,14 @@ kernlink::provider!();
     attr("T: type" "no comma"),
     stateful = true,
     deprecated = 9,
-    deprecated("why", 9),
     name = Name,
     shape_fn,
     "T: type",
     commutative aggregate,
 )]
 pub struct Malformed;
+
+#[register_op(deprecated("why", 9), shape_fn = )]
+pub struct More;
 
 fn main() {}
