@@ -13,7 +13,7 @@ pub const MAX_RANK: usize = 254;
 /// The size of each dimension of a tensor. A scalar has none.
 ///
 /// Dereferences to `[usize]`.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(PartialEq, Eq, Hash, Default)]
 pub struct Shape(SmallVec<[usize; 4]>);
 
 impl Shape {
@@ -150,6 +150,13 @@ pub fn resolve_axis(axis: i64, rank: usize) -> Result<usize> {
         return Err(Error::invalid_argument(format!("axis {axis} is outside [{}, {signed})", -signed)));
     }
     Ok(if axis < 0 { (axis + signed) as usize } else { axis as usize })
+}
+
+impl Clone for Shape {
+    #[inline]
+    fn clone(&self) -> Shape {
+        Shape(SmallVec::from_slice(&self.0))
+    }
 }
 
 impl Deref for Shape {

@@ -23,4 +23,24 @@ mod reduce;
 #[cfg(feature = "nn")]
 mod tile;
 
-kernlink::provider!();
+/// The number of kernels that this crate registers with its present features.
+pub const KERNELS: usize = 8
+    + if cfg!(feature = "array") { 58 } else { 0 }
+    + if cfg!(feature = "math") { 690 } else { 0 }
+    + if cfg!(feature = "nn") { 96 } else { 0 };
+
+kernlink::provider!(kernels = KERNELS);
+
+#[cfg(test)]
+mod tests {
+    use kernlink::registry::Registry;
+
+    use super::*;
+
+    #[test]
+    fn the_promised_number_of_kernels_is_registered() {
+        // Building the registry compares what is linked with the promises.
+        let registry = Registry::linked(&[&kernlink_ops::KERNLINK_PROVIDER, &KERNLINK_PROVIDER]).unwrap();
+        assert_eq!(registry.kernels().count(), KERNELS);
+    }
+}

@@ -1,7 +1,7 @@
 //! What several tests share.
 #![allow(dead_code, reason = "every test takes a part")]
 
-pub mod random_op;
+pub(crate) mod random_op;
 
 use std::path::PathBuf;
 
@@ -10,12 +10,12 @@ use kernlink::proto::{self, GraphDef, NodeDef};
 use kernlink::tensor::Tensor;
 
 /// A file of the repository.
-pub fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
 /// The golden graphs, by name.
-pub fn golden_files() -> Vec<PathBuf> {
+pub(crate) fn golden_files() -> Vec<PathBuf> {
     let folder = std::fs::read_dir(path("tests/golden/data")).expect("the golden data is there");
     let mut files: Vec<PathBuf> = folder.map(|entry| entry.expect("readable").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "pb"));
@@ -25,7 +25,7 @@ pub fn golden_files() -> Vec<PathBuf> {
 }
 
 /// A node's message.
-pub fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, AttrValue)]) -> NodeDef {
+pub(crate) fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, AttrValue)]) -> NodeDef {
     NodeDef {
         name: name.to_owned(),
         op: op.to_owned(),
@@ -39,11 +39,11 @@ pub fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, AttrValue)]) 
 }
 
 /// A Const's message.
-pub fn constant(name: &str, value: Tensor) -> NodeDef {
+pub(crate) fn constant(name: &str, value: Tensor) -> NodeDef {
     node(name, "Const", &[], &[("dtype", AttrValue::Type(value.dtype())), ("value", AttrValue::Tensor(value))])
 }
 
 /// A graph's message.
-pub fn graph(nodes: impl IntoIterator<Item = NodeDef>) -> GraphDef {
+pub(crate) fn graph(nodes: impl IntoIterator<Item = NodeDef>) -> GraphDef {
     GraphDef { node: nodes.into_iter().collect(), ..GraphDef::default() }
 }

@@ -19,16 +19,16 @@ use kernlink::tensor::Tensor;
 use kernlink::{Code, Error, Result};
 
 /// Where random decisions come from: a generator, or a fuzzer's bytes.
-pub struct Choices<'a>(pub &'a mut dyn FnMut() -> u16);
+pub(crate) struct Choices<'a>(pub(crate) &'a mut dyn FnMut() -> u16);
 
 impl Choices<'_> {
     /// A number below `count`, which is positive.
-    pub fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         usize::from((self.0)()) % count
     }
 
     /// Whether the rarer of two things, one in `count`, happens.
-    pub fn one_in(&mut self, count: usize) -> bool {
+    pub(crate) fn one_in(&mut self, count: usize) -> bool {
         self.below(count) == count - 1
     }
 
@@ -42,7 +42,7 @@ impl Choices<'_> {
 }
 
 /// A generator of numbers that is the same everywhere (SplitMix64).
-pub fn generator(mut seed: u64) -> impl FnMut() -> u16 {
+pub(crate) fn generator(mut seed: u64) -> impl FnMut() -> u16 {
     move || {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = seed;
@@ -54,10 +54,10 @@ pub fn generator(mut seed: u64) -> impl FnMut() -> u16 {
 
 /// An op with all that a run of it needs.
 #[derive(Clone, Debug)]
-pub struct Case {
-    pub op: String,
-    pub attrs: AttrMap,
-    pub inputs: Vec<Tensor>,
+pub(crate) struct Case {
+    pub(crate) op: String,
+    pub(crate) attrs: AttrMap,
+    pub(crate) inputs: Vec<Tensor>,
 }
 
 impl std::fmt::Display for Case {
@@ -74,9 +74,8 @@ impl std::fmt::Display for Case {
 }
 
 /// The nodes of a golden graph whose inputs are all constant.
-pub fn seeds(graph: &GraphDef) -> Vec<Case> {
-    let by_name: HashMap<&str, &NodeDef> = graph.node.iter().map(|node| (node.name.as_str(), node)).collect();
-    let constant = |mut name: &str| -> Option<Tensor> {
+pub(crate) fn seeds(graph: &GraphDef) -> Vec<Case> {
+    fn constant<'g>(by_name: &HashMap<&'g str, &'g NodeDef>, mut name: &'g str) -> Option<Tensor> {
         loop {
             let node = by_name.get(name)?;
             match node.op.as_str() {
@@ -88,13 +87,14 @@ pub fn seeds(graph: &GraphDef) -> Vec<Case> {
                 _ => return None,
             }
         }
-    };
+    }
+    let by_name: HashMap<&str, &NodeDef> = graph.node.iter().map(|node| (node.name.as_str(), node)).collect();
     let case = |node: &NodeDef| -> Option<Case> {
         let attrs = node.attr.iter().map(|(name, value)| Some((name.clone(), proto::attr_from_proto(value).ok()?)));
         Some(Case {
             op: node.op.clone(),
             attrs: attrs.collect::<Option<AttrMap>>()?,
-            inputs: node.input.iter().map(|input| constant(input)).collect::<Option<_>>()?,
+            inputs: node.input.iter().map(|input| constant(&by_name, input)).collect::<Option<_>>()?,
         })
     };
     let wanted = |node: &&NodeDef| !matches!(node.op.as_str(), "Const" | "Placeholder") && !node.name.contains("/actual/");
@@ -102,10 +102,11 @@ pub fn seeds(graph: &GraphDef) -> Vec<Case> {
 }
 
 /// A random case; `None` if the choices lead nowhere.
-pub fn random_case(choices: &mut Choices, registry: &Registry, seeds: &[Case]) -> Option<Case> {
+pub(crate) fn random_case(choices: &mut Choices, registry: &Registry, seeds: &[Case]) -> Option<Case> {
     let mut case = if seeds.is_empty() || choices.one_in(6) {
         let kernels: Vec<&KernelDef> = registry.kernels().collect();
-        fresh(choices, kernels[choices.below(kernels.len())], registry)?
+        let index = choices.below(kernels.len());
+        fresh(choices, kernels[index], registry)?
     } else {
         seeds[choices.below(seeds.len())].clone()
     };
@@ -121,17 +122,20 @@ pub fn random_case(choices: &mut Choices, registry: &Registry, seeds: &[Case]) -
 ///
 /// # Errors
 /// What must not happen, whatever the input: a panic, an output that is not set, shapes that contradict those inferred.
-pub fn check(case: &Case, registry: &Arc<Registry>, device: &dyn Device, choices: &mut Choices) -> Result<bool, String> {
+pub(crate) fn check(case: &Case, registry: &Arc<Registry>, device: &dyn Device, choices: &mut Choices) -> Result<bool, String> {
     let result = kernlink::runtime::run_op(registry, device, &case.op, case.attrs.clone(), case.inputs.clone());
     if let Err(error) = &result {
         is_fault(error)?;
     }
     let hidden = choices.one_in(2);
+    // TensorFlow's own inference contradicts its kernels for these, and ours is like it.
+    let lenient = matches!(case.op.as_str(), "PlaceholderWithDefault" | "FusedBatchNorm" | "FusedBatchNormV2")
+        || matches!(case.attrs.get("incompatible_shape_error"), Some(AttrValue::Bool(false)));
     if let Some(inferred) = infer(case, registry, hidden, choices)?
         && let Ok(outputs) = &result
     {
         for (index, (output, shape)) in outputs.iter().zip(&inferred).enumerate() {
-            if !shape.accepts(output.shape()) {
+            if !lenient && !shape.accepts(output.shape()) {
                 return Err(format!("output {index} has shape {} but {shape} was inferred", output.shape()));
             }
         }
@@ -142,11 +146,11 @@ pub fn check(case: &Case, registry: &Arc<Registry>, device: &dyn Device, choices
     Ok(result.is_ok())
 }
 
-/// Whether an error is the fault of Kernlink and not of the input.
+/// Refuses an error that is the fault of Kernlink and not of the input.
 ///
 /// # Errors
 /// The fault.
-pub fn is_fault(error: &Error) -> Result<(), String> {
+pub(crate) fn is_fault(error: &Error) -> Result<(), String> {
     let faults = ["the kernel panicked", "did not set output", "was not computed", "another tensor shares"];
     match error.code() == Code::Internal && faults.iter().any(|fault| error.message().contains(fault)) {
         true => Err(error.to_string()),
@@ -172,7 +176,8 @@ fn infer(
         let mut attrs = vec![("dtype", AttrValue::Type(input.dtype()))];
         if hidden {
             source.op = "Placeholder".to_owned();
-            let dims = input.shape().iter().map(|&dim| (!choices.one_in(3)).then_some(dim));
+            let dims: Vec<Option<usize>> =
+                input.shape().iter().map(|&dim| (!choices.one_in(3)).then_some(dim)).collect();
             let shape = if choices.one_in(3) { PartialShape::unknown() } else { PartialShape::from_known(dims) };
             attrs.push(("shape", AttrValue::Shape(shape)));
         } else {

@@ -172,9 +172,7 @@ impl<T: Number + PartialOrd> Scratch<T> {
                 None => {
                     *self
                         .elements
-                        .select_nth_unstable_by(middle, |a, b| {
-                            a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)
-                        })
+                        .select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal))
                         .1
                 }
             };
@@ -201,6 +199,23 @@ impl<T: Number + PartialOrd> Scratch<T> {
 
 /// Exchanges that bring the median of nine to position 4.
 const NETWORK: [(usize, usize); 19] = [
-    (1, 2), (4, 5), (7, 8), (0, 1), (3, 4), (6, 7), (1, 2), (4, 5), (7, 8), (0, 3),
-    (5, 8), (4, 7), (3, 6), (1, 4), (2, 5), (4, 7), (4, 2), (6, 4), (4, 2),
+    (1, 2),
+    (4, 5),
+    (7, 8),
+    (0, 1),
+    (3, 4),
+    (6, 7),
+    (1, 2),
+    (4, 5),
+    (7, 8),
+    (0, 3),
+    (5, 8),
+    (4, 7),
+    (3, 6),
+    (1, 4),
+    (2, 5),
+    (4, 7),
+    (4, 2),
+    (6, 4),
+    (4, 2),
 ];

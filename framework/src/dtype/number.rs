@@ -22,8 +22,11 @@ macro_rules! integers {
         impl Number for $t {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            #[inline]
             fn add(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline]
             fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
+            #[inline]
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
         }
     )*};
@@ -35,8 +38,11 @@ macro_rules! floats {
         impl Number for $t {
             const ZERO: Self = $zero;
             const ONE: Self = $one;
+            #[inline]
             fn add(self, other: Self) -> Self { self + other }
+            #[inline]
             fn sub(self, other: Self) -> Self { self - other }
+            #[inline]
             fn mul(self, other: Self) -> Self { self * other }
         }
     )*};

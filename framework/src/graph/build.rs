@@ -189,15 +189,20 @@ impl Graph {
     }
 
     /// `base`, or `base_1`, `base_2`, ..., whichever is free first.
-    fn free_name(&self, base: &str) -> String {
+    fn free_name(&mut self, base: &str) -> String {
         let base = base.trim_start_matches('_');
-        let mut name = base.to_owned();
-        let mut number = 0;
-        while self.find(&name).is_some() {
-            number += 1;
-            name = format!("{base}_{number}");
+        if self.find(base).is_none() {
+            return base.to_owned();
         }
-        name
+        let mut number = self.suffixes.get(base).copied().unwrap_or(0);
+        loop {
+            number += 1;
+            let name = format!("{base}_{number}");
+            if self.find(&name).is_none() {
+                self.suffixes.insert(base.to_owned(), number);
+                return name;
+            }
+        }
     }
 }
 

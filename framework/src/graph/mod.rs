@@ -72,6 +72,8 @@ pub struct Graph {
     registry: Arc<Registry>,
     nodes: Vec<Node>,
     by_name: HashMap<String, NodeId>,
+    /// The last number that made a name of an op's name.
+    suffixes: HashMap<String, u32>,
     producer: i32,
 }
 
@@ -81,7 +83,13 @@ pub const GRAPH_DEF_VERSION: i32 = 2314;
 impl Graph {
     /// An empty graph over the ops and kernels of a registry.
     pub fn new(registry: &Arc<Registry>) -> Graph {
-        Graph { registry: registry.clone(), nodes: Vec::new(), by_name: HashMap::new(), producer: GRAPH_DEF_VERSION }
+        Graph {
+            registry: registry.clone(),
+            nodes: Vec::new(),
+            by_name: HashMap::new(),
+            suffixes: HashMap::new(),
+            producer: GRAPH_DEF_VERSION,
+        }
     }
 
     /// The registry that the graph was made with.

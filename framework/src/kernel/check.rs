@@ -1,9 +1,152 @@
 //! Checks of a kernel registration against its op, evaluated while the kernel's crate is compiled.
+//!
+//! Each panics, at the token that is wrong, with what the op declares.
 
 use std::borrow::Cow;
 
 use crate::dtype::DataType;
 use crate::op::{AllowedValues, ArgDef, AttrBase, AttrDef, OpDef, Str};
+
+/// Requires that the op has this attr and that its values, or the elements of its lists, have this base type.
+#[track_caller]
+pub const fn require_attr(op: &OpDef, attr: &str, base: AttrBase) {
+    let Some(def) = find(op, attr) else { no_attr(op, attr) };
+    if def.ty.base as u8 != base as u8 {
+        let message = Text::new().push("attr `").push(attr).push("` of op `").push(text(&op.name)).push("` has type ");
+        let message = message.push(if def.ty.list { "list(" } else { "" }).push(def.ty.base.name());
+        message.push(if def.ty.list { "): " } else { ": " }).push(advice(def.ty.base)).refuse()
+    }
+}
+
+#[track_caller]
+const fn no_attr(op: &OpDef, attr: &str) -> ! {
+    let message = Text::new().push("op `").push(text(&op.name)).push("` has no attr `").push(attr);
+    let mut message = message.push("`: its attrs are ");
+    let attrs = items(&op.attrs);
+    let mut i = 0;
+    while i < attrs.len() {
+        message = message.item(i, "`").push(text(&attrs[i].name)).push("`");
+        i += 1;
+    }
+    let known = "; other arguments of #[register_kernel] are device, op, host_memory, label, priority and crate";
+    message.push(known).refuse()
+}
+
+/// What to list for an attr of this type.
+const fn advice(base: AttrBase) -> &'static str {
+    match base {
+        AttrBase::Type => "list dtypes such as `f32`",
+        AttrBase::String => "list strings such as `\"SAME\"`",
+        AttrBase::Int => "list integers such as `1`",
+        AttrBase::Bool => "list `true` or `false`",
+        _ => "kernels are chosen by attrs of type type, string, int and bool only",
+    }
+}
+
+/// Requires that the op allows the attr to be, or to contain, this dtype.
+#[track_caller]
+pub const fn require_type(op: &OpDef, attr: &str, dtype: DataType) {
+    let Some(AllowedValues::Types(types)) = allowed(op, attr) else { return };
+    let types = items(types);
+    let mut i = 0;
+    while i < types.len() {
+        if types[i].equals(dtype) {
+            return;
+        }
+        i += 1;
+    }
+    let mut message = not_allowed(op, attr).push(dtype.name()).push(": it allows ");
+    i = 0;
+    while i < types.len() {
+        message = message.item(i, "").push(types[i].name());
+        i += 1;
+    }
+    message.refuse()
+}
+
+/// Requires that the op allows the attr to be, or to contain, this string.
+#[track_caller]
+pub const fn require_string(op: &OpDef, attr: &str, value: &str) {
+    let Some(AllowedValues::Strings(strings)) = allowed(op, attr) else { return };
+    let strings = items(strings);
+    let mut i = 0;
+    while i < strings.len() {
+        if same(text(&strings[i]), value) {
+            return;
+        }
+        i += 1;
+    }
+    let mut message = not_allowed(op, attr).push("\"").push(value).push("\": it allows ");
+    i = 0;
+    while i < strings.len() {
+        message = message.item(i, "\"").push(text(&strings[i])).push("\"");
+        i += 1;
+    }
+    message.refuse()
+}
+
+/// Requires that the op has an input or output of this name.
+#[track_caller]
+pub const fn require_argument(op: &OpDef, name: &str) {
+    let (inputs, outputs) = (items(&op.inputs), items(&op.outputs));
+    if among(inputs, name) || among(outputs, name) {
+        return;
+    }
+    let message = Text::new().push("op `").push(text(&op.name)).push("` has no input or output `").push(name);
+    let mut message = message.push("`: its arguments are ");
+    let mut i = 0;
+    while i < inputs.len() + outputs.len() {
+        let arg = if i < inputs.len() { &inputs[i] } else { &outputs[i - inputs.len()] };
+        message = message.item(i, "`").push(text(&arg.name)).push("`");
+        i += 1;
+    }
+    message.refuse()
+}
+
+const fn among(args: &'static [ArgDef], name: &str) -> bool {
+    let mut i = 0;
+    while i < args.len() {
+        if same(text(&args[i].name), name) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Says, for the type checker alone, that a crate registers one kernel for this op (`Self`), device, dtypes, variant (a
+/// hash of the attrs' names, the other constraints and the label) and priority. Two registrations of the same kernel
+/// are two implementations, which do not compile.
+///
+/// That `Self` is the op keeps the compiler from comparing each kernel with those of all other ops.
+pub trait RegistersKernel<Provider, Device, Dtypes, const VARIANT: u64, const PRIORITY: i32> {}
+
+/// Stands for a device type in [`RegistersKernel`]; the parameter is a hash of its name.
+pub struct DeviceMarker<const NAME: u64>;
+
+const fn not_allowed(op: &OpDef, attr: &str) -> Text {
+    let message = Text::new().push("op `").push(text(&op.name)).push("` does not allow attr `").push(attr);
+    message.push("` to be ")
+}
+
+const fn allowed(op: &OpDef, attr: &str) -> Option<&'static AllowedValues> {
+    match find(op, attr) {
+        Some(def) => def.allowed.as_ref(),
+        None => None,
+    }
+}
+
+const fn find(op: &OpDef, attr: &str) -> Option<&'static AttrDef> {
+    let attrs = items(&op.attrs);
+    let mut i = 0;
+    while i < attrs.len() {
+        if same(text(&attrs[i].name), attr) {
+            return Some(&attrs[i]);
+        }
+        i += 1;
+    }
+    None
+}
 
 const fn text(s: &Str) -> &str {
     match s {
@@ -12,7 +155,6 @@ const fn text(s: &Str) -> &str {
     }
 }
 
-#[allow(clippy::ptr_arg, reason = "constant evaluation cannot dereference a Cow, and must see which it is")]
 const fn items<T: Clone>(list: &Cow<'static, [T]>) -> &'static [T] {
     match list {
         Cow::Borrowed(items) => items,
@@ -35,81 +177,44 @@ const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-const fn find(op: &OpDef, attr: &str) -> Option<&'static AttrDef> {
-    let attrs = items(&op.attrs);
-    let mut i = 0;
-    while i < attrs.len() {
-        if same(text(&attrs[i].name), attr) {
-            return Some(&attrs[i]);
+/// A message that constant evaluation puts together.
+#[derive(Clone, Copy)]
+struct Text {
+    bytes: [u8; Text::MAX],
+    len: usize,
+}
+
+impl Text {
+    const MAX: usize = 512;
+
+    const fn new() -> Text {
+        Text { bytes: [0; Text::MAX], len: 0 }
+    }
+
+    /// Appends a piece, or nothing if it does not fit.
+    const fn push(mut self, piece: &str) -> Text {
+        let piece = piece.as_bytes();
+        if piece.len() <= Text::MAX - self.len {
+            let mut i = 0;
+            while i < piece.len() {
+                self.bytes[self.len + i] = piece[i];
+                i += 1;
+            }
+            self.len += piece.len();
         }
-        i += 1;
+        self
     }
-    None
-}
 
-/// Whether the op has an attr of this name.
-pub const fn has_attr(op: &OpDef, attr: &str) -> bool {
-    find(op, attr).is_some()
-}
-
-/// Whether the attr, or an element of it if it is a list, has this base type.
-pub const fn attr_has_base(op: &OpDef, attr: &str, base: AttrBase) -> bool {
-    match find(op, attr) {
-        Some(def) => def.ty.base as u8 == base as u8,
-        None => false,
+    /// Begins item `i` of a list.
+    const fn item(self, i: usize, quote: &str) -> Text {
+        self.push(if i > 0 { ", " } else { "" }).push(quote)
     }
-}
 
-/// Whether the op allows the attr to be, or to contain, this dtype.
-pub const fn allows_type(op: &OpDef, attr: &str, dtype: DataType) -> bool {
-    let Some(def) = find(op, attr) else { return false };
-    let Some(AllowedValues::Types(types)) = &def.allowed else { return true };
-    let types = items(types);
-    let mut i = 0;
-    while i < types.len() {
-        if types[i].equals(dtype) {
-            return true;
+    #[track_caller]
+    const fn refuse(&self) -> ! {
+        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(message) => panic!("{}", message),
+            Err(_) => panic!("the registration does not suit the op"),
         }
-        i += 1;
     }
-    false
 }
-
-/// Whether the op allows the attr to be this string.
-pub const fn allows_string(op: &OpDef, attr: &str, value: &str) -> bool {
-    let Some(def) = find(op, attr) else { return false };
-    let Some(AllowedValues::Strings(strings)) = &def.allowed else { return true };
-    let strings = items(strings);
-    let mut i = 0;
-    while i < strings.len() {
-        if same(text(&strings[i]), value) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
-const fn among(args: &'static [ArgDef], name: &str) -> bool {
-    let mut i = 0;
-    while i < args.len() {
-        if same(text(&args[i].name), name) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
-/// Whether the op has an input or output of this name.
-pub const fn has_argument(op: &OpDef, name: &str) -> bool {
-    among(items(&op.inputs), name) || among(items(&op.outputs), name)
-}
-
-/// Says, for the type checker alone, that a crate (`Self`) registers one kernel for this op, device, dtypes, variant
-/// (a hash of the attrs' names, the other constraints and the label) and priority. Two registrations of the same
-/// kernel are two implementations, which do not compile.
-pub trait RegistersKernel<Op, Device, Dtypes, const VARIANT: u64, const PRIORITY: i32> {}
-
-/// Stands for a device type in [`RegistersKernel`]; the parameter is a hash of its name.
-pub struct DeviceMarker<const NAME: u64>;

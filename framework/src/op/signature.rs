@@ -18,7 +18,7 @@ pub struct InOutType {
 }
 
 /// The inputs and outputs of a node.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Signature {
     /// Every input, in order.
     pub inputs: Vec<InOutType>,

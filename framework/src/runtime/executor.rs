@@ -186,8 +186,10 @@ impl<'r> Run<'r> {
             Err(panic) => return Err(Error::internal(format!("the kernel panicked: {}", panic_text(&*panic)))),
         }
         inputs.iter_mut().for_each(|input| *input = None);
-        for (index, (output, edges)) in outputs.into_iter().zip(&node.outputs).enumerate() {
-            let Some((last, edges)) = self.plan.edges[edges.clone()].split_last() else { continue };
+        let output_edges = &self.plan.output_edges[node.outputs.clone()];
+        for (index, (output, edges)) in outputs.into_iter().zip(output_edges).enumerate() {
+            let edges = &self.plan.edges[edges.start as usize..edges.end as usize];
+            let Some((last, edges)) = edges.split_last() else { continue };
             let tensor = output.ok_or_else(|| Error::internal(format!("the kernel did not set output {index}")))?;
             for edge in edges {
                 self.deliver(tensor.clone(), edge.slot);

@@ -31,8 +31,8 @@ pub(super) struct PlanNode {
     pub(super) inputs: Range<usize>,
     /// Its part of [`Plan::externals`].
     pub(super) externals: Range<usize>,
-    /// For each output, its part of [`Plan::edges`].
-    pub(super) outputs: Vec<Range<usize>>,
+    /// For each output, which of [`Plan::output_edges`].
+    pub(super) outputs: Range<usize>,
     /// The nodes that wait for it without taking an output.
     pub(super) control_outputs: Vec<u32>,
     /// Edges that must be served before it runs.
@@ -94,6 +94,8 @@ pub(super) struct External {
 pub(super) struct Plan {
     pub(super) nodes: Vec<PlanNode>,
     pub(super) edges: Vec<Edge>,
+    /// For each output of each node, its part of [`Plan::edges`].
+    pub(super) output_edges: Vec<Range<u32>>,
     pub(super) externals: Vec<External>,
     pub(super) constants: Vec<Tensor>,
     /// The nodes that wait for nothing.
@@ -320,21 +322,25 @@ impl Builder<'_> {
             }
             slots += 1;
         }
-        let mut edges = Vec::new();
+        let (mut edges, mut output_edges) = (Vec::new(), Vec::new());
+        // Nodes with equal signatures share one: a run of many nodes is bound by the memory that it touches.
+        let mut signatures: HashMap<Arc<Signature>, Arc<Signature>> = HashMap::new();
         let mut nodes = Vec::with_capacity(self.nodes.len());
         for (position, (draft, (inputs, externals, pending))) in self.nodes.into_iter().zip(layout).enumerate() {
             let node = self.graph.node(draft.id);
-            let outputs = (0..node.signature.outputs.len() as u32).map(|output| {
-                let start = edges.len();
+            let first_output = output_edges.len();
+            for output in 0..node.signature.outputs.len() as u32 {
+                let start = edges.len() as u32;
                 edges.extend(users.remove(&(position as u32, output)).unwrap_or_default());
-                start..edges.len()
-            });
+                output_edges.push(start..edges.len() as u32);
+            }
+            let signature = signatures.entry(node.signature.clone()).or_insert_with_key(Arc::clone);
             nodes.push(PlanNode {
-                outputs: outputs.collect(),
+                outputs: first_output..output_edges.len(),
                 cost: AtomicU32::new(if draft.kernel.is_expensive() { u32::MAX } else { 0 }),
                 kernel: draft.kernel,
                 op: node.op.def,
-                signature: node.signature.clone(),
+                signature: signature.clone(),
                 name: node.name.clone(),
                 inputs,
                 externals,
@@ -350,6 +356,7 @@ impl Builder<'_> {
         });
         let plan = Plan {
             edges,
+            output_edges,
             externals,
             constants: self.constants,
             initial,

@@ -28,11 +28,21 @@ macro_rules! truncate {
         impl Truncate for $t {
             #[inline(always)]
             fn to_i32(self) -> i32 {
-                if self < 2_147_483_648.0 && self > -2_147_483_649.0 { self as i32 } else { i32::MIN }
+                if self < 2_147_483_648.0 && self > -2_147_483_649.0 {
+                    // SAFETY: just checked to be in range.
+                    unsafe { self.to_int_unchecked() }
+                } else {
+                    i32::MIN
+                }
             }
             #[inline(always)]
             fn to_i64(self) -> i64 {
-                if self < 9_223_372_036_854_775_808.0 { self as i64 } else { i64::MIN }
+                if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&self) {
+                    // SAFETY: just checked to be in range.
+                    unsafe { self.to_int_unchecked() }
+                } else {
+                    i64::MIN
+                }
             }
             #[inline(always)]
             fn to_u64(self) -> u64 {
@@ -70,7 +80,7 @@ pub(super) fn between_complex(from: DataType, to: DataType) -> Option<Step> {
 }
 
 /// Zeroes low bits of elements in place; NaN stays.
-type Zeroing = unsafe fn(*mut u8, usize, u32);
+pub(super) type Zeroing = unsafe fn(*mut u8, usize, u32);
 
 /// For which dtypes the attr `Truncate` has an effect, and how many low bits it then zeroes.
 pub(super) fn truncation(from: DataType, to: DataType) -> Option<(Zeroing, u32)> {
@@ -115,9 +125,8 @@ macro_rules! zeroing {
         /// # Safety
         /// The pointer points to `length` elements, which nothing else accesses.
         unsafe fn $name$(<const $parts: usize>)?(elements: *mut u8, length: usize, bits: u32) {
-            let length = length $(* $parts)?;
             // SAFETY: by the caller's promise.
-            for element in unsafe { std::slice::from_raw_parts_mut(elements.cast::<$bits>(), length) } {
+            for element in unsafe { std::slice::from_raw_parts_mut(elements.cast::<$bits>(), length $(* $parts)?) } {
                 let $x = *element;
                 if !$is_nan {
                     *element &= <$bits>::MAX << bits;

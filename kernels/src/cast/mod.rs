@@ -46,7 +46,7 @@ struct Conversion {
     from: DataType,
     to: DataType,
     /// Zeroes low bits of the source, in place.
-    truncate: Option<(unsafe fn(*mut u8, usize, u32), u32)>,
+    truncate: Option<(convert::Zeroing, u32)>,
     /// Loads the source as the type that `store` takes; `None` if it is that type.
     load: Option<Step>,
     store: Step,

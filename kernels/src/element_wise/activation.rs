@@ -19,7 +19,8 @@ const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_9;
 // NaN stays NaN in all of them.
 unary!(Relu, 500:
     f32, f64 => |x| if x > 0.0 || x.is_nan() { x } else { 0.0 }; half;
-    i8, i16, i32, i64, u8, u16, u32, u64 => |x| x.max(0));
+    i8, i16, i32, i64 => |x| x.max(0);
+    u8, u16, u32, u64 => |x| x);
 unary!(Relu6, 500:
     f32, f64 => |x| if x > 6.0 { 6.0 } else if x > 0.0 || x.is_nan() { x } else { 0.0 }; half;
     i8, i16, i32, i64, u8, u16, u32, u64 => |x| x.clamp(0, 6));

@@ -15,6 +15,18 @@ struct Dim<const N: usize> {
     steps: [usize; N],
 }
 
+/// The two innermost dimensions of a [`Plan`].
+pub(crate) struct Sheet<const N: usize> {
+    /// How many rows there are.
+    pub(crate) rows: usize,
+    /// How far each operand moves from row to row.
+    pub(crate) row_steps: [usize; N],
+    /// The elements of a row.
+    pub(crate) length: usize,
+    /// For each operand, whether it moves along a row (1) or stays (0).
+    pub(crate) steps: [usize; N],
+}
+
 /// The broadcast of `N` operands.
 #[derive(Debug)]
 pub(crate) struct Plan<const N: usize> {
@@ -90,14 +102,27 @@ impl<const N: usize> Plan<N> {
         &self.shape
     }
 
-    /// The length of a run that is not cut short.
-    pub(crate) fn run_length(&self) -> usize {
-        self.dims[self.dims.len() - 1].size
-    }
-
     /// For each operand, whether it moves along a run (1) or stays (0).
     pub(crate) fn run_steps(&self) -> [usize; N] {
         self.dims[self.dims.len() - 1].steps
+    }
+
+    /// The two innermost dimensions, if there are that many.
+    pub(crate) fn sheet(&self) -> Option<Sheet<N>> {
+        let [.., outer, inner] = self.dims.as_slice() else { return None };
+        Some(Sheet { rows: outer.size, row_steps: outer.steps, length: inner.size, steps: inner.steps })
+    }
+
+    /// Where each operand begins in sheet `index`, counted over all outer dimensions.
+    pub(crate) fn sheet_start(&self, index: usize) -> [usize; N] {
+        let (mut start, mut rest) = ([0; N], index);
+        for dim in self.dims[..self.dims.len().saturating_sub(2)].iter().rev() {
+            for (start, step) in start.iter_mut().zip(dim.steps) {
+                *start += rest % dim.size * step;
+            }
+            rest /= dim.size;
+        }
+        start
     }
 
     /// Calls `run` with the first output element, the first element of each operand and the length of every run in
@@ -219,10 +244,29 @@ mod tests {
     }
 
     #[test]
+    fn sheets_follow_the_definition() {
+        let (a, b): (&[usize], &[usize]) = (&[2, 1, 3, 1, 2], &[1, 2, 1, 2, 1]);
+        let (plan, expected) = (plan(a, b), expected(a, b));
+        let sheet = plan.sheet().unwrap();
+        let mut seen = Vec::new();
+        for index in 0..expected.len() / (sheet.rows * sheet.length) {
+            let start = plan.sheet_start(index);
+            for row in 0..sheet.rows {
+                seen.extend((0..sheet.length).map(|i| {
+                    [0, 1].map(|operand: usize| {
+                        start[operand] + row * sheet.row_steps[operand] + i * sheet.steps[operand]
+                    })
+                }));
+            }
+        }
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
     fn dimensions_that_broadcast_alike_merge() {
         assert_eq!(plan(&[2, 3, 4], &[2, 3, 4]).dims.len(), 1);
         assert_eq!(plan(&[2, 3, 4], &[]).dims.len(), 1);
-        assert_eq!(plan(&[2, 3, 4, 5], &[4, 5]).run_length(), 20);
+        assert_eq!(plan(&[2, 3, 4, 5], &[4, 5]).sheet().unwrap().length, 20);
         assert_eq!(plan(&[2, 1, 3], &[2, 1, 3]).dims.len(), 1);
         assert_eq!(plan(&[8, 5, 5, 7], &[8, 1, 1, 7]).dims.len(), 3);
     }

@@ -12,7 +12,7 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Error, Result, bail};
 
-use super::broadcast::Plan;
+use super::broadcast::{Plan, Sheet};
 
 /// Computes `length` elements from as many elements of every input. Returns false if the function does not allow
 /// some of them; the output then has arbitrary values.
@@ -50,7 +50,7 @@ pub(super) struct Spec<const N: usize> {
 const BUFFER: usize = 2048;
 /// Elements in a unit of work.
 const UNIT: usize = 1024;
-/// Runs below this length are gathered.
+/// Rows below this length are not computed one by one.
 const SHORT_RUN: usize = 48;
 
 /// Runs a loop over the inputs of a kernel, broadcast, followed by `others`, and sets output 0.
@@ -59,6 +59,9 @@ const SHORT_RUN: usize = 48;
 /// INVALID_ARGUMENT if the shapes do not fit or the loop does not allow a value.
 pub(super) fn element_wise<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[Tensor]) -> Result<()> {
     let (base, given) = (spec.first, N - others.len());
+    if others.is_empty() && (base..base + N).all(|i| ctx.input_at(i).is_ok_and(|tensor| tensor.rank() == 0)) {
+        return scalars(ctx, spec);
+    }
     let mut shapes = [const { None }; N];
     for (i, slot) in shapes.iter_mut().enumerate() {
         let tensor = if i < given { ctx.input_at(base + i)? } else { &others[i - given] };
@@ -107,10 +110,7 @@ pub(super) fn element_wise<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec
         }
     };
 
-    let target = match output.dtype() {
-        DataType::Bool => output.as_mut_slice::<bool>()?.as_mut_ptr().cast(),
-        _ => output.bytes_mut()?.as_mut_ptr(),
-    };
+    let target = start_of(&mut output)?;
     // A wide loop is the same function, and is chosen only where the processor can run it.
     let run = spec.wide.filter(|_| has_avx2()).unwrap_or(spec.run);
     let mut job = Job { run, inputs: [std::ptr::null(); N], sizes: [0; N], output: target, output_size: 0 };
@@ -145,6 +145,33 @@ pub(super) fn element_wise<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec
         }
     }
     ctx.set_output_at(0, output)
+}
+
+/// [`element_wise`] for scalars: a graph of them is bound by what a kernel does besides computing.
+fn scalars<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>) -> Result<()> {
+    let mut inputs = [std::ptr::null(); N];
+    for (i, input) in inputs.iter_mut().enumerate() {
+        let tensor = ctx.input_at(spec.first + i)?;
+        if tensor.dtype() != spec.inputs[i] {
+            bail!(InvalidArgument, "input {i} must be {}, not {}", spec.inputs[i], tensor.dtype());
+        }
+        *input = tensor.bytes()?.as_ptr();
+    }
+    let mut output = ctx.allocate_output_at(0, Shape::scalar())?;
+    let target = start_of(&mut output)?;
+    // SAFETY: the pointers are those of tensors with one element of the spec's dtypes; the output is a new one.
+    if !unsafe { (spec.run)(inputs, target, 1) } {
+        return Err(Error::new(spec.error.0, spec.error.1));
+    }
+    ctx.set_output_at(0, output)
+}
+
+/// The first byte of a tensor, to write elements of its dtype to.
+fn start_of(tensor: &mut Tensor) -> Result<*mut u8> {
+    Ok(match tensor.dtype() {
+        DataType::Bool => tensor.as_mut_slice::<bool>()?.as_mut_ptr().cast(),
+        _ => tensor.bytes_mut()?.as_mut_ptr(),
+    })
 }
 
 /// Whether the processor has AVX2, FMA and F16C.
@@ -215,16 +242,18 @@ impl<const N: usize> Job<N> {
                 // SAFETY: by the caller's promise; with these steps the operands have these elements.
                 unsafe { self.row(start, first, steps, end - start) }
             }
-            Pattern::Rows(plan) if plan.run_length() >= SHORT_RUN => {
-                let (steps, mut valid) = (plan.run_steps(), true);
-                plan.runs(start..end, &mut |at, first, length| {
-                    // SAFETY: by the caller's promise; the plan yields elements of the operands.
-                    valid &= unsafe { self.row(at, first, &steps, length) };
-                });
-                valid
-            }
-            // SAFETY: by the caller's promise.
-            Pattern::Rows(plan) => unsafe { self.gathered(plan, start, end) },
+            Pattern::Rows(plan) => match plan.sheet() {
+                // SAFETY: by the caller's promise.
+                Some(sheet) if sheet.length < SHORT_RUN => unsafe { self.sheets(plan, &sheet, start, end) },
+                _ => {
+                    let (steps, mut valid) = (plan.run_steps(), true);
+                    plan.runs(start..end, &mut |at, first, length| {
+                        // SAFETY: by the caller's promise; the plan yields elements of the operands.
+                        valid &= unsafe { self.row(at, first, &steps, length) };
+                    });
+                    valid
+                }
+            },
         }
     }
 
@@ -256,7 +285,7 @@ impl<const N: usize> Job<N> {
             if steps[i] == 0 && !direct[i] {
                 let buffer = buffers[i].0.as_mut_ptr().cast();
                 // SAFETY: a buffer holds `block` elements, and the operand has the one that is repeated.
-                unsafe { repeat(inputs[i], self.sizes[i], buffer, length.min(block)) };
+                unsafe { repeat(inputs[i], 1, 0, self.sizes[i], buffer, length.min(block)) };
                 inputs[i] = buffer;
             }
         }
@@ -285,43 +314,58 @@ impl<const N: usize> Job<N> {
         valid
     }
 
-    /// As `compute` for a plan with short runs: gathers the operands of many runs before the loop is called.
+    /// As `compute` for a plan with short rows: the loop is called for many of them at once. Of the rows that begin
+    /// and end inside `start..end` or lie across `start`, all elements are computed.
     ///
     /// # Safety
     /// As [`Job::compute`].
-    unsafe fn gathered(&self, plan: &Plan<N>, start: usize, end: usize) -> bool {
+    unsafe fn sheets(&self, plan: &Plan<N>, sheet: &Sheet<N>, start: usize, end: usize) -> bool {
+        let (length, total) = (sheet.length, plan.shape().num_elements());
+        if total == 0 {
+            return true;
+        }
+        let (mut row, last) = (start / length, if end == total { total / length } else { end / length });
+        let most = (self.block() / length).min(sheet.rows);
         let mut buffers = [const { Buffer(MaybeUninit::uninit()) }; N];
         let pointers: [*mut u8; N] = buffers.each_mut().map(|buffer| buffer.0.as_mut_ptr().cast());
-        let (block, steps) = (self.block(), plan.run_steps());
-        let (mut flushed, mut filled, mut valid) = (start, 0, true);
-        let mut flush = |filled: usize, at: usize| {
-            // SAFETY: the buffers hold `filled` elements of each operand; the output has that many from `at` on.
-            valid &= unsafe {
-                (self.run)(pointers.map(<*mut u8>::cast_const), self.output.add(at * self.output_size), filled)
-            };
-        };
-        plan.runs(start..end, &mut |_, first, length| {
-            if filled + length > block {
-                flush(filled, flushed);
-                flushed += filled;
-                filled = 0;
-            }
-            for i in 0..N {
-                let size = self.sizes[i];
-                // SAFETY: a run is shorter than a buffer, and what did not fit was flushed above; the plan yields
-                // elements of the operands.
+        // Which element the rows in a buffer begin with, if they are all the same row.
+        let mut kept = [usize::MAX; N];
+        let mut valid = true;
+        while row < last {
+            let within = row % sheet.rows;
+            let count = most.min(sheet.rows - within).min(last - row);
+            let begin = plan.sheet_start(row / sheet.rows);
+            let pieces: [*const u8; N] = std::array::from_fn(|i| {
+                let (size, step, row_step, target) = (self.sizes[i], sheet.steps[i], sheet.row_steps[i], pointers[i]);
+                let first = begin[i] + within * row_step;
+                // SAFETY: the plan yields elements of the operand; a buffer holds `most` rows.
                 unsafe {
-                    let (source, target) = (self.inputs[i].add(first[i] * size), pointers[i].add(filled * size));
-                    if steps[i] == 0 {
-                        repeat(source, size, target, length);
-                    } else {
-                        copy(source, target, length * size);
+                    let source = self.inputs[i].add(first * size);
+                    match (step, row_step) {
+                        (1, _) if row_step == length => {
+                            if !std::ptr::eq(self.inputs[i], self.output) {
+                                return source;
+                            }
+                            std::ptr::copy_nonoverlapping(source, target, count * length * size);
+                        }
+                        (_, 0) if kept[i] == first => {}
+                        (1, 0) => (0..most).for_each(|r| copy(source, target.add(r * length * size), length * size)),
+                        (_, 0) => repeat(source, 1, 0, size, target, most * length),
+                        (1, _) => (0..count).for_each(|r| {
+                            copy(source.add(r * row_step * size), target.add(r * length * size), length * size);
+                        }),
+                        _ => repeat(source, count, row_step, size, target, length),
+                    }
+                    if row_step == 0 {
+                        kept[i] = first;
                     }
                 }
-            }
-            filled += length;
-        });
-        flush(filled, flushed);
+                target.cast_const()
+            });
+            // SAFETY: each piece holds `count` rows and none is in the output, which has these rows.
+            valid &= unsafe { (self.run)(pieces, self.output.add(row * length * self.output_size), count * length) };
+            row += count;
+        }
         valid
     }
 }
@@ -342,30 +386,33 @@ unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
     }
 }
 
-/// Writes the element at `source` `count` times.
+/// Writes each of `count` elements, `step` elements apart from `source` on, `times` times.
 ///
 /// # Safety
-/// `source` points to an element of `size` bytes, `target` to room for `count` of them, which does not overlap it.
-unsafe fn repeat(source: *const u8, size: usize, target: *mut u8, count: usize) {
+/// The elements have `size` bytes each; `target` points to room for `count * times` of them, which does not overlap
+/// the source.
+unsafe fn repeat(source: *const u8, count: usize, step: usize, size: usize, target: *mut u8, times: usize) {
     /// As `repeat`, for elements of type `T`.
-    unsafe fn fill<T: Copy>(source: *const u8, target: *mut u8, count: usize) {
-        // SAFETY: by the caller's promise; unaligned access asks for no alignment.
-        unsafe {
-            let value = source.cast::<T>().read_unaligned();
-            for i in 0..count {
-                target.cast::<T>().add(i).write_unaligned(value);
+    unsafe fn fill<T: Copy>(source: *const u8, count: usize, step: usize, target: *mut u8, times: usize) {
+        for i in 0..count {
+            // SAFETY: by the caller's promise; unaligned access asks for no alignment.
+            unsafe {
+                let value = source.cast::<T>().add(i * step).read_unaligned();
+                let target = target.cast::<T>().add(i * times);
+                for k in 0..times {
+                    target.add(k).write_unaligned(value);
+                }
             }
         }
     }
     // SAFETY: by the caller's promise.
     unsafe {
         match size {
-            1 => std::ptr::write_bytes(target, *source, count),
-            2 => fill::<u16>(source, target, count),
-            4 => fill::<u32>(source, target, count),
-            8 => fill::<u64>(source, target, count),
-            16 => fill::<u128>(source, target, count),
-            _ => (0..count).for_each(|i| copy(source, target.add(i * size), size)),
+            1 => fill::<u8>(source, count, step, target, times),
+            2 => fill::<u16>(source, count, step, target, times),
+            4 => fill::<u32>(source, count, step, target, times),
+            8 => fill::<u64>(source, count, step, target, times),
+            _ => fill::<u128>(source, count, step, target, times),
         }
     }
 }

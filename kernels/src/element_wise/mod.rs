@@ -30,6 +30,7 @@ mod complex;
 #[cfg(feature = "math")]
 mod division;
 #[cfg(feature = "math")]
+#[expect(clippy::excessive_precision, reason = "coefficients as published")]
 mod fast;
 #[cfg(feature = "math")]
 mod objects;

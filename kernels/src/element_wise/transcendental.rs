@@ -6,8 +6,8 @@ use kernlink_ops::{
     Sqrt, Tan, Tanh,
 };
 
-use super::{complex, fast};
 use super::unary::{register_unary, unary};
+use super::{complex, fast};
 
 /// `unary!` for floats, with the function of complex numbers, and the registration for all six dtypes.
 macro_rules! floats_and_complex {

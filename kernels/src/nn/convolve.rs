@@ -358,3 +358,75 @@ impl Plan<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::Padding;
+    use super::*;
+    use kernlink::op::{OpDef, Signature};
+
+    /// By the definition.
+    fn naive(geometry: &Geometry, input: &[f32], filter: &[f32]) -> Vec<f32> {
+        let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.patch_depth);
+        let element = |index: usize| {
+            let (pixel, channel) = (index / geometry.out_depth, index % geometry.out_depth);
+            let (image, row, column) = geometry.pixel(pixel);
+            let first = channel / (geometry.out_depth / geometry.groups()) * depth;
+            let mut sum = 0.0;
+            for tap in 0..rows.window * columns.window {
+                let (row, column) = (rows.at(row, tap / columns.window), columns.at(column, tap % columns.window));
+                let (Some(row), Some(column)) = (row, column) else { continue };
+                let start = geometry.input_at(image, row, column) + first;
+                let products =
+                    (0..depth).map(|c| input[start + c] * filter[(tap * depth + c) * geometry.out_depth + channel]);
+                sum += products.sum::<f32>();
+            }
+            sum
+        };
+        (0..geometry.pixels() * geometry.out_depth).map(element).collect()
+    }
+
+    #[test]
+    fn tiles_and_patches_agree_with_the_definition() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let signature = Signature::default();
+        let ctx = RawContext::new("conv", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+        // Small whole numbers, so that every order of addition gives the same sum.
+        let values = |count: usize| (0..count).map(|i| (i * 7 % 11) as f32 - 5.0).collect::<Vec<f32>>();
+        for (size, in_depth, window, patch_depth, out_depth) in [
+            (9, 3, 3, 3, 20),
+            (7, 4, 2, 2, 6),
+            (6, 4, 3, 1, 64),
+            (20, 16, 1, 16, 33),
+            (40, 8, 3, 8, 40),
+            (4, 2, 4, 2, 7),
+        ] {
+            for (stride, dilation, padding, explicit) in [
+                (1, 1, Padding::Same, (0, 0)),
+                (2, 1, Padding::Valid, (0, 0)),
+                (1, 2, Padding::Explicit, (2, 1)),
+                (3, 1, Padding::Explicit, (0, 40)),
+            ] {
+                let Ok(axis) = Axis::new(size, window, stride, dilation, padding, explicit) else { continue };
+                let geometry = Geometry { batch: 2, rows: axis, columns: axis, in_depth, patch_depth, out_depth };
+                let shape = [2, size, size, in_depth];
+                let input = Tensor::from_elements(shape, &values(shape.iter().product())).unwrap();
+                let shape = [window, window, patch_depth, out_depth];
+                let filter = Tensor::from_elements(shape, &values(shape.iter().product())).unwrap();
+                let (x, f) = (input.as_slice::<f32>().unwrap(), filter.as_slice::<f32>().unwrap());
+                let expected = naive(&geometry, x, f);
+                if expected.is_empty() {
+                    continue;
+                }
+                let mut output = vec![f32::NAN; expected.len()];
+                by_patches(&ctx, &geometry, x, f, &mut output).unwrap();
+                assert_eq!(output, expected, "patches {geometry:?}");
+                for packed in [None, Some(pack(&filter).unwrap())] {
+                    output.fill(f32::NAN);
+                    by_tiles(&ctx, &geometry, &input, &filter, packed.as_ref(), &mut output).unwrap();
+                    assert_eq!(output, expected, "tiles {geometry:?}");
+                }
+            }
+        }
+    }
+}

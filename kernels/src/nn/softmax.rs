@@ -179,7 +179,7 @@ fn exp(x: f32) -> f32 {
     power = power * r + 8.333_452e-3;
     power = power * r + 4.166_579_6e-2;
     power = power * r + 1.666_666_6e-1;
-    power = power * r + 5.000_000_1e-1;
+    power = power * r + 0.5;
     power = power * r * r + r + 1.0;
     let scale = f32::from_bits(((shifted.to_bits() as i32).wrapping_shl(23)).wrapping_add(0x3f80_0000) as u32);
     // Below, the result is no normal number: nothing next to the row's largest term, which is 1.

@@ -41,7 +41,7 @@ impl Choice {
 pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
     let krate = &args.krate;
     let Target { item, op, kernel, params } = target;
-    let checks = check::expand(args, &compact(op.to_token_stream()));
+    let checks = check::expand(args);
     let declarations = params.iter().map(|(_, declaration)| declaration);
     let alias = (!params.is_empty()).then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
     let device = &args.device;
@@ -64,7 +64,7 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
         #allow
         const _: () = {
             const __OP: &#krate::op::OpDef = <#op as #krate::op::Op>::DEF;
-            #(#checks)*
+            #checks
             #alias
 
             const fn __kernel(

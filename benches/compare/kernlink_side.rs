@@ -1,0 +1,205 @@
+//! Kernlink's side of the comparison with TensorFlow: times work items in one long-lived process.
+//!
+//! Usage: `kernlink_side [--threads N] [ITEM ...]`. Protocol and items are described in `tensorflow_side.py`; what
+//! differs here:
+//!
+//! - `graph` names a GraphDef to read, such as the other side wrote, and to run instead of a graph built here.
+//! - `median_pool` is the MedianPool op of `examples/custom-ops`.
+//! - `api` and `grappler` are ignored.
+
+#[path = "../../examples/custom-ops/src/median_pool.rs"]
+#[allow(missing_docs, reason = "documented where it belongs")]
+mod median_pool;
+#[path = "../work/mod.rs"]
+mod work;
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use kernlink::prelude::*;
+use serde_json::{Map, Value, json};
+use work::{Prepared, Work};
+
+kernlink::provider!(ops = 1, kernels = 7);
+
+type Item = Map<String, Value>;
+
+fn main() -> ExitCode {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut threads = 2;
+    if arguments.first().is_some_and(|argument| argument == "--threads") && arguments.len() > 1 {
+        threads = arguments[1].parse().expect("--threads takes a number");
+        arguments.drain(..2);
+    }
+    let start = Instant::now();
+    let registry = kernlink::registry().expect("the registry is sound");
+    let ready = json!({
+        "ready": true, "side": "kernlink", "version": env!("CARGO_PKG_VERSION"), "threads": threads,
+        "start_s": start.elapsed().as_secs_f64(), "kernels": registry.kernels().count(), "rss_mb": peak_memory(),
+    });
+    answer(&ready);
+    let mut side = Side { threads, prepared: HashMap::new() };
+    let mut failed = false;
+    let mut serve = |line: &str| {
+        if !line.trim().is_empty() {
+            let reply = side.answer(line);
+            failed |= reply.get("error").is_some();
+            answer(&reply);
+        }
+    };
+    if arguments.is_empty() {
+        std::io::stdin().lock().lines().map_while(|line| line.ok()).for_each(|line| serve(&line));
+        return ExitCode::SUCCESS;
+    }
+    arguments.iter().for_each(|item| serve(item));
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// A driver that has gone needs no answer.
+fn answer(reply: &Value) {
+    let _ = writeln!(std::io::stdout().lock(), "{reply}");
+}
+
+/// The most memory that the process has had, in MiB, where the system says.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? / 1024)
+}
+
+struct Side {
+    threads: usize,
+    prepared: HashMap<String, Prepared>,
+}
+
+impl Side {
+    /// The answer to one line of JSON.
+    fn answer(&mut self, line: &str) -> Value {
+        let item: Item = match serde_json::from_str(line) {
+            Ok(item) => item,
+            Err(error) => return json!({"name": null, "kind": null, "error": format!("no item: {error}")}),
+        };
+        let kind = item.get("kind").cloned().unwrap_or_default();
+        let name = item.get("name").unwrap_or(&kind).clone();
+        let mut reply = json!({"name": name, "kind": kind});
+        match self.run(&item) {
+            Ok(times) => reply.as_object_mut().into_iter().for_each(|reply| reply.extend(times.clone())),
+            Err(error) => reply["error"] = error.to_string().into(),
+        }
+        reply
+    }
+
+    fn run(&mut self, item: &Item) -> Result<Item> {
+        let mut reply = Item::new();
+        if text(item, "kind", "") == "release" {
+            self.prepared.clear();
+            return Ok(reply);
+        }
+        let mut key = item.clone();
+        key.retain(|field, _| !["name", "repeat", "warmup", "save"].contains(&field.as_str()));
+        let key = serde_json::to_string(&key).unwrap_or_default();
+        if !self.prepared.contains_key(&key) {
+            self.prepared.insert(key.clone(), build(item)?.prepare(self.threads)?);
+        }
+        let prepared = &self.prepared[&key];
+        if let Some(path) = item.get("save").and_then(Value::as_str) {
+            let answers = prepared.run()?;
+            ensure!(!answers.is_empty(), InvalidArgument, "nothing is fetched that could be saved");
+            kernlink::npy::write(path, &answers[0])?;
+        }
+        for _ in 0..number(item, "warmup", 3) {
+            prepared.run()?;
+        }
+        let repeat = number(item, "repeat", 20);
+        ensure!(repeat > 0, InvalidArgument, "repeat is at least 1");
+        let mut times = Vec::with_capacity(repeat);
+        for _ in 0..repeat {
+            let start = Instant::now();
+            let answers = prepared.run()?;
+            times.push(start.elapsed().as_secs_f64());
+            drop(answers);
+        }
+        times.sort_by(f64::total_cmp);
+        let median = (times[(repeat - 1) / 2] + times[repeat / 2]) / 2.0;
+        reply.insert("median_s".to_owned(), median.into());
+        reply.insert("min_s".to_owned(), times[0].into());
+        reply.insert("runs".to_owned(), repeat.into());
+        Ok(reply)
+    }
+}
+
+/// The graph of an item and what to feed it.
+fn build(item: &Item) -> Result<Work> {
+    let inputs: Vec<Tensor> = match (item.get("inputs"), item.get("input")) {
+        (Some(Value::Array(paths)), _) => {
+            paths.iter().map(|path| kernlink::npy::read(path.as_str().unwrap_or_default())).collect::<Result<_>>()?
+        }
+        (_, Some(Value::String(path))) => vec![kernlink::npy::read(path)?],
+        _ => Vec::new(),
+    };
+    let kind = text(item, "kind", "");
+    if kind == "model" {
+        let mut work = Work::from_file(text(item, "path", ""), inputs)?;
+        match item.get("fetch") {
+            Some(Value::String(name)) => work.fetches = vec![name.clone()],
+            Some(Value::Array(names)) => {
+                work.fetches = names.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect();
+            }
+            _ => {}
+        }
+        return Ok(work);
+    }
+    if kind == "median_pool" {
+        return median_pool_work(item);
+    }
+    if let Some(path) = item.get("graph").and_then(Value::as_str) {
+        return Work::from_file(path, inputs);
+    }
+    let mut work = match kind {
+        "chain" => work::chain(number(item, "nodes", 10_000))?,
+        "wide" => work::wide(number(item, "nodes", 10_000))?,
+        "trivial" => work::chain(1)?,
+        "matmul" => {
+            let n = number(item, "n", 0);
+            work::mat_mul(number(item, "m", n), number(item, "k", n), n, flag(item, "constant", false))?
+        }
+        "conv2d" => {
+            let (input, filter) = (sizes(item, "input", &[]), sizes(item, "filter", &[]));
+            let stride = number(item, "stride", 1) as i64;
+            work::conv2d(&input, &filter, stride, text(item, "padding", "SAME"), flag(item, "constant", true))?
+        }
+        "elementwise" => work::element_wise(text(item, "op", ""), number(item, "size", 1_000_000))?,
+        kind => bail!(InvalidArgument, "there is no kind `{kind}`"),
+    };
+    for (feed, input) in work.feeds.iter_mut().zip(inputs) {
+        feed.1 = input;
+    }
+    Ok(work)
+}
+
+fn median_pool_work(item: &Item) -> Result<Work> {
+    let mut work = Work::new()?;
+    let x = work.placeholder("x", &sizes(item, "shape", &[1, 256, 256, 16]))?;
+    let medians = median_pool::median_pool(&mut work.graph, x, text(item, "padding", "SAME"));
+    let medians = medians.ksize(number(item, "window", 3) as i64).build()?;
+    Ok(work.fetching(medians))
+}
+
+fn text<'i>(item: &'i Item, field: &str, default: &'i str) -> &'i str {
+    item.get(field).and_then(Value::as_str).unwrap_or(default)
+}
+
+fn number(item: &Item, field: &str, default: usize) -> usize {
+    item.get(field).and_then(Value::as_u64).map_or(default, |number| number as usize)
+}
+
+fn flag(item: &Item, field: &str, default: bool) -> bool {
+    item.get(field).and_then(Value::as_bool).unwrap_or(default)
+}
+
+fn sizes(item: &Item, field: &str, default: &[usize]) -> Vec<usize> {
+    let sizes = item.get(field).and_then(Value::as_array);
+    sizes.map_or(default.to_vec(), |sizes| sizes.iter().map(|size| size.as_u64().unwrap_or(0) as usize).collect())
+}

@@ -1,0 +1,50 @@
+//! Every golden case, and the README's coverage table, which `KERNLINK_UPDATE=1` rewrites.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use kernlink::device::{CpuDevice, Device};
+use kernlink::golden::{self, Report};
+
+const OPENING: &str = "<!-- coverage -->\n";
+const CLOSING: &str = "<!-- /coverage -->";
+
+#[test]
+fn every_case_passes_and_the_readme_says_how_many() {
+    let registry = kernlink::registry().unwrap();
+    let device: Arc<dyn Device> = Arc::new(CpuDevice::new(0).unwrap());
+    let mut total = Report::default();
+    let mut table = "| golden cases | cases | ops | (op, dtype) pairs |\n|---|---:|---:|---:|\n".to_owned();
+    let mut row = |name: &str, report: &Report| {
+        let (cases, ops, pairs) = (report.cases, report.ops().len(), report.covered.len());
+        println!("{name}: {cases} cases, {ops} ops, {pairs} (op, dtype) pairs");
+        let _ = writeln!(table, "| {name} | {cases} | {ops} | {pairs} |");
+    };
+    for file in support::golden_files() {
+        let graph = kernlink::proto::read_graph(&file).unwrap();
+        let report = golden::verify(&graph, &registry, &device).unwrap();
+        row(file.file_stem().unwrap().to_str().unwrap(), &report);
+        total.merge(report);
+    }
+    row("**all**", &total);
+    let failures: BTreeSet<String> =
+        total.failures.iter().map(|(case, reason)| format!("{case}: {reason}\n")).collect();
+    assert!(failures.is_empty(), "{} of {} cases fail:\n{}", failures.len(), total.cases, String::from_iter(failures));
+    check_readme(&table);
+}
+
+/// A table that is only right as long as every case passes, so failures are reported before it.
+fn check_readme(table: &str) {
+    let path = support::path("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let block = readme.split_once(OPENING).and_then(|(before, rest)| Some((before, rest.split_once(CLOSING)?)));
+    let Some((before, (found, after))) = block else { panic!("README.md has no block {OPENING}... {CLOSING}") };
+    if std::env::var_os("KERNLINK_UPDATE").is_some() {
+        std::fs::write(&path, format!("{before}{OPENING}{table}{CLOSING}{after}")).unwrap();
+        return;
+    }
+    assert_eq!(found, table, "README.md is out of date: KERNLINK_UPDATE=1 cargo test --features cli --test golden");
+}

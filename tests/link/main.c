@@ -1,0 +1,2 @@
+int kernlink_check(void);
+int main(void) { return kernlink_check(); }
