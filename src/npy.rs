@@ -28,6 +28,10 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
 /// See [`read`].
 pub fn from_reader(mut reader: impl Read) -> Result<Tensor> {
     let malformed = |error: std::io::Error| Error::invalid_argument(format!("this is no .npy file: {error}"));
+    let mut head = Vec::new();
+    reader.by_ref().take(MAX_HEADER).read_to_end(&mut head).map_err(malformed)?;
+    check_shape(&head)?;
+    let mut reader = head.as_slice().chain(reader);
     let header = NpyHeader::from_reader(&mut reader).map_err(malformed)?;
     let DType::Plain(ty) = header.dtype() else {
         return Err(Error::invalid_argument("structured arrays cannot become tensors"));
@@ -68,6 +72,26 @@ pub fn from_reader(mut reader: impl Read) -> Result<Tensor> {
             })?;
             Tensor::from_bytes(dtype, shape, &bytes)
         }
+    }
+}
+
+/// Bytes in which the header must fit.
+const MAX_HEADER: u64 = 64 * 1024;
+
+/// Refuses a header whose shape has more elements than 64 bits count: `npyz` multiplies without a check.
+fn check_shape(head: &[u8]) -> Result<()> {
+    let key = b"'shape':";
+    let Some(at) = head.windows(key.len()).position(|window| window == key) else { return Ok(()) };
+    let tuple = head[at + key.len()..].split(|&byte| byte == b')').next().unwrap_or_default();
+    let dims = tuple.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let product = dims.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok()).try_fold(
+        1u64,
+        // 16 bytes is the widest element, strings apart.
+        |product, dim| product.checked_mul(dim?.max(1)).filter(|product| product.checked_mul(16).is_some()),
+    );
+    match product {
+        Some(_) => Ok(()),
+        None => Err(Error::invalid_argument("the array's shape has too many elements")),
     }
 }
 
@@ -224,6 +248,7 @@ mod tests {
         for bytes in [
             file("<f4", false, "(3,)", &[0; 11]),
             file("<f4", false, "(4611686018427387904, 8)", &[]),
+            file("<f4", false, "(99999999999999999999999,)", &[]),
             file("<M8[s]", false, "(1,)", &[0; 8]),
             b"\x93NUMPY\x01\x00\xff\xff".to_vec(),
             Vec::new(),

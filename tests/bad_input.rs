@@ -304,11 +304,7 @@ fn more_elements_than_there_can_be() {
 fn indices_out_of_range() {
     let x = || float(&[1.0, 2.0, 3.0]);
     let bad = Code::InvalidArgument;
-    let gather = [
-        ("Tparams", ty(DataType::Float)),
-        ("Tindices", ty(DataType::Int32)),
-        ("Taxis", ty(DataType::Int32)),
-    ];
+    let gather = [("Tparams", ty(DataType::Float)), ("Tindices", ty(DataType::Int32)), ("Taxis", ty(DataType::Int32))];
     let at = |index: i32, axis: i32| run("GatherV2", &gather, &[x(), ints(&[index]), Tensor::scalar(axis)]);
     expect(at(3, 0), bad, &["`tested`", "3"]);
     expect(at(-1, 0), bad, &["`tested`", "-1"]);
@@ -342,4 +338,12 @@ fn an_error_names_node_op_and_device() {
     assert_eq!((met.node.as_str(), met.op.as_str(), met.device.as_str()), ("tested", "Add", "/device:CPU:0"));
     assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.message().contains("[2]") && error.message().contains("[3]"), "{error}");
+}
+
+#[test]
+fn strings_beyond_the_memory_are_refused_before_they_are_made() {
+    // 4 TB of handles: Linux would grant them and kill the process that fills them.
+    let attrs = [("T", ty(DataType::String)), ("index_type", ty(DataType::Int64))];
+    let result = run("Fill", &attrs, &[longs(&[1 << 37]), Tensor::scalar(kernlink::dtype::TString::from("x"))]);
+    expect(result, Code::ResourceExhausted, &["`tested`"]);
 }

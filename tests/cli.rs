@@ -89,7 +89,8 @@ fn digits_are_saved_and_equal_tensorflow() {
 fn literals_and_names_with_slashes() {
     let (model, out) = (sum("literal.pb"), folder("literal"));
     let save = out.to_str().unwrap();
-    let text = good(&["run", &model, "--input", "scope/x=[[1, 2.5], [-1, \"inf\"]]", "--output", "scope/y", "--save", save]);
+    let text =
+        good(&["run", &model, "--input", "scope/x=[[1, 2.5], [-1, \"inf\"]]", "--output", "scope/y", "--save", save]);
     holds(&text, &["scope/y: float [2,2]", "4.5", "inf"]);
     let y = kernlink::npy::read(out.join("scope_y.npy")).unwrap();
     assert_eq!(y.as_slice::<f32>().unwrap(), [2.0, 4.5, 0.0, f32::INFINITY]);
@@ -122,7 +123,12 @@ fn verify_says_what_failed() {
     let case = |name: &str, expected: f32| {
         [
             constant(&format!("{name}/x"), Tensor::scalar(-2.0f32)),
-            node(&format!("{name}/actual/0"), "Abs", &[&format!("{name}/x")], &[("T", AttrValue::Type(DataType::Float))]),
+            node(
+                &format!("{name}/actual/0"),
+                "Abs",
+                &[&format!("{name}/x")],
+                &[("T", AttrValue::Type(DataType::Float))],
+            ),
             constant(&format!("{name}/expected/0"), Tensor::scalar(expected)),
         ]
     };

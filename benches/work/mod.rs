@@ -1,6 +1,6 @@
 //! What the benches and the comparison with TensorFlow run: graphs, and values to feed them.
 
-#![allow(dead_code, reason = "each program takes what it needs")]
+#![allow(dead_code, unreachable_pub, reason = "each program takes what it needs")]
 
 use std::path::Path;
 

@@ -97,7 +97,8 @@ pub(crate) fn seeds(graph: &GraphDef) -> Vec<Case> {
             inputs: node.input.iter().map(|input| constant(&by_name, input)).collect::<Option<_>>()?,
         })
     };
-    let wanted = |node: &&NodeDef| !matches!(node.op.as_str(), "Const" | "Placeholder") && !node.name.contains("/actual/");
+    let wanted =
+        |node: &&NodeDef| !matches!(node.op.as_str(), "Const" | "Placeholder") && !node.name.contains("/actual/");
     graph.node.iter().filter(wanted).filter_map(case).collect()
 }
 
@@ -122,7 +123,12 @@ pub(crate) fn random_case(choices: &mut Choices, registry: &Registry, seeds: &[C
 ///
 /// # Errors
 /// What must not happen, whatever the input: a panic, an output that is not set, shapes that contradict those inferred.
-pub(crate) fn check(case: &Case, registry: &Arc<Registry>, device: &dyn Device, choices: &mut Choices) -> Result<bool, String> {
+pub(crate) fn check(
+    case: &Case,
+    registry: &Arc<Registry>,
+    device: &dyn Device,
+    choices: &mut Choices,
+) -> Result<bool, String> {
     let result = kernlink::runtime::run_op(registry, device, &case.op, case.attrs.clone(), case.inputs.clone());
     if let Err(error) = &result {
         is_fault(error)?;
@@ -255,9 +261,9 @@ fn mutate(choices: &mut Choices, case: &mut Case, op: &OpDef, registry: &Registr
         if attr.ty.base == AttrBase::Type && !attr.ty.list {
             // Dtypes without a kernel are refused at once; they are not worth many tries.
             let kernels = registry.kernels_of(&op.name);
-            let constraint = kernels.get(choices.below(kernels.len().max(1))).and_then(|kernel| {
-                kernel.constraints.iter().find(|constraint| constraint.attr == attr.name)
-            });
+            let constraint = kernels
+                .get(choices.below(kernels.len().max(1)))
+                .and_then(|kernel| kernel.constraints.iter().find(|constraint| constraint.attr == attr.name));
             if let Some(ConstraintValues::Types(types)) = constraint.map(|constraint| constraint.values) {
                 value = AttrValue::Type(choices.of(types));
             }
@@ -433,9 +439,7 @@ fn attr_value(choices: &mut Choices, attr: &AttrDef, op: &OpDef) -> AttrValue {
     let length = choices.of(&[0, 1, 2, 3, 4, 4, 4, 5, 8]);
     match (attr.ty.base, attr.ty.list) {
         (AttrBase::Type, false) => AttrValue::Type(allowed_type(choices)),
-        (AttrBase::Type, true) => {
-            AttrValue::ListType((0..choices.below(4)).map(|_| allowed_type(choices)).collect())
-        }
+        (AttrBase::Type, true) => AttrValue::ListType((0..choices.below(4)).map(|_| allowed_type(choices)).collect()),
         (AttrBase::String, false) => AttrValue::String(text(choices)),
         (AttrBase::String, true) => AttrValue::ListString((0..length).map(|_| text(choices)).collect()),
         (AttrBase::Int, false) => AttrValue::Int(int(choices)),

@@ -59,6 +59,10 @@ impl Tensor {
     #[track_caller]
     fn allocate(dtype: DataType, shape: Shape, zeroed: bool) -> Result<Tensor> {
         fn objects<T: Default + Clone>(count: usize, shape: &Shape, dtype: DataType) -> Result<Arc<Vec<T>>> {
+            let bytes = count.saturating_mul(size_of::<T>());
+            if bytes >= memory::CHECKED_FROM && !memory::has_room_for(bytes) {
+                return Err(out_of_memory(shape, dtype));
+            }
             let mut items = Vec::new();
             items.try_reserve_exact(count).map_err(|_| out_of_memory(shape, dtype))?;
             items.resize(count, T::default());

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Runs TensorFlow and Kernlink in turn on the same work and prints the ratio of their times.
+
+Usage: compare.py --python TENSORFLOW_PYTHON --kernlink-side PROGRAM [--kernlink PROGRAM] [--models DIR] [--quick] ...
+
+Each round times every item on one side, then on the other (A B A B ...), both with the same number of threads; the
+idle side waits. The graphs of TensorFlow's side are written to a file that Kernlink reads, so both run the very same
+graph. The ratio is Kernlink's time divided by TensorFlow's, from the medians of each round: below 1, Kernlink is
+faster. On a machine with other work on it single times mean little, and the range of the ratio says how little.
+
+Needs nothing beyond Python itself; TensorFlow lives in the Python that --python (or KERNLINK_TF_PYTHON) names.
+"""
+import argparse
+import ast
+import glob
+import json
+import os
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DIGITS = os.path.join(HERE, "..", "..", "examples", "digits")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description="Compares Kernlink with TensorFlow; see the top of the file.")
+    parser.add_argument("--python", default=os.environ.get("KERNLINK_TF_PYTHON"), metavar="FILE",
+                        help="a Python that has TensorFlow 2.21 (default: $KERNLINK_TF_PYTHON)")
+    parser.add_argument("--kernlink-side", required=True, metavar="FILE", help="the built example kernlink_side")
+    parser.add_argument("--kernlink", metavar="FILE", help="the built command, for start-up time and size")
+    parser.add_argument("--models", metavar="DIR", help="a folder of NAME.pb with NAME.x.npy")
+    parser.add_argument("--threads", type=int, default=2, metavar="N", help="threads of either side (default 2)")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (default 5)")
+    parser.add_argument("--quick", action="store_true", help="two rounds with fewer repetitions")
+    parser.add_argument("--only", metavar="TEXT", help="only items whose name contains TEXT")
+    parser.add_argument("--markdown", action="store_true", help="print tables in Markdown")
+    arguments = parser.parse_args()
+    if not arguments.python:
+        parser.error("name a Python that has TensorFlow with --python or KERNLINK_TF_PYTHON")
+    return arguments
+
+
+def items(models):
+    """What is compared. `graph` is set by the driver."""
+    yield {"name": "chain of 10,000 AddV2, per node", "kind": "chain", "per": 10000}
+    yield {"name": "10,000 independent AddV2, per node", "kind": "wide", "per": 10000}
+    yield {"name": "one AddV2 (Callable)", "kind": "trivial", "repeat": 2000, "warmup": 100}
+    for n in (64, 256, 512, 1024):
+        yield {"name": f"MatMul {n}x{n}x{n}", "kind": "matmul", "n": n}
+    yield {"name": "MatMul 1x1024x1000, constant", "kind": "matmul", "m": 1, "k": 1024, "n": 1000, "constant": True}
+    for shape, kernel, stride in (([1, 224, 224, 3], [7, 7, 3, 64], 2), ([1, 56, 56, 64], [3, 3, 64, 64], 1),
+                                  ([1, 56, 56, 64], [1, 1, 64, 256], 1), ([1, 14, 14, 256], [3, 3, 256, 256], 1)):
+        name = f"Conv2D {'x'.join(map(str, shape))} * {'x'.join(map(str, kernel))} /{stride}"
+        yield {"name": name, "kind": "conv2d", "input": shape, "filter": kernel, "stride": stride}
+    for op in ("AddV2", "Tanh", "Exp"):
+        yield {"name": f"{op}, 1,000,000 floats", "kind": "elementwise", "op": op}
+    yield {"name": "MedianPool 3x3, 1x256x256x16", "kind": "median_pool"}
+    images = os.path.join(DIGITS, "images.npy")
+    yield {"name": "digits, batch 360", "kind": "model", "path": os.path.join(DIGITS, "digits.pb"), "input": images,
+           "fetch": "probabilities"}
+    for path in sorted(glob.glob(os.path.join(models, "*.pb")) if models else []):
+        values = path[:-3] + ".x.npy"
+        if os.path.exists(values):
+            yield {"name": os.path.basename(path)[:-3], "kind": "model", "path": path, "input": values,
+                   "repeat": 5, "warmup": 2}
+
+
+class Side:
+    """A process that times items; see tensorflow_side.py for the protocol."""
+
+    def __init__(self, command):
+        started = time.perf_counter()
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.ready = self.read()
+        self.started_s = time.perf_counter() - started
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"compare.py: {self.process.args[0]} has ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def ask(self, item):
+        print(json.dumps(item), file=self.process.stdin, flush=True)
+        return self.read()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def read_floats(path):
+    """The elements of a .npy file of float32."""
+    with open(path, "rb") as file:
+        file.read(6)
+        major = file.read(2)[0]
+        length = struct.unpack("<H" if major == 1 else "<I", file.read(2 if major == 1 else 4))[0]
+        header = ast.literal_eval(file.read(length).decode("latin-1"))
+        data = file.read()
+    if header["descr"] != "<f4":
+        raise ValueError(f"{path} holds {header['descr']}, not <f4")
+    return struct.unpack(f"<{len(data) // 4}f", data)
+
+
+def difference(a, b):
+    """The largest difference of two files' floats, relative to the largest magnitude."""
+    first, second = read_floats(a), read_floats(b)
+    if len(first) != len(second):
+        return float("inf")
+    return max(map(lambda x, y: abs(x - y), first, second), default=0) / max(map(abs, first), default=1)
+
+
+def seconds(value):
+    for unit, scale in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}" if value / scale < 1000 else f"{value / scale:.0f} {unit}"
+    return f"{value * 1e9:.3g} ns"
+
+
+def table(head, rows, markdown):
+    if markdown:
+        print("| " + " | ".join(head) + " |")
+        print("|---" + "|---:" * (len(head) - 1) + "|")
+        for row in rows:
+            print("| " + " | ".join(row) + " |")
+        return
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    for row in [head, *rows]:
+        print("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def compare(arguments, folder):
+    tensorflow = Side([arguments.python, os.path.join(HERE, "tensorflow_side.py"), "--threads", str(arguments.threads)])
+    kernlink = Side([arguments.kernlink_side, "--threads", str(arguments.threads)])
+    rounds = 2 if arguments.quick else arguments.rounds
+    rows, failed = [], False
+    for number, item in enumerate(items(arguments.models)):
+        if arguments.only and arguments.only not in item["name"]:
+            continue
+        if arguments.quick:
+            item["repeat"] = max(3, item.get("repeat", 20) // 4)
+        per = item.pop("per", 1)
+        shared = {}
+        if item["kind"] not in ("model", "median_pool"):
+            shared["graph"] = os.path.join(folder, f"{number}.pb")
+        saved = [os.path.join(folder, f"{side}.npy") for side in "ab"] if item["kind"] == "model" else [None, None]
+        times, error = ([], []), None
+        for turn in range(rounds):
+            for side, process, save in zip((0, 1), (tensorflow, kernlink), saved):
+                asked = dict(item, **shared, **({"save": save} if save and turn == 0 else {}))
+                answer = process.ask(asked)
+                error = error or answer.get("error")
+                times[side].append(answer.get("median_s", float("nan")) / per)
+            if error:
+                break
+        for process in (tensorflow, kernlink):
+            process.ask({"kind": "release"})
+        if error:
+            print(f"{item['name']}: {error}", file=sys.stderr)
+            failed = True
+            continue
+        ratios = [b / a for a, b in zip(*times)]
+        agree = f"{difference(*saved):.0e}" if saved[0] else ""
+        rows.append([item["name"], seconds(statistics.median(times[0])), seconds(statistics.median(times[1])),
+                     f"{statistics.median(ratios):.2f}", f"{min(ratios):.2f} - {max(ratios):.2f}", agree])
+        print(f"  {' | '.join(rows[-1])}", file=sys.stderr)
+    ready = tensorflow.ready
+    tensorflow.close()
+    kernlink.close()
+    print(f"TensorFlow {ready['version']} (oneDNN {'on' if ready['onednn'] else 'off'}) and Kernlink "
+          f"{kernlink.ready['version']}, {arguments.threads} threads each, median of {rounds} rounds\n")
+    head = ["work", "TensorFlow", "Kernlink", "ratio", "range", "difference"]
+    table(head, rows, arguments.markdown)
+    return failed
+
+
+def size_of(folder):
+    return sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names
+               if not os.path.islink(os.path.join(path, name)))
+
+
+def timed(command, runs):
+    times = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def processes(arguments):
+    """From process start to result on digits, and the size of what has to be there for it."""
+    model, images = os.path.join(DIGITS, "digits.pb"), os.path.join(DIGITS, "images.npy")
+    item = {"kind": "model", "path": model, "input": images, "fetch": "probabilities", "repeat": 1, "warmup": 0}
+    side = os.path.join(HERE, "tensorflow_side.py")
+    theirs = timed([arguments.python, side, "--threads", str(arguments.threads), json.dumps(item)], 3)
+    ours = timed([arguments.kernlink, "run", model, "--input", f"images=@{images}", "--output", "probabilities",
+                  "--threads", str(arguments.threads)], 20)
+    code = "import os, importlib.util as u; print(os.path.dirname(u.find_spec('tensorflow').origin))"
+    found = subprocess.run([arguments.python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    sizes = size_of(found), os.path.getsize(arguments.kernlink)
+    print()
+    table(["process", "TensorFlow", "Kernlink", "ratio"], [
+        ["start to result on digits, 360 images", seconds(theirs), seconds(ours), f"{ours / theirs:.4f}"],
+        ["installed size", *(f"{size / 1e6:.1f} MB" for size in sizes), f"{sizes[1] / sizes[0]:.4f}"],
+    ], arguments.markdown)
+
+
+def main():
+    arguments = parse_arguments()
+    with tempfile.TemporaryDirectory() as folder:
+        failed = compare(arguments, folder)
+    if arguments.kernlink and not arguments.only:
+        processes(arguments)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
