@@ -2,6 +2,15 @@
 
 use kernlink::prelude::*;
 
+/// Puts the smaller of each pair of elements first. Written out, because a loop over pairs is not vectorised.
+macro_rules! exchange {
+    ($p:ident: $($a:literal $b:literal),*) => {$(
+        let (u, v) = ($p[$a], $p[$b]);
+        $p[$a] = if v < u { v } else { u };
+        $p[$b] = if v < u { u } else { v };
+    )*};
+}
+
 /// The median of each window of `ksize` × `ksize` pixels, channel by channel.
 ///
 /// Outside the image there are zeros (padding `SAME`), or windows stay inside it (`VALID`). A window with an even
@@ -166,8 +175,7 @@ impl<T: Number + PartialOrd> Scratch<T> {
                 let first = column * self.window.stride * self.channels + channel;
                 self.elements.extend(row[first..].iter().step_by(self.channels).take(self.window.size));
             }
-            // Only NaN differs from itself.
-            *median = match self.elements.iter().find(|element| *element != *element) {
+            *median = match self.elements.iter().find(|&&element| is_nan(element)) {
                 Some(nan) => *nan,
                 None => {
                     *self
@@ -185,37 +193,21 @@ impl<T: Number + PartialOrd> Scratch<T> {
         let length = medians.len();
         let at = |row: usize, column: usize| &self.rows[row][column * self.channels..][..length];
         let sources: [&[T]; 9] = std::array::from_fn(|i| at(i / 3, i % 3));
-        for i in 0..length {
-            let mut p: [T; 9] = std::array::from_fn(|k| sources[k][i]);
-            let nan = p.iter().fold(T::ZERO, |nan, &x| if x == x { nan } else { x });
-            for (a, b) in NETWORK {
-                let (low, high) = if p[b] < p[a] { (p[b], p[a]) } else { (p[a], p[b]) };
-                (p[a], p[b]) = (low, high);
+        let [s0, s1, s2, s3, s4, s5, s6, s7, s8] = sources;
+        for (i, median) in medians.iter_mut().enumerate() {
+            let mut p = [s0[i], s1[i], s2[i], s3[i], s4[i], s5[i], s6[i], s7[i], s8[i]];
+            let mut nan = T::ZERO;
+            for x in p {
+                nan = if is_nan(x) { x } else { nan };
             }
-            medians[i] = if nan == nan { p[4] } else { nan };
+            exchange!(p: 1 2, 4 5, 7 8, 0 1, 3 4, 6 7, 1 2, 4 5, 7 8, 0 3, 5 8, 4 7, 3 6, 1 4, 2 5, 4 7, 4 2, 6 4, 4 2);
+            *median = if is_nan(nan) { nan } else { p[4] };
         }
     }
 }
 
-/// Exchanges that bring the median of nine to position 4.
-const NETWORK: [(usize, usize); 19] = [
-    (1, 2),
-    (4, 5),
-    (7, 8),
-    (0, 1),
-    (3, 4),
-    (6, 7),
-    (1, 2),
-    (4, 5),
-    (7, 8),
-    (0, 3),
-    (5, 8),
-    (4, 7),
-    (3, 6),
-    (1, 4),
-    (2, 5),
-    (4, 7),
-    (4, 2),
-    (6, 4),
-    (4, 2),
-];
+/// Only NaN differs from itself.
+#[allow(clippy::eq_op, reason = "the definition of NaN")]
+fn is_nan<T: PartialEq>(x: T) -> bool {
+    x != x
+}
