@@ -88,8 +88,9 @@ impl<'a> Cases<'a> {
         for node in &def.node {
             let numbered = node.name.rsplit_once('/').and_then(|(rest, k)| Some((rest, k.parse::<usize>().ok()?)));
             if let Some((name, k)) = numbered.and_then(|(rest, k)| Some((rest.strip_suffix("/actual")?, k))) {
+                // What is numbered beyond the nodes cannot be numbered without gaps.
                 let count = names.entry(name).or_insert(0);
-                *count = (*count).max(k + 1);
+                *count = (*count).max(k.min(def.node.len()) + 1);
             }
         }
         Cases { by_name, names }

@@ -56,6 +56,9 @@ pub fn from_reader(mut reader: impl Read) -> Result<Tensor> {
         };
         bytes.chunks_mut(word.max(1)).for_each(<[u8]>::reverse);
     }
+    if width == 0 {
+        return Tensor::zeros(DataType::String, shape);
+    }
     if header.order() == Order::Fortran {
         bytes = row_major(&bytes, &shape, width);
     }
@@ -80,9 +83,13 @@ const MAX_HEADER: u64 = 64 * 1024;
 
 /// Refuses a header whose shape has more elements than 64 bits count: `npyz` multiplies without a check.
 fn check_shape(head: &[u8]) -> Result<()> {
-    let key = b"'shape':";
-    let Some(at) = head.windows(key.len()).position(|window| window == key) else { return Ok(()) };
-    let tuple = head[at + key.len()..].split(|&byte| byte == b')').next().unwrap_or_default();
+    let malformed = || Error::invalid_argument("this is no .npy file: its header does not state a shape");
+    let key = b"shape";
+    let at = head.windows(key.len()).position(|window| window == key).ok_or_else(malformed)?;
+    let rest = &head[at + key.len()..];
+    let open = rest.iter().position(|&byte| byte == b'(').ok_or_else(malformed)?;
+    let close = rest.iter().position(|&byte| byte == b')').filter(|&close| close > open).ok_or_else(malformed)?;
+    let tuple = &rest[open..close];
     let dims = tuple.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
     let product = dims.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok()).try_fold(
         1u64,
@@ -101,10 +108,7 @@ fn trimmed(text: &[u8]) -> &[u8] {
 }
 
 fn strings(shape: Shape, bytes: &[u8], width: usize, convert: impl Fn(&[u8]) -> TString) -> Result<Tensor> {
-    let elements: Vec<TString> = match width {
-        0 => vec![TString::default(); shape.num_elements()],
-        width => bytes.chunks_exact(width).map(convert).collect(),
-    };
+    let elements: Vec<TString> = bytes.chunks_exact(width).map(convert).collect();
     Tensor::from_elements(shape, &elements)
 }
 

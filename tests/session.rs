@@ -289,6 +289,19 @@ fn missing_kernels_are_named_all_at_once() {
     }
 }
 
+#[test]
+fn what_uses_a_node_without_a_kernel_is_no_panic() {
+    let mut graph = new_graph();
+    let mut node = NodeBuilder::new(&mut graph, Which::DEF);
+    node.name("first").attr("T", DataType::Double);
+    let first = node.build().unwrap();
+    let output = Output { node: first, index: 0 };
+    ops::identity(&mut graph, output).name("second").build().unwrap();
+    let error = Session::new(graph).unwrap().run(&[], &["second"], &[]).unwrap_err();
+    assert_eq!(error.code(), Code::NotFound);
+    assert!(error.to_string().contains("`first`"), "{error}");
+}
+
 // ---- the registry ----
 
 fn entry(entry: &OpEntry, line: u32) -> &'static OpEntry {

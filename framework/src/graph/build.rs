@@ -84,7 +84,7 @@ impl<'g> NodeBuilder<'g> {
     ///
     /// # Errors
     /// NOT_FOUND if the op is not in the graph's registry; INVALID_ARGUMENT if inputs or attrs do not suit the op, the
-    /// name is taken or illegal, or the shapes do not fit; ALREADY_EXISTS if the name is taken.
+    /// name is illegal, or the shapes do not fit; ALREADY_EXISTS if the name is taken.
     #[track_caller]
     pub fn build(self) -> Result<NodeId> {
         Ok(self.build_in()?.0)
@@ -132,7 +132,7 @@ impl Graph {
     /// Checks a node whose inputs are in the graph, and adds it.
     #[track_caller]
     pub(super) fn add(&mut self, spec: NodeSpec) -> Result<NodeId> {
-        let NodeSpec { name, op, mut attrs, inputs, control_inputs, device } = spec;
+        let NodeSpec { name, op, mut attrs, inputs, mut control_inputs, device } = spec;
         let context = |error: Error| error.at_node(&name, &op.def.name, &device);
         if !is_valid_node_name(&name) {
             return Err(Error::invalid_argument(format!("`{name}` is no legal node name")));
@@ -147,6 +147,11 @@ impl Graph {
                 "op {} was removed in GraphDef version {} and the graph has version {}. {}",
                 op.def.name, deprecation.version, self.producer, deprecation.explanation
             ))));
+        }
+        control_inputs.sort_unstable();
+        control_inputs.dedup();
+        if control_inputs.last().is_some_and(|control| control.index() >= self.nodes.len()) {
+            return Err(context(Error::invalid_argument("a control input is a node of another graph")));
         }
         complete_attrs(op.def, &mut attrs).map_err(context)?;
         let signature = Signature::new(op.def, &attrs).map_err(context)?;

@@ -45,13 +45,17 @@ pub fn graph_to_text(graph: &GraphDef) -> Result<String> {
 fn check_nesting(text: &str) -> Result<()> {
     let mut depth = 0usize;
     let mut quote = None;
-    let mut escaped = false;
+    let (mut escaped, mut comment) = (false, false);
     for byte in text.bytes() {
+        if comment || byte == b'\n' {
+            (comment, quote, escaped) = (comment && byte != b'\n', None, false);
+            continue;
+        }
         match (quote, byte) {
+            (None, b'#') => comment = true,
             (Some(_), _) if escaped => escaped = false,
             (Some(_), b'\\') => escaped = true,
             (Some(open), close) if open == close => quote = None,
-            (Some(_), b'\n') => quote = None,
             (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'{' | b'<' | b'[') => depth += 1,
@@ -80,6 +84,8 @@ mod tests {
     #[test]
     fn malformed_text_says_where() {
         assert!(graph_from_text("node { nam: 3 }").unwrap_err().message().contains("nam"));
-        assert!(graph_from_text(&"node {".repeat(10_000)).is_err());
+        for start in ["", "# \"\\\n", "# '\n", "a: \"\\\n"] {
+            assert!(graph_from_text(&format!("{start}{}", "node {".repeat(10_000))).is_err());
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::executor::panic_text;
+use super::executor::kernel_panicked;
 use crate::attr::AttrMap;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ pub fn run_op(
     match result {
         Ok(result) => result.map_err(context)?,
         Err(panic) => {
-            return Err(context(Error::internal(format!("the kernel panicked: {}", panic_text(&*panic)))));
+            return Err(context(kernel_panicked(&*panic)));
         }
     }
     let missing = |index: usize| context(Error::internal(format!("the kernel did not set output {index}")));

@@ -28,6 +28,7 @@ pub(super) struct RunState {
 }
 
 /// Holds an input, or a fetch, until it is taken.
+#[repr(transparent)]
 struct Slot(UnsafeCell<Option<Tensor>>);
 
 // SAFETY: a slot is written by the one edge that leads to it and read by the one node that owns it; the node's pending
@@ -167,7 +168,7 @@ impl<'r> Run<'r> {
     fn execute<'s>(&'s self, node: &'r PlanNode, ready: &mut Vec<u32>, scope: Option<&Scope<'s>>) -> Result<()> {
         let slots = &self.state.slots[node.inputs.clone()];
         // SAFETY: these slots are this node's alone, and all writes to them are done: its pending count is zero.
-        // `Slot` is a wrapper of `UnsafeCell<Option<Tensor>>`, which has the layout of its contents.
+        // `Slot` and `UnsafeCell` are transparent wrappers of `Option<Tensor>`.
         let inputs =
             unsafe { std::slice::from_raw_parts_mut(slots.as_ptr().cast_mut().cast::<Option<Tensor>>(), slots.len()) };
         for external in &self.plan.externals[node.externals.clone()] {
@@ -183,7 +184,7 @@ impl<'r> Run<'r> {
         let mut context = RawContext::new(&node.name, node.op, &node.signature, inputs, &mut outputs, self.pool);
         match catch_unwind(AssertUnwindSafe(|| node.kernel.compute(&mut context))) {
             Ok(result) => result?,
-            Err(panic) => return Err(Error::internal(format!("the kernel panicked: {}", panic_text(&*panic)))),
+            Err(panic) => return Err(kernel_panicked(&*panic)),
         }
         inputs.iter_mut().for_each(|input| *input = None);
         let output_edges = &self.plan.output_edges[node.outputs.clone()];
@@ -224,11 +225,13 @@ impl<'r> Run<'r> {
     }
 }
 
-/// The message of a panic, if it has one.
-pub(super) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic
+/// The error of a kernel that panicked.
+#[cold]
+pub(super) fn kernel_panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let text = panic
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
+        .unwrap_or("no message");
+    Error::internal(format!("the kernel panicked: {text}"))
 }

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::executor::RunState;
+use super::executor::{RunState, kernel_panicked};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId, Output};
@@ -149,7 +150,11 @@ impl Plan {
         for id in graph.ids().filter(|id| live[id.index()]) {
             if let Err(error) = builder.add(id, device, kept) {
                 match error.code() {
-                    crate::error::Code::NotFound if error.node().is_none() => missing.push(error.message().to_owned()),
+                    crate::error::Code::NotFound if error.node().is_none() => {
+                        missing.push(error.message().to_owned());
+                        // What uses it is looked at all the same, to name every missing kernel at once.
+                        builder.define_unknown(id);
+                    }
                     _ => return Err(error),
                 }
             }
@@ -240,6 +245,13 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Gives the outputs of a node without a kernel sources, of a plan that will not be.
+    fn define_unknown(&mut self, id: NodeId) {
+        for index in 0..self.graph.node(id).signature.outputs.len() {
+            self.define(Output { node: id, index }, Source::Node { node: NONE, output: index as u32 });
+        }
+    }
+
     fn define(&mut self, output: Output, source: Source) {
         self.sources.insert(output, source);
     }
@@ -267,13 +279,12 @@ impl Builder<'_> {
         let op = &node.op.def.name;
         let query = NodeQuery { node: &node.name, op, attrs: &node.attrs, device: device.device_type() };
         let def = self.graph.registry().find_kernel(query)?;
-        let constants: Vec<Option<Tensor>> = inputs
-            .iter()
-            .map(|source| match source {
-                Source::Constant(index) => Some(self.constants[*index as usize].clone()),
-                _ => None,
-            })
-            .collect();
+        // A stateful kernel outlives the plan, and in another plan the input may be fed.
+        let constant = |source: &Source| match source {
+            Source::Constant(index) if !node.op.def.is_stateful => Some(self.constants[*index as usize].clone()),
+            _ => None,
+        };
+        let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();
         let construction = RawConstruction {
             node: &node.name,
             op: node.op.def,
@@ -283,10 +294,13 @@ impl Builder<'_> {
             constants: &constants,
         };
         def.created.fetch_add(1, Ordering::Relaxed);
-        let kernel = (def.create)(&construction).map_err(|error| error.at_node(&node.name, op, device.name()))?;
+        let kernel = catch_unwind(AssertUnwindSafe(|| (def.create)(&construction)))
+            .unwrap_or_else(|panic| Err(kernel_panicked(&*panic)))
+            .map_err(|error| error.at_node(&node.name, op, device.name()))?;
         let kernel: Arc<dyn DynKernel> = kernel.into();
         if node.op.def.is_stateful {
-            lock(kept).insert(id, kernel.clone());
+            // Of two that were made at once, both plans take the first.
+            return Ok(lock(kept).entry(id).or_insert(kernel).clone());
         }
         Ok(kernel)
     }
@@ -348,7 +362,10 @@ impl Builder<'_> {
                 pending,
             });
         }
-        let initial = (0..nodes.len() as u32).filter(|&position| nodes[position as usize].pending == 0).collect();
+        let mut initial: Vec<u32> =
+            (0..nodes.len() as u32).filter(|&position| nodes[position as usize].pending == 0).collect();
+        // Expensive ones first: they go to the pool before this thread sets to work.
+        initial.sort_by_key(|&position| !nodes[position as usize].is_expensive());
         let feeds = request.feeds.iter().map(|&feed| FeedInfo {
             name: self.graph.output_name(feed),
             dtype: self.graph.node(feed.node).signature.outputs[feed.index].dtype,

@@ -119,8 +119,7 @@ impl Tensor {
         Tensor::from_elements([elements.len()], elements)
     }
 
-    /// A tensor over bytes in the host's byte order that something else owns, such as a mapped file or a message. The
-    /// bytes are copied only if they do not suit.
+    /// A tensor with a copy of these bytes, which are in the host's byte order.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if the number of bytes is not that of the shape, or the dtype is not plain bytes;
@@ -341,7 +340,7 @@ impl Tensor {
         Ok(Tensor { shape, dtype, storage: self.storage })
     }
 
-    /// Rows `start..end` along the first dimension. Numbers are shared, not copied.
+    /// Rows `start..end` along the first dimension. Numbers are shared, not copied, unless they are few.
     ///
     /// # Errors
     /// INVALID_ARGUMENT for a scalar or a range outside the first dimension.

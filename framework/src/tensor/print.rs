@@ -8,6 +8,8 @@ use crate::dtype::{DataType, TString};
 
 /// Elements that are shown at each end of a dimension.
 const EDGE: usize = 3;
+/// Elements that are shown at most.
+const MAX_SHOWN: usize = 1000;
 
 impl Tensor {
     /// Element `index` in row-major order, as text; out of range it is empty.
@@ -29,12 +31,20 @@ impl Tensor {
     /// The values in brackets, with `...` in place of the middle of long dimensions.
     pub fn values_text(&self) -> String {
         let mut text = String::new();
-        self.write_values(&mut text, 0, 0);
+        if self.num_elements() == 0 {
+            return "[]".to_owned();
+        }
+        self.write_values(&mut text, 0, 0, &mut { MAX_SHOWN });
         text
     }
 
-    fn write_values(&self, text: &mut String, axis: usize, offset: usize) {
+    fn write_values(&self, text: &mut String, axis: usize, offset: usize, left: &mut usize) {
+        if *left == 0 {
+            text.push_str("...");
+            return;
+        }
         let Some(&size) = self.shape().get(axis) else {
+            *left -= 1;
             text.push_str(&self.element_text(offset));
             return;
         };
@@ -50,7 +60,10 @@ impl Tensor {
                 index = size - EDGE;
                 continue;
             }
-            self.write_values(text, axis + 1, offset + index * step);
+            self.write_values(text, axis + 1, offset + index * step, left);
+            if *left == 0 {
+                break;
+            }
             index += 1;
         }
         text.push(']');
