@@ -18,6 +18,7 @@ pub struct Shape(SmallVec<[usize; 4]>);
 
 impl Shape {
     /// The shape of a scalar.
+    #[inline]
     pub fn scalar() -> Shape {
         Shape::default()
     }
@@ -43,6 +44,7 @@ impl Shape {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if it does not.
+    #[inline]
     #[track_caller]
     pub fn check(&self) -> Result<()> {
         let mut product = 1i64;
@@ -59,11 +61,13 @@ impl Shape {
     }
 
     /// The number of dimensions.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
     /// The sizes.
+    #[inline]
     pub fn dims(&self) -> &[usize] {
         &self.0
     }
@@ -74,6 +78,7 @@ impl Shape {
     }
 
     /// The number of elements: the product of the sizes, 1 for a scalar. Saturates.
+    #[inline]
     pub fn num_elements(&self) -> usize {
         self.0.iter().fold(1usize, |product, &dim| product.saturating_mul(dim))
     }

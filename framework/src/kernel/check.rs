@@ -155,6 +155,7 @@ const fn text(s: &Str) -> &str {
     }
 }
 
+#[allow(clippy::ptr_arg, reason = "constant evaluation cannot dereference a Cow, and must see which it is")]
 const fn items<T: Clone>(list: &Cow<'static, [T]>) -> &'static [T] {
     match list {
         Cow::Borrowed(items) => items,

@@ -53,6 +53,7 @@ impl<'a> RawContext<'a> {
     }
 
     /// The number of inputs.
+    #[inline]
     pub fn num_inputs(&self) -> usize {
         self.inputs.len()
     }
@@ -81,6 +82,7 @@ impl<'a> RawContext<'a> {
     ///
     /// # Errors
     /// As [`RawContext::input_at`].
+    #[inline]
     #[track_caller]
     pub fn take_input_at(&mut self, index: usize) -> Result<Tensor> {
         self.input_at(index)?;
@@ -91,6 +93,7 @@ impl<'a> RawContext<'a> {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there is no such output.
+    #[inline]
     #[track_caller]
     pub fn output_dtype_at(&self, index: usize) -> Result<DataType> {
         let slot = self.signature.outputs.get(index);
@@ -102,6 +105,7 @@ impl<'a> RawContext<'a> {
     /// # Errors
     /// INVALID_ARGUMENT if there is no such output or the shape has too many elements; RESOURCE_EXHAUSTED if there is
     /// not enough memory.
+    #[inline]
     #[track_caller]
     pub fn allocate_output_at(&self, index: usize, shape: impl Into<Shape>) -> Result<Tensor> {
         let shape = shape.into();
@@ -113,6 +117,7 @@ impl<'a> RawContext<'a> {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there is no such output; INTERNAL if it is set already or its dtype is another.
+    #[inline]
     #[track_caller]
     pub fn set_output_at(&mut self, index: usize, tensor: Tensor) -> Result<()> {
         let expected = self.output_dtype_at(index)?;

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 use rayon::{Scope, ThreadPool};
-use smallvec::SmallVec;
 
 use super::plan::{NONE, Plan, PlanNode, Source, lock};
 use crate::error::{Error, Result};
@@ -19,6 +18,8 @@ use crate::tensor::Tensor;
 
 /// Of how many runs of cheap nodes one is measured.
 const SAMPLE: u32 = 16;
+/// Outputs of a node that need no allocation.
+const FEW: usize = 2;
 
 /// What changes while a plan runs.
 pub(super) struct RunState {
@@ -179,19 +180,26 @@ impl<'r> Run<'r> {
             };
             inputs[external.slot as usize - node.inputs.start] = Some(tensor.clone());
         }
-        let mut outputs: SmallVec<[Option<Tensor>; 2]> = SmallVec::new();
-        outputs.resize_with(node.outputs.len(), || None);
-        let mut context = RawContext::new(&node.name, node.op, &node.signature, inputs, &mut outputs, self.pool);
+        let (mut few, mut many) = ([const { None }; FEW], Vec::new());
+        let outputs: &mut [Option<Tensor>] = match node.outputs.len() {
+            count @ ..=FEW => &mut few[..count],
+            count => {
+                many.resize_with(count, || None);
+                &mut many
+            }
+        };
+        let mut context = RawContext::new(&node.name, node.op, &node.signature, inputs, outputs, self.pool);
         match catch_unwind(AssertUnwindSafe(|| node.kernel.compute(&mut context))) {
             Ok(result) => result?,
             Err(panic) => return Err(kernel_panicked(&*panic)),
         }
         inputs.iter_mut().for_each(|input| *input = None);
         let output_edges = &self.plan.output_edges[node.outputs.clone()];
-        for (index, (output, edges)) in outputs.into_iter().zip(output_edges).enumerate() {
+        for (index, (output, edges)) in outputs.iter_mut().zip(output_edges).enumerate() {
             let edges = &self.plan.edges[edges.start as usize..edges.end as usize];
             let Some((last, edges)) = edges.split_last() else { continue };
-            let tensor = output.ok_or_else(|| Error::internal(format!("the kernel did not set output {index}")))?;
+            let tensor =
+                output.take().ok_or_else(|| Error::internal(format!("the kernel did not set output {index}")))?;
             for edge in edges {
                 self.deliver(tensor.clone(), edge.slot);
                 self.served(edge.node, ready, scope);

@@ -42,6 +42,7 @@ impl Tensor {
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not enough memory.
+    #[inline]
     #[track_caller]
     pub fn alloc(dtype: DataType, shape: impl Into<Shape>) -> Result<Tensor> {
         Tensor::allocate(dtype, shape.into(), false)
@@ -141,21 +142,25 @@ impl Tensor {
     }
 
     /// The dtype.
+    #[inline]
     pub fn dtype(&self) -> DataType {
         self.dtype
     }
 
     /// The shape.
+    #[inline]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// The number of dimensions.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.shape.rank()
     }
 
     /// The number of elements.
+    #[inline]
     pub fn num_elements(&self) -> usize {
         self.shape.num_elements()
     }
@@ -257,6 +262,7 @@ impl Tensor {
     ///
     /// # Errors
     /// INVALID_ARGUMENT for string, resource and variant.
+    #[inline]
     #[track_caller]
     pub fn bytes(&self) -> Result<&[u8]> {
         let length = self.byte_length()?;
@@ -273,6 +279,7 @@ impl Tensor {
     ///
     /// # Errors
     /// INVALID_ARGUMENT for string, resource, variant and bool; INTERNAL if another tensor shares the elements.
+    #[inline]
     #[track_caller]
     pub fn bytes_mut(&mut self) -> Result<&mut [u8]> {
         if self.dtype == DataType::Bool {
@@ -281,6 +288,7 @@ impl Tensor {
         self.raw_bytes_mut()
     }
 
+    #[inline]
     #[track_caller]
     fn raw_bytes_mut(&mut self) -> Result<&mut [u8]> {
         let length = self.byte_length()?;
@@ -296,6 +304,7 @@ impl Tensor {
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, length) })
     }
 
+    #[inline]
     #[track_caller]
     fn byte_length(&self) -> Result<usize> {
         if !self.dtype.is_pod() {

@@ -198,7 +198,8 @@ mod tests {
     #[test]
     fn inverses_lead_back() {
         let points = [-1.7, -0.6, -1e-3, 0.2, 0.9, 2.3];
-        let pairs: [(fn(Complex64) -> Complex64, fn(Complex64) -> Complex64); 9] = [
+        type Function = fn(Complex64) -> Complex64;
+        let pairs: [(Function, Function); 9] = [
             (asin, sin),
             (acos, cos),
             (atan, tan),
