@@ -17,6 +17,9 @@ pub trait Device: Send + Sync + 'static {
     fn pool(&self) -> Option<&Arc<rayon::ThreadPool>>;
 }
 
+/// The most threads that a device takes.
+pub const MAX_THREADS: usize = 1024;
+
 /// The host processor.
 pub struct CpuDevice {
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -26,8 +29,11 @@ impl CpuDevice {
     /// A device with this many threads; 0 stands for one per processor.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED if the threads cannot be started.
+    /// INVALID_ARGUMENT for more than [`MAX_THREADS`]; RESOURCE_EXHAUSTED if the threads cannot be started.
     pub fn new(threads: usize) -> Result<CpuDevice> {
+        if threads > MAX_THREADS {
+            return Err(Error::invalid_argument(format!("{threads} threads are more than {MAX_THREADS}")));
+        }
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,

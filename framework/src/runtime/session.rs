@@ -57,7 +57,8 @@ impl Session {
     /// A session on the CPU.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED if the threads cannot be started.
+    /// INVALID_ARGUMENT for more than [`MAX_THREADS`](crate::device::MAX_THREADS) threads; RESOURCE_EXHAUSTED if they
+    /// cannot be started.
     pub fn with_options(graph: Graph, options: &SessionOptions) -> Result<Session> {
         Ok(Session::on(graph, Arc::new(CpuDevice::new(options.threads)?)))
     }
