@@ -1,6 +1,6 @@
 //! What the executor adds to the kernels: time per node, and per run.
 
-mod work;
+mod workload;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -14,27 +14,27 @@ fn main() {
 /// One addition after another. Goal: 100 ns per node.
 #[divan::bench(args = [1, 2])]
 fn chain(bencher: Bencher, threads: usize) {
-    let run = work::chain(NODES).unwrap().prepare(threads).unwrap();
+    let run = workload::chain(NODES).unwrap().prepare(threads).unwrap();
     bencher.counter(ItemsCount::new(NODES)).bench_local(|| run.run().unwrap());
 }
 
 /// Additions that do not depend on each other. Goal: 200 ns per node.
 #[divan::bench(args = [1, 2])]
 fn wide(bencher: Bencher, threads: usize) {
-    let run = work::wide(NODES).unwrap().prepare(threads).unwrap();
+    let run = workload::wide(NODES).unwrap().prepare(threads).unwrap();
     bencher.counter(ItemsCount::new(NODES)).bench_local(|| run.run().unwrap());
 }
 
 /// A run of one addition. Goal: 2 µs.
 #[divan::bench]
 fn trivial(bencher: Bencher) {
-    let run = work::chain(1).unwrap().prepare(2).unwrap();
+    let run = workload::chain(1).unwrap().prepare(2).unwrap();
     bencher.bench_local(|| run.run().unwrap());
 }
 
 /// Checks, shape inference and plan for each node of a chain.
 #[divan::bench]
 fn build_and_plan(bencher: Bencher) {
-    let build = || work::chain(NODES).unwrap().prepare(1).unwrap();
+    let build = || workload::chain(NODES).unwrap().prepare(1).unwrap();
     bencher.counter(ItemsCount::new(NODES)).bench_local(build);
 }

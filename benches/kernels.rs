@@ -1,6 +1,6 @@
 //! Single kernels, on two threads. `benches/compare` runs TensorFlow on the same shapes.
 
-mod work;
+mod workload;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
@@ -11,26 +11,26 @@ fn main() {
     divan::main();
 }
 
-fn bench(bencher: Bencher, work: kernlink::Result<work::Work>) {
+fn bench(bencher: Bencher, work: kernlink::Result<workload::Work>) {
     let run = work.and_then(|work| work.prepare(THREADS)).unwrap();
     bencher.bench_local(|| run.run().unwrap());
 }
 
 /// Items are floating-point operations: 1 Gitem/s is 1 GFLOP/s.
-fn flops(bencher: Bencher, operations: usize, work: kernlink::Result<work::Work>) {
+fn flops(bencher: Bencher, operations: usize, work: kernlink::Result<workload::Work>) {
     let run = work.and_then(|work| work.prepare(THREADS)).unwrap();
     bencher.counter(ItemsCount::new(operations)).bench_local(|| run.run().unwrap());
 }
 
 #[divan::bench(args = [64, 128, 256, 512, 1024], max_time = 2)]
 fn mat_mul(bencher: Bencher, n: usize) {
-    flops(bencher, 2 * n * n * n, work::mat_mul(n, n, n, false));
+    flops(bencher, 2 * n * n * n, workload::mat_mul(n, n, n, false));
 }
 
 /// A row times a constant matrix, as at the end of a model.
 #[divan::bench(args = [1, 8])]
 fn dense(bencher: Bencher, rows: usize) {
-    flops(bencher, 2 * rows * 1024 * 1000, work::mat_mul(rows, 1024, 1000, true));
+    flops(bencher, 2 * rows * 1024 * 1000, workload::mat_mul(rows, 1024, 1000, true));
 }
 
 /// Input, filter, stride.
@@ -48,26 +48,26 @@ fn conv2d(bencher: Bencher, index: usize) {
     let [batch, height, width, _] = input;
     let windows = batch * height.div_ceil(stride as usize) * width.div_ceil(stride as usize);
     let operations = 2 * windows * filter.iter().product::<usize>();
-    flops(bencher, operations, work::conv2d(&input, &filter, stride, "SAME", true));
+    flops(bencher, operations, workload::conv2d(&input, &filter, stride, "SAME", true));
 }
 
 #[divan::bench(args = ["AddV2", "Mul", "Relu", "Tanh", "Exp", "Sigmoid", "Erf"])]
 fn element_wise(bencher: Bencher, op: &str) {
-    let run = work::element_wise(op, 1_000_000).and_then(|work| work.prepare(THREADS)).unwrap();
+    let run = workload::element_wise(op, 1_000_000).and_then(|work| work.prepare(THREADS)).unwrap();
     bencher.counter(BytesCount::of_many::<f32>(1_000_000)).bench_local(|| run.run().unwrap());
 }
 
 #[divan::bench(args = ["Sum", "Mean", "Max"])]
 fn reduce_rows(bencher: Bencher, op: &str) {
-    bench(bencher, work::reduction(op, &[1000, 1000], false));
+    bench(bencher, workload::reduction(op, &[1000, 1000], false));
 }
 
 #[divan::bench(args = ["Sum", "Max"])]
 fn reduce_all(bencher: Bencher, op: &str) {
-    bench(bencher, work::reduction(op, &[1000, 1000], true));
+    bench(bencher, workload::reduction(op, &[1000, 1000], true));
 }
 
 #[divan::bench]
 fn softmax(bencher: Bencher) {
-    bench(bencher, work::softmax(1000, 1000));
+    bench(bencher, workload::softmax(1000, 1000));
 }

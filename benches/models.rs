@@ -1,7 +1,7 @@
 //! Whole models: digits, which is in the repository, and every `NAME.pb` with a `NAME.x.npy` to feed it in the folder
 //! that the environment variable `KERNLINK_MODELS` names.
 
-mod work;
+mod workload;
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ fn main() {
 fn digits(bencher: Bencher, batch: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/digits");
     let images = kernlink::npy::read(folder.join("images.npy")).unwrap().slice_rows(0, batch).unwrap();
-    let work = work::Work::from_file(folder.join("digits.pb"), vec![images]).unwrap();
+    let work = workload::Work::from_file(folder.join("digits.pb"), vec![images]).unwrap();
     let run = work.prepare(THREADS).unwrap();
     bencher.counter(ItemsCount::new(batch)).bench_local(|| run.run().unwrap());
 }
@@ -30,7 +30,7 @@ fn digits(bencher: Bencher, batch: usize) {
 fn model(bencher: Bencher, name: &str) {
     let path = folder().unwrap().join(name);
     let input = kernlink::npy::read(path.with_extension("x.npy")).unwrap();
-    let run = work::Work::from_file(path, vec![input]).and_then(|work| work.prepare(THREADS)).unwrap();
+    let run = workload::Work::from_file(path, vec![input]).and_then(|work| work.prepare(THREADS)).unwrap();
     bencher.bench_local(|| run.run().unwrap());
 }
 

@@ -11,8 +11,8 @@
 #[allow(missing_docs, unreachable_pub, reason = "it is another crate's module")]
 #[rustfmt::skip]
 mod median_pool;
-#[path = "../work/mod.rs"]
-mod work;
+#[path = "../workload/mod.rs"]
+mod workload;
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use kernlink::prelude::*;
 use serde_json::{Map, Value, json};
-use work::{Prepared, Work};
+use workload::{Prepared, Work};
 
 kernlink::provider!(ops = 1, kernels = 7);
 
@@ -159,19 +159,19 @@ fn build(item: &Item) -> Result<Work> {
         return Work::from_file(path, inputs);
     }
     let mut work = match kind {
-        "chain" => work::chain(number(item, "nodes", 10_000))?,
-        "wide" => work::wide(number(item, "nodes", 10_000))?,
-        "trivial" => work::chain(1)?,
+        "chain" => workload::chain(number(item, "nodes", 10_000))?,
+        "wide" => workload::wide(number(item, "nodes", 10_000))?,
+        "trivial" => workload::chain(1)?,
         "matmul" => {
             let n = number(item, "n", 0);
-            work::mat_mul(number(item, "m", n), number(item, "k", n), n, flag(item, "constant", false))?
+            workload::mat_mul(number(item, "m", n), number(item, "k", n), n, flag(item, "constant", false))?
         }
         "conv2d" => {
             let (input, filter) = (sizes(item, "input", &[]), sizes(item, "filter", &[]));
             let stride = number(item, "stride", 1) as i64;
-            work::conv2d(&input, &filter, stride, text(item, "padding", "SAME"), flag(item, "constant", true))?
+            workload::conv2d(&input, &filter, stride, text(item, "padding", "SAME"), flag(item, "constant", true))?
         }
-        "elementwise" => work::element_wise(text(item, "op", ""), number(item, "size", 1_000_000))?,
+        "elementwise" => workload::element_wise(text(item, "op", ""), number(item, "size", 1_000_000))?,
         kind => bail!(InvalidArgument, "there is no kind `{kind}`"),
     };
     for (feed, input) in work.feeds.iter_mut().zip(inputs) {
