@@ -336,8 +336,9 @@ class Traced(Case):
         outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         built = graph.as_graph_def(add_shapes=False)
         prefix = name.replace("/", "_").replace("-", "_")
-        renamed = {f.signature.name: f"{prefix}_{f.signature.name}" for f in built.library.function}
-        for f in built.library.function:
+        library = built.library
+        renamed = {f.signature.name: f"{prefix}_{f.signature.name}" for f in library.function}
+        for f in library.function:
             f.signature.name = renamed[f.signature.name]
             for node in f.node_def:
                 self._rename(node, renamed)
@@ -434,9 +435,10 @@ def bad(op, dtype, tag, inputs, /, static=True, runtime=True, risky=False, **att
 
 def _graph_def(nodes, cases):
     g = graph_pb2.GraphDef(node=nodes)
-    g.library.function.extend(f for c in cases for f in c.functions)
-    if not g.library.function:
-        g.ClearField("library")
+    functions = [f for c in cases for f in c.functions]
+    if functions:
+        library = g.library
+        library.function.extend(functions)
     g.versions.producer = v1.GRAPH_DEF_VERSION if hasattr(v1, "GRAPH_DEF_VERSION") else tf.version.GRAPH_DEF_VERSION
     return g
 

@@ -184,11 +184,12 @@ def main():
         if error is not None:
             refused += 1
             gd.node[-1].attr["_error"].s = error.encode()[:100]
-        for f in gd.library.function:
-            functions[f.signature.name] = f
+        library = gd.library
+        functions.update((f.signature.name, f) for f in library.function)
         whole.node.extend(gd.node)
         whole.versions.CopyFrom(gd.versions)
-    whole.library.function.extend(functions.values())
+    library = whole.library
+    library.function.extend(functions.values())
     out = HERE / "functions.pb.gz"
     out.write_bytes(gzip.compress(whole.SerializeToString(deterministic=True), mtime=0))
     print(f"{len(cases)} graphs, {refused} of them refused, {tested} nodes, {out.stat().st_size} bytes")

@@ -9,9 +9,11 @@ mod tensor;
 #[cfg(feature = "text-format")]
 mod text;
 
-#[allow(missing_docs, clippy::large_enum_variant, reason = "generated from framework/proto/tensorflow.proto")]
+#[allow(missing_docs, clippy::large_enum_variant, reason = "generated from framework/proto")]
 mod tensorflow {
-    include!("tensorflow.rs");
+    pub mod checkpoint;
+    pub mod graph;
+    pub mod saved_model;
 }
 
 pub use any::Any;
@@ -26,6 +28,6 @@ pub use op_list::{OpListOptions, op_list_from_bytes, op_list_from_proto, op_list
 pub use prost::Message;
 pub(crate) use tensor::{content_of, from_content};
 pub use tensor::{tensor_from_proto, tensor_to_proto};
-pub use tensorflow::*;
+pub use tensorflow::{checkpoint::*, graph::*, saved_model::*};
 #[cfg(feature = "text-format")]
 pub use text::{graph_from_text, graph_to_text, meta_graph_from_text, saved_model_from_text};

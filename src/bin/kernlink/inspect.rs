@@ -54,7 +54,8 @@ fn describe(text: &mut String, meta: &MetaGraphDef) -> Result<()> {
     if meta.signature_def.is_empty() {
         endpoints(text, def, graph.as_ref().ok());
     }
-    let functions: Vec<_> = def.library.iter().flat_map(|library| &library.function).collect();
+    let GraphDef { library, .. } = def;
+    let functions: Vec<_> = library.iter().flat_map(|library| &library.function).collect();
     let nodes = || def.node.iter().chain(functions.iter().flat_map(|function| &function.node_def));
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     nodes().for_each(|node| *counts.entry(node.op.as_str()).or_default() += 1);
