@@ -11,8 +11,11 @@ mod text;
 
 #[allow(missing_docs, clippy::large_enum_variant, reason = "generated from framework/proto")]
 mod tensorflow {
+    #[rustfmt::skip]
     pub mod checkpoint;
+    #[rustfmt::skip]
     pub mod graph;
+    #[rustfmt::skip]
     pub mod saved_model;
 }
 
