@@ -33,7 +33,7 @@ fn look_up(bencher: Bencher, op: &str, dtype: DataType, found: bool) {
     for attr in ["T", "SrcT", "DstT"] {
         attrs.insert(attr, dtype);
     }
-    let query = NodeQuery { node: "node", op, attrs: &attrs, device: CPU };
+    let query = NodeQuery { node: "node", op, attrs: &attrs, device: CPU, capabilities: &[] };
     assert_eq!(registry.find_kernel(query).is_ok(), found);
     bencher.bench_local(|| registry.find_kernel(query).is_ok());
 }

@@ -169,7 +169,7 @@ fn nodes_get_the_kernels_that_tensorflow_lists() {
         }
         let expected = direct(listed, &attrs, device);
         let device_type = DeviceType(device.to_owned().leak());
-        let query = NodeQuery { node: "node", op, attrs: &attrs, device: device_type };
+        let query = NodeQuery { node: "node", op, attrs: &attrs, device: device_type, capabilities: &[] };
         for (registry, positions) in &registries {
             match registry.find_kernel(query) {
                 Ok(def) => assert_eq!([positions[&std::ptr::from_ref(def)]], *expected, "{op} on {device}"),
@@ -216,7 +216,7 @@ fn a_better_kernel_settles_what_lesser_ones_tie_on() {
         for (types, expected) in [(vec![], defs[2]), (vec![DataType::Int32], defs[1])] {
             let mut attrs = AttrMap::new();
             attrs.insert("Toutput_types", types);
-            let query = NodeQuery { node: "node", op: &op.name, attrs: &attrs, device: CPU };
+            let query = NodeQuery { node: "node", op: &op.name, attrs: &attrs, device: CPU, capabilities: &[] };
             assert!(std::ptr::eq(registry.find_kernel(query).unwrap(), expected), "{order:?}");
         }
     }

@@ -28,7 +28,7 @@ fn nothing(_: &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> {
 }
 
 fn query<'a>(op: &'a str, attrs: &'a AttrMap) -> NodeQuery<'a> {
-    NodeQuery { node: "node", op, attrs, device: CPU }
+    NodeQuery { node: "node", op, attrs, device: CPU, capabilities: &[] }
 }
 
 fn of(dtype: DataType) -> AttrMap {
@@ -181,6 +181,30 @@ fn queries() {
     assert_eq!(registry.supported_devices(query("MatMul", &float), &devices).unwrap(), expected);
     assert_eq!(registry.kernels_where(|kernel| kernel.op == "MatMul" && kernel.device == GPU).len(), 1);
     assert!(registry.kernels().map(|kernel| kernel.op).is_sorted());
+}
+
+#[test]
+fn a_kernel_is_for_devices_that_can_do_what_it_requires() {
+    let registry = registry();
+    let float = of(DataType::Float);
+    let on = |priority| KernelDefBuilder::new("MatMul", GPU).priority(priority);
+    let plain = on(0).create(nothing);
+    let fast = on(1).requires("subgroups").requires("f16").create(nothing);
+    registry.register_kernel(fast).unwrap();
+    let can =
+        |capabilities: &'static [&'static str]| NodeQuery { device: GPU, capabilities, ..query("MatMul", &float) };
+    expect(registry.find_kernel(can(&[])), Code::NotFound, &["requires subgroups, and the device has no capabilities"]);
+    expect(
+        registry.find_kernel(can(&["i64", "f16"])),
+        Code::NotFound,
+        &["requires subgroups, and the device has i64, f16"],
+    );
+    assert!(registry.find_kernel(can(&["i64"])).unwrap_err().message().contains("requires f16, and"));
+    registry.register_kernel(plain).unwrap();
+    assert!(std::ptr::eq(registry.find_kernel(can(&["f16"])).unwrap(), plain));
+    assert!(std::ptr::eq(registry.find_kernel(can(&["f16", "i64", "subgroups"])).unwrap(), fast));
+    assert_eq!(registry.kernel_priority(can(&["f16", "subgroups"])).unwrap(), Some(1));
+    assert_eq!(registry.supported_devices(can(&[]), &[GPU, CPU]).unwrap(), [(GPU, 0), (CPU, 0)]);
 }
 
 #[test]

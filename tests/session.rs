@@ -361,6 +361,7 @@ fn kernel(kernel: &KernelDef, line: u32) -> &'static KernelDef {
         device: kernel.device,
         constraints: kernel.constraints,
         host_memory: kernel.host_memory,
+        requires: kernel.requires,
         label: kernel.label,
         priority: kernel.priority,
         system: kernel.system,
@@ -410,7 +411,8 @@ fn a_broken_promise_is_explained() {
 fn lookup_needs_no_graph() {
     let registry = kernlink::registry().unwrap();
     let attrs: AttrMap = [("T".to_owned(), AttrValue::Type(DataType::Float))].into_iter().collect();
-    let find = |op: &str| registry.find_kernel(NodeQuery { node: "n", op, attrs: &attrs, device: CPU });
+    let find =
+        |op: &str| registry.find_kernel(NodeQuery { node: "n", op, attrs: &attrs, device: CPU, capabilities: &[] });
     assert_eq!(find("Which").unwrap().priority, 2);
     assert_eq!(find("Whcih").unwrap_err().code(), Code::NotFound);
     assert!(find("Whcih").unwrap_err().message().contains("Which"));

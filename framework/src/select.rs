@@ -281,6 +281,7 @@ impl LeftOut {
             device: DeviceType(self.device),
             constraints: Vec::leak(constraints.collect()),
             host_memory: &[],
+            requires: &[],
             label: self.label,
             priority: self.priority,
             system: false,

@@ -76,6 +76,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `op = Abs` | on a type alias: the op |
 /// | `ATTR = [...]` | the values of an attr for which the kernel is: dtypes, strings, integers or bools |
 /// | `host_memory = ["shape"]` | arguments that stay in host memory |
+/// | `requires = ["f16"]` | capabilities of the device without which the kernel cannot run |
 /// | `label = "x"` | the kernel is for nodes whose `_kernel` attr says so |
 /// | `priority = 1` | of several kernels that match, the highest wins |
 /// | `system` | selective registration leaves the kernel in |

@@ -4,10 +4,17 @@ mod name;
 
 pub use name::DeviceName;
 
+use std::any::Any;
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+
+/// A boxed future that any thread may poll.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The type of a device, such as `CPU`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -25,7 +32,10 @@ pub const CPU: DeviceType = DeviceType("CPU");
 pub const GPU: DeviceType = DeviceType("GPU");
 
 /// Where kernels run and their tensors live.
-pub trait Device: Send + Sync + 'static {
+///
+/// A device with memory of its own keeps the tensors of its kernels there, but for those that a kernel's registration
+/// keeps in host memory and those of strings, resources and variants. The runtime brings them there and back.
+pub trait Device: Any + Send + Sync {
     /// The full name, such as `/device:CPU:0`.
     fn name(&self) -> &str;
 
@@ -34,6 +44,48 @@ pub trait Device: Send + Sync + 'static {
 
     /// The threads over which kernels split their work; `None` to run on the calling thread alone.
     fn pool(&self) -> Option<&Arc<rayon::ThreadPool>>;
+
+    /// Whether tensors of the device's kernels are in memory that the host does not see.
+    fn has_own_memory(&self) -> bool {
+        false
+    }
+
+    /// What the device can do that not every one of its type can: see
+    /// [`KernelDef::requires`](crate::kernel::KernelDef::requires).
+    fn capabilities(&self) -> &[&'static str] {
+        &[]
+    }
+
+    /// A tensor of the host's in the device's memory. Work that the device was given before may still be under way.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory; UNIMPLEMENTED for a dtype that the device cannot hold.
+    fn to_device(&self, tensor: &Tensor) -> Result<Tensor> {
+        Ok(tensor.clone())
+    }
+
+    /// A tensor of the device's in host memory, when all work has been done of which it is the result. One that the host
+    /// sees already is returned as it is.
+    ///
+    /// Who awaits it may drop the future, and may await several at once.
+    fn to_host(&self, tensor: &Tensor) -> BoxFuture<'static, Result<Tensor>> {
+        Box::pin(std::future::ready(Ok(tensor.clone())))
+    }
+
+    /// Waits until all work is done that the device was given.
+    ///
+    /// # Errors
+    /// What that work met and nobody has been told of; INTERNAL if the device is lost.
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl dyn Device {
+    /// The device as its own type, if it is of that type.
+    pub fn downcast_ref<T: Device>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
 }
 
 /// The most threads that a device takes.

@@ -226,7 +226,8 @@ impl Graph {
     /// will say why.
     fn compute(&self, node: &Node, mut inputs: Vec<Option<Tensor>>) -> Option<Vec<Option<Tensor>>> {
         let (name, op, signature) = (node.name.as_str(), node.op.def, &*node.signature);
-        let query = NodeQuery { node: name, op: &op.name, attrs: &node.attrs, device: DeviceType("CPU") };
+        let query =
+            NodeQuery { node: name, op: &op.name, attrs: &node.attrs, device: DeviceType("CPU"), capabilities: &[] };
         let def = self.registry.find_kernel(query).ok().filter(|def| self.is_standard_kernel(def))?;
         let attrs = &node.attrs;
         let device = DeviceType("CPU");

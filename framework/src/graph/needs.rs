@@ -239,7 +239,7 @@ impl<'a> Walk<'a, '_, '_> {
         if in_graph && is_known && !is_open {
             let label = attrs.get("_kernel").map(|label| ("_kernel".to_owned(), label.clone()));
             let attrs: AttrMap = values.into_iter().chain(label).collect();
-            let query = NodeQuery { node: &node.name, op, attrs: &attrs, device: CPU };
+            let query = NodeQuery { node: &node.name, op, attrs: &attrs, device: CPU, capabilities: &[] };
             if let Err(error) = self.needs.registry.find_kernel(query) {
                 self.needs.missing.insert(error.message().to_owned());
             }
@@ -339,6 +339,7 @@ mod tests {
             device: CPU,
             constraints,
             host_memory: &[],
+            requires: &[],
             label: "",
             priority: 0,
             system: false,

@@ -32,6 +32,7 @@ pub struct KernelDefBuilder {
     device: DeviceType,
     constraints: Vec<AttrConstraint>,
     host_memory: Vec<&'static str>,
+    requires: Vec<&'static str>,
     label: String,
     priority: i32,
     location: Location,
@@ -47,6 +48,7 @@ impl KernelDefBuilder {
             device,
             constraints: Vec::new(),
             host_memory: Vec::new(),
+            requires: Vec::new(),
             label: String::new(),
             priority: 0,
             location: Location { file: location.file(), line: location.line() },
@@ -82,6 +84,12 @@ impl KernelDefBuilder {
     /// Keeps an argument in host memory.
     pub fn host_memory(mut self, argument: &str) -> KernelDefBuilder {
         self.host_memory.push(leak(argument));
+        self
+    }
+
+    /// Only on devices that have this capability, such as `f16`.
+    pub fn requires(mut self, capability: &str) -> KernelDefBuilder {
+        self.requires.push(leak(capability));
         self
     }
 
@@ -126,6 +134,7 @@ impl KernelDefBuilder {
             device: self.device,
             constraints: self.constraints.leak(),
             host_memory: self.host_memory.leak(),
+            requires: self.requires.leak(),
             label: leak(&self.label),
             priority: self.priority,
             system: false,

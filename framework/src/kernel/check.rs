@@ -44,7 +44,8 @@ const fn no_attr(op: &OpDef, attr: &str) -> ! {
         message = message.item(i, "`").push(text(&attrs[i].name)).push("`");
         i += 1;
     }
-    let known = "; other arguments of #[register_kernel] are device, op, host_memory, label, priority and crate";
+    let known =
+        "; other arguments of #[register_kernel] are device, op, host_memory, requires, label, priority and crate";
     message.push(known).refuse()
 }
 

@@ -62,6 +62,8 @@ pub struct KernelDef {
     pub constraints: &'static [AttrConstraint],
     /// Arguments that stay in host memory.
     pub host_memory: &'static [&'static str],
+    /// Capabilities of the device without which the kernel cannot run, such as `f16`.
+    pub requires: &'static [&'static str],
     /// Chosen only by nodes whose `_kernel` attr says so; empty for ordinary kernels.
     pub label: &'static str,
     /// Of several kernels that match, the highest wins.
@@ -155,6 +157,9 @@ impl fmt::Display for KernelDef {
         }
         if self.priority != 0 {
             write!(f, ", priority {}", self.priority)?;
+        }
+        if !self.requires.is_empty() {
+            write!(f, ", requires {}", self.requires.join(", "))?;
         }
         write!(f, ", registered at {}", self.location)
     }

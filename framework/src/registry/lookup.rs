@@ -26,6 +26,8 @@ pub struct NodeQuery<'a> {
     pub attrs: &'a AttrMap,
     /// The type of the device on which it is to run.
     pub device: DeviceType,
+    /// What the device can do: see [`Device::capabilities`](crate::device::Device::capabilities).
+    pub capabilities: &'a [&'static str],
 }
 
 impl NodeQuery<'_> {
@@ -70,19 +72,29 @@ impl Registry {
         matches!(self.tables().find(&query), Found::One(_))
     }
 
-    /// Those of `devices` on which a node can run, with the priority of its kernel there: the highest first, equal
-    /// ones in the order given.
+    /// The priority of the kernel for a node; `None` if it has none.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if several kernels match with equal right.
+    pub fn kernel_priority(&self, query: NodeQuery<'_>) -> Result<Option<i32>> {
+        let found = self.tables().find(&query);
+        match found {
+            Found::One(kernel) => Ok(Some(kernel.priority)),
+            Found::None => Ok(None),
+            Found::Several(first, second) => Err(ambiguous(query.node, first, second)),
+        }
+    }
+
+    /// Those of `devices` on which a node can run, if they have the capabilities of the query, with the priority of its
+    /// kernel there: the highest first, equal ones in the order given.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if kernels for one of the devices match with equal right.
     pub fn supported_devices(&self, query: NodeQuery<'_>, devices: &[DeviceType]) -> Result<Vec<(DeviceType, i32)>> {
         let mut supported = Vec::new();
         for &device in devices {
-            let found = self.tables().find(&NodeQuery { device, ..query });
-            match found {
-                Found::One(kernel) => supported.push((device, kernel.priority)),
-                Found::None => {}
-                Found::Several(first, second) => return Err(ambiguous(query.node, first, second)),
+            if let Some(priority) = self.kernel_priority(NodeQuery { device, ..query })? {
+                supported.push((device, priority));
             }
         }
         supported.sort_by_key(|&(_, priority)| std::cmp::Reverse(priority));
@@ -90,7 +102,7 @@ impl Registry {
     }
 
     fn explain_miss(&self, query: NodeQuery<'_>) -> String {
-        let NodeQuery { node, op, attrs, device } = query;
+        let NodeQuery { node, op, attrs, device, capabilities } = query;
         let label = String::from_utf8_lossy(query.label());
         let mut text = format!("no kernel for node `{node}` (op {op}) on {device}");
         if !label.is_empty() {
@@ -125,6 +137,9 @@ impl Registry {
             let mut faults: Vec<Cow<'_, str>> = Vec::new();
             if kernel.device != device && kernel.device != DEFAULT {
                 faults.push(format!("is for {}", kernel.device).into());
+            } else {
+                let lacking = kernel.requires.iter().filter(|required| !capabilities.contains(*required));
+                faults.extend(lacking.map(|required| Cow::from(lacks(required, capabilities))));
             }
             if kernel.label != label {
                 faults.push(format!("has label \"{}\"", kernel.label).into());
@@ -154,6 +169,14 @@ fn ambiguous(node: &str, first: &KernelDef, second: &KernelDef) -> Error {
     Error::invalid_argument(format!(
         "node `{node}` matches several kernels at the same priority: {first}; and {second}"
     ))
+}
+
+/// What a device lacks that a kernel requires, and what it has.
+fn lacks(required: &str, capabilities: &[&str]) -> String {
+    match capabilities {
+        [] => format!("requires {required}, and the device has no capabilities"),
+        capabilities => format!("requires {required}, and the device has {}", capabilities.join(", ")),
+    }
 }
 
 /// Why a kernel's constraints do not hold for these attrs; empty if they do.

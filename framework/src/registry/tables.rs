@@ -171,6 +171,7 @@ impl OpKernels {
             }
             let order = best.map_or(Ordering::Greater, |best| def.priority.cmp(&best.priority));
             if order == Ordering::Less
+                || !def.requires.iter().all(|required| query.capabilities.contains(required))
                 || !attrs.satisfy(def.constraints)
                 || (!self.removals.is_empty() && self.is_removed_for(registered, query.attrs))
             {

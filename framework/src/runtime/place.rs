@@ -127,7 +127,8 @@ impl Placer<'_> {
                 types.push(device.device_type());
             }
         }
-        let query = NodeQuery { node: &node.name, op: &node.op.def.name, attrs: &node.attrs, device: CPU };
+        let query =
+            NodeQuery { node: &node.name, op: &node.op.def.name, attrs: &node.attrs, device: CPU, capabilities: &[] };
         let supported = graph.registry().supported_devices(query, &types)?;
         // What has no kernel at all is reported when it is to run.
         let types = (!supported.is_empty()).then_some(supported);

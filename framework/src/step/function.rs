@@ -1,17 +1,13 @@
 //! Functions as kernels see them: something to call with tensors.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use super::Step;
 use crate::attr::FunctionRef;
+use crate::device::BoxFuture;
 use crate::dtype::DataType;
 use crate::error::Result;
 use crate::tensor::Tensor;
-
-/// A boxed future that any thread may poll.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A function with its attrs, ready to be called.
 pub trait Function: Send + Sync {

@@ -8,8 +8,9 @@ mod stats;
 mod wait;
 mod waiters;
 
+pub use crate::device::BoxFuture;
 pub use cancellation::{Cancellation, CancellationGuard};
-pub use function::{BoxFuture, Function, FunctionLibrary};
+pub use function::{Function, FunctionLibrary};
 pub use rendezvous::{Rendezvous, RendezvousKey};
 pub use session::SessionContext;
 pub(crate) use stats::{Begun, Ran};

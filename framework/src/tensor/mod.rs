@@ -1,6 +1,7 @@
 //! Tensors: a dtype, a shape and shared elements.
 
 mod buffer;
+mod device;
 mod file;
 mod memory;
 mod object;
@@ -9,6 +10,7 @@ mod reference;
 
 pub(crate) use buffer::allocated_by_thread;
 pub use buffer::{ALIGNMENT, HostBuffer, pool_stats};
+pub use device::DeviceMemory;
 pub use file::FileBytes;
 pub use memory::may_request;
 pub use object::{ResourceHandle, Variant, VariantValue};
@@ -44,6 +46,8 @@ enum Storage {
     Variants(Arc<Vec<Variant>>),
     /// No elements: the place of a tensor.
     Reference(TensorRef),
+    /// No elements that the host could see.
+    Device(Arc<dyn DeviceMemory>),
 }
 
 impl Clone for Tensor {
@@ -243,7 +247,7 @@ impl Tensor {
             Storage::Strings(items) => items.as_ptr().cast(),
             Storage::Resources(items) => items.as_ptr().cast(),
             Storage::Variants(items) => items.as_ptr().cast(),
-            Storage::Reference(_) => return Err(no_elements()),
+            Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
         };
         // SAFETY: `T` is the Rust type of `dtype` (checked above, `Element` is sealed), and the constructors make
         // storage of that type with `count` initialised elements; host offsets are multiples of the element size.
@@ -270,7 +274,7 @@ impl Tensor {
             Storage::Strings(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
             Storage::Resources(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
             Storage::Variants(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
-            Storage::Reference(_) => return Err(no_elements()),
+            Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
         };
         // SAFETY: as in `as_slice`; the storage has no other owner, so nothing else reads or writes it meanwhile.
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, count) })
@@ -322,7 +326,7 @@ impl Tensor {
         let pointer: *const u8 = match &self.storage {
             Storage::Inline(bytes) => bytes.as_ptr().cast(),
             Storage::Host { buffer, offset } => buffer.as_ptr().wrapping_add(*offset),
-            _ => return Err(Error::internal("a tensor of plain bytes has other storage")),
+            _ => return Err(self.no_elements()),
         };
         // SAFETY: the storage holds `length` initialised bytes from `pointer` on.
         Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
@@ -351,7 +355,7 @@ impl Tensor {
                 let offset = *offset;
                 exclusive(buffer).ok_or_else(shared)?.as_mut_ptr().wrapping_add(offset)
             }
-            _ => return Err(Error::internal("a tensor of plain bytes has other storage")),
+            _ => return Err(self.no_elements()),
         };
         // SAFETY: the storage holds `length` initialised bytes from `pointer` on and has no other owner.
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, length) })
@@ -393,6 +397,8 @@ impl Tensor {
             return Err(Error::invalid_argument(message));
         }
         let aligned = match &self.storage {
+            // What bytes its elements are only the device knows.
+            Storage::Device(_) => return Err(self.no_elements()),
             Storage::Host { offset, .. } => offset.is_multiple_of(dtype.size().min(8)),
             _ => true,
         };
@@ -427,7 +433,7 @@ impl Tensor {
             Storage::Strings(items) => Storage::Strings(Arc::new(items[first..last].to_vec())),
             Storage::Resources(items) => Storage::Resources(Arc::new(items[first..last].to_vec())),
             Storage::Variants(items) => Storage::Variants(Arc::new(items[first..last].to_vec())),
-            Storage::Reference(_) => return Err(no_elements()),
+            Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
         };
         Ok(Tensor { shape, dtype: self.dtype, storage })
     }
@@ -441,6 +447,7 @@ impl Tensor {
             Storage::Resources(items) => Arc::get_mut(items).is_some(),
             Storage::Variants(items) => Arc::get_mut(items).is_some(),
             Storage::Reference(_) => false,
+            Storage::Device(memory) => Arc::get_mut(memory).is_some(),
         }
     }
 
@@ -454,6 +461,20 @@ impl Tensor {
     pub fn reference(&self) -> Option<&TensorRef> {
         match &self.storage {
             Storage::Reference(reference) => Some(reference),
+            _ => None,
+        }
+    }
+
+    /// A tensor whose elements are in the memory of a device. What bytes stand for them only the device knows.
+    pub fn from_device(dtype: DataType, shape: impl Into<Shape>, memory: Arc<dyn DeviceMemory>) -> Tensor {
+        Tensor { shape: shape.into(), dtype, storage: Storage::Device(memory) }
+    }
+
+    /// The memory of a device that holds the elements, if it is not the host that does.
+    #[inline]
+    pub fn device_memory(&self) -> Option<&Arc<dyn DeviceMemory>> {
+        match &self.storage {
+            Storage::Device(memory) => Some(memory),
             _ => None,
         }
     }
@@ -481,6 +502,19 @@ impl Tensor {
 
     #[cold]
     #[track_caller]
+    fn no_elements(&self) -> Error {
+        match &self.storage {
+            Storage::Reference(_) => Error::internal("a reference has no elements: read what it refers to"),
+            Storage::Device(memory) => Error::internal(format!(
+                "the elements are in the memory of {}: bring them to the host",
+                memory.device()
+            )),
+            _ => Error::internal(format!("the elements of a {} tensor are not there as such", self.dtype)),
+        }
+    }
+
+    #[cold]
+    #[track_caller]
     fn wrong_dtype<T: Element>(&self) -> Error {
         Error::invalid_argument(format!("a {} tensor cannot be read as {}", self.dtype, T::DTYPE))
     }
@@ -490,12 +524,6 @@ impl Tensor {
 #[inline]
 fn exclusive(buffer: &mut Arc<HostBuffer>) -> Option<&mut HostBuffer> {
     Arc::get_mut(buffer).filter(|buffer| !buffer.is_mapped())
-}
-
-#[cold]
-#[track_caller]
-fn no_elements() -> Error {
-    Error::internal("a reference has no elements: read what it refers to")
 }
 
 #[cold]

@@ -31,6 +31,9 @@ impl Tensor {
     /// The values in brackets, with `...` in place of the middle of long dimensions.
     pub fn values_text(&self) -> String {
         let mut text = String::new();
+        if let Some(memory) = self.device_memory() {
+            return format!("(in the memory of {})", memory.device());
+        }
         if self.num_elements() == 0 {
             return "[]".to_owned();
         }

@@ -45,7 +45,7 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
     let declarations = params.iter().map(|(_, declaration)| declaration);
     let alias = (!params.is_empty()).then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
     let device = &args.device;
-    let host_memory = &args.host_memory;
+    let (host_memory, requires) = (&args.host_memory, &args.requires);
     let label = args.label.as_ref().map_or_else(String::new, syn::LitStr::value);
     let (priority, system) = (args.priority, args.system);
     let lists = params.iter().filter_map(|(ident, _)| args.list(&ident.to_string()));
@@ -89,6 +89,7 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
                     device: #krate::kernel::DeviceType(#device),
                     constraints,
                     host_memory: &[#(#host_memory),*],
+                    requires: &[#(#requires),*],
                     label: #label,
                     priority: #priority,
                     system: #system,

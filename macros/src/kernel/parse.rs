@@ -18,6 +18,7 @@ pub(super) struct KernelArgs {
     pub(super) device: Option<String>,
     pub(super) op: Option<Type>,
     pub(super) host_memory: Vec<LitStr>,
+    pub(super) requires: Vec<LitStr>,
     pub(super) label: Option<LitStr>,
     pub(super) priority: i32,
     pub(super) system: bool,
@@ -52,6 +53,7 @@ impl KernelArgs {
             device: None,
             op: None,
             host_memory: Vec::new(),
+            requires: Vec::new(),
             label: None,
             priority: 0,
             system: false,
@@ -100,6 +102,7 @@ impl KernelArgs {
             "device" => "device = Cpu",
             "op" => "op = Abs",
             "host_memory" => "host_memory = [\"shape\"]",
+            "requires" => "requires = [\"f16\"]",
             "label" => "label = \"name\"",
             "priority" => "priority = 1",
             _ => "T = [f32, f64]",
@@ -123,6 +126,11 @@ impl KernelArgs {
                 let names = list(input, usage, |input| input.parse::<LitStr>().map_err(explain))?;
                 no_duplicates(names.iter().map(|name| (name.value(), name.span())), errors);
                 self.host_memory = names;
+            }
+            "requires" => {
+                let names = list(input, usage, |input| capability(input, usage))?;
+                no_duplicates(names.iter().map(|name| (name.value(), name.span())), errors);
+                self.requires = names;
             }
             _ => {
                 let values = values(input, &word, errors)?;
@@ -156,6 +164,16 @@ fn device(input: ParseStream<'_>) -> syn::Result<String> {
         return Err(syn::Error::new(ident.span(), message));
     }
     Ok(word.to_uppercase())
+}
+
+/// What a device must be able to do.
+fn capability(input: ParseStream<'_>, usage: &str) -> syn::Result<LitStr> {
+    let explain = |error: syn::Error| syn::Error::new(error.span(), format!("expected `{usage}`"));
+    let literal = input.parse::<LitStr>().map_err(explain)?;
+    if literal.value().is_empty() {
+        return Err(syn::Error::new(literal.span(), "a capability has a name, such as `\"f16\"`"));
+    }
+    Ok(literal)
 }
 
 /// Values in brackets, at least one.

@@ -78,6 +78,7 @@ impl<T: Element, I: Element, const SIZE: i64, const FLAG: bool> OpKernel<Many> f
     device = "TPU",
     op = Many,
     host_memory = ["indices", "y"],
+    requires = ["f16", "subgroups"],
     T = [f32, kernlink::dtype::bf16],
     Tidx = [int32, i64],
     size = [1, -2],
@@ -118,6 +119,7 @@ fn every_combination_is_registered() {
     let kernel = kernels[0];
     assert_eq!((kernel.op, kernel.label, kernel.priority), ("Many", "special", -3));
     assert_eq!(kernel.host_memory, ["indices", "y"]);
+    assert_eq!(kernel.requires, ["f16", "subgroups"]);
     let constraint = |attr: &str| kernel.constraints.iter().find(|found| found.attr == attr).unwrap().values;
     assert_eq!(constraint("T"), ConstraintValues::Types(&[DataType::Bfloat16]));
     assert_eq!(constraint("Tidx"), ConstraintValues::Types(&[DataType::Int32]));

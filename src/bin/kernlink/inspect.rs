@@ -162,7 +162,7 @@ fn missing(def: &GraphDef, registry: &Registry) -> BTreeSet<String> {
         if graph::complete_attrs(entry.def, &mut attrs).is_err() {
             continue;
         }
-        let query = NodeQuery { node: &node.name, op: &node.op, attrs: &attrs, device: CPU };
+        let query = NodeQuery { node: &node.name, op: &node.op, attrs: &attrs, device: CPU, capabilities: &[] };
         if let Err(error) = registry.find_kernel(query) {
             lines.insert(error.message().to_owned());
         }

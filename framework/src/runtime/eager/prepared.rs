@@ -36,7 +36,13 @@ impl Prepared {
         let op = entry.def;
         complete_attrs(op, &mut attrs)?;
         let signature = Signature::new(op, &attrs)?;
-        let query = NodeQuery { node: &op.name, op: &op.name, attrs: &attrs, device: device.device_type() };
+        let query = NodeQuery {
+            node: &op.name,
+            op: &op.name,
+            attrs: &attrs,
+            device: device.device_type(),
+            capabilities: device.capabilities(),
+        };
         let def = registry.find_kernel(query)?;
         let functions: Arc<dyn FunctionLibrary> = Arc::new(NoFunctions);
         let surroundings = Surroundings {

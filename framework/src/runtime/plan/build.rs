@@ -391,7 +391,13 @@ impl Builder<'_> {
         device: &dyn Device,
         constants: &[Option<Tensor>],
     ) -> Result<Arc<dyn DynKernel>> {
-        let query = NodeQuery { node: name, op: &op.name, attrs, device: device.device_type() };
+        let query = NodeQuery {
+            node: name,
+            op: &op.name,
+            attrs,
+            device: device.device_type(),
+            capabilities: device.capabilities(),
+        };
         let def = self.graph.registry().find_kernel(query)?;
         let construction = RawConstruction {
             node: name,

@@ -63,7 +63,7 @@ pub(super) fn kernel(kernel: &KernelDef) -> Value {
         .collect();
     json!({
         "op": kernel.op, "device": kernel.device.0, "constraints": constraints, "label": kernel.label,
-        "priority": kernel.priority, "host_memory": kernel.host_memory, "system": kernel.system,
-        "type": kernel.type_name, "crate": kernel.provider.name, "location": kernel.location.to_string(),
+        "priority": kernel.priority, "host_memory": kernel.host_memory, "requires": kernel.requires,
+        "system": kernel.system, "type": kernel.type_name, "crate": kernel.provider.name, "location": kernel.location.to_string(),
     })
 }

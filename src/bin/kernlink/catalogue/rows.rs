@@ -108,9 +108,9 @@ pub(super) fn of(kernels: &[&'static KernelDef]) -> Vec<Row> {
 
 fn differ_only_in(attr: usize, a: &Row, b: &Row) -> bool {
     let common = |row: &Row| {
-        let KernelDef { device, host_memory, label, priority, system, location, .. } = row.kernel;
+        let KernelDef { device, host_memory, requires, label, priority, system, location, .. } = row.kernel;
         let (ty, krate) = (base(row.kernel.type_name), row.kernel.provider.name);
-        (*device, *host_memory, *label, *priority, *system, ty, krate, *location)
+        (*device, *host_memory, *requires, *label, *priority, *system, ty, krate, *location)
     };
     let same_kind = |a: &Values, b: &Values| std::mem::discriminant(a) == std::mem::discriminant(b);
     common(a) == common(b)

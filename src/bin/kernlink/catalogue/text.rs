@@ -110,6 +110,9 @@ fn kernel_row(text: &mut String, row: &Row) {
     if !kernel.host_memory.is_empty() {
         let _ = write!(text, ", in host memory: {}", kernel.host_memory.join(", "));
     }
+    if !kernel.requires.is_empty() {
+        let _ = write!(text, ", requires {}", kernel.requires.join(", "));
+    }
     if kernel.system {
         let _ = write!(text, ", system");
     }

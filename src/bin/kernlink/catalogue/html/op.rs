@@ -218,10 +218,11 @@ fn kernels(html: &mut Html, op: &Op) {
     let any = |of: fn(&Row) -> bool| rows.iter().any(of);
     let label = any(|row| !row.kernel.label.is_empty());
     let host = any(|row| !row.kernel.host_memory.is_empty());
+    let requires = any(|row| !row.kernel.requires.is_empty());
     let system = any(|row| row.kernel.system);
     let mut columns = vec!["Device", "For", "Priority"];
-    columns
-        .extend([(label, "Label"), (host, "In host memory"), (system, "System")].iter().filter(|c| c.0).map(|c| c.1));
+    let optional = [(label, "Label"), (host, "In host memory"), (requires, "Requires"), (system, "System")];
+    columns.extend(optional.iter().filter(|column| column.0).map(|column| column.1));
     columns.push("Rust type and source");
     table(html, "kernels", &format!("Kernels of {}", op.entry.def.name), &columns, |html| {
         for row in &rows {
@@ -239,6 +240,10 @@ fn kernels(html: &mut Html, op: &Op) {
                 }
                 if host {
                     let names: Vec<String> = kernel.host_memory.iter().map(|name| name.to_string()).collect();
+                    html.element("td", &[], |html| values(html, &names));
+                }
+                if requires {
+                    let names: Vec<String> = kernel.requires.iter().map(|name| name.to_string()).collect();
                     html.element("td", &[], |html| values(html, &names));
                 }
                 if system {

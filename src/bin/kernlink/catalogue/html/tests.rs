@@ -86,6 +86,7 @@ fn kernel(
         device: DeviceType(text),
         constraints,
         host_memory: vec![text].leak(),
+        requires: vec![text].leak(),
         label: text,
         priority: 7,
         system: true,

@@ -1,0 +1,36 @@
+extern crate kernlink_framework as kernlink;
+
+use kernlink::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_macros::{register_kernel, register_op};
+
+kernlink::provider!();
+
+#[register_op(
+    attr("T: {float, double}"),
+    attr("Tidx: {int32, int64} = DT_INT32"),
+    attr("padding: {'SAME', 'VALID'} = 'SAME'"),
+    attr("size: int = 1"),
+    attr("flag: bool = true"),
+    attr("shape: shape = {}"),
+    input("x: T"),
+    input("indices: Tidx"),
+    output("y: T")
+)]
+pub struct Pick;
+
+pub struct PickKernel<T>(std::marker::PhantomData<T>);
+
+impl<T: Send + Sync + 'static> OpKernel<Pick> for PickKernel<T> {
+    fn new(_: &KernelConstruction<'_, Pick>) -> Result<Self> {
+        Ok(Self(Default::default()))
+    }
+    fn compute(&self, _: &mut KernelContext<'_, Pick>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[register_kernel(device = Gpu, op = Pick, requires = ["f16", "f16", ""])]
+type Requires = PickKernel<f32>;
+
+fn main() {}
