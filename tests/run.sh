@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test of Kernlink. Needs Rust (the version in Cargo.toml or newer) and a C compiler as linker; everything
-# else comes through cargo.
+# Runs every test of Kernlink. Needs Rust (the version in Cargo.toml or newer), a C compiler as linker, and a Vulkan
+# driver, which it installs on Debian if it may; everything else comes through cargo.
 #
 #   bash tests/run.sh
 set -euo pipefail
@@ -9,6 +9,13 @@ cd "$(dirname "$0")/.."
 for tool in cargo rustc cc; do
     command -v "$tool" >/dev/null || { echo "tests/run.sh: \`$tool\` is missing: install Rust and a C compiler" >&2; exit 1; }
 done
+# The GPU's tests run on a software driver, so that they need no GPU.
+if ! compgen -G "/usr/share/vulkan/icd.d/lvp_icd*.json" >/dev/null; then
+    { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq mesa-vulkan-drivers >/dev/null; } || {
+        echo "tests/run.sh: no software Vulkan driver: install Mesa's (on Debian the package mesa-vulkan-drivers)" >&2
+        exit 1
+    }
+fi
 # One target folder for the workspace and the crates outside it, so that nothing is built twice.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 # Nothing is built a second time after an edit here: what a second build would need only fills the disk.

@@ -1,5 +1,32 @@
-//! The room of the GPU: the wgpu device, and kernels whose shaders are `.wgsl` files beside them.
+//! The graphics processor: a device on wgpu (Vulkan, Metal, DX12), and kernels whose shaders are WGSL.
 //!
-//! No kernel is here yet, and the facade does not depend on this crate.
+//! The device stands; its kernels are the first few, and the facade does not offer them yet.
 
-kernlink_framework::provider!(kernels = 0);
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+mod adapter;
+mod counters;
+mod device;
+mod element_wise;
+mod family;
+mod memory;
+mod pipeline;
+mod read_back;
+mod recorder;
+mod shader;
+mod transfer;
+
+pub use adapter::AdapterInfo;
+pub use device::{GpuDevice, Groups};
+pub use shader::{Access, Entry, Program, ProgramBuilder, Scalar, Shader, WORKGROUP};
+
+/// The number of kernels that this crate registers.
+pub const KERNELS: usize = 8;
+
+/// Every shader that the crate's kernels run, in each of its variants: for tests that need no device.
+pub fn programs() -> Vec<Program> {
+    [element_wise::programs()].concat()
+}
+
+kernlink::provider!(kernels = KERNELS);

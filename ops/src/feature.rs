@@ -63,7 +63,11 @@ mod tests {
         for (folder, ops) in &families {
             let feature = (!folder.is_empty()).then_some(folder.as_str());
             for op in ops {
-                assert_eq!(feature_of(op), feature, "{op}: KERNLINK_UPDATE=1 cargo test -p kernlink-ops --all-features feature");
+                assert_eq!(
+                    feature_of(op),
+                    feature,
+                    "{op}: KERNLINK_UPDATE=1 cargo test -p kernlink-ops --all-features feature"
+                );
             }
         }
     }

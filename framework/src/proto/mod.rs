@@ -12,11 +12,11 @@ mod text;
 #[allow(missing_docs, clippy::large_enum_variant, reason = "generated from framework/proto")]
 mod tensorflow {
     #[rustfmt::skip]
-    pub mod checkpoint;
+    pub(super) mod checkpoint;
     #[rustfmt::skip]
-    pub mod graph;
+    pub(super) mod graph;
     #[rustfmt::skip]
-    pub mod saved_model;
+    pub(super) mod saved_model;
 }
 
 pub use any::Any;

@@ -1,0 +1,376 @@
+//! The device: opens an adapter, keeps its tensors and runs its shaders.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use kernlink::device::{BoxFuture, Device, DeviceType, GPU};
+use kernlink::dtype::DataType;
+use kernlink::error::{Code, Error, Result};
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::step::block_on;
+use kernlink::tensor::Tensor;
+use smallvec::SmallVec;
+
+use crate::adapter::{self, AdapterInfo, VARIABLE};
+use crate::counters::{Counter, Counters};
+use crate::memory::{Buffer, GpuMemory, Pool};
+use crate::pipeline::Pipelines;
+use crate::read_back::{self, ReadBacks};
+use crate::recorder::Recorder;
+use crate::shader::Shader;
+use crate::transfer;
+
+/// The most workgroups in one dimension of a dispatch, on every device.
+const MOST_GROUPS: u64 = 65_535;
+
+/// Locks, also after a panic of another holder.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many workgroups a dispatch has.
+#[derive(Clone, Copy, Debug)]
+pub enum Groups {
+    /// One thread for each of so many elements, which become the parameter `count`.
+    Elements(usize),
+    /// One workgroup for each of so many rows, which become the parameter `count`.
+    Rows(usize),
+    /// So many in each dimension.
+    Exactly([u32; 3]),
+}
+
+/// A graphics processor.
+pub struct GpuDevice {
+    name: Arc<str>,
+    gpu: Arc<Gpu>,
+    capabilities: Vec<&'static str>,
+}
+
+/// What the device and its tensors share.
+pub(crate) struct Gpu {
+    pub(crate) name: Arc<str>,
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) info: AdapterInfo,
+    pub(crate) recorder: Mutex<Recorder>,
+    pub(crate) pool: Pool,
+    pub(crate) pipelines: Pipelines,
+    pub(crate) read_backs: ReadBacks,
+    pub(crate) counters: Counters,
+    /// The number of the batch that is being recorded, from 1.
+    pub(crate) open_batch: AtomicU64,
+    fault: Arc<Mutex<Fault>>,
+}
+
+/// What went wrong since it was last asked.
+#[derive(Default)]
+struct Fault {
+    lost: Option<String>,
+    error: Option<Error>,
+}
+
+impl GpuDevice {
+    /// The adapters that [`GpuDevice::open`] chooses among, in its order.
+    pub fn adapters() -> Vec<AdapterInfo> {
+        adapter::all().iter().map(AdapterInfo::of).collect()
+    }
+
+    /// `/device:GPU:0` on the adapter that the environment variable `KERNLINK_GPU` names, or else on the first that is
+    /// no software.
+    ///
+    /// # Errors
+    /// See [`GpuDevice::open_named`].
+    pub fn open() -> Result<GpuDevice> {
+        let wanted = std::env::var(VARIABLE).ok();
+        GpuDevice::open_named(0, wanted.as_deref().filter(|wanted| !wanted.is_empty()))
+    }
+
+    /// `/device:GPU:number` on the adapter with this text in its name, or with this number in
+    /// [`GpuDevice::adapters`]; on the first that is no software if nothing is named.
+    ///
+    /// # Errors
+    /// NOT_FOUND if no adapter has the name, FAILED_PRECONDITION if there is none but software; both list what there is.
+    /// INTERNAL if the driver refuses the device.
+    pub fn open_named(number: usize, wanted: Option<&str>) -> Result<GpuDevice> {
+        let adapter = adapter::choose(adapter::all(), wanted)?;
+        let info = AdapterInfo::of(&adapter);
+        let available = adapter.features();
+        let useful = wgpu::Features::IMMEDIATES
+            | wgpu::Features::SHADER_F16
+            | wgpu::Features::SHADER_INT64
+            | wgpu::Features::SUBGROUP
+            | wgpu::Features::SHADER_FLOAT32_ATOMIC
+            | wgpu::Features::TIMESTAMP_QUERY
+            | wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+        let features = available & useful;
+        if !features.contains(wgpu::Features::IMMEDIATES) {
+            let message = format!("{info} takes no immediate parameters, which Kernlink's shaders need");
+            return Err(Error::failed_precondition(message));
+        }
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("kernlink"),
+            required_features: features,
+            required_limits: adapter.limits(),
+            // SAFETY: of the experimental features only cooperative matrices are used, by shaders of Kernlink's own.
+            experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
+            memory_hints: wgpu::MemoryHints::Performance,
+            trace: wgpu::Trace::Off,
+        };
+        let (device, queue) = block_on(adapter.request_device(&descriptor))
+            .map_err(|error| Error::internal(format!("{info} refuses a device: {error}")))?;
+        let fault = Arc::new(Mutex::new(Fault::default()));
+        let on_error = fault.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            let code = match error {
+                wgpu::Error::OutOfMemory { .. } => Code::ResourceExhausted,
+                _ => Code::Internal,
+            };
+            lock(&on_error).error.get_or_insert_with(|| Error::new(code, format!("on the GPU: {error}")));
+        }));
+        let on_loss = fault.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            lock(&on_loss).lost.get_or_insert_with(|| format!("{reason:?}: {message}"));
+        });
+        let capabilities = [
+            ("f16", wgpu::Features::SHADER_F16),
+            ("i64", wgpu::Features::SHADER_INT64),
+            ("subgroups", wgpu::Features::SUBGROUP),
+            ("f32-atomics", wgpu::Features::SHADER_FLOAT32_ATOMIC),
+            ("timestamps", wgpu::Features::TIMESTAMP_QUERY),
+            ("cooperative-matrix", wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
+        ];
+        let capabilities = capabilities.iter().filter(|(_, feature)| features.contains(*feature));
+        let name: Arc<str> = format!("/device:GPU:{number}").into();
+        let gpu = Arc::new(Gpu {
+            name: name.clone(),
+            read_backs: ReadBacks::start(&device)?,
+            device,
+            queue,
+            info,
+            recorder: Mutex::default(),
+            pool: Pool::default(),
+            pipelines: Pipelines::default(),
+            counters: Counters::default(),
+            open_batch: AtomicU64::new(1),
+            fault,
+        });
+        Ok(GpuDevice { name, gpu, capabilities: capabilities.map(|(name, _)| *name).collect() })
+    }
+
+    /// The device on which a kernel runs.
+    ///
+    /// # Errors
+    /// INTERNAL if it is none of this kind.
+    #[track_caller]
+    pub fn of<'a>(ctx: &RawContext<'a>) -> Result<&'a GpuDevice> {
+        let device = ctx.run().device.and_then(|device| device.downcast_ref::<GpuDevice>());
+        device.ok_or_else(|| Error::internal("a GPU kernel runs on a device that is no GPU"))
+    }
+
+    /// The adapter.
+    pub fn adapter(&self) -> &AdapterInfo {
+        &self.gpu.info
+    }
+
+    /// Its limits, for kernels that choose their tiles by them.
+    pub fn limits(&self) -> wgpu::Limits {
+        self.gpu.device.limits()
+    }
+
+    /// How many pipelines, bind group layouts, bind groups, buffers, dispatches, submissions, uploads and read-backs
+    /// there were so far.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.gpu.counters.all()
+    }
+
+    /// The number and the bytes of the buffers that are kept and not used.
+    pub fn unused_memory(&self) -> (usize, u64) {
+        self.gpu.pool.unused()
+    }
+
+    /// A tensor in the device's memory, with arbitrary elements.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for a shape with too many elements or a dtype that stays on the host; RESOURCE_EXHAUSTED if
+    /// there is not enough memory.
+    #[track_caller]
+    pub fn allocate(&self, dtype: DataType, shape: impl Into<Shape>) -> Result<Tensor> {
+        let shape = shape.into();
+        shape.check()?;
+        if !dtype.is_pod() {
+            return Err(Error::invalid_argument(format!("a {dtype} tensor stays in the memory of the host")));
+        }
+        self.gpu.fault()?;
+        let bytes = transfer::device_bytes(dtype, shape.num_elements());
+        let memory = self.gpu.pool.allocate(&self.gpu, bytes, false)?;
+        Ok(Tensor::from_device(dtype, shape, Arc::new(memory)))
+    }
+
+    /// A tensor for an output of a kernel, in the device's memory, with arbitrary elements.
+    ///
+    /// # Errors
+    /// As [`GpuDevice::allocate`], and INVALID_ARGUMENT if there is no such output.
+    #[track_caller]
+    pub fn allocate_output(&self, ctx: &RawContext<'_>, index: usize, shape: impl Into<Shape>) -> Result<Tensor> {
+        self.allocate(ctx.output_dtype_at(index)?, shape)
+    }
+
+    /// Records a run of a shader on these tensors, in the order in which it declares them. What it declares as written
+    /// must be no other of them, and nothing else may share it. With no threads at all nothing is recorded.
+    ///
+    /// `params` are its parameters' bits, but for `count`, which `groups` gives.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the shader is not valid; INTERNAL if a tensor is not in the device's memory, or tensors or
+    /// parameters are of another number than the shader declares, or for what earlier work met; RESOURCE_EXHAUSTED if
+    /// the dispatch is too large.
+    #[track_caller]
+    pub fn dispatch(&self, shader: &Shader, tensors: &[&Tensor], params: &[u32], groups: Groups) -> Result<()> {
+        let pipeline = shader.pipeline(&self.gpu)?;
+        let buffers: SmallVec<[&Arc<Buffer>; 8]> =
+            tensors.iter().map(|tensor| self.buffer(tensor)).collect::<Result<_>>()?;
+        let mut words: SmallVec<[u32; 32]> = SmallVec::new();
+        let fold = |count: u64| -> Result<[u32; 3]> {
+            if count > MOST_GROUPS * MOST_GROUPS {
+                return Err(Error::resource_exhausted(format!("{count} workgroups are more than a dispatch takes")));
+            }
+            let rows = count.div_ceil(MOST_GROUPS).max(1);
+            Ok([count.div_ceil(rows) as u32, rows as u32, 1])
+        };
+        let counted = |count: usize| {
+            u32::try_from(count)
+                .map_err(|_| Error::resource_exhausted(format!("{count} elements are more than a shader counts")))
+        };
+        let groups = match groups {
+            Groups::Elements(0) | Groups::Rows(0) => return Ok(()),
+            Groups::Elements(count) => {
+                words.push(counted(count)?);
+                fold((count as u64).div_ceil(u64::from(pipeline.workgroup)))?
+            }
+            Groups::Rows(count) => {
+                words.push(counted(count)?);
+                fold(count as u64)?
+            }
+            Groups::Exactly(groups) if groups.contains(&0) => return Ok(()),
+            Groups::Exactly(groups) => groups,
+        };
+        if groups.iter().any(|&count| u64::from(count) > MOST_GROUPS) {
+            return Err(Error::resource_exhausted(format!("{groups:?} workgroups are more than a dispatch takes")));
+        }
+        words.extend_from_slice(params);
+        self.gpu.fault()?;
+        lock(&self.gpu.recorder).dispatch(&self.gpu, pipeline, &buffers, &words, groups)
+    }
+
+    /// Records a copy of a tensor's elements into new memory.
+    ///
+    /// # Errors
+    /// As [`GpuDevice::allocate`]; INTERNAL if the tensor is not in the device's memory.
+    #[track_caller]
+    pub fn copy(&self, tensor: &Tensor) -> Result<Tensor> {
+        let copy = self.allocate(tensor.dtype(), tensor.shape().clone())?;
+        let bytes = transfer::device_bytes(tensor.dtype(), tensor.num_elements()).next_multiple_of(4) as u64;
+        if bytes > 0 {
+            let (from, to) = (self.buffer(tensor)?, self.buffer(&copy)?);
+            lock(&self.gpu.recorder).copy(&self.gpu, from, to, bytes);
+        }
+        Ok(copy)
+    }
+
+    #[track_caller]
+    fn buffer<'t>(&self, tensor: &'t Tensor) -> Result<&'t Arc<Buffer>> {
+        Ok(self.memory(tensor)?.buffer())
+    }
+
+    #[track_caller]
+    fn memory<'t>(&self, tensor: &'t Tensor) -> Result<&'t GpuMemory> {
+        let memory = tensor.device_memory().and_then(|memory| memory.downcast_ref::<GpuMemory>());
+        memory.filter(|memory| memory.is_of(&self.gpu)).ok_or_else(|| {
+            let message = format!("a {} tensor of shape {} is not in the GPU's memory", tensor.dtype(), tensor.shape());
+            Error::internal(message)
+        })
+    }
+}
+
+impl Gpu {
+    /// What went wrong since it was last asked.
+    pub(crate) fn fault(&self) -> Result<()> {
+        let mut fault = lock(&self.fault);
+        if let Some(lost) = &fault.lost {
+            return Err(Error::new(Code::Aborted, format!("{} is lost: {lost}", self.info.name)));
+        }
+        fault.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Submits what is recorded and waits for its end.
+    pub(crate) fn settle(&self) -> Result<()> {
+        lock(&self.recorder).submit_last(self);
+        let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
+        self.fault()?;
+        waited.map(drop).map_err(|error| Error::internal(format!("cannot wait for {}: {error}", self.info.name)))
+    }
+}
+
+impl Device for GpuDevice {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn device_type(&self) -> DeviceType {
+        GPU
+    }
+
+    fn pool(&self) -> Option<&Arc<rayon::ThreadPool>> {
+        None
+    }
+
+    fn has_own_memory(&self) -> bool {
+        true
+    }
+
+    fn capabilities(&self) -> &[&'static str] {
+        &self.capabilities
+    }
+
+    fn to_device(&self, tensor: &Tensor) -> Result<Tensor> {
+        if tensor.device_memory().is_some() {
+            self.memory(tensor)?;
+            return Ok(tensor.clone());
+        }
+        self.gpu.fault()?;
+        let bytes = transfer::to_device(tensor)?;
+        let memory = self.gpu.pool.allocate(&self.gpu, bytes.len(), true)?;
+        if !bytes.is_empty() {
+            self.gpu.counters.add(Counter::Uploads);
+            self.gpu.queue.write_buffer(&memory.buffer().buffer, 0, &bytes);
+        }
+        Ok(Tensor::from_device(tensor.dtype(), tensor.shape().clone(), Arc::new(memory)))
+    }
+
+    fn to_host(&self, tensor: &Tensor) -> BoxFuture<'static, Result<Tensor>> {
+        let begun = || -> Result<BoxFuture<'static, Result<Tensor>>> {
+            if tensor.device_memory().is_none() {
+                return Ok(Box::pin(std::future::ready(Ok(tensor.clone()))));
+            }
+            let memory = self.memory(tensor)?;
+            if tensor.num_elements() == 0 {
+                let empty = Tensor::alloc(tensor.dtype(), tensor.shape().clone());
+                return Ok(Box::pin(std::future::ready(empty)));
+            }
+            self.gpu.fault()?;
+            let read_back = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape().clone());
+            let gpu = self.gpu.clone();
+            Ok(Box::pin(async move {
+                let tensor = read_back.await?;
+                gpu.fault()?;
+                Ok(tensor)
+            }))
+        };
+        begun().unwrap_or_else(|error| Box::pin(std::future::ready(Err(error))))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.gpu.settle()
+    }
+}

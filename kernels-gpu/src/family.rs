@@ -1,0 +1,92 @@
+//! What the families of kernels share: how a kernel is registered for its dtypes.
+
+use kernlink::dtype::DataType;
+use kernlink::error::{Error, Result};
+
+use crate::shader::Scalar;
+
+/// The scalar of a dtype.
+///
+/// # Errors
+/// INTERNAL for a dtype that shaders cannot compute with: no kernel is registered for it.
+pub(crate) fn scalar_of(dtype: DataType) -> Result<Scalar> {
+    Scalar::of(dtype).ok_or_else(|| Error::internal(format!("no shader computes with {dtype}")))
+}
+
+/// The [`Scalar`] of a dtype as `#[register_kernel]` names it.
+macro_rules! scalar {
+    (f32) => {
+        $crate::shader::Scalar::F32
+    };
+    (i32) => {
+        $crate::shader::Scalar::I32
+    };
+    (u32) => {
+        $crate::shader::Scalar::U32
+    };
+    (bool) => {
+        $crate::shader::Scalar::Bool
+    };
+    (f16) => {
+        $crate::shader::Scalar::F16
+    };
+    (i64) => {
+        $crate::shader::Scalar::I64
+    };
+}
+pub(crate) use scalar;
+
+/// Registers a type with `fn compute(&self, &mut RawContext) -> Result<()>` as the kernel of an op, for the values of
+/// its attr `T`: groups of dtypes, each with the capability of the device that it needs, if any. Arguments that stay in
+/// host memory follow the dtypes: `host "axis", "shape"`.
+macro_rules! gpu_kernels {
+    ($op:ident $groups:tt as $kernel:ty: |$ctx:ident| $new:expr) => {
+        $crate::family::gpu_kernels! { $op T $groups host [] as $kernel: |$ctx| $new }
+    };
+    (
+        $op:ident $attr:ident { $([$($dtype:ident),* $(; $requires:literal)?])* } host $host:tt
+        as $kernel:ty: |$ctx:ident| $new:expr
+    ) => {
+        const _: () = {
+            struct Kernel($kernel);
+
+            impl kernlink::kernel::OpKernel<ops::$op> for Kernel {
+                fn new($ctx: &kernlink::kernel::KernelConstruction<'_, ops::$op>) -> kernlink::error::Result<Self> {
+                    Ok(Self($new?))
+                }
+
+                fn compute(
+                    &self,
+                    ctx: &mut kernlink::kernel::KernelContext<'_, ops::$op>,
+                ) -> kernlink::error::Result<()> {
+                    self.0.compute(ctx)
+                }
+
+                fn is_expensive(&self) -> bool {
+                    false
+                }
+            }
+
+            $($crate::family::gpu_kernels! { @register $op $attr [$($dtype),*] [$($requires)?] $host })*
+        };
+    };
+    (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] []) => {
+        const _: () = {
+            #[kernlink_macros::register_kernel(device = Gpu, op = ops::$op, $(requires = [$requires],)? $attr = $dtypes)]
+            type Registered = Kernel;
+        };
+    };
+    (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] $host:tt) => {
+        const _: () = {
+            #[kernlink_macros::register_kernel(
+                device = Gpu,
+                op = ops::$op,
+                host_memory = $host,
+                $(requires = [$requires],)?
+                $attr = $dtypes
+            )]
+            type Registered = Kernel;
+        };
+    };
+}
+pub(crate) use gpu_kernels;

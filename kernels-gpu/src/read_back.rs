@@ -1,0 +1,124 @@
+//! From the device's memory to the host's, without a thread that waits for each.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use kernlink::dtype::DataType;
+use kernlink::error::{Error, Result};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+
+use crate::counters::Counter;
+use crate::device::{Gpu, lock};
+use crate::memory::GpuMemory;
+use crate::transfer;
+
+/// The thread that waits for the device on behalf of all read-backs, and the buffers through which they go.
+pub(crate) struct ReadBacks {
+    poke: Mutex<Sender<()>>,
+    staging: Mutex<HashMap<u64, Vec<wgpu::Buffer>>>,
+}
+
+impl ReadBacks {
+    /// Starts the thread; it ends with the sender.
+    pub(crate) fn start(device: &wgpu::Device) -> Result<ReadBacks> {
+        let (poke, poked) = channel::<()>();
+        let device = device.clone();
+        let work = move || {
+            while poked.recv().is_ok() {
+                while poked.try_recv().is_ok() {}
+                // A lost device is reported where its result is missed.
+                let _ = device.poll(wgpu::PollType::wait_indefinitely());
+            }
+        };
+        let spawned = std::thread::Builder::new().name("kernlink-gpu".to_owned()).spawn(work);
+        spawned.map_err(|error| Error::resource_exhausted(format!("cannot start the GPU's thread: {error}")))?;
+        Ok(ReadBacks { poke: Mutex::new(poke), staging: Mutex::default() })
+    }
+
+    fn staging(&self, gpu: &Gpu, size: u64) -> wgpu::Buffer {
+        if let Some(buffer) = lock(&self.staging).get_mut(&size).and_then(Vec::pop) {
+            return buffer;
+        }
+        gpu.counters.add(Counter::Buffers);
+        gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        })
+    }
+}
+
+/// The result of a read-back.
+#[derive(Default)]
+struct Slot {
+    result: Option<Result<Tensor>>,
+    waker: Option<Waker>,
+}
+
+/// A read-back under way.
+pub(crate) struct ReadBack(Arc<Mutex<Slot>>);
+
+impl Future for ReadBack {
+    type Output = Result<Tensor>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Tensor>> {
+        let mut slot = lock(&self.0);
+        match slot.result.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                slot.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// Submits what is recorded, with a copy of a tensor's memory at its end.
+pub(crate) fn begin(gpu: &Arc<Gpu>, memory: &GpuMemory, dtype: DataType, shape: Shape) -> ReadBack {
+    let bytes = transfer::device_bytes(dtype, shape.num_elements()) as u64;
+    let size = bytes.next_multiple_of(4).max(4);
+    let staging = gpu.read_backs.staging(gpu, memory.buffer().buffer.size());
+    {
+        let mut recorder = lock(&gpu.recorder);
+        recorder.copy_out(gpu, memory.buffer(), &staging, size);
+        recorder.submit_last(gpu);
+    }
+    gpu.counters.add(Counter::ReadBacks);
+    let slot = Arc::new(Mutex::new(Slot::default()));
+    let (filled, owner, buffer) = (slot.clone(), Arc::downgrade(gpu), staging.clone());
+    let done = move |mapped: std::result::Result<(), wgpu::BufferAsyncError>| {
+        let failed = |what: String| {
+            let cause = owner.upgrade().and_then(|gpu| gpu.fault().err());
+            cause.unwrap_or_else(|| Error::internal(format!("cannot read the GPU's memory: {what}")))
+        };
+        let result = match mapped {
+            Err(error) => Err(failed(error.to_string())),
+            Ok(()) => match buffer.get_mapped_range(..size) {
+                Err(error) => Err(failed(error.to_string())),
+                Ok(view) => transfer::from_device(dtype, shape, &view[..bytes as usize]),
+            },
+        };
+        buffer.unmap();
+        if let (Some(gpu), true) = (owner.upgrade(), result.is_ok()) {
+            lock(&gpu.read_backs.staging).entry(buffer.size()).or_default().push(buffer);
+        }
+        let waker = {
+            let mut slot = lock(&filled);
+            slot.result = Some(result);
+            slot.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    };
+    staging.map_async(wgpu::MapMode::Read, ..size, done);
+    // The thread is there as long as the sender.
+    let _ = lock(&gpu.read_backs.poke).send(());
+    ReadBack(slot)
+}

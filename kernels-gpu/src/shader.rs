@@ -1,0 +1,280 @@
+//! Shaders: WGSL with a generated head, which declares the buffers and the parameters.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use kernlink::dtype::DataType;
+use kernlink::error::Result;
+use smallvec::SmallVec;
+
+use crate::device::Gpu;
+use crate::pipeline::Pipeline;
+
+/// The threads of a workgroup unless a shader says otherwise.
+pub const WORKGROUP: u32 = 64;
+
+/// What the elements of a buffer are in a shader.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Scalar {
+    /// 32-bit floating point.
+    F32,
+    /// 32-bit integers with a sign.
+    I32,
+    /// 32-bit integers without one.
+    U32,
+    /// Booleans: a `u32` each, 0 or 1.
+    Bool,
+    /// 16-bit floating point; needs the capability `f16`.
+    F16,
+    /// 64-bit integers with a sign; needs the capability `i64`.
+    I64,
+}
+
+impl Scalar {
+    /// The scalar of a dtype, if shaders can compute with it.
+    pub fn of(dtype: DataType) -> Option<Scalar> {
+        Some(match dtype {
+            DataType::Float => Scalar::F32,
+            DataType::Int32 => Scalar::I32,
+            DataType::Uint32 => Scalar::U32,
+            DataType::Bool => Scalar::Bool,
+            DataType::Half => Scalar::F16,
+            DataType::Int64 => Scalar::I64,
+            _ => return None,
+        })
+    }
+
+    /// The type's name in WGSL.
+    pub fn wgsl(self) -> &'static str {
+        match self {
+            Scalar::F32 => "f32",
+            Scalar::I32 => "i32",
+            Scalar::U32 | Scalar::Bool => "u32",
+            Scalar::F16 => "f16",
+            Scalar::I64 => "i64",
+        }
+    }
+}
+
+/// What a shader does with a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Access {
+    /// Reads it.
+    Read,
+    /// Writes it, and may read it.
+    Write,
+}
+
+/// How the threads of a shader are shared out; see [`ProgramBuilder`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Entry {
+    /// The body has `fn element(i: u32)`, which is called for each `i` below the parameter `count`.
+    Elements,
+    /// The body has `fn row(r: u32, lane: u32)`, which every thread of a workgroup calls for the workgroup's row; rows
+    /// are counted by the parameter `count`. Barriers may stand in it.
+    Rows,
+    /// The body has `fn main`, with its attributes.
+    Raw,
+}
+
+/// The text of a shader with what must be known to run it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) label: String,
+    pub(crate) text: String,
+    pub(crate) accesses: SmallVec<[Access; 8]>,
+    /// The number of 32-bit words of its parameters.
+    pub(crate) words: u32,
+    pub(crate) workgroup: u32,
+    /// Whether accesses out of bounds are caught, at a price.
+    pub(crate) is_checked: bool,
+}
+
+impl Program {
+    /// Begins a shader; `label` names it in errors.
+    pub fn builder(label: impl Into<String>) -> ProgramBuilder {
+        ProgramBuilder {
+            label: label.into(),
+            head: String::new(),
+            bindings: String::new(),
+            params: String::new(),
+            accesses: SmallVec::new(),
+            words: 0,
+            workgroup: WORKGROUP,
+            has_f16: false,
+            is_checked: false,
+        }
+    }
+
+    /// What names it in errors.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Makes a [`Program`]. Buffers are bound in the order in which they are declared, parameters passed likewise.
+#[derive(Clone, Debug)]
+pub struct ProgramBuilder {
+    label: String,
+    head: String,
+    bindings: String,
+    params: String,
+    accesses: SmallVec<[Access; 8]>,
+    words: u32,
+    workgroup: u32,
+    has_f16: bool,
+    is_checked: bool,
+}
+
+impl ProgramBuilder {
+    fn binding(mut self, name: &str, scalar: Scalar, width: u32, access: Access) -> ProgramBuilder {
+        let element = match width {
+            1 => scalar.wgsl().to_owned(),
+            width => format!("vec{width}<{}>", scalar.wgsl()),
+        };
+        let mode = match access {
+            Access::Read => "read",
+            Access::Write => "read_write",
+        };
+        let index = self.accesses.len();
+        let _ = writeln!(self.bindings, "@group(0) @binding({index}) var<storage, {mode}> {name}: array<{element}>;");
+        self.accesses.push(access);
+        self.has_f16 |= scalar == Scalar::F16;
+        self
+    }
+
+    /// Declares a buffer that is read, as an array of scalars.
+    pub fn read(self, name: &str, scalar: Scalar) -> ProgramBuilder {
+        self.binding(name, scalar, 1, Access::Read)
+    }
+
+    /// Declares a buffer that is read, as an array of vectors of `width` (2, 3 or 4) scalars.
+    pub fn read_vectors(self, name: &str, scalar: Scalar, width: u32) -> ProgramBuilder {
+        self.binding(name, scalar, width, Access::Read)
+    }
+
+    /// Declares a buffer that is written, as an array of scalars.
+    pub fn write(self, name: &str, scalar: Scalar) -> ProgramBuilder {
+        self.binding(name, scalar, 1, Access::Write)
+    }
+
+    /// Declares a buffer that is written, as an array of vectors of `width` (2, 3 or 4) scalars.
+    pub fn write_vectors(self, name: &str, scalar: Scalar, width: u32) -> ProgramBuilder {
+        self.binding(name, scalar, width, Access::Write)
+    }
+
+    /// Declares a parameter, `params.name`, of type `u32`, `i32` or `f32`.
+    pub fn param(mut self, name: &str, ty: &str) -> ProgramBuilder {
+        let _ = writeln!(self.params, "    {name}: {ty},");
+        self.words += 1;
+        self
+    }
+
+    /// Declares an array of `count` parameters.
+    pub fn params(mut self, name: &str, ty: &str, count: u32) -> ProgramBuilder {
+        let _ = writeln!(self.params, "    {name}: array<{ty}, {count}>,");
+        self.words += count;
+        self
+    }
+
+    /// Declares an alias of a type, such as `T` for `f32`.
+    pub fn alias(mut self, name: &str, scalar: Scalar) -> ProgramBuilder {
+        let _ = writeln!(self.head, "alias {name} = {};", scalar.wgsl());
+        self.has_f16 |= scalar == Scalar::F16;
+        self
+    }
+
+    /// Declares a constant of type `u32`.
+    pub fn constant(mut self, name: &str, value: u32) -> ProgramBuilder {
+        let _ = writeln!(self.head, "const {name}: u32 = {value}u;");
+        self
+    }
+
+    /// Adds declarations before the body.
+    pub fn declare(mut self, text: &str) -> ProgramBuilder {
+        self.head += text;
+        if !text.ends_with('\n') {
+            self.head.push('\n');
+        }
+        self
+    }
+
+    /// Sets the number of threads in a workgroup, at most 256.
+    pub fn workgroup(mut self, threads: u32) -> ProgramBuilder {
+        self.workgroup = threads;
+        self
+    }
+
+    /// Has accesses out of bounds caught: for shaders that are not Kernlink's own.
+    pub fn checked(mut self) -> ProgramBuilder {
+        self.is_checked = true;
+        self
+    }
+
+    /// Finishes the shader. With [`Entry::Elements`] and [`Entry::Rows`] the first parameter is `count`, which the body
+    /// need not declare.
+    pub fn build(self, entry: Entry, body: &str) -> Program {
+        let mut text = String::new();
+        if self.has_f16 {
+            text += "enable f16;\n";
+        }
+        text += &self.head;
+        let counted = entry != Entry::Raw;
+        let words = self.words + u32::from(counted);
+        if words > 0 {
+            let count = if counted { "    count: u32,\n" } else { "" };
+            let _ = write!(text, "struct Params {{\n{count}{}}}\nvar<immediate> params: Params;\n", self.params);
+        }
+        text += &self.bindings;
+        let threads = self.workgroup;
+        let _ = writeln!(text, "const WORKGROUP: u32 = {threads}u;");
+        let position = match entry {
+            Entry::Elements => Some(("group * WORKGROUP + lane", "element(position)")),
+            Entry::Rows => Some(("group", "row(position, lane)")),
+            Entry::Raw => None,
+        };
+        if let Some((position, call)) = position {
+            let _ = write!(
+                text,
+                "@compute @workgroup_size({threads})\nfn main(\n    @builtin(workgroup_id) at: vec3<u32>,\n    \
+                 @builtin(num_workgroups) groups: vec3<u32>,\n    @builtin(local_invocation_index) lane: u32,\n) {{\n    \
+                 let group = at.y * groups.x + at.x;\n    let position = {position};\n    \
+                 if (position < params.count) {{\n        {call};\n    }}\n}}\n"
+            );
+        }
+        text += body;
+        let ProgramBuilder { label, accesses, workgroup, is_checked, .. } = self;
+        Program { label, text, accesses, words, workgroup, is_checked }
+    }
+}
+
+/// A program of a kernel, compiled when it first runs.
+pub struct Shader {
+    program: Program,
+    pipeline: OnceLock<Arc<Pipeline>>,
+}
+
+impl Shader {
+    /// A shader for the device that the kernel is for.
+    pub fn new(program: Program) -> Shader {
+        Shader { program, pipeline: OnceLock::new() }
+    }
+
+    /// What it is made from.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    pub(crate) fn pipeline(&self, gpu: &Gpu) -> Result<&Arc<Pipeline>> {
+        if let Some(pipeline) = self.pipeline.get() {
+            return Ok(pipeline);
+        }
+        let pipeline = gpu.pipelines.get(gpu, &self.program)?;
+        Ok(self.pipeline.get_or_init(|| pipeline))
+    }
+}

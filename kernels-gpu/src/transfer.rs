@@ -1,0 +1,42 @@
+//! How elements lie in the device's memory: as in the host's, but for bools, which are a `u32` each.
+
+use kernlink::dtype::DataType;
+use kernlink::error::{Error, Result};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+
+/// The bytes that so many elements take on the device.
+pub(crate) fn device_bytes(dtype: DataType, count: usize) -> usize {
+    match dtype {
+        DataType::Bool => count.saturating_mul(4),
+        dtype => count.saturating_mul(dtype.size()),
+    }
+}
+
+/// A tensor's bytes as the device wants them: a multiple of four.
+pub(crate) fn to_device(tensor: &Tensor) -> Result<std::borrow::Cow<'_, [u8]>> {
+    if !tensor.dtype().is_pod() {
+        let message = format!("a {} tensor stays in the memory of the host", tensor.dtype());
+        return Err(Error::invalid_argument(message));
+    }
+    if tensor.dtype() == DataType::Bool {
+        let wide: Vec<u32> = tensor.as_slice::<bool>()?.iter().map(|&value| u32::from(value)).collect();
+        return Ok(bytemuck::cast_slice(&wide).to_vec().into());
+    }
+    let bytes = tensor.bytes()?;
+    if bytes.len().is_multiple_of(4) {
+        return Ok(bytes.into());
+    }
+    let mut padded = bytes.to_vec();
+    padded.resize(bytes.len().next_multiple_of(4), 0);
+    Ok(padded.into())
+}
+
+/// A tensor from the device's bytes.
+pub(crate) fn from_device(dtype: DataType, shape: Shape, bytes: &[u8]) -> Result<Tensor> {
+    if dtype == DataType::Bool {
+        let wide = bytes.chunks_exact(4).map(|word| word.iter().any(|&byte| byte != 0));
+        return Tensor::from_elements(shape, &wide.collect::<Vec<bool>>());
+    }
+    Tensor::from_bytes(dtype, shape, bytes)
+}
