@@ -12,7 +12,7 @@ use kernlink::resource::Resource;
 use kernlink::runtime::RunOptions;
 use kernlink::step::{Cancellation, Waiters};
 
-kernlink::provider!(ops = 4, kernels = 4);
+kernlink::provider!(ops = 5, kernels = 5);
 
 // ---- a gate that one run opens and others wait for ----
 
@@ -101,6 +101,32 @@ impl OpKernel<Slow> for SlowKernel {
         std::thread::sleep(Duration::from_millis(1));
         let x = ctx.take_input(Slow::X)?;
         ctx.set_output(Slow::Y, x)
+    }
+}
+
+/// Hands on its input; its kernels, of which each plan has its own, are counted.
+#[register_op(input("x: int32"), output("y: int32"), shape_fn = shape::unchanged)]
+pub struct Counted;
+
+struct CountedKernel;
+
+static COUNTED: AtomicUsize = AtomicUsize::new(0);
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<Counted> for CountedKernel {
+    fn new(_: &KernelConstruction<Counted>) -> Result<Self> {
+        COUNTED.fetch_add(1, Ordering::SeqCst);
+        Ok(CountedKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<Counted>) -> Result<()> {
+        let x = ctx.take_input(Counted::X)?;
+        ctx.set_output(Counted::Y, x)
+    }
+}
+
+impl Drop for CountedKernel {
+    fn drop(&mut self) {
+        COUNTED.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -273,6 +299,77 @@ fn recursion_without_end_is_an_error_and_deep_recursion_none() {
         let error = down(-1).unwrap_err();
         assert_eq!(error.code(), kernlink::Code::ResourceExhausted, "{error}");
         assert_eq!(down(3).unwrap()[0].to_scalar::<i32>().unwrap(), 3);
+    }
+}
+
+#[test]
+fn functions_that_call_each_other_go_with_their_session() {
+    let int = r#"attr { key: "T" value { type: DT_INT32 } }"#;
+    let constant = |name: &str, value: i32| {
+        format!(
+            r#"node_def {{ name: "{name}" op: "Const" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} attr {{
+               key: "value" value {{ tensor {{ dtype: DT_INT32 tensor_shape {{}} int_val: {value} }} }} }} }}"#
+        )
+    };
+    let signature = |name: &str| {
+        format!(
+            r#"signature {{ name: "{name}" input_arg {{ name: "n" type: DT_INT32 }}
+               output_arg {{ name: "r" type: DT_INT32 }} }}"#
+        )
+    };
+    // Whether `n` is even, by way of whether `n - 1` is odd, and the other way round.
+    let asks = |name: &str, other: &str, at_zero: i32| {
+        format!(
+            r#"function {{ {head} {zero}
+                 node_def {{ name: "seen" op: "Counted" input: "n" }}
+                 node_def {{ name: "end" op: "Equal" input: "seen:y:0" input: "zero:output:0" {int} }}
+                 node_def {{ name: "if" op: "StatelessIf" input: "end:z:0" input: "seen:y:0"
+                   attr {{ key: "Tcond" value {{ type: DT_BOOL }} }}
+                   attr {{ key: "Tin" value {{ list {{ type: DT_INT32 }} }} }}
+                   attr {{ key: "Tout" value {{ list {{ type: DT_INT32 }} }} }}
+                   attr {{ key: "then_branch" value {{ func {{ name: "{name}End" }} }} }}
+                   attr {{ key: "else_branch" value {{ func {{ name: "{name}Less" }} }} }} }}
+                 ret {{ key: "r" value: "if:output:0" }} }}
+               function {{ {end_head} {end} ret {{ key: "r" value: "end:output:0" }} }}
+               function {{ {less_head} {one}
+                 node_def {{ name: "less" op: "Sub" input: "n" input: "one:output:0" {int} }}
+                 node_def {{ name: "ask" op: "{other}" input: "less:z:0" }}
+                 ret {{ key: "r" value: "ask:r:0" }} }}"#,
+            head = signature(name),
+            end_head = signature(&format!("{name}End")),
+            less_head = signature(&format!("{name}Less")),
+            zero = constant("zero", 0),
+            one = constant("one", 1),
+            end = constant("end", at_zero),
+        )
+    };
+    let text = format!(
+        r#"node {{ name: "n" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} }}
+           node {{ name: "even" op: "Even" input: "n" }} node {{ name: "odd" op: "Odd" input: "n" }}
+           library {{ {} {} }} versions {{ producer: 2474 }}"#,
+        asks("Even", "Odd", 1),
+        asks("Odd", "Even", 0)
+    );
+    let def = kernlink::proto::graph_from_text(&text).unwrap();
+    for threads in [1, 2] {
+        let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+        let session = Session::with_options(graph, &SessionOptions::new().threads(threads)).unwrap();
+        let callable = session.make_callable(&["n"], &["even", "odd"], &[]).unwrap();
+        let check = |n: i32| {
+            let answers = callable.run(&[Tensor::scalar(n)]).unwrap();
+            let answers: Vec<i32> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+            assert_eq!(answers, [(n + 1) % 2, n % 2]);
+        };
+        (0..5).for_each(check);
+        // One body each, however often it is called, and from wherever.
+        assert_eq!(COUNTED.load(Ordering::SeqCst), 2);
+        session.run(&[("n", Tensor::scalar(3))], &["odd"], &[]).unwrap();
+        assert_eq!(COUNTED.load(Ordering::SeqCst), 2);
+        drop(session);
+        // What was prepared goes on without the session.
+        check(4);
+        drop(callable);
+        assert_eq!(COUNTED.load(Ordering::SeqCst), 0);
     }
 }
 

@@ -17,15 +17,17 @@ use crate::tensor::Tensor;
 /// How deeply calls may be nested.
 const MAX_DEPTH: u32 = 1_000;
 
-/// What all functions of a session share.
+/// What all functions of a session share, and the functions as its graph sees them. It owns the bodies without state:
+/// functions that call each other hold each other weakly, so that all of them go with the plans of the session.
 pub(super) struct Functions {
     /// Without nodes: the functions, and the registry.
     graph: Graph,
     devices: Arc<[Arc<dyn Device>]>,
     session: Arc<SessionContext>,
     is_soft: bool,
-    /// The bodies without state that are in use, by name, attrs and device.
-    stateless: Mutex<HashMap<Key, Weak<Body>>>,
+    own: Weak<Functions>,
+    /// The bodies without state, by name, attrs and device.
+    stateless: Mutex<HashMap<Key, Arc<Body>>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -36,8 +38,8 @@ struct Key {
 
 /// The functions as one body sees them: what has a state is made anew for each place that calls it, but for a body that
 /// calls itself.
-pub(super) struct Scope {
-    shared: Arc<Functions>,
+struct Scope {
+    shared: Weak<Functions>,
     /// The bodies in which this one is nested, the innermost first.
     within: Option<Arc<Within>>,
 }
@@ -48,70 +50,85 @@ struct Within {
     outer: Option<Arc<Within>>,
 }
 
-impl Scope {
+impl Functions {
     /// The functions of a graph.
-    pub(super) fn root(
+    pub(super) fn new(
         graph: &Graph,
         devices: &Arc<[Arc<dyn Device>]>,
         session: &Arc<SessionContext>,
         is_soft: bool,
     ) -> Arc<dyn FunctionLibrary> {
-        let shared = Functions {
+        Arc::new_cyclic(|own| Functions {
             graph: graph.without_nodes(),
             devices: devices.clone(),
             session: session.clone(),
             is_soft,
+            own: own.clone(),
             stateless: Mutex::default(),
-        };
-        Arc::new(Scope { shared: Arc::new(shared), within: None })
+        })
+    }
+
+    /// A function as it is called within other bodies.
+    fn within(&self, outer: Option<&Arc<Within>>, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>> {
+        let (arguments, results) = self.graph.function_dtypes(call)?;
+        let key = Key { function: format!("{} {:?}", call.name, call.attrs), device: device.to_owned() };
+        if self.graph.is_stateful_function(&call.name) {
+            let around = std::iter::successors(outer, |within| within.outer.as_ref()).find(|within| within.key == key);
+            if let Some(body) = around.map(|within| within.body.clone()).filter(|body| body.strong_count() > 0) {
+                return Ok(Arc::new(Borrowed { body, arguments, results }));
+            }
+            return Ok(Arc::new_cyclic(|body| {
+                let within = Within { key, body: body.clone(), outer: outer.cloned() };
+                self.body(call, device, Some(Arc::new(within)), arguments, results)
+            }));
+        }
+        let mut stateless = lock(&self.stateless);
+        let make = || Arc::new(self.body(call, device, None, arguments.clone(), results.clone()));
+        let body = Arc::downgrade(stateless.entry(key).or_insert_with(make));
+        Ok(Arc::new(Borrowed { body, arguments, results }))
+    }
+
+    fn body(
+        &self,
+        call: &FunctionRef,
+        device: &str,
+        within: Option<Arc<Within>>,
+        arguments: Vec<DataType>,
+        results: Vec<DataType>,
+    ) -> Body {
+        Body {
+            functions: Arc::new(Scope { shared: self.own.clone(), within }),
+            shared: self.own.clone(),
+            call: call.clone(),
+            device: device.to_owned(),
+            plan: OnceLock::new(),
+            arguments,
+            results,
+        }
+    }
+}
+
+impl FunctionLibrary for Functions {
+    fn instantiate(&self, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>> {
+        self.within(None, call, device)
     }
 }
 
 impl FunctionLibrary for Scope {
     fn instantiate(&self, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>> {
-        let (arguments, results) = self.shared.graph.function_dtypes(call)?;
-        let key = Key { function: format!("{} {:?}", call.name, call.attrs), device: device.to_owned() };
-        let mut within = self.within.as_ref();
-        while let Some(outer) = within {
-            if outer.key == key
-                && let Some(body) = outer.body.upgrade()
-            {
-                // It would keep itself alive.
-                return Ok(Arc::new(Recursive { body: Arc::downgrade(&body), arguments, results }));
-            }
-            within = outer.outer.as_ref();
-        }
-        let make = || {
-            Arc::new_cyclic(|body: &Weak<Body>| {
-                let within = Within { key: key.clone(), body: body.clone(), outer: self.within.clone() };
-                Body {
-                    functions: Arc::new(Scope { shared: self.shared.clone(), within: Some(Arc::new(within)) }),
-                    shared: self.shared.clone(),
-                    call: call.clone(),
-                    device: device.to_owned(),
-                    plan: OnceLock::new(),
-                    arguments,
-                    results,
-                }
-            })
-        };
-        if self.shared.graph.is_stateful_function(&call.name) {
-            return Ok(make());
-        }
-        let mut stateless = lock(&self.shared.stateless);
-        if let Some(body) = stateless.get(&key).and_then(Weak::upgrade) {
-            return Ok(body);
-        }
-        stateless.retain(|_, body| body.strong_count() > 0);
-        let body = make();
-        stateless.insert(key.clone(), Arc::downgrade(&body));
-        Ok(body)
+        let shared = self.shared.upgrade().ok_or_else(outlived)?;
+        shared.within(self.within.as_ref(), call, device)
     }
+}
+
+#[cold]
+fn outlived() -> Error {
+    Error::internal("a function outlived what called it")
 }
 
 /// A function's body, planned when it is first called.
 struct Body {
-    shared: Arc<Functions>,
+    shared: Weak<Functions>,
     functions: Arc<dyn FunctionLibrary>,
     call: FunctionRef,
     /// The device of the call.
@@ -128,17 +145,18 @@ impl Body {
 
     #[cold]
     fn make_plan(&self) -> Result<Plan> {
-        let body = self.shared.graph.function_body(&self.call)?;
+        let shared = self.shared.upgrade().ok_or_else(outlived)?;
+        let body = shared.graph.function_body(&self.call)?;
         let request =
             Request { feeds: body.arguments, fetches: body.results, targets: body.targets, is_partial: false };
-        let devices = &self.shared.devices;
+        let devices = &shared.devices;
         let default = devices.iter().position(|device| device.name() == self.device).map(|index| index as u32);
-        let placer = Placer { devices, is_soft: self.shared.is_soft, default };
+        let placer = Placer { devices, is_soft: shared.is_soft, default };
         let options = PlanOptions {
-            devices: &self.shared.devices,
+            devices,
             placement: &placer.place(&body.graph)?,
             kernels: &Mutex::default(),
-            session: &self.shared.session,
+            session: &shared.session,
             functions: &self.functions,
         };
         Plan::new(&body.graph, &request, &options)
@@ -192,14 +210,14 @@ impl Function for Body {
     }
 }
 
-/// A call of a function from within its own body.
-struct Recursive {
+/// A function whose body somebody else owns: the library, or the call around this one.
+struct Borrowed {
     body: Weak<Body>,
     arguments: Vec<DataType>,
     results: Vec<DataType>,
 }
 
-impl Function for Recursive {
+impl Function for Borrowed {
     fn argument_dtypes(&self) -> &[DataType] {
         &self.arguments
     }
@@ -216,7 +234,7 @@ impl Function for Recursive {
     ) -> BoxFuture<'static, Result<Vec<Tensor>>> {
         match self.body.upgrade() {
             Some(body) => body.call(step, depth, arguments),
-            None => Box::pin(std::future::ready(Err(Error::internal("a function outlived its caller")))),
+            None => Box::pin(std::future::ready(Err(outlived()))),
         }
     }
 }

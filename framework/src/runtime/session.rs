@@ -7,7 +7,7 @@ use std::time::Instant;
 use smallvec::SmallVec;
 
 use super::executor::{Place, Run, Running};
-use super::functions;
+use super::functions::Functions;
 use super::options::{RunMetadata, RunOptions, SessionOptions};
 use super::partial::PartialRun;
 use super::place::Placer;
@@ -88,7 +88,7 @@ impl Session {
         assert!(!devices.is_empty(), "a session needs a device");
         let context = Arc::new(SessionContext::new(options.resources.clone().unwrap_or_default()));
         let is_soft = !options.strict_placement;
-        let functions = functions::Scope::root(&graph, &devices, &context, is_soft);
+        let functions = Functions::new(&graph, &devices, &context, is_soft);
         let shared = Arc::new(Shared { devices, context, closed: Cancellation::new() });
         Session {
             graph,

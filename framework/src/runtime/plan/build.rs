@@ -615,6 +615,7 @@ impl Builder<'_> {
             feeds: feeds.collect(),
             has_expensive: AtomicBool::new(false),
             runs: AtomicU32::new(0),
+            _functions: self.options.functions.clone(),
             idle: Mutex::default(),
             nodes,
         };

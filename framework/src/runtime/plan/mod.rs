@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, Output};
 use crate::kernel::DynKernel;
 use crate::op::{OpDef, Signature};
+use crate::step::FunctionLibrary;
 use crate::tensor::Tensor;
 
 /// Stands for "no node" or "no slot" in an [`Edge`].
@@ -182,6 +183,8 @@ pub(super) struct Plan {
     pub(super) has_expensive: AtomicBool,
     /// How many runs there were, which moves the nodes whose time is measured.
     pub(super) runs: AtomicU32,
+    /// Keeps the functions that kernels call. A body's plan holds them weakly.
+    pub(super) _functions: Arc<dyn FunctionLibrary>,
     /// States of runs that have ended, for reuse.
     #[expect(clippy::vec_box, reason = "a run takes the box, and threads hand it on")]
     pub(super) idle: Mutex<Vec<Box<State>>>,
