@@ -1,5 +1,6 @@
 //! Protobuf text format, through descriptors and reflection.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use prost::Message;
@@ -22,7 +23,7 @@ const MAX_NESTING: usize = 64;
 /// The graph in protobuf text.
 ///
 /// # Errors
-/// INVALID_ARGUMENT, with line and column, if the text is malformed or has fields that a graph lacks.
+/// INVALID_ARGUMENT if the text is malformed or has fields that a graph lacks.
 pub fn graph_from_text(text: &str) -> Result<GraphDef> {
     message_from_text("GraphDef", text)
 }
@@ -30,7 +31,7 @@ pub fn graph_from_text(text: &str) -> Result<GraphDef> {
 /// The MetaGraph in protobuf text.
 ///
 /// # Errors
-/// INVALID_ARGUMENT, with line and column, if the text is malformed or has fields that a MetaGraph lacks.
+/// INVALID_ARGUMENT if the text is malformed or has fields that a MetaGraph lacks.
 pub fn meta_graph_from_text(text: &str) -> Result<MetaGraphDef> {
     message_from_text("MetaGraphDef", text)
 }
@@ -38,14 +39,14 @@ pub fn meta_graph_from_text(text: &str) -> Result<MetaGraphDef> {
 /// The SavedModel in protobuf text.
 ///
 /// # Errors
-/// INVALID_ARGUMENT, with line and column, if the text is malformed or has fields that a SavedModel lacks.
+/// INVALID_ARGUMENT if the text is malformed or has fields that a SavedModel lacks.
 pub fn saved_model_from_text(text: &str) -> Result<SavedModel> {
     message_from_text("SavedModel", text)
 }
 
 fn message_from_text<M: Message + Default>(name: &str, text: &str) -> Result<M> {
     check_nesting(text)?;
-    let message = DynamicMessage::parse_text_format(descriptor(name)?, text)
+    let message = DynamicMessage::parse_text_format(descriptor(name)?, &without_foreign_fields(text))
         .map_err(|error| Error::invalid_argument(format!("this is no {name} in text format: {error}")))?;
     M::decode(message.encode_to_vec().as_slice()).map_err(|error| Error::invalid_argument(error.to_string()))
 }
@@ -59,6 +60,88 @@ pub fn graph_to_text(graph: &GraphDef) -> Result<String> {
         .map_err(|error| Error::internal(error.to_string()))?;
     let options = prost_reflect::text_format::FormatOptions::new().pretty(true);
     Ok(message.to_text_format_with_options(&options))
+}
+
+/// The fields of TensorFlow's messages that Kernlink's lack: what it knows of full types, of Python objects, and of where
+/// a graph was made. All are messages, and no message of Kernlink's has a field of such a name.
+const FOREIGN: &[&str] = &[
+    "debug_info",
+    "experimental_full_type",
+    "experimental_type",
+    "object_graph_def",
+    "registered_gradients",
+    "type_spec",
+];
+
+/// The text with spaces in place of the fields that are [`FOREIGN`]. What the binary format passes over, text names, and
+/// the parser refuses names that it does not know.
+fn without_foreign_fields(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let mut kept = Cow::Borrowed(bytes);
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = token_end(bytes, at);
+        let is_foreign = FOREIGN.iter().any(|name| name.as_bytes() == &bytes[at..end]);
+        let after = if is_foreign { value_end(bytes, end) } else { None };
+        if let Some(after) = after {
+            let line_breaks_stay = |byte: &mut u8| *byte = if *byte == b'\n' { b'\n' } else { b' ' };
+            kept.to_mut()[at..after].iter_mut().for_each(line_breaks_stay);
+        }
+        at = after.unwrap_or(end);
+    }
+    match kept {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        // A removed field begins and ends with whole characters.
+        Cow::Owned(kept) => String::from_utf8(kept).map_or(Cow::Borrowed(text), Cow::Owned),
+    }
+}
+
+/// Where the token ends that begins at `at`: a string, a comment, a name or number, or one byte of anything else.
+fn token_end(bytes: &[u8], at: usize) -> usize {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
+    let rest = &bytes[at..];
+    let length = match rest[0] {
+        b'#' => rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()),
+        quote @ (b'"' | b'\'') => {
+            let mut escaped = false;
+            let closes = |byte: &u8| {
+                let is_end = *byte == b'\n' || (*byte == quote && !escaped);
+                escaped = *byte == b'\\' && !escaped;
+                is_end
+            };
+            rest[1..].iter().position(closes).map_or(rest.len(), |length| length + 2)
+        }
+        byte if is_word(byte) => rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len()),
+        _ => 1,
+    };
+    at + length
+}
+
+/// Where the message, or list of messages, ends that follows a field's name, with the separator behind it.
+fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let (mut depth, mut is_whole, mut end) = (0, false, None);
+    while at < bytes.len() {
+        let next = token_end(bytes, at);
+        match bytes[at] {
+            byte if byte.is_ascii_whitespace() || byte == b'#' => {}
+            b',' | b';' if is_whole => return Some(next),
+            _ if is_whole => break,
+            b'{' | b'<' | b'[' => depth += 1,
+            b'}' | b'>' | b']' => {
+                depth -= 1;
+                is_whole = depth == 0;
+                end = is_whole.then_some(next);
+                if depth < 0 {
+                    return None;
+                }
+            }
+            b':' if depth == 0 => {}
+            _ if depth == 0 => return None,
+            _ => {}
+        }
+        at = next;
+    }
+    end
 }
 
 fn check_nesting(text: &str) -> Result<()> {
@@ -98,6 +181,40 @@ mod tests {
         let graph = graph_from_text(text).unwrap();
         assert_eq!(graph.node[0].op, "Const");
         assert_eq!(graph_from_text(&graph_to_text(&graph).unwrap()).unwrap(), graph);
+    }
+
+    #[test]
+    fn fields_that_kernlink_lacks_are_passed_over() {
+        let text = r#"
+            node { name: "a{" op: 'b\'debug_info' # experimental_type: {
+              experimental_type { type_id: TFT_PRODUCT args: [ { type_id: TFT_TENSOR }, { s: "}" } ] }; input: "c"
+            }
+            debug_info: < files: "experimental_type {" traces { key: "ä" value {} } > , # and more
+            library { registered_gradients: [{ gradient_func: "g" }, <registered_op_type: "h">]
+              function { signature { name: "f"
+                input_arg { name: "x" experimental_full_type { type_id: TFT_VAR } type: DT_FLOAT }
+              } } }"#;
+        let graph = graph_from_text(text).unwrap();
+        let node = &graph.node[0];
+        assert_eq!((node.name.as_str(), node.op.as_str(), node.input.len()), ("a{", "b'debug_info", 1));
+        let signature = graph.library.unwrap().function[0].signature.clone().unwrap();
+        assert_eq!((signature.input_arg[0].name.as_str(), signature.input_arg[0].r#type), ("x", 1));
+        let text = r#"object_graph_def { nodes { variable { name: "v" } } } meta_info_def { tags: "t" }
+            signature_def { key: "s" value { inputs { key: "i" value { composite_tensor { type_spec {} } } } } }"#;
+        let meta_graph = meta_graph_from_text(text).unwrap();
+        assert_eq!(meta_graph.meta_info_def.unwrap().tags, ["t"]);
+        assert!(meta_graph.signature_def.contains_key("s"));
+    }
+
+    #[test]
+    fn what_is_no_field_of_tensorflow_is_refused_still() {
+        for text in
+            ["debug_info: 3", "debug_info", "debug_info }", "debug_info { ", "debug_infos {}", "node { type_spec: x }"]
+        {
+            assert!(graph_from_text(text).is_err(), "{text}");
+        }
+        let error = graph_from_text("debug_info {\n}\nnode {\n nam: 3 }").unwrap_err();
+        assert!(error.message().contains("'nam'"), "{error}");
     }
 
     #[test]
