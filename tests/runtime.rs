@@ -761,6 +761,29 @@ fn a_partial_run_takes_feeds_and_gives_fetches_one_by_one() {
 }
 
 #[test]
+fn a_partial_run_ends_with_its_time_or_a_cancellation() {
+    let timeout = || RunOptions::new().timeout(Duration::from_millis(20));
+    let code = |result: Result<Vec<Tensor>>| result.unwrap_err().code();
+    // Once it waits, and once it never comes to wait.
+    let session = Session::with_options(waiting_graph(), &SessionOptions::new().threads(2)).unwrap();
+    let feeds = [("count", Tensor::scalar(1000i32))];
+    let run = session.partial_run_setup(&["count"], &["wait"], &[]).unwrap();
+    assert_eq!(code(run.run_with(&feeds, &["wait"], &timeout())), kernlink::Code::DeadlineExceeded);
+    assert_eq!(code(run.run(&[], &["wait"])), kernlink::Code::DeadlineExceeded);
+    let session = Session::with_options(endless(), &SessionOptions::new().threads(2)).unwrap();
+    let run = session.partial_run_setup(&[], &["exit"], &[]).unwrap();
+    assert_eq!(code(run.run_with(&[], &["exit"], &timeout())), kernlink::Code::DeadlineExceeded);
+    let run = session.partial_run_setup(&[], &["exit"], &[]).unwrap();
+    let cancellation = Cancellation::new();
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| code(run.run_with(&[], &["exit"], &RunOptions::new().cancellation(&cancellation))));
+        std::thread::sleep(Duration::from_millis(10));
+        cancellation.cancel(kernlink::Error::new(kernlink::Code::Aborted, "enough"));
+        assert_eq!(run.join().unwrap(), kernlink::Code::Aborted);
+    });
+}
+
+#[test]
 fn statistics_name_every_node_that_ran() {
     let session = Session::with_options(placed(&[("a", ""), ("b", "")]), &SessionOptions::new().threads(2)).unwrap();
     let mut metadata = kernlink::runtime::RunMetadata::default();

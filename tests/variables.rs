@@ -282,3 +282,51 @@ fn sessions_share_variables_that_share_resources() -> Result<()> {
     assert_eq!(second.run(&[], &["read"], &[])?[0].as_slice::<f32>()?[0], 1.0);
     Ok(())
 }
+
+#[test]
+fn references_without_a_value_go_where_tensorflow_lets_them() {
+    let dtype = |op: &str| if op == "IsVariableInitialized" { "dtype" } else { "T" };
+    let plain = |name: &str, op: &str, inputs: &[&str]| node(name, op, inputs, &[(dtype(op), FLOAT)]);
+    let several = |name: &str, op: &str, inputs: &[&str]| node(name, op, inputs, &[("T", FLOAT), ("N", 2.into())]);
+    let nodes = vec![
+        reference("v"),
+        reference("w"),
+        constant("true", Tensor::scalar(true)),
+        constant("index", Tensor::scalar(1i32)),
+        plain("switch", "RefSwitch", &["v", "true"]),
+        plain("of_switch", "IsVariableInitialized", &["switch:1"]),
+        plain("identity", "RefIdentity", &["v"]),
+        plain("of_identity", "IsVariableInitialized", &["identity"]),
+        several("merge", "RefMerge", &["v", "w"]),
+        several("select", "RefSelect", &["index", "v", "w"]),
+        node("enter", "RefEnter", &["v"], &[("T", FLOAT), ("frame_name", "f".into())]),
+        plain("exit", "RefExit", &["enter"]),
+    ];
+    let session = session(nodes);
+    for fetch in ["of_switch", "of_identity"] {
+        assert!(!session.run(&[], &[fetch], &[]).unwrap()[0].to_scalar::<bool>().unwrap(), "{fetch}");
+    }
+    session.run(&[], &[], &["switch", "identity"]).unwrap();
+    for target in ["merge", "select", "exit"] {
+        let error = session.run(&[], &[], &[target]).unwrap_err();
+        assert_eq!(error.code(), Code::FailedPrecondition, "{target}: {error}");
+        assert!(error.message().contains("Attempting to use uninitialized value"), "{target}: {error}");
+    }
+    assert_eq!(session.run(&[], &["v"], &[]).unwrap_err().code(), Code::FailedPrecondition);
+}
+
+#[test]
+fn a_fetched_reference_shows_the_updates_of_its_run() {
+    let mut nodes = start("v", true, 1.0);
+    nodes.extend([ones(), typed("add", "AssignAdd", &["v", "ones"])]);
+    let session = session(nodes);
+    session.run(&[], &[], &["v_start"]).unwrap();
+    let last = |tensor: &Tensor| tensor.as_slice::<f32>().unwrap()[COUNT - 1];
+    for expected in [2.0, 3.0] {
+        let fetched = session.run(&[], &["v", "add"], &[]).unwrap();
+        assert_eq!((last(&fetched[0]), last(&fetched[1])), (expected, expected));
+    }
+    // The run that is set up in parts reads as it hands the value out.
+    let run = session.partial_run_setup(&[], &["v"], &[]).unwrap();
+    assert_eq!(last(&run.run(&[], &["v"]).unwrap()[0]), 3.0);
+}

@@ -94,6 +94,24 @@ pub const MAX_THREADS: usize = 1024;
 /// The stack of a thread: a thread that waits for parts of a kernel takes up other nodes meanwhile, one upon another.
 const STACK_BYTES: usize = 16 << 20;
 
+/// A pool of threads, which are named after it.
+///
+/// # Errors
+/// INVALID_ARGUMENT for no threads, or more than [`MAX_THREADS`]; RESOURCE_EXHAUSTED if they cannot be started.
+pub fn thread_pool(name: &str, threads: usize) -> Result<Arc<rayon::ThreadPool>> {
+    if threads == 0 || threads > MAX_THREADS {
+        return Err(Error::invalid_argument(format!("a pool has 1 to {MAX_THREADS} threads, not {threads}")));
+    }
+    let name = name.to_owned();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .stack_size(STACK_BYTES)
+        .thread_name(move |index| format!("{name}-{index}"))
+        .build()
+        .map_err(|error| Error::resource_exhausted(format!("cannot start {threads} threads: {error}")))?;
+    Ok(Arc::new(pool))
+}
+
 /// The host processor.
 pub struct CpuDevice {
     name: String,
@@ -117,13 +135,7 @@ impl CpuDevice {
         if threads == 1 {
             return Ok(CpuDevice { name, pool: None });
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .stack_size(STACK_BYTES)
-            .thread_name(|index| format!("kernlink-{index}"))
-            .build()
-            .map_err(|error| Error::resource_exhausted(format!("cannot start {threads} threads: {error}")))?;
-        Ok(CpuDevice { name, pool: Some(Arc::new(pool)) })
+        Ok(CpuDevice { name, pool: Some(thread_pool("kernlink", threads)?) })
     }
 
     /// The `number`-th device on the same threads: what runs there is placed apart, and copied to and fro.

@@ -2,9 +2,11 @@
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, Range};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::crew;
+use super::memory::{MemoryType, NodeMemory, memory_without_plan};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
@@ -26,6 +28,8 @@ pub struct RawContext<'a> {
     pool: Option<&'a rayon::ThreadPool>,
     run: RunInfo<'a>,
     holds_lock: bool,
+    temporary: AtomicUsize,
+    persistent: AtomicI64,
 }
 
 /// Where a run of a kernel stands in the step.
@@ -43,6 +47,10 @@ pub struct RunInfo<'a> {
     pub iteration: u64,
     /// A bit for each of the first 64 outputs: whether nothing takes it.
     pub unused_outputs: u64,
+    /// Whether an input is dead, as the one that a switch does not take.
+    pub is_input_dead: bool,
+    /// What the plan knows of the node's memory.
+    pub memory: Option<&'a NodeMemory>,
 }
 
 impl<'a> RawContext<'a> {
@@ -57,7 +65,7 @@ impl<'a> RawContext<'a> {
         pool: Option<&'a rayon::ThreadPool>,
     ) -> RawContext<'a> {
         debug_assert!(inputs.len() == signature.inputs.len() && outputs.len() == signature.outputs.len());
-        RawContext { node, op, signature, inputs, outputs, pool, run: RunInfo::default(), holds_lock: false }
+        RawContext::in_run(node, (op, signature), inputs, outputs, pool, RunInfo::default())
     }
 
     /// [`RawContext::new`] with what is known of where the run stands.
@@ -70,7 +78,18 @@ impl<'a> RawContext<'a> {
         pool: Option<&'a rayon::ThreadPool>,
         run: RunInfo<'a>,
     ) -> RawContext<'a> {
-        RawContext { node, op, signature, inputs, outputs, pool, run, holds_lock: false }
+        RawContext {
+            node,
+            op,
+            signature,
+            inputs,
+            outputs,
+            pool,
+            run,
+            holds_lock: false,
+            temporary: AtomicUsize::new(0),
+            persistent: AtomicI64::new(0),
+        }
     }
 
     /// Where the run stands in its step.
@@ -145,13 +164,17 @@ impl<'a> RawContext<'a> {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there is no such output or the shape has too many elements; RESOURCE_EXHAUSTED if there is
-    /// not enough memory.
+    /// not enough memory; INTERNAL if the output is set already.
     #[inline]
     #[track_caller]
     pub fn allocate_output_at(&self, index: usize, shape: impl Into<Shape>) -> Result<Tensor> {
         let shape = shape.into();
         shape.check()?;
-        Tensor::alloc(self.output_dtype_at(index)?, shape)
+        let dtype = self.output_dtype_at(index)?;
+        if self.outputs.get(index).is_some_and(Option::is_some) {
+            return Err(Error::internal(format!("output {index} is allocated though it is set")));
+        }
+        Tensor::alloc(dtype, shape)
     }
 
     /// Sets output `index`.
@@ -183,10 +206,60 @@ impl<'a> RawContext<'a> {
         }
     }
 
-    /// Input `input` itself if output `output` can take its place: same dtype, as many elements as `shape` has, and
-    /// no other owner. The tensor comes with `shape` and with the input's elements, which the kernel may change.
+    /// Input `input` itself if output `output` can take its place: same dtype and memory, as many elements as `shape`
+    /// has, no other owner, and not reserved for another output (see [`NodeMemory`]). The tensor comes with `shape` and
+    /// with the input's elements, which the kernel may change.
     pub fn forward_input_at(&mut self, input: usize, output: usize, shape: &Shape) -> Option<Tensor> {
         let expected = self.signature.outputs.get(output)?.dtype;
+        if let Some(memory) = self.run.memory
+            && !(memory.may_forward(input, Some(output))
+                && self.input_memory_type(input) == self.output_memory_type(output))
+        {
+            return None;
+        }
+        self.forward_input_as(input, expected, shape)
+    }
+
+    /// The first of the inputs that output `output` can take the place of, else a tensor of that shape with arbitrary
+    /// values; see [`RawContext::forward_input_at`].
+    ///
+    /// # Errors
+    /// As [`RawContext::allocate_output_at`].
+    #[track_caller]
+    pub fn forward_input_or_allocate_output_at(
+        &mut self,
+        candidates: &[usize],
+        output: usize,
+        shape: &Shape,
+    ) -> Result<Tensor> {
+        match candidates.iter().find_map(|&input| self.forward_input_at(input, output, shape)) {
+            Some(tensor) => Ok(tensor),
+            None => self.allocate_output_at(output, shape.clone()),
+        }
+    }
+
+    /// The first of the inputs that can serve as a tensor for the kernel's own use: of this dtype, with as many elements,
+    /// without another owner, and not reserved for an output; else a tensor with arbitrary values.
+    ///
+    /// # Errors
+    /// As [`RawContext::allocate_temp`].
+    #[track_caller]
+    pub fn forward_input_or_allocate_temp_at(
+        &mut self,
+        candidates: &[usize],
+        dtype: DataType,
+        shape: &Shape,
+    ) -> Result<Tensor> {
+        for &input in candidates {
+            let is_kept = self.run.memory.is_some_and(|memory| !memory.may_forward(input, None));
+            if !is_kept && let Some(tensor) = self.forward_input_as(input, dtype, shape) {
+                return Ok(tensor);
+            }
+        }
+        self.allocate_temp(dtype, shape.clone())
+    }
+
+    fn forward_input_as(&mut self, input: usize, expected: DataType, shape: &Shape) -> Option<Tensor> {
         let tensor = self.inputs.get_mut(input)?.as_mut()?;
         if tensor.dtype() != expected || tensor.num_elements() != shape.num_elements() || !tensor.is_unique() {
             return None;
@@ -195,10 +268,96 @@ impl<'a> RawContext<'a> {
         tensor.reshaped(shape.clone()).ok()
     }
 
+    /// Where input `index` lives.
+    pub fn input_memory_type(&self, index: usize) -> MemoryType {
+        let dtype = self.signature.inputs.get(index).map_or(DataType::Float, |slot| slot.dtype);
+        self.run.memory.map_or_else(|| memory_without_plan(dtype), |memory| memory.input(index, dtype))
+    }
+
+    /// Where output `index` lives.
+    pub fn output_memory_type(&self, index: usize) -> MemoryType {
+        let dtype = self.signature.outputs.get(index).map_or(DataType::Float, |slot| slot.dtype);
+        self.run.memory.map_or_else(|| memory_without_plan(dtype), |memory| memory.output(index, dtype))
+    }
+
+    /// The positions of the inputs that belong to the argument of this name.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the op has no such argument.
+    #[track_caller]
+    pub fn input_range_of(&self, name: &str) -> Result<Range<usize>> {
+        let position = self.op.inputs.iter().position(|arg| arg.name == name);
+        let range = position.and_then(|position| self.signature.input_ranges.get(position)).cloned();
+        range.ok_or_else(|| Error::invalid_argument(format!("Unknown input name: {name}")))
+    }
+
+    /// The positions of the outputs that belong to the argument of this name.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the op has no such argument.
+    #[track_caller]
+    pub fn output_range_of(&self, name: &str) -> Result<Range<usize>> {
+        let position = self.op.outputs.iter().position(|arg| arg.name == name);
+        let range = position.and_then(|position| self.signature.output_ranges.get(position)).cloned();
+        range.ok_or_else(|| Error::invalid_argument(format!("Unknown output name: {name}")))
+    }
+
+    /// The input of this name.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the op has no such input, or it is a list; as [`RawContext::input_at`].
+    #[track_caller]
+    pub fn input_named(&self, name: &str) -> Result<&Tensor> {
+        let range = self.input_range_of(name)?;
+        if range.len() != 1 {
+            let message = format!("input `{name}` is a list of {} tensors where one is expected", range.len());
+            return Err(Error::invalid_argument(message));
+        }
+        self.input_at(range.start)
+    }
+
+    /// The dtype of input `index`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such input.
+    #[track_caller]
+    pub fn input_dtype_at(&self, index: usize) -> Result<DataType> {
+        let slot = self.signature.inputs.get(index);
+        slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no input {index}")))
+    }
+
+    /// Notes memory that the kernel took for its own use in this run, beside tensors of
+    /// [`RawContext::allocate_temp`], which are noted as they are made.
+    pub fn record_temp_memory_allocation(&self, bytes: usize) {
+        self.temporary.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Notes memory that the kernel took, or gave back if it is negative, and that outlives the run: of a variable, of a
+    /// table.
+    pub fn record_persistent_memory_allocation(&self, bytes: i64) {
+        self.persistent.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The bytes for the kernel's own use that were noted.
+    pub fn temp_memory_allocated(&self) -> usize {
+        self.temporary.load(Ordering::Relaxed)
+    }
+
+    /// The bytes that were noted and outlive the run.
+    pub fn persistent_memory_allocated(&self) -> i64 {
+        self.persistent.load(Ordering::Relaxed)
+    }
+
     /// Says that the kernel holds a lock from now on that others of the step may want: while its thread waits for parts
     /// of the kernel's work, it runs nothing else.
     pub fn hold_lock(&mut self) {
         self.holds_lock = true;
+    }
+
+    /// Whether an input is dead: it is missing, and so are perhaps others. Only kernels that
+    /// [take such inputs](super::OpKernel::takes_dead_inputs) see that. Outputs that they do not set are dead.
+    pub fn is_input_dead(&self) -> bool {
+        self.run.is_input_dead
     }
 
     /// The number of threads that [`RawContext::parallel_for`] may use.

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::{KernelConstruction, KernelContext, RawConstruction, RawContext};
 use crate::error::Result;
 use crate::op::Op;
-use crate::step::{BoxFuture, block_on};
+use crate::step::{BoxFuture, block_on_unchecked};
 
 /// A synchronous kernel of op `O`.
 ///
@@ -32,6 +32,12 @@ pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
     /// Whether every output is the input of the same position, unchanged, so that the runtime may do without the
     /// kernel.
     fn is_identity(&self) -> bool {
+        false
+    }
+
+    /// Whether the kernel runs even if an input is dead, as one that tells others so; see
+    /// [`RawContext::is_input_dead`].
+    fn takes_dead_inputs(&self) -> bool {
         false
     }
 }
@@ -90,6 +96,11 @@ pub trait DynKernel: Send + Sync + 'static {
 
     /// See [`OpKernel::is_identity`].
     fn is_identity(&self) -> bool;
+
+    /// See [`OpKernel::takes_dead_inputs`].
+    fn takes_dead_inputs(&self) -> bool {
+        false
+    }
 }
 
 struct Erased<O, K>(K, PhantomData<fn() -> O>);
@@ -106,13 +117,18 @@ impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
     fn is_identity(&self) -> bool {
         self.0.is_identity()
     }
+
+    fn takes_dead_inputs(&self) -> bool {
+        self.0.takes_dead_inputs()
+    }
 }
 
 struct Waiting<O, K>(K, PhantomData<fn() -> O>);
 
 impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        block_on(self.0.compute(KernelContext::from_raw(ctx)))
+        // Whoever asks for this has a thread of its own.
+        block_on_unchecked(self.0.compute(KernelContext::from_raw(ctx)))
     }
 
     fn is_async(&self) -> bool {

@@ -7,6 +7,8 @@ mod context;
 mod crew;
 mod def;
 mod dynamic;
+mod memory;
+mod runner;
 mod surroundings;
 
 pub use crate::device::{CPU, DeviceType, GPU};
@@ -15,3 +17,5 @@ pub use construction::{KernelConstruction, RawConstruction, Surroundings};
 pub use context::{InputList, KernelContext, RawContext, RunInfo};
 pub use def::{AttrConstraint, ConstraintValues, KernelDef, Location, Provider};
 pub use dynamic::{AsyncOpKernel, DynKernel, OpKernel, create_async_kernel, create_kernel};
+pub use memory::{MemoryType, NodeMemory};
+pub use runner::Runner;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Runner;
 use super::context::{KernelContext, RawContext};
 use crate::device::Device;
 use crate::dtype::DataType;
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::op::{InputArg, Op, OutputArg};
 use crate::resource::{Resource, ResourceManager};
 use crate::shape::Shape;
-use crate::step::{Cancellation, Function, SessionContext, Step};
+use crate::step::{Cancellation, CollectiveExecutor, DeferredOp, Function, SessionContext, Step};
 use crate::tensor::{ResourceHandle, Tensor, TensorRef};
 
 impl RawContext<'_> {
@@ -127,7 +128,39 @@ impl RawContext<'_> {
     pub fn allocate_temp(&self, dtype: DataType, shape: impl Into<Shape>) -> Result<Tensor> {
         let shape = shape.into();
         shape.check()?;
-        Tensor::alloc(dtype, shape)
+        let tensor = Tensor::alloc(dtype, shape)?;
+        self.record_temp_memory_allocation(tensor.num_bytes());
+        Ok(tensor)
+    }
+
+    /// What computes together with other devices and processes.
+    ///
+    /// # Errors
+    /// As [`RawContext::step`]; FAILED_PRECONDITION if the session was given none.
+    #[track_caller]
+    pub fn collectives(&self) -> Result<&Arc<dyn CollectiveExecutor>> {
+        let found = self.session()?.collectives();
+        found.ok_or_else(|| {
+            Error::failed_precondition("the kernel needs a collective executor and the session has none")
+        })
+    }
+
+    /// Has the run wait at its end until the guard is dropped: for what goes on after the kernel has set its outputs.
+    ///
+    /// # Errors
+    /// As [`RawContext::step`].
+    #[track_caller]
+    pub fn defer(&self) -> Result<DeferredOp> {
+        Ok(self.step()?.defer())
+    }
+
+    /// Runs work on the threads that nodes run on.
+    ///
+    /// # Errors
+    /// As [`RawContext::step`].
+    #[track_caller]
+    pub fn runner(&self) -> Result<Runner> {
+        Ok(Runner::new(self.step()?, self.run().device))
     }
 
     /// Calls a function in this step.

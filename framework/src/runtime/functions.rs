@@ -52,7 +52,7 @@ struct Within {
 
 impl Functions {
     /// The functions of a graph.
-    pub(super) fn new(
+    pub(super) fn library(
         graph: &Graph,
         devices: &Arc<[Arc<dyn Device>]>,
         session: &Arc<SessionContext>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::resource::ResourceManager;
-use crate::step::{Cancellation, NodeStats};
+use crate::step::{Cancellation, CollectiveExecutor, NodeStats};
 
 /// How a session runs.
 #[derive(Clone, Default)]
@@ -16,6 +16,10 @@ pub struct SessionOptions {
     pub resources: Option<Arc<ResourceManager>>,
     /// How many CPU devices there are, `/device:CPU:0` and so on, on the same threads; 0 stands for one.
     pub cpu_devices: usize,
+    /// Threads that a run can ask for; see [`RunOptions::inter_op_pool`].
+    pub inter_op_pools: Vec<Arc<rayon::ThreadPool>>,
+    /// What computes together with other devices and processes.
+    pub collectives: Option<Arc<dyn CollectiveExecutor>>,
     /// Whether a node that asks for a device that is not there, or has no kernel for it, must not run elsewhere.
     pub strict_placement: bool,
 }
@@ -35,6 +39,19 @@ impl SessionOptions {
     /// Sets the number of CPU devices: what is placed on different ones is handed from one to the other.
     pub fn cpu_devices(mut self, count: usize) -> SessionOptions {
         self.cpu_devices = count;
+        self
+    }
+
+    /// Adds a pool of threads that nodes can run on; see [`RunOptions::inter_op_pool`].
+    /// [`thread_pool`](crate::device::thread_pool) makes one; several sessions may share it.
+    pub fn inter_op_pool(mut self, pool: Arc<rayon::ThreadPool>) -> SessionOptions {
+        self.inter_op_pools.push(pool);
+        self
+    }
+
+    /// Gives kernels what computes together with other devices and processes.
+    pub fn collectives(mut self, collectives: Arc<dyn CollectiveExecutor>) -> SessionOptions {
+        self.collectives = Some(collectives);
         self
     }
 
@@ -62,6 +79,9 @@ pub struct RunOptions {
     pub cancellation: Option<Cancellation>,
     /// Whether statistics of every node are collected.
     pub trace: bool,
+    /// Which of the session's [pools](SessionOptions::inter_op_pool) nodes run on: 0, which is the default, stands for
+    /// the first, or for the devices' own threads if the session has none; -1 for the thread that asks for the run.
+    pub inter_op_pool: i32,
 }
 
 /// What a run tells of itself; see [`Session::run_with_metadata`](super::Session::run_with_metadata).
@@ -83,6 +103,13 @@ impl RunOptions {
     /// Ends the run with DEADLINE_EXCEEDED after this time.
     pub fn timeout(mut self, timeout: Duration) -> RunOptions {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets which of the session's [pools](SessionOptions::inter_op_pool) nodes run on; -1 stands for the thread that asks
+    /// for the run.
+    pub fn inter_op_pool(mut self, index: i32) -> RunOptions {
+        self.inter_op_pool = index;
         self
     }
 

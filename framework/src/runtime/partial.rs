@@ -5,12 +5,14 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use super::executor::Running;
+use super::options::RunOptions;
 use super::plan::Plan;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::kernel::{DynKernel, RawContext};
-use crate::step::{BoxFuture, CancellationGuard, Step, block_on, lock};
+use crate::step::{BoxFuture, CancellationGuard, Step, block_on_until, lock};
 use crate::tensor::Tensor;
 
 /// Waits for a feed.
@@ -59,7 +61,10 @@ impl DynKernel for FeedLater {
 
 impl DynKernel for FetchEarly {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let tensor = ctx.take_input_at(0)?;
+        let mut tensor = ctx.take_input_at(0)?;
+        if let Some(reference) = tensor.reference() {
+            tensor = reference.get().ok_or_else(|| reference.uninitialized())?;
+        }
         ctx.step()?.rendezvous().send(&fetch_key(self.index), Some(tensor))
     }
 
@@ -109,6 +114,15 @@ impl PartialRun {
     /// INVALID_ARGUMENT for a feed or fetch that was not set up, comes a second time, has another dtype or shape, or
     /// depends on what was not fed; CANCELLED if the session was closed; and whatever a kernel meets, which ends the run.
     pub fn run(&self, feeds: &[(&str, Tensor)], fetches: &[&str]) -> Result<Vec<Tensor>> {
+        self.run_with(feeds, fetches, &RunOptions::default())
+    }
+
+    /// [`PartialRun::run`] with options, of which `timeout` and `cancellation` count for this call: they end the partial
+    /// run, which cannot be continued then. Nodes run on the thread that calls.
+    ///
+    /// # Errors
+    /// See [`PartialRun::run`]; DEADLINE_EXCEEDED if the time is up; the reason with which it was cancelled.
+    pub fn run_with(&self, feeds: &[(&str, Tensor)], fetches: &[&str], options: &RunOptions) -> Result<Vec<Tensor>> {
         let mut state = lock(&self.state);
         let state = &mut *state;
         let find = |names: &[String], name: &str, what: &str| {
@@ -139,7 +153,10 @@ impl PartialRun {
             state.fed.insert(index);
         }
         let mut fetched: Vec<Option<Tensor>> = vec![None; wanted.len()];
-        let waited = block_on(poll_fn(|context| {
+        let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.step.set_deadline(deadline);
+        let on_cancel = options.cancellation.as_ref().map(|outer| outer.forward_to(self.step.cancellation()));
+        let wait = poll_fn(|context| {
             state.advance(context);
             for (slot, &index) in fetched.iter_mut().zip(&wanted) {
                 if slot.is_none()
@@ -160,7 +177,13 @@ impl PartialRun {
                 }
                 None => Poll::Pending,
             }
-        }));
+        });
+        let waited = block_on_until(wait, deadline, || {
+            let message = "Timed out waiting for the run to end";
+            self.step.cancellation().cancel(Error::new(Code::DeadlineExceeded, message));
+        });
+        drop(on_cancel);
+        self.step.set_deadline(None);
         if let Err(error) = waited {
             // What is there already can be fetched later.
             for (tensor, &index) in fetched.into_iter().zip(&wanted).filter(|(tensor, _)| tensor.is_some()) {

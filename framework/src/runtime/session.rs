@@ -16,7 +16,7 @@ use crate::device::{CpuDevice, Device};
 use crate::error::{Code, Error, Result};
 use crate::graph::{Graph, NodeId, Output};
 use crate::resource::ResourceManager;
-use crate::step::{self, Cancellation, FunctionLibrary, SessionContext, Step, StepStats, lock};
+use crate::step::{self, Cancellation, FunctionLibrary, InterOp, SessionContext, Step, StepStats, lock};
 use crate::tensor::Tensor;
 
 /// Runs a graph. Plans are kept by feeds, fetches and targets.
@@ -38,6 +38,7 @@ struct Shared {
     devices: Arc<[Arc<dyn Device>]>,
     context: Arc<SessionContext>,
     closed: Cancellation,
+    inter_op_pools: Vec<Arc<rayon::ThreadPool>>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -86,10 +87,19 @@ impl Session {
     ) -> Session {
         let devices: Arc<[_]> = devices.into_iter().collect();
         assert!(!devices.is_empty(), "a session needs a device");
-        let context = Arc::new(SessionContext::new(options.resources.clone().unwrap_or_default()));
+        let mut context = SessionContext::new(options.resources.clone().unwrap_or_default());
+        if let Some(collectives) = &options.collectives {
+            context = context.with_collectives(collectives.clone());
+        }
+        let context = Arc::new(context);
         let is_soft = !options.strict_placement;
-        let functions = Functions::new(&graph, &devices, &context, is_soft);
-        let shared = Arc::new(Shared { devices, context, closed: Cancellation::new() });
+        let functions = Functions::library(&graph, &devices, &context, is_soft);
+        let shared = Arc::new(Shared {
+            devices,
+            context,
+            closed: Cancellation::new(),
+            inter_op_pools: options.inter_op_pools.clone(),
+        });
         Session {
             graph,
             shared,
@@ -261,6 +271,17 @@ impl Session {
 }
 
 impl Shared {
+    /// Where the nodes of a run are to run.
+    fn inter_op(&self, options: &RunOptions) -> Result<InterOp> {
+        let index = options.inter_op_pool;
+        match usize::try_from(index) {
+            Err(_) if index == -1 => Ok(InterOp::Caller),
+            Ok(0) if self.inter_op_pools.is_empty() => Ok(InterOp::Devices),
+            Ok(index) if index < self.inter_op_pools.len() => Ok(InterOp::Pool(self.inter_op_pools[index].clone())),
+            _ => Err(Error::invalid_argument(format!("Invalid inter_op_thread_pool: {index}"))),
+        }
+    }
+
     fn run(
         &self,
         plan: &Arc<Plan>,
@@ -270,13 +291,14 @@ impl Shared {
     ) -> Result<Vec<Tensor>> {
         check_feeds(plan, &feeds)?;
         self.closed.check()?;
+        let inter_op = self.inter_op(options)?;
         // What neither loops nor waits ends by itself before long.
         let ends_by_itself = !plan.waits && !plan.branches;
         let cancellation = Cancellation::new();
         let on_close = (!ends_by_itself).then(|| self.closed.forward_to(&cancellation));
         let on_cancel = options.cancellation.as_ref().map(|outer| outer.forward_to(&cancellation));
         let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let mut step = Step::new(&self.context, cancellation, deadline);
+        let mut step = Step::new(&self.context, cancellation, deadline).with_inter_op(inter_op);
         if options.trace {
             step = step.with_stats();
         }
@@ -290,10 +312,18 @@ impl Shared {
                 step.cancellation().cancel(Error::new(Code::DeadlineExceeded, message));
             }),
         };
+        if let Err(error) = &result {
+            if let Some(collectives) = self.context.collectives() {
+                collectives.abort(&step, error);
+            }
+            step::block_on_unchecked(step.all_idle());
+        }
+        if step.deferred().is_any() {
+            step::block_on_unchecked(step.deferred().all_done());
+        }
         drop((on_close, on_cancel));
-        if result.is_err() {
-            step::block_on(step.all_idle());
-        } else {
+        let result = result.and_then(|fetched| step.deferred().check().map(|()| fetched));
+        if result.is_ok() {
             step.save_stored_tensors();
         }
         if let Some(metadata) = metadata {

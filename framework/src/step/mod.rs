@@ -1,6 +1,8 @@
 //! Steps: what one run of a graph shares among its kernels, and what a session shares among its runs.
 
 mod cancellation;
+mod collective;
+mod deferred;
 mod function;
 mod rendezvous;
 mod session;
@@ -10,19 +12,22 @@ mod waiters;
 
 pub use crate::device::BoxFuture;
 pub use cancellation::{Cancellation, CancellationGuard};
+pub use collective::{CollectiveExecutor, CollectiveKind, CollectiveRequest};
+pub(crate) use deferred::Deferred;
+pub use deferred::DeferredOp;
 pub use function::{Function, FunctionLibrary};
 pub use rendezvous::{Rendezvous, RendezvousKey};
 pub use session::SessionContext;
 pub(crate) use stats::{Begun, Ran};
 pub use stats::{NodeStats, StepStats};
 pub use wait::block_on;
-pub(crate) use wait::block_on_until;
+pub(crate) use wait::{at_work, block_on_unchecked, block_on_until};
 pub use waiters::Waiters;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::resource::ResourceManager;
 use crate::tensor::Tensor;
@@ -33,7 +38,8 @@ pub struct Step {
     session: Arc<SessionContext>,
     cancellation: Cancellation,
     start: Instant,
-    deadline: Option<Instant>,
+    /// In nanoseconds after the start; [`NEVER`] if there is none.
+    deadline: AtomicU64,
     rendezvous: Rendezvous,
     /// Tensors that the step keeps for its session, by name.
     tensor_store: Mutex<HashMap<String, (Tensor, String)>>,
@@ -45,19 +51,36 @@ pub struct Step {
     idle: Waiters,
     numbers: AtomicU64,
     stats: Option<StepStats>,
+    deferred: Arc<Deferred>,
+    inter_op: InterOp,
 }
+
+/// Where the nodes of a step run.
+#[derive(Clone, Default)]
+pub(crate) enum InterOp {
+    /// On the threads of the devices, and on the thread that asked for the run.
+    #[default]
+    Devices,
+    /// On the thread that asked for the run.
+    Caller,
+    /// On these threads.
+    Pool(Arc<rayon::ThreadPool>),
+}
+
+/// Stands for no deadline.
+const NEVER: u64 = u64::MAX;
 
 static NEXT_ID: AtomicI64 = AtomicI64::new(1);
 
 impl Step {
     /// A step of a session, which ends at `deadline` if there is one.
     pub fn new(session: &Arc<SessionContext>, cancellation: Cancellation, deadline: Option<Instant>) -> Step {
-        Step {
+        let step = Step {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             session: session.clone(),
             cancellation,
             start: Instant::now(),
-            deadline,
+            deadline: AtomicU64::new(NEVER),
             rendezvous: Rendezvous::default(),
             tensor_store: Mutex::default(),
             has_container: AtomicBool::new(false),
@@ -66,7 +89,32 @@ impl Step {
             idle: Waiters::new(),
             numbers: AtomicU64::new(0),
             stats: None,
-        }
+            deferred: Arc::default(),
+            inter_op: InterOp::default(),
+        };
+        step.set_deadline(deadline);
+        step
+    }
+
+    /// The same step, whose nodes run there.
+    pub(crate) fn with_inter_op(mut self, inter_op: InterOp) -> Step {
+        self.inter_op = inter_op;
+        self
+    }
+
+    /// Where nodes run.
+    pub(crate) fn inter_op(&self) -> &InterOp {
+        &self.inter_op
+    }
+
+    /// Has the run wait at its end until the guard is dropped.
+    pub fn defer(&self) -> DeferredOp {
+        self.deferred.begin()
+    }
+
+    /// What was deferred.
+    pub(crate) fn deferred(&self) -> &Deferred {
+        &self.deferred
     }
 
     /// The same step, which collects statistics.
@@ -107,7 +155,17 @@ impl Step {
 
     /// When the step must have ended.
     pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        match self.deadline.load(Ordering::Relaxed) {
+            NEVER => None,
+            nanoseconds => self.start.checked_add(Duration::from_nanos(nanoseconds)),
+        }
+    }
+
+    /// Sets when the step must have ended.
+    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
+        let after = |deadline: Instant| deadline.saturating_duration_since(self.start).as_nanos();
+        let nanoseconds = deadline.map_or(NEVER, |deadline| after(deadline).try_into().unwrap_or(NEVER));
+        self.deadline.store(nanoseconds, Ordering::Relaxed);
     }
 
     /// Where kernels of the step hand tensors to each other by name.
@@ -126,18 +184,11 @@ impl Step {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Notes that a thread sets to work for the step.
+    /// Notes that a thread is at work for the step, until the guard is dropped.
     #[inline]
-    pub(crate) fn begin_work(&self) {
+    pub(crate) fn begin_work(&self) -> Working<'_> {
         self.at_work.fetch_add(1, Ordering::SeqCst);
-    }
-
-    /// Notes that a thread is done for now.
-    #[inline]
-    pub(crate) fn end_work(&self) {
-        if self.at_work.fetch_sub(1, Ordering::SeqCst) == 1 && self.is_idle_awaited.load(Ordering::SeqCst) {
-            self.idle.wake_all();
-        }
+        Working(self)
     }
 
     /// Waits until no thread is at work for the step, which has ended.
@@ -155,6 +206,19 @@ impl Step {
     pub(crate) fn save_stored_tensors(&self) {
         for (_, (tensor, handle)) in lock(&self.tensor_store).drain() {
             self.session.add_tensor(&handle, tensor);
+        }
+    }
+}
+
+/// A thread is at work for a step; see [`Step::begin_work`].
+pub(crate) struct Working<'s>(&'s Step);
+
+impl Drop for Working<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let step = self.0;
+        if step.at_work.fetch_sub(1, Ordering::SeqCst) == 1 && step.is_idle_awaited.load(Ordering::SeqCst) {
+            step.idle.wake_all();
         }
     }
 }

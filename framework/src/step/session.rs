@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::lock;
+use super::{CollectiveExecutor, lock};
 use crate::error::{Error, Result};
 use crate::resource::ResourceManager;
 use crate::tensor::Tensor;
@@ -16,6 +16,7 @@ pub struct SessionContext {
     tensors: Mutex<HashMap<String, Tensor>>,
     next_tensor: AtomicU64,
     metadata: Option<(String, i64)>,
+    collectives: Option<Arc<dyn CollectiveExecutor>>,
 }
 
 static NEXT_SESSION: AtomicU64 = AtomicU64::new(0);
@@ -29,6 +30,7 @@ impl SessionContext {
             tensors: Mutex::default(),
             next_tensor: AtomicU64::new(0),
             metadata: None,
+            collectives: None,
         }
     }
 
@@ -36,6 +38,17 @@ impl SessionContext {
     pub fn with_metadata(mut self, name: impl Into<String>, version: i64) -> SessionContext {
         self.metadata = Some((name.into(), version));
         self
+    }
+
+    /// The same with what computes together with other devices and processes.
+    pub fn with_collectives(mut self, collectives: Arc<dyn CollectiveExecutor>) -> SessionContext {
+        self.collectives = Some(collectives);
+        self
+    }
+
+    /// What computes together with other devices and processes, if the session was given it.
+    pub fn collectives(&self) -> Option<&Arc<dyn CollectiveExecutor>> {
+        self.collectives.as_ref()
     }
 
     /// The session's own name.

@@ -26,6 +26,10 @@ pub struct NodeStats {
     pub output_bytes: usize,
     /// The bytes of all tensors that it allocated on its thread; 0 if it is asynchronous.
     pub allocated_bytes: usize,
+    /// The bytes that the kernel says it took for its own use in this run.
+    pub temporary_bytes: usize,
+    /// The bytes that the kernel says it took for longer, less those that it gave back.
+    pub persistent_bytes: i64,
     /// Whether it is asynchronous, as calls and queues are: its thread ran other nodes while it waited, those that it
     /// called among them.
     pub is_async: bool,
@@ -64,6 +68,8 @@ pub(crate) struct Ran<'n> {
     pub(crate) device: &'n str,
     pub(crate) is_async: bool,
     pub(crate) depth: u32,
+    pub(crate) temporary: usize,
+    pub(crate) persistent: i64,
 }
 
 impl Begun {
@@ -85,6 +91,8 @@ impl Begun {
             output_bytes: outputs.iter().flatten().map(Tensor::num_bytes).sum(),
             // What else its thread ran meanwhile allocated as well.
             allocated_bytes: if ran.is_async { 0 } else { allocated_by_thread().saturating_sub(self.allocated) },
+            temporary_bytes: ran.temporary,
+            persistent_bytes: ran.persistent,
             is_async: ran.is_async,
             depth: ran.depth,
         }

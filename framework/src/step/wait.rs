@@ -7,6 +7,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use crate::op::OpDef;
+
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -16,7 +18,59 @@ impl Wake for Unpark {
 }
 
 /// Runs a future to its end; the thread sleeps while the future waits.
+///
+/// # Panics
+/// If a kernel calls it, and debug assertions are on: a thread that sleeps runs nothing else, and the run may need it to
+/// bring about what the kernel waits for. A kernel that waits implements
+/// [`AsyncOpKernel`](crate::kernel::AsyncOpKernel), and awaits.
+#[track_caller]
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    #[cfg(debug_assertions)]
+    if let Some(op) = AT_WORK.get() {
+        panic!(
+            "the kernel of op `{}` blocks a thread that others need: let it implement AsyncOpKernel, and await what it \
+             waits for",
+            op.name
+        );
+    }
+    block_on_unchecked(future)
+}
+
+#[cfg(debug_assertions)]
+thread_local! {
+    /// The op whose kernel runs on this thread, for [`block_on`].
+    static AT_WORK: std::cell::Cell<Option<&'static OpDef>> = const { std::cell::Cell::new(None) };
+}
+
+/// Notes that a kernel of `op` runs on this thread, until the guard is dropped. Without debug assertions it does nothing.
+#[inline]
+pub(crate) fn at_work(op: &'static OpDef) -> AtWork {
+    #[cfg(debug_assertions)]
+    return AtWork(AT_WORK.replace(Some(op)));
+    #[cfg(not(debug_assertions))]
+    {
+        _ = op;
+        AtWork()
+    }
+}
+
+/// See [`at_work`].
+#[cfg(debug_assertions)]
+pub(crate) struct AtWork(Option<&'static OpDef>);
+
+/// See [`at_work`].
+#[cfg(not(debug_assertions))]
+pub(crate) struct AtWork();
+
+#[cfg(debug_assertions)]
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        AT_WORK.set(self.0);
+    }
+}
+
+/// [`block_on`] for the runtime itself.
+pub(crate) fn block_on_unchecked<T>(future: impl Future<Output = T>) -> T {
     block_on_until(future, None, || {})
 }
 

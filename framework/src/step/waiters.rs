@@ -1,6 +1,6 @@
 //! Waiters: kernels that wait until a resource has changed, without a thread.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -17,7 +17,8 @@ pub struct Waiters(Mutex<List>);
 #[derive(Default)]
 struct List {
     next: u64,
-    wakers: VecDeque<(u64, Waker)>,
+    /// By ticket: the first to come is the first to be woken.
+    wakers: BTreeMap<u64, Waker>,
 }
 
 impl Waiters {
@@ -29,7 +30,7 @@ impl Waiters {
     /// Has everybody who waits look again.
     pub fn wake_all(&self) {
         let wakers = std::mem::take(&mut lock(&self.0).wakers);
-        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+        wakers.into_values().for_each(Waker::wake);
     }
 
     /// How many wait.
@@ -61,7 +62,8 @@ impl<F> Unpin for Until<'_, F> {}
 impl<F> Until<'_, F> {
     fn leave(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            lock(&self.waiters.0).wakers.retain(|(other, _)| *other != ticket);
+            let waker = lock(&self.waiters.0).wakers.remove(&ticket);
+            drop(waker);
         }
     }
 }
@@ -78,7 +80,7 @@ impl<T, F: FnMut() -> Option<T>> Future for Until<'_, F> {
             let mut list = lock(&self.waiters.0);
             let ticket = list.next;
             list.next += 1;
-            list.wakers.push_back((ticket, context.waker().clone()));
+            list.wakers.insert(ticket, context.waker().clone());
             drop(list);
             self.ticket = Some(ticket);
         }

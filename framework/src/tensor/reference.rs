@@ -89,6 +89,11 @@ impl TensorRef {
         Ok(())
     }
 
+    /// Takes the value away, so that the variable is not initialised.
+    pub fn clear(&self) -> Option<Tensor> {
+        self.lock().take()
+    }
+
     /// Whether both refer to the same place.
     pub fn is_same(&self, other: &TensorRef) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -12,7 +12,7 @@ use super::wait::{Outputs, Waiting, Waker};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::kernel::{DynKernel, RawContext, RunInfo};
 use crate::runtime::plan::{Action, Plan, PlanNode, Source};
-use crate::step::{Begun, Ran, Step};
+use crate::step::{Begun, Ran, Step, at_work};
 use crate::tensor::Tensor;
 
 /// Nodes with at most as many outputs keep them on the stack.
@@ -37,10 +37,11 @@ pub(super) fn run_ready(run: &Arc<Run>, state: &mut State) {
             state.in_flight += 1;
             let run = run.clone();
             let work = move || {
-                run.step.begin_work();
-                let message = run_task(&run, task);
-                run.finished(message);
-                run.step.end_work();
+                let _at_work = run.step.begin_work();
+                run.guarded(|| {
+                    let message = run_task(&run, task);
+                    run.finished(message);
+                });
             };
             match pool {
                 Some(pool) => pool.spawn(work),
@@ -121,6 +122,7 @@ fn stop(state: &mut State) {
     state.expensive.clear();
     // What a future holds may want to tell the run something: it finds the lock free.
     let waiting = std::mem::take(&mut state.waiting);
+    state.free_waiting.clear();
     drop(waiting);
 }
 
@@ -146,7 +148,10 @@ fn step(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode) {
     let plan = &*run.plan;
     let iteration = ready.iteration;
     if ready.is_dead {
-        dead(plan, state, ready, node);
+        match &node.action {
+            Action::Compute(kernel) if kernel.takes_dead_inputs() => compute_dead(run, state, ready, node, kernel),
+            _ => dead(plan, state, ready, node),
+        }
         return;
     }
     let done = match &node.action {
@@ -170,6 +175,21 @@ fn dead(plan: &Plan, state: &mut State, ready: Ready, node: &PlanNode) {
         _ => state.deliver_dead(plan, node, iteration),
     }
     state.done(plan, iteration);
+}
+
+/// Runs a kernel that takes dead inputs. What it does not set is dead.
+#[cold]
+fn compute_dead(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode, kernel: &Arc<dyn DynKernel>) {
+    let Task { mut inputs, position, .. } = take_task(run, state, ready);
+    let mut outputs = match run_kernel(run, node, kernel, &mut inputs, position, true) {
+        Ok(outputs) => outputs,
+        Err(error) => return fail(run, state, node, error),
+    };
+    for (index, output) in outputs.iter_mut().enumerate() {
+        state.deliver(&run.plan, run.plan.edges_of(node, index), ready.iteration, output);
+    }
+    state.serve_controls(&run.plan, node, ready.iteration, true);
+    state.done(&run.plan, ready.iteration);
 }
 
 /// Fills in the inputs that are no outputs of other nodes.
@@ -213,11 +233,12 @@ fn info<'r>(
     plan: &'r Plan,
     step: &'r Arc<Step>,
     depth: u32,
-    node: &PlanNode,
+    node: &'r PlanNode,
     (frame, iteration): (u64, u64),
 ) -> RunInfo<'r> {
     let device = Some(&*plan.devices[node.device as usize]);
-    RunInfo { step: Some(step), device, depth, frame, iteration, unused_outputs: node.unused_outputs }
+    let (unused_outputs, memory) = (node.unused_outputs, node.memory.as_deref());
+    RunInfo { step: Some(step), device, depth, frame, iteration, unused_outputs, is_input_dead: false, memory }
 }
 
 /// Runs a kernel on this thread.
@@ -253,9 +274,13 @@ fn compute_into(
     let pool = plan.pools[node.device as usize].as_deref();
     let mut context = RawContext::in_run(&node.name, (node.op, &node.signature), inputs, outputs, pool, info);
     let begun = run.step.stats().map(|_| Begun::now());
-    catch_panic("the kernel", || kernel.compute(&mut context))?;
+    {
+        let _at_work = at_work(node.op);
+        catch_panic("the kernel", || kernel.compute(&mut context))?;
+    }
     if let Some(begun) = begun {
-        record(&run.plan, &run.step, run.depth, node, begun, outputs);
+        let own = (context.temp_memory_allocated(), context.persistent_memory_allocated());
+        record(&run.plan, &run.step, run.depth, node, (begun, own), outputs);
     }
     inputs.iter_mut().for_each(|input| *input = None);
     hand_on(plan, state, iteration, node, outputs)
@@ -263,11 +288,18 @@ fn compute_into(
 
 /// Notes that a node has run.
 #[cold]
-fn record(plan: &Plan, step: &Step, depth: u32, node: &PlanNode, begun: Begun, outputs: &[Option<Tensor>]) {
+fn record(
+    plan: &Plan,
+    step: &Step,
+    depth: u32,
+    node: &PlanNode,
+    (begun, (temporary, persistent)): (Begun, (usize, i64)),
+    outputs: &[Option<Tensor>],
+) {
     if let Some(stats) = step.stats() {
         let device = plan.devices[node.device as usize].name();
         let is_async = matches!(node.action, Action::Wait(_));
-        let ran = Ran { node: &node.name, op: &node.op.name, device, is_async, depth };
+        let ran = Ran { node: &node.name, op: &node.op.name, device, is_async, depth, temporary, persistent };
         stats.record(begun.ended(step.start(), &ran, outputs));
     }
 }
@@ -386,7 +418,7 @@ pub(super) fn run_task(run: &Arc<Run>, task: Task) -> Message {
         Action::Compute(_) if run.step.cancellation().is_cancelled() => {
             run.step.cancellation().check().map(|()| smallvec![])
         }
-        Action::Compute(kernel) => run_kernel(run, node, kernel, &mut inputs, position),
+        Action::Compute(kernel) => run_kernel(run, node, kernel, &mut inputs, position, false),
         _ => Err(Error::internal("a node without a kernel counts as expensive")),
     };
     Message::Done { node: ready.node, iteration: ready.iteration, outputs, nanoseconds: nanoseconds(started) }
@@ -398,16 +430,21 @@ fn run_kernel(
     kernel: &Arc<dyn DynKernel>,
     inputs: &mut SmallVec<[Option<Tensor>; 4]>,
     position: (u64, u64),
+    is_input_dead: bool,
 ) -> Result<Outputs> {
     fill(run, node, inputs, node.inputs.start)?;
     let mut outputs: Outputs = smallvec![None; node.outputs.len()];
-    let info = info(&run.plan, &run.step, run.depth, node, position);
+    let info = RunInfo { is_input_dead, ..info(&run.plan, &run.step, run.depth, node, position) };
     let pool = run.plan.pools[node.device as usize].as_deref();
     let mut context = RawContext::in_run(&node.name, (node.op, &node.signature), inputs, &mut outputs, pool, info);
     let begun = run.step.stats().map(|_| Begun::now());
-    catch_panic("the kernel", || kernel.compute(&mut context))?;
+    {
+        let _at_work = at_work(node.op);
+        catch_panic("the kernel", || kernel.compute(&mut context))?;
+    }
     if let Some(begun) = begun {
-        record(&run.plan, &run.step, run.depth, node, begun, &outputs);
+        let own = (context.temp_memory_allocated(), context.persistent_memory_allocated());
+        record(&run.plan, &run.step, run.depth, node, (begun, own), &outputs);
     }
     Ok(outputs)
 }
@@ -461,16 +498,17 @@ fn wait(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode, kernel
         let begun = step.stats().map(|_| Begun::now());
         kernel.compute_async(&mut context).await?;
         if let Some(begun) = begun {
-            record(&plan, &step, depth, node, begun, &outputs);
+            let own = (context.temp_memory_allocated(), context.persistent_memory_allocated());
+            record(&plan, &step, depth, node, (begun, own), &outputs);
         }
         Ok(outputs)
     });
-    let position = state.waiting.iter().position(Option::is_none).unwrap_or_else(|| {
+    let position = state.free_waiting.pop().unwrap_or_else(|| {
         state.waiting.push(None);
-        state.waiting.len() - 1
+        state.waiting.len() as u32 - 1
     });
-    state.waiting[position] = Some(Waiting { node: ready.node, iteration: ready.iteration, future });
-    poll(run, state, position as u32);
+    state.waiting[position as usize] = Some(Waiting { node: ready.node, iteration: ready.iteration, future });
+    poll(run, state, position);
 }
 
 /// Looks whether a kernel has done waiting.
@@ -478,7 +516,10 @@ fn poll(run: &Arc<Run>, state: &mut State, position: u32) {
     let Some(mut waiting) = state.waiting.get_mut(position as usize).and_then(Option::take) else { return };
     let waker = Arc::new(Waker { run: Arc::downgrade(run), position }).into();
     let mut context = Context::from_waker(&waker);
-    let polled = catch_panic("the kernel", || Ok(waiting.future.as_mut().poll(&mut context)));
+    let polled = {
+        let _at_work = at_work(run.plan.nodes[waiting.node as usize].op);
+        catch_panic("the kernel", || Ok(waiting.future.as_mut().poll(&mut context)))
+    };
     let outputs = match polled {
         Ok(Poll::Pending) => {
             state.waiting[position as usize] = Some(waiting);
@@ -487,6 +528,7 @@ fn poll(run: &Arc<Run>, state: &mut State, position: u32) {
         Ok(Poll::Ready(outputs)) => outputs,
         Err(error) => Err(error),
     };
+    state.free_waiting.push(position);
     let node = &run.plan.nodes[waiting.node as usize];
     finish(run, state, node, waiting.iteration, outputs);
 }

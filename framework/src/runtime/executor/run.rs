@@ -12,9 +12,9 @@ use smallvec::SmallVec;
 use super::node;
 use super::state::{Ready, State, TOP};
 use super::wait::Outputs;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, catch_panic};
 use crate::runtime::plan::{Plan, Source};
-use crate::step::{CancellationGuard, Step, lock};
+use crate::step::{CancellationGuard, InterOp, Step, lock};
 use crate::tensor::Tensor;
 
 /// Every how manieth run of a cheap node is measured.
@@ -93,8 +93,13 @@ impl Run {
     ) -> Arc<Run> {
         let state = lock(&plan.idle).pop().unwrap_or_else(|| Box::new(State::new(plan)));
         let is_parallel = !place.stays
-            && plan.has_expensive.load(Ordering::Relaxed)
-            && plan.devices.iter().any(|d| d.pool().is_some());
+            && match step.inter_op() {
+                InterOp::Devices => {
+                    plan.has_expensive.load(Ordering::Relaxed) && plan.devices.iter().any(|d| d.pool().is_some())
+                }
+                InterOp::Caller => false,
+                InterOp::Pool(_) => true,
+            };
         Arc::new(Run {
             plan: plan.clone(),
             step: step.clone(),
@@ -115,7 +120,11 @@ impl Run {
     }
 
     pub(super) fn pool(&self) -> Option<&Arc<ThreadPool>> {
-        self.plan.devices.iter().find_map(|device| device.pool())
+        match self.step.inter_op() {
+            InterOp::Devices => self.plan.devices.iter().find_map(|device| device.pool()),
+            InterOp::Caller => None,
+            InterOp::Pool(pool) => Some(pool),
+        }
     }
 
     /// Does something for the run on another thread.
@@ -132,7 +141,8 @@ impl Run {
 
     /// Begins the run on this thread, or on the pool if that suits its kernels better.
     pub(in crate::runtime) fn start(self: &Arc<Run>) {
-        match self.pool().filter(|_| self.is_parallel && rayon::current_thread_index().is_none()) {
+        let is_meant = matches!(self.step.inter_op(), InterOp::Pool(_));
+        match self.pool().filter(|_| self.is_parallel && (is_meant || rayon::current_thread_index().is_none())) {
             // On a thread of the pool, waiting for parts of a kernel means helping with them.
             Some(pool) => {
                 let run = self.clone();
@@ -142,8 +152,38 @@ impl Run {
         }
     }
 
+    /// Does something for the run. If that panics, outside of any kernel, the run fails, and nothing else does.
+    pub(super) fn guarded(self: &Arc<Run>, work: impl FnOnce()) {
+        let done = catch_panic("the runtime", || {
+            work();
+            Ok(())
+        });
+        if let Err(error) = done {
+            self.give_up(error);
+        }
+    }
+
+    /// Ends the run though its state is lost.
+    #[cold]
+    fn give_up(&self, error: Error) {
+        self.step.cancellation().cancel(error.clone());
+        let (state, messages, waker, guard) = {
+            let mut shared = lock(&self.shared);
+            shared.result.get_or_insert(Err(error));
+            (shared.state.take(), std::mem::take(&mut shared.messages), shared.waker.take(), shared.guard.take())
+        };
+        drop((state, messages, guard));
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     /// Begins the run on this thread.
     pub(in crate::runtime) fn begin(self: &Arc<Run>) {
+        self.guarded(|| self.begin_here());
+    }
+
+    fn begin_here(self: &Arc<Run>) {
         let Some(mut state) = lock(&self.shared).state.take() else { return };
         if self.plan.waits {
             let run = Arc::downgrade(self);
@@ -172,15 +212,14 @@ impl Run {
             if shared.messages.is_empty() { None } else { shared.state.take() }
         };
         if let Some(state) = state {
-            self.drive(state);
+            self.guarded(|| self.drive(state));
         }
     }
 
     /// Runs what is ready until nothing is, and gives the state back.
     fn drive(self: &Arc<Run>, state: Box<State>) {
-        self.step.begin_work();
+        let _at_work = self.step.begin_work();
         self.drive_on(state);
-        self.step.end_work();
     }
 
     fn drive_on(self: &Arc<Run>, mut state: Box<State>) {
@@ -293,6 +332,8 @@ impl Run {
         let plan = &*self.plan;
         let mut fetched = Vec::with_capacity(plan.fetches.len());
         for (index, &source) in plan.fetches.iter().enumerate() {
+            // A reference is read as the run ends: TensorFlow hands out the variable's own memory, in which updates that
+            // come after the fetch show.
             let tensor = match source {
                 Source::Constant(index) => plan.constants[index as usize].clone(),
                 Source::Feed(index) => self.feeds[index as usize].clone(),
@@ -371,9 +412,8 @@ impl Future for Running {
                 lock(&self.run.shared).waker = Some(context.waker().clone());
                 let run = self.run.clone();
                 self.run.elsewhere(move || {
-                    run.step.begin_work();
+                    let _at_work = run.step.begin_work();
                     run.begin();
-                    run.step.end_work();
                 })?;
                 return Poll::Pending;
             }

@@ -62,6 +62,8 @@ pub(in crate::runtime) struct State {
     pub(super) ready: Vec<Ready>,
     pub(super) expensive: Vec<Ready>,
     pub(super) waiting: Vec<Option<Waiting>>,
+    /// The positions of [`State::waiting`] that are free.
+    pub(super) free_waiting: Vec<u32>,
     /// The tasks that other threads have.
     pub(super) in_flight: usize,
     pub(super) own_task: Option<Task>,
@@ -119,6 +121,7 @@ impl State {
             ready: Vec::new(),
             expensive: Vec::new(),
             waiting: Vec::new(),
+            free_waiting: Vec::new(),
             in_flight: 0,
             own_task: None,
             error: None,
@@ -140,7 +143,7 @@ impl State {
 
     /// Whether nothing is left that could go on.
     pub(super) fn is_done(&self) -> bool {
-        self.in_flight == 0 && self.ready.is_empty() && self.waiting.iter().all(Option::is_none)
+        self.in_flight == 0 && self.ready.is_empty() && self.waiting.len() == self.free_waiting.len()
     }
 
     /// Notes that a node is ready.

@@ -12,7 +12,7 @@ use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
 use crate::graph::{Graph, Node, NodeId, Output};
-use crate::kernel::{DynKernel, RawConstruction, Surroundings};
+use crate::kernel::{DynKernel, NodeMemory, RawConstruction, Surroundings};
 use crate::op::{OpDef, Signature};
 use crate::registry::NodeQuery;
 use crate::runtime::partial::{FeedLater, FetchEarly};
@@ -100,6 +100,7 @@ pub(super) struct Draft {
     id: NodeId,
     act: Act,
     device: u32,
+    memory: Option<Box<NodeMemory>>,
     /// What it is, if that is not the graph's node.
     own: Option<Box<Own>>,
     pub(super) inputs: Vec<Source>,
@@ -108,9 +109,12 @@ pub(super) struct Draft {
 
 impl Draft {
     fn of(id: NodeId, act: Act, device: u32, inputs: Vec<Source>, controls: Vec<u32>) -> Draft {
-        Draft { id, act, device, own: None, inputs, controls }
+        Draft { id, act, device, memory: None, own: None, inputs, controls }
     }
 }
+
+/// A kernel for a node, and what is known of the node's memory.
+type Made = (Arc<dyn DynKernel>, Option<Box<NodeMemory>>);
 
 /// What a node is that the graph does not have.
 struct Own {
@@ -207,10 +211,15 @@ impl Builder<'_> {
             }
             inputs.push(source);
         }
+        let mut memory = None;
         let act = match Act::of(node).map_err(|error| self.at(error, id))? {
             Some(act) => act,
             None if constant.is_some() => Act::Forward,
-            None => Act::Kernel(self.kernel(id, node, &inputs)?),
+            None => {
+                let kernel;
+                (kernel, memory) = self.kernel(id, node, &inputs)?;
+                Act::Kernel(kernel)
+            }
         };
         let hands_on = match &act {
             Act::Kernel(kernel) => kernel.is_identity() && inputs.len() == node.signature.outputs.len(),
@@ -251,7 +260,7 @@ impl Builder<'_> {
         }
         self.controls.insert(id, vec![position]);
         self.late.extend(late);
-        self.drafts.push(Draft::of(id, act, device, inputs, controls));
+        self.drafts.push(Draft { memory, ..Draft::of(id, act, device, inputs, controls) });
         Ok(())
     }
 
@@ -355,17 +364,26 @@ impl Builder<'_> {
         let signature = Arc::new(Signature::new(op, attrs)?);
         let name = format!("{}/{}", self.graph.node(id).name, op.name);
         let place = &*self.options.devices[device as usize];
-        let kernel = self.make_kernel(&name, op, attrs, &signature, place, &[])?;
+        let (kernel, memory) = self.make_kernel(&name, op, attrs, &signature, place, &[])?;
         let own = Some(Box::new(Own { name, op, signature }));
-        self.drafts.push(Draft { id, act: Act::Kernel(kernel), device, own, inputs, controls });
+        self.drafts.push(Draft { id, act: Act::Kernel(kernel), device, memory, own, inputs, controls });
         Ok(self.drafts.len() as u32 - 1)
     }
 
-    fn kernel(&self, id: NodeId, node: &Node, inputs: &[Source]) -> Result<Arc<dyn DynKernel>> {
+    fn kernel(&self, id: NodeId, node: &Node, inputs: &[Source]) -> Result<Made> {
         if node.op.def.is_stateful
             && let Some(kernel) = lock(self.options.kernels).get(&id)
         {
-            return Ok(kernel.clone());
+            let query = NodeQuery {
+                node: &node.name,
+                op: &node.op.def.name,
+                attrs: &node.attrs,
+                device: self.device(id).device_type(),
+                capabilities: self.device(id).capabilities(),
+            };
+            let def = self.graph.registry().find_kernel(query)?;
+            let memory = NodeMemory::of(def, node.op.def, &node.attrs, &node.signature);
+            return Ok((kernel.clone(), memory.map(Box::new)));
         }
         // A stateful kernel outlives the plan, and in another plan the input may be fed.
         let constant = |source: &Source| match source {
@@ -373,13 +391,13 @@ impl Builder<'_> {
             _ => None,
         };
         let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();
-        let kernel =
+        let (kernel, memory) =
             self.make_kernel(&node.name, node.op.def, &node.attrs, &node.signature, self.device(id), &constants)?;
         if node.op.def.is_stateful {
             // Of two that were made at once, both plans take the first.
-            return Ok(lock(self.options.kernels).entry(id).or_insert(kernel).clone());
+            return Ok((lock(self.options.kernels).entry(id).or_insert(kernel).clone(), memory));
         }
-        Ok(kernel)
+        Ok((kernel, memory))
     }
 
     fn make_kernel(
@@ -390,7 +408,7 @@ impl Builder<'_> {
         signature: &Signature,
         device: &dyn Device,
         constants: &[Option<Tensor>],
-    ) -> Result<Arc<dyn DynKernel>> {
+    ) -> Result<Made> {
         let query = NodeQuery {
             node: name,
             op: &op.name,
@@ -415,7 +433,7 @@ impl Builder<'_> {
             }),
         };
         let kernel = def.make(&construction).map_err(|error| error.at_node(name, &op.name, device.name()))?;
-        Ok(kernel.into())
+        Ok((kernel.into(), NodeMemory::of(def, op, attrs, signature).map(Box::new)))
     }
 
     /// Adds a node that waits for each feed.
@@ -460,6 +478,7 @@ impl Builder<'_> {
             id: output.node,
             act: Act::Kernel(kernel),
             device,
+            memory: None,
             own,
             inputs,
             controls: Vec::new(),
@@ -585,6 +604,7 @@ impl Builder<'_> {
                 name: name.clone(),
                 references: self.references(draft, node),
                 unused_outputs,
+                memory: draft.memory.clone(),
             });
         }
         let mut initial: Vec<u32> =
@@ -639,11 +659,6 @@ impl Builder<'_> {
             is_initialized: !node.op.def.allows_uninitialized_input,
             source: self.graph.output_name(input),
         });
-        // What the runtime does itself looks at no value.
-        if matches!(draft.act, Act::Kernel(_)) {
-            references.collect()
-        } else {
-            references.filter(|reference| reference.is_read).collect()
-        }
+        references.filter(|reference| reference.is_read || reference.is_initialized).collect()
     }
 }

@@ -16,7 +16,7 @@ use super::executor::State;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Output};
-use crate::kernel::DynKernel;
+use crate::kernel::{DynKernel, NodeMemory};
 use crate::op::{OpDef, Signature};
 use crate::step::FunctionLibrary;
 use crate::tensor::Tensor;
@@ -80,6 +80,7 @@ pub(super) struct PlanNode {
     pub(super) references: Box<[ReferenceInput]>,
     /// See [`RunInfo::unused_outputs`](crate::kernel::RunInfo).
     pub(super) unused_outputs: u64,
+    pub(super) memory: Option<Box<NodeMemory>>,
 }
 
 /// An input that comes from an output of type `Ref(T)`.

@@ -1,0 +1,88 @@
+//! Where a node's tensors live, and which inputs are kept for which outputs.
+
+use super::KernelDef;
+use crate::attr::{AttrMap, AttrValue};
+use crate::dtype::DataType;
+use crate::op::{OpDef, Signature};
+
+/// Where a tensor of a node lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryType {
+    /// On the device that the node runs on.
+    Device,
+    /// In the memory of the host, for kernels that look at it before they set to work.
+    Host,
+}
+
+/// What a plan knows of a node's memory; most nodes have nothing to be known.
+///
+/// An attr `_forward_input`, of pairs `[input, output]`, keeps an input for one output: no other output is forwarded from
+/// it. An output that an attr `_scoped_allocator` names is not forwarded from any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeMemory {
+    host_inputs: Vec<usize>,
+    host_outputs: Vec<usize>,
+    /// Which input is kept for which output.
+    kept: Vec<(usize, usize)>,
+    never_forwarded: Vec<usize>,
+}
+
+impl NodeMemory {
+    /// That of a node of `op` with this kernel; `None` if there is nothing to be known. What does not fit the node is
+    /// passed over.
+    pub fn of(kernel: &KernelDef, op: &OpDef, attrs: &AttrMap, signature: &Signature) -> Option<NodeMemory> {
+        let hosted = |names: Vec<&str>, ranges: &[std::ops::Range<usize>]| -> Vec<usize> {
+            let is_host = |name: &str| kernel.host_memory.contains(&name);
+            names
+                .into_iter()
+                .zip(ranges)
+                .filter(|(name, _)| is_host(name))
+                .flat_map(|(_, range)| range.clone())
+                .collect()
+        };
+        let pairs = |name: &str| -> Vec<(usize, usize)> {
+            let Some(AttrValue::ListInt(list)) = attrs.get(name) else { return Vec::new() };
+            let number = |value: i64| usize::try_from(value).ok();
+            list.chunks_exact(2).filter_map(|pair| Some((number(pair[0])?, number(pair[1])?))).collect()
+        };
+        let (inputs, outputs) = (signature.inputs.len(), signature.outputs.len());
+        let never_forwarded: Vec<usize> = pairs("_scoped_allocator").into_iter().map(|(output, _)| output).collect();
+        let fits = |&(input, output): &(usize, usize)| {
+            input < inputs && output < outputs && !never_forwarded.contains(&output)
+        };
+        let memory = NodeMemory {
+            host_inputs: hosted(op.inputs.iter().map(|arg| &*arg.name).collect(), &signature.input_ranges),
+            host_outputs: hosted(op.outputs.iter().map(|arg| &*arg.name).collect(), &signature.output_ranges),
+            kept: pairs("_forward_input").into_iter().filter(fits).collect(),
+            never_forwarded,
+        };
+        (memory != NodeMemory::default()).then_some(memory)
+    }
+
+    pub(super) fn input(&self, index: usize, dtype: DataType) -> MemoryType {
+        memory_type(dtype, &self.host_inputs, index)
+    }
+
+    pub(super) fn output(&self, index: usize, dtype: DataType) -> MemoryType {
+        memory_type(dtype, &self.host_outputs, index)
+    }
+
+    /// Whether nobody reserved the input for another output, nor the output for another memory. `None` stands for a
+    /// tensor that is no output.
+    pub(super) fn may_forward(&self, input: usize, output: Option<usize>) -> bool {
+        let kept_for = |&(other, output): &(usize, usize)| (other == input).then_some(output);
+        let is_free = !output.is_some_and(|output| self.never_forwarded.contains(&output));
+        let mut reservations = self.kept.iter().filter_map(kept_for).peekable();
+        is_free && (reservations.peek().is_none() || reservations.any(|reserved| Some(reserved) == output))
+    }
+}
+
+/// Strings and handles are always found on the host.
+fn memory_type(dtype: DataType, hosted: &[usize], index: usize) -> MemoryType {
+    let is_host = matches!(dtype, DataType::String | DataType::Resource) || hosted.contains(&index);
+    if is_host { MemoryType::Host } else { MemoryType::Device }
+}
+
+pub(super) fn memory_without_plan(dtype: DataType) -> MemoryType {
+    memory_type(dtype, &[], 0)
+}

@@ -1,0 +1,45 @@
+//! Work of a kernel on the threads that nodes run on.
+
+use std::sync::Arc;
+
+use crate::device::Device;
+use crate::error::catch_panic;
+use crate::step::{InterOp, Step};
+
+/// Runs closures on the threads that the nodes of a step run on. It may outlive the kernel's run: the step ends only
+/// when all that it was given has run.
+#[derive(Clone)]
+pub struct Runner {
+    step: Arc<Step>,
+    pool: Option<Arc<rayon::ThreadPool>>,
+}
+
+impl Runner {
+    pub(super) fn new(step: &Arc<Step>, device: Option<&dyn Device>) -> Runner {
+        let pool = match step.inter_op() {
+            InterOp::Devices => device.and_then(Device::pool).cloned(),
+            InterOp::Caller => None,
+            InterOp::Pool(pool) => Some(pool.clone()),
+        };
+        Runner { step: step.clone(), pool }
+    }
+
+    /// Runs `work` on one of the threads, or at once if there are none but the calling one. If it panics, the step fails.
+    pub fn run(&self, work: impl FnOnce() + Send + 'static) {
+        let (step, deferred) = (self.step.clone(), self.step.defer());
+        let work = move || {
+            let done = catch_panic("a part of a kernel's work", || {
+                work();
+                Ok(())
+            });
+            if let Err(error) = done {
+                step.cancellation().cancel(error.clone());
+                deferred.fail(error);
+            }
+        };
+        match &self.pool {
+            Some(pool) => pool.spawn(work),
+            None => work(),
+        }
+    }
+}
