@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+use std::thread::JoinHandle;
 
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
@@ -19,7 +20,9 @@ use crate::transfer;
 
 /// The thread that waits for the device on behalf of all read-backs, and the buffers through which they go.
 pub(crate) struct ReadBacks {
-    poke: Mutex<Sender<()>>,
+    /// Taken when the thread is to end.
+    poke: Mutex<Option<Sender<()>>>,
+    thread: Option<JoinHandle<()>>,
     staging: Mutex<HashMap<u64, Vec<wgpu::Buffer>>>,
 }
 
@@ -36,8 +39,9 @@ impl ReadBacks {
             }
         };
         let spawned = std::thread::Builder::new().name("kernlink-gpu".to_owned()).spawn(work);
-        spawned.map_err(|error| Error::resource_exhausted(format!("cannot start the GPU's thread: {error}")))?;
-        Ok(ReadBacks { poke: Mutex::new(poke), staging: Mutex::default() })
+        let thread =
+            spawned.map_err(|error| Error::resource_exhausted(format!("cannot start the GPU's thread: {error}")))?;
+        Ok(ReadBacks { poke: Mutex::new(Some(poke)), thread: Some(thread), staging: Mutex::default() })
     }
 
     fn staging(&self, gpu: &Gpu, size: u64) -> wgpu::Buffer {
@@ -51,6 +55,17 @@ impl ReadBacks {
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         })
+    }
+}
+
+impl Drop for ReadBacks {
+    /// Waits for the thread: it holds the device, which must not outlive the program's end.
+    fn drop(&mut self) {
+        lock(&self.poke).take();
+        // The last holder of the device may be a read-back that ends on the thread itself.
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -118,7 +133,9 @@ pub(crate) fn begin(gpu: &Arc<Gpu>, memory: &GpuMemory, dtype: DataType, shape: 
         }
     };
     staging.map_async(wgpu::MapMode::Read, ..size, done);
-    // The thread is there as long as the sender.
-    let _ = lock(&gpu.read_backs.poke).send(());
+    if let Some(poke) = &*lock(&gpu.read_backs.poke) {
+        // The thread is there as long as the sender.
+        let _ = poke.send(());
+    }
     ReadBack(slot)
 }
