@@ -348,10 +348,13 @@ fn a_kernel_may_learn_that_its_input_is_dead() {
 
 // ---- together with others ----
 
+type Key = (i32, i64, i64);
+
 /// Adds the members' tensors up, within this process.
 #[derive(Default)]
 struct Sums {
-    state: Mutex<HashMap<(i32, i64, i64), (f32, usize)>>,
+    /// The sum, and how many brought something, by group, instance and step.
+    state: Mutex<HashMap<Key, (f32, usize)>>,
     changed: Waiters,
     aborted: Mutex<Vec<Code>>,
 }
