@@ -30,7 +30,7 @@ impl<T: Send + Sync + 'static> OpKernel<Pick> for PickKernel<T> {
     }
 }
 
-#[register_kernel(device = Gpu, op = Pick, requires = ["f16", "f16", ""])]
+#[register_kernel(device = Gpu, op = Pick, requires = ["f16", ""])]
 type Requires = PickKernel<f32>;
 
 fn main() {}
