@@ -11,7 +11,7 @@ mod unary;
 
 #[cfg(any(feature = "math", feature = "nn"))]
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
-#[cfg_attr(not(feature = "math"), expect(dead_code, reason = "activations need few of the functions"))]
+#[cfg_attr(not(feature = "math"), allow(dead_code, reason = "activations need few of the functions"))]
 mod fast;
 
 #[cfg(feature = "nn")]
