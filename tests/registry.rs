@@ -203,7 +203,7 @@ fn a_kernel_is_for_devices_that_can_do_what_it_requires() {
     registry.register_kernel(plain).unwrap();
     assert!(std::ptr::eq(registry.find_kernel(can(&["f16"])).unwrap(), plain));
     assert!(std::ptr::eq(registry.find_kernel(can(&["f16", "i64", "subgroups"])).unwrap(), fast));
-    assert_eq!(registry.kernel_priority(can(&["f16", "subgroups"])).unwrap(), Some(1));
+    assert_eq!(registry.find_kernel_if_any(can(&["f16", "subgroups"])).unwrap().map(|kernel| kernel.priority), Some(1));
     assert_eq!(registry.supported_devices(can(&[]), &[GPU, CPU]).unwrap(), [(GPU, 0), (CPU, 0)]);
 }
 

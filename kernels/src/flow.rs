@@ -13,6 +13,7 @@ struct PlaceholderKernel {
 }
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default)]
 impl OpKernel<ops::Placeholder> for PlaceholderKernel {
     fn new(ctx: &KernelConstruction<'_, ops::Placeholder>) -> Result<Self> {
         Ok(Self { shape: ctx.attrs().shape.clone() })
@@ -42,6 +43,7 @@ struct ConstKernel {
 }
 
 #[register_kernel(device = Cpu, system)]
+#[register_kernel(device = Default, system)]
 impl OpKernel<ops::Const> for ConstKernel {
     fn new(ctx: &KernelConstruction<'_, ops::Const>) -> Result<Self> {
         let attrs = ctx.attrs();
@@ -77,7 +79,7 @@ fn hand_on(ctx: &mut RawContext<'_>) -> Result<()> {
 struct IdentityKernel;
 
 macro_rules! identities {
-    ($($op:ident: $is_identity:literal),* $(,)?) => {$(
+    ($($op:ident $([$dtype:ident: $input:literal, $output:literal])?: $is_identity:literal),* $(,)?) => {$(
         #[register_kernel(device = Cpu)]
         impl OpKernel<ops::$op> for IdentityKernel {
             fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
@@ -96,15 +98,38 @@ macro_rules! identities {
                 $is_identity
             }
         }
+
+        $(
+            const _: () = {
+                #[register_kernel(device = Default, op = ops::$op, $dtype = [
+                    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, resource, string,
+                    uint16, uint32, uint64, uint8, variant,
+                ])]
+                #[register_kernel(device = Default, op = ops::$op, $dtype = [int32], host_memory = [$input, $output])]
+                type AnywhereKernel = IdentityKernel;
+            };
+        )?
     )*};
 }
 
-// A PlaceholderWithDefault is kept apart from its default: what depends on it must not take it for a constant.
-identities!(Identity: true, IdentityN: true, PlaceholderWithDefault: false, PreventGradient: true, StopGradient: true, Snapshot: true);
+// A PlaceholderWithDefault is kept apart from its default: what depends on it must not take it for a constant. On devices
+// small integers stay in host memory, where TensorFlow has them: they count and index.
+identities!(
+    Identity[T: "input", "output"]: true,
+    IdentityN: true,
+    PlaceholderWithDefault[dtype: "input", "output"]: false,
+    PreventGradient[T: "input", "output"]: true,
+    StopGradient[T: "input", "output"]: true,
+    Snapshot[T: "input", "output"]: true,
+);
+
+#[register_kernel(device = Default, op = ops::IdentityN)]
+type IdentityNKernel = IdentityKernel;
 
 struct NoOpKernel;
 
 #[register_kernel(device = Cpu, system)]
+#[register_kernel(device = Default, system)]
 impl OpKernel<ops::NoOp> for NoOpKernel {
     fn new(_: &KernelConstruction<'_, ops::NoOp>) -> Result<Self> {
         Ok(Self)
@@ -123,6 +148,10 @@ impl OpKernel<ops::NoOp> for NoOpKernel {
 struct RefIdentityKernel;
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8, variant,
+])]
+#[register_kernel(device = Default, T = [int32, resource, string], host_memory = ["input", "output"])]
 impl OpKernel<ops::RefIdentity> for RefIdentityKernel {
     fn new(_: &KernelConstruction<'_, ops::RefIdentity>) -> Result<Self> {
         Ok(Self)

@@ -10,6 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
@@ -48,6 +49,12 @@ pub trait Device: Any + Send + Sync {
     /// Whether tensors of the device's kernels are in memory that the host does not see.
     fn has_own_memory(&self) -> bool {
         false
+    }
+
+    /// Whether the device's own memory can hold elements of a dtype. Nodes that would have others there run elsewhere, also
+    /// those that only hand them on.
+    fn holds(&self, dtype: DataType) -> bool {
+        dtype.is_pod()
     }
 
     /// What the device can do that not every one of its type can: see
@@ -131,11 +138,16 @@ impl CpuDevice {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
-        let name = "/device:CPU:0".to_owned();
         if threads == 1 {
-            return Ok(CpuDevice { name, pool: None });
+            return Ok(CpuDevice::on_caller());
         }
+        let name = "/device:CPU:0".to_owned();
         Ok(CpuDevice { name, pool: Some(thread_pool("kernlink", threads)?) })
+    }
+
+    /// A device whose kernels run on the threads that call.
+    pub fn on_caller() -> CpuDevice {
+        CpuDevice { name: "/device:CPU:0".to_owned(), pool: None }
     }
 
     /// The `number`-th device on the same threads: what runs there is placed apart, and copied to and fro.

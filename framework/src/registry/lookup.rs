@@ -72,14 +72,14 @@ impl Registry {
         matches!(self.tables().find(&query), Found::One(_))
     }
 
-    /// The priority of the kernel for a node; `None` if it has none.
+    /// The kernel for a node; `None` if it has none.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if several kernels match with equal right.
-    pub fn kernel_priority(&self, query: NodeQuery<'_>) -> Result<Option<i32>> {
+    pub fn find_kernel_if_any(&self, query: NodeQuery<'_>) -> Result<Option<&'static KernelDef>> {
         let found = self.tables().find(&query);
         match found {
-            Found::One(kernel) => Ok(Some(kernel.priority)),
+            Found::One(kernel) => Ok(Some(kernel)),
             Found::None => Ok(None),
             Found::Several(first, second) => Err(ambiguous(query.node, first, second)),
         }
@@ -93,8 +93,8 @@ impl Registry {
     pub fn supported_devices(&self, query: NodeQuery<'_>, devices: &[DeviceType]) -> Result<Vec<(DeviceType, i32)>> {
         let mut supported = Vec::new();
         for &device in devices {
-            if let Some(priority) = self.kernel_priority(NodeQuery { device, ..query })? {
-                supported.push((device, priority));
+            if let Some(kernel) = self.find_kernel_if_any(NodeQuery { device, ..query })? {
+                supported.push((device, kernel.priority));
             }
         }
         supported.sort_by_key(|&(_, priority)| std::cmp::Reverse(priority));

@@ -12,7 +12,7 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
-use crate::tensor::Tensor;
+use crate::tensor::{ResourceHandle, Tensor};
 
 /// How deeply calls may be nested.
 const MAX_DEPTH: u32 = 1_000;
@@ -139,23 +139,31 @@ struct Body {
 }
 
 impl Body {
-    fn plan(&self) -> Result<Arc<Plan>> {
-        self.plan.get_or_init(|| self.make_plan().map(Arc::new)).clone()
+    fn plan(&self, arguments: &[Tensor]) -> Result<Arc<Plan>> {
+        self.plan.get_or_init(|| self.make_plan(arguments).map(Arc::new)).clone()
     }
 
     #[cold]
-    fn make_plan(&self) -> Result<Plan> {
+    fn make_plan(&self, arguments: &[Tensor]) -> Result<Plan> {
         let shared = self.shared.upgrade().ok_or_else(outlived)?;
         let body = shared.graph.function_body(&self.call)?;
+        let devices = &shared.devices;
+        let held = body.arguments.iter().zip(arguments).filter_map(|(argument, tensor)| {
+            let device = &tensor.as_slice::<ResourceHandle>().ok()?.first()?.device;
+            Some((argument.node, device_named(devices, device)?))
+        });
+        let placer = Placer {
+            default: device_named(devices, &self.device),
+            held: held.collect(),
+            ..Placer::new(devices, shared.is_soft)
+        };
         let request =
             Request { feeds: body.arguments, fetches: body.results, targets: body.targets, is_partial: false };
-        let devices = &shared.devices;
-        let default = devices.iter().position(|device| device.name() == self.device).map(|index| index as u32);
-        let placer = Placer { devices, is_soft: shared.is_soft, default };
         let options = PlanOptions {
             devices,
             placement: &placer.place(&body.graph)?,
             kernels: &Mutex::default(),
+            uploads: &Mutex::default(),
             session: &shared.session,
             functions: &self.functions,
         };
@@ -184,8 +192,12 @@ impl Body {
                 )));
             }
         }
-        Ok(Run::new(&self.plan()?, step, Place { depth, stays: false }, arguments.into()))
+        Ok(Run::new(&self.plan(&arguments)?, step, Place { depth, stays: false }, arguments.into()))
     }
+}
+
+fn device_named(devices: &[Arc<dyn Device>], name: &str) -> Option<u32> {
+    devices.iter().position(|device| device.name() == name).map(|index| index as u32)
 }
 
 impl Function for Body {

@@ -10,8 +10,8 @@ use crate::attr::AttrValue;
 use crate::device::{Device, DeviceName};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, NodeId};
-use crate::kernel::{CPU, DeviceType, GPU};
+use crate::graph::{Graph, Node, NodeId};
+use crate::kernel::{CPU, DeviceType, GPU, KernelDef};
 use crate::registry::NodeQuery;
 
 /// What the prefix of a colocation in the attr `_class` is.
@@ -22,8 +22,10 @@ pub(super) struct Placer<'p> {
     pub(super) devices: &'p [Arc<dyn Device>],
     /// Whether a request that cannot be met is given up.
     pub(super) is_soft: bool,
-    /// Where nodes go that ask for nothing: the device of the call, for the nodes of a function.
+    /// Of devices of one type, where nodes go that ask for nothing: the device of the call, for the nodes of a function.
     pub(super) default: Option<u32>,
+    /// Nodes that give resources, and the devices that hold these: the arguments of a function.
+    pub(super) held: HashMap<NodeId, u32>,
 }
 
 /// What is known of a group of nodes that must be together.
@@ -33,11 +35,15 @@ struct Group {
     requested: DeviceName,
     /// A node that asks for the device.
     asks: Option<NodeId>,
-    /// The types of devices that have kernels, with the kernels' least priority there; `None` for any.
-    types: Option<Vec<(DeviceType, i32)>>,
+    /// The devices that have kernels, with the kernels' least priority there; `None` for any.
+    devices: Option<Vec<(u32, i32)>>,
 }
 
-impl Placer<'_> {
+impl<'p> Placer<'p> {
+    pub(super) fn new(devices: &'p [Arc<dyn Device>], is_soft: bool) -> Placer<'p> {
+        Placer { devices, is_soft, default: None, held: HashMap::new() }
+    }
+
     /// For each node of a graph, its device.
     ///
     /// # Errors
@@ -88,6 +94,9 @@ impl Placer<'_> {
             node
         }
         let mut parents: Vec<usize> = (0..graph.nodes().len()).collect();
+        // A resource has its tensors in one memory.
+        let mut resources: HashMap<(&[u8], &[u8]), usize> = HashMap::new();
+        let are_apart = self.has_own_memory();
         for id in graph.ids() {
             let node = graph.node(id);
             let mut join = |other: usize| {
@@ -108,6 +117,9 @@ impl Placer<'_> {
                 })?;
                 join(other.index());
             }
+            if let Some(resource) = named_resource(node).filter(|_| are_apart) {
+                join(*resources.entry(resource).or_insert(id.index()));
+            }
             for (input, slot) in node.inputs.iter().zip(&node.signature.inputs) {
                 if slot.is_ref || slot.dtype == DataType::Resource {
                     join(input.node.index());
@@ -117,23 +129,28 @@ impl Placer<'_> {
         Ok((0..parents.len()).map(|node| root(&mut parents, node)).collect())
     }
 
+    fn has_own_memory(&self) -> bool {
+        self.devices.iter().any(|device| device.has_own_memory())
+    }
+
     fn group_of_one(&self, graph: &Graph, id: NodeId) -> Result<Group> {
         let node = graph.node(id);
-        let requested = DeviceName::parse(&node.device)
+        let mut requested = DeviceName::parse(&node.device)
             .map_err(|error| error.at_node(&node.name, &node.op.def.name, &node.device))?;
-        let mut types: Vec<DeviceType> = Vec::new();
-        for device in self.devices {
-            if !types.contains(&device.device_type()) {
-                types.push(device.device_type());
+        if let Some(&holder) = self.held.get(&id).filter(|_| self.has_own_memory()) {
+            requested = full_name(self.devices[holder as usize].name())?;
+        }
+        let mut devices = Vec::new();
+        for (index, device) in self.devices.iter().enumerate() {
+            let kernel = graph.registry().find_kernel_if_any(query(node, &**device))?;
+            if let Some(kernel) = kernel.filter(|kernel| holds_all(&**device, node, kernel)) {
+                devices.push((index as u32, kernel.priority));
             }
         }
-        let query =
-            NodeQuery { node: &node.name, op: &node.op.def.name, attrs: &node.attrs, device: CPU, capabilities: &[] };
-        let supported = graph.registry().supported_devices(query, &types)?;
         // What has no kernel at all is reported when it is to run.
-        let types = (!supported.is_empty()).then_some(supported);
+        let devices = (!devices.is_empty()).then_some(devices);
         let asks = (requested != DeviceName::default()).then_some(id);
-        Ok(Group { node: id, requested, asks, types })
+        Ok(Group { node: id, requested, asks, devices })
     }
 
     fn merged(&self, graph: &Graph, a: Group, b: Group) -> Result<Group> {
@@ -153,11 +170,11 @@ impl Placer<'_> {
                 })?
             }
         };
-        let types = match (a.types, b.types) {
+        let devices = match (a.devices, b.devices) {
             (Some(of_a), Some(of_b)) => {
-                let both = of_a.iter().filter_map(|&(kind, priority)| {
-                    let other = of_b.iter().find(|(other, _)| *other == kind)?;
-                    Some((kind, priority.min(other.1)))
+                let both = of_a.iter().filter_map(|&(device, priority)| {
+                    let other = of_b.iter().find(|(other, _)| *other == device)?;
+                    Some((device, priority.min(other.1)))
                 });
                 let both: Vec<_> = both.collect();
                 if both.is_empty() {
@@ -166,15 +183,15 @@ impl Placer<'_> {
                          other nodes colocated with them.\n  {}\n  {}",
                         name(a.node),
                         name(b.node),
-                        describe(graph, a.node, &of_a),
-                        describe(graph, b.node, &of_b),
+                        self.describe(graph, a.node, &of_a),
+                        self.describe(graph, b.node, &of_b),
                     )));
                 }
                 Some(both)
             }
             (a, b) => a.or(b),
         };
-        Ok(Group { node: a.node, requested, asks: a.asks.or(b.asks), types })
+        Ok(Group { node: a.node, requested, asks: a.asks.or(b.asks), devices })
     }
 
     /// The device of a group.
@@ -188,23 +205,26 @@ impl Placer<'_> {
         }
         let node = graph.node(group.asks.unwrap_or(group.node));
         let available: Vec<String> = self.devices.iter().map(|device| device.name().to_owned()).collect();
-        let is_there = names.iter().any(|name| group.requested.matches(name));
-        let message = if is_there {
-            let kind = group.requested.device_type.clone().unwrap_or_default();
-            let types = group.types.as_deref().unwrap_or_default();
-            format!(
-                "Could not satisfy explicit device specification '{}' because no supported kernel for {kind} devices is \
-                 available.\n  {}",
-                group.requested,
-                describe(graph, group.node, types)
-            )
-        } else {
-            format!(
+        let meant = names.iter().position(|name| group.requested.matches(name));
+        let message = match meant {
+            Some(meant) => {
+                let device = &self.devices[meant];
+                let why = graph.registry().find_kernel(query(graph.node(group.node), &**device)).err();
+                let why = why.map(|error| format!("\n  {}", error.message())).unwrap_or_default();
+                format!(
+                    "Could not satisfy explicit device specification '{}' because no supported kernel for {} devices is \
+                     available.\n  {}{why}",
+                    group.requested,
+                    group.requested.device_type.clone().unwrap_or_default(),
+                    self.describe(graph, group.node, group.devices.as_deref().unwrap_or_default())
+                )
+            }
+            None => format!(
                 "Operation was explicitly assigned to {} but available devices are [ {} ]. Make sure the device \
                  specification refers to a valid device.",
                 group.requested,
                 available.join(", ")
-            )
+            ),
         };
         let message = format!("Cannot assign a device for operation {}: {message}", node.name);
         Err(Error::invalid_argument(message).at_node(&node.name, &node.op.def.name, &node.device))
@@ -212,23 +232,34 @@ impl Placer<'_> {
 
     /// The first device that a name means and that has kernels for a group.
     fn first(&self, group: &Group, requested: &DeviceName, names: &[DeviceName]) -> Option<u32> {
-        let priority = |kind: DeviceType| match &group.types {
+        let priority = |index: usize| match &group.devices {
             None => Some(0),
-            Some(types) => types.iter().find(|(other, _)| *other == kind).map(|&(_, priority)| priority),
+            Some(devices) => devices.iter().find(|(other, _)| *other as usize == index).map(|&(_, priority)| priority),
         };
         let default = self.default.filter(|_| *requested == DeviceName::default());
-        let suits =
-            |index: &usize| requested.matches(&names[*index]) && priority(self.devices[*index].device_type()).is_some();
+        let suits = |index: &usize| requested.matches(&names[*index]) && priority(*index).is_some();
         let rank = |&index: &usize| {
-            let kind = self.devices[index].device_type();
-            let is_default = default == Some(index as u32);
-            (is_default, priority(kind), device_priority(kind), std::cmp::Reverse(index))
+            let kind = device_priority(self.devices[index].device_type());
+            (priority(index), kind, default == Some(index as u32), std::cmp::Reverse(index))
         };
         (0..self.devices.len()).filter(suits).max_by_key(rank).map(|index| index as u32)
     }
 
+    /// A node with the types of devices that have kernels for it.
+    fn describe(&self, graph: &Graph, id: NodeId, devices: &[(u32, i32)]) -> String {
+        let node = graph.node(id);
+        let mut types: Vec<String> = Vec::new();
+        for (device, _) in devices {
+            let kind = self.devices[*device as usize].device_type().to_string();
+            if !types.contains(&kind) {
+                types.push(kind);
+            }
+        }
+        format!("{} ({}) has kernels for: [ {} ]", node.name, node.op.def.name, types.join(", "))
+    }
+
     /// Moves nodes that ask for nothing to where it saves a copy: what has no inputs and one user goes to the user, what
-    /// only looks at its input's shape or hands it on goes to the input.
+    /// only looks at its input's shape or hands it on goes to the input, if that is computed.
     fn follow_neighbours(
         &self,
         graph: &Graph,
@@ -240,14 +271,15 @@ impl Placer<'_> {
         groups_of.iter().for_each(|root| *sizes.entry(*root).or_default() += 1);
         let may_move = |id: NodeId, to: u32| {
             let group = &groups[&groups_of[id.index()]];
-            let kind = self.devices[to as usize].device_type();
             sizes[&groups_of[id.index()]] == 1
                 && group.requested == DeviceName::default()
-                && group.types.as_ref().is_none_or(|types| types.iter().any(|(other, _)| *other == kind))
+                && group.devices.as_ref().is_none_or(|devices| devices.iter().any(|(other, _)| *other == to))
         };
         for id in graph.ids() {
             let node = graph.node(id);
-            let follows = matches!(&*node.op.def.name, "Shape" | "ShapeN" | "Size" | "Rank" | "Identity");
+            let op = &*node.op.def.name;
+            let is_computed = node.inputs.first().is_some_and(|input| !graph.node(input.node).inputs.is_empty());
+            let follows = looks_at_shapes(op) || op == "Identity" || (is_computed && hands_on(op));
             if let (true, Some(input)) = (follows, node.inputs.first())
                 && may_move(id, placement[input.node.index()])
             {
@@ -290,9 +322,50 @@ fn device_priority(kind: DeviceType) -> i32 {
     }
 }
 
-/// A node with the types of devices that have kernels for it.
-fn describe(graph: &Graph, id: NodeId, types: &[(DeviceType, i32)]) -> String {
-    let node = graph.node(id);
-    let types: Vec<String> = types.iter().map(|(kind, _)| kind.to_string()).collect();
-    format!("{} ({}) has kernels for: [ {} ]", node.name, node.op.def.name, types.join(", "))
+/// Whether a device can hold what a node would have in its memory.
+fn holds_all(device: &dyn Device, node: &Node, kernel: &KernelDef) -> bool {
+    if !device.has_own_memory() || node.op.def.name == "Const" {
+        // A constant is where it is wanted.
+        return true;
+    }
+    let slots = kernel.host_slots(node.op.def, &node.signature);
+    let inputs = node.signature.inputs.iter().zip(&slots.inputs);
+    let looks_at_shapes = looks_at_shapes(&node.op.def.name);
+    let mut kept = inputs.filter(|_| !looks_at_shapes).chain(node.signature.outputs.iter().zip(&slots.outputs));
+    kept.all(|(slot, is_on_host)| *is_on_host || device.holds(slot.dtype))
+}
+
+/// Whether a node hands on what it is given.
+fn hands_on(op: &str) -> bool {
+    let flow = matches!(op, "Switch" | "_SwitchN" | "Merge" | "Enter" | "Exit" | "NextIteration");
+    flow || matches!(op, "IdentityN" | "StopGradient" | "PreventGradient" | "Snapshot" | "PlaceholderWithDefault")
+}
+
+/// Whether an op looks at the shapes of its inputs only.
+pub(super) fn looks_at_shapes(op: &str) -> bool {
+    matches!(op, "Shape" | "ShapeN" | "Size" | "Rank")
+}
+
+/// What a node asks of a device's kernels.
+fn query<'a>(node: &'a Node, device: &'a dyn Device) -> NodeQuery<'a> {
+    NodeQuery {
+        node: &node.name,
+        op: &node.op.def.name,
+        attrs: &node.attrs,
+        device: device.device_type(),
+        capabilities: device.capabilities(),
+    }
+}
+
+/// The container and the name of the resource that a node makes handles of.
+fn named_resource(node: &Node) -> Option<(&[u8], &[u8])> {
+    /// What TensorFlow calls a resource that has no name.
+    const ANONYMOUS: &[u8] = b"cd2c89b7-88b7-44c8-ad83-06c2a9158347";
+    let is_handle = node.inputs.is_empty() && node.signature.outputs.first()?.dtype == DataType::Resource;
+    let text = |attr: &str| match node.attrs.get(attr) {
+        Some(AttrValue::String(text)) => Some(text.as_bytes()),
+        _ => None,
+    };
+    let name = text("shared_name").filter(|name| is_handle && !name.is_empty() && *name != ANONYMOUS)?;
+    Some((text("container").unwrap_or_default(), name))
 }

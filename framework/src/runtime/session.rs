@@ -11,7 +11,7 @@ use super::functions::Functions;
 use super::options::{RunMetadata, RunOptions, SessionOptions};
 use super::partial::PartialRun;
 use super::place::Placer;
-use super::plan::{Plan, PlanOptions, Request, StatefulKernels};
+use super::plan::{Plan, PlanOptions, Request, StatefulKernels, Uploads};
 use crate::device::{CpuDevice, Device};
 use crate::error::{Code, Error, Result};
 use crate::graph::{Graph, NodeId, Output};
@@ -28,6 +28,7 @@ pub struct Session {
     shared: Arc<Shared>,
     plans: Mutex<HashMap<Signature, Arc<Plan>>>,
     kernels: StatefulKernels,
+    uploads: Uploads,
     functions: Arc<dyn FunctionLibrary>,
     is_soft: bool,
     placement: OnceLock<Result<Vec<u32>>>,
@@ -76,7 +77,7 @@ impl Session {
     }
 
     /// A session on these devices, which several sessions may share. Of `options` all counts but how many threads and
-    /// devices there are.
+    /// devices there are. If none of them is of the host, one of the host's is added, without threads of its own.
     ///
     /// # Panics
     /// If there are no devices.
@@ -85,8 +86,12 @@ impl Session {
         devices: impl IntoIterator<Item = Arc<dyn Device>>,
         options: &SessionOptions,
     ) -> Session {
-        let devices: Arc<[_]> = devices.into_iter().collect();
+        let mut devices: Vec<_> = devices.into_iter().collect();
         assert!(!devices.is_empty(), "a session needs a device");
+        if devices.iter().all(|device| device.has_own_memory()) {
+            devices.push(Arc::new(CpuDevice::on_caller()));
+        }
+        let devices: Arc<[_]> = devices.into();
         let mut context = SessionContext::new(options.resources.clone().unwrap_or_default());
         if let Some(collectives) = &options.collectives {
             context = context.with_collectives(collectives.clone());
@@ -105,6 +110,7 @@ impl Session {
             shared,
             plans: Mutex::default(),
             kernels: Mutex::default(),
+            uploads: Mutex::default(),
             functions,
             is_soft,
             placement: OnceLock::new(),
@@ -118,8 +124,7 @@ impl Session {
 
     /// For each node, which device it runs on.
     fn placement(&self) -> Result<&[u32]> {
-        let place =
-            || Placer { devices: &self.shared.devices, is_soft: self.is_soft, default: None }.place(&self.graph);
+        let place = || Placer::new(&self.shared.devices, self.is_soft).place(&self.graph);
         self.placement.get_or_init(place).as_deref().map_err(Clone::clone)
     }
 
@@ -262,6 +267,7 @@ impl Session {
             devices: &self.shared.devices,
             placement: self.placement()?,
             kernels: &self.kernels,
+            uploads: &self.uploads,
             session: &self.shared.context,
             functions: &self.functions,
         };

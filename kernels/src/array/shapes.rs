@@ -32,6 +32,7 @@ fn shape_tensor(tensor: &Tensor, dtype: DataType) -> Result<Tensor> {
 struct ShapeKernel;
 
 #[register_kernel(device = Cpu, out_type = [int32, int64])]
+#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"])]
 impl OpKernel<ops::Shape> for ShapeKernel {
     fn new(_: &KernelConstruction<'_, ops::Shape>) -> Result<Self> {
         Ok(Self)
@@ -50,6 +51,7 @@ impl OpKernel<ops::Shape> for ShapeKernel {
 struct ShapeNKernel;
 
 #[register_kernel(device = Cpu, out_type = [int32, int64])]
+#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"])]
 impl OpKernel<ops::ShapeN> for ShapeNKernel {
     fn new(_: &KernelConstruction<'_, ops::ShapeN>) -> Result<Self> {
         Ok(Self)
@@ -71,6 +73,7 @@ impl OpKernel<ops::ShapeN> for ShapeNKernel {
 struct SizeKernel;
 
 #[register_kernel(device = Cpu, out_type = [int32, int64])]
+#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"])]
 impl OpKernel<ops::Size> for SizeKernel {
     fn new(_: &KernelConstruction<'_, ops::Size>) -> Result<Self> {
         Ok(Self)
@@ -90,6 +93,7 @@ impl OpKernel<ops::Size> for SizeKernel {
 struct RankKernel;
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["output"])]
 impl OpKernel<ops::Rank> for RankKernel {
     fn new(_: &KernelConstruction<'_, ops::Rank>) -> Result<Self> {
         Ok(Self)

@@ -160,6 +160,7 @@ impl OpKernel<ops::DestroyTemporaryVariable> for DestroyTemporaryVariableKernel 
 struct IsVariableInitializedKernel;
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["is_initialized"])]
 impl OpKernel<ops::IsVariableInitialized> for IsVariableInitializedKernel {
     fn new(_: &KernelConstruction<'_, ops::IsVariableInitialized>) -> Result<Self> {
         Ok(Self)

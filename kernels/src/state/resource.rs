@@ -52,6 +52,7 @@ impl Handle {
 struct VarHandleKernel(Handle);
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["resource"])]
 impl OpKernel<ops::VarHandleOp> for VarHandleKernel {
     fn new(ctx: &KernelConstruction<'_, ops::VarHandleOp>) -> Result<Self> {
         let attrs = ctx.attrs();
@@ -71,6 +72,7 @@ impl OpKernel<ops::VarHandleOp> for VarHandleKernel {
 struct VarHandlesKernel(Vec<Handle>);
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["resources"])]
 impl OpKernel<ops::_VarHandlesOp> for VarHandlesKernel {
     fn new(ctx: &KernelConstruction<'_, ops::_VarHandlesOp>) -> Result<Self> {
         let attrs = ctx.attrs();
@@ -120,9 +122,12 @@ fn value_of(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tenso
         variable.dtype()
     );
     let value = variable.lock().clone();
-    match value {
-        Some(value) => Ok(value),
-        None => {
+    let device = ctx.run().device.filter(|device| device.has_own_memory() && device.holds(dtype));
+    match (value, device) {
+        // The host gave the value.
+        (Some(value), Some(device)) if value.device_memory().is_none() => device.to_device(&value),
+        (Some(value), _) => Ok(value),
+        (None, _) => {
             let ResourceHandle { name, container, .. } = ctx.handle_at(input)?;
             bail!(FailedPrecondition, "Variable {name} in container {container} is uninitialized.")
         }
@@ -132,6 +137,7 @@ fn value_of(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tenso
 struct ReadVariableKernel;
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["resource"])]
 impl OpKernel<ops::ReadVariableOp> for ReadVariableKernel {
     fn new(_: &KernelConstruction<'_, ops::ReadVariableOp>) -> Result<Self> {
         Ok(Self)
@@ -150,6 +156,7 @@ impl OpKernel<ops::ReadVariableOp> for ReadVariableKernel {
 struct ReadVariablesKernel;
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["resources"])]
 impl OpKernel<ops::_ReadVariablesOp> for ReadVariablesKernel {
     fn new(ctx: &KernelConstruction<'_, ops::_ReadVariablesOp>) -> Result<Self> {
         let (inputs, outputs) =
@@ -179,6 +186,10 @@ struct AssignVariableKernel {
     bfloat16, bool, complex128, complex64, double, float, float4_e2m1fn, float8_e4m3fn, float8_e5m2, half, int16, int2,
     int32, int4, int64, int8, qint32, qint8, quint8, resource, string, uint16, uint2, uint32, uint4, uint64, uint8,
     variant,
+])]
+#[register_kernel(device = Default, host_memory = ["resource"], dtype = [
+    bfloat16, bool, complex128, complex64, double, float, float4_e2m1fn, float8_e4m3fn, float8_e5m2, half, int16, int2,
+    int4, int64, int8, resource, string, uint16, uint2, uint32, uint4, uint64, uint8, variant,
 ])]
 impl OpKernel<ops::AssignVariableOp> for AssignVariableKernel {
     fn new(ctx: &KernelConstruction<'_, ops::AssignVariableOp>) -> Result<Self> {
@@ -221,6 +232,7 @@ impl OpKernel<ops::AssignVariableOp> for AssignVariableKernel {
 struct VarIsInitializedKernel;
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["resource", "is_initialized"])]
 impl OpKernel<ops::VarIsInitializedOp> for VarIsInitializedKernel {
     fn new(_: &KernelConstruction<'_, ops::VarIsInitializedOp>) -> Result<Self> {
         Ok(Self)
@@ -241,6 +253,7 @@ impl OpKernel<ops::VarIsInitializedOp> for VarIsInitializedKernel {
 struct VariableShapeKernel;
 
 #[register_kernel(device = Cpu, out_type = [int32, int64])]
+#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["input", "output"])]
 impl OpKernel<ops::VariableShape> for VariableShapeKernel {
     fn new(_: &KernelConstruction<'_, ops::VariableShape>) -> Result<Self> {
         Ok(Self)
@@ -273,6 +286,7 @@ struct DestroyResourceKernel {
 }
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["resource"])]
 impl OpKernel<ops::DestroyResourceOp> for DestroyResourceKernel {
     fn new(ctx: &KernelConstruction<'_, ops::DestroyResourceOp>) -> Result<Self> {
         Ok(Self { ignore_lookup_error: ctx.attrs().ignore_lookup_error })

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 
 use super::constants;
 use super::frames::{self, ROOT, Step};
+use super::locate::{Places, Transfer, Uploads};
 use super::{Action, Edge, External, FeedInfo, NONE, Plan, PlanNode, ReferenceInput, Request, Source};
 use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
 use crate::graph::{Graph, Node, NodeId, Output};
-use crate::kernel::{DynKernel, NodeMemory, RawConstruction, Surroundings};
+use crate::kernel::{DynKernel, HostSlots, KernelDef, NodeMemory, RawConstruction, Surroundings};
 use crate::op::{OpDef, Signature};
 use crate::registry::NodeQuery;
 use crate::runtime::partial::{FeedLater, FetchEarly};
@@ -28,6 +29,7 @@ pub(in crate::runtime) struct PlanOptions<'a> {
     /// For each node of the graph, which of the devices it runs on. Empty if there is but one.
     pub(in crate::runtime) placement: &'a [u32],
     pub(in crate::runtime) kernels: &'a StatefulKernels,
+    pub(in crate::runtime) uploads: &'a Uploads,
     pub(in crate::runtime) session: &'a Arc<SessionContext>,
     pub(in crate::runtime) functions: &'a Arc<dyn FunctionLibrary>,
 }
@@ -54,7 +56,9 @@ impl Plan {
             controls: HashMap::new(),
             drafts: Vec::new(),
             constants: Vec::new(),
+            constant_nodes: Vec::new(),
             late: Vec::new(),
+            places: Places::new(options.devices),
             transfers: HashMap::new(),
         };
         if request.is_partial {
@@ -82,10 +86,13 @@ impl Plan {
             return Err(Error::not_found(missing.join("\n")));
         }
         builder.close_loops()?;
-        if request.is_partial {
+        let fetches = if request.is_partial {
             builder.fetch_early(request)?;
-        }
-        builder.finish(request)
+            Vec::new()
+        } else {
+            builder.fetches(request)?
+        };
+        builder.finish(request, fetches)
     }
 }
 
@@ -97,34 +104,36 @@ fn waited_for(graph: &Graph, needed: &[NodeId], free: &HashSet<NodeId>) -> HashS
 
 /// A node of a plan to be.
 pub(super) struct Draft {
-    id: NodeId,
-    act: Act,
-    device: u32,
-    memory: Option<Box<NodeMemory>>,
+    pub(super) id: NodeId,
+    pub(super) act: Act,
+    pub(super) device: u32,
+    pub(super) memory: Option<Box<NodeMemory>>,
+    /// What it has in host memory, if the device has its own.
+    pub(super) slots: Option<Box<HostSlots>>,
     /// What it is, if that is not the graph's node.
-    own: Option<Box<Own>>,
+    pub(super) own: Option<Box<Own>>,
     pub(super) inputs: Vec<Source>,
     pub(super) controls: Vec<u32>,
 }
 
 impl Draft {
-    fn of(id: NodeId, act: Act, device: u32, inputs: Vec<Source>, controls: Vec<u32>) -> Draft {
-        Draft { id, act, device, memory: None, own: None, inputs, controls }
+    pub(super) fn of(id: NodeId, act: Act, device: u32, inputs: Vec<Source>, controls: Vec<u32>) -> Draft {
+        Draft { id, act, device, memory: None, slots: None, own: None, inputs, controls }
     }
 }
 
 /// A kernel for a node, and what is known of the node's memory.
-type Made = (Arc<dyn DynKernel>, Option<Box<NodeMemory>>);
+pub(super) type Made = (Arc<dyn DynKernel>, Option<Box<NodeMemory>>);
 
 /// What a node is that the graph does not have.
-struct Own {
-    name: String,
-    op: &'static OpDef,
-    signature: Arc<Signature>,
+pub(super) struct Own {
+    pub(super) name: String,
+    pub(super) op: &'static OpDef,
+    pub(super) signature: Arc<Signature>,
 }
 
 /// What a draft does.
-enum Act {
+pub(super) enum Act {
     Kernel(Arc<dyn DynKernel>),
     Forward,
     Switch { by_index: bool },
@@ -165,10 +174,10 @@ impl Act {
     }
 }
 
-struct Builder<'b> {
-    graph: &'b Graph,
-    options: &'b PlanOptions<'b>,
-    feeds: HashMap<Output, u32>,
+pub(super) struct Builder<'b> {
+    pub(super) graph: &'b Graph,
+    pub(super) options: &'b PlanOptions<'b>,
+    pub(super) feeds: HashMap<Output, u32>,
     /// The nodes that others wait for.
     waited_for: HashSet<NodeId>,
     /// The constants that need not wait for what they wait for.
@@ -177,12 +186,15 @@ struct Builder<'b> {
     sources: HashMap<Output, Source>,
     /// The plan nodes that stand for a node as a control input.
     controls: HashMap<NodeId, Vec<u32>>,
-    drafts: Vec<Draft>,
-    constants: Vec<Tensor>,
+    pub(super) drafts: Vec<Draft>,
+    pub(super) constants: Vec<Tensor>,
+    /// The node of each constant.
+    pub(super) constant_nodes: Vec<NodeId>,
     /// Inputs that come from nodes which are added later: draft, position, output.
     late: Vec<(usize, usize, Output)>,
-    /// What was received on a device: draft, output, device.
-    transfers: HashMap<(u32, u32, u32), u32>,
+    pub(super) places: Places,
+    /// What was brought somewhere, and what it is there.
+    pub(super) transfers: HashMap<Transfer, Source>,
 }
 
 impl Builder<'_> {
@@ -203,8 +215,7 @@ impl Builder<'_> {
         controls.dedup();
         let constant = self.graph.constant(Output { node: id, index: 0 });
         if let Some(value) = constant {
-            let source = Source::Constant(self.constants.len() as u32);
-            self.constants.push(value.clone());
+            let source = self.add_constant(id, value.clone());
             if controls.is_empty() || self.free.contains(&id) {
                 self.define(Output { node: id, index: 0 }, source);
                 return Ok(());
@@ -237,18 +248,23 @@ impl Builder<'_> {
             self.controls.insert(id, stands_for.collect());
             return Ok(());
         }
-        let device = self.device_index(id);
-        for source in &mut inputs {
+        let (device, slots) = match constant {
+            None => (self.device_index(id), self.host_slots(id, node)?),
+            // It is on the host until somebody wants it elsewhere.
+            Some(_) => (self.places.host(self.device_index(id)), None),
+        };
+        for (index, source) in inputs.iter_mut().enumerate() {
             let drafts = self.drafts.len();
-            *source = self.brought(*source, device)?;
+            *source = self.brought_to_input(*source, id, (device, slots.as_deref()), index)?;
             let added = self.drafts.len() - drafts;
             late.iter_mut().for_each(|(draft, ..)| *draft += added);
         }
         if matches!(act, Act::Merge) {
             // What is there from the start arrives by an edge like all else, so that the merge runs once.
-            for source in &mut inputs {
+            for (index, source) in inputs.iter_mut().enumerate() {
                 if matches!(source, Source::Constant(_) | Source::Feed(_)) {
-                    self.drafts.push(Draft::of(id, Act::Forward, device, vec![*source], Vec::new()));
+                    let place = self.wanted_place(device, slots.as_deref(), index);
+                    self.drafts.push(Draft::of(id, Act::Forward, place, vec![*source], Vec::new()));
                     *source = Source::Node { node: self.drafts.len() as u32 - 1, output: 0 };
                 }
             }
@@ -260,8 +276,14 @@ impl Builder<'_> {
         }
         self.controls.insert(id, vec![position]);
         self.late.extend(late);
-        self.drafts.push(Draft { memory, ..Draft::of(id, act, device, inputs, controls) });
+        self.drafts.push(Draft { memory, slots, ..Draft::of(id, act, device, inputs, controls) });
         Ok(())
+    }
+
+    pub(super) fn add_constant(&mut self, id: NodeId, value: Tensor) -> Source {
+        self.constants.push(value);
+        self.constant_nodes.push(id);
+        Source::Constant(self.constants.len() as u32 - 1)
     }
 
     /// Whether nothing is lost if a node that hands its inputs on is left out.
@@ -302,72 +324,17 @@ impl Builder<'_> {
         }
     }
 
-    fn at(&self, error: Error, id: NodeId) -> Error {
+    pub(super) fn at(&self, error: Error, id: NodeId) -> Error {
         let node = self.graph.node(id);
         error.at_node(&node.name, &node.op.def.name, self.device(id).name())
     }
 
-    fn device_index(&self, id: NodeId) -> u32 {
+    pub(super) fn device_index(&self, id: NodeId) -> u32 {
         self.options.placement.get(id.index()).copied().unwrap_or(0)
     }
 
-    fn device(&self, id: NodeId) -> &dyn Device {
+    pub(super) fn device(&self, id: NodeId) -> &dyn Device {
         &*self.options.devices[self.device_index(id) as usize]
-    }
-
-    /// A source as it is found on a device: what is computed on another one is sent and received.
-    fn brought(&mut self, source: Source, device: u32) -> Result<Source> {
-        let Source::Node { node, output } = source else { return Ok(source) };
-        let Some(draft) = self.drafts.get(node as usize).filter(|draft| draft.device != device) else {
-            return Ok(source);
-        };
-        if let Some(&received) = self.transfers.get(&(node, output, device)) {
-            return Ok(Source::Node { node: received, output: 0 });
-        }
-        let (id, from) = (draft.id, draft.device);
-        let graph_node = self.graph.node(id);
-        let signature = draft.own.as_ref().map_or(&graph_node.signature, |own| &own.signature);
-        let Some(slot) = signature.outputs.get(output as usize) else { return Ok(source) };
-        let dtype = slot.dtype;
-        let edge = format!("edge_{}_{}_{output}", self.transfers.len(), graph_node.name);
-        let name = |index: u32| self.options.devices[index as usize].name();
-        let (sender, receiver) = (name(from).to_owned(), name(device).to_owned());
-        let attrs = |dtype_attr: &str| {
-            let attrs = [
-                (dtype_attr, AttrValue::Type(dtype)),
-                ("tensor_name", edge.as_str().into()),
-                ("send_device", sender.as_str().into()),
-                ("send_device_incarnation", AttrValue::Int(1)),
-                ("recv_device", receiver.as_str().into()),
-                ("client_terminated", AttrValue::Bool(false)),
-            ];
-            attrs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<AttrMap>()
-        };
-        let sent = self.transfer(id, "_Send", &attrs("T"), from, vec![source], Vec::new())?;
-        // It waits for the sender, and not for something that may never be sent.
-        let received = self.transfer(id, "_Recv", &attrs("tensor_type"), device, Vec::new(), vec![sent])?;
-        self.transfers.insert((node, output, device), received);
-        Ok(Source::Node { node: received, output: 0 })
-    }
-
-    /// Adds a node that the graph does not have.
-    fn transfer(
-        &mut self,
-        id: NodeId,
-        op: &str,
-        attrs: &AttrMap,
-        device: u32,
-        inputs: Vec<Source>,
-        controls: Vec<u32>,
-    ) -> Result<u32> {
-        let op = self.graph.registry().op(op)?.def;
-        let signature = Arc::new(Signature::new(op, attrs)?);
-        let name = format!("{}/{}", self.graph.node(id).name, op.name);
-        let place = &*self.options.devices[device as usize];
-        let (kernel, memory) = self.make_kernel(&name, op, attrs, &signature, place, &[])?;
-        let own = Some(Box::new(Own { name, op, signature }));
-        self.drafts.push(Draft { id, act: Act::Kernel(kernel), device, memory, own, inputs, controls });
-        Ok(self.drafts.len() as u32 - 1)
     }
 
     fn kernel(&self, id: NodeId, node: &Node, inputs: &[Source]) -> Result<Made> {
@@ -400,7 +367,23 @@ impl Builder<'_> {
         Ok((kernel, memory))
     }
 
-    fn make_kernel(
+    pub(super) fn find_kernel(
+        &self,
+        name: &str,
+        op: &OpDef,
+        attrs: &AttrMap,
+        device: &dyn Device,
+    ) -> Result<&'static KernelDef> {
+        self.graph.registry().find_kernel(NodeQuery {
+            node: name,
+            op: &op.name,
+            attrs,
+            device: device.device_type(),
+            capabilities: device.capabilities(),
+        })
+    }
+
+    pub(super) fn make_kernel(
         &self,
         name: &str,
         op: &'static OpDef,
@@ -409,14 +392,7 @@ impl Builder<'_> {
         device: &dyn Device,
         constants: &[Option<Tensor>],
     ) -> Result<Made> {
-        let query = NodeQuery {
-            node: name,
-            op: &op.name,
-            attrs,
-            device: device.device_type(),
-            capabilities: device.capabilities(),
-        };
-        let def = self.graph.registry().find_kernel(query)?;
+        let def = self.find_kernel(name, op, attrs, device)?;
         let construction = RawConstruction {
             node: name,
             op,
@@ -457,9 +433,16 @@ impl Builder<'_> {
             let dtype = self.graph.node(fetch.node).signature.outputs[fetch.index].dtype;
             let attrs = [("T".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
             let source = self.source(fetch).ok_or_else(|| Error::internal("a fetch was not planned"))?;
+            let source = self.on_host(source)?;
             self.end(fetch, op, &attrs, Arc::new(FetchEarly { index }), vec![source])?;
         }
         Ok(())
+    }
+
+    /// What the fetches are, on the host.
+    fn fetches(&mut self, request: &Request) -> Result<Vec<Source>> {
+        let fetches = request.fetches.iter().filter_map(|&fetch| self.source(fetch)).collect::<Vec<_>>();
+        fetches.into_iter().map(|source| self.on_host(source)).collect()
     }
 
     /// Adds a node by which a partial run takes a feed or gives a fetch.
@@ -473,16 +456,9 @@ impl Builder<'_> {
     ) -> Result<u32> {
         let name = format!("{}/{}", self.graph.output_name(output), op.name);
         let own = Some(Box::new(Own { name, op, signature: Arc::new(Signature::new(op, attrs)?) }));
-        let device = self.device_index(output.node);
-        self.drafts.push(Draft {
-            id: output.node,
-            act: Act::Kernel(kernel),
-            device,
-            memory: None,
-            own,
-            inputs,
-            controls: Vec::new(),
-        });
+        let device = self.places.host(self.device_index(output.node));
+        let draft = Draft::of(output.node, Act::Kernel(kernel), device, inputs, Vec::new());
+        self.drafts.push(Draft { own, ..draft });
         Ok(self.drafts.len() as u32 - 1)
     }
 
@@ -490,15 +466,16 @@ impl Builder<'_> {
     fn close_loops(&mut self) -> Result<()> {
         for (draft, position, output) in std::mem::take(&mut self.late) {
             if let Some(source) = self.source(output) {
-                let device = self.drafts[draft].device;
-                let source = self.brought(source, device)?;
+                let Draft { id, device, ref slots, .. } = self.drafts[draft];
+                let slots = slots.clone();
+                let source = self.brought_to_input(source, id, (device, slots.as_deref()), position)?;
                 self.drafts[draft].inputs[position] = source;
             }
         }
         Ok(())
     }
 
-    fn finish(self, request: &Request) -> Result<Plan> {
+    fn finish(self, request: &Request, fetches: Vec<Source>) -> Result<Plan> {
         let step = |draft: &'_ Draft| -> Step {
             match &draft.act {
                 Act::Enter { name, parallel_iterations, .. } => Step::Into(name.clone(), *parallel_iterations),
@@ -538,9 +515,7 @@ impl Builder<'_> {
         }
         let root = &mut frames[ROOT as usize];
         let fetch_slots = root.slots as usize;
-        let wanted = if request.is_partial { &[][..] } else { &request.fetches };
-        let fetches: Vec<Source> = wanted.iter().filter_map(|&fetch| self.source(fetch)).collect();
-        for (source, &fetch) in fetches.iter().zip(wanted) {
+        for (source, &fetch) in fetches.iter().zip(&request.fetches) {
             if let Source::Node { node, output } = source {
                 if leads_to[*node as usize] != ROOT {
                     let name = self.graph.output_name(fetch);

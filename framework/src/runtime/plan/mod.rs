@@ -4,9 +4,11 @@
 mod build;
 mod constants;
 mod frames;
+mod locate;
 
 pub(super) use build::{PlanOptions, StatefulKernels};
 pub(super) use frames::{Frame, ROOT};
+pub(super) use locate::Uploads;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
