@@ -59,8 +59,8 @@ mod training;
 mod transfer;
 
 /// The number of kernels that this crate registers with its present features.
-pub const KERNELS: usize = 39
-    + if cfg!(feature = "array") { 248 } else { 0 }
+pub const KERNELS: usize = 81
+    + if cfg!(feature = "array") { 252 } else { 0 }
     + if cfg!(feature = "math") { 947 } else { 0 }
     + if cfg!(feature = "nn") { 343 } else { 0 }
     + if cfg!(feature = "data_flow") { 114 } else { 0 }
@@ -70,7 +70,7 @@ pub const KERNELS: usize = 39
     + if cfg!(feature = "lookup") { 51 } else { 0 }
     + if cfg!(feature = "random") { 144 } else { 0 }
     + if cfg!(feature = "sparse") { 294 } else { 0 }
-    + if cfg!(feature = "state") { 49 } else { 0 }
+    + if cfg!(feature = "state") { 58 } else { 0 }
     + if cfg!(feature = "string") { 31 } else { 0 }
     + if cfg!(feature = "training") { 57 } else { 0 };
 

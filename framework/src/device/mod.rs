@@ -44,7 +44,9 @@ pub trait Device: Any + Send + Sync {
     fn device_type(&self) -> DeviceType;
 
     /// The threads over which kernels split their work; `None` to run on the calling thread alone.
-    fn pool(&self) -> Option<&Arc<rayon::ThreadPool>>;
+    fn pool(&self) -> Option<&Arc<rayon::ThreadPool>> {
+        None
+    }
 
     /// Whether tensors of the device's kernels are in memory that the host does not see.
     fn has_own_memory(&self) -> bool {

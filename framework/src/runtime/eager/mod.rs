@@ -53,7 +53,8 @@ impl EagerContext {
         EagerContext::on(registry, [Arc::new(CpuDevice::new(0)?) as Arc<dyn Device>])
     }
 
-    /// A context on these devices. Ops run on the first of them unless they ask for another.
+    /// A context on these devices. Ops run on the first of them unless they ask for another. What they give is on the
+    /// host, also of a device with memory of its own.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there are none, or more than 255.

@@ -10,10 +10,10 @@ use crate::collect::OpEntry;
 use crate::device::Device;
 use crate::error::{Error, Result, catch_panic};
 use crate::graph::{GRAPH_DEF_VERSION, complete_attrs};
-use crate::kernel::{DynKernel, RawConstruction, RawContext, RunInfo, Surroundings};
+use crate::kernel::{DynKernel, HostSlots, RawConstruction, RawContext, RunInfo, Surroundings};
 use crate::op::{OpDef, Signature};
 use crate::registry::{NodeQuery, Registry};
-use crate::step::{Cancellation, FunctionLibrary, SessionContext, Step};
+use crate::step::{Cancellation, FunctionLibrary, SessionContext, Step, block_on};
 use crate::tensor::Tensor;
 
 /// A kernel, and what it is told of its node.
@@ -21,6 +21,8 @@ pub(super) struct Prepared {
     op: &'static OpDef,
     pub(super) signature: Arc<Signature>,
     kernel: Box<dyn DynKernel>,
+    /// What is in host memory, if the device has its own.
+    slots: Option<HostSlots>,
 }
 
 impl Prepared {
@@ -61,7 +63,8 @@ impl Prepared {
             constants: &[],
             surroundings: Some(&surroundings),
         })?;
-        Ok(Prepared { op, signature: Arc::new(signature), kernel })
+        let slots = device.has_own_memory().then(|| def.host_slots(op, &signature));
+        Ok(Prepared { op, signature: Arc::new(signature), kernel, slots })
     }
 
     /// Whether a second kernel of the same node would be another one.
@@ -91,6 +94,10 @@ impl Prepared {
     ) -> Result<SmallVec<[Option<Tensor>; 2]>> {
         let name = name.unwrap_or(&self.op.name);
         let mut outputs: SmallVec<[Option<Tensor>; 2]> = smallvec![None; self.signature.outputs.len()];
+        let failed = |error: Error| error.at_node(name, &self.op.name, device.name());
+        if let Some(slots) = &self.slots {
+            bring(device, inputs, &slots.inputs).map_err(failed)?;
+        }
         let pool = device.pool().map(|pool| &**pool);
         let step = Arc::new(Step::new(session, Cancellation::new(), None));
         let mut run = RawContext::in_run(
@@ -106,10 +113,27 @@ impl Prepared {
         let error = match computed {
             Err(error) => error,
             Ok(()) => match missing() {
-                None => return Ok(outputs),
+                None => {
+                    if let Some(slots) = &self.slots {
+                        bring(device, &mut outputs, &vec![true; slots.outputs.len()]).map_err(failed)?;
+                    }
+                    return Ok(outputs);
+                }
                 Some(index) => Error::internal(format!("the kernel did not set output {index}")),
             },
         };
-        Err(error.at_node(name, &self.op.name, device.name()))
+        Err(failed(error))
     }
+}
+
+/// Brings tensors to the host, or to the device.
+fn bring(device: &dyn Device, tensors: &mut [Option<Tensor>], to_host: &[bool]) -> Result<()> {
+    for (tensor, to_host) in tensors.iter_mut().zip(to_host) {
+        match tensor {
+            Some(tensor) if *to_host && tensor.device_memory().is_some() => *tensor = block_on(device.to_host(tensor))?,
+            Some(tensor) if !to_host && tensor.device_memory().is_none() => *tensor = device.to_device(tensor)?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
