@@ -1,4 +1,5 @@
-//! Calls, conditionals and loops over functions.
+//! Calls, conditionals and loops over functions. What a function takes and gives is on the host, wherever it is called:
+//! a call can be where the resources are that it hands on.
 
 use std::sync::Arc;
 
@@ -63,6 +64,7 @@ struct Call {
 macro_rules! calls {
     ($($op:ident),*) => {$(
         #[register_kernel(device = Cpu)]
+        #[register_kernel(device = Default, host_memory = ["args", "output"])]
         impl AsyncOpKernel<ops::$op> for Call {
             fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
                 let function = ctx.function(&ctx.attrs().f)?;
@@ -90,6 +92,7 @@ struct Branches {
 macro_rules! conditionals {
     ($($op:ident),*) => {$(
         #[register_kernel(device = Cpu)]
+        #[register_kernel(device = Default, host_memory = ["cond", "input", "output"])]
         impl AsyncOpKernel<ops::$op> for Branches {
             fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
                 let attrs = ctx.attrs();
@@ -121,6 +124,7 @@ struct Cases {
 macro_rules! cases {
     ($($op:ident),*) => {$(
         #[register_kernel(device = Cpu)]
+        #[register_kernel(device = Default, host_memory = ["branch_index", "input", "output"])]
         impl AsyncOpKernel<ops::$op> for Cases {
             fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
                 let attrs = ctx.attrs();
@@ -158,6 +162,7 @@ struct Loop {
 macro_rules! loops {
     ($($op:ident),*) => {$(
         #[register_kernel(device = Cpu)]
+        #[register_kernel(device = Default, host_memory = ["input", "output"])]
         impl AsyncOpKernel<ops::$op> for Loop {
             fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
                 let attrs = ctx.attrs();
@@ -197,6 +202,7 @@ struct ForKernel {
 }
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, host_memory = ["start", "limit", "delta", "input", "output"])]
 impl AsyncOpKernel<ops::For> for ForKernel {
     fn new(ctx: &KernelConstruction<'_, ops::For>) -> Result<Self> {
         let body = ctx.function(&ctx.attrs().body)?;
