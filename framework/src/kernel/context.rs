@@ -186,10 +186,33 @@ impl<'a> RawContext<'a> {
     pub fn set_output_at(&mut self, index: usize, tensor: Tensor) -> Result<()> {
         match (self.outputs.get_mut(index), self.signature.outputs.get(index)) {
             (Some(output @ None), Some(slot)) if slot.dtype == tensor.dtype() => {
-                *output = Some(tensor);
+                Tensor::put(output, Some(tensor));
                 Ok(())
             }
             _ => Err(self.refused(index, &tensor)),
+        }
+    }
+
+    /// The bytes of input `index`, in the host's order, if it is a scalar of this dtype, which is plain bytes.
+    #[inline(always)]
+    pub fn scalar_bits_at(&self, index: usize, dtype: DataType) -> Option<&[u64; 2]> {
+        let tensor = self.inputs.get(index)?.as_ref()?;
+        if tensor.dtype() != dtype || tensor.rank() > 0 { None } else { tensor.inline_bits() }
+    }
+
+    /// Sets output `index` to [`Tensor::scalar_from_bits`].
+    ///
+    /// # Errors
+    /// As [`Tensor::scalar_from_bits`] and [`RawContext::set_output_at`].
+    #[inline]
+    #[track_caller]
+    pub fn set_scalar_at(&mut self, index: usize, dtype: DataType, bits: [u64; 2]) -> Result<()> {
+        match (self.outputs.get_mut(index), self.signature.outputs.get(index)) {
+            (Some(output @ None), Some(slot)) if slot.dtype == dtype && dtype.is_pod() => {
+                Tensor::put(output, Tensor::plain_scalar(dtype, bits));
+                Ok(())
+            }
+            _ => self.set_output_at(index, Tensor::scalar_from_bits(dtype, bits)?),
         }
     }
 

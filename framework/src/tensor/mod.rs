@@ -53,7 +53,7 @@ enum Storage {
 impl Clone for Tensor {
     #[inline(always)]
     fn clone(&self) -> Tensor {
-        if matches!(self.storage, Storage::Inline(_)) && self.shape.is_inline() {
+        if self.is_plain() {
             // SAFETY: neither shape nor storage owns anything, so that a copy of the bytes is a value of its own.
             return unsafe { std::ptr::read(self) };
         }
@@ -85,6 +85,25 @@ impl Tensor {
     /// [`Tensor::clone`] for tensors that own something.
     fn share(&self) -> Tensor {
         Tensor { shape: self.shape.clone(), dtype: self.dtype, storage: self.storage.clone() }
+    }
+
+    /// Whether it owns nothing: a copy of its bytes is a value of its own, and it can be forgotten.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        matches!(self.storage, Storage::Inline(_)) && self.shape.is_inline()
+    }
+
+    /// Empties a place, without a call if what it holds owns nothing.
+    #[inline(always)]
+    pub(crate) fn clear(place: &mut Option<Tensor>) {
+        if place.as_ref().is_none_or(Tensor::is_plain) { std::mem::forget(place.take()) } else { *place = None }
+    }
+
+    /// Fills a place, without a call if what it held owns nothing.
+    #[inline(always)]
+    pub(crate) fn put(place: &mut Option<Tensor>, tensor: Option<Tensor>) {
+        Tensor::clear(place);
+        std::mem::forget(std::mem::replace(place, tensor));
     }
 
     /// The bytes of a tensor that keeps them in itself: one of few bytes that was made on its own.
@@ -156,14 +175,18 @@ impl Tensor {
     /// INVALID_ARGUMENT for string, resource and variant.
     #[track_caller]
     #[inline]
-    pub fn scalar_from_bits(dtype: DataType, mut bits: [u64; 2]) -> Result<Tensor> {
-        if !dtype.is_pod() {
-            return Err(Error::invalid_argument(format!("a {dtype} is not plain bytes")));
-        }
+    pub fn scalar_from_bits(dtype: DataType, bits: [u64; 2]) -> Result<Tensor> {
+        let plain = Tensor::plain_scalar(dtype, bits);
+        plain.ok_or_else(|| Error::invalid_argument(format!("a {dtype} is not plain bytes")))
+    }
+
+    /// [`Tensor::scalar_from_bits`]; `None` for string, resource and variant.
+    #[inline(always)]
+    pub(crate) fn plain_scalar(dtype: DataType, mut bits: [u64; 2]) -> Option<Tensor> {
         if dtype == DataType::Bool {
             bits = [u64::from_ne_bytes([u8::from(bits[0].to_ne_bytes()[0] != 0); 8]), 0];
         }
-        Ok(Tensor { shape: Shape::scalar(), dtype, storage: Storage::Inline(bits) })
+        dtype.is_pod().then_some(Tensor { shape: Shape::scalar(), dtype, storage: Storage::Inline(bits) })
     }
 
     /// A vector.

@@ -161,19 +161,14 @@ fn tensors<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[T
 fn scalars<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>) -> Option<Result<()>> {
     let mut inputs = [std::ptr::null(); N];
     for (i, input) in inputs.iter_mut().enumerate() {
-        let tensor = ctx.input_at(spec.first + i).ok()?;
-        if tensor.rank() > 0 || tensor.dtype() != spec.inputs[i] {
-            return None;
-        }
-        *input = tensor.inline_bits()?.as_ptr().cast();
+        *input = ctx.scalar_bits_at(spec.first + i, spec.inputs[i])?.as_ptr().cast();
     }
     let mut bits = [0u64; 2];
     // SAFETY: the pointers are those of tensors with one element of the spec's dtypes; no element is larger than `bits`.
     if !unsafe { (spec.run)(inputs, bits.as_mut_ptr().cast(), 1) } {
         return Some(Err(Error::new(spec.error.0, spec.error.1)));
     }
-    let output = Tensor::scalar_from_bits(spec.output, bits);
-    Some(output.and_then(|output| ctx.set_output_at(0, output)))
+    Some(ctx.set_scalar_at(0, spec.output, bits))
 }
 
 /// The first byte of a tensor, to write elements of its dtype to.

@@ -11,7 +11,7 @@ use super::state::{Ready, State};
 use super::wait::{Outputs, Waiting, Waker};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::kernel::{DynKernel, RawContext, RunInfo};
-use crate::runtime::plan::{Action, Plan, PlanNode, Source};
+use crate::runtime::plan::{Action, NONE, Plan, PlanNode, Source};
 use crate::step::{Begun, Ran, Step, at_work};
 use crate::tensor::Tensor;
 
@@ -196,12 +196,15 @@ fn compute_dead(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode
 #[inline(always)]
 fn fill(run: &Run, node: &PlanNode, slots: &mut [Option<Tensor>], first: u32) -> Result<()> {
     for external in &run.plan.externals[node.externals.start as usize..node.externals.end as usize] {
+        let slot = &mut slots[(external.slot - first) as usize];
         let tensor = match external.source {
+            // It is still there from the run before.
+            Source::Constant(_) if slot.is_some() => continue,
             Source::Constant(index) => &run.plan.constants[index as usize],
             Source::Feed(index) => &run.feeds[index as usize],
             Source::Node { .. } => return Err(Error::internal("an output stands among the externals")),
         };
-        slots[(external.slot - first) as usize] = Some(tensor.clone());
+        Tensor::put(slot, Some(tensor.clone()));
     }
     if !node.references.is_empty() {
         read_references(node, slots)?;
@@ -249,6 +252,9 @@ fn compute(run: &Run, state: &mut State, iteration: u32, node: &PlanNode, kernel
     let slots = &mut state.iterations[iteration as usize].slots;
     let inputs = &mut slots[node.inputs.start as usize..node.inputs.end as usize];
     fill(run, node, inputs, node.inputs.start)?;
+    if node.only_edge.slot != NONE {
+        return compute_in_place(run, state, (iteration, position), node, kernel);
+    }
     match node.outputs.len() {
         0 | 1 => compute_into(run, state, (iteration, position), node, kernel, &mut [const { None }; 1]),
         2..=FEW => compute_into(run, state, (iteration, position), node, kernel, &mut [const { None }; FEW]),
@@ -256,8 +262,67 @@ fn compute(run: &Run, state: &mut State, iteration: u32, node: &PlanNode, kernel
     }
 }
 
+/// Runs a kernel whose inputs are filled in, and whose output goes to one slot: it is written there.
+#[inline(always)]
+fn compute_in_place(
+    run: &Run,
+    state: &mut State,
+    (iteration, position): (u32, (u64, u64)),
+    node: &PlanNode,
+    kernel: &Arc<dyn DynKernel>,
+) -> Result<()> {
+    let (plan, edge) = (&*run.plan, node.only_edge);
+    let slots = &mut state.iterations[iteration as usize].slots;
+    let at = edge.slot as usize;
+    let disjoint = slots.get_disjoint_mut([node.inputs.start as usize..node.inputs.end as usize, at..at + 1]);
+    let [inputs, output] = disjoint.map_err(|_| Error::internal("a node waits for itself"))?;
+    Tensor::clear(&mut output[0]);
+    call(run, position, node, kernel, inputs, output)?;
+    if output[0].is_none() {
+        return Err(unset(0));
+    }
+    if edge.node != NONE {
+        state.served(plan, edge.node, &plan.nodes[edge.node as usize], iteration);
+    }
+    if !node.controls.is_empty() {
+        state.serve_controls(plan, node, iteration, false);
+    }
+    Ok(())
+}
+
+#[cold]
+fn unset(output: usize) -> Error {
+    Error::internal(format!("the kernel did not set output {output}"))
+}
+
+/// Calls a kernel, and empties the slots of its inputs.
+#[inline(always)]
+fn call(
+    run: &Run,
+    position: (u64, u64),
+    node: &PlanNode,
+    kernel: &Arc<dyn DynKernel>,
+    inputs: &mut [Option<Tensor>],
+    outputs: &mut [Option<Tensor>],
+) -> Result<()> {
+    let info = info(&run.plan, &run.step, run.depth, node, position);
+    let pool = run.plan.pools[node.device as usize].as_deref();
+    let mut context = RawContext::in_run(&node.name, (node.op, &node.signature), inputs, outputs, pool, info);
+    let begun = run.step.stats().map(|_| Begun::now());
+    {
+        let _at_work = at_work(node.op);
+        catch_panic("the kernel", || kernel.compute(&mut context))?;
+    }
+    if let Some(begun) = begun {
+        let own = (context.temp_memory_allocated(), context.persistent_memory_allocated());
+        record(&run.plan, &run.step, run.depth, node, (begun, own), outputs);
+    }
+    node.clear(inputs);
+    Ok(())
+}
+
 /// Runs a kernel whose inputs are filled in, with room for at least as many outputs as it has.
-#[inline]
+#[inline(never)]
 fn compute_into(
     run: &Run,
     state: &mut State,
@@ -270,19 +335,7 @@ fn compute_into(
     let outputs = &mut outputs[..node.outputs.len()];
     let slots = &mut state.iterations[iteration as usize].slots;
     let inputs = &mut slots[node.inputs.start as usize..node.inputs.end as usize];
-    let info = info(plan, &run.step, run.depth, node, position);
-    let pool = plan.pools[node.device as usize].as_deref();
-    let mut context = RawContext::in_run(&node.name, (node.op, &node.signature), inputs, outputs, pool, info);
-    let begun = run.step.stats().map(|_| Begun::now());
-    {
-        let _at_work = at_work(node.op);
-        catch_panic("the kernel", || kernel.compute(&mut context))?;
-    }
-    if let Some(begun) = begun {
-        let own = (context.temp_memory_allocated(), context.persistent_memory_allocated());
-        record(&run.plan, &run.step, run.depth, node, (begun, own), outputs);
-    }
-    inputs.iter_mut().for_each(|input| *input = None);
+    call(run, position, node, kernel, inputs, outputs)?;
     hand_on(plan, state, iteration, node, outputs)
 }
 
@@ -319,7 +372,7 @@ fn hand_on(
             continue;
         }
         if output.is_none() {
-            return Err(Error::internal(format!("the kernel did not set output {index}")));
+            return Err(unset(index));
         }
         state.deliver(plan, edges, iteration, output);
     }

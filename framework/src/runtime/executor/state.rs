@@ -169,7 +169,7 @@ impl State {
     fn deliver_one(&mut self, plan: &Plan, edge: Edge, iteration: u32, tensor: &mut Option<Tensor>) {
         let place = &mut self.iterations[iteration as usize];
         if edge.node == NONE {
-            place.slots[edge.slot as usize] = tensor.take();
+            Tensor::put(&mut place.slots[edge.slot as usize], tensor.take());
             return;
         }
         let node = &plan.nodes[edge.node as usize];
@@ -177,7 +177,7 @@ impl State {
             return self.deliver_to_merge(node, edge, iteration, tensor.take());
         }
         let is_dead = tensor.is_none();
-        place.slots[edge.slot as usize] = tensor.take();
+        Tensor::put(&mut place.slots[edge.slot as usize], tensor.take());
         if is_dead {
             place.dead[node.local as usize] += 1;
         }
@@ -186,7 +186,7 @@ impl State {
 
     /// Counts an edge of a node that is no merge as served.
     #[inline(always)]
-    fn served(&mut self, plan: &Plan, index: u32, node: &PlanNode, iteration: u32) {
+    pub(super) fn served(&mut self, plan: &Plan, index: u32, node: &PlanNode, iteration: u32) {
         let place = &mut self.iterations[iteration as usize];
         let pending = &mut place.pending[node.local as usize];
         // What several iterations of a loop hand out may come more often than it was waited for.
@@ -207,7 +207,7 @@ impl State {
                 // The lowest bit stands until the first live input: only that one counts.
                 if *pending & 1 == 1 {
                     *pending -= 1;
-                    place.slots[edge.slot as usize] = Some(tensor);
+                    Tensor::put(&mut place.slots[edge.slot as usize], Some(tensor));
                     if *pending == 0 {
                         self.push(edge.node, iteration, false);
                     }
@@ -269,7 +269,7 @@ impl State {
     /// Hands on that no output of a node will come.
     pub(super) fn deliver_dead(&mut self, plan: &Plan, node: &PlanNode, iteration: u32) {
         let slots = &mut self.iterations[iteration as usize].slots;
-        slots[node.inputs.start as usize..node.inputs.end as usize].iter_mut().for_each(|slot| *slot = None);
+        node.clear(&mut slots[node.inputs.start as usize..node.inputs.end as usize]);
         for output in 0..node.outputs.len() {
             self.deliver(plan, plan.edges_of(node, output), iteration, &mut None);
         }

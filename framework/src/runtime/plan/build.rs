@@ -96,6 +96,12 @@ impl Plan {
     }
 }
 
+/// See [`PlanNode::kept`].
+fn kept(inputs: &[Source]) -> u64 {
+    let constants = inputs.iter().take(64).enumerate().filter(|(_, source)| matches!(source, Source::Constant(_)));
+    constants.fold(0, |kept, (index, _)| kept | 1 << index)
+}
+
 /// The nodes that others wait for without taking an output of theirs.
 fn waited_for(graph: &Graph, needed: &[NodeId], free: &HashSet<NodeId>) -> HashSet<NodeId> {
     let waiting = needed.iter().filter(|id| !free.contains(id));
@@ -571,6 +577,8 @@ impl Builder<'_> {
                 externals,
                 outputs: first_output..output_edges.len() as u32,
                 first_edges: output_edges.get(first_output as usize).cloned().unwrap_or(0..0),
+                only_edge: Edge { node: NONE, slot: NONE },
+                kept: kept(&draft.inputs),
                 controls: first_control..controls.len() as u32,
                 device: draft.device,
                 cost: AtomicU32::new(cost),
@@ -591,7 +599,7 @@ impl Builder<'_> {
             dtype: self.graph.node(feed.node).signature.outputs[feed.index].dtype,
             shape: self.graph.shape(feed).clone(),
         });
-        let plan = Plan {
+        let mut plan = Plan {
             branches: nodes
                 .iter()
                 .any(|node| !matches!(node.action, Action::Compute(_) | Action::Wait(_) | Action::Forward)),
@@ -614,6 +622,7 @@ impl Builder<'_> {
             idle: Mutex::default(),
             nodes,
         };
+        plan.find_only_edges();
         plan.classify();
         Ok(plan)
     }

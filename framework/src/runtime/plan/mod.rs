@@ -69,6 +69,11 @@ pub(super) struct PlanNode {
     pub(super) outputs: Range<u32>,
     /// The edges of the first output.
     pub(super) first_edges: Range<u32>,
+    /// Where the only output goes if it goes to one place and that is no merge, so that the kernel can write it there;
+    /// or else a slot of [`NONE`].
+    pub(super) only_edge: Edge,
+    /// A bit for each of the first 64 inputs: whether it is a constant, which stays in its slot.
+    pub(super) kept: u64,
     /// Its part of [`Plan::controls`]: the nodes that wait for it without taking an output.
     pub(super) controls: Range<u32>,
     /// Its device, of [`Plan::devices`].
@@ -105,6 +110,16 @@ impl PlanNode {
     #[inline]
     pub(super) fn is_control_trigger(&self) -> bool {
         matches!(self.action, Action::ControlTrigger)
+    }
+
+    /// Empties the slots of its inputs, but for constants.
+    #[inline(always)]
+    pub(super) fn clear(&self, inputs: &mut [Option<Tensor>]) {
+        for (index, input) in inputs.iter_mut().enumerate() {
+            if index >= 64 || self.kept >> index & 1 == 0 {
+                Tensor::clear(input);
+            }
+        }
     }
 
     #[inline]
@@ -228,6 +243,18 @@ impl Plan {
     /// Recomputes [`Plan::has_expensive`].
     pub(super) fn classify(&self) {
         self.has_expensive.store(self.nodes.iter().any(PlanNode::is_expensive), Ordering::Relaxed);
+    }
+
+    /// Finds out where outputs can be written to the slot that they go to.
+    fn find_only_edges(&mut self) {
+        for index in 0..self.nodes.len() {
+            let node = &self.nodes[index];
+            let [edge] = self.edges_of(node, 0) else { continue };
+            let is_merge = self.nodes.get(edge.node as usize).is_some_and(PlanNode::is_merge);
+            if node.outputs.len() == 1 && !is_merge {
+                self.nodes[index].only_edge = *edge;
+            }
+        }
     }
 
     /// The edges of an output.
