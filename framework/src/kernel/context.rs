@@ -209,7 +209,7 @@ impl<'a> RawContext<'a> {
     pub fn set_scalar_at(&mut self, index: usize, dtype: DataType, bits: [u64; 2]) -> Result<()> {
         match (self.outputs.get_mut(index), self.signature.outputs.get(index)) {
             (Some(output @ None), Some(slot)) if slot.dtype == dtype && dtype.is_pod() => {
-                Tensor::put(output, Tensor::plain_scalar(dtype, bits));
+                Tensor::put_scalar(output, dtype, bits);
                 Ok(())
             }
             _ => self.set_output_at(index, Tensor::scalar_from_bits(dtype, bits)?),

@@ -176,17 +176,21 @@ impl Tensor {
     #[track_caller]
     #[inline]
     pub fn scalar_from_bits(dtype: DataType, bits: [u64; 2]) -> Result<Tensor> {
-        let plain = Tensor::plain_scalar(dtype, bits);
-        plain.ok_or_else(|| Error::invalid_argument(format!("a {dtype} is not plain bytes")))
+        let mut scalar = None;
+        Tensor::put_scalar(&mut scalar, dtype, bits);
+        scalar.ok_or_else(|| Error::invalid_argument(format!("a {dtype} is not plain bytes")))
     }
 
-    /// [`Tensor::scalar_from_bits`]; `None` for string, resource and variant.
+    /// Fills a place with [`Tensor::scalar_from_bits`], or empties it for string, resource and variant.
     #[inline(always)]
-    pub(crate) fn plain_scalar(dtype: DataType, mut bits: [u64; 2]) -> Option<Tensor> {
+    pub(crate) fn put_scalar(place: &mut Option<Tensor>, dtype: DataType, mut bits: [u64; 2]) {
         if dtype == DataType::Bool {
             bits = [u64::from_ne_bytes([u8::from(bits[0].to_ne_bytes()[0] != 0); 8]), 0];
         }
-        dtype.is_pod().then_some(Tensor { shape: Shape::scalar(), dtype, storage: Storage::Inline(bits) })
+        Tensor::clear(place);
+        if dtype.is_pod() {
+            *place = Some(Tensor { shape: Shape::scalar(), dtype, storage: Storage::Inline(bits) });
+        }
     }
 
     /// A vector.

@@ -57,9 +57,9 @@ pub(super) fn run_ready(run: &Arc<Run>, state: &mut State) {
 
 /// Runs what is ready and cheap, and puts aside what is expensive.
 pub(super) fn run_cheap(run: &Arc<Run>, state: &mut State) {
-    let mut count = run.first_sample;
     while let Some(ready) = state.ready.pop() {
-        count = count.wrapping_add(1);
+        let count = state.count.wrapping_add(1);
+        state.count = count;
         if count.is_multiple_of(LOOK) && state.error.is_none() {
             look(run, state);
         }
@@ -256,6 +256,15 @@ fn compute(run: &Run, state: &mut State, iteration: u32, node: &PlanNode, kernel
         return compute_in_place(run, state, (iteration, position), node, kernel);
     }
     match node.outputs.len() {
+        0 | 1 if node.first_edges.is_empty() => {
+            let slots = &mut state.iterations[iteration as usize].slots;
+            let inputs = &mut slots[node.inputs.start as usize..node.inputs.end as usize];
+            let mut output = [None];
+            call(run, position, node, kernel, inputs, &mut output[..node.outputs.len()])?;
+            Tensor::clear(&mut output[0]);
+            state.serve_controls(plan, node, iteration, false);
+            Ok(())
+        }
         0 | 1 => compute_into(run, state, (iteration, position), node, kernel, &mut [const { None }; 1]),
         2..=FEW => compute_into(run, state, (iteration, position), node, kernel, &mut [const { None }; FEW]),
         count => compute_into(run, state, (iteration, position), node, kernel, &mut vec![None; count]),
@@ -393,21 +402,25 @@ fn control(run: &Run, state: &mut State, ready: Ready, node: &PlanNode) -> Resul
     let missing = || Error::internal("an input did not arrive");
     match node.action {
         Action::Switch { by_index } => {
-            let choice = inputs.get_mut(1).and_then(Option::take).ok_or_else(missing)?;
-            let mut data = inputs[0].take();
-            if data.is_none() {
-                return Err(missing());
-            }
-            let taken = chosen(&choice, by_index, node.outputs.len())?;
+            let [Some(_), Some(choice)] = inputs else { return Err(missing()) };
+            let taken = chosen(choice, by_index, node.outputs.len())?;
+            Tensor::clear(&mut inputs[1]);
             for output in 0..node.outputs.len() {
-                let tensor = if output == taken { &mut data } else { &mut None };
-                state.deliver(plan, plan.edges_of(node, output), iteration, tensor);
+                let edges = plan.edges_of(node, output);
+                if output == taken {
+                    state.move_on(plan, edges, iteration, node.inputs.start);
+                } else {
+                    state.deliver(plan, edges, iteration, &mut None);
+                }
             }
+            // Unless somebody has taken it.
+            Tensor::clear(&mut state.iterations[iteration as usize].slots[node.inputs.start as usize]);
         }
         Action::Merge => {
             let arrived = inputs.iter().position(Option::is_some).ok_or_else(missing)?;
-            let mut tensor = inputs[arrived].take();
-            state.deliver(plan, plan.edges_of(node, 0), iteration, &mut tensor);
+            let slot = node.inputs.start + arrived as u32;
+            state.move_on(plan, plan.edges_of(node, 0), iteration, slot);
+            Tensor::clear(&mut state.iterations[iteration as usize].slots[slot as usize]);
             let edges = plan.edges_of(node, 1);
             if !edges.is_empty() {
                 state.deliver(plan, edges, iteration, &mut Some(Tensor::scalar(arrived as i32)));
@@ -424,8 +437,10 @@ fn control(run: &Run, state: &mut State, ready: Ready, node: &PlanNode) -> Resul
             return Ok(());
         }
         Action::NextIteration => {
-            let tensor = inputs[0].take().ok_or_else(missing)?;
-            state.next_iteration(plan, ready.node, iteration, tensor);
+            if inputs[0].is_none() {
+                return Err(missing());
+            }
+            state.next_iteration(plan, ready.node, iteration);
             return Ok(());
         }
         _ => {
@@ -441,6 +456,7 @@ fn control(run: &Run, state: &mut State, ready: Ready, node: &PlanNode) -> Resul
 }
 
 /// Which output of a switch is taken.
+#[inline]
 fn chosen(choice: &Tensor, by_index: bool, outputs: usize) -> Result<usize> {
     if by_index {
         let index: i32 = choice.to_scalar()?;

@@ -195,6 +195,7 @@ impl Run {
             let guard = self.step.cancellation().on_cancel(cancelled);
             lock(&self.shared).guard = Some(guard);
         }
+        state.count = self.first_sample;
         for &node in &self.plan.initial {
             state.ready.push(Ready { node, iteration: TOP, is_dead: false });
             // Cheap nodes run at once: the list of what is ready stays short.

@@ -3,7 +3,7 @@
 use super::run::{Run, Task};
 use super::wait::Waiting;
 use crate::error::Error;
-use crate::runtime::plan::{Edge, NONE, Plan, PlanNode, ROOT};
+use crate::runtime::plan::{Action, Edge, NONE, Plan, PlanNode, ROOT};
 use crate::tensor::Tensor;
 
 /// A node that can run, in one iteration of its frame.
@@ -55,7 +55,8 @@ pub(super) struct Loop {
 /// See the module. Only the thread that drives the run has it.
 pub(in crate::runtime) struct State {
     pub(super) iterations: Vec<Iteration>,
-    free_iterations: Vec<u32>,
+    /// The iterations that have ended, of [`State::iterations`], by frame.
+    free_iterations: Vec<Vec<u32>>,
     pub(super) loops: Vec<Option<Loop>>,
     free_loops: Vec<u32>,
     next_loop: u64,
@@ -69,6 +70,8 @@ pub(in crate::runtime) struct State {
     pub(super) own_task: Option<Task>,
     pub(super) error: Option<Error>,
     pub(super) reclassify: bool,
+    /// Counts the nodes that run, to choose those that are measured.
+    pub(super) count: u32,
 }
 
 /// The iteration that stands for what is in no loop.
@@ -90,23 +93,18 @@ impl Iteration {
 
     fn reset(&mut self, plan: &Plan, frame: u32) {
         let layout = &plan.frames[frame as usize];
-        self.pending.clear();
-        self.pending.extend_from_slice(&layout.pending);
+        self.pending.copy_from_slice(&layout.pending);
         if plan.branches {
-            self.dead.clear();
-            self.dead.resize(layout.pending.len(), 0);
-        }
-        if self.slots.len() == layout.slots as usize {
-            if plan.branches {
-                self.slots.iter_mut().for_each(|slot| *slot = None);
+            self.dead.fill(0);
+            // What arrived at nodes that have not run. Constants stay.
+            for (slot, is_kept) in self.slots.iter_mut().zip(&layout.kept) {
+                if !is_kept {
+                    Tensor::clear(slot);
+                }
             }
-        } else {
-            self.slots.clear();
-            self.slots.resize(layout.slots as usize, None);
         }
         (self.in_loop, self.number, self.outstanding) = (NONE, 0, 0);
-        self.inner.clear();
-        self.inner.resize(layout.children as usize, NONE);
+        self.inner.fill(NONE);
     }
 }
 
@@ -114,7 +112,7 @@ impl State {
     pub(super) fn new(plan: &Plan) -> State {
         State {
             iterations: vec![Iteration::new(plan, ROOT)],
-            free_iterations: Vec::new(),
+            free_iterations: vec![Vec::new(); plan.frames.len()],
             loops: Vec::new(),
             free_loops: Vec::new(),
             next_loop: 1,
@@ -126,6 +124,7 @@ impl State {
             own_task: None,
             error: None,
             reclassify: false,
+            count: 0,
         }
     }
 
@@ -136,7 +135,7 @@ impl State {
             self.loops.clear();
             self.free_loops.clear();
             self.iterations.truncate(1);
-            self.free_iterations.clear();
+            self.free_iterations.iter_mut().for_each(Vec::clear);
         }
         self.iterations[TOP as usize].reset(plan, ROOT);
     }
@@ -184,6 +183,28 @@ impl State {
         self.served(plan, edge.node, node, iteration);
     }
 
+    /// [`State::deliver`] of what is in a slot of the iteration, where it stays if nothing takes it.
+    #[inline(always)]
+    pub(super) fn move_on(&mut self, plan: &Plan, edges: &[Edge], iteration: u32, from: u32) {
+        let Some((last, edges)) = edges.split_last() else { return };
+        for &edge in edges {
+            let mut copy = self.iterations[iteration as usize].slots[from as usize].clone();
+            self.deliver_one(plan, edge, iteration, &mut copy);
+        }
+        let slots = &mut self.iterations[iteration as usize].slots;
+        let node = plan.nodes.get(last.node as usize).filter(|node| !node.is_merge());
+        match (node, slots.get_disjoint_mut([from as usize, last.slot as usize])) {
+            (Some(node), Ok([source, target])) => {
+                Tensor::put(target, source.take());
+                self.served(plan, last.node, node, iteration);
+            }
+            _ => {
+                let mut tensor = slots[from as usize].take();
+                self.deliver_one(plan, *last, iteration, &mut tensor);
+            }
+        }
+    }
+
     /// Counts an edge of a node that is no merge as served.
     #[inline(always)]
     pub(super) fn served(&mut self, plan: &Plan, index: u32, node: &PlanNode, iteration: u32) {
@@ -192,8 +213,21 @@ impl State {
         // What several iterations of a loop hand out may come more often than it was waited for.
         *pending = pending.wrapping_sub(1);
         if *pending == 0 {
-            let is_dead = plan.branches && place.dead[node.local as usize] > 0 && !node.is_control_trigger();
-            self.push(index, iteration, is_dead);
+            if plan.branches && place.dead[node.local as usize] > 0 {
+                return self.push_dead(node, index, iteration);
+            }
+            self.push(index, iteration, false);
+        }
+    }
+
+    /// Notes that a node is ready which some edge was served dead.
+    #[inline(never)]
+    fn push_dead(&mut self, node: &PlanNode, index: u32, iteration: u32) {
+        match node.action {
+            Action::ControlTrigger => self.push(index, iteration, false),
+            // At once: while it waited for its turn its iteration would not end.
+            Action::Exit => self.dead_exit(index, iteration),
+            _ => self.push(index, iteration, true),
         }
     }
 
@@ -279,7 +313,7 @@ impl State {
     // ---- loops ----
 
     fn new_iteration(&mut self, plan: &Plan, frame: u32, in_loop: u32, number: u64) -> u32 {
-        let index = match self.free_iterations.pop() {
+        let index = match self.free_iterations[frame as usize].pop() {
             Some(index) => {
                 self.iterations[index as usize].reset(plan, frame);
                 index
@@ -376,30 +410,38 @@ impl State {
 
     /// A node that leaves a loop has run.
     pub(super) fn exit(&mut self, plan: &Plan, node: &PlanNode, index: u32, iteration: u32, tensor: Option<Tensor>) {
-        let place = &self.iterations[iteration as usize];
-        let (in_loop, number) = (place.in_loop, place.number);
-        let l = self.under_way(in_loop);
-        let parent = l.parent;
+        let in_loop = self.iterations[iteration as usize].in_loop;
+        let parent = self.under_way(in_loop).parent;
         match tensor {
             Some(tensor) => {
                 self.deliver(plan, plan.edges_of(node, 0), parent, &mut Some(tensor));
                 self.serve_controls(plan, node, parent, false);
             }
-            // Whether it stays dead is known when the loop ends.
-            None if number + 1 == l.begun => l.dead_exits.push(index),
-            None => {}
+            None => self.dead_exit(index, iteration),
+        }
+    }
+
+    /// A node that leaves a loop is dead.
+    fn dead_exit(&mut self, index: u32, iteration: u32) {
+        let place = &self.iterations[iteration as usize];
+        let (in_loop, number) = (place.in_loop, place.number);
+        let l = self.under_way(in_loop);
+        // Whether it stays dead is known when the loop ends.
+        if number + 1 == l.begun {
+            l.dead_exits.push(index);
         }
     }
 
     /// A node that leads to the next iteration has run.
-    pub(super) fn next_iteration(&mut self, plan: &Plan, index: u32, iteration: u32, tensor: Tensor) {
-        let place = &self.iterations[iteration as usize];
+    pub(super) fn next_iteration(&mut self, plan: &Plan, index: u32, iteration: u32) {
+        let place = &mut self.iterations[iteration as usize];
         let (in_loop, number) = (place.in_loop, place.number);
+        let mut tensor = place.slots[plan.nodes[index as usize].inputs.start as usize].take();
         let l = self.under_way(in_loop);
         if number + 1 == l.begun {
             let limit = plan.frames[l.frame as usize].parallel_iterations as usize;
             if l.iterations.len() >= limit {
-                l.next.push((index, tensor));
+                l.next.extend(tensor.map(|tensor| (index, tensor)));
                 return;
             }
             self.begin_iteration(plan, in_loop);
@@ -410,7 +452,7 @@ impl State {
             return;
         };
         let node = &plan.nodes[index as usize];
-        self.deliver(plan, plan.edges_of(node, 0), next, &mut Some(tensor));
+        self.deliver(plan, plan.edges_of(node, 0), next, &mut tensor);
         self.serve_controls(plan, node, next, false);
     }
 
@@ -459,16 +501,16 @@ impl State {
     /// loop with its last iteration. Returns the iteration that a loop was in which has ended.
     fn end_iterations(&mut self, plan: &Plan, in_loop: u32) -> Option<u32> {
         loop {
-            let l = self.under_way(in_loop);
+            let Some(l) = &mut self.loops[in_loop as usize] else { return None };
             let Some(&first) = l.iterations.front() else { break };
             let (entries, is_first_ever) = (l.entries, l.begun as usize == l.iterations.len());
             // In its first iteration a loop waits for all that enters it.
             if self.iterations[first as usize].outstanding > 0 || (is_first_ever && entries > 0) {
                 return None;
             }
-            self.under_way(in_loop).iterations.pop_front();
-            self.free_iterations.push(first);
-            if !self.under_way(in_loop).next.is_empty() {
+            l.iterations.pop_front();
+            self.free_iterations[l.frame as usize].push(first);
+            if !l.next.is_empty() {
                 self.begin_iteration(plan, in_loop);
             }
         }

@@ -510,6 +510,7 @@ impl Builder<'_> {
                     }
                     source => externals.push(External { slot: frame.slots, source }),
                 }
+                frame.kept.push(matches!(source, Source::Constant(_)));
                 frame.slots += 1;
             }
             draft.controls.iter().for_each(|&control| waiting[control as usize].push(position as u32));
@@ -530,6 +531,7 @@ impl Builder<'_> {
                 }
                 users.entry((*node, *output)).or_default().push(Edge { node: NONE, slot: root.slots });
             }
+            root.kept.push(false);
             root.slots += 1;
         }
         let (mut edges, mut output_edges, mut controls) = (Vec::new(), Vec::new(), Vec::new());

@@ -20,6 +20,8 @@ pub(in crate::runtime) struct Frame {
     pub(in crate::runtime) pending: Vec<u32>,
     /// The number of slots of its nodes.
     pub(in crate::runtime) slots: u32,
+    /// For each slot, whether it is a constant's, which stays in it.
+    pub(in crate::runtime) kept: Vec<bool>,
     /// How many nodes lead into it.
     pub(in crate::runtime) entries: u32,
     /// Its position among the frames that are in the same one.
@@ -33,7 +35,8 @@ pub(in crate::runtime) struct Frame {
 impl Frame {
     pub(super) fn new(name: &str, parent: u32, parallel_iterations: u32) -> Frame {
         let name = name.to_owned();
-        Frame { name, parent, pending: Vec::new(), slots: 0, entries: 0, among: 0, children: 0, parallel_iterations }
+        let (pending, kept) = (Vec::new(), Vec::new());
+        Frame { name, parent, pending, slots: 0, kept, entries: 0, among: 0, children: 0, parallel_iterations }
     }
 }
 

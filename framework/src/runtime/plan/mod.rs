@@ -107,11 +107,6 @@ impl PlanNode {
         matches!(self.action, Action::Merge)
     }
 
-    #[inline]
-    pub(super) fn is_control_trigger(&self) -> bool {
-        matches!(self.action, Action::ControlTrigger)
-    }
-
     /// Empties the slots of its inputs, but for constants.
     #[inline(always)]
     pub(super) fn clear(&self, inputs: &mut [Option<Tensor>]) {
