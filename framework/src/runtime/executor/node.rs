@@ -195,6 +195,9 @@ fn compute_dead(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode
 /// Fills in the inputs that are no outputs of other nodes.
 #[inline(always)]
 fn fill(run: &Run, node: &PlanNode, slots: &mut [Option<Tensor>], first: u32) -> Result<()> {
+    if node.is_filled {
+        return Ok(());
+    }
     for external in &run.plan.externals[node.externals.start as usize..node.externals.end as usize] {
         let slot = &mut slots[(external.slot - first) as usize];
         let tensor = match external.source {
@@ -291,11 +294,9 @@ fn compute_in_place(
         return Err(unset(0));
     }
     if edge.node != NONE {
-        state.served(plan, edge.node, &plan.nodes[edge.node as usize], iteration);
+        state.served(edge.node, &plan.nodes[edge.node as usize], iteration);
     }
-    if !node.controls.is_empty() {
-        state.serve_controls(plan, node, iteration, false);
-    }
+    state.serve_controls(plan, node, iteration, false);
     Ok(())
 }
 
@@ -385,9 +386,7 @@ fn hand_on(
         }
         state.deliver(plan, edges, iteration, output);
     }
-    if !node.controls.is_empty() {
-        state.serve_controls(plan, node, iteration, false);
-    }
+    state.serve_controls(plan, node, iteration, false);
     Ok(())
 }
 
@@ -413,14 +412,11 @@ fn control(run: &Run, state: &mut State, ready: Ready, node: &PlanNode) -> Resul
                     state.deliver(plan, edges, iteration, &mut None);
                 }
             }
-            // Unless somebody has taken it.
-            Tensor::clear(&mut state.iterations[iteration as usize].slots[node.inputs.start as usize]);
         }
         Action::Merge => {
             let arrived = inputs.iter().position(Option::is_some).ok_or_else(missing)?;
             let slot = node.inputs.start + arrived as u32;
             state.move_on(plan, plan.edges_of(node, 0), iteration, slot);
-            Tensor::clear(&mut state.iterations[iteration as usize].slots[slot as usize]);
             let edges = plan.edges_of(node, 1);
             if !edges.is_empty() {
                 state.deliver(plan, edges, iteration, &mut Some(Tensor::scalar(arrived as i32)));

@@ -17,10 +17,8 @@ pub(super) struct Ready {
 
 /// One iteration of a loop, or what is in no loop.
 pub(super) struct Iteration {
-    /// For each node of the frame, how many edges it waits for.
-    pending: Vec<u32>,
-    /// For each node of the frame, how many of its edges were served dead.
-    dead: Vec<u32>,
+    /// For each node of the frame.
+    counts: Vec<Count>,
     pub(super) slots: Vec<Option<Tensor>>,
     /// The loop under way, of [`State::loops`].
     in_loop: u32,
@@ -29,6 +27,21 @@ pub(super) struct Iteration {
     outstanding: u32,
     /// For each frame within its frame, the loop that is under way in it, of [`State::loops`], or [`NONE`].
     inner: Vec<u32>,
+}
+
+/// What a node knows of its edges.
+#[derive(Clone, Copy)]
+struct Count {
+    /// How many it waits for.
+    pending: u32,
+    /// How many were served dead.
+    dead: u32,
+}
+
+impl Count {
+    fn new(&pending: &u32) -> Count {
+        Count { pending, dead: 0 }
+    }
 }
 
 /// A loop that is under way.
@@ -81,8 +94,7 @@ impl Iteration {
     fn new(plan: &Plan, frame: u32) -> Iteration {
         let layout = &plan.frames[frame as usize];
         Iteration {
-            pending: layout.pending.clone(),
-            dead: vec![0; if plan.branches { layout.pending.len() } else { 0 }],
+            counts: layout.pending.iter().map(Count::new).collect(),
             slots: vec![None; layout.slots as usize],
             in_loop: NONE,
             number: 0,
@@ -93,9 +105,8 @@ impl Iteration {
 
     fn reset(&mut self, plan: &Plan, frame: u32) {
         let layout = &plan.frames[frame as usize];
-        self.pending.copy_from_slice(&layout.pending);
+        self.counts.iter_mut().zip(&layout.pending).for_each(|(count, pending)| *count = Count::new(pending));
         if plan.branches {
-            self.dead.fill(0);
             // What arrived at nodes that have not run. Constants stay.
             for (slot, is_kept) in self.slots.iter_mut().zip(&layout.kept) {
                 if !is_kept {
@@ -173,47 +184,57 @@ impl State {
         }
         let node = &plan.nodes[edge.node as usize];
         if node.is_merge() {
-            return self.deliver_to_merge(node, edge, iteration, tensor.take());
+            return self.deliver_to_merge(node, edge, iteration, tensor);
         }
         let is_dead = tensor.is_none();
         Tensor::put(&mut place.slots[edge.slot as usize], tensor.take());
         if is_dead {
-            place.dead[node.local as usize] += 1;
+            place.counts[node.local as usize].dead += 1;
         }
-        self.served(plan, edge.node, node, iteration);
+        self.served(edge.node, node, iteration);
     }
 
-    /// [`State::deliver`] of what is in a slot of the iteration, where it stays if nothing takes it.
-    #[inline(always)]
+    /// [`State::deliver`] of what is in a slot of the iteration, and empties the slot.
     pub(super) fn move_on(&mut self, plan: &Plan, edges: &[Edge], iteration: u32, from: u32) {
-        let Some((last, edges)) = edges.split_last() else { return };
+        let Some((last, edges)) = edges.split_last() else {
+            return Tensor::clear(&mut self.iterations[iteration as usize].slots[from as usize]);
+        };
         for &edge in edges {
-            let mut copy = self.iterations[iteration as usize].slots[from as usize].clone();
-            self.deliver_one(plan, edge, iteration, &mut copy);
+            self.move_to(plan, edge, iteration, from, |slot| slot.clone());
         }
+        self.move_to(plan, *last, iteration, from, Option::take);
+    }
+
+    /// Hands what `get` makes of a slot to where an edge leads.
+    #[inline(always)]
+    fn move_to(
+        &mut self,
+        plan: &Plan,
+        edge: Edge,
+        iteration: u32,
+        from: u32,
+        get: impl FnOnce(&mut Option<Tensor>) -> Option<Tensor>,
+    ) {
         let slots = &mut self.iterations[iteration as usize].slots;
-        let node = plan.nodes.get(last.node as usize).filter(|node| !node.is_merge());
-        match (node, slots.get_disjoint_mut([from as usize, last.slot as usize])) {
-            (Some(node), Ok([source, target])) => {
-                Tensor::put(target, source.take());
-                self.served(plan, last.node, node, iteration);
-            }
-            _ => {
-                let mut tensor = slots[from as usize].take();
-                self.deliver_one(plan, *last, iteration, &mut tensor);
-            }
+        let node = plan.nodes.get(edge.node as usize).filter(|node| !node.is_merge());
+        // From slot to slot, without a stop between.
+        if let (Some(node), Ok([source, target])) = (node, slots.get_disjoint_mut([from as usize, edge.slot as usize])) {
+            Tensor::put(target, get(source));
+            return self.served(edge.node, node, iteration);
         }
+        let mut tensor = get(&mut slots[from as usize]);
+        self.deliver_one(plan, edge, iteration, &mut tensor);
     }
 
     /// Counts an edge of a node that is no merge as served.
     #[inline(always)]
-    pub(super) fn served(&mut self, plan: &Plan, index: u32, node: &PlanNode, iteration: u32) {
+    pub(super) fn served(&mut self, index: u32, node: &PlanNode, iteration: u32) {
         let place = &mut self.iterations[iteration as usize];
-        let pending = &mut place.pending[node.local as usize];
+        let Count { pending, dead } = &mut place.counts[node.local as usize];
         // What several iterations of a loop hand out may come more often than it was waited for.
         *pending = pending.wrapping_sub(1);
         if *pending == 0 {
-            if plan.branches && place.dead[node.local as usize] > 0 {
+            if *dead > 0 {
                 return self.push_dead(node, index, iteration);
             }
             self.push(index, iteration, false);
@@ -233,22 +254,21 @@ impl State {
 
     /// A merge runs once its control edges are served, when the first live input is there or all are dead.
     #[inline(never)]
-    fn deliver_to_merge(&mut self, node: &PlanNode, edge: Edge, iteration: u32, tensor: Option<Tensor>) {
+    fn deliver_to_merge(&mut self, node: &PlanNode, edge: Edge, iteration: u32, tensor: &mut Option<Tensor>) {
         let place = &mut self.iterations[iteration as usize];
-        let pending = &mut place.pending[node.local as usize];
+        let Count { pending, dead } = &mut place.counts[node.local as usize];
         match tensor {
-            Some(tensor) => {
+            Some(_) => {
                 // The lowest bit stands until the first live input: only that one counts.
                 if *pending & 1 == 1 {
                     *pending -= 1;
-                    Tensor::put(&mut place.slots[edge.slot as usize], Some(tensor));
+                    Tensor::put(&mut place.slots[edge.slot as usize], tensor.take());
                     if *pending == 0 {
                         self.push(edge.node, iteration, false);
                     }
                 }
             }
             None => {
-                let dead = &mut place.dead[node.local as usize];
                 *dead += 1;
                 if *pending == 1 && *dead >= node.inputs.len() as u32 {
                     self.push(edge.node, iteration, true);
@@ -267,8 +287,8 @@ impl State {
             }
             let node = &plan.nodes[edge.node as usize];
             let place = &mut self.iterations[iteration as usize];
-            place.dead[node.local as usize] += 1;
-            let pending = &mut place.pending[node.local as usize];
+            let Count { pending, dead } = &mut place.counts[node.local as usize];
+            *dead += 1;
             if *pending == 1 {
                 // It runs once, whatever else enters.
                 *pending = 0;
@@ -278,15 +298,21 @@ impl State {
     }
 
     /// Counts the control edges of a node as served.
-    #[inline]
+    #[inline(always)]
     pub(super) fn serve_controls(&mut self, plan: &Plan, from: &PlanNode, iteration: u32, is_dead: bool) {
+        if !from.controls.is_empty() {
+            self.serve_some_controls(plan, from, iteration, is_dead);
+        }
+    }
+
+    fn serve_some_controls(&mut self, plan: &Plan, from: &PlanNode, iteration: u32, is_dead: bool) {
         for &index in &plan.controls[from.controls.start as usize..from.controls.end as usize] {
             let node = &plan.nodes[index as usize];
             let place = &mut self.iterations[iteration as usize];
             if node.is_merge() {
-                let pending = &mut place.pending[node.local as usize];
-                *pending = pending.wrapping_sub(2);
-                let (pending, dead) = (*pending, place.dead[node.local as usize]);
+                let count = &mut place.counts[node.local as usize];
+                count.pending = count.pending.wrapping_sub(2);
+                let Count { pending, dead } = *count;
                 let all_dead = dead >= node.inputs.len() as u32;
                 if pending == 0 || (pending == 1 && all_dead) {
                     self.push(index, iteration, pending == 1);
@@ -294,9 +320,9 @@ impl State {
                 continue;
             }
             if is_dead {
-                place.dead[node.local as usize] += 1;
+                place.counts[node.local as usize].dead += 1;
             }
-            self.served(plan, index, node, iteration);
+            self.served(index, node, iteration);
         }
     }
 
@@ -461,10 +487,13 @@ impl State {
         let (frame, number) = (l.frame, l.begun);
         l.begun += 1;
         l.dead_exits.clear();
-        let waiting = std::mem::take(&mut l.next);
-        let constants = std::mem::take(&mut l.constants);
         let iteration = self.new_iteration(plan, frame, in_loop, number);
-        self.under_way(in_loop).iterations.push_back(iteration);
+        let l = self.under_way(in_loop);
+        l.iterations.push_back(iteration);
+        if l.next.is_empty() && l.constants.is_empty() {
+            return;
+        }
+        let (waiting, constants) = (std::mem::take(&mut l.next), std::mem::take(&mut l.constants));
         for (index, tensor) in waiting {
             let node = &plan.nodes[index as usize];
             self.deliver(plan, plan.edges_of(node, 0), iteration, &mut Some(tensor));

@@ -571,6 +571,8 @@ impl Builder<'_> {
                 Action::Compute(kernel) if kernel.is_expensive() => u32::MAX,
                 _ => 0,
             };
+            let references = self.references(draft, node);
+            let is_filled = externals.is_empty() && references.is_empty();
             nodes.push(PlanNode {
                 action,
                 pending: frames[frame_of[position] as usize].pending[local as usize],
@@ -581,13 +583,14 @@ impl Builder<'_> {
                 first_edges: output_edges.get(first_output as usize).cloned().unwrap_or(0..0),
                 only_edge: Edge { node: NONE, slot: NONE },
                 kept: kept(&draft.inputs),
+                is_filled,
                 controls: first_control..controls.len() as u32,
                 device: draft.device,
                 cost: AtomicU32::new(cost),
                 op,
                 signature: signatures.entry(node_signature.clone()).or_insert_with_key(Arc::clone).clone(),
                 name: name.clone(),
-                references: self.references(draft, node),
+                references,
                 unused_outputs,
                 memory: draft.memory.clone(),
             });

@@ -72,6 +72,8 @@ pub(super) struct PlanNode {
     /// Where the only output goes if it goes to one place and that is no merge, so that the kernel can write it there;
     /// or else a slot of [`NONE`].
     pub(super) only_edge: Edge,
+    /// Whether all inputs are values that come from other nodes.
+    pub(super) is_filled: bool,
     /// A bit for each of the first 64 inputs: whether it is a constant, which stays in its slot.
     pub(super) kept: u64,
     /// Its part of [`Plan::controls`]: the nodes that wait for it without taking an output.
