@@ -5,6 +5,7 @@ mod device;
 mod file;
 mod memory;
 mod object;
+mod place;
 mod print;
 mod reference;
 
@@ -93,19 +94,6 @@ impl Tensor {
         matches!(self.storage, Storage::Inline(_)) && self.shape.is_inline()
     }
 
-    /// Empties a place, without a call if what it holds owns nothing.
-    #[inline(always)]
-    pub(crate) fn clear(place: &mut Option<Tensor>) {
-        if place.as_ref().is_none_or(Tensor::is_plain) { std::mem::forget(place.take()) } else { *place = None }
-    }
-
-    /// Fills a place, without a call if what it held owns nothing.
-    #[inline(always)]
-    pub(crate) fn put(place: &mut Option<Tensor>, tensor: Option<Tensor>) {
-        Tensor::clear(place);
-        std::mem::forget(std::mem::replace(place, tensor));
-    }
-
     /// The bytes of a tensor that keeps them in itself: one of few bytes that was made on its own.
     #[inline]
     pub fn inline_bits(&self) -> Option<&[u64; 2]> {
@@ -179,18 +167,6 @@ impl Tensor {
         let mut scalar = None;
         Tensor::put_scalar(&mut scalar, dtype, bits);
         scalar.ok_or_else(|| Error::invalid_argument(format!("a {dtype} is not plain bytes")))
-    }
-
-    /// Fills a place with [`Tensor::scalar_from_bits`], or empties it for string, resource and variant.
-    #[inline(always)]
-    pub(crate) fn put_scalar(place: &mut Option<Tensor>, dtype: DataType, mut bits: [u64; 2]) {
-        if dtype == DataType::Bool {
-            bits = [u64::from_ne_bytes([u8::from(bits[0].to_ne_bytes()[0] != 0); 8]), 0];
-        }
-        Tensor::clear(place);
-        if dtype.is_pod() {
-            *place = Some(Tensor { shape: Shape::scalar(), dtype, storage: Storage::Inline(bits) });
-        }
     }
 
     /// A vector.

@@ -179,7 +179,7 @@ impl State {
     fn deliver_one(&mut self, plan: &Plan, edge: Edge, iteration: u32, tensor: &mut Option<Tensor>) {
         let place = &mut self.iterations[iteration as usize];
         if edge.node == NONE {
-            Tensor::put(&mut place.slots[edge.slot as usize], tensor.take());
+            Tensor::shift(tensor, &mut place.slots[edge.slot as usize]);
             return;
         }
         let node = &plan.nodes[edge.node as usize];
@@ -187,7 +187,7 @@ impl State {
             return self.deliver_to_merge(node, edge, iteration, tensor);
         }
         let is_dead = tensor.is_none();
-        Tensor::put(&mut place.slots[edge.slot as usize], tensor.take());
+        Tensor::shift(tensor, &mut place.slots[edge.slot as usize]);
         if is_dead {
             place.counts[node.local as usize].dead += 1;
         }
@@ -200,9 +200,9 @@ impl State {
             return Tensor::clear(&mut self.iterations[iteration as usize].slots[from as usize]);
         };
         for &edge in edges {
-            self.move_to(plan, edge, iteration, from, |slot| slot.clone());
+            self.move_to(plan, edge, iteration, from, |slot, target| Tensor::copy(slot, target));
         }
-        self.move_to(plan, *last, iteration, from, Option::take);
+        self.move_to(plan, *last, iteration, from, Tensor::shift);
     }
 
     /// Hands what `get` makes of a slot to where an edge leads.
@@ -213,16 +213,18 @@ impl State {
         edge: Edge,
         iteration: u32,
         from: u32,
-        get: impl FnOnce(&mut Option<Tensor>) -> Option<Tensor>,
+        get: impl FnOnce(&mut Option<Tensor>, &mut Option<Tensor>),
     ) {
         let slots = &mut self.iterations[iteration as usize].slots;
         let node = plan.nodes.get(edge.node as usize).filter(|node| !node.is_merge());
         // From slot to slot, without a stop between.
-        if let (Some(node), Ok([source, target])) = (node, slots.get_disjoint_mut([from as usize, edge.slot as usize])) {
-            Tensor::put(target, get(source));
+        if let (Some(node), Ok([source, target])) = (node, slots.get_disjoint_mut([from as usize, edge.slot as usize]))
+        {
+            get(source, target);
             return self.served(edge.node, node, iteration);
         }
-        let mut tensor = get(&mut slots[from as usize]);
+        let mut tensor = None;
+        get(&mut slots[from as usize], &mut tensor);
         self.deliver_one(plan, edge, iteration, &mut tensor);
     }
 
@@ -262,7 +264,7 @@ impl State {
                 // The lowest bit stands until the first live input: only that one counts.
                 if *pending & 1 == 1 {
                     *pending -= 1;
-                    Tensor::put(&mut place.slots[edge.slot as usize], tensor.take());
+                    Tensor::shift(tensor, &mut place.slots[edge.slot as usize]);
                     if *pending == 0 {
                         self.push(edge.node, iteration, false);
                     }
