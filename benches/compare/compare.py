@@ -33,6 +33,7 @@ def parse_arguments():
     parser.add_argument("--kernlink-side", required=True, metavar="FILE", help="the built example kernlink_side")
     parser.add_argument("--kernlink", metavar="FILE", help="the built command, for start-up time and size")
     parser.add_argument("--models", metavar="DIR", help="a folder of NAME.pb with NAME.x.npy")
+    parser.add_argument("--guesslang", metavar="DIR", help="the SavedModel of guesslang, to time on one snippet")
     parser.add_argument("--threads", type=int, default=2, metavar="N", help="threads of either side (default 2)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (default 5)")
     parser.add_argument("--quick", action="store_true", help="two rounds with fewer repetitions")
@@ -44,12 +45,18 @@ def parse_arguments():
     return arguments
 
 
-def items(models):
+SNIPPET = 'use std::io;\n\nfn main() -> io::Result<()> {\n    println!("{}", io::read_to_string(io::stdin())?.len());\n    Ok(())\n}\n'
+
+
+def items(models, guesslang):
     """What is compared. `graph` is set by the driver."""
     yield {"name": "chain of 10,000 AddV2, per node", "kind": "chain", "per": 10000}
     yield {"name": "10,000 independent AddV2, per node", "kind": "wide", "per": 10000}
     yield {"name": "one AddV2 (Callable)", "kind": "trivial", "repeat": 2000, "warmup": 100}
     yield {"name": "while loop of TensorFlow 1, per iteration", "kind": "while", "per": 10000}
+    if guesslang:
+        yield {"name": "guesslang, one snippet", "kind": "saved_model", "path": guesslang, "signature": "predict",
+               "strings": {"content": [SNIPPET]}, "repeat": 200, "warmup": 20}
     for n in (64, 256, 512, 1024):
         yield {"name": f"MatMul {n}x{n}x{n}", "kind": "matmul", "n": n}
     yield {"name": "MatMul 1x1024x1000, constant", "kind": "matmul", "m": 1, "k": 1024, "n": 1000, "constant": True}
@@ -140,14 +147,14 @@ def compare(arguments, folder):
     kernlink = Side([arguments.kernlink_side, "--threads", str(arguments.threads)])
     rounds = 2 if arguments.quick else arguments.rounds
     rows, failed = [], False
-    for number, item in enumerate(items(arguments.models)):
+    for number, item in enumerate(items(arguments.models, arguments.guesslang)):
         if arguments.only and arguments.only not in item["name"]:
             continue
         if arguments.quick:
             item["repeat"] = max(3, item.get("repeat", 20) // 4)
         per = item.pop("per", 1)
         shared = {}
-        if item["kind"] not in ("model", "median_pool"):
+        if item["kind"] not in ("model", "saved_model", "median_pool"):
             shared["graph"] = os.path.join(folder, f"{number}.pb")
         saved = [os.path.join(folder, f"{side}.npy") for side in "ab"] if item["kind"] == "model" else [None, None]
         times, error = ([], []), None

@@ -5,7 +5,7 @@
 //!
 //! - `graph` names a GraphDef to read, such as the other side wrote, and to run instead of a graph built here.
 //! - `median_pool` is the MedianPool op of `examples/custom-ops`.
-//! - `api` and `grappler` are ignored.
+//! - `api` and `grappler` are ignored; of a `saved_model` nothing is saved.
 
 #[path = "../../examples/custom-ops/src/median_pool.rs"]
 #[allow(missing_docs, unreachable_pub, reason = "it is another crate's module")]
@@ -19,6 +19,7 @@ use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use kernlink::formats::LoadOptions;
 use kernlink::prelude::*;
 use serde_json::{Map, Value, json};
 use workload::{Prepared, Work};
@@ -72,7 +73,47 @@ fn peak_memory() -> Option<u64> {
 
 struct Side {
     threads: usize,
-    prepared: HashMap<String, Prepared>,
+    prepared: HashMap<String, Ready>,
+}
+
+/// What runs when an item is timed.
+enum Ready {
+    Graph(Prepared),
+    /// A signature of a SavedModel, with its inputs.
+    Signature {
+        model: SavedModel,
+        name: String,
+        inputs: Vec<(String, Tensor)>,
+    },
+}
+
+impl Ready {
+    fn of(item: &Item, threads: usize) -> Result<Ready> {
+        if text(item, "kind", "") != "saved_model" {
+            return build(item)?.prepare(threads).map(Ready::Graph);
+        }
+        let options = LoadOptions::new().session(SessionOptions::new().threads(threads));
+        let model = SavedModel::load_with(text(item, "path", ""), &options)?;
+        let strings = item.get("strings").and_then(Value::as_object).into_iter().flatten();
+        let inputs = strings.map(|(name, values)| {
+            let values = values.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let values: Vec<TString> = values.map(TString::from).collect();
+            Ok((name.clone(), Tensor::vector(&values)?))
+        });
+        let inputs = inputs.collect::<Result<_>>()?;
+        Ok(Ready::Signature { model, name: text(item, "signature", "serving_default").to_owned(), inputs })
+    }
+
+    fn run(&self) -> Result<Vec<Tensor>> {
+        match self {
+            Ready::Graph(prepared) => prepared.run(),
+            Ready::Signature { model, name, inputs } => {
+                let inputs: Vec<(&str, Tensor)> =
+                    inputs.iter().map(|(name, tensor)| (name.as_str(), tensor.clone())).collect();
+                Ok(model.signature(name)?.run(&inputs)?.into_values().collect())
+            }
+        }
+    }
 }
 
 impl Side {
@@ -102,7 +143,7 @@ impl Side {
         key.retain(|field, _| !["name", "repeat", "warmup", "save"].contains(&field.as_str()));
         let key = serde_json::to_string(&key).unwrap_or_default();
         if !self.prepared.contains_key(&key) {
-            self.prepared.insert(key.clone(), build(item)?.prepare(self.threads)?);
+            self.prepared.insert(key.clone(), Ready::of(item, self.threads)?);
         }
         let prepared = &self.prepared[&key];
         if let Some(path) = item.get("save").and_then(Value::as_str) {

@@ -48,6 +48,9 @@ Kinds, with their own fields:
 
     model        path: a frozen GraphDef. input: FILE.npy for its only placeholder, or feeds: {NAME: FILE.npy, ...}.
                  fetch: NAME or [NAME, ...]; default: the nodes that no other node reads, without NoOps
+    saved_model  path: the folder of a SavedModel. signature ("serving_default"): one of its signatures, called as a
+                 function. strings: {INPUT: [TEXT, ...], ...}, its inputs. Only name, repeat and warmup are heeded
+                 beside these
     chain        nodes (10000): x -> AddV2(x, one) -> AddV2(_, one) -> ..., a fed scalar float and one shared Const;
                  the last is fetched. Adds ns_per_node to the answer (the time of a run divided by `nodes`)
     wide         nodes (10000): that many AddV2(a, b) of the same two fed scalar floats, independent of each other,
@@ -329,6 +332,10 @@ class Prepared:
         else:
             raise ValueError(f"api is 'callable' or 'make_callable', not {api!r}")
 
+    def close(self):
+        self.call = None  # a callable must go before its session
+        self.session.close()
+
     def time(self, repeat, warmup):
         call, arguments, clock = self.call, self.arguments, time.perf_counter_ns
         for _ in range(warmup):
@@ -346,6 +353,23 @@ class Prepared:
         return times
 
 
+class PreparedSavedModel(Prepared):
+    """A signature that is ready to be called."""
+
+    def __init__(self, item, threads):
+        del threads  # TensorFlow takes them once for the process
+        self.work, self.arguments = Work(), []
+        # Functions run in TensorFlow 2's way, which the graphs of the other kinds do not touch.
+        with tf.init_scope():
+            self.model = tf.saved_model.load(item["path"])
+            strings = {name: tf.constant(values) for name, values in item.get("strings", {}).items()}
+        signature = self.model.signatures[item.get("signature", "serving_default")]
+        self.call = lambda: signature(**strings)
+
+    def close(self):
+        self.call = self.model = None
+
+
 class Side:
     def __init__(self, threads):
         self.threads = threads
@@ -353,8 +377,7 @@ class Side:
 
     def release(self):
         for prepared in self.prepared.values():
-            prepared.call = None  # a callable must go before its session
-            prepared.session.close()
+            prepared.close()
         self.prepared.clear()
         gc.collect()
 
@@ -363,12 +386,13 @@ class Side:
         if kind == "release":
             self.release()
             return {}
-        if kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)} or release, not {kind!r}")
+        if kind not in KINDS and kind != "saved_model":
+            raise ValueError(f"kind is one of {', '.join(KINDS)}, saved_model or release, not {kind!r}")
         key = json.dumps({name: value for name, value in item.items()
                           if name not in ("name", "repeat", "warmup", "save", "graph")}, sort_keys=True)
         if key not in self.prepared:
-            self.prepared[key] = Prepared(item, self.threads)
+            ready = PreparedSavedModel if kind == "saved_model" else Prepared
+            self.prepared[key] = ready(item, self.threads)
         prepared = self.prepared[key]
         if item.get("graph"):
             with open(item["graph"], "wb") as file:
@@ -404,6 +428,9 @@ def main():
     os.dup2(2, 1)
 
     load_tensorflow(arguments.onednn)
+    # For functions; the sessions' own configuration says the same.
+    tf.config.threading.set_intra_op_parallelism_threads(arguments.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(arguments.threads)
     print(json.dumps({
         "ready": True, "side": "tensorflow", "version": tf.__version__, "threads": arguments.threads,
         "onednn": onednn_in_use(), "start_s": round(time.perf_counter() - START, 3),
