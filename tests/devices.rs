@@ -101,7 +101,7 @@ impl Device for TestDevice {
         let read =
             self.bytes(tensor).and_then(|bytes| Tensor::from_bytes(tensor.dtype(), tensor.shape().clone(), &bytes));
         self.counts.lock().unwrap().1 += 1;
-        let state: Arc<Mutex<(Option<Result<Tensor>>, Option<Waker>)>> = Arc::default();
+        let state = Arc::new(Mutex::new((None, None::<Waker>)));
         let shared = state.clone();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(1));
@@ -795,7 +795,7 @@ fn ops_that_run_at_once_give_tensors_of_the_host() {
     let registry = kernlink::registry().unwrap();
     let mut eager = EagerContext::on(&registry, [device.clone() as Arc<dyn Device>]).unwrap();
     let sum = ops::add_v2(&mut eager, Tensor::scalar(1f32), Tensor::scalar(2f32)).build().unwrap();
-    assert_eq!((scalars(&[sum.clone()]), device.moved()), (vec![3.0], (2, 1)));
+    assert_eq!((scalars(std::slice::from_ref(&sum)), device.moved()), (vec![3.0], (2, 1)));
     let shape = Tensor::vector(&[1i32, 1]).unwrap();
     let reshaped = ops::reshape(&mut eager, sum, shape).build().unwrap();
     assert_eq!((reshaped.shape().dims(), device.moved()), (&[1, 1][..], (1, 1)));

@@ -81,7 +81,7 @@ enum Ready {
     Graph(Prepared),
     /// A signature of a SavedModel, with its inputs.
     Signature {
-        model: SavedModel,
+        model: Box<SavedModel>,
         name: String,
         inputs: Vec<(String, Tensor)>,
     },
@@ -101,7 +101,11 @@ impl Ready {
             Ok((name.clone(), Tensor::vector(&values)?))
         });
         let inputs = inputs.collect::<Result<_>>()?;
-        Ok(Ready::Signature { model, name: text(item, "signature", "serving_default").to_owned(), inputs })
+        Ok(Ready::Signature {
+            model: Box::new(model),
+            name: text(item, "signature", "serving_default").to_owned(),
+            inputs,
+        })
     }
 
     fn run(&self) -> Result<Vec<Tensor>> {

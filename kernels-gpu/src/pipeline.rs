@@ -23,10 +23,13 @@ pub(crate) struct Pipeline {
     pub(crate) label: String,
 }
 
+/// A layout of bind groups, and what tells it from others.
+type Layout = (u32, wgpu::BindGroupLayout);
+
 #[derive(Default)]
 pub(crate) struct Pipelines {
     by_text: Mutex<HashMap<String, Arc<Pipeline>>>,
-    layouts: Mutex<HashMap<SmallVec<[Access; 8]>, (u32, wgpu::BindGroupLayout)>>,
+    layouts: Mutex<HashMap<SmallVec<[Access; 8]>, Layout>>,
 }
 
 impl Pipelines {
@@ -42,7 +45,7 @@ impl Pipelines {
         Ok(lock(&self.by_text).entry(program.text.clone()).or_insert(made).clone())
     }
 
-    fn layout(&self, gpu: &Gpu, accesses: &SmallVec<[Access; 8]>) -> (u32, wgpu::BindGroupLayout) {
+    fn layout(&self, gpu: &Gpu, accesses: &SmallVec<[Access; 8]>) -> Layout {
         let mut layouts = lock(&self.layouts);
         if let Some(found) = layouts.get(accesses) {
             return found.clone();
