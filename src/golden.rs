@@ -5,6 +5,8 @@
 //! Const string `NAME/error`: the canonical code with which fetching `NAME/actual/0` must fail.
 //! Integers, bools and strings must match exactly; NaN equals NaN; floats within the case's tolerance, or else that of
 //! their dtype.
+//!
+//! On a device with memory of its own a case passes only if its op, which its name begins with, runs there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,10 +15,11 @@ use kernlink_framework::attr::AttrValue;
 use kernlink_framework::device::Device;
 use kernlink_framework::dtype::{self, DataType, TString};
 use kernlink_framework::error::{Code, Error, Result};
-use kernlink_framework::graph::{Graph, Output};
+use kernlink_framework::graph::{Graph, Node, NodeId, Output};
+use kernlink_framework::kernel::KernelDef;
 use kernlink_framework::proto::{GraphDef, NodeDef};
 use kernlink_framework::registry::Registry;
-use kernlink_framework::runtime::Session;
+use kernlink_framework::runtime::{Session, SessionOptions, kernel_on};
 use kernlink_framework::tensor::Tensor;
 
 /// What came of verifying.
@@ -26,7 +29,11 @@ pub struct Report {
     pub cases: usize,
     /// The cases that failed, and why.
     pub failures: Vec<(String, String)>,
-    /// The ops that passed cases contain, with the dtypes of their first type attr (or first output).
+    /// The cases that say nothing of the device, with their ops: it has no kernel for the op with these attrs, or the
+    /// import refuses the case as it must.
+    pub skipped: BTreeMap<String, usize>,
+    /// The ops that passed cases contain, with the dtypes of their first type attr (or first output); of a device with
+    /// memory of its own, those that ran there.
     pub covered: BTreeSet<(String, String)>,
     /// Ops that cases need and the program lacks.
     pub missing_ops: BTreeSet<String>,
@@ -38,16 +45,23 @@ impl Report {
         self.covered.iter().map(|(op, _)| op.as_str()).collect()
     }
 
+    /// How many cases passed.
+    pub fn passed(&self) -> usize {
+        self.cases - self.failures.len() - self.skipped.values().sum::<usize>()
+    }
+
     /// Takes in another report.
     pub fn merge(&mut self, other: Report) {
         self.cases += other.cases;
         self.failures.extend(other.failures);
         self.covered.extend(other.covered);
         self.missing_ops.extend(other.missing_ops);
+        other.skipped.into_iter().for_each(|(op, cases)| *self.skipped.entry(op).or_default() += cases);
     }
 }
 
-/// Runs every case of a graph by itself, on `device`.
+/// Runs every case of a graph by itself, on `device`. If that has memory of its own, the host does what it has no kernels
+/// for, and a case whose own op is among that is skipped.
 ///
 /// # Errors
 /// INVALID_ARGUMENT if the graph holds no case.
@@ -67,7 +81,8 @@ pub fn verify(def: &GraphDef, registry: &Arc<Registry>, device: &Arc<dyn Device>
             continue;
         }
         match check(&case, name, *outputs, registry, device) {
-            Ok(graph) => report.covered.extend(graph.iter().flat_map(covered)),
+            Ok(Outcome::Passed(covered)) => report.covered.extend(covered),
+            Ok(Outcome::Skipped) => *report.skipped.entry(op_of(name).to_owned()).or_default() += 1,
             Err(error) => report.failures.push((name.to_string(), error)),
         }
     }
@@ -118,14 +133,78 @@ impl<'a> Cases<'a> {
     }
 }
 
-/// Runs one case. An error case that fails as it must has no graph if the import refuses it.
+/// What comes of a case that does not fail.
+enum Outcome {
+    /// With the ops that it covers.
+    Passed(Vec<(String, String)>),
+    Skipped,
+}
+
+/// The op that a case is for.
+fn op_of(name: &str) -> &str {
+    name.split('/').next().unwrap_or_default()
+}
+
+/// What a case needs to run on a device with memory of its own.
+struct Placed {
+    graph: Graph,
+    covered: Vec<(String, String)>,
+}
+
+/// Has every node of a case ask for a device that has a kernel for it, but for what the case is fed with and what its
+/// results are. `None` if the case's op is not among them.
+fn place(case: &GraphDef, name: &str, graph: &Graph, device: &Arc<dyn Device>) -> Result<Option<Placed>> {
+    let prefix = format!("{name}/");
+    let is_end = |node: &Node| {
+        let part = node.name.strip_prefix(&prefix).and_then(|rest| rest.split('/').next());
+        let is_source = matches!(&*node.op.def.name, "Const" | "Placeholder" | "PlaceholderWithDefault");
+        is_source || matches!(part, Some("actual" | "expected" | "tolerance" | "error"))
+    };
+    let mut asking: HashMap<&str, (NodeId, &KernelDef)> = HashMap::new();
+    for id in graph.ids() {
+        let node = graph.node(id);
+        if is_end(node) {
+            continue;
+        }
+        match kernel_on(graph, id, &**device)? {
+            Some(kernel) => drop(asking.insert(node.name.as_str(), (id, kernel))),
+            // What is done to a variable is done where the variable is.
+            None if node.op.def.name == op_of(name) || shares(node) => return Ok(None),
+            None => {}
+        }
+    }
+    // What has all that it takes and gives on the host says nothing of the device.
+    let is_there = |id: NodeId, kernel: &KernelDef| {
+        let node = graph.node(id);
+        let slots = kernel.host_slots(node.op.def, &node.signature);
+        kernel.device == device.device_type() || slots.inputs.iter().chain(&slots.outputs).any(|is_on_host| !is_on_host)
+    };
+    let there = asking.values().filter(|(id, kernel)| is_there(*id, kernel));
+    let covered: Vec<_> = there.map(|(id, _)| pair(graph.node(*id))).collect();
+    if !covered.iter().any(|(op, _)| op == op_of(name)) {
+        return Ok(None);
+    }
+    let mut case = case.clone();
+    for node in case.node.iter_mut().filter(|node| asking.contains_key(node.name.as_str())) {
+        node.device = device.name().to_owned();
+    }
+    Ok(Some(Placed { graph: Graph::import(&case, graph.registry())?, covered }))
+}
+
+/// Whether a node takes or gives something that others have a hold of.
+fn shares(node: &Node) -> bool {
+    let mut slots = node.signature.inputs.iter().chain(&node.signature.outputs);
+    slots.any(|slot| slot.is_ref || slot.dtype == DataType::Resource)
+}
+
+/// Runs one case.
 fn check(
     case: &GraphDef,
     name: &str,
     outputs: usize,
     registry: &Arc<Registry>,
     device: &Arc<dyn Device>,
-) -> Result<Option<Graph>, String> {
+) -> Result<Outcome, String> {
     let constant = |graph: &Graph, suffix: &str| -> Option<Tensor> {
         let node = graph.find(&format!("{name}/{suffix}"))?;
         graph.constant(Output { node, index: 0 }).cloned()
@@ -133,7 +212,9 @@ fn check(
     let expected_code = expected_code(case, name)?;
     let graph = match (Graph::import(case, registry), expected_code) {
         (Ok(graph), _) => graph,
-        (Err(error), Some(code)) if error.code() == code => return Ok(None),
+        // No device has had a part in it.
+        (Err(error), Some(code)) if error.code() == code && device.has_own_memory() => return Ok(Outcome::Skipped),
+        (Err(error), Some(code)) if error.code() == code => return Ok(Outcome::Passed(Vec::new())),
         (Err(error), _) => return Err(format!("the case cannot be imported: {error}")),
     };
     let tolerance = match constant(&graph, "tolerance") {
@@ -143,10 +224,20 @@ fn check(
             _ => return Err("the tolerance is not [rtol, atol]".to_owned()),
         },
     };
-    let session = Session::on(graph.clone(), device.clone());
+    let (graph, covered) = if device.has_own_memory() {
+        match place(case, name, &graph, device).map_err(|error| error.to_string())? {
+            Some(Placed { graph, covered }) => (graph, covered),
+            None => return Ok(Outcome::Skipped),
+        }
+    } else {
+        let covered = graph.nodes().iter().map(pair).collect();
+        (graph, covered)
+    };
+    let options = SessionOptions::new().strict_placement(device.has_own_memory());
+    let session = Session::on_devices(graph.clone(), [device.clone()], &options);
     if let Some(code) = expected_code {
         return match session.run(&[], &[&format!("{name}/actual/0")], &[]) {
-            Err(error) if error.code() == code => Ok(Some(graph)),
+            Err(error) if error.code() == code => Ok(Outcome::Passed(covered)),
             Err(error) => Err(format!("expected {code}, but the error is {error}")),
             Ok(values) => Err(format!("expected {code}, but the answer is {}", values[0])),
         };
@@ -158,7 +249,7 @@ fn check(
         let expected = constant(&graph, &format!("expected/{k}")).ok_or_else(|| format!("there is no expected/{k}"))?;
         compare(actual, &expected, tolerance).map_err(|difference| format!("value {k}: {difference}"))?;
     }
-    Ok(Some(graph))
+    Ok(Outcome::Passed(covered))
 }
 
 fn expected_code(case: &GraphDef, name: &str) -> Result<Option<Code>, String> {
@@ -170,17 +261,14 @@ fn expected_code(case: &GraphDef, name: &str) -> Result<Option<Code>, String> {
     Code::from_name(&text).map(Some).ok_or_else(|| format!("`{name}` holds `{text}`, which is no canonical code"))
 }
 
-/// The ops and dtypes of a graph's nodes.
-fn covered(graph: &Graph) -> Vec<(String, String)> {
-    let pair = |node: &kernlink_framework::graph::Node| {
-        let dtype = node.op.def.attrs.iter().find_map(|attr| match node.attrs.get(&attr.name) {
-            Some(AttrValue::Type(dtype)) => Some(*dtype),
-            _ => None,
-        });
-        let dtype = dtype.or_else(|| node.signature.outputs.first().map(|slot| slot.dtype));
-        (node.op.def.name.to_string(), dtype.map_or_else(String::new, |dtype| dtype.to_string()))
-    };
-    graph.nodes().iter().map(pair).collect()
+/// The op and the dtype of a node.
+fn pair(node: &Node) -> (String, String) {
+    let dtype = node.op.def.attrs.iter().find_map(|attr| match node.attrs.get(&attr.name) {
+        Some(AttrValue::Type(dtype)) => Some(*dtype),
+        _ => None,
+    });
+    let dtype = dtype.or_else(|| node.signature.outputs.first().map(|slot| slot.dtype));
+    (node.op.def.name.to_string(), dtype.map_or_else(String::new, |dtype| dtype.to_string()))
 }
 
 /// Compares two tensors; `tolerance` is (rtol, atol), by default that of the dtype.

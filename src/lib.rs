@@ -37,6 +37,7 @@
 //! | `training` | steps of optimisers | yes |
 //! | `text-format` | graphs in protobuf text format | no |
 //! | `npy` | tensors as `.npy` files | no |
+//! | `gpu` | the graphics processor: a device on Vulkan, Metal or DX12, and its kernels | no |
 //! | `cli` | the `kernlink` command | no |
 
 pub mod golden;
@@ -45,6 +46,8 @@ mod model;
 pub mod npy;
 
 pub use kernlink_framework::*;
+#[cfg(feature = "gpu")]
+pub use kernlink_kernels_gpu as gpu;
 pub use kernlink_macros::{register_kernel, register_op};
 pub use kernlink_ops as ops;
 pub use model::{MetaGraph, SavedModel};
@@ -63,7 +66,12 @@ use std::sync::{Arc, OnceLock};
 /// ALREADY_EXISTS if something is registered twice, FAILED_PRECONDITION if the linker lost registrations.
 pub fn registry() -> Result<Arc<Registry>> {
     static REGISTRY: OnceLock<Result<Arc<Registry>>> = OnceLock::new();
-    let own = [&kernlink_ops::KERNLINK_PROVIDER, &kernlink_kernels::KERNLINK_PROVIDER];
+    let own = [
+        &kernlink_ops::KERNLINK_PROVIDER,
+        &kernlink_kernels::KERNLINK_PROVIDER,
+        #[cfg(feature = "gpu")]
+        &kernlink_kernels_gpu::KERNLINK_PROVIDER,
+    ];
     REGISTRY.get_or_init(|| Registry::linked(&own).map(Arc::new)).clone()
 }
 

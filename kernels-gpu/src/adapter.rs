@@ -62,21 +62,30 @@ pub(crate) fn all() -> Vec<wgpu::Adapter> {
     adapters
 }
 
+/// All of them, for errors.
+fn listed(adapters: &[wgpu::Adapter]) -> String {
+    let lines = adapters.iter().enumerate();
+    let lines: Vec<_> = lines.map(|(number, adapter)| format!("\n  {number}: {}", AdapterInfo::of(adapter))).collect();
+    if lines.is_empty() { " there is no adapter at all".to_owned() } else { lines.concat() }
+}
+
+/// The adapter with a number.
+pub(crate) fn numbered(mut adapters: Vec<wgpu::Adapter>, number: usize) -> Result<wgpu::Adapter> {
+    if number >= adapters.len() {
+        return Err(Error::not_found(format!("no adapter has the number {number}:{}", listed(&adapters))));
+    }
+    Ok(adapters.swap_remove(number))
+}
+
 /// The adapter that `wanted` names; without a name the first that is no software.
 pub(crate) fn choose(adapters: Vec<wgpu::Adapter>, wanted: Option<&str>) -> Result<wgpu::Adapter> {
-    let listed = || {
-        let lines = adapters.iter().enumerate();
-        let lines: Vec<_> =
-            lines.map(|(number, adapter)| format!("\n  {number}: {}", AdapterInfo::of(adapter))).collect();
-        if lines.is_empty() { " there is no adapter at all".to_owned() } else { lines.concat() }
-    };
     let position = match wanted {
         None => {
             let position = adapters.iter().position(|adapter| !AdapterInfo::of(adapter).is_software);
             position.ok_or_else(|| {
                 Error::failed_precondition(format!(
                     "there is no graphics processor; a software adapter is taken only if {VARIABLE} names it:{}",
-                    listed()
+                    listed(&adapters)
                 ))
             })?
         }
@@ -85,7 +94,7 @@ pub(crate) fn choose(adapters: Vec<wgpu::Adapter>, wanted: Option<&str>) -> Resu
                 |adapter: &wgpu::Adapter| AdapterInfo::of(adapter).name.to_lowercase().contains(&wanted.to_lowercase());
             let number = wanted.parse().ok().filter(|&number: &usize| number < adapters.len());
             number.or_else(|| adapters.iter().position(by_name)).ok_or_else(|| {
-                Error::not_found(format!("no adapter is number or has a name with `{wanted}`:{}", listed()))
+                Error::not_found(format!("no adapter is number or has a name with `{wanted}`:{}", listed(&adapters)))
             })?
         }
     };

@@ -1,7 +1,9 @@
 //! The device: opens an adapter, keeps its tensors and runs its shaders.
 
+use std::pin::pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use kernlink::device::{BoxFuture, Device, DeviceType, GPU};
 use kernlink::dtype::DataType;
@@ -27,6 +29,14 @@ const MOST_GROUPS: u64 = 65_535;
 /// Locks, also after a panic of another holder.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What an error scope has caught: known at once, so that kernels need not wait.
+pub(crate) fn now(caught: impl Future<Output = Option<wgpu::Error>>) -> Option<wgpu::Error> {
+    match pin!(caught).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(error) => error,
+        Poll::Pending => None,
+    }
 }
 
 /// How many workgroups a dispatch has.
@@ -93,8 +103,19 @@ impl GpuDevice {
     /// NOT_FOUND if no adapter has the name, FAILED_PRECONDITION if there is none but software; both list what there is.
     /// INTERNAL if the driver refuses the device.
     pub fn open_named(number: usize, wanted: Option<&str>) -> Result<GpuDevice> {
-        let adapter = adapter::choose(adapter::all(), wanted)?;
-        let info = AdapterInfo::of(&adapter);
+        GpuDevice::open_on(number, &adapter::choose(adapter::all(), wanted)?)
+    }
+
+    /// `/device:GPU:number` on the adapter with this number in [`GpuDevice::adapters`].
+    ///
+    /// # Errors
+    /// NOT_FOUND if there are not so many adapters; INTERNAL if the driver refuses the device.
+    pub fn open_numbered(number: usize) -> Result<GpuDevice> {
+        GpuDevice::open_on(number, &adapter::numbered(adapter::all(), number)?)
+    }
+
+    fn open_on(number: usize, adapter: &wgpu::Adapter) -> Result<GpuDevice> {
+        let info = AdapterInfo::of(adapter);
         let available = adapter.features();
         let useful = wgpu::Features::IMMEDIATES
             | wgpu::Features::SHADER_F16

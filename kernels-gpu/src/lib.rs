@@ -1,6 +1,6 @@
 //! The graphics processor: a device on wgpu (Vulkan, Metal, DX12), and kernels whose shaders are WGSL.
 //!
-//! The device stands; its kernels are the first few, and the facade does not offer them yet.
+//! The facade offers it with the feature `gpu`.
 
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;

@@ -9,11 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use kernlink::error::{Error, Result};
-use kernlink::step::block_on;
 use kernlink::tensor::DeviceMemory;
 
 use crate::counters::Counter;
-use crate::device::{Gpu, lock};
+use crate::device::{Gpu, lock, now};
 
 /// The smallest buffer, in bytes.
 const SMALLEST: u64 = 256;
@@ -130,7 +129,7 @@ impl Pool {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        if block_on(out_of_memory.pop()).is_some() {
+        if now(out_of_memory.pop()).is_some() {
             let message = format!("{} has no {size} bytes left for a tensor", gpu.info.name);
             return Err(Error::resource_exhausted(message));
         }

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use kernlink::error::{Error, Result};
-use kernlink::step::block_on;
 use smallvec::SmallVec;
 
 use crate::counters::Counter;
-use crate::device::{Gpu, lock};
+use crate::device::{Gpu, lock, now};
 use crate::shader::{Access, Program};
 
 /// A compiled shader.
@@ -117,7 +116,7 @@ impl Pipelines {
             cache: None,
         });
         gpu.counters.add(Counter::Pipelines);
-        if let Some(error) = block_on(scope.pop()) {
+        if let Some(error) = now(scope.pop()) {
             return Err(Error::invalid_argument(format!("shader `{label}`: {error}\nin\n{}", numbered(&program.text))));
         }
         Ok(Pipeline {

@@ -22,8 +22,8 @@ pub struct LoadOptions {
     pub tags: Option<Vec<String>>,
     /// How its session runs.
     pub session: SessionOptions,
-    /// The device on which its session runs, if it shares one with others.
-    pub device: Option<Arc<dyn Device>>,
+    /// The devices on which its session runs, if it shares them with others.
+    pub devices: Vec<Arc<dyn Device>>,
 }
 
 impl LoadOptions {
@@ -44,9 +44,9 @@ impl LoadOptions {
         self
     }
 
-    /// Sets the device on which the session runs.
+    /// Adds a device on which the session runs.
     pub fn device(mut self, device: Arc<dyn Device>) -> LoadOptions {
-        self.device = Some(device);
+        self.devices.push(device);
         self
     }
 }
@@ -80,9 +80,9 @@ impl MetaGraph {
         let signatures = signatures(&def)?;
         let graph = def.graph_def.ok_or_else(|| Error::invalid_argument("the MetaGraph has no graph"))?;
         let graph = Graph::import(&graph, registry)?;
-        let session = match &options.device {
-            Some(device) => Session::on(graph, device.clone()),
-            None => Session::with_options(graph, &options.session)?,
+        let session = match &options.devices[..] {
+            [] => Session::with_options(graph, &options.session)?,
+            devices => Session::on_devices(graph, devices.iter().cloned(), &options.session),
         };
         Ok(MetaGraph { session, saver: def.saver_def, collections: def.collection_def, signatures })
     }

@@ -12,4 +12,5 @@ mod session;
 pub use eager::{EagerContext, run_op};
 pub use options::{RunMetadata, RunOptions, SessionOptions};
 pub use partial::PartialRun;
+pub use place::kernel_on;
 pub use session::{Callable, Session};

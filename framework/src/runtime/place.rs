@@ -142,8 +142,7 @@ impl<'p> Placer<'p> {
         }
         let mut devices = Vec::new();
         for (index, device) in self.devices.iter().enumerate() {
-            let kernel = graph.registry().find_kernel_if_any(query(node, &**device))?;
-            if let Some(kernel) = kernel.filter(|kernel| holds_all(&**device, node, kernel)) {
+            if let Some(kernel) = kernel_on(graph, id, &**device)? {
                 devices.push((index as u32, kernel.priority));
             }
         }
@@ -300,6 +299,17 @@ impl<'p> Placer<'p> {
             }
         }
     }
+}
+
+/// The kernel with which a device runs a node; `None` if it has no kernel for it, or cannot hold what the node would have in
+/// its memory.
+///
+/// # Errors
+/// INVALID_ARGUMENT if several kernels match with equal right.
+pub fn kernel_on(graph: &Graph, id: NodeId, device: &dyn Device) -> Result<Option<&'static KernelDef>> {
+    let node = graph.node(id);
+    let kernel = graph.registry().find_kernel_if_any(query(node, device))?;
+    Ok(kernel.filter(|kernel| holds_all(device, node, kernel)))
 }
 
 /// A device's name with what a program that is not distributed leaves out.

@@ -8,7 +8,7 @@ use kernlink::error::{Error, Result};
 use kernlink::formats::SignatureRunner;
 use kernlink::graph::{Graph, NodeId, Output};
 use kernlink::registry::did_you_mean;
-use kernlink::runtime::{Callable, RunMetadata, RunOptions};
+use kernlink::runtime::{Callable, RunMetadata, RunOptions, SessionOptions};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
 
@@ -37,9 +37,12 @@ pub(crate) struct What {
     /// Threads; 0 for one per processor
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     threads: usize,
-    /// The device to run on
+    /// The device to run on: cpu, gpu, or gpu:K for the adapter number K. The CPU runs what a GPU has no kernels for
     #[arg(long, value_name = "D", default_value = "cpu")]
     device: String,
+    /// Refuses what would not run where it is to run
+    #[arg(long)]
+    no_soft_placement: bool,
 }
 
 /// What becomes of inputs that are not given.
@@ -75,8 +78,9 @@ enum Runner<'m> {
 impl What {
     /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model> {
-        let device = crate::device(&self.device, self.threads)?;
-        Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, device)
+        let devices = crate::device::devices(&self.device, self.threads)?;
+        let options = SessionOptions::new().strict_placement(self.no_soft_placement);
+        Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options)
     }
 
     /// The model's name.

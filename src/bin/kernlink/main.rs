@@ -4,6 +4,7 @@ mod bench;
 mod catalogue;
 mod check;
 mod checkpoint;
+mod device;
 mod inspect;
 mod job;
 mod model;
@@ -74,13 +75,5 @@ fn print(text: &str) -> Result<()> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(error) => Err(kernlink::Error::from_io("cannot print", &error)),
-    }
-}
-
-/// `--device`: which device to run on.
-fn device(name: &str, threads: usize) -> Result<std::sync::Arc<dyn kernlink::device::Device>> {
-    match name.to_ascii_lowercase().as_str() {
-        "cpu" | "/cpu:0" | "/device:cpu:0" => Ok(std::sync::Arc::new(kernlink::device::CpuDevice::new(threads)?)),
-        _ => Err(kernlink::Error::invalid_argument(format!("there is no device `{name}`; available: cpu"))),
     }
 }

@@ -8,7 +8,7 @@ use kernlink::error::{Error, Result};
 use kernlink::formats::{self, LoadOptions};
 use kernlink::graph::Graph;
 use kernlink::proto::{self, MetaGraphDef};
-use kernlink::runtime::Session;
+use kernlink::runtime::{Session, SessionOptions};
 
 /// The graphs of a model as they are written, nothing run: one, or those of a SavedModel.
 pub(crate) fn read(path: &Path) -> Result<Vec<MetaGraphDef>> {
@@ -39,9 +39,11 @@ impl Model {
         path: &Path,
         checkpoint: Option<&Path>,
         tags: &[String],
-        device: Arc<dyn Device>,
+        devices: Vec<Arc<dyn Device>>,
+        session: SessionOptions,
     ) -> Result<Model> {
-        let mut options = LoadOptions::new().device(device.clone());
+        let mut options = LoadOptions::new().session(session);
+        options.devices = devices;
         if !tags.is_empty() {
             options.tags = Some(tags.to_vec());
         }
@@ -65,7 +67,7 @@ impl Model {
             return Ok(Model::Meta(model));
         }
         let graph = Graph::import(&proto::read_graph(path)?, &kernlink::registry()?)?;
-        Ok(Model::Graph(Session::on(graph, device)))
+        Ok(Model::Graph(Session::on_devices(graph, options.devices, &options.session)))
     }
 
     pub(crate) fn session(&self) -> &Session {

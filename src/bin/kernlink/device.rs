@@ -1,0 +1,53 @@
+//! `--device`: where a model runs.
+
+use std::sync::Arc;
+
+use kernlink::device::{CpuDevice, Device};
+use kernlink::error::{Error, Result};
+
+/// A device that a user can name.
+enum Named {
+    Cpu,
+    /// The GPU that suits best, or the adapter with a number.
+    Gpu(Option<usize>),
+}
+
+fn named(name: &str) -> Option<Named> {
+    let lower = name.to_ascii_lowercase();
+    let short = lower.strip_prefix('/').unwrap_or(&lower);
+    let short = short.strip_prefix("device:").unwrap_or(short);
+    match short.split_once(':') {
+        None if short == "cpu" => Some(Named::Cpu),
+        None if short == "gpu" => Some(Named::Gpu(None)),
+        Some(("cpu", "0")) => Some(Named::Cpu),
+        Some(("gpu", number)) => number.parse().ok().map(|number| Named::Gpu(Some(number))),
+        _ => None,
+    }
+}
+
+/// The devices to run on, the one that is named first: beside a GPU the CPU takes what that has no kernels for.
+pub(crate) fn devices(name: &str, threads: usize) -> Result<Vec<Arc<dyn Device>>> {
+    let cpu = || CpuDevice::new(threads).map(|device| Arc::new(device) as Arc<dyn Device>);
+    match named(name) {
+        Some(Named::Cpu) => Ok(vec![cpu()?]),
+        Some(Named::Gpu(number)) => Ok(vec![gpu(number)?, cpu()?]),
+        None => Err(Error::invalid_argument(format!(
+            "there is no device `{name}`; available: cpu, and gpu or gpu:K for the adapter number K"
+        ))),
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn gpu(number: Option<usize>) -> Result<Arc<dyn Device>> {
+    use kernlink::gpu::GpuDevice;
+    let device = match number {
+        None => GpuDevice::open()?,
+        Some(number) => GpuDevice::open_numbered(number)?,
+    };
+    Ok(Arc::new(device))
+}
+
+#[cfg(not(feature = "gpu"))]
+fn gpu(_: Option<usize>) -> Result<Arc<dyn Device>> {
+    Err(Error::failed_precondition("this program is built without GPUs: build it with `--features gpu`"))
+}
