@@ -10,6 +10,7 @@ mod counters;
 mod device;
 mod element_wise;
 mod family;
+mod index;
 mod memory;
 mod pipeline;
 mod read_back;
