@@ -20,6 +20,7 @@ use crate::memory::{Buffer, GpuMemory, Pool};
 use crate::pipeline::Pipelines;
 use crate::read_back::{self, ReadBacks};
 use crate::recorder::Recorder;
+use crate::refusal::{self, Refusals};
 use crate::shader::Shader;
 use crate::transfer;
 
@@ -67,6 +68,7 @@ pub(crate) struct Gpu {
     pub(crate) pool: Pool,
     pub(crate) pipelines: Pipelines,
     pub(crate) read_backs: ReadBacks,
+    refusals: Refusals,
     pub(crate) counters: Counters,
     /// The number of the batch that is being recorded, from 1.
     pub(crate) open_batch: AtomicU64,
@@ -169,6 +171,7 @@ impl GpuDevice {
             device,
             queue,
             info,
+            refusals: Refusals::default(),
             recorder: Mutex::default(),
             pool: Pool::default(),
             pipelines: Pipelines::default(),
@@ -299,6 +302,11 @@ impl GpuDevice {
         Ok(copy)
     }
 
+    /// The word in which shaders leave the number of an error that they find in elements; see [`refusal`].
+    pub(crate) fn refusals(&self) -> Result<Tensor> {
+        self.gpu.refusals.word(self)
+    }
+
     #[track_caller]
     fn buffer<'t>(&self, tensor: &'t Tensor) -> Result<&'t Arc<Buffer>> {
         Ok(self.memory(tensor)?.buffer())
@@ -381,10 +389,20 @@ impl Device for GpuDevice {
             }
             self.gpu.fault()?;
             let read_back = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape().clone());
+            let refusal = match self.gpu.refusals.take() {
+                Some(word) => {
+                    let memory = self.memory(&word)?;
+                    Some(read_back::begin(&self.gpu, memory, word.dtype(), word.shape().clone()))
+                }
+                None => None,
+            };
             let gpu = self.gpu.clone();
             Ok(Box::pin(async move {
                 let tensor = read_back.await?;
                 gpu.fault()?;
+                if let Some(refusal) = refusal {
+                    refusal::check(&refusal.await?)?;
+                }
                 Ok(tensor)
             }))
         };

@@ -38,7 +38,7 @@ pub(crate) use scalar;
 
 /// Registers a type with `fn compute(&self, &mut RawContext) -> Result<()>` as the kernel of an op, for the values of
 /// its attr `T`: groups of dtypes, each with the capability of the device that it needs, if any. Arguments that stay in
-/// host memory follow the dtypes: `host "axis", "shape"`.
+/// host memory follow the dtypes: `host ["axis", "shape"]`. An op without attrs has no groups.
 macro_rules! gpu_kernels {
     ($op:ident $groups:tt as $kernel:ty: |$ctx:ident| $new:expr) => {
         $crate::family::gpu_kernels! { $op T $groups host [] as $kernel: |$ctx| $new }
@@ -68,6 +68,31 @@ macro_rules! gpu_kernels {
             }
 
             $($crate::family::gpu_kernels! { @register $op $attr [$($dtype),*] [$($requires)?] $host })*
+        };
+    };
+    ($op:ident as $kernel:ty: |$ctx:ident| $new:expr) => {
+        const _: () = {
+            struct Kernel($kernel);
+
+            impl kernlink::kernel::OpKernel<ops::$op> for Kernel {
+                fn new($ctx: &kernlink::kernel::KernelConstruction<'_, ops::$op>) -> kernlink::error::Result<Self> {
+                    Ok(Self($new?))
+                }
+
+                fn compute(
+                    &self,
+                    ctx: &mut kernlink::kernel::KernelContext<'_, ops::$op>,
+                ) -> kernlink::error::Result<()> {
+                    self.0.compute(ctx)
+                }
+
+                fn is_expensive(&self) -> bool {
+                    false
+                }
+            }
+
+            #[kernlink_macros::register_kernel(device = Gpu, op = ops::$op)]
+            type Registered = Kernel;
         };
     };
     (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] []) => {

@@ -15,6 +15,7 @@ mod memory;
 mod pipeline;
 mod read_back;
 mod recorder;
+mod refusal;
 mod shader;
 mod transfer;
 

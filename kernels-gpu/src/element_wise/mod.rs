@@ -1,10 +1,35 @@
 //! One result for each element: a function in WGSL, and how the elements of its arguments are found.
 
+mod add_n;
+mod bias;
+mod binary;
+mod cast;
+mod driver;
+mod gradient;
+mod helpers;
+mod leaky;
+mod logic;
+mod select;
+mod table;
 mod unary;
+
+pub(crate) use bias::has_channels_last;
+pub(crate) use driver::{ElementWise, Function, Shapes, computed};
+pub(crate) use helpers::for_text;
 
 use crate::shader::Program;
 
 /// All programs of the family.
 pub(crate) fn programs() -> Vec<Program> {
-    unary::programs()
+    [
+        unary::programs(),
+        binary::programs(),
+        gradient::programs(),
+        logic::programs(),
+        leaky::programs(),
+        select::programs(),
+        cast::programs(),
+        add_n::programs(),
+    ]
+    .concat()
 }

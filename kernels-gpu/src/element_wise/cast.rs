@@ -1,0 +1,96 @@
+//! Cast: conversion of elements to another dtype, as C++ on x86 converts them.
+
+use kernlink::error::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::driver::{self, ElementWise, Function, Shapes};
+use crate::family::scalar_of;
+use crate::shader::{Program, Scalar};
+
+/// The function between two kinds of elements, `f16` being computed with as `f32`.
+fn function(from: Scalar, to: Scalar, truncates: bool) -> Option<Function> {
+    use Scalar::{Bool, F16, F32, I32, I64, U32};
+    let body = match (from, to) {
+        // What 16 bits do not hold is dropped, not rounded.
+        (F32, F16) if truncates => {
+            "if (is_nan(x)) { return x; }\n    return bitcast<f32>(bitcast<u32>(x) & 0xffffe000u);"
+        }
+        (F32 | F16, F32 | F16) | (I32, I32) | (U32, U32) | (Bool, Bool | U32) | (I64, I64) => "return x;",
+        (F32 | F16, Bool) => "return u32((bitcast<u32>(x) << 1u) != 0u);",
+        (_, Bool) => "return u32(x != T(0));",
+        // What no integer holds becomes the lowest.
+        (F32 | F16, I32) => {
+            "if (x < 2147483648.0 && x >= -2147483648.0) { return i32(x); }\n    return i32(-2147483648);"
+        }
+        (F32 | F16, U32) => "return low_bits(x);",
+        (F32 | F16, I64) => {
+            "if (x < 9223372036854775808.0 && x >= -9223372036854775808.0) { return i64(x); }\n    return i64(1) << 63u;"
+        }
+        (_, F32 | F16) => "return f32(x);",
+        (_, I32) => "return i32(x);",
+        (_, U32) => "return u32(x);",
+        (_, I64) => "return i64(x);",
+    };
+    let label = format!("Cast{}{from:?}To{to:?}", if truncates { "Truncate" } else { "" });
+    (from != to).then(|| Function::new(&label, &[from], to, body).shapes(Shapes::Equal))
+}
+
+struct CastKernel {
+    /// `None` if the dtypes are the same.
+    conversion: Option<ElementWise>,
+}
+
+impl OpKernel<ops::Cast> for CastKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::Cast>) -> Result<Self> {
+        let (from, to) = (scalar_of(ctx.attrs().SrcT)?, scalar_of(ctx.attrs().DstT)?);
+        Ok(Self { conversion: function(from, to, ctx.attrs().Truncate).map(ElementWise::new) })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::Cast>) -> Result<()> {
+        match &self.conversion {
+            None => {
+                let same = ctx.take_input_at(0)?;
+                ctx.set_output_at(0, same)
+            }
+            Some(conversion) => conversion.compute(ctx),
+        }
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+/// Registers conversions between dtypes, with the capabilities that they need.
+macro_rules! register {
+    ($([$($from:ident),*] to [$($to:ident),*] $(requires $requires:tt)?;)*) => {$(
+        const _: () = {
+            #[register_kernel(
+                device = Gpu, op = ops::Cast, $(requires = $requires,)? SrcT = [$($from),*], DstT = [$($to),*]
+            )]
+            type Registered = CastKernel;
+        };
+    )*};
+}
+
+register! {
+    [f32, i32, u32, bool] to [f32, i32, u32, bool];
+    [f16] to [f32, i32, u32, bool, f16] requires ["f16"];
+    [f32, i32, u32, bool] to [f16] requires ["f16"];
+    [i64] to [f32, i32, u32, bool, i64] requires ["i64"];
+    [f32, i32, u32, bool] to [i64] requires ["i64"];
+    [f16] to [i64] requires ["f16", "i64"];
+    [i64] to [f16] requires ["f16", "i64"];
+}
+
+/// All programs of the family.
+pub(super) fn programs() -> Vec<Program> {
+    use Scalar::{Bool, F16, F32, I32, I64, U32};
+    let all = [F32, I32, U32, Bool, F16, I64];
+    let pairs = all.into_iter().flat_map(|from| all.map(|to| (from, to)));
+    let mut functions: Vec<Function> = pairs.filter_map(|(from, to)| function(from, to, false)).collect();
+    functions.extend(function(F32, F16, true));
+    functions.iter().flat_map(driver::programs).collect()
+}

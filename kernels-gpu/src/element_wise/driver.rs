@@ -1,0 +1,392 @@
+//! One result for each element of broadcast operands: [`ElementWise`] makes a kernel of a function in WGSL.
+//!
+//! How operands lie to each other decides the shader, sizes do not: operands of one shape and single elements are walked
+//! four elements at a time, as are those whose innermost dimension holds whole vectors; the rest one by one.
+
+use std::sync::OnceLock;
+
+use kernlink::dtype::DataType;
+use kernlink::ensure;
+use kernlink::error::{Error, Result};
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use smallvec::SmallVec;
+
+use super::helpers;
+use crate::device::{GpuDevice, Groups};
+use crate::family::scalar_of;
+use crate::index::{self, Index};
+use crate::refusal::Refusal;
+use crate::shader::{Entry, Program, Scalar, Shader};
+
+/// The names of the operands.
+const NAMES: [&str; 3] = ["x", "y", "z"];
+
+/// The most dimensions that three operands broadcast along; two have [`BINARY_LIMIT`].
+pub(super) const LIMIT: usize = 8;
+/// The most dimensions that two operands broadcast along: TensorFlow has no kernel for more.
+pub(super) const BINARY_LIMIT: usize = 5;
+
+/// What a function asks of its operands' shapes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Shapes {
+    /// They broadcast.
+    Broadcast,
+    /// They are equal.
+    Equal,
+    /// They have as many elements. The first is that of the result.
+    Alike,
+}
+
+/// A function of one to three elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    /// What names it in errors.
+    pub(crate) label: String,
+    /// What the operands' elements are.
+    pub(crate) inputs: SmallVec<[Scalar; 3]>,
+    /// What its result is.
+    pub(crate) output: Scalar,
+    /// The body of `fn f(x: X, y: Y, z: Z) -> R`. Types are the operands' but for `f16`, of which functions see `f32`;
+    /// bools are `u32`. It may call what `math.wgsl` has.
+    pub(crate) body: &'static str,
+    /// What is asked of the operands' shapes.
+    pub(crate) shapes: Shapes,
+    /// Parameters of type `f32`, for [`ElementWise::run`] to pass.
+    pub(crate) params: &'static [&'static str],
+    /// Whether it sets the variable `refused` to true where the elements are not allowed.
+    pub(crate) refuses: bool,
+}
+
+impl Function {
+    /// A function that takes all elements.
+    pub(crate) fn new(label: &str, inputs: &[Scalar], output: Scalar, body: &'static str) -> Function {
+        Function {
+            label: label.to_owned(),
+            inputs: SmallVec::from_slice(inputs),
+            output,
+            body,
+            shapes: Shapes::Broadcast,
+            params: &[],
+            refuses: body.contains("refused = true"),
+        }
+    }
+
+    /// A function of so many operands of a dtype.
+    ///
+    /// # Errors
+    /// INTERNAL if no shader computes with the dtypes.
+    pub(crate) fn of(
+        label: &str,
+        operands: usize,
+        from: DataType,
+        to: DataType,
+        body: &'static str,
+    ) -> Result<Function> {
+        Ok(Function::new(label, &vec![scalar_of(from)?; operands], scalar_of(to)?, body))
+    }
+
+    /// The same with another demand on shapes.
+    pub(crate) fn shapes(self, shapes: Shapes) -> Function {
+        Function { shapes, ..self }
+    }
+
+    /// The same with parameters.
+    pub(crate) fn params(self, params: &'static [&'static str]) -> Function {
+        Function { params, ..self }
+    }
+}
+
+/// What functions compute with: `f16` is only for storage, so that results are those of `f32`, rounded once.
+pub(crate) fn computed(scalar: Scalar) -> Scalar {
+    if scalar == Scalar::F16 { Scalar::F32 } else { scalar }
+}
+
+/// How operands lie to each other. The bits of a mask say which operands move along the innermost dimension.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pattern {
+    /// All that move have the output's elements in its order.
+    Flat { moving: u32 },
+    /// The innermost dimension holds whole vectors.
+    Vectors { moving: u32, rank: usize },
+    /// Any.
+    Single { rank: usize },
+}
+
+impl Pattern {
+    /// All patterns of so many operands.
+    fn all(operands: usize) -> Vec<Pattern> {
+        let masks = 1..1u32 << operands;
+        let limit = match operands {
+            1 => 0,
+            2 => BINARY_LIMIT,
+            _ => LIMIT,
+        };
+        let mut patterns: Vec<Pattern> = masks.clone().map(|moving| Pattern::Flat { moving }).collect();
+        for rank in index::shader_ranks(limit) {
+            patterns.extend(masks.clone().map(|moving| Pattern::Vectors { moving, rank }));
+            patterns.push(Pattern::Single { rank });
+        }
+        patterns
+    }
+
+    /// Its place in [`Pattern::all`].
+    fn position(self, operands: usize) -> usize {
+        let masks = (1 << operands) - 1;
+        let of_rank = |rank| masks + index::shader_ranks(rank - 1).count() * (masks + 1);
+        match self {
+            Pattern::Flat { moving } => moving as usize - 1,
+            Pattern::Vectors { moving, rank } => of_rank(rank) + moving as usize - 1,
+            Pattern::Single { rank } => of_rank(rank) + masks,
+        }
+    }
+}
+
+/// The text of a function for a pattern.
+fn program(function: &Function, pattern: Pattern) -> Program {
+    let names = &NAMES[..function.inputs.len()];
+    let (moving, rank) = match pattern {
+        Pattern::Flat { moving } => (moving, 0),
+        Pattern::Vectors { moving, rank } => (moving, rank),
+        Pattern::Single { rank } => (0, rank),
+    };
+    let is_single = matches!(pattern, Pattern::Single { .. });
+    let width = if is_single { 1 } else { 4 };
+    let mut builder = Program::builder(&*function.label).alias("T", computed(function.inputs[0]));
+    let mut loads = String::new();
+    for (k, (name, &scalar)) in names.iter().zip(&function.inputs).enumerate() {
+        let (stored, wide) = (scalar, computed(scalar).wgsl());
+        let is_vector = moving & 1 << k != 0;
+        builder = if is_vector { builder.read_vectors(name, stored, 4) } else { builder.read(name, stored) };
+        let place = match pattern {
+            Pattern::Flat { .. } if is_vector => "i".to_owned(),
+            Pattern::Flat { .. } => "0".to_owned(),
+            _ => format!("place.{name}"),
+        };
+        let converted = |element: String| if stored == Scalar::F16 { format!("f32({element})") } else { element };
+        loads += &match (is_vector, is_single) {
+            (true, _) if stored == Scalar::F16 => format!("    let a_{name} = vec4<f32>({name}[{place}]);\n"),
+            (true, _) => format!("    let a_{name} = {name}[{place}];\n"),
+            (_, true) => format!("    let a_{name} = {};\n", converted(format!("{name}[{place}]"))),
+            _ => format!("    let a_{name} = vec4<{wide}>({});\n", converted(format!("{name}[{place}]"))),
+        };
+    }
+    builder = if is_single {
+        builder.write("out", function.output)
+    } else {
+        builder.write_vectors("out", function.output, 4)
+    };
+    let mut body = String::new();
+    if rank > 0 {
+        builder = index::declare(builder, rank, names);
+        body += &index::function(rank, names);
+        loads = format!("    let place = at(i);\n{loads}");
+    }
+    for name in function.params {
+        builder = builder.param(name, "f32");
+    }
+    let mut check = "";
+    if function.refuses {
+        builder = crate::refusal::declare(builder).param("valid", "u32");
+        body += "var<private> refused: bool = false;\n";
+        check = if width == 4 { "    refuse_some(i);\n" } else { "    if (refused) {\n        refuse();\n    }\n" };
+        body += crate::refusal::FUNCTION;
+    }
+    let result = computed(function.output).wgsl();
+    let arguments: Vec<_> = names
+        .iter()
+        .zip(&function.inputs)
+        .map(|(name, &scalar)| format!("{name}: {}", computed(scalar).wgsl()))
+        .collect();
+    body += &helpers::for_text(function.body);
+    body += &format!("fn f({}) -> {result} {{\n    {}\n}}\n", arguments.join(", "), function.body);
+    let call = |part: &str| {
+        let arguments: Vec<_> = names.iter().map(|name| format!("a_{name}{part}")).collect();
+        format!("f({})", arguments.join(", "))
+    };
+    let stored = function.output.wgsl();
+    let narrow = function.output == Scalar::F16;
+    body += &format!("fn element(i: u32) {{\n{loads}");
+    if is_single {
+        let value = call("");
+        let value = if narrow { format!("f16({value})") } else { value };
+        body += &format!("    out[i] = {value};\n{check}}}\n");
+    } else if function.refuses {
+        // What lies in the last vector beyond the elements is nobody's, and refuses nothing.
+        for (part, name) in [".x", ".y", ".z", ".w"].into_iter().enumerate() {
+            body += &format!("    let r_{part} = {};\n", call(name));
+            body += &format!(
+                "    if (refused && 4u * i + {part}u < params.valid) {{\n        refuse();\n    }}\n    refused = false;\n"
+            );
+        }
+        let value = format!("vec4<{result}>(r_0, r_1, r_2, r_3)");
+        let value = if narrow { format!("vec4<f16>({value})") } else { value };
+        body += &format!("    out[i] = {value};\n}}\n");
+    } else {
+        let parts = [".x", ".y", ".z", ".w"].map(call).join(", ");
+        let value = format!("vec4<{result}>({parts})");
+        let value = if narrow { format!("vec4<{stored}>({value})") } else { value };
+        body += &format!("    out[i] = {value};\n}}\n");
+    }
+    builder.build(Entry::Elements, &body)
+}
+
+/// All programs of a function.
+pub(crate) fn programs(function: &Function) -> Vec<Program> {
+    let broadcasts = function.shapes == Shapes::Broadcast;
+    let patterns = Pattern::all(function.inputs.len()).into_iter();
+    let all = (1 << function.inputs.len()) - 1;
+    let wanted = patterns.filter(|&pattern| broadcasts || pattern == Pattern::Flat { moving: all });
+    wanted.map(|pattern| program(function, pattern)).collect()
+}
+
+/// The kernel of a [`Function`].
+pub(crate) struct ElementWise {
+    function: Function,
+    refusal: Option<Refusal>,
+    shaders: Vec<OnceLock<Shader>>,
+}
+
+impl ElementWise {
+    pub(crate) fn new(function: Function) -> ElementWise {
+        let shaders = Pattern::all(function.inputs.len()).iter().map(|_| OnceLock::new()).collect();
+        ElementWise { function, refusal: None, shaders }
+    }
+
+    /// A function that refuses some elements with this error.
+    pub(crate) fn refusing(function: Function, refusal: Refusal) -> ElementWise {
+        ElementWise { refusal: Some(refusal), ..ElementWise::new(function) }
+    }
+
+    /// Sets output 0 to the function of the inputs.
+    pub(crate) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        self.compute_with(ctx, &[])
+    }
+
+    /// [`ElementWise::compute`] with parameters.
+    #[track_caller]
+    pub(crate) fn compute_with(&self, ctx: &mut RawContext<'_>, params: &[f32]) -> Result<()> {
+        let output = {
+            let ctx = &*ctx;
+            let operands: SmallVec<[&Tensor; 3]> =
+                (0..self.function.inputs.len()).map(|k| ctx.input_at(k)).collect::<Result<_>>()?;
+            self.run(GpuDevice::of(ctx)?, ctx.output_dtype_at(0)?, &operands, params)?
+        };
+        ctx.set_output_at(0, output)
+    }
+
+    /// The function of these operands, broadcast.
+    #[track_caller]
+    pub(crate) fn run(&self, gpu: &GpuDevice, dtype: DataType, operands: &[&Tensor], params: &[f32]) -> Result<Tensor> {
+        match operands {
+            [x] => self.run_on(gpu, dtype, [*x], params),
+            [x, y] => self.run_on(gpu, dtype, [*x, *y], params),
+            [x, y, z] => self.run_on(gpu, dtype, [*x, *y, *z], params),
+            _ => Err(Error::internal("an element-wise function takes one to three operands")),
+        }
+    }
+
+    #[track_caller]
+    fn run_on<const N: usize>(
+        &self,
+        gpu: &GpuDevice,
+        dtype: DataType,
+        operands: [&Tensor; N],
+        params: &[f32],
+    ) -> Result<Tensor> {
+        let shapes = operands.map(Tensor::shape);
+        // The way that most go: one shape.
+        if shapes[1..].iter().all(|shape| *shape == shapes[0]) {
+            let moving = (1 << N) - 1;
+            return self.dispatch(gpu, dtype, shapes[0].clone(), &operands, Pattern::Flat { moving }, &[], params);
+        }
+        let limit = if N == 2 { BINARY_LIMIT } else { LIMIT };
+        if self.function.shapes != Shapes::Broadcast {
+            let (x, y) = (shapes[0], shapes[1]);
+            ensure!(
+                self.function.shapes == Shapes::Alike && x.num_elements() == y.num_elements(),
+                InvalidArgument,
+                "the two inputs must have the same shape, not {x} and {y}"
+            );
+            let moving = (1 << N) - 1;
+            return self.dispatch(gpu, dtype, x.clone(), &operands, Pattern::Flat { moving }, &[], params);
+        }
+        let (shape, index) = Index::broadcast(shapes, limit)?;
+        if shape.num_elements() == 0 {
+            return gpu.allocate(dtype, shape);
+        }
+        let (_, steps) = index.inner();
+        let mask =
+            |steps: [i64; N]| steps.iter().enumerate().fold(0, |mask, (k, &step)| mask | u32::from(step != 0) << k);
+        if index.rank() == 1 {
+            // A single element of output has operands that need not move.
+            let moving = match mask(steps) {
+                0 => (1 << N) - 1,
+                moving => moving,
+            };
+            return self.dispatch(gpu, dtype, shape, &operands, Pattern::Flat { moving }, &[], params);
+        }
+        let rank = index.shader_rank()?;
+        match index.in_vectors(4) {
+            Some(vectors) => {
+                let pattern = Pattern::Vectors { moving: mask(steps), rank };
+                self.dispatch(gpu, dtype, shape, &operands, pattern, &vectors.params(rank), params)
+            }
+            None => self.dispatch(gpu, dtype, shape, &operands, Pattern::Single { rank }, &index.params(rank), params),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what a dispatch consists of")]
+    fn dispatch(
+        &self,
+        gpu: &GpuDevice,
+        dtype: DataType,
+        shape: Shape,
+        operands: &[&Tensor],
+        pattern: Pattern,
+        places: &[u32],
+        params: &[f32],
+    ) -> Result<Tensor> {
+        let output = gpu.allocate(dtype, shape)?;
+        let count = output.num_elements();
+        if count == 0 {
+            return Ok(output);
+        }
+        let slot = self.shaders.get(pattern.position(operands.len()));
+        let slot = slot.ok_or_else(|| Error::internal(format!("{pattern:?} has no shader")))?;
+        let shader = slot.get_or_init(|| Shader::new(program(&self.function, pattern)));
+        let mut words: SmallVec<[u32; 32]> = SmallVec::from_slice(places);
+        words.extend(params.iter().map(|param| param.to_bits()));
+        let groups = match pattern {
+            Pattern::Single { .. } => Groups::Elements(count),
+            _ => Groups::Elements(count.div_ceil(4)),
+        };
+        let refused = self.refusal.map(|_| gpu.refusals()).transpose()?;
+        {
+            let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(operands);
+            tensors.push(&output);
+            if let Some(refusal) = self.refusal {
+                tensors.extend(&refused);
+                words.push(refusal.number());
+                words.push(count as u32);
+            }
+            gpu.dispatch(shader, &tensors, &words, groups)?;
+        }
+        Ok(output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_know_their_places() {
+        for operands in 1..=3 {
+            for (position, pattern) in Pattern::all(operands).into_iter().enumerate() {
+                assert_eq!(pattern.position(operands), position, "{pattern:?}");
+            }
+        }
+    }
+}
