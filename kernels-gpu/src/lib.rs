@@ -11,13 +11,18 @@ mod device;
 mod element_wise;
 mod family;
 mod index;
+mod matmul;
 mod memory;
+mod nn;
 mod pipeline;
 mod read_back;
 mod recorder;
 mod refusal;
 mod shader;
+#[cfg(test)]
+mod testing;
 mod transfer;
+mod variants;
 
 pub use adapter::AdapterInfo;
 pub use device::{GpuDevice, Groups};
@@ -28,7 +33,7 @@ pub const KERNELS: usize = 8;
 
 /// Every shader that the crate's kernels run, in each of its variants: for tests that need no device.
 pub fn programs() -> Vec<Program> {
-    [element_wise::programs()].concat()
+    [element_wise::programs(), matmul::programs(), nn::programs()].concat()
 }
 
 kernlink::provider!(kernels = KERNELS);

@@ -11,6 +11,7 @@ mod host_slots;
 mod memory;
 mod runner;
 mod surroundings;
+pub mod window;
 
 pub use crate::device::{CPU, DeviceType, GPU};
 pub use builder::{KernelDefBuilder, check_against_op};

@@ -23,4 +23,5 @@ mod nth_element;
 mod pool;
 mod softmax;
 mod vector;
-mod window;
+
+use kernlink::kernel::window;

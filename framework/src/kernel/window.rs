@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use kernlink::shape::Shape;
-use kernlink::{Result, bail, ensure};
+use crate::error::Result;
+use crate::shape::Shape;
+use crate::{bail, ensure};
 
 /// What surrounds the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Padding {
+pub enum Padding {
     /// As many zeros as make the output `ceil(input / stride)` long, the odd one at the end.
     Same,
     /// None.
@@ -17,7 +18,11 @@ pub(super) enum Padding {
 }
 
 impl Padding {
-    pub(super) fn from_attr(value: &str) -> Result<Padding> {
+    /// The padding that attr `padding` names.
+    ///
+    /// # Errors
+    /// NOT_FOUND if it names none.
+    pub fn from_attr(value: &str) -> Result<Padding> {
         Ok(match value {
             "SAME" => Padding::Same,
             "VALID" => Padding::Valid,
@@ -29,7 +34,7 @@ impl Padding {
 
 /// Where height, width and channels stand in a 4-dimensional shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Format {
+pub enum Format {
     /// Channels last.
     Nhwc,
     /// Channels before height and width.
@@ -37,28 +42,35 @@ pub(super) enum Format {
 }
 
 impl Format {
-    pub(super) fn from_attr(value: &str) -> Result<Format> {
+    /// The format that attr `data_format` names.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for formats that only devices of certain makers have.
+    pub fn from_attr(value: &str) -> Result<Format> {
         Ok(match value {
             "NHWC" => Format::Nhwc,
             "NCHW" => Format::Nchw,
-            _ => bail!(InvalidArgument, "data_format `{value}` is not supported on the CPU"),
+            _ => bail!(InvalidArgument, "data_format `{value}` is not supported"),
         })
     }
 
-    pub(super) fn channels(self) -> usize {
+    /// The dimension of channels.
+    pub fn channels(self) -> usize {
         if self == Format::Nhwc { 3 } else { 1 }
     }
 
-    pub(super) fn height(self) -> usize {
+    /// The dimension of rows.
+    pub fn height(self) -> usize {
         if self == Format::Nhwc { 1 } else { 2 }
     }
 
-    pub(super) fn width(self) -> usize {
+    /// The dimension of columns.
+    pub fn width(self) -> usize {
         self.height() + 1
     }
 
     /// The shape with these sizes.
-    pub(super) fn shape(self, batch: usize, height: usize, width: usize, channels: usize) -> Shape {
+    pub fn shape(self, batch: usize, height: usize, width: usize, channels: usize) -> Shape {
         match self {
             Format::Nhwc => Shape::from([batch, height, width, channels]),
             Format::Nchw => Shape::from([batch, channels, height, width]),
@@ -67,7 +79,10 @@ impl Format {
 }
 
 /// The four values of an attr that has one for each dimension.
-pub(super) fn four(name: &str, values: &[i64]) -> Result<[i64; 4]> {
+///
+/// # Errors
+/// INVALID_ARGUMENT for another number of values, or values that 32 bits do not hold.
+pub fn four(name: &str, values: &[i64]) -> Result<[i64; 4]> {
     let Ok(values) = <[i64; 4]>::try_from(values) else {
         bail!(InvalidArgument, "{name} must have 4 values, one for each dimension, not {values:?}");
     };
@@ -78,7 +93,11 @@ pub(super) fn four(name: &str, values: &[i64]) -> Result<[i64; 4]> {
 }
 
 /// The paddings before and after each dimension, 0 unless `padding` is explicit.
-pub(super) fn explicit_paddings(padding: Padding, values: &[i64], format: Format) -> Result<[(i64, i64); 4]> {
+///
+/// # Errors
+/// INVALID_ARGUMENT if there are values where there should be none or another number of them, or values that are negative
+/// or pad the batch or the channels.
+pub fn explicit_paddings(padding: Padding, values: &[i64], format: Format) -> Result<[(i64, i64); 4]> {
     if padding != Padding::Explicit {
         ensure!(values.is_empty(), InvalidArgument, "explicit_paddings must be empty unless padding is EXPLICIT");
         return Ok([(0, 0); 4]);
@@ -100,24 +119,27 @@ pub(super) fn explicit_paddings(padding: Padding, values: &[i64], format: Format
 
 /// One spatial dimension of a sliding window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Axis {
+pub struct Axis {
     /// Size of the input.
-    pub(super) input: usize,
+    pub input: usize,
     /// Size of the window, before dilation.
-    pub(super) window: usize,
+    pub window: usize,
     /// Input elements between neighbouring windows.
-    pub(super) stride: usize,
+    pub stride: usize,
     /// Input elements between neighbours within a window.
-    pub(super) dilation: usize,
+    pub dilation: usize,
     /// Padding before the input.
-    pub(super) before: usize,
+    pub before: usize,
     /// Size of the output.
-    pub(super) output: usize,
+    pub output: usize,
 }
 
 impl Axis {
     /// Works out padding and output as TensorFlow's `GetWindowedOutputSizeVerbose` does.
-    pub(super) fn new(
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if a stride or dilation is not positive, or a size too large or negative.
+    pub fn new(
         input: usize,
         window: usize,
         stride: i64,
@@ -166,20 +188,20 @@ impl Axis {
 
     /// The input index of the window's first element at output `index`; negative inside the padding.
     #[inline]
-    pub(super) fn start(&self, index: usize) -> i64 {
+    pub fn start(&self, index: usize) -> i64 {
         (index as i64).wrapping_mul(self.stride as i64) - self.before as i64
     }
 
     /// The input index of window element `tap` at output `index`, if it is not padding.
     #[inline]
-    pub(super) fn at(&self, index: usize, tap: usize) -> Option<usize> {
+    pub fn at(&self, index: usize, tap: usize) -> Option<usize> {
         let position = self.start(index) + (tap * self.dilation) as i64;
         usize::try_from(position).ok().filter(|&position| position < self.input)
     }
 
     /// The window elements that lie within the input at output `index`.
     #[inline]
-    pub(super) fn taps(&self, index: usize) -> Range<usize> {
+    pub fn taps(&self, index: usize) -> Range<usize> {
         let (start, dilation) = (self.start(index), self.dilation as i64);
         let first = if start < 0 { (-start + dilation - 1) / dilation } else { 0 };
         let end = (self.input as i64 - start + dilation - 1).max(0) / dilation;
@@ -188,7 +210,7 @@ impl Axis {
     }
 
     /// The outputs whose windows lie within the input as a whole.
-    pub(super) fn interior(&self) -> Range<usize> {
+    pub fn interior(&self) -> Range<usize> {
         let first = self.before.div_ceil(self.stride).min(self.output);
         let reach = self.window.saturating_sub(1).saturating_mul(self.dilation).saturating_add(1);
         let end = match (self.input + self.before).checked_sub(reach) {
@@ -199,12 +221,12 @@ impl Axis {
     }
 
     /// Whether the window is one element that visits each input element once: nothing is skipped or padded.
-    pub(super) fn is_trivial(&self) -> bool {
+    pub fn is_trivial(&self) -> bool {
         self.window == 1 && self.stride == 1 && self.before == 0 && self.output == self.input
     }
 
     /// Whether the one window covers the input exactly.
-    pub(super) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.window == self.input && self.dilation == 1 && self.before == 0 && self.output == 1
     }
 }

@@ -1,0 +1,184 @@
+//! Which tiles a product is computed by: a table, and what is expected of each of its lines.
+
+use std::ops::Range;
+
+/// How a workgroup computes a tile of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Tiles {
+    /// The rows of a tile.
+    pub(crate) rows: u32,
+    /// The columns of a tile.
+    pub(crate) columns: u32,
+    /// How much of the inner dimension is in the workgroup's memory at a time.
+    pub(crate) inner: u32,
+    /// The rows of a thread, a multiple of four.
+    pub(crate) thread_rows: u32,
+    /// The columns of a thread, a multiple of four.
+    pub(crate) thread_columns: u32,
+    /// The share of the device's speed that full tiles are expected to reach, in percent of the best.
+    merit: u32,
+}
+
+const fn tiles(
+    rows: u32,
+    columns: u32,
+    inner: u32,
+    thread_rows: u32,
+    thread_columns: u32,
+    merit: u32,
+) -> Tiles {
+    Tiles { rows, columns, inner, thread_rows, thread_columns, merit }
+}
+
+/// All that there are.
+pub(crate) const TABLE: [Tiles; 6] = [
+    tiles(128, 128, 16, 8, 8, 100),
+    tiles(128, 64, 16, 8, 4, 85),
+    tiles(64, 64, 16, 4, 4, 65),
+    tiles(32, 32, 16, 4, 4, 50),
+    tiles(16, 64, 32, 4, 4, 40),
+    tiles(64, 16, 32, 4, 4, 40),
+];
+
+impl Tiles {
+    /// The threads of a workgroup.
+    pub(crate) fn threads(&self) -> u32 {
+        self.rows / self.thread_rows * (self.columns / self.thread_columns)
+    }
+}
+
+/// What is to be computed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Extents {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) inner: usize,
+    /// How many such products there are.
+    pub(crate) batches: usize,
+}
+
+/// How it is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Choice {
+    /// The line of [`TABLE`].
+    pub(crate) line: usize,
+    /// In how many parts the inner dimension is cut, whose products are added at the end.
+    pub(crate) parts: usize,
+}
+
+/// What is known of the device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    /// The bytes that a workgroup can share.
+    pub(crate) shared: u32,
+    /// The threads that run at once.
+    pub(crate) threads: u32,
+}
+
+impl Machine {
+    /// The threads of a large device, of which nothing else is known.
+    const THREADS: u32 = 1 << 16;
+
+    pub(crate) fn new(shared: u32, is_software: bool) -> Machine {
+        Machine { shared, threads: if is_software { 512 } else { Machine::THREADS } }
+    }
+}
+
+/// The lines that there are shaders of, for elements that are floating point numbers or not.
+pub(crate) fn lines(is_float: bool) -> Range<usize> {
+    if is_float { 0..TABLE.len() } else { 2..4 }
+}
+
+/// The most parts.
+const MOST_PARTS: usize = 64;
+
+/// The choice that is expected to take the least time, for elements of so many bytes.
+pub(crate) fn choose(machine: &Machine, extents: &Extents, bytes: u32, is_float: bool) -> Choice {
+    let mut best = (f64::INFINITY, Choice { line: 3, parts: 1 });
+    for (line, tiles) in TABLE.iter().enumerate().take(lines(is_float).end).skip(lines(is_float).start) {
+        // The paddings are below one part in eight.
+        let shared = (tiles.rows + tiles.columns) * tiles.inner * bytes;
+        if shared + shared / 8 > machine.shared {
+            continue;
+        }
+        let count = extents.rows.div_ceil(tiles.rows as usize) as f64
+            * extents.columns.div_ceil(tiles.columns as usize) as f64
+            * extents.batches as f64;
+        let most = extents.inner / (4 * tiles.inner as usize);
+        let mut parts = 1;
+        while parts == 1 || (parts <= MOST_PARTS && parts <= most) {
+            let time = time(machine, tiles, extents, count, parts);
+            if time < best.0 {
+                best = (time, Choice { line, parts });
+            }
+            parts *= 2;
+        }
+    }
+    best.1
+}
+
+/// Microseconds on a device that has 4 cycles for each product of a thread, or so.
+fn time(machine: &Machine, tiles: &Tiles, extents: &Extents, count: f64, parts: usize) -> f64 {
+    const PRODUCTS: f64 = 400.0;
+    const BYTES: f64 = 2_000_000.0;
+    const DISPATCH: f64 = 5.0;
+    let at_once = f64::from((machine.threads / tiles.threads()).max(1));
+    let rounds = (count * parts as f64 / at_once).max(1.0).ceil();
+    let inner = extents.inner.div_ceil(parts) as f64;
+    let each = f64::from(tiles.thread_rows * tiles.thread_columns) * inner;
+    let time = rounds * each / (PRODUCTS * f64::from(tiles.merit) / 100.0);
+    if parts == 1 {
+        return time;
+    }
+    let elements = extents.rows as f64 * extents.columns as f64 * extents.batches as f64;
+    time + DISPATCH + 8.0 * elements * parts as f64 / BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(rows: usize, columns: usize, inner: usize) -> (Tiles, usize) {
+        let extents = Extents { rows, columns, inner, batches: 1 };
+        let Choice { line, parts } = choose(&Machine::new(48 << 10, false), &extents, 4, true);
+        (TABLE[line], parts)
+    }
+
+    #[test]
+    fn large_products_have_large_tiles() {
+        let (tiles, parts) = chosen(4096, 4096, 4096);
+        assert_eq!((tiles.rows, tiles.columns, parts), (128, 128, 1));
+    }
+
+    #[test]
+    fn few_tiles_with_much_to_add_are_cut() {
+        let (_, parts) = chosen(64, 64, 100_000);
+        assert!(parts >= 8, "{parts}");
+        let (_, parts) = chosen(64, 64, 64);
+        assert_eq!(parts, 1);
+    }
+
+    #[test]
+    fn low_and_narrow_products_waste_little() {
+        let (tiles, _) = chosen(16, 4096, 256);
+        assert_eq!(tiles.rows, 16);
+        let (tiles, _) = chosen(100_000, 16, 96);
+        assert_eq!(tiles.columns, 16);
+    }
+
+    #[test]
+    fn tiles_fit_into_what_a_workgroup_shares() {
+        let extents = Extents { rows: 4096, columns: 4096, inner: 4096, batches: 1 };
+        let Choice { line, .. } = choose(&Machine::new(16 << 10, false), &extents, 4, true);
+        assert!((TABLE[line].rows + TABLE[line].columns) * TABLE[line].inner * 4 < 16 << 10);
+    }
+
+    #[test]
+    fn tables_lines_can_be_shared_out() {
+        for tiles in TABLE {
+            assert!(tiles.threads() <= 256 && tiles.threads() >= 16, "{tiles:?}");
+            assert!(tiles.thread_rows.is_multiple_of(4) && tiles.thread_columns.is_multiple_of(4), "{tiles:?}");
+            assert!(tiles.inner.is_multiple_of(4), "{tiles:?}");
+        }
+    }
+}

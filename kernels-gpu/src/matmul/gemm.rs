@@ -1,0 +1,208 @@
+//! Products by tiles, of matrices and of what convolutions see.
+
+use kernlink::dtype::DataType;
+use kernlink::error::{Error, Result};
+use kernlink::tensor::Tensor;
+use smallvec::{SmallVec, smallvec};
+
+use super::config::{Choice, Extents, Machine, TABLE, choose, lines};
+use super::sum_parts;
+use super::text::{self, Key, Side, Source, sum_of};
+use crate::device::{GpuDevice, Groups};
+use crate::family::scalar_of;
+use crate::shader::{Program, Scalar};
+use crate::variants::Variants;
+
+/// A product of two factors of certain kinds.
+pub(crate) struct Gemm {
+    dtype: DataType,
+    scalar: Scalar,
+    sources: [Source; 2],
+    shaders: Variants<Key>,
+    sums: Variants<sum_parts::Key>,
+}
+
+/// What is multiplied.
+pub(crate) struct Factors<'a> {
+    pub(crate) a: &'a Tensor,
+    pub(crate) b: &'a Tensor,
+    pub(crate) out: &'a Tensor,
+    pub(crate) extents: Extents,
+    /// Whether four neighbours of `a`, of `b` and of the output can be taken at once.
+    pub(crate) vectors: [bool; 3],
+    /// From row to row of the output.
+    pub(crate) stride: usize,
+    /// From batch to batch of the output.
+    pub(crate) step: usize,
+    /// The parameters that depend on the kinds of the factors.
+    pub(crate) special: SmallVec<[u32; 18]>,
+}
+
+/// A size as a shader takes it.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if shaders, which count up to 2^31, cannot.
+pub(crate) fn word(size: usize) -> Result<u32> {
+    match u32::try_from(size) {
+        Ok(size) if size < 1 << 31 => Ok(size),
+        _ => Err(Error::resource_exhausted(format!("a size of {size} is more than a shader counts"))),
+    }
+}
+
+/// The special parameters of one product of matrices whose lines have these lengths.
+///
+/// # Errors
+/// See [`word`].
+pub(crate) fn of_matrices(strides: [usize; 2]) -> Result<SmallVec<[u32; 18]>> {
+    let mut special: SmallVec<[u32; 18]> = smallvec![0; text::BATCHED.len()];
+    special[..4].copy_from_slice(&[word(strides[0])?, word(strides[1])?, 1, 1]);
+    Ok(special)
+}
+
+impl Gemm {
+    pub(crate) fn new(dtype: DataType, a: Source, b: Source) -> Result<Gemm> {
+        let scalar = scalar_of(dtype)?;
+        let (shaders, sums) = (Variants::new(text::program), Variants::new(sum_parts::program));
+        Ok(Gemm { dtype, scalar, sources: [a, b], shaders, sums })
+    }
+
+    /// Records the product. The output is not empty.
+    pub(crate) fn run(&self, gpu: &GpuDevice, factors: &Factors<'_>) -> Result<()> {
+        let shared = gpu.limits().max_compute_workgroup_storage_size;
+        let machine = Machine::new(shared, gpu.adapter().is_software);
+        let choice = choose(&machine, &factors.extents, self.dtype.size() as u32, is_float(self.scalar));
+        self.run_as(gpu, factors, choice)
+    }
+
+    /// [`Gemm::run`], with the choice made.
+    pub(crate) fn run_as(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice) -> Result<()> {
+        let tiles = &TABLE[choice.line];
+        let Extents { rows, columns, inner, batches } = factors.extents;
+        let chunk = inner.div_ceil(choice.parts).next_multiple_of(tiles.inner as usize);
+        let parts = if inner == 0 { 1 } else { inner.div_ceil(chunk) };
+        let elements = factors.out.num_elements();
+        let [vectors_a, vectors_b, vectors_out] = factors.vectors;
+        debug_assert!(is_pattern(self.sources, factors.vectors), "{:?} {:?}", self.sources, factors.vectors);
+        let key = Key {
+            scalar: self.scalar,
+            line: choice.line,
+            a: Side { source: self.sources[0], vectors: vectors_a },
+            b: Side { source: self.sources[1], vectors: vectors_b },
+            vectors: vectors_out,
+            parts: parts > 1,
+        };
+        let scratch = match parts {
+            1 => None,
+            parts => {
+                let dtype = if sum_of(self.scalar) == self.scalar { self.dtype } else { DataType::Float };
+                Some(gpu.allocate(dtype, [parts, elements])?)
+            }
+        };
+        let common = [rows, columns, inner, chunk, batches, factors.stride, factors.step, elements];
+        let mut params: SmallVec<[u32; 32]> = common.iter().map(|&size| word(size)).collect::<Result<_>>()?;
+        params.extend_from_slice(&factors.special);
+        let groups = rows
+            .div_ceil(tiles.rows as usize)
+            .saturating_mul(columns.div_ceil(tiles.columns as usize))
+            .saturating_mul(batches)
+            .saturating_mul(parts);
+        let target = scratch.as_ref().unwrap_or(factors.out);
+        gpu.dispatch(&self.shaders.get(key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
+        match scratch {
+            Some(scratch) => sum_parts::run(gpu, &self.sums, self.scalar, &scratch, factors.out),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_float(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::F32 | Scalar::F16)
+}
+
+/// The shaders of all products whose factors are of these kinds, of elements of a type.
+pub(crate) fn programs(scalar: Scalar, a: Source, b: Source) -> Vec<Program> {
+    let mut programs = Vec::new();
+    for (line, pattern) in lines(is_float(scalar)).flat_map(|line| (0..8).map(move |pattern| (line, pattern))) {
+        let vectors = [0, 1, 2].map(|bit| pattern >> bit & 1 == 1);
+        if !is_pattern([a, b], vectors) {
+            continue;
+        }
+        for parts in [false, true] {
+            let (a, b) = (Side { source: a, vectors: vectors[0] }, Side { source: b, vectors: vectors[1] });
+            programs.push(text::program(&Key { scalar, line, a, b, vectors: vectors[2], parts }));
+        }
+    }
+    programs
+}
+
+/// Whether such factors and their product can be taken by fours like this: some sizes decide on two of them.
+fn is_pattern(sources: [Source; 2], [a, b, out]: [bool; 3]) -> bool {
+    match sources {
+        [Source::Columns, Source::Rows] => true,
+        [Source::Rows, Source::Rows] | [Source::Flows, Source::Filters] => a == b,
+        _ => b == out,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernlink::device::Device as _;
+    use kernlink::step::block_on;
+
+    use super::*;
+    use crate::testing::device;
+
+    /// Small whole numbers, whose products `f32` adds without loss.
+    fn numbers(count: usize, seed: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 31 + seed * 17) % 13) as f32 - 6.0).collect()
+    }
+
+    #[test]
+    fn every_line_of_the_table_multiplies() {
+        let gpu = device();
+        for (line, tiles) in TABLE.iter().enumerate() {
+            // Beyond a tile in each dimension, by fours and not.
+            for (more, parts) in [(4, 1), (3, 1), (4, 3), (1, 2)] {
+                let (rows, columns) = (tiles.rows as usize + more, tiles.columns as usize + more);
+                let inner = 3 * tiles.inner as usize + more;
+                let (a, b) = (numbers(2 * rows * inner, 1), numbers(inner * columns, 2));
+                for turned in [[false, false], [false, true], [true, false], [true, true]] {
+                    let at_a = |batch: usize, row: usize, k: usize| {
+                        let place = if turned[0] { k * rows + row } else { row * inner + k };
+                        a[batch * rows * inner + place]
+                    };
+                    let at_b = |k: usize, column: usize| b[if turned[1] { column * inner + k } else { k * columns + column }];
+                    let sources = [
+                        if turned[0] { Source::Columns } else { Source::Rows },
+                        if turned[1] { Source::Rows } else { Source::Columns },
+                    ];
+                    let gemm = Gemm::new(DataType::Float, sources[0], sources[1]).unwrap();
+                    let strides = [if turned[0] { rows } else { inner }, if turned[1] { inner } else { columns }];
+                    let mut special = of_matrices(strides).unwrap();
+                    // Two products, of two matrices with the same one.
+                    (special[3], special[6]) = (2, (rows * inner) as u32);
+                    let (a, b) = (Tensor::vector(&a).unwrap(), Tensor::vector(&b).unwrap());
+                    let out = gpu.allocate(DataType::Float, [2, rows, columns]).unwrap();
+                    let factors = Factors {
+                        a: &gpu.to_device(&a).unwrap(),
+                        b: &gpu.to_device(&b).unwrap(),
+                        out: &out,
+                        extents: Extents { rows, columns, inner, batches: 2 },
+                        vectors: [strides[0], strides[1], columns].map(|size| size.is_multiple_of(4)),
+                        stride: columns,
+                        step: rows * columns,
+                        special,
+                    };
+                    gemm.run_as(&gpu, &factors, Choice { line, parts }).unwrap();
+                    let host = block_on(gpu.to_host(&out)).unwrap();
+                    let found = host.as_slice::<f32>().unwrap();
+                    for (i, &found) in found.iter().enumerate() {
+                        let (batch, row, column) = (i / columns / rows, i / columns % rows, i % columns);
+                        let expected: f32 = (0..inner).map(|k| at_a(batch, row, k) * at_b(k, column)).sum();
+                        assert_eq!(found, expected, "{tiles:?} {more} {parts} {turned:?} [{batch}, {row}, {column}]");
+                    }
+                }
+            }
+        }
+    }
+}

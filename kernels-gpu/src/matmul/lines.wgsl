@@ -1,0 +1,47 @@
+// The matrix's outer index counts neighbours: threads take four of them each, and SLICES of them share the inner index.
+const QUADS: u32 = 16u;
+const SLICES: u32 = WORKGROUP / QUADS;
+
+#if vectors
+fn four(start: u32, k: u32, column: u32) -> vec4<A> {
+    return vec4<A>(matrix[(start + k * params.extent + column) >> 2u]);
+}
+#else
+fn four(start: u32, k: u32, column: u32) -> vec4<A> {
+    var v = vec4<A>();
+    for (var i = 0u; i < 4u; i++) {
+        if (column + i < params.extent) {
+            v[i] = A(matrix[start + k * params.extent + column + i]);
+        }
+    }
+    return v;
+}
+#end
+
+fn row(r: u32, lane: u32) {
+    let tiles = (params.extent + 4u * QUADS - 1u) / (4u * QUADS);
+    let start = starts(r / tiles);
+    let column = (r % tiles * QUADS + lane % QUADS) * 4u;
+    var sum = vec4<A>();
+    if (column < params.extent) {
+        for (var k = lane / QUADS; k < params.inner; k += SLICES) {
+            sum = mad(vec4<A>(A(vector[start.x + k])), four(start.y, k, column), sum);
+        }
+    }
+    sums[lane] = sum;
+    workgroupBarrier();
+    for (var step = SLICES / 2u; step > 0u; step >>= 1u) {
+        if (lane / QUADS < step) {
+            sums[lane] += sums[lane + step * QUADS];
+        }
+        workgroupBarrier();
+    }
+    if (lane < QUADS) {
+        let v = sums[lane];
+        for (var i = 0u; i < 4u; i++) {
+            if (column + i < params.extent) {
+                result[start.z + column + i] = T(v[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! MatMul and BatchMatMul: products of matrices, whole or transposed.
+
+pub(crate) mod config;
+pub(crate) mod gemm;
+mod products;
+pub(crate) mod sum_parts;
+pub(crate) mod text;
+mod vector;
+
+use kernlink::error::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::{bail, ensure};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use self::products::Products;
+use crate::device::GpuDevice;
+use crate::family::gpu_kernels;
+use crate::shader::{Program, Scalar};
+
+/// MatMul.
+struct MatMul(Products);
+
+impl MatMul {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let (a, b) = (ctx.input_at(0)?, ctx.input_at(1)?);
+        for (input, name) in [(a, "a"), (b, "b")] {
+            ensure!(input.rank() == 2, InvalidArgument, "`{name}` must be a matrix, not of shape {}", input.shape());
+        }
+        let product = self.0.compute(gpu, a, b)?;
+        ctx.set_output_at(0, product)
+    }
+}
+
+gpu_kernels! {
+    MatMul T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as MatMul: |ctx| {
+        let attrs = ctx.attrs();
+        Products::new(ctx.input_dtype_at(0)?, [attrs.transpose_a, attrs.transpose_b]).map(MatMul)
+    }
+}
+
+/// BatchMatMul in its versions.
+struct BatchMatMul {
+    products: Products,
+    /// Whether batch dimensions broadcast.
+    broadcasts: bool,
+}
+
+impl BatchMatMul {
+    fn new(ctx: &RawConstruction<'_>, broadcasts: bool) -> Result<BatchMatMul> {
+        let adjoint = [ctx.attrs.required("adj_x")?, ctx.attrs.required("adj_y")?];
+        Ok(BatchMatMul { products: Products::new(ctx.input_dtype_at(0)?, adjoint)?, broadcasts })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let (x, y) = (ctx.input_at(0)?, ctx.input_at(1)?);
+        for (input, name) in [(x, "x"), (y, "y")] {
+            let shape = input.shape();
+            ensure!(shape.rank() >= 2, InvalidArgument, "`{name}` must have at least 2 dimensions, not shape {shape}");
+        }
+        let same = x.rank() == y.rank() && x.shape()[..x.rank() - 2] == y.shape()[..y.rank() - 2];
+        if !self.broadcasts && !same {
+            let shapes = (x.shape(), y.shape());
+            bail!(
+                InvalidArgument,
+                "`x` and `y` must have the same batch dimensions, not shapes {} and {}",
+                shapes.0,
+                shapes.1
+            );
+        }
+        let products = self.products.compute(gpu, x, y)?;
+        ctx.set_output_at(0, products)
+    }
+}
+
+gpu_kernels! {
+    BatchMatMul T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as BatchMatMul: |ctx| BatchMatMul::new(ctx, false)
+}
+gpu_kernels! {
+    BatchMatMulV2 T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as BatchMatMul: |ctx| BatchMatMul::new(ctx, true)
+}
+
+struct BatchMatMulV3(BatchMatMul);
+
+impl OpKernel<ops::BatchMatMulV3> for BatchMatMulV3 {
+    fn new(ctx: &KernelConstruction<'_, ops::BatchMatMulV3>) -> Result<Self> {
+        BatchMatMul::new(ctx, true).map(BatchMatMulV3)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::BatchMatMulV3>) -> Result<()> {
+        self.0.compute(ctx)
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+/// BatchMatMulV3 has an attr for each of its dtypes.
+macro_rules! batch_mat_mul_v3 {
+    ($($name:ident: $dtype:ident $($requires:literal)?;)*) => {$(
+        #[register_kernel(
+            device = Gpu,
+            op = ops::BatchMatMulV3,
+            $(requires = [$requires],)?
+            Ta = [$dtype],
+            Tb = [$dtype],
+            Tout = [$dtype]
+        )]
+        type $name = BatchMatMulV3;
+    )*};
+}
+batch_mat_mul_v3! {
+    V3Float: f32;
+    V3Int32: i32;
+    V3Half: f16 "f16";
+    V3Int64: i64 "i64";
+}
+
+/// All programs of the family.
+pub(crate) fn programs() -> Vec<Program> {
+    let mut programs = sum_parts::programs();
+    for scalar in [Scalar::F32, Scalar::I32, Scalar::F16, Scalar::I64] {
+        programs.extend(vector::programs(scalar));
+        for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+            let [a, b] = products::sources(transposed);
+            programs.extend(gemm::programs(scalar, a, b));
+        }
+    }
+    programs
+}

@@ -1,0 +1,62 @@
+// What the windows of a convolution see, turned: the outer index is that of a window's element, channels last, the inner
+// that of an output pixel.
+struct Tap_$ {
+    y: i32,
+    x: i32,
+    channel: u32,
+    inside: bool,
+}
+fn tap_$(outer: u32) -> Tap_$ {
+    let tap = outer / params.depth;
+    let y = i32((tap / params.window_columns) * params.dilation_y) - i32(params.before_y);
+    let x = i32((tap % params.window_columns) * params.dilation_x) - i32(params.before_x);
+    return Tap_$(y, x, outer % params.depth, outer < params.extent_$);
+}
+// Where the element lies at output pixel k, or NOWHERE.
+fn find_$(tap: Tap_$, k: u32) -> u32 {
+    let line = k / params.out_columns;
+    let image = line / params.out_rows;
+    let y = u32(tap.y + i32((line % params.out_rows) * params.stride_y));
+    let x = u32(tap.x + i32((k % params.out_columns) * params.stride_x));
+    if (tap.inside && y < params.rows && x < params.columns) {
+        return ((image * params.rows + y) * params.columns + x) * params.depth + tap.channel;
+    }
+    return NOWHERE;
+}
+#if vectors
+struct Place_$ {
+    tap: Tap_$,
+}
+fn place_$(outer: u32, base: u32) -> Place_$ {
+    return Place_$(tap_$(outer));
+}
+fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
+    var v = vec4<T>();
+    if (k < end) {
+        let at = find_$(place.tap, k);
+        if (at != NOWHERE) {
+            v = data_$[at >> 2u];
+        }
+    }
+    return v;
+}
+#else
+struct Place_$ {
+    outer: u32,
+}
+fn place_$(outer: u32, base: u32) -> Place_$ {
+    return Place_$(outer);
+}
+fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
+    var v = vec4<T>();
+    if (k < end) {
+        for (var i = 0u; i < 4u; i++) {
+            let at = find_$(tap_$(place.outer + i), k);
+            if (at != NOWHERE) {
+                v[i] = data_$[at];
+            }
+        }
+    }
+    return v;
+}
+#end

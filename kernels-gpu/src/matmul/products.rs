@@ -1,0 +1,240 @@
+//! Products of matrices over batch dimensions that broadcast: their sizes, and by which shader they are computed.
+
+use kernlink::dtype::DataType;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use smallvec::{SmallVec, smallvec};
+
+use super::config::Extents;
+use super::gemm::{self, Gemm, word};
+use super::text::Source;
+use super::vector;
+use crate::device::GpuDevice;
+use crate::family::scalar_of;
+use crate::shader::Scalar;
+use crate::variants::Variants;
+
+/// A batch dimension: its size, and the matrices between neighbours on either side, none where that side broadcasts.
+type Batch = (usize, [usize; 2]);
+
+/// How many batch dimensions a shader counts; of others the host does.
+const COUNTED: usize = 3;
+
+/// The sizes of products.
+struct Sizes {
+    output: Shape,
+    rows: usize,
+    inner: usize,
+    columns: usize,
+    batch: SmallVec<[Batch; 4]>,
+}
+
+/// One side of a product.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    shape: &'a Shape,
+    transposed: bool,
+}
+
+impl Side<'_> {
+    /// Batch dimensions, rows and columns; these as they enter the product.
+    fn split(&self) -> (&[usize], usize, usize) {
+        let (batch, matrix) = self.shape.split_at(self.shape.rank() - 2);
+        if self.transposed { (batch, matrix[1], matrix[0]) } else { (batch, matrix[0], matrix[1]) }
+    }
+}
+
+impl Sizes {
+    fn new(a: Side<'_>, b: Side<'_>) -> Result<Sizes> {
+        let ((a_batch, rows, inner), (b_batch, b_rows, columns)) = (a.split(), b.split());
+        let turned = |side: Side<'_>| if side.transposed { " transposed" } else { "" };
+        ensure!(
+            inner == b_rows,
+            InvalidArgument,
+            "the matrices do not fit: {}{} has {inner} columns, {}{} has {b_rows} rows",
+            a.shape,
+            turned(a),
+            b.shape,
+            turned(b)
+        );
+        let broadcast = Shape::from(a_batch).broadcast(&Shape::from(b_batch));
+        let Ok(mut output) = broadcast else {
+            bail!(InvalidArgument, "the batch dimensions of {} and {} do not broadcast", a.shape, b.shape);
+        };
+        let batch = collapsed(&output, a_batch, b_batch);
+        output.push(rows);
+        output.push(columns);
+        output.check()?;
+        Ok(Sizes { output, rows, inner, columns, batch })
+    }
+}
+
+/// The batch dimensions, as few as say the same.
+fn collapsed(sizes: &[usize], a: &[usize], b: &[usize]) -> SmallVec<[Batch; 4]> {
+    let mut batch: SmallVec<[Batch; 4]> = SmallVec::new();
+    let mut next = [1usize; 2];
+    for (from_last, &size) in sizes.iter().rev().enumerate() {
+        let mut steps = [0; 2];
+        for (side, (shape, step)) in [a, b].into_iter().zip(&mut steps).enumerate() {
+            let own = shape.len().checked_sub(from_last + 1).map_or(1, |axis| shape[axis]);
+            if own != 1 {
+                *step = next[side];
+            }
+            next[side] = next[side].saturating_mul(own);
+        }
+        if size == 1 {
+            continue;
+        }
+        match batch.last_mut() {
+            Some((inner, inner_steps))
+                if steps.iter().zip(inner_steps.iter()).all(|(&step, &inner_step)| step == inner_step * *inner) =>
+            {
+                *inner *= size;
+            }
+            _ => batch.push((size, steps)),
+        }
+    }
+    batch.reverse();
+    batch
+}
+
+/// Multiplies matrices of one dtype.
+pub(super) struct Products {
+    scalar: Scalar,
+    transposed: [bool; 2],
+    by_tiles: Gemm,
+    by_vectors: Variants<vector::Key>,
+}
+
+/// The kinds of factors.
+pub(super) fn sources(transposed: [bool; 2]) -> [Source; 2] {
+    [
+        if transposed[0] { Source::Columns } else { Source::Rows },
+        if transposed[1] { Source::Rows } else { Source::Columns },
+    ]
+}
+
+impl Products {
+    pub(super) fn new(dtype: DataType, transposed: [bool; 2]) -> Result<Products> {
+        let [a, b] = sources(transposed);
+        let by_tiles = Gemm::new(dtype, a, b)?;
+        Ok(Products { scalar: scalar_of(dtype)?, transposed, by_tiles, by_vectors: Variants::new(vector::program) })
+    }
+
+    /// The products of tensors of two dimensions or more.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the inner dimensions differ or the batch dimensions do not broadcast.
+    pub(super) fn compute(&self, gpu: &GpuDevice, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        let sizes = Sizes::new(
+            Side { shape: a.shape(), transposed: self.transposed[0] },
+            Side { shape: b.shape(), transposed: self.transposed[1] },
+        )?;
+        let out = gpu.allocate(a.dtype(), sizes.output.clone())?;
+        if out.num_elements() == 0 {
+            return Ok(out);
+        }
+        let (outer, counted) = sizes.batch.split_at(sizes.batch.len().saturating_sub(COUNTED));
+        let whole: usize = counted.iter().map(|&(size, _)| size).product();
+        let matrices = [sizes.rows * sizes.inner, sizes.inner * sizes.columns];
+        let rounds: usize = outer.iter().map(|&(size, _)| size).product();
+        for round in 0..rounds {
+            let (mut rest, mut bases) = (round, [0, 0, round * whole * sizes.rows * sizes.columns]);
+            for &(size, steps) in outer.iter().rev() {
+                for side in 0..2 {
+                    bases[side] += rest % size * steps[side] * matrices[side];
+                }
+                rest /= size;
+            }
+            self.some(gpu, [a, b, &out], &sizes, counted, bases)?;
+        }
+        Ok(out)
+    }
+
+    /// The products over at most three batch dimensions, from `bases` in the two factors and the output.
+    fn some(
+        &self,
+        gpu: &GpuDevice,
+        [a, b, out]: [&Tensor; 3],
+        sizes: &Sizes,
+        batch: &[Batch],
+        bases: [usize; 3],
+    ) -> Result<()> {
+        let &Sizes { rows, inner, columns, .. } = sizes;
+        let mut extents = [1usize; COUNTED];
+        let mut steps = [[0u32; COUNTED]; 2];
+        for (place, &(size, counted)) in (COUNTED - batch.len()..).zip(batch) {
+            extents[place] = size;
+            steps[0][place] = word(counted[0].saturating_mul(rows * inner))?;
+            steps[1][place] = word(counted[1].saturating_mul(inner * columns))?;
+        }
+        let bases = [word(bases[0])?, word(bases[1])?, word(bases[2])?];
+        let batches: usize = extents.iter().product();
+        let shared = [word(extents[1])?, word(extents[2])?];
+        let is_multiple = |side: usize| bases[side].is_multiple_of(4) && steps[side].iter().all(|step| step % 4 == 0);
+        let by_vector = |vector: usize, extent: usize, along_inner: bool| {
+            let matrix = 1 - vector;
+            let neighbours = if along_inner { inner } else { extent };
+            let vectors =
+                neighbours.is_multiple_of(4) && is_multiple(matrix) && (!along_inner || is_multiple(vector));
+            let key = vector::Key { scalar: self.scalar, along_inner, vectors };
+            let factors = [a, b];
+            let factors = vector::Factors {
+                vector: factors[vector],
+                matrix: factors[matrix],
+                out,
+                extent,
+                inner,
+                batches,
+                sizes: shared,
+                steps: [steps[vector], steps[matrix]],
+                bases: [bases[vector], bases[matrix], bases[2]],
+            };
+            vector::run(gpu, &self.by_vectors, key, &factors)
+        };
+        if rows == 1 {
+            return by_vector(0, columns, self.transposed[1]);
+        }
+        if columns == 1 {
+            return by_vector(1, rows, !self.transposed[0]);
+        }
+        let strides = [if self.transposed[0] { rows } else { inner }, if self.transposed[1] { inner } else { columns }];
+        let vectors = [
+            strides[0].is_multiple_of(4) && is_multiple(0),
+            strides[1].is_multiple_of(4) && is_multiple(1),
+            columns.is_multiple_of(4) && bases[2].is_multiple_of(4),
+        ];
+        let mut special: SmallVec<[u32; 18]> = smallvec![word(strides[0])?, word(strides[1])?];
+        special.extend_from_slice(&shared);
+        steps.iter().for_each(|steps| special.extend_from_slice(steps));
+        special.extend_from_slice(&bases);
+        let factors = gemm::Factors {
+            a,
+            b,
+            out,
+            extents: Extents { rows, columns, inner, batches },
+            vectors,
+            stride: columns,
+            step: rows * columns,
+            special,
+        };
+        self.by_tiles.run(gpu, &factors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_that_say_the_same_are_one() {
+        let collapsed = |sizes: &[usize], a: &[usize], b: &[usize]| collapsed(sizes, a, b).to_vec();
+        assert_eq!(collapsed(&[2, 3, 4], &[2, 3, 4], &[2, 3, 4]), [(24, [1, 1])]);
+        assert_eq!(collapsed(&[2, 3, 4], &[2, 3, 4], &[4]), [(6, [4, 0]), (4, [1, 1])]);
+        assert_eq!(collapsed(&[2, 3], &[2, 1], &[3]), [(2, [1, 0]), (3, [0, 1])]);
+        assert_eq!(collapsed(&[1, 1], &[1], &[1, 1]), []);
+        assert_eq!(collapsed(&[2, 2, 2, 2], &[2, 1, 1, 2], &[1, 2, 2, 1]), [(2, [2, 0]), (4, [0, 1]), (2, [1, 0])]);
+    }
+}

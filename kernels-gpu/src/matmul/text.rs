@@ -1,0 +1,332 @@
+//! The shader of a product by tiles: its factors are read through functions, of which there are some kinds.
+
+use std::fmt::Write as _;
+
+use super::config::{TABLE, Tiles};
+use crate::shader::{Entry, Program, Scalar};
+
+/// How the elements of a factor are found. Each factor has an outer index, the row or column of the product, and an inner
+/// index, over which products are added.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Source {
+    /// A matrix whose inner index counts neighbours.
+    Rows,
+    /// A matrix whose outer index counts neighbours.
+    Columns,
+    /// What a convolution's windows see, by output pixels.
+    Patches,
+    /// What a convolution's windows see, by elements of the window.
+    PatchesAcross,
+    /// What flows back into a convolution's input.
+    Flows,
+    /// A convolution's filter by input channels.
+    Filters,
+}
+
+impl Source {
+    fn text(self) -> &'static str {
+        match self {
+            Source::Rows => include_str!("rows.wgsl"),
+            Source::Columns => include_str!("columns.wgsl"),
+            Source::Patches => include_str!("patches.wgsl"),
+            Source::PatchesAcross => include_str!("patches_across.wgsl"),
+            Source::Flows => include_str!("flows.wgsl"),
+            Source::Filters => include_str!("filters.wgsl"),
+        }
+    }
+
+    /// Whether four neighbours differ in the inner index, not in the outer one.
+    fn is_along_inner(self) -> bool {
+        !matches!(self, Source::Columns | Source::PatchesAcross)
+    }
+
+    /// Whether it needs the sizes of a convolution.
+    fn is_convolved(self) -> bool {
+        !matches!(self, Source::Rows | Source::Columns)
+    }
+}
+
+/// A factor in a shader.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Side {
+    pub(crate) source: Source,
+    /// Whether four neighbours are read at once, which need to begin at multiples of four and end there.
+    pub(crate) vectors: bool,
+}
+
+/// What tells a shader from others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Key {
+    pub(crate) scalar: Scalar,
+    /// The line of [`TABLE`].
+    pub(crate) line: usize,
+    pub(crate) a: Side,
+    pub(crate) b: Side,
+    /// Whether four neighbours are written at once.
+    pub(crate) vectors: bool,
+    /// Whether what is written are parts of sums, of the type in which they are added.
+    pub(crate) parts: bool,
+}
+
+/// The type in which products are added.
+pub(crate) fn sum_of(scalar: Scalar) -> Scalar {
+    if scalar == Scalar::F16 { Scalar::F32 } else { scalar }
+}
+
+/// `x * y + z` of vectors, in the type in which products are added.
+pub(crate) fn declare_multiply_add(scalar: Scalar) -> String {
+    let result = if sum_of(scalar) == Scalar::F32 { "fma(x, y, z)" } else { "x * y + z" };
+    format!("fn mad(x: vec4<A>, y: vec4<A>, z: vec4<A>) -> vec4<A> {{\n    return {result};\n}}\n")
+}
+
+/// The lines of a text between `#if name` and `#else` or `#end` if `holds`, else those after `#else`; and all others.
+pub(crate) fn conditional(text: &str, name: &str, holds: bool) -> String {
+    let (mut out, mut keep) = (String::new(), true);
+    for line in text.lines() {
+        match line.trim().strip_prefix('#') {
+            Some("else") => keep = !keep,
+            Some("end") => keep = true,
+            Some(condition) if condition.strip_prefix("if ") == Some(name) => keep = holds,
+            _ if keep => {
+                out += line;
+                out.push('\n');
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The parameters that all products take.
+const COMMON: [&str; 8] = ["extent_a", "extent_b", "inner", "chunk", "batches", "stride_out", "step_out", "step_part"];
+/// Those of products of matrices: three batch dimensions.
+pub(super) const BATCHED: [&str; 13] = [
+    "stride_a", "stride_b", "size1", "size2", "step_a0", "step_a1", "step_a2", "step_b0", "step_b1", "step_b2", "base_a",
+    "base_b", "base_out",
+];
+/// Those of convolutions, which have groups for batches.
+const CONVOLVED: [&str; 18] = [
+    "stride_a", "stride_b", "step_a", "step_b", "rows", "columns", "depth", "out_rows", "out_columns", "out_depth",
+    "window_columns", "patch_depth", "stride_y", "stride_x", "dilation_y", "dilation_x", "before_y", "before_x",
+];
+
+/// The shader for a key.
+pub(crate) fn program(key: &Key) -> Program {
+    let tiles = &TABLE[key.line];
+    let sum = sum_of(key.scalar);
+    let result = if key.parts { sum } else { key.scalar };
+    let is_convolved = key.a.source.is_convolved() || key.b.source.is_convolved();
+    let label = format!("product of {:?} and {:?} by {}x{}", key.a.source, key.b.source, tiles.rows, tiles.columns);
+    let mut builder = Program::builder(label)
+        .alias("T", key.scalar)
+        .alias("A", sum)
+        .alias("R", result)
+        .constant("NOWHERE", u32::MAX)
+        .constant("INNER", tiles.inner)
+        .declare(&declare_multiply_add(key.scalar))
+        .workgroup(tiles.threads())
+        .read_vectors("data_a", key.scalar, if key.a.vectors { 4 } else { 1 })
+        .read_vectors("data_b", key.scalar, if key.b.vectors { 4 } else { 1 })
+        .write_vectors("result", result, if key.vectors { 4 } else { 1 });
+    let special = if is_convolved { &CONVOLVED[..] } else { &BATCHED[..] };
+    for name in COMMON.iter().chain(special) {
+        builder = builder.param(name, "u32");
+    }
+    let mut body = String::new();
+    for (side, name) in [(key.a, "a"), (key.b, "b")] {
+        body += &conditional(side.source.text(), "vectors", side.vectors).replace('$', name);
+    }
+    body += if key.vectors { WRITE_VECTORS } else { WRITE_SCALARS };
+    let (text_a, text_b) = (Staging::new(key.a, "a", tiles), Staging::new(key.b, "b", tiles));
+    let _ = write!(body, "{}{}", text_a.declaration(), text_b.declaration());
+    body += &main(tiles, is_convolved, &text_a, &text_b);
+    builder.build(Entry::Rows, &body)
+}
+
+const WRITE_VECTORS: &str = "fn put(line: u32, column: u32, v: vec4<A>) {
+    if (column < params.extent_b) {
+        result[(line + column) >> 2u] = vec4<R>(v);
+    }
+}
+";
+const WRITE_SCALARS: &str = "fn put(line: u32, column: u32, v: vec4<A>) {
+    for (var i = 0u; i < 4u; i++) {
+        if (column + i < params.extent_b) {
+            result[line + column + i] = R(v[i]);
+        }
+    }
+}
+";
+
+/// How a factor comes into the workgroup's memory: as vectors of four outer neighbours, line after line of the inner index.
+struct Staging {
+    side: Side,
+    name: &'static str,
+    /// Outer indices of a tile.
+    outer: u32,
+    inner: u32,
+    threads: u32,
+}
+
+impl Staging {
+    fn new(side: Side, name: &'static str, tiles: &Tiles) -> Staging {
+        let outer = if name == "a" { tiles.rows } else { tiles.columns };
+        Staging { side, name, outer, inner: tiles.inner, threads: tiles.threads() }
+    }
+
+    /// Vectors from one inner index to the next: one more where threads write several lines at once, so that they do not
+    /// wait for each other.
+    fn stride(&self) -> u32 {
+        self.outer / 4 + u32::from(self.side.source.is_along_inner())
+    }
+
+    fn declaration(&self) -> String {
+        format!("var<workgroup> tile_{}: array<vec4<T>, {}>;\n", self.name, self.stride() * self.inner)
+    }
+
+    /// The pieces that threads bring: blocks of four times four, or single vectors.
+    fn pieces(&self) -> u32 {
+        if self.side.source.is_along_inner() { self.outer / 4 * (self.inner / 4) } else { self.outer / 4 * self.inner }
+    }
+
+    /// Runs `each` with the number of each piece of a thread and whether all threads have it.
+    fn for_each(&self, mut each: impl FnMut(u32, bool)) {
+        for round in 0..self.pieces().div_ceil(self.threads) {
+            each(round, (round + 1) * self.threads <= self.pieces());
+        }
+    }
+
+    /// What is found out before the loop.
+    fn prepare(&self) -> String {
+        let (mut text, name) = (String::new(), self.name);
+        self.for_each(|round, _| {
+            let piece = format!("(lane + {}u)", round * self.threads);
+            if self.side.source.is_along_inner() {
+                let blocks = self.inner / 4;
+                for i in 0..4 {
+                    let outer = format!("{name}_first + {piece} / {blocks}u * 4u + {i}u");
+                    let _ = writeln!(text, "    let {name}{round}_{i} = place_{name}({outer}, base_{name});");
+                }
+            } else {
+                let outer = format!("{name}_first + {piece} % {}u * 4u", self.outer / 4);
+                let _ = writeln!(text, "    let {name}{round} = place_{name}({outer}, base_{name});");
+            }
+        });
+        text
+    }
+
+    /// What is brought in each round of the loop.
+    fn bring(&self) -> String {
+        let (mut text, name, stride) = (String::new(), self.name, self.stride());
+        self.for_each(|round, whole| {
+            let piece = format!("lane + {}u", round * self.threads);
+            let open = if whole { "{".to_owned() } else { format!("if ({piece} < {}u) {{", self.pieces()) };
+            let _ = writeln!(text, "        {open}");
+            if self.side.source.is_along_inner() {
+                let blocks = self.inner / 4;
+                let _ = writeln!(text, "            let k = ({piece}) % {blocks}u * 4u;");
+                let _ = writeln!(text, "            let at = k * {stride}u + ({piece}) / {blocks}u;");
+                for i in 0..4 {
+                    let _ = writeln!(text, "            let v{i} = read_{name}({name}{round}_{i}, first + k, end);");
+                }
+                for (i, part) in ["x", "y", "z", "w"].into_iter().enumerate() {
+                    let at = format!("at + {}u", i as u32 * stride);
+                    let _ = writeln!(
+                        text,
+                        "            tile_{name}[{at}] = vec4<T>(v0.{part}, v1.{part}, v2.{part}, v3.{part});"
+                    );
+                }
+            } else {
+                let line = self.outer / 4;
+                let _ = writeln!(text, "            let k = ({piece}) / {line}u;");
+                let at = format!("k * {stride}u + ({piece}) % {line}u");
+                let _ = writeln!(text, "            tile_{name}[{at}] = read_{name}({name}{round}, first + k, end);");
+            }
+            text += "        }\n";
+        });
+        text
+    }
+}
+
+/// Which tile of which product of which part is the workgroup's, and the product.
+fn main(tiles: &Tiles, is_convolved: bool, a: &Staging, b: &Staging) -> String {
+    let (vectors_down, vectors_across) = (tiles.thread_rows / 4, tiles.thread_columns / 4);
+    let (threads_down, threads_across) = (tiles.rows / tiles.thread_rows, tiles.columns / tiles.thread_columns);
+    let mut text = format!(
+        "fn row(r: u32, lane: u32) {{
+    let across = (params.extent_b + {columns_less}u) / {columns}u;
+    let down = (params.extent_a + {rows_less}u) / {rows}u;
+    let a_first = r / across % down * {rows}u;
+    let b_first = r % across * {columns}u;
+    let batch = r / (across * down) % params.batches;
+    let part = r / (across * down * params.batches);
+",
+        rows = tiles.rows,
+        rows_less = tiles.rows - 1,
+        columns = tiles.columns,
+        columns_less = tiles.columns - 1,
+    );
+    text += if is_convolved {
+        "    let base_a = batch * params.step_a;
+    let base_b = batch * params.step_b;
+    let base_out = batch * params.step_out + part * params.step_part;
+"
+    } else {
+        "    let i2 = batch % params.size2;
+    let i1 = batch / params.size2 % params.size1;
+    let i0 = batch / params.size2 / params.size1;
+    let base_a = params.base_a + i0 * params.step_a0 + i1 * params.step_a1 + i2 * params.step_a2;
+    let base_b = params.base_b + i0 * params.step_b0 + i1 * params.step_b1 + i2 * params.step_b2;
+    let base_out = params.base_out + batch * params.step_out + part * params.step_part;
+"
+    };
+    let _ = write!(
+        text,
+        "    let begin = part * params.chunk;
+    let end = min(params.inner, begin + params.chunk);
+    let ty = lane / {threads_across}u;
+    let tx = lane % {threads_across}u;
+{}{}",
+        a.prepare(),
+        b.prepare()
+    );
+    for i in 0..tiles.thread_rows {
+        for j in 0..vectors_across {
+            let _ = writeln!(text, "    var c{i}_{j} = vec4<A>();");
+        }
+    }
+    let _ = write!(
+        text,
+        "    for (var first = begin; first < end; first += INNER) {{\n{}{}        workgroupBarrier();\n        \
+         for (var k = 0u; k < INNER; k++) {{\n",
+        a.bring(),
+        b.bring()
+    );
+    for (vectors, threads, staging, lane) in
+        [(vectors_down, threads_down, a, "ty"), (vectors_across, threads_across, b, "tx")]
+    {
+        for i in 0..vectors {
+            let (name, stride) = (staging.name, staging.stride());
+            let at = format!("k * {stride}u + {}u + {lane}", i * threads);
+            let _ = writeln!(text, "            let {name}v{i} = vec4<A>(tile_{name}[{at}]);");
+        }
+    }
+    for i in 0..tiles.thread_rows {
+        for j in 0..vectors_across {
+            let part = ["x", "y", "z", "w"][i as usize % 4];
+            let _ = writeln!(text, "            c{i}_{j} = mad(vec4<A>(av{}.{part}), bv{j}, c{i}_{j});", i / 4);
+        }
+    }
+    text += "        }\n        workgroupBarrier();\n    }\n";
+    for i in 0..tiles.thread_rows {
+        let row = format!("a_first + ({}u + ty) * 4u + {}u", i / 4 * threads_down, i % 4);
+        let _ = writeln!(text, "    if ({row} < params.extent_a) {{");
+        let _ = writeln!(text, "        let line = base_out + ({row}) * params.stride_out;");
+        for j in 0..vectors_across {
+            let _ = writeln!(text, "        put(line, b_first + ({}u + tx) * 4u, c{i}_{j});", j * threads_across);
+        }
+        text += "    }\n";
+    }
+    text += "}\n";
+    text
+}

@@ -1,0 +1,143 @@
+//! Sums over the elements of each channel, in parts.
+
+use kernlink::dtype::DataType;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+
+use super::element::Key as Elements;
+use crate::device::{GpuDevice, Groups};
+use crate::matmul::gemm::word;
+use crate::matmul::text::conditional;
+use crate::shader::{Entry, Program, Scalar};
+use crate::variants::Variants;
+
+/// A shape as `[outer, channels, inner]`; `inner` is 1 if channels are last.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    pub(super) outer: usize,
+    pub(super) channels: usize,
+    pub(super) inner: usize,
+}
+
+impl Layout {
+    pub(super) fn new(shape: &Shape, channels_last: bool) -> Layout {
+        let axis = if channels_last { shape.rank() - 1 } else { 1 };
+        let product = |dims: &[usize]| dims.iter().fold(1usize, |product, &dim| product.saturating_mul(dim));
+        Layout { outer: product(&shape[..axis]), channels: shape[axis], inner: product(&shape[axis + 1..]) }
+    }
+
+    /// Elements of a channel.
+    pub(super) fn count(&self) -> usize {
+        self.outer * self.inner
+    }
+
+    /// How threads take elements of a type: by fours if these are neighbouring channels.
+    pub(super) fn key(&self, scalar: Scalar) -> Elements {
+        Elements { scalar, vectors: self.inner == 1 && self.channels.is_multiple_of(4) }
+    }
+}
+
+/// What is added up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Terms {
+    /// The elements of `x`.
+    Elements,
+    /// The squares of their distances from `mean`.
+    Squares,
+    /// The elements of `gradient`, and these times the distances of those of `x` from `mean`.
+    Products,
+}
+
+impl Terms {
+    fn is_two(self) -> bool {
+        self == Terms::Products
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Terms::Elements => "Terms(S(x[at]))",
+            Terms::Squares => "Terms((S(x[at]) - mean[channel]) * (S(x[at]) - mean[channel]))",
+            Terms::Products => "Terms(S(gradient[at]), S(gradient[at]) * (S(x[at]) - mean[channel]))",
+        }
+    }
+}
+
+/// What tells a shader from others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    elements: Elements,
+    terms: Terms,
+    /// Whether neighbours are of one channel.
+    planes: bool,
+}
+
+const THREADS: u32 = 256;
+/// How many shares of neighbouring channels a workgroup takes where they are neighbours.
+const ACROSS: u32 = 16;
+
+impl Key {
+    fn across(&self) -> u32 {
+        if self.planes { 1 } else { ACROSS }
+    }
+}
+
+pub(super) fn program(key: &Key) -> Program {
+    let Key { elements, terms, .. } = key;
+    let mut builder = elements.builder("sums of channels").workgroup(THREADS).constant("ACROSS", key.across());
+    if terms.is_two() {
+        builder = builder.read_vectors("gradient", elements.scalar, elements.width());
+    }
+    builder = builder.read_vectors("x", elements.scalar, elements.width());
+    if *terms != Terms::Elements {
+        builder = builder.read_vectors("mean", Scalar::F32, elements.width());
+    }
+    builder = builder.write_vectors("scratch", Scalar::F32, elements.width());
+    for name in ["channels", "inner", "count_of_channel", "chunk"] {
+        builder = builder.param(name, "u32");
+    }
+    let second = if terms.is_two() { "    second: S,\n" } else { "" };
+    let body = format!(
+        "struct Terms {{\n    first: S,\n{second}}}\nfn terms(at: u32, channel: u32) -> Terms {{\n    return {};\n}}\n{}",
+        terms.text(),
+        conditional(include_str!("channel_sums.wgsl"), "two", terms.is_two())
+    );
+    builder.build(Entry::Rows, &body)
+}
+
+/// The sums of parts of each channel, `[parts, sums, channels]`. There are elements.
+pub(super) fn run(
+    gpu: &GpuDevice,
+    shaders: &Variants<Key>,
+    scalar: Scalar,
+    layout: &Layout,
+    terms: Terms,
+    tensors: &[&Tensor],
+) -> Result<Tensor> {
+    /// Elements of a part at least, and how many workgroups keep a device busy.
+    const ELEMENTS: usize = 2048;
+    const BUSY: usize = 1024;
+    let key = Key { elements: layout.key(scalar), terms, planes: layout.inner > 1 };
+    let tiles = layout.channels.div_ceil(key.elements.width() as usize).div_ceil(key.across() as usize);
+    let parts = (layout.count() / ELEMENTS).min(BUSY.div_ceil(tiles)).max(1);
+    let chunk = layout.count().div_ceil(parts);
+    let parts = layout.count().div_ceil(chunk);
+    let sums = if terms.is_two() { 2 } else { 1 };
+    let scratch = gpu.allocate(DataType::Float, [parts, sums, layout.channels])?;
+    let params = [word(layout.channels)?, word(layout.inner)?, word(layout.count())?, word(chunk)?];
+    let tensors: Vec<&Tensor> = tensors.iter().copied().chain([&scratch]).collect();
+    gpu.dispatch(&shaders.get(key), &tensors, &params, Groups::Rows(tiles.saturating_mul(parts)))?;
+    Ok(scratch)
+}
+
+pub(super) fn programs() -> Vec<Program> {
+    let mut programs = Vec::new();
+    for scalar in [Scalar::F32, Scalar::F16] {
+        for terms in [Terms::Elements, Terms::Squares, Terms::Products] {
+            for (vectors, planes) in [(false, false), (true, false), (false, true)] {
+                programs.push(program(&Key { elements: Elements { scalar, vectors }, terms, planes }));
+            }
+        }
+    }
+    programs
+}

@@ -1,0 +1,31 @@
+// A share of the output of a depthwise convolution.
+fn element(i: u32) {
+    let channels = params.out_depth / WIDTH;
+    let channel = i % channels;
+    let pixel = i / channels;
+    let line = pixel / params.out_columns;
+    let image = line / params.out_rows * params.rows;
+    let top = i32(line % params.out_rows * params.stride) - i32(params.before_y);
+    let left = i32(pixel % params.out_columns * params.stride) - i32(params.before_x);
+    let depth = params.depth / WIDTH;
+#if vectors
+    let source = channel;
+#else
+    let source = channel / params.multiplier;
+#end
+    var sum = S();
+    for (var ky = 0u; ky < params.window_rows; ky++) {
+        let y = u32(top + i32(ky));
+        if (y >= params.rows) {
+            continue;
+        }
+        for (var kx = 0u; kx < params.window_columns; kx++) {
+            let x = u32(left + i32(kx));
+            if (x < params.columns) {
+                let factor = weights[(ky * params.window_columns + kx) * channels + channel];
+                sum += S(input[((image + y) * params.columns + x) * depth + source]) * S(factor);
+            }
+        }
+    }
+    output[i] = V(sum);
+}

@@ -1,0 +1,90 @@
+//! Shaders with a thread for each element, or for four neighbours in the channels.
+
+use kernlink::error::Result;
+use kernlink::tensor::Tensor;
+
+use crate::device::{GpuDevice, Groups};
+use crate::matmul::text::{conditional, sum_of};
+use crate::shader::{Access, Entry, Program, ProgramBuilder, Scalar};
+use crate::variants::Variants;
+
+/// What tells the shaders of a text from each other: the type of the elements, and whether threads take four.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    pub(super) scalar: Scalar,
+    pub(super) vectors: bool,
+}
+
+impl Key {
+    pub(super) fn width(&self) -> u32 {
+        if self.vectors { 4 } else { 1 }
+    }
+
+    /// `T` is the type of the elements, `A` that in which they are added, `V` and `S` are a thread's share of them.
+    pub(super) fn builder(&self, label: &str) -> ProgramBuilder {
+        let sum = sum_of(self.scalar);
+        let shares = if self.vectors { ["vec4<T>", "vec4<A>", "vec4<u32>"] } else { ["T", "A", "u32"] };
+        Program::builder(label)
+            .alias("T", self.scalar)
+            .alias("A", sum)
+            .declare(&format!("alias V = {};\nalias S = {};\nalias U = {};\n", shares[0], shares[1], shares[2]))
+            .constant("WIDTH", self.width())
+            .constant("NOWHERE", u32::MAX)
+            .declare(&format!("const LOWEST: T = {};\n", lowest(self.scalar)))
+    }
+}
+
+/// The least finite value, in WGSL.
+pub(super) fn lowest(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F32 => "f32(-0x1.fffffep+127f)",
+        Scalar::F16 => "f16(-65504.0h)",
+        Scalar::I32 => "i32(-2147483647 - 1)",
+        Scalar::U32 | Scalar::Bool => "u32(0)",
+        Scalar::I64 => "i64(-9223372036854775807li - 1li)",
+    }
+}
+
+/// Texts with the names of their buffers and parameters.
+pub(super) struct Source {
+    pub(super) label: &'static str,
+    pub(super) text: &'static str,
+    /// Buffers of shares, with what is done to them. Those whose name ends in `_places` hold `U`.
+    pub(super) buffers: &'static [(&'static str, Access)],
+    pub(super) params: &'static [&'static str],
+}
+
+impl Source {
+    pub(super) fn program(&self, key: &Key) -> Program {
+        let mut builder = key.builder(self.label);
+        for &(name, access) in self.buffers {
+            let scalar = if name.ends_with("places") { Scalar::U32 } else { key.scalar };
+            builder = match access {
+                Access::Read => builder.read_vectors(name, scalar, key.width()),
+                Access::Write => builder.write_vectors(name, scalar, key.width()),
+            };
+        }
+        for name in self.params {
+            builder = builder.param(name, "u32");
+        }
+        builder.build(Entry::Elements, &conditional(self.text, "vectors", key.vectors))
+    }
+
+    /// The programs for elements of these types, one by one and by fours.
+    pub(super) fn programs(&self, scalars: &[Scalar]) -> Vec<Program> {
+        let keys = scalars.iter().flat_map(|&scalar| [false, true].map(|vectors| Key { scalar, vectors }));
+        keys.map(|key| self.program(&key)).collect()
+    }
+}
+
+/// Runs a shader for each share of `elements` elements.
+pub(super) fn run(
+    gpu: &GpuDevice,
+    shaders: &Variants<Key>,
+    key: Key,
+    tensors: &[&Tensor],
+    params: &[u32],
+    elements: usize,
+) -> Result<()> {
+    gpu.dispatch(&shaders.get(key), tensors, params, Groups::Elements(elements.div_ceil(key.width() as usize)))
+}

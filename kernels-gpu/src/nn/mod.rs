@@ -1,0 +1,18 @@
+//! Networks: convolution, pooling, normalisation, images, and their gradients.
+
+mod batch_norm;
+mod channel_sums;
+mod conv2d;
+mod convolution;
+mod depthwise;
+mod element;
+mod pool;
+mod pooling;
+mod resize;
+
+use crate::shader::Program;
+
+/// All programs of the family.
+pub(crate) fn programs() -> Vec<Program> {
+    [conv2d::programs(), depthwise::programs(), batch_norm::programs(), pool::programs(), resize::programs()].concat()
+}

@@ -1,0 +1,321 @@
+//! MaxPool, AvgPool and their gradients.
+
+use kernlink::dtype::DataType;
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::kernel::RawContext;
+use kernlink::kernel::window::Padding;
+use kernlink::tensor::Tensor;
+use kernlink_ops as ops;
+
+use super::convolution::shape_from;
+use super::element::{self, Key, Source};
+use super::pooling::{PARAMS, Pooling, ensure_shape};
+use crate::device::GpuDevice;
+use crate::family::{gpu_kernels, scalar_of};
+use crate::matmul::gemm::word;
+use crate::shader::{Access, Program, Scalar};
+use crate::variants::Variants;
+
+/// A text after the functions that find windows.
+macro_rules! over_windows {
+    ($label:literal, $file:literal, $buffers:expr) => {
+        Source {
+            label: $label,
+            text: concat!(include_str!("window.wgsl"), include_str!($file)),
+            buffers: $buffers,
+            params: &PARAMS,
+        }
+    };
+}
+
+const MAX: Source = over_windows!("max pooling", "max_pool.wgsl", &[("input", Access::Read), ("output", Access::Write)]);
+const AVERAGE: Source =
+    over_windows!("average pooling", "avg_pool.wgsl", &[("input", Access::Read), ("output", Access::Write)]);
+const OVER_DEPTH: Source = Source {
+    label: "max pooling over depth",
+    text: include_str!("max_pool_depth.wgsl"),
+    buffers: &[("input", Access::Read), ("output", Access::Write)],
+    params: &["channels"],
+};
+
+/// Where the window and its stride are.
+enum Windows {
+    /// In attrs.
+    Known(Pooling),
+    /// In two inputs from this one.
+    Given { first: usize, padding: String, format: String },
+}
+
+impl Windows {
+    fn given(first: usize, padding: &str, format: &str) -> Result<Windows> {
+        ensure!(format == "NHWC", InvalidArgument, "data_format must be NHWC, not {format}");
+        Ok(Windows::Given { first, padding: padding.to_owned(), format: format.to_owned() })
+    }
+
+    /// Runs `work` with the pooling.
+    fn with(
+        &self,
+        ctx: &mut RawContext<'_>,
+        work: impl FnOnce(&mut RawContext<'_>, &Pooling) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Windows::Known(pooling) => work(ctx, pooling),
+            Windows::Given { first, padding, format } => {
+                let pooling = Pooling::from_inputs(ctx, *first, padding, format)?;
+                work(ctx, &pooling)
+            }
+        }
+    }
+}
+
+/// MaxPool and MaxPoolV2.
+struct MaxPool {
+    windows: Windows,
+    scalar: Scalar,
+    shaders: Variants<Key>,
+    over_depth: Variants<Key>,
+}
+
+impl MaxPool {
+    fn new(dtype: DataType, windows: Windows) -> Result<MaxPool> {
+        let shaders = Variants::new(|key| MAX.program(key));
+        let over_depth = Variants::new(|key| OVER_DEPTH.program(key));
+        Ok(MaxPool { windows, scalar: scalar_of(dtype)?, shaders, over_depth })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        self.windows.with(ctx, |ctx, pooling| self.pool(ctx, pooling))
+    }
+
+    fn pool(&self, ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let input = ctx.input_at(0)?;
+        let shape = input.shape();
+        let geometry = pooling.geometry(shape)?;
+        let window = pooling.windows[3] as usize;
+        if window > 1 {
+            ensure!(
+                pooling.padding != Padding::Explicit,
+                Unimplemented,
+                "depthwise pooling does not support explicit padding"
+            );
+            let out = gpu.allocate_output(ctx, 0, [shape[0], shape[1], shape[2], shape[3] / window])?;
+            let key = Key { scalar: self.scalar, vectors: false };
+            element::run(gpu, &self.over_depth, key, &[input, &out], &[word(window)?], out.num_elements())?;
+            return ctx.set_output_at(0, out);
+        }
+        let out = gpu.allocate_output(ctx, 0, geometry.output())?;
+        if out.num_elements() > 0 {
+            let key = geometry.key(self.scalar);
+            element::run(gpu, &self.shaders, key, &[input, &out], &geometry.params()?, out.num_elements())?;
+        }
+        ctx.set_output_at(0, out)
+    }
+}
+
+gpu_kernels! {
+    MaxPool T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as MaxPool: |ctx| {
+        let a = ctx.attrs();
+        let explicit = &a.explicit_paddings;
+        let pooling = Pooling::new(&a.data_format, &a.ksize, &a.strides, &a.padding, explicit, false)?;
+        MaxPool::new(ctx.input_dtype_at(0)?, Windows::Known(pooling))
+    }
+}
+gpu_kernels! {
+    MaxPoolV2 T { [f32, i32] [f16; "f16"] [i64; "i64"] } host ["ksize", "strides"] as MaxPool: |ctx| {
+        let a = ctx.attrs();
+        MaxPool::new(ctx.input_dtype_at(0)?, Windows::given(1, &a.padding, &a.data_format)?)
+    }
+}
+
+/// AvgPool.
+struct AvgPool {
+    pooling: Pooling,
+    scalar: Scalar,
+    shaders: Variants<Key>,
+}
+
+impl AvgPool {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let input = ctx.input_at(0)?;
+        let geometry = self.pooling.geometry(input.shape())?;
+        ensure!(self.pooling.windows[3] == 1, Unimplemented, "averages over depth are not supported");
+        let out = gpu.allocate_output(ctx, 0, geometry.output())?;
+        if out.num_elements() > 0 {
+            let key = geometry.key(self.scalar);
+            element::run(gpu, &self.shaders, key, &[input, &out], &geometry.params()?, out.num_elements())?;
+        }
+        ctx.set_output_at(0, out)
+    }
+}
+
+gpu_kernels! {
+    AvgPool T { [f32] [f16; "f16"] } host [] as AvgPool: |ctx| {
+        let a = ctx.attrs();
+        let pooling = Pooling::new(&a.data_format, &a.ksize, &a.strides, &a.padding, &[], true)?;
+        let shaders = Variants::new(|key| AVERAGE.program(key));
+        scalar_of(ctx.input_dtype_at(0)?).map(|scalar| AvgPool { pooling, scalar, shaders })
+    }
+}
+
+const AVERAGE_GRADIENT: Source = over_windows!(
+    "gradient of average pooling",
+    "avg_pool_grad.wgsl",
+    &[("gradient", Access::Read), ("output", Access::Write)]
+);
+
+/// AvgPoolGrad.
+struct AvgPoolGrad {
+    pooling: Pooling,
+    scalar: Scalar,
+    shaders: Variants<Key>,
+}
+
+impl AvgPoolGrad {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let shape = shape_from(ctx.input_at(0)?, "orig_input_shape")?;
+        let grad = ctx.input_at(1)?;
+        ensure!(shape.rank() == 4, InvalidArgument, "orig_input_shape must have 4 elements, not {}", shape.rank());
+        ensure!(grad.rank() == 4, InvalidArgument, "grad must be 4-dimensional, not {}", grad.shape());
+        ensure!(self.pooling.windows[3] == 1, Unimplemented, "averages over depth are not supported");
+        let geometry = self.pooling.geometry(&shape)?;
+        ensure_shape("grad", grad.shape(), &geometry.output())?;
+        let out = gpu.allocate_output(ctx, 0, shape)?;
+        if out.num_elements() > 0 {
+            let key = geometry.key(self.scalar);
+            element::run(gpu, &self.shaders, key, &[grad, &out], &geometry.params()?, out.num_elements())?;
+        }
+        ctx.set_output_at(0, out)
+    }
+}
+
+gpu_kernels! {
+    AvgPoolGrad T { [f32] [f16; "f16"] } host ["orig_input_shape"] as AvgPoolGrad: |ctx| {
+        let a = ctx.attrs();
+        let pooling = Pooling::new(&a.data_format, &a.ksize, &a.strides, &a.padding, &[], true)?;
+        let shaders = Variants::new(|key| AVERAGE_GRADIENT.program(key));
+        scalar_of(ctx.output_dtype_at(0)?).map(|scalar| AvgPoolGrad { pooling, scalar, shaders })
+    }
+}
+
+const PLACES: Source =
+    over_windows!("places of maxima", "max_places.wgsl", &[("input", Access::Read), ("places", Access::Write)]);
+const MAX_GRADIENT: Source = over_windows!(
+    "gradient of max pooling",
+    "max_pool_grad.wgsl",
+    &[("gradient", Access::Read), ("places", Access::Read), ("output", Access::Write)]
+);
+const GRADIENT_OF_GRADIENT: Source = over_windows!(
+    "gradient of max pooling's gradient",
+    "max_pool_grad_grad.wgsl",
+    &[("input", Access::Read), ("pooled", Access::Read), ("gradient", Access::Read), ("output", Access::Write)]
+);
+
+/// MaxPoolGrad and MaxPoolGradV2.
+struct MaxPoolGrad {
+    windows: Windows,
+    scalar: Scalar,
+    places: Variants<Key>,
+    shaders: Variants<Key>,
+}
+
+impl MaxPoolGrad {
+    fn new(dtype: DataType, windows: Windows) -> Result<MaxPoolGrad> {
+        let places = Variants::new(|key| PLACES.program(key));
+        let shaders = Variants::new(|key| MAX_GRADIENT.program(key));
+        Ok(MaxPoolGrad { windows, scalar: scalar_of(dtype)?, places, shaders })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        self.windows.with(ctx, |ctx, pooling| self.gradient(ctx, pooling))
+    }
+
+    /// Output 0, of the shape of input 0: each element of input 2 at the place of its window's greatest element.
+    fn gradient(&self, ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let (input, grad) = (ctx.input_at(0)?, ctx.input_at(2)?);
+        let geometry = pooling.spatial(input.shape())?;
+        let pooled = geometry.output();
+        ensure_shape("orig_output", ctx.input_at(1)?.shape(), &pooled)?;
+        ensure_shape("grad", grad.shape(), &pooled)?;
+        let out = gpu.allocate_output(ctx, 0, input.shape().clone())?;
+        if out.num_elements() > 0 {
+            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let places = gpu.allocate(DataType::Uint32, pooled)?;
+            element::run(gpu, &self.places, key, &[input, &places], &params, places.num_elements())?;
+            element::run(gpu, &self.shaders, key, &[grad, &places, &out], &params, out.num_elements())?;
+        }
+        ctx.set_output_at(0, out)
+    }
+}
+
+/// MaxPoolGradGrad and MaxPoolGradGradV2.
+struct MaxPoolGradGrad {
+    windows: Windows,
+    scalar: Scalar,
+    shaders: Variants<Key>,
+}
+
+impl MaxPoolGradGrad {
+    fn new(dtype: DataType, windows: Windows) -> Result<MaxPoolGradGrad> {
+        let shaders = Variants::new(|key| GRADIENT_OF_GRADIENT.program(key));
+        Ok(MaxPoolGradGrad { windows, scalar: scalar_of(dtype)?, shaders })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        self.windows.with(ctx, |ctx, pooling| self.gradient(ctx, pooling))
+    }
+
+    /// Output 0, of the shape of input 1: the element of input 2 where the window's first element equal to input 1 stands.
+    fn gradient(&self, ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let (input, pooled, grad) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let geometry = pooling.spatial(input.shape())?;
+        let shape = geometry.output();
+        ensure_shape("orig_output", pooled.shape(), &shape)?;
+        ensure_shape("grad", grad.shape(), input.shape())?;
+        let out = gpu.allocate_output(ctx, 0, shape)?;
+        if out.num_elements() > 0 {
+            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            element::run(gpu, &self.shaders, key, &[input, pooled, grad, &out], &params, out.num_elements())?;
+        }
+        ctx.set_output_at(0, out)
+    }
+}
+
+/// A kernel whose window and stride are attrs, and one whose window and stride are inputs.
+macro_rules! gradients {
+    ($($op:ident, $op_v2:ident as $kernel:ident, |$attrs:ident| $explicit:expr;)+) => {$(
+        gpu_kernels! {
+            $op T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host [] as $kernel: |ctx| {
+                let $attrs = ctx.attrs();
+                let (windows, strides) = (&$attrs.ksize, &$attrs.strides);
+                let pooling = Pooling::new(&$attrs.data_format, windows, strides, &$attrs.padding, $explicit, true)?;
+                $kernel::new(ctx.output_dtype_at(0)?, Windows::Known(pooling))
+            }
+        }
+        gpu_kernels! {
+            $op_v2 T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host ["ksize", "strides"] as $kernel: |ctx| {
+                let attrs = ctx.attrs();
+                $kernel::new(ctx.output_dtype_at(0)?, Windows::given(3, &attrs.padding, &attrs.data_format)?)
+            }
+        }
+    )+};
+}
+gradients! {
+    MaxPoolGrad, MaxPoolGradV2 as MaxPoolGrad, |attrs| &attrs.explicit_paddings;
+    MaxPoolGradGrad, MaxPoolGradGradV2 as MaxPoolGradGrad, |attrs| &[];
+}
+
+pub(super) fn programs() -> Vec<Program> {
+    const FLOATS: [Scalar; 2] = [Scalar::F32, Scalar::F16];
+    const NUMBERS: [Scalar; 5] = [Scalar::F32, Scalar::I32, Scalar::F16, Scalar::I64, Scalar::U32];
+    let mut programs = MAX.programs(&NUMBERS[..4]);
+    programs.extend(NUMBERS[..4].iter().map(|&scalar| OVER_DEPTH.program(&Key { scalar, vectors: false })));
+    programs.extend([AVERAGE, AVERAGE_GRADIENT].map(|source| source.programs(&FLOATS)).concat());
+    programs.extend([PLACES, MAX_GRADIENT, GRADIENT_OF_GRADIENT].map(|source| source.programs(&NUMBERS)).concat());
+    programs
+}
