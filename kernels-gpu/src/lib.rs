@@ -6,6 +6,7 @@
 extern crate kernlink_framework as kernlink;
 
 mod adapter;
+mod array;
 mod counters;
 mod device;
 mod element_wise;
@@ -21,6 +22,7 @@ mod refusal;
 mod shader;
 #[cfg(test)]
 mod testing;
+mod training;
 mod transfer;
 mod variants;
 
@@ -29,11 +31,11 @@ pub use device::{GpuDevice, Groups};
 pub use shader::{Access, Entry, Program, ProgramBuilder, Scalar, Shader, WORKGROUP};
 
 /// The number of kernels that this crate registers.
-pub const KERNELS: usize = 8;
+pub const KERNELS: usize = 8 + array::KERNELS + training::KERNELS;
 
 /// Every shader that the crate's kernels run, in each of its variants: for tests that need no device.
 pub fn programs() -> Vec<Program> {
-    [element_wise::programs(), matmul::programs(), nn::programs()].concat()
+    [element_wise::programs(), array::programs(), matmul::programs(), nn::programs(), training::programs()].concat()
 }
 
 kernlink::provider!(kernels = KERNELS);

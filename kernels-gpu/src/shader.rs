@@ -168,6 +168,15 @@ impl ProgramBuilder {
         self.binding(name, scalar, width, Access::Write)
     }
 
+    /// Declares a buffer that is written, as an array of atomic integers.
+    pub fn write_atomics(mut self, name: &str, scalar: Scalar) -> ProgramBuilder {
+        let (index, ty) = (self.accesses.len(), scalar.wgsl());
+        let declared = format!("@group(0) @binding({index}) var<storage, read_write> {name}: array<atomic<{ty}>>;");
+        let _ = writeln!(self.bindings, "{declared}");
+        self.accesses.push(Access::Write);
+        self
+    }
+
     /// Declares a parameter, `params.name`, of type `u32`, `i32` or `f32`.
     pub fn param(mut self, name: &str, ty: &str) -> ProgramBuilder {
         let _ = writeln!(self.params, "    {name}: {ty},");

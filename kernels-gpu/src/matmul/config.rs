@@ -19,14 +19,7 @@ pub(crate) struct Tiles {
     merit: u32,
 }
 
-const fn tiles(
-    rows: u32,
-    columns: u32,
-    inner: u32,
-    thread_rows: u32,
-    thread_columns: u32,
-    merit: u32,
-) -> Tiles {
+const fn tiles(rows: u32, columns: u32, inner: u32, thread_rows: u32, thread_columns: u32, merit: u32) -> Tiles {
     Tiles { rows, columns, inner, thread_rows, thread_columns, merit }
 }
 

@@ -171,7 +171,8 @@ mod tests {
                         let place = if turned[0] { k * rows + row } else { row * inner + k };
                         a[batch * rows * inner + place]
                     };
-                    let at_b = |k: usize, column: usize| b[if turned[1] { column * inner + k } else { k * columns + column }];
+                    let at_b =
+                        |k: usize, column: usize| b[if turned[1] { column * inner + k } else { k * columns + column }];
                     let sources = [
                         if turned[0] { Source::Columns } else { Source::Rows },
                         if turned[1] { Source::Rows } else { Source::Columns },

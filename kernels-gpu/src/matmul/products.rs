@@ -177,8 +177,7 @@ impl Products {
         let by_vector = |vector: usize, extent: usize, along_inner: bool| {
             let matrix = 1 - vector;
             let neighbours = if along_inner { inner } else { extent };
-            let vectors =
-                neighbours.is_multiple_of(4) && is_multiple(matrix) && (!along_inner || is_multiple(vector));
+            let vectors = neighbours.is_multiple_of(4) && is_multiple(matrix) && (!along_inner || is_multiple(vector));
             let key = vector::Key { scalar: self.scalar, along_inner, vectors };
             let factors = [a, b];
             let factors = vector::Factors {

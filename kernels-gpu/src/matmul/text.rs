@@ -101,13 +101,29 @@ pub(crate) fn conditional(text: &str, name: &str, holds: bool) -> String {
 const COMMON: [&str; 8] = ["extent_a", "extent_b", "inner", "chunk", "batches", "stride_out", "step_out", "step_part"];
 /// Those of products of matrices: three batch dimensions.
 pub(super) const BATCHED: [&str; 13] = [
-    "stride_a", "stride_b", "size1", "size2", "step_a0", "step_a1", "step_a2", "step_b0", "step_b1", "step_b2", "base_a",
-    "base_b", "base_out",
+    "stride_a", "stride_b", "size1", "size2", "step_a0", "step_a1", "step_a2", "step_b0", "step_b1", "step_b2",
+    "base_a", "base_b", "base_out",
 ];
 /// Those of convolutions, which have groups for batches.
 const CONVOLVED: [&str; 18] = [
-    "stride_a", "stride_b", "step_a", "step_b", "rows", "columns", "depth", "out_rows", "out_columns", "out_depth",
-    "window_columns", "patch_depth", "stride_y", "stride_x", "dilation_y", "dilation_x", "before_y", "before_x",
+    "stride_a",
+    "stride_b",
+    "step_a",
+    "step_b",
+    "rows",
+    "columns",
+    "depth",
+    "out_rows",
+    "out_columns",
+    "out_depth",
+    "window_columns",
+    "patch_depth",
+    "stride_y",
+    "stride_x",
+    "dilation_y",
+    "dilation_x",
+    "before_y",
+    "before_x",
 ];
 
 /// The shader for a key.

@@ -53,8 +53,8 @@ pub(super) fn program(key: &Key) -> Program {
         .read_vectors("matrix", key.scalar, width)
         .write("result", key.scalar);
     for name in [
-        "extent", "inner", "size1", "size2", "step_v0", "step_v1", "step_v2", "step_m0", "step_m1", "step_m2", "base_v",
-        "base_m", "base_out",
+        "extent", "inner", "size1", "size2", "step_v0", "step_v1", "step_v2", "step_m0", "step_m1", "step_m2",
+        "base_v", "base_m", "base_out",
     ] {
         builder = builder.param(name, "u32");
     }

@@ -53,12 +53,7 @@ impl Conv2D {
             Unimplemented,
             "Conv2D on the GPU supports data_format NHWC only, not NCHW"
         );
-        ensure!(
-            is_empty || filter.num_elements() > 0,
-            InvalidArgument,
-            "filter {} must not be empty",
-            filter.shape()
-        );
+        ensure!(is_empty || filter.num_elements() > 0, InvalidArgument, "filter {} must not be empty", filter.shape());
         let groups = if is_empty { 1 } else { geometry.depth / geometry.patch_depth };
         ensure!(
             groups > 0 && geometry.out_depth.is_multiple_of(groups),

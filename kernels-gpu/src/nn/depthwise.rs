@@ -120,8 +120,18 @@ struct Geometry {
 }
 
 const PARAMS: [&str; 12] = [
-    "rows", "columns", "depth", "out_rows", "out_columns", "out_depth", "window_rows", "window_columns", "stride",
-    "before_y", "before_x", "multiplier",
+    "rows",
+    "columns",
+    "depth",
+    "out_rows",
+    "out_columns",
+    "out_depth",
+    "window_rows",
+    "window_columns",
+    "stride",
+    "before_y",
+    "before_x",
+    "multiplier",
 ];
 
 impl Geometry {

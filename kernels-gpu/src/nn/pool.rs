@@ -29,7 +29,8 @@ macro_rules! over_windows {
     };
 }
 
-const MAX: Source = over_windows!("max pooling", "max_pool.wgsl", &[("input", Access::Read), ("output", Access::Write)]);
+const MAX: Source =
+    over_windows!("max pooling", "max_pool.wgsl", &[("input", Access::Read), ("output", Access::Write)]);
 const AVERAGE: Source =
     over_windows!("average pooling", "avg_pool.wgsl", &[("input", Access::Read), ("output", Access::Write)]);
 const OVER_DEPTH: Source = Source {

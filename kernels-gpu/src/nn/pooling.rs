@@ -118,8 +118,17 @@ pub(super) struct Geometry {
 
 /// The parameters of [`Geometry::params`].
 pub(super) const PARAMS: [&str; 11] = [
-    "rows", "columns", "depth", "out_rows", "out_columns", "window_rows", "window_columns", "stride_y", "stride_x",
-    "before_y", "before_x",
+    "rows",
+    "columns",
+    "depth",
+    "out_rows",
+    "out_columns",
+    "window_rows",
+    "window_columns",
+    "stride_y",
+    "stride_x",
+    "before_y",
+    "before_x",
 ];
 
 impl Geometry {

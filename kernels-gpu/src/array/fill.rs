@@ -1,0 +1,165 @@
+//! One value for all elements, and sequences: Fill, ZerosLike, OnesLike, Range.
+
+use kernlink::dtype::{DataType, f16};
+use kernlink::error::{Error, Result};
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+
+use super::integers::{ensure_single, vector_or_scalar};
+use super::mover::Mover;
+use super::unit::{Unit, pattern};
+use super::variant::Variant;
+use crate::device::Groups;
+use crate::shader::{Entry, Program, Scalar};
+use crate::transfer::device_bytes;
+
+/// Vectors of 16 bytes that hold a tensor: memory goes on to a whole one.
+fn vectors(tensor: &Tensor) -> Groups {
+    Groups::Elements(device_bytes(tensor.dtype(), tensor.num_elements()).div_ceil(Unit::Quad.bytes()))
+}
+
+/// Sets all elements to a value of which these are the bytes; see [`pattern`].
+pub(super) fn fill(on: &Mover<'_>, target: &Tensor, bytes: [u32; 2]) -> Result<()> {
+    on.run(Variant::Fill, &[target], &bytes, vectors(target))
+}
+
+pub(super) fn program() -> Program {
+    Program::builder("fill").write_vectors("y", Scalar::U32, 4).param("low", "u32").param("high", "u32").build(
+        Entry::Elements,
+        "fn element(i: u32) {\n    y[i] = vec4<u32>(params.low, params.high, params.low, params.high);\n}\n",
+    )
+}
+
+/// The program that fills with the one element of a tensor, of `bytes` bytes.
+pub(super) fn spread_program() -> Program {
+    Program::builder("fill with an element")
+        .read("x", Scalar::U32)
+        .write_vectors("y", Scalar::U32, 4)
+        .param("bytes", "u32")
+        .build(
+            Entry::Elements,
+            "fn element(i: u32) {\n    var low = x[0];\n    if (params.bytes == 2u) {\n        \
+             low = (low & 0xffffu) * 0x10001u;\n    }\n    \
+             let high = select(low, x[1], params.bytes == 8u);\n    y[i] = vec4<u32>(low, high, low, high);\n}\n",
+        )
+}
+
+pub(super) fn fill_shape(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let shape = Shape::from_dims(&vector_or_scalar(ctx.input_at(0)?, "dims")?)?;
+    let value = ctx.input_at(1)?;
+    ensure_single(value, "value")?;
+    let output = on.output(ctx, 0, shape)?;
+    let bytes = Unit::of(value.dtype())?.bytes() as u32;
+    on.run(Variant::Spread, &[value, &output], &[bytes], vectors(&output))?;
+    ctx.set_output_at(0, output)
+}
+
+pub(super) fn zeros_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let output = on.output(ctx, 0, ctx.input_at(0)?.shape())?;
+    fill(on, &output, [0; 2])?;
+    ctx.set_output_at(0, output)
+}
+
+pub(super) fn ones_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let output = on.output(ctx, 0, ctx.input_at(0)?.shape())?;
+    let one = match output.dtype() {
+        DataType::Bool => Tensor::from(true),
+        DataType::Float => Tensor::from(1f32),
+        DataType::Half => Tensor::from(f16::ONE),
+        DataType::Int64 => Tensor::from(1i64),
+        DataType::Uint32 => Tensor::from(1u32),
+        other => bail!(InvalidArgument, "{other} has no 1"),
+    };
+    fill(on, &output, pattern(&one)?)?;
+    ctx.set_output_at(0, output)
+}
+
+pub(super) const PROGRESSIONS: [Scalar; 3] = [Scalar::F32, Scalar::F16, Scalar::I64];
+
+/// The program of `start + i * delta`.
+pub(super) fn range_program(scalar: Scalar) -> Program {
+    let program = Program::builder(format!("range of {scalar:?}")).write("y", scalar);
+    if scalar == Scalar::I64 {
+        return program
+            .param("start", "u32")
+            .param("start_high", "u32")
+            .param("delta", "u32")
+            .param("delta_high", "u32")
+            .build(
+                Entry::Elements,
+                "fn whole(low: u32, high: u32) -> i64 {\n    return (i64(high) << 32u) | i64(low);\n}\n\
+                 fn element(i: u32) {\n    y[i] = whole(params.start, params.start_high) + i64(i) * \
+                 whole(params.delta, params.delta_high);\n}\n",
+            );
+    }
+    program
+        .alias("T", scalar)
+        .param("start", "f32")
+        .param("delta", "f32")
+        .build(Entry::Elements, "fn element(i: u32) {\n    y[i] = T(params.start) + T(f32(i)) * T(params.delta);\n}\n")
+}
+
+/// How many numbers a sequence has, and what to begin with and add as parameters.
+fn progression(ctx: &RawContext<'_>) -> Result<(i64, Vec<u32>)> {
+    let [start, limit, delta] = [ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?];
+    for (tensor, name) in [(start, "start"), (limit, "limit"), (delta, "delta")] {
+        ensure_single(tensor, name)?;
+    }
+    macro_rules! check {
+        ($start:ident, $limit:ident, $delta:ident, $zero:expr) => {
+            ensure!($delta != $zero, InvalidArgument, "Requires delta != 0: {:?}", $delta);
+            if $delta > $zero {
+                ensure!(
+                    $start <= $limit,
+                    InvalidArgument,
+                    "Requires start <= limit when delta > 0: {:?}/{:?}",
+                    $start,
+                    $limit
+                );
+            } else {
+                ensure!(
+                    $start >= $limit,
+                    InvalidArgument,
+                    "Requires start >= limit when delta < 0: {:?}/{:?}",
+                    $start,
+                    $limit
+                );
+            }
+        };
+    }
+    macro_rules! floats {
+        ($t:ty) => {{
+            let (start, limit, delta) = (start.to_scalar::<$t>()?, limit.to_scalar::<$t>()?, delta.to_scalar::<$t>()?);
+            check!(start, limit, delta, <$t>::from(0u8));
+            // The quotient is rounded to the dtype, as TensorFlow's is.
+            let count = f64::from((limit - start) / delta).abs().ceil();
+            let count = (count < i64::MAX as f64).then_some(count as i64);
+            (count, vec![f32::from(start).to_bits(), f32::from(delta).to_bits()])
+        }};
+    }
+    let (count, params) = match start.dtype() {
+        DataType::Float => floats!(f32),
+        DataType::Half => floats!(f16),
+        DataType::Int64 => {
+            let (start, limit, delta) =
+                (start.to_scalar::<i64>()?, limit.to_scalar::<i64>()?, delta.to_scalar::<i64>()?);
+            check!(start, limit, delta, 0i64);
+            let range = (i128::from(limit) - i128::from(start)).unsigned_abs();
+            let count = i64::try_from(range.div_ceil(i128::from(delta).unsigned_abs())).ok();
+            (count, [start, delta].iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect())
+        }
+        other => bail!(Internal, "no shader counts in {other}"),
+    };
+    let too_many = || Error::invalid_argument(format!("Requires ((limit - start) / delta) <= {}", i64::MAX));
+    Ok((count.filter(|&count| count >= 0).ok_or_else(too_many)?, params))
+}
+
+pub(super) fn range(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let (count, params) = progression(ctx)?;
+    let output = on.output(ctx, 0, [count as usize])?;
+    let variant = Variant::Range(crate::family::scalar_of(output.dtype())?);
+    on.run(variant, &[&output], &params, Groups::Elements(count as usize))?;
+    ctx.set_output_at(0, output)
+}

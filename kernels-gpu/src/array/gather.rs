@@ -1,0 +1,174 @@
+//! Rows by index: Gather, GatherV2, GatherNd, ResourceGather, ResourceGatherNd.
+
+use kernlink::error::Result;
+use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+
+use super::index::{Index, nd_params, read_nd};
+use super::integers::{axis, checked_shape, scalar};
+use super::mover::Mover;
+use super::unit::{Unit, word};
+use super::variant::Variant;
+use crate::device::Groups;
+use crate::shader::{Entry, Program};
+use crate::training::place::read;
+
+/// The program that gathers along an axis.
+pub(super) fn program(unit: Unit, index: Index) -> Program {
+    let mut program = unit.declare(Program::builder(format!("gather of {unit:?} by {index:?} indices")));
+    program = unit.write(index.read(unit.read(program, "x")), "y");
+    for name in ["inner", "picked", "outer", "size"] {
+        program = program.param(name, "u32");
+    }
+    program.build(
+        Entry::Elements,
+        "fn element(i: u32) {\n    let row = i / params.inner;\n    let at = i - row * params.inner;\n    \
+         let block = row / params.picked;\n    let pick = row - block * params.picked;\n    \
+         let index = index_at(block / params.outer * params.picked + pick);\n    if (index < params.size) {\n        \
+         y[i] = x[(block * params.size + index) * params.inner + at];\n    } else {\n        y[i] = U();\n    }\n}\n",
+    )
+}
+
+/// The program that gathers what vectors of indices name.
+pub(super) fn nd_program(unit: Unit, index: Index) -> Program {
+    let mut program = unit.declare(Program::builder(format!("gather of {unit:?} by vectors of {index:?} indices")));
+    program = unit.write(read_nd(index, unit.read(program, "x").param("inner", "u32")), "y");
+    program.build(
+        Entry::Elements,
+        "fn element(i: u32) {\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
+         if (row != 0xffffffffu) {\n        y[i] = x[row * params.inner + i - r * params.inner];\n    } else {\n        \
+         y[i] = U();\n    }\n}\n",
+    )
+}
+
+/// Gathers from `params` along `axis` what `indices` names, batch by batch over the first `batch_dims` dimensions, for
+/// output 0.
+fn gather(
+    on: &Mover<'_>,
+    ctx: &RawContext<'_>,
+    params: &Tensor,
+    indices: &Tensor,
+    given: Option<i64>,
+    batch_dims: i64,
+) -> Result<Tensor> {
+    let (rank, indices_rank) = (params.rank() as i64, indices.rank() as i64);
+    ensure!(rank > 0, InvalidArgument, "params must be at least 1 dimensional");
+    ensure!(
+        batch_dims == 0 || (-indices_rank..=indices_rank).contains(&batch_dims),
+        InvalidArgument,
+        "Expected batch_dims in the range [-{indices_rank}, {indices_rank}], but got {batch_dims}"
+    );
+    let batch_dims = if batch_dims < 0 { batch_dims + indices_rank } else { batch_dims };
+    ensure!(batch_dims < rank, InvalidArgument, "batch_dims ({batch_dims}) must be less than rank(params) ({rank}).");
+    let axis = axis(given.unwrap_or(batch_dims), params.rank(), "axis")?;
+    let batch_dims = batch_dims as usize;
+    ensure!(
+        axis >= batch_dims,
+        InvalidArgument,
+        "batch_dims ({batch_dims}) must be less than or equal to axis ({axis})."
+    );
+    ensure!(
+        params.shape()[..batch_dims] == indices.shape()[..batch_dims],
+        InvalidArgument,
+        "the first {batch_dims} dimensions of params {} and of indices {} should be equal",
+        params.shape(),
+        indices.shape()
+    );
+    let size = params.shape()[axis];
+    let product = |dims: &[usize]| dims.iter().product::<usize>();
+    let outer = product(&params.shape()[batch_dims..axis]);
+    let inner = product(&params.shape()[axis + 1..]);
+    let picked = product(&indices.shape()[batch_dims..]);
+    let dims = params.shape()[..axis].iter().chain(&indices.shape()[batch_dims..]).chain(&params.shape()[axis + 1..]);
+    let output = on.output(ctx, 0, checked_shape(dims.map(|&dim| Some(dim)))?)?;
+    if output.num_elements() == 0 {
+        return Ok(output);
+    }
+    let (unit, times) = Unit::of(params.dtype())?.widest(|times| inner.is_multiple_of(times));
+    let variant = Variant::Gather(unit, Index::of(indices.dtype())?);
+    let sizes = [inner / times, picked, outer, size].map(word);
+    on.run(variant, &[params, indices, &output], &sizes, Groups::Elements(output.num_elements() / times))?;
+    Ok(output)
+}
+
+pub(super) fn gather_v1(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let output = gather(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?, None, 0)?;
+    ctx.set_output_at(0, output)
+}
+
+/// Attr `batch_dims`.
+pub(super) fn batch_dims(ctx: &RawConstruction<'_>) -> Result<i64> {
+    ctx.attrs.required("batch_dims")
+}
+
+pub(super) fn gather_v2(&batch_dims: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let axis = scalar(ctx.input_at(2)?, "axis")?;
+    let output = gather(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?, Some(axis), batch_dims)?;
+    ctx.set_output_at(0, output)
+}
+
+/// Attr `batch_dims` of gathering from a variable.
+pub(super) fn positive_batch_dims(ctx: &RawConstruction<'_>) -> Result<i64> {
+    let batch_dims = batch_dims(ctx)?;
+    ensure!(batch_dims >= 0, InvalidArgument, "batch_dims is negative ({batch_dims})");
+    Ok(batch_dims)
+}
+
+pub(super) fn gather_resource(&batch_dims: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    // Held no longer than this kernel runs, so that an update that follows changes the variable in place.
+    let params = read(on.gpu, ctx, 0, ctx.output_dtype_at(0)?)?;
+    let output = gather(on, ctx, &params, ctx.input_at(1)?, None, batch_dims)?;
+    ctx.set_output_at(0, output)
+}
+
+/// Gathers from `params` what the vectors in `indices` name, for output 0.
+fn gather_nd_of(on: &Mover<'_>, ctx: &RawContext<'_>, params: &Tensor, indices: &Tensor) -> Result<Tensor> {
+    ensure!(params.rank() > 0, InvalidArgument, "params must be at least a vector");
+    let Some((&depth, outer)) = indices.shape().split_last() else {
+        bail!(InvalidArgument, "indices must be at least a vector");
+    };
+    ensure!(
+        depth <= params.rank(),
+        InvalidArgument,
+        "index innermost dimension length must be <= params rank; saw: {depth} vs. {}",
+        params.rank()
+    );
+    let (indexed, row) = params.shape().split_at(depth);
+    let shape = checked_shape(outer.iter().chain(row).map(|&dim| Some(dim)))?;
+    let output = on.output(ctx, 0, shape)?;
+    if outer.iter().product::<usize>() > 0 {
+        ensure!(
+            params.num_elements() > 0,
+            InvalidArgument,
+            "Requested more than 0 entries, but params is empty.  Params shape: {}",
+            params.shape()
+        );
+        let inner: usize = row.iter().product();
+        let (unit, times) = Unit::of(params.dtype())?.widest(|times| inner.is_multiple_of(times));
+        let mut sizes = vec![word(inner / times)];
+        sizes.extend(nd_params(indexed)?);
+        let variant = Variant::GatherNd(unit, Index::of(indices.dtype())?);
+        on.run(variant, &[params, indices, &output], &sizes, Groups::Elements(output.num_elements() / times))?;
+    }
+    Ok(output)
+}
+
+/// Attr `bad_indices_policy`, whose values all mean the same here.
+pub(super) fn bad_indices_policy(ctx: &RawConstruction<'_>) -> Result<()> {
+    match ctx.attrs.required::<String>("bad_indices_policy")?.as_str() {
+        "" | "DEFAULT" | "ERROR" | "IGNORE" => Ok(()),
+        other => bail!(InvalidArgument, "Unknown bad indices handling attribute: {other}"),
+    }
+}
+
+pub(super) fn gather_nd(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let output = gather_nd_of(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?)?;
+    ctx.set_output_at(0, output)
+}
+
+pub(super) fn gather_nd_resource(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let params = read(on.gpu, ctx, 0, ctx.output_dtype_at(0)?)?;
+    let output = gather_nd_of(on, ctx, &params, ctx.input_at(1)?)?;
+    ctx.set_output_at(0, output)
+}

@@ -1,0 +1,179 @@
+//! Arrays: the moving of elements, which shaders do by the elements' size and not by their dtype.
+//!
+//! Most of these kernels make a [`StridedCopy`](strided::StridedCopy) of what they are asked for, as those for the
+//! processor do, and say the same of what is wrong. Each is a function; the table below says of which dtypes.
+//!
+//! Where TensorFlow's kernels for GPUs have `int32` in host memory, because it counts and indexes, so has Kernlink: those
+//! registrations are with the kernels for the processor.
+
+mod fill;
+mod gather;
+mod index;
+mod integers;
+mod join;
+mod mover;
+mod one_hot;
+mod repeat;
+mod scatter;
+mod slice;
+mod space;
+mod split;
+mod strided;
+mod transpose;
+mod unit;
+mod variant;
+mod window;
+
+use kernlink::error::Result;
+use kernlink::kernel::RawConstruction;
+use kernlink_ops as ops;
+
+use crate::shader::Program;
+use mover::Moving;
+
+/// All programs of the family.
+pub(crate) fn programs() -> Vec<Program> {
+    variant::Variant::all().into_iter().map(variant::Variant::program).collect()
+}
+
+/// Of kernels that need to know nothing of their node.
+fn nothing(_: &RawConstruction<'_>) -> Result<()> {
+    Ok(())
+}
+
+/// Attr `axis`.
+fn axis(ctx: &RawConstruction<'_>) -> Result<i64> {
+    ctx.attrs.required("axis")
+}
+
+/// Registers kernels: the op, the attr of its dtypes and these, arguments in host memory, other attrs with their values,
+/// and what the kernel reads of its node and does.
+macro_rules! moves {
+    ($(
+        $op:ident $attr:ident { $([$($dtype:ident),* $(; $requires:literal)?])+ } host $host:tt where $where:tt:
+        $read:expr => $compute:expr;
+    )*) => {
+        $(const _: () = {
+            struct Kernel(Moving);
+
+            impl kernlink::kernel::OpKernel<ops::$op> for Kernel {
+                fn new(ctx: &kernlink::kernel::KernelConstruction<'_, ops::$op>) -> Result<Self> {
+                    Ok(Self(Moving::new(ctx, $read, $compute)?))
+                }
+
+                fn compute(&self, ctx: &mut kernlink::kernel::KernelContext<'_, ops::$op>) -> Result<()> {
+                    self.0.compute(ctx)
+                }
+
+                fn is_expensive(&self) -> bool {
+                    false
+                }
+            }
+
+            $(moves! { @register $op $attr [$($dtype),*] [$($requires)?] $host $where })+
+        };)*
+
+        /// The number of kernels of the family.
+        pub(crate) const KERNELS: usize = 0 $($(+ moves!(@one $attr $($dtype)*))+)*;
+    };
+    (@one $($anything:ident)*) => { 1 };
+    (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] [] { $($more:ident = $values:tt),* }) => {
+        const _: () = {
+            #[kernlink_macros::register_kernel(
+                device = Gpu, op = ops::$op, $(requires = [$requires],)? $attr = $dtypes $(, $more = $values)*
+            )]
+            type Registered = Kernel;
+        };
+    };
+    (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] $host:tt { $($more:ident = $values:tt),* }) => {
+        const _: () = {
+            #[kernlink_macros::register_kernel(
+                device = Gpu, op = ops::$op, host_memory = $host, $(requires = [$requires],)? $attr = $dtypes
+                $(, $more = $values)*
+            )]
+            type Registered = Kernel;
+        };
+    };
+}
+
+moves! {
+    Transpose T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["perm"] where {}: nothing => transpose::transpose;
+    ConjugateTranspose T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["perm"] where {}:
+        nothing => transpose::transpose;
+    Slice T { [f32, u32, bool, i64] [f16; "f16"] } host ["begin", "size"] where {}: nothing => slice::slice;
+    StridedSlice T { [f32, u32, bool, i64] [f16; "f16"] } host ["begin", "end", "strides"] where {}:
+        slice::masks => slice::strided_slice;
+    StridedSliceGrad T { [f32, u32, bool, i64] [f16; "f16"] } host ["shape", "begin", "end", "strides"] where {}:
+        slice::masks => slice::strided_slice_grad;
+    TensorStridedSliceUpdate T { [f32, u32, bool, i64] [f16; "f16"] } host ["begin", "end", "strides"] where {}:
+        slice::masks => slice::tensor_strided_slice_update;
+    Reverse T { [f32, u32, bool, i64] [f16; "f16"] } host ["dims"] where {}: nothing => slice::reverse;
+    ReverseV2 T { [f32, u32, bool, i64] [f16; "f16"] } host ["axis"] where { Tidx = [int32, int64] }:
+        nothing => slice::reverse_v2;
+    Concat T { [f32, u32, bool, i64] [f16; "f16"] } host ["concat_dim"] where {}: nothing => join::concat_v1;
+    ConcatV2 T { [f32, u32, bool, i64] [f16; "f16"] } host ["axis"] where {}: nothing => join::concat_v2;
+    Pack T { [f32, u32, bool, i64] [f16; "f16"] } host [] where {}: axis => join::pack;
+    Split T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["split_dim"] where {}: nothing => split::split_evenly;
+    SplitV T { [f32, u32, bool, i64] [f16; "f16"] } host ["size_splits", "split_dim"] where {
+        Tlen = [int32, int64, int8]
+    }: nothing => split::split_v;
+    Unpack T { [f32, u32, bool] [f16; "f16"] } host [] where {}: axis => split::unpack;
+    Tile T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["multiples"] where { Tmultiples = [int32, int64] }:
+        nothing => repeat::tile;
+    BroadcastTo T { [f32, u32, bool, i64] [f16; "f16"] } host ["shape"] where {}: nothing => repeat::broadcast_to;
+    Pad T { [f32, u32, bool, i64] [f16; "f16"] } host ["paddings"] where { Tpaddings = [int32, int64] }:
+        nothing => window::pad;
+    PadV2 T { [f32, u32, bool, i64] [f16; "f16"] } host ["paddings", "constant_values"] where {
+        Tpaddings = [int32, int64]
+    }: nothing => window::pad;
+    MirrorPad T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["paddings"] where { Tpaddings = [int32, int64] }:
+        window::is_reflection => window::mirror_pad;
+    MirrorPadGrad T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host ["paddings"] where { Tpaddings = [int32, int64] }:
+        window::is_reflection => window::mirror_pad_grad;
+    Roll T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["shift", "axis"] where {
+        Tshift = [int32, int64],
+        Taxis = [int32, int64]
+    }: nothing => window::roll;
+    DepthToSpace T { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where {}: space::block => space::depth_to_space;
+    SpaceToDepth T { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where {}: space::block => space::space_to_depth;
+    SpaceToBatchND T { [f32, i32, u32, i64] [f16; "f16"] } host ["block_shape", "paddings"] where {
+        Tblock_shape = [int32, int64],
+        Tpaddings = [int32, int64]
+    }: nothing => space::space_to_batch;
+    BatchToSpaceND T { [f32, i32, u32, i64] [f16; "f16"] } host ["block_shape", "crops"] where {
+        Tblock_shape = [int32, int64],
+        Tcrops = [int32, int64]
+    }: nothing => space::batch_to_space;
+    Fill T { [f32, u32, bool, i64] [f16; "f16"] } host ["dims"] where { index_type = [int32, int64] }:
+        nothing => fill::fill_shape;
+    ZerosLike T { [f32, u32, bool, i64] [f16; "f16"] } host [] where {}: nothing => fill::zeros_like;
+    OnesLike T { [f32, u32, bool, i64] [f16; "f16"] } host [] where {}: nothing => fill::ones_like;
+    Range Tidx { [f32] [f16; "f16"] [i64; "i64"] } host ["start", "limit", "delta"] where {}: nothing => fill::range;
+    OneHot T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["depth"] where { TI = [int32, int64] }:
+        axis => one_hot::one_hot;
+    Gather Tparams { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        nothing => gather::gather_v1;
+    GatherV2 Tparams { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["axis"] where { Tindices = [int32, int64] }:
+        gather::batch_dims => gather::gather_v2;
+    GatherNd Tparams { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        gather::bad_indices_policy => gather::gather_nd;
+    ResourceGather dtype { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
+        gather::positive_batch_dims => gather::gather_resource;
+    ResourceGatherNd dtype { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["resource"] where {
+        Tindices = [int32, int64]
+    }: nothing => gather::gather_nd_resource;
+    ScatterNd T { [f32, u32, bool, i64] [f16; "f16"] } host ["shape"] where { Tindices = [int32, int64] }:
+        gather::bad_indices_policy => scatter::scatter_nd;
+    ScatterNdNonAliasingAdd T { [f32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        gather::bad_indices_policy => scatter::tensor_add;
+    TensorScatterUpdate T { [f32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        gather::bad_indices_policy => scatter::tensor_update;
+    TensorScatterAdd T { [f32, u32, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        gather::bad_indices_policy => scatter::tensor_add;
+    TensorScatterSub T { [f32, u32, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        gather::bad_indices_policy => scatter::tensor_sub;
+    TensorScatterMax T { [f32, u32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        gather::bad_indices_policy => scatter::tensor_max;
+    TensorScatterMin T { [f32, u32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        gather::bad_indices_policy => scatter::tensor_min;
+}

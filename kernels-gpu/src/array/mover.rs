@@ -1,0 +1,77 @@
+//! What the kernels of this family are made of: what they read of their attrs, a function, and the shaders that they came
+//! to need.
+
+use std::sync::{Arc, Mutex};
+
+use kernlink::error::Result;
+use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+
+use super::variant::Variant;
+use crate::device::{GpuDevice, Groups, lock};
+use crate::shader::Shader;
+
+type Compute = Box<dyn Fn(&Mover<'_>, &mut RawContext<'_>) -> Result<()> + Send + Sync>;
+
+/// A kernel that moves elements.
+pub(crate) struct Moving {
+    compute: Compute,
+    shaders: Shaders,
+}
+
+impl Moving {
+    /// A kernel by what it keeps of its node and by what it does.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(super) fn new<K: Send + Sync + 'static>(
+        ctx: &RawConstruction<'_>,
+        read: impl FnOnce(&RawConstruction<'_>) -> Result<K>,
+        compute: fn(&K, &Mover<'_>, &mut RawContext<'_>) -> Result<()>,
+    ) -> Result<Moving> {
+        let kept = read(ctx)?;
+        Ok(Moving { compute: Box::new(move |on, ctx| compute(&kept, on, ctx)), shaders: Shaders::default() })
+    }
+
+    pub(crate) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let on = Mover { gpu: GpuDevice::of(ctx)?, shaders: &self.shaders };
+        (self.compute)(&on, ctx)
+    }
+}
+
+/// The shaders that a node has needed so far: most need one.
+#[derive(Default)]
+struct Shaders(Mutex<Vec<(Variant, Arc<Shader>)>>);
+
+impl Shaders {
+    fn get(&self, variant: Variant) -> Arc<Shader> {
+        let mut made = lock(&self.0);
+        if let Some((_, shader)) = made.iter().find(|(other, _)| *other == variant) {
+            return shader.clone();
+        }
+        let shader = Arc::new(Shader::new(variant.program()));
+        made.push((variant, shader.clone()));
+        shader
+    }
+}
+
+/// The device on which a kernel moves elements.
+pub(super) struct Mover<'a> {
+    pub(super) gpu: &'a GpuDevice,
+    shaders: &'a Shaders,
+}
+
+impl Mover<'_> {
+    /// Records a run of a shader.
+    #[track_caller]
+    pub(super) fn run(&self, variant: Variant, tensors: &[&Tensor], params: &[u32], count: Groups) -> Result<()> {
+        self.gpu.dispatch(&self.shaders.get(variant), tensors, params, count)
+    }
+
+    /// A tensor for an output, with arbitrary elements.
+    #[track_caller]
+    pub(super) fn output(&self, ctx: &RawContext<'_>, index: usize, shape: impl Into<Shape>) -> Result<Tensor> {
+        self.gpu.allocate_output(ctx, index, shape)
+    }
+}

@@ -1,0 +1,216 @@
+//! Updates at vectors of indices: ScatterNd, ScatterNdNonAliasingAdd, TensorScatterUpdate, -Add, -Sub, -Max, -Min.
+//!
+//! Where several updates meet in one element they come in any order: sums of floats may differ in their last digits from
+//! run to run, and of several values to set one stays.
+
+use kernlink::error::Result;
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+
+use super::fill::fill;
+use super::index::{Index, nd_params, read_nd};
+use super::integers::vector;
+use super::mover::Mover;
+use super::slice::own;
+use super::unit::{Unit, word};
+use super::variant::Variant;
+use crate::device::Groups;
+use crate::shader::{Entry, Program, Scalar};
+
+/// What becomes of an element that is updated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Merge {
+    Add,
+    Sub,
+    Max,
+    Min,
+}
+
+impl Merge {
+    pub(super) const ALL: [Merge; 4] = [Merge::Add, Merge::Sub, Merge::Max, Merge::Min];
+
+    fn name(self) -> &'static str {
+        match self {
+            Merge::Add => "Add",
+            Merge::Sub => "Sub",
+            Merge::Max => "Max",
+            Merge::Min => "Min",
+        }
+    }
+
+    /// Whether shaders have it for a type.
+    pub(super) fn is_of(self, scalar: Scalar) -> bool {
+        match scalar {
+            Scalar::F32 | Scalar::I32 | Scalar::U32 | Scalar::F16 => true,
+            Scalar::Bool => self == Merge::Add,
+            Scalar::I64 => matches!(self, Merge::Add | Merge::Sub),
+        }
+    }
+
+    /// The function `merged(old, new)` of floats.
+    fn of_floats(self) -> &'static str {
+        match self {
+            Merge::Add => "old + new_",
+            Merge::Sub => "old - new_",
+            Merge::Max => "select(old, new_, new_ > old)",
+            Merge::Min => "select(old, new_, new_ < old)",
+        }
+    }
+}
+
+/// The program that sets what vectors of indices name.
+pub(super) fn set_program(unit: Unit, index: Index) -> Program {
+    let mut program = unit.declare(Program::builder(format!("scatter of {unit:?} to vectors of {index:?} indices")));
+    program = unit.write(read_nd(index, unit.read(program, "updates").param("inner", "u32")), "y");
+    program.build(
+        Entry::Elements,
+        "fn element(i: u32) {\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
+         if (row != 0xffffffffu) {\n        y[row * params.inner + i - r * params.inner] = updates[i];\n    }\n}\n",
+    )
+}
+
+/// The program that merges into what vectors of indices name. A sum of 64 bits is made of two of 32, where what is carried
+/// over is added when it arises; a float is exchanged until nobody came in between.
+pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Index) -> Program {
+    let label = format!("scatter {} of {scalar:?} to vectors of {index:?} indices", merge.name());
+    let mut program = Program::builder(label).param("inner", "u32");
+    let (words, atomic) = match scalar {
+        Scalar::I32 => (1, Scalar::I32),
+        Scalar::I64 => (2, Scalar::U32),
+        _ => (1, Scalar::U32),
+    };
+    program = match scalar {
+        Scalar::I64 => program.read_vectors("updates", Scalar::U32, words),
+        scalar => program.read("updates", scalar),
+    };
+    program = read_nd(index, program).write_atomics("y", atomic);
+    let exchange = |place: &str, value: &str| {
+        format!(
+            "var seen = atomicLoad(&y[{place}]);\n    loop {{\n        let exchanged = \
+             atomicCompareExchangeWeak(&y[{place}], seen, {value});\n        if (exchanged.exchanged) {{\n            \
+             break;\n        }}\n        seen = exchanged.old_value;\n    }}"
+        )
+    };
+    let update = match scalar {
+        Scalar::Bool => "atomicOr(&y[at], updates[i]);".to_owned(),
+        Scalar::I32 | Scalar::U32 => format!("atomic{}(&y[at], updates[i]);", merge.name()),
+        Scalar::I64 => {
+            let update = if merge == Merge::Sub { "negative(updates[i])" } else { "updates[i]" };
+            format!(
+                "let update = {update};\n    let low = atomicAdd(&y[2u * at], update.x);\n    \
+                 atomicAdd(&y[2u * at + 1u], update.y + select(0u, 1u, low + update.x < low));"
+            )
+        }
+        Scalar::F32 => exchange("at", "bitcast<u32>(merged(bitcast<f32>(seen), updates[i]))"),
+        Scalar::F16 => exchange("at / 2u", "half(seen, at % 2u == 1u, updates[i])"),
+    };
+    let helpers = match scalar {
+        Scalar::F32 => {
+            format!("fn merged(old: f32, new_: f32) -> f32 {{\n    return {};\n}}\n", merge.of_floats())
+        }
+        Scalar::F16 => format!(
+            "fn merged(old: f16, new_: f16) -> f16 {{\n    return {};\n}}\n\
+             fn half(both: u32, is_high: bool, new_: f16) -> u32 {{\n    \
+             let halves = vec2<f16>(unpack2x16float(both));\n    \
+             let value = merged(select(halves.x, halves.y, is_high), new_);\n    \
+             let bits = pack2x16float(vec2<f32>(f32(value), 0.0));\n    \
+             return select((both & 0xffff0000u) | bits, (both & 0xffffu) | (bits << 16u), is_high);\n}}\n",
+            merge.of_floats()
+        ),
+        Scalar::I64 => "fn negative(x: vec2<u32>) -> vec2<u32> {\n    \
+                        return vec2<u32>(0u - x.x, ~x.y + select(0u, 1u, x.x == 0u));\n}\n"
+            .to_owned(),
+        _ => String::new(),
+    };
+    let body = format!(
+        "{helpers}fn element(i: u32) {{\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
+         if (row == 0xffffffffu) {{\n        return;\n    }}\n    let at = row * params.inner + i - r * params.inner;\n    \
+         {update}\n}}\n"
+    );
+    program.build(Entry::Elements, &body)
+}
+
+/// Checks the shapes, and returns the dimensions that the indices name and the elements of a row.
+fn check<'s>(indices: &Shape, updates: &Shape, output: &'s Shape) -> Result<(&'s [usize], usize)> {
+    ensure!(output.rank() > 0, InvalidArgument, "Output must be at least 1-D, got shape: {output}");
+    let Some((&depth, batch)) = indices.split_last() else {
+        bail!(InvalidArgument, "Indices shape must have rank at least one. Found:{indices}");
+    };
+    ensure!(updates.rank() > 0, InvalidArgument, "Updates shape must have rank at least one. Found:{updates}");
+    let (some_indices, some_updates) = (indices.num_elements() > 0, updates.num_elements() > 0);
+    ensure!(
+        some_indices == some_updates && (!some_updates || output.num_elements() > 0),
+        InvalidArgument,
+        "Indices and updates specified for empty output shape: indices {indices}, updates {updates}, output {output}"
+    );
+    ensure!(
+        depth <= output.rank() && updates.rank() >= batch.len() && updates[..batch.len()] == *batch,
+        InvalidArgument,
+        "the first dimensions of updates {updates} must be those of indices {indices} but the last, which has no more \
+         entries than the output {output} has dimensions"
+    );
+    let (indexed, row) = output.split_at(depth);
+    ensure!(
+        updates[batch.len()..] == *row,
+        InvalidArgument,
+        "Inner dimensions of output shape must match inner dimensions of updates shape. Output: {output} updates: \
+         {updates}"
+    );
+    Ok((indexed, row.iter().product()))
+}
+
+/// Merges updates into `output`, or sets them.
+fn scatter(on: &Mover<'_>, merge: Option<Merge>, indices: &Tensor, updates: &Tensor, output: &Tensor) -> Result<()> {
+    let (indexed, row) = check(indices.shape(), updates.shape(), output.shape())?;
+    let index = Index::of(indices.dtype())?;
+    let (variant, times) = match merge {
+        Some(merge) => (Variant::ScatterMerge(merge, crate::family::scalar_of(output.dtype())?, index), 1),
+        None => {
+            let (unit, times) = Unit::of(output.dtype())?.widest(|times| row.is_multiple_of(times));
+            (Variant::ScatterSet(unit, index), times)
+        }
+    };
+    let mut params = vec![word(row / times)];
+    params.extend(nd_params(indexed)?);
+    on.run(variant, &[updates, indices, output], &params, Groups::Elements(updates.num_elements() / times))
+}
+
+pub(super) fn scatter_nd(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let shape = Shape::from_dims(&vector(ctx.input_at(2)?, "shape")?)?;
+    let (indices, updates) = (ctx.input_at(0)?, ctx.input_at(1)?);
+    check(indices.shape(), updates.shape(), &shape)?;
+    let output = on.output(ctx, 0, shape)?;
+    fill(on, &output, [0; 2])?;
+    scatter(on, Some(Merge::Add), indices, updates, &output)?;
+    ctx.set_output_at(0, output)
+}
+
+/// Updates input 0 at indices 1 with input 2.
+fn update(on: &Mover<'_>, ctx: &mut RawContext<'_>, merge: Option<Merge>) -> Result<()> {
+    check(ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape(), ctx.input_at(0)?.shape())?;
+    let output = own(on, ctx, 0)?;
+    scatter(on, merge, ctx.input_at(1)?, ctx.input_at(2)?, &output)?;
+    ctx.set_output_at(0, output)
+}
+
+pub(super) fn tensor_update(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, None)
+}
+
+pub(super) fn tensor_add(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, Some(Merge::Add))
+}
+
+pub(super) fn tensor_sub(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, Some(Merge::Sub))
+}
+
+pub(super) fn tensor_max(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, Some(Merge::Max))
+}
+
+pub(super) fn tensor_min(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, Some(Merge::Min))
+}

@@ -1,0 +1,283 @@
+//! Copies between strided boxes of two tensors: what transposing, slicing, tiling, broadcasting and their kin come down
+//! to.
+
+use std::fmt::Write as _;
+
+use kernlink::error::Result;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use smallvec::SmallVec;
+
+use super::mover::Mover;
+use super::unit::{Unit, word};
+use super::variant::Variant;
+use crate::device::Groups;
+use crate::shader::{Entry, Program};
+
+/// The numbers of loops for which there is a shader each.
+pub(super) const RANKS: [usize; 6] = [1, 2, 3, 4, 6, 9];
+const MOST_STEPS: usize = RANKS[RANKS.len() - 1];
+
+/// The side of the tiles by which boxes are transposed, and the threads that share one.
+const TILE: usize = 32;
+const TILE_THREADS: u32 = 256;
+/// The loops around a transposition, and the shortest sides for which it goes by tiles.
+const TURN_STEPS: usize = 3;
+const SHORTEST_SIDE: usize = 8;
+
+/// One loop of a copy: how often it runs, and how far each turn goes in target and source, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    count: usize,
+    target: usize,
+    source: isize,
+}
+
+type Steps = SmallVec<[Step; 6]>;
+
+/// A copy of a box of elements. The order of the steps does not matter.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StridedCopy {
+    steps: Steps,
+    target: usize,
+    source: usize,
+}
+
+impl StridedCopy {
+    /// A copy from element `source` of the source to element `target` of the target.
+    pub(super) fn new(target: usize, source: usize) -> StridedCopy {
+        StridedCopy { steps: Steps::new(), target, source }
+    }
+
+    /// Repeats what was said so far `count` times, `target` elements further on in the target and `source` in the
+    /// source each time.
+    pub(super) fn step(mut self, count: usize, target: usize, source: isize) -> StridedCopy {
+        self.steps.push(Step { count, target, source });
+        self
+    }
+
+    /// The same copy between other first elements.
+    pub(super) fn beginning_at(self, target: usize, source: usize) -> StridedCopy {
+        StridedCopy { target, source, ..self }
+    }
+
+    /// Records the copy. The box must not meet an element of the target twice.
+    ///
+    /// # Errors
+    /// INTERNAL if the box does not fit the tensors: a kernel computed it wrongly.
+    pub(super) fn run(&self, on: &Mover<'_>, target: &Tensor, source: &Tensor) -> Result<()> {
+        if self.steps.iter().any(|step| step.count == 0) {
+            return Ok(());
+        }
+        let dtype = target.dtype();
+        ensure!(dtype == source.dtype(), Internal, "{} elements cannot be copied to {dtype}", source.dtype());
+        let steps = self.checked_steps(target.num_elements(), source.num_elements())?;
+        let copy = Checked { on, target, source, unit: Unit::of(dtype)? };
+        copy.run(&steps, self.target, self.source as isize)
+    }
+
+    /// The loops from the one with the longest stride in the target to the one with the shortest, joined where two are
+    /// one, after a check that the box fits: the shaders check nothing.
+    fn checked_steps(&self, target_len: usize, source_len: usize) -> Result<Steps> {
+        let mut steps: Steps = self.steps.iter().copied().filter(|step| step.count > 1).collect();
+        steps.sort_by_key(|step| std::cmp::Reverse(step.target));
+
+        let (mut low, mut high) = (self.source as i128, self.source as i128);
+        let mut extent = 1i128;
+        for step in steps.iter().rev() {
+            if (step.target as i128) < extent {
+                bail!(Internal, "a copy writes an element twice: {self:?}");
+            }
+            extent = extent.saturating_add((step.count as i128 - 1).saturating_mul(step.target as i128));
+            let reach = (step.count as i128 - 1).saturating_mul(step.source as i128);
+            if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
+        }
+        let end = extent.saturating_add(self.target as i128);
+        if end > target_len as i128 || low < 0 || high >= source_len as i128 {
+            bail!(Internal, "a copy from {source_len} to {target_len} elements leaves them: {self:?}");
+        }
+
+        let mut joined = Steps::new();
+        for inner in steps.into_iter().rev() {
+            match joined.last_mut() {
+                Some(last)
+                    if inner.target == last.target * last.count
+                        && inner.source == last.source * last.count as isize =>
+                {
+                    last.count *= inner.count;
+                }
+                _ => joined.push(inner),
+            }
+        }
+        joined.reverse();
+        if joined.is_empty() {
+            joined.push(Step { count: 1, target: 1, source: 1 });
+        }
+        Ok(joined)
+    }
+}
+
+/// A copy that fits its tensors.
+struct Checked<'a> {
+    on: &'a Mover<'a>,
+    target: &'a Tensor,
+    source: &'a Tensor,
+    unit: Unit,
+}
+
+impl Checked<'_> {
+    fn run(&self, steps: &[Step], target: usize, source: isize) -> Result<()> {
+        if let Some(turn) = Turn::of(steps, self.unit) {
+            return turn.run(self, target, source);
+        }
+        if steps.len() > MOST_STEPS {
+            let (outer, inner) = (steps[0], &steps[1..]);
+            return (0..outer.count).try_for_each(|turn| {
+                self.run(inner, target + turn * outer.target, source + turn as isize * outer.source)
+            });
+        }
+        let inner = steps[steps.len() - 1];
+        let mut scaled: Steps = steps.into();
+        let (mut unit, mut times) = (self.unit, 1);
+        if inner.target == 1 && inner.source == 1 {
+            // Memory goes on to a whole vector, and what is there beyond the elements is nobody's.
+            let is_whole = steps.len() == 1 && target == 0 && inner.count == self.target.num_elements();
+            (unit, times) = self.unit.widest(|times| {
+                let strides = steps[..steps.len() - 1]
+                    .iter()
+                    .all(|step| step.target.is_multiple_of(times) && step.source.unsigned_abs().is_multiple_of(times));
+                let ends = target.is_multiple_of(times) && source.unsigned_abs().is_multiple_of(times);
+                strides && ends && (is_whole || inner.count.is_multiple_of(times))
+            });
+            for step in &mut scaled[..steps.len() - 1] {
+                step.target /= times;
+                step.source /= times as isize;
+            }
+            scaled[steps.len() - 1].count = inner.count.div_ceil(times);
+        }
+        let rank = RANKS.into_iter().find(|&rank| rank >= steps.len()).unwrap_or(MOST_STEPS);
+        let mut params: SmallVec<[u32; 32]> = SmallVec::new();
+        params.extend([word(target / times), (source / times as isize) as u32]);
+        let padding = std::iter::repeat_n(Step { count: 1, target: 0, source: 0 }, rank - steps.len());
+        for (at, step) in padding.chain(scaled.iter().copied()).enumerate() {
+            params.extend((at > 0).then_some(word(step.count)));
+            params.extend([word(step.target), step.source as u32]);
+        }
+        let count = scaled.iter().map(|step| step.count).product();
+        self.on.run(Variant::Strided(unit, rank), &[self.source, self.target], &params, Groups::Elements(count))
+    }
+}
+
+/// The program of a copy with this number of loops. Parameters are one by one: arrays of them lie differently in HLSL.
+pub(super) fn program(unit: Unit, rank: usize) -> Program {
+    let mut program = unit.declare(Program::builder(format!("copy of {rank} loops of {unit:?}")));
+    program = unit.write(unit.read(program, "x"), "y").param("to", "u32").param("start", "u32");
+    for loop_ in 0..rank {
+        if loop_ > 0 {
+            program = program.param(&format!("n{loop_}"), "u32");
+        }
+        program = program.param(&format!("t{loop_}"), "u32").param(&format!("s{loop_}"), "u32");
+    }
+    let mut body =
+        "fn element(i: u32) {\n    var rest = i;\n    var to = params.to;\n    var at = params.start;\n".to_owned();
+    for loop_ in (1..rank).rev() {
+        let _ = write!(
+            body,
+            "    let next{loop_} = rest / params.n{loop_};\n    rest -= next{loop_} * params.n{loop_};\n    \
+             to += rest * params.t{loop_};\n    at += rest * params.s{loop_};\n    rest = next{loop_};\n"
+        );
+    }
+    body += "    y[to + rest * params.t0] = x[at + rest * params.s0];\n}\n";
+    program.build(Entry::Elements, &body)
+}
+
+/// A copy whose rows in the target are columns in the source: by tiles, so that both sides are read and written in runs.
+struct Turn {
+    /// The loop along the target's rows and that along the source's.
+    row: Step,
+    column: Step,
+    outer: SmallVec<[Step; TURN_STEPS]>,
+}
+
+impl Turn {
+    fn of(steps: &[Step], unit: Unit) -> Option<Turn> {
+        let (&row, others) = steps.split_last()?;
+        let place = others.iter().position(|step| step.source == 1)?;
+        let column = others[place];
+        let is_worth_it = row.target == 1 && row.source.unsigned_abs() > 1 && unit != Unit::Quad;
+        if !is_worth_it || row.count.min(column.count) < SHORTEST_SIDE || others.len() > TURN_STEPS + 1 {
+            return None;
+        }
+        let mut outer: SmallVec<[Step; TURN_STEPS]> = others.into();
+        outer.remove(place);
+        Some(Turn { row, column, outer })
+    }
+
+    fn run(self, copy: &Checked<'_>, target: usize, source: isize) -> Result<()> {
+        let Turn { row, column, mut outer } = self;
+        let (across, down) = (row.count.div_ceil(TILE), column.count.div_ceil(TILE));
+        let tiles = outer.iter().map(|step| step.count).product::<usize>() * across * down;
+        outer.resize(TURN_STEPS, Step { count: 1, target: 0, source: 0 });
+        let mut params: SmallVec<[u32; 32]> = SmallVec::new();
+        params.extend([word(target), source as u32, word(across), word(down), word(row.count), word(column.count)]);
+        params.extend([row.source as u32, word(column.target)]);
+        for step in outer {
+            params.extend([word(step.count), word(step.target), step.source as u32]);
+        }
+        copy.on.run(Variant::Turn(copy.unit), &[copy.source, copy.target], &params, Groups::Rows(tiles))
+    }
+}
+
+/// The program of transpositions.
+pub(super) fn turn_program(unit: Unit) -> Program {
+    let mut program = unit.declare(Program::builder(format!("transposition of {unit:?}")));
+    program = unit.write(unit.read(program, "x"), "y");
+    for name in ["to", "start", "across", "down", "rows", "columns", "row_stride", "column_stride"] {
+        program = program.param(name, "u32");
+    }
+    for loop_ in 0..TURN_STEPS {
+        program = program.param(&format!("n{loop_}"), "u32").param(&format!("t{loop_}"), "u32");
+        program = program.param(&format!("s{loop_}"), "u32");
+    }
+    program.workgroup(TILE_THREADS).build(Entry::Rows, include_str!("turn.wgsl"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(copy: StridedCopy, target: usize, source: usize) -> Vec<(usize, usize, isize)> {
+        let steps = copy.checked_steps(target, source).unwrap();
+        steps.iter().map(|step| (step.count, step.target, step.source)).collect()
+    }
+
+    #[test]
+    fn loops_that_are_one_are_joined() {
+        let whole = StridedCopy::new(0, 0).step(2, 12, 12).step(3, 4, 4).step(1, 99, 7).step(4, 1, 1);
+        assert_eq!(steps(whole, 24, 24), [(24, 1, 1)]);
+        let transpose = StridedCopy::new(0, 0).step(3, 1, 4).step(4, 3, 1).step(5, 12, 12);
+        assert_eq!(steps(transpose, 60, 60), [(5, 12, 12), (4, 3, 1), (3, 1, 4)]);
+        assert_eq!(steps(StridedCopy::new(2, 3), 3, 4), [(1, 1, 1)]);
+    }
+
+    #[test]
+    fn a_box_that_does_not_fit_is_refused() {
+        assert!(StridedCopy::new(0, 0).step(5, 1, 1).checked_steps(4, 5).is_err());
+        assert!(StridedCopy::new(0, 0).step(5, 1, 1).checked_steps(5, 4).is_err());
+        assert!(StridedCopy::new(0, 2).step(4, 1, -1).checked_steps(4, 4).is_err());
+        assert!(StridedCopy::new(0, 0).step(2, 1, 0).step(2, 1, 1).checked_steps(9, 9).is_err());
+        assert!(StridedCopy::new(0, 0).step(2, 0, 1).checked_steps(9, 9).is_err());
+        assert!(StridedCopy::new(4, 0).checked_steps(4, 4).is_err());
+    }
+
+    #[test]
+    fn transpositions_of_long_sides_go_by_tiles() {
+        let steps = |copy: StridedCopy| copy.checked_steps(1 << 20, 1 << 20).unwrap();
+        let swapped = steps(StridedCopy::new(0, 0).step(4, 960, 960).step(30, 1, 32).step(32, 30, 1));
+        assert!(Turn::of(&swapped, Unit::Word).is_some());
+        let narrow = steps(StridedCopy::new(0, 0).step(3, 1, 32).step(32, 3, 1));
+        assert!(Turn::of(&narrow, Unit::Word).is_none());
+        let rows = steps(StridedCopy::new(0, 0).step(30, 32, 64).step(40, 960, 1920).step(32, 1, 1));
+        assert!(Turn::of(&rows, Unit::Word).is_none());
+    }
+}

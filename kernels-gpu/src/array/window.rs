@@ -1,0 +1,272 @@
+//! Outputs that see their input through a window: beyond its edges there is a constant, its mirror image, or its other
+//! end. Pad, PadV2, MirrorPad, Roll.
+
+use std::fmt::Write as _;
+
+use kernlink::error::Result;
+use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use smallvec::SmallVec;
+
+use super::integers::{checked_shape, ensure_scalar, vector_or_scalar, widths};
+use super::mover::Mover;
+use super::unit::{Unit, pattern, word};
+use super::variant::Variant;
+use crate::device::Groups;
+use crate::shader::{Entry, Program};
+
+/// What is beyond the edges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Beyond {
+    Constant,
+    Mirror,
+    OtherEnd,
+}
+
+impl Beyond {
+    pub(super) const ALL: [Beyond; 3] = [Beyond::Constant, Beyond::Mirror, Beyond::OtherEnd];
+
+    /// The statements that make of `p`, a place in a dimension less the first one in the window, a place in the input.
+    fn wgsl(self) -> &'static str {
+        match self {
+            Beyond::Constant => "is_inside = is_inside && p < n;",
+            // Without the edge itself if `first` is 0, else with it.
+            Beyond::Mirror => {
+                "p = select(p, 0u - p - params.first, bitcast<i32>(p) < 0);\n    \
+                 p = select(p, 2u * n + params.first - 2u - p, p >= n);"
+            }
+            Beyond::OtherEnd => "p = select(p, p + n, bitcast<i32>(p) < 0);",
+        }
+    }
+}
+
+/// The numbers of dimensions for which there is a shader each.
+pub(super) const RANKS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+
+/// One dimension of a window: its size, where the input begins in it, and the input's size.
+#[derive(Clone, Copy)]
+struct Dim {
+    size: usize,
+    before: usize,
+    input: usize,
+}
+
+/// Makes output 0 with the window's dimensions. `extra` are the parameters of what is beyond.
+fn look(on: &Mover<'_>, beyond: Beyond, output: &Tensor, input: &Tensor, dims: &[Dim], extra: &[u32]) -> Result<()> {
+    if output.num_elements() == 0 {
+        return Ok(());
+    }
+    let mut joined: SmallVec<[Dim; 8]> = SmallVec::new();
+    for &dim in dims {
+        let is_whole = dim.size == dim.input && dim.before == 0;
+        match joined.last_mut() {
+            // A dimension that is seen whole makes the one around it longer, but mirror images keep its order.
+            Some(last) if is_whole && (beyond != Beyond::Mirror || (last.size == last.input && last.before == 0)) => {
+                *last =
+                    Dim { size: last.size * dim.size, before: last.before * dim.size, input: last.input * dim.size };
+            }
+            _ => joined.push(dim),
+        }
+    }
+    if joined.is_empty() {
+        joined.push(Dim { size: 1, before: 0, input: 1 });
+    }
+    let last = joined.len() - 1;
+    let inner = joined[last];
+    let turns_inside = beyond == Beyond::Mirror && (inner.size != inner.input || inner.before != 0);
+    let (unit, times) = Unit::of(output.dtype())?.widest(|times| {
+        let all = [inner.size, inner.before, inner.input];
+        !turns_inside && all.iter().all(|number| number.is_multiple_of(times))
+    });
+    joined[last] = Dim { size: inner.size / times, before: inner.before / times, input: inner.input / times };
+    let Some(rank) = RANKS.into_iter().find(|&rank| rank >= joined.len()) else {
+        bail!(Unimplemented, "a window of {} dimensions", joined.len());
+    };
+    let count = joined.iter().map(|dim| dim.size).product();
+    let padding = std::iter::repeat_n(Dim { size: 1, before: 0, input: 1 }, rank - joined.len());
+    let mut params: SmallVec<[u32; 32]> = extra.into();
+    for dim in padding.chain(joined) {
+        params.extend([word(dim.size), word(dim.before), word(dim.input)]);
+    }
+    on.run(Variant::Window(beyond, unit, rank), &[input, output], &params, Groups::Elements(count))
+}
+
+pub(super) fn program(beyond: Beyond, unit: Unit, rank: usize) -> Program {
+    let mut program = unit.declare(Program::builder(format!("window of {rank} dimensions of {unit:?} in {beyond:?}")));
+    program = unit.write(unit.read(program, "x"), "y");
+    program = match beyond {
+        Beyond::Constant => program.param("low", "u32").param("high", "u32"),
+        Beyond::Mirror => program.param("first", "u32"),
+        Beyond::OtherEnd => program,
+    };
+    let mut body = "fn element(i: u32) {\n    var rest = i;\n    var at = 0u;\n    var scale = 1u;\n    \
+                    var is_inside = true;\n    var next = 0u;\n    var p = 0u;\n    var n = 0u;\n"
+        .to_owned();
+    for dim in 0..rank {
+        program = program.param(&format!("o{dim}"), "u32").param(&format!("b{dim}"), "u32");
+        program = program.param(&format!("n{dim}"), "u32");
+    }
+    for dim in (0..rank).rev() {
+        let _ = write!(
+            body,
+            "    next = rest / params.o{dim};\n    n = params.n{dim};\n    p = rest - next * params.o{dim} - \
+             params.b{dim};\n    rest = next;\n    {}\n    at += p * scale;\n    scale *= n;\n",
+            beyond.wgsl()
+        );
+    }
+    body += match (beyond, unit) {
+        (Beyond::Constant, Unit::Half) => "    y[i] = f16(unpack2x16float(params.low).x);\n",
+        (Beyond::Constant, Unit::Word) => "    y[i] = params.low;\n",
+        (Beyond::Constant, Unit::Pair) => "    y[i] = U(params.low, params.high);\n",
+        (Beyond::Constant, Unit::Quad) => "    y[i] = U(params.low, params.high, params.low, params.high);\n",
+        _ => "",
+    };
+    body += "    if (is_inside) {\n        y[i] = x[at];\n    }\n}\n";
+    program.build(Entry::Elements, &body)
+}
+
+/// The rows of input 1, and the shape of input 0, which has at most `max_rank` dimensions, with them around it.
+fn paddings(ctx: &RawContext<'_>, max_rank: usize) -> Result<(Vec<Dim>, Shape)> {
+    let input = ctx.input_at(0)?;
+    ensure!(input.rank() <= max_rank, Unimplemented, "inputs rank not in [0,{max_rank}]: {}", input.rank());
+    let paddings = widths(ctx.input_at(1)?, input.rank(), "paddings")?;
+    let padded = |(&dim, [before, after]): (&usize, &[usize; 2])| dim.checked_add(*before)?.checked_add(*after);
+    let shape = checked_shape(input.shape().iter().zip(&paddings).map(padded))?;
+    let dims = shape.iter().zip(&paddings).zip(input.shape().iter());
+    Ok((dims.map(|((&size, &[before, _]), &input)| Dim { size, before, input }).collect(), shape))
+}
+
+/// Pads with zeros or with input 2, a scalar in host memory.
+pub(super) fn pad(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let value = if ctx.num_inputs() > 2 {
+        let value = ctx.input_at(2)?;
+        ensure_scalar(value, "constant_values")?;
+        pattern(value)?
+    } else {
+        [0; 2]
+    };
+    let (dims, shape) = paddings(ctx, 8)?;
+    let input = ctx.input_at(0)?;
+    if shape.num_elements() == input.num_elements() {
+        let output = ctx.take_input_at(0)?.reshaped(shape)?;
+        return ctx.set_output_at(0, output);
+    }
+    let output = on.output(ctx, 0, shape)?;
+    look(on, Beyond::Constant, &output, input, &dims, &value)?;
+    ctx.set_output_at(0, output)
+}
+
+/// The attr `mode` of mirror images: whether the edge itself is not repeated.
+pub(super) fn is_reflection(ctx: &RawConstruction<'_>) -> Result<bool> {
+    match ctx.attrs.required::<String>("mode")?.as_str() {
+        "REFLECT" => Ok(true),
+        "SYMMETRIC" => Ok(false),
+        other => bail!(InvalidArgument, "mode must be either REFLECT or SYMMETRIC, not {other}"),
+    }
+}
+
+pub(super) fn mirror_pad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let (dims, shape) = paddings(ctx, 5)?;
+    let input = ctx.input_at(0)?;
+    for &Dim { size, before, input } in &dims {
+        let (limit, after) = (input.saturating_sub(usize::from(reflect)), size - before - input);
+        ensure!(
+            before <= limit && after <= limit && (input > 0 || !reflect),
+            InvalidArgument,
+            "paddings must be {} the dimension size: {before}, {after} for {input}",
+            if reflect { "less than" } else { "no greater than" }
+        );
+    }
+    if shape.num_elements() == input.num_elements() {
+        let output = ctx.take_input_at(0)?.reshaped(shape)?;
+        return ctx.set_output_at(0, output);
+    }
+    let output = on.output(ctx, 0, shape)?;
+    look(on, Beyond::Mirror, &output, input, &dims, &[u32::from(!reflect)])?;
+    ctx.set_output_at(0, output)
+}
+
+pub(super) fn roll(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let (input, shift, axis) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+    ensure!(input.rank() > 0, InvalidArgument, "input must be 1-D or higher");
+    let (shifts, axes) = (vector_or_scalar(shift, "shift")?, vector_or_scalar(axis, "axis")?);
+    ensure!(shift.shape() == axis.shape(), InvalidArgument, "shift and axis must have the same size");
+    let dim = |&size: &usize| Dim { size, before: 0, input: size };
+    let mut dims: Vec<Dim> = input.shape().iter().map(dim).collect();
+    for (&shift, &given) in shifts.iter().zip(&axes) {
+        let rank = input.rank() as i64;
+        ensure!((-rank..rank).contains(&given), InvalidArgument, "axis {given} is out of range");
+        let dim = &mut dims[given.rem_euclid(rank) as usize];
+        if let Some(size) = i64::try_from(dim.size).ok().filter(|&size| size > 0) {
+            dim.before = (dim.before + shift.rem_euclid(size) as usize) % dim.size;
+        }
+    }
+    if dims.iter().all(|dim| dim.before == 0) || input.num_elements() == 0 {
+        let output = ctx.take_input_at(0)?;
+        return ctx.set_output_at(0, output);
+    }
+    let output = on.output(ctx, 0, input.shape())?;
+    look(on, Beyond::OtherEnd, &output, input, &dims, &[])?;
+    ctx.set_output_at(0, output)
+}
+
+/// The program that adds to what is kept of one dimension what mirrors it, of elements of type `T`.
+pub(super) fn fold_program(scalar: crate::shader::Scalar) -> Program {
+    let mut program = Program::builder(format!("fold of {scalar:?}")).read("x", scalar).write("y", scalar);
+    for name in ["before", "after", "size", "inner", "offset"] {
+        program = program.param(name, "u32");
+    }
+    program.build(
+        Entry::Elements,
+        "fn element(i: u32) {\n    let row = i / params.inner;\n    let at = i - row * params.inner;\n    \
+         let outer = row / params.size;\n    let p = row - outer * params.size;\n    \
+         let first = outer * (params.before + params.size + params.after);\n    \
+         var sum = x[(first + params.before + p) * params.inner + at];\n    \
+         let b = p - params.offset;\n    if (b < params.before) {\n        \
+         sum += x[(first + params.before - 1u - b) * params.inner + at];\n    }\n    \
+         let a = params.size - 1u - params.offset - p;\n    if (a < params.after) {\n        \
+         sum += x[(first + params.before + params.size + a) * params.inner + at];\n    }\n    y[i] = sum;\n}\n",
+    )
+}
+
+pub(super) fn mirror_pad_grad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let input = ctx.input_at(0)?;
+    ensure!(input.rank() <= 5, Unimplemented, "inputs rank not in [0,5]: {}", input.rank());
+    let mut shape = input.shape().clone();
+    let offset = usize::from(reflect);
+    let mut folds = Vec::new();
+    for (axis, [before, after]) in widths(ctx.input_at(1)?, input.rank(), "paddings")?.into_iter().enumerate() {
+        let size = before.checked_add(after).and_then(|padding| shape[axis].checked_sub(padding));
+        let Some(size) = size.filter(|&size| size > 0) else {
+            bail!(
+                InvalidArgument,
+                "Total paddings must be less than the input dimension size: {before} and {after} were not less than {}",
+                shape[axis]
+            );
+        };
+        ensure!(
+            before + offset <= size && after + offset <= size,
+            InvalidArgument,
+            "paddings must be {} the output dimension size: {before}, {after} for {size}",
+            if reflect { "less than" } else { "no greater than" }
+        );
+        shape.dims_mut()[axis] = size;
+        if before + after > 0 {
+            folds.push((axis, before, after, size));
+        }
+    }
+    let mut folded = input.clone();
+    for (axis, before, after, size) in folds {
+        let mut smaller = folded.shape().clone();
+        smaller.dims_mut()[axis] = size;
+        let inner: usize = smaller[axis + 1..].iter().product();
+        let output = on.gpu.allocate(folded.dtype(), smaller)?;
+        let params = [before, after, size, inner, offset].map(word);
+        let variant = Variant::Fold(crate::family::scalar_of(folded.dtype())?);
+        on.run(variant, &[&folded, &output], &params, Groups::Elements(output.num_elements()))?;
+        folded = output;
+    }
+    ctx.set_output_at(0, folded)
+}
