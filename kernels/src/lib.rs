@@ -60,7 +60,7 @@ mod transfer;
 
 /// The number of kernels that this crate registers with its present features.
 pub const KERNELS: usize = 90
-    + if cfg!(feature = "array") { 252 } else { 0 }
+    + if cfg!(feature = "array") { 282 } else { 0 }
     + if cfg!(feature = "math") { 947 } else { 0 }
     + if cfg!(feature = "nn") { 343 } else { 0 }
     + if cfg!(feature = "data_flow") { 114 } else { 0 }

@@ -88,6 +88,10 @@ struct EnsureShapeKernel {
 }
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, T = [bool, int32, resource, string], host_memory = ["input", "output"])]
+#[register_kernel(device = Default, T = [
+    bfloat16, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8, variant,
+])]
 impl OpKernel<ops::EnsureShape> for EnsureShapeKernel {
     fn new(ctx: &KernelConstruction<'_, ops::EnsureShape>) -> Result<Self> {
         Ok(Self { shape: ctx.attrs().shape.clone() })

@@ -179,6 +179,7 @@ struct StridedSliceGradKernel {
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint32, qint8, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["shape", "begin", "end", "strides", "dy", "output"])]
 impl OpKernel<ops::StridedSliceGrad> for StridedSliceGradKernel {
     fn new(ctx: &KernelConstruction<'_, ops::StridedSliceGrad>) -> Result<Self> {
         Ok(Self { masks: masks!(ctx.attrs())? })
@@ -207,6 +208,7 @@ struct TensorStridedSliceUpdateKernel {
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint32, qint8, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["input", "begin", "end", "strides", "value", "output"])]
 impl OpKernel<ops::TensorStridedSliceUpdate> for TensorStridedSliceUpdateKernel {
     fn new(ctx: &KernelConstruction<'_, ops::TensorStridedSliceUpdate>) -> Result<Self> {
         Ok(Self { masks: masks!(ctx.attrs())? })

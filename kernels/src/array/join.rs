@@ -94,6 +94,7 @@ struct ConcatKernel;
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint16, qint32, qint8, quint16, quint8, string, uint16, uint32, uint64, uint8,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["concat_dim", "values", "output"])]
 impl OpKernel<ops::Concat> for ConcatKernel {
     fn new(_: &KernelConstruction<'_, ops::Concat>) -> Result<Self> {
         Ok(Self)
@@ -112,6 +113,7 @@ struct ConcatV2Kernel;
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint16, qint32, qint8, quint16, quint8, string, uint16, uint32, uint64, uint8,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["values", "axis", "output"])]
 impl OpKernel<ops::ConcatV2> for ConcatV2Kernel {
     fn new(_: &KernelConstruction<'_, ops::ConcatV2>) -> Result<Self> {
         Ok(Self)
@@ -132,6 +134,7 @@ struct PackKernel {
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint16, qint32, qint8, quint16, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["values", "output"])]
 impl OpKernel<ops::Pack> for PackKernel {
     fn new(ctx: &KernelConstruction<'_, ops::Pack>) -> Result<Self> {
         Ok(Self { axis: ctx.attrs().axis })

@@ -69,6 +69,13 @@ struct PadKernel;
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
     string, uint16, uint32, uint64, uint8,
 ])]
+#[register_kernel(
+    device = Default,
+    T = [int32],
+    Tpaddings = [int32,
+    int64],
+    host_memory = ["input", "paddings", "output"],
+)]
 impl OpKernel<ops::Pad> for PadKernel {
     fn new(_: &KernelConstruction<'_, ops::Pad>) -> Result<Self> {
         Ok(Self)
@@ -87,6 +94,13 @@ struct PadV2Kernel;
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
     string, uint16, uint32, uint64, uint8,
 ])]
+#[register_kernel(
+    device = Default,
+    T = [int32],
+    Tpaddings = [int32,
+    int64],
+    host_memory = ["input", "paddings", "constant_values", "output"],
+)]
 impl OpKernel<ops::PadV2> for PadV2Kernel {
     fn new(_: &KernelConstruction<'_, ops::PadV2>) -> Result<Self> {
         Ok(Self)

@@ -75,6 +75,7 @@ struct BroadcastToKernel;
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["input", "shape", "output"])]
 impl OpKernel<ops::BroadcastTo> for BroadcastToKernel {
     fn new(_: &KernelConstruction<'_, ops::BroadcastTo>) -> Result<Self> {
         Ok(Self)
@@ -122,6 +123,13 @@ struct FillKernel;
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int4, int64, int8, qint16, qint32, qint8,
     quint16, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
 ])]
+#[register_kernel(
+    device = Default,
+    T = [int32],
+    index_type = [int32,
+    int64],
+    host_memory = ["dims", "value", "output"],
+)]
 impl OpKernel<ops::Fill> for FillKernel {
     fn new(_: &KernelConstruction<'_, ops::Fill>) -> Result<Self> {
         Ok(Self)
@@ -143,6 +151,7 @@ struct ZerosLikeKernel;
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
     uint64, uint8, variant,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["y"])]
 impl OpKernel<ops::ZerosLike> for ZerosLikeKernel {
     fn new(_: &KernelConstruction<'_, ops::ZerosLike>) -> Result<Self> {
         Ok(Self)
@@ -188,6 +197,7 @@ struct OnesLikeKernel;
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
     uint8,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["x", "y"])]
 impl OpKernel<ops::OnesLike> for OnesLikeKernel {
     fn new(_: &KernelConstruction<'_, ops::OnesLike>) -> Result<Self> {
         Ok(Self)

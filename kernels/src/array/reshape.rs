@@ -57,6 +57,10 @@ fn requested_shape(input: &Shape, sizes: &[i64]) -> Result<Shape> {
 struct ReshapeKernel;
 
 #[register_kernel(device = Cpu, Tshape = [int32, int64], host_memory = ["shape"])]
+#[register_kernel(device = Default, T = [int32], Tshape = [int32, int64], host_memory = ["tensor", "shape", "output"])]
+#[register_kernel(device = Default, host_memory = ["shape"], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
+])]
 impl OpKernel<ops::Reshape> for ReshapeKernel {
     fn new(_: &KernelConstruction<'_, ops::Reshape>) -> Result<Self> {
         Ok(Self)
@@ -79,6 +83,10 @@ struct SqueezeKernel {
 }
 
 #[register_kernel(device = Cpu)]
+#[register_kernel(device = Default, T = [int32], host_memory = ["input", "output"])]
+#[register_kernel(device = Default, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
+])]
 impl OpKernel<ops::Squeeze> for SqueezeKernel {
     fn new(ctx: &KernelConstruction<'_, ops::Squeeze>) -> Result<Self> {
         Ok(Self { axes: ctx.attrs().squeeze_dims.clone() })
@@ -111,6 +119,10 @@ impl OpKernel<ops::Squeeze> for SqueezeKernel {
 struct ExpandDimsKernel;
 
 #[register_kernel(device = Cpu, Tdim = [int32, int64], host_memory = ["dim"])]
+#[register_kernel(device = Default, T = [int32], Tdim = [int32, int64], host_memory = ["input", "dim", "output"])]
+#[register_kernel(device = Default, host_memory = ["dim"], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
+])]
 impl OpKernel<ops::ExpandDims> for ExpandDimsKernel {
     fn new(_: &KernelConstruction<'_, ops::ExpandDims>) -> Result<Self> {
         Ok(Self)

@@ -15,6 +15,7 @@ struct ReverseKernel;
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
     uint64, uint8,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["tensor", "dims", "output"])]
 impl OpKernel<ops::Reverse> for ReverseKernel {
     fn new(_: &KernelConstruction<'_, ops::Reverse>) -> Result<Self> {
         Ok(Self)

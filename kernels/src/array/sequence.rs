@@ -60,6 +60,7 @@ float_progressions!(
 struct RangeKernel<T>(PhantomData<T>);
 
 #[register_kernel(device = Cpu, host_memory = ["start", "limit", "delta"], Tidx = [bf16, f64, f32, f16, i32, i64])]
+#[register_kernel(device = Default, Tidx = [i32], host_memory = ["start", "limit", "delta", "output"])]
 impl<Tidx: Progression> OpKernel<ops::Range> for RangeKernel<Tidx> {
     fn new(_: &KernelConstruction<'_, ops::Range>) -> Result<Self> {
         Ok(Self(PhantomData))
@@ -147,6 +148,7 @@ impl<T: Spaced> OpKernel<ops::LinSpace> for LinSpaceKernel<T> {
 struct InvertPermutationKernel;
 
 #[register_kernel(device = Cpu, T = [int32, int64])]
+#[register_kernel(device = Default, T = [int32, int64], host_memory = ["x", "y"])]
 impl OpKernel<ops::InvertPermutation> for InvertPermutationKernel {
     fn new(_: &KernelConstruction<'_, ops::InvertPermutation>) -> Result<Self> {
         Ok(Self)

@@ -112,6 +112,7 @@ impl OpKernel<ops::Rank> for RankKernel {
 struct BroadcastArgsKernel;
 
 #[register_kernel(device = Cpu, T = [int32, int64])]
+#[register_kernel(device = Default, T = [int32, int64], host_memory = ["s0", "s1", "r0"])]
 impl OpKernel<ops::BroadcastArgs> for BroadcastArgsKernel {
     fn new(_: &KernelConstruction<'_, ops::BroadcastArgs>) -> Result<Self> {
         Ok(Self)
@@ -140,6 +141,7 @@ impl OpKernel<ops::BroadcastArgs> for BroadcastArgsKernel {
 struct BroadcastGradientArgsKernel;
 
 #[register_kernel(device = Cpu, T = [int32, int64])]
+#[register_kernel(device = Default, T = [int32, int64], host_memory = ["s0", "s1", "r0", "r1"])]
 impl OpKernel<ops::BroadcastGradientArgs> for BroadcastGradientArgsKernel {
     fn new(_: &KernelConstruction<'_, ops::BroadcastGradientArgs>) -> Result<Self> {
         Ok(Self)
@@ -185,6 +187,7 @@ fn gradient_axes(a: &[i64], b: &[i64]) -> Result<[Vec<i64>; 2]> {
 struct ConcatOffsetKernel;
 
 #[register_kernel(device = Cpu, shape_type = [int32, int64])]
+#[register_kernel(device = Default, shape_type = [int32, int64], host_memory = ["concat_dim", "shape", "offset"])]
 impl OpKernel<ops::ConcatOffset> for ConcatOffsetKernel {
     fn new(_: &KernelConstruction<'_, ops::ConcatOffset>) -> Result<Self> {
         Ok(Self)

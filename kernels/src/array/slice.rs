@@ -17,6 +17,7 @@ struct SliceKernel;
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint32, qint8, quint8, string, uint16, uint32, uint64, uint8,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["input", "begin", "size", "output"])]
 impl OpKernel<ops::Slice> for SliceKernel {
     fn new(_: &KernelConstruction<'_, ops::Slice>) -> Result<Self> {
         Ok(Self)
@@ -84,6 +85,7 @@ struct StridedSliceKernel {
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint32, qint8, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["input", "begin", "end", "strides", "output"])]
 impl OpKernel<ops::StridedSlice> for StridedSliceKernel {
     fn new(ctx: &KernelConstruction<'_, ops::StridedSlice>) -> Result<Self> {
         let attrs = ctx.attrs();
@@ -137,6 +139,7 @@ struct ReverseV2Kernel;
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
     uint64, uint8,
 ])]
+#[register_kernel(device = Default, T = [int32], Tidx = [int32, int64], host_memory = ["tensor", "axis", "output"])]
 impl OpKernel<ops::ReverseV2> for ReverseV2Kernel {
     fn new(_: &KernelConstruction<'_, ops::ReverseV2>) -> Result<Self> {
         Ok(Self)

@@ -113,6 +113,7 @@ struct SplitVKernel;
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int4, int64,
     int8, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
 ])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["value", "size_splits", "split_dim", "output"])]
 impl OpKernel<ops::SplitV> for SplitVKernel {
     fn new(_: &KernelConstruction<'_, ops::SplitV>) -> Result<Self> {
         Ok(Self)
@@ -153,6 +154,7 @@ struct UnpackKernel {
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
+#[register_kernel(device = Default, T = [int32, int64], host_memory = ["value", "output"])]
 impl OpKernel<ops::Unpack> for UnpackKernel {
     fn new(ctx: &KernelConstruction<'_, ops::Unpack>) -> Result<Self> {
         Ok(Self { axis: ctx.attrs().axis })
