@@ -131,6 +131,18 @@ impl<const N: usize> Index<N> {
         Some(index)
     }
 
+    /// The same with steps in vectors of `width` elements. `None` if a step is no multiple.
+    pub(crate) fn scaled(&self, width: usize) -> Option<Index<N>> {
+        let mut index = self.clone();
+        for step in index.dims.iter_mut().flat_map(|dim| &mut dim.steps) {
+            if *step % width as i64 != 0 {
+                return None;
+            }
+            *step /= width as i64;
+        }
+        Some(index)
+    }
+
     /// The number of dimensions of the shader for it.
     ///
     /// # Errors
@@ -170,36 +182,48 @@ pub(crate) fn shader_ranks(limit: usize) -> impl Iterator<Item = usize> {
 }
 
 /// The number of parameter words that [`declare`] adds.
-pub(crate) fn words(rank: usize, operands: usize) -> usize {
+#[cfg(test)]
+fn words(rank: usize, operands: usize) -> usize {
     rank - 1 + rank * operands
 }
 
 /// Declares the parameters of an [`Index`] of `rank` dimensions. They are scalars one by one, as arrays of parameters lie
 /// differently in HLSL.
 pub(crate) fn declare(builder: ProgramBuilder, rank: usize, operands: &[&str]) -> ProgramBuilder {
-    let builder = (1..rank).fold(builder, |builder, axis| builder.param(&format!("size_{axis}"), "u32"));
+    declare_named(builder, "", rank, operands)
+}
+
+/// [`declare`] for a shader with several: `set` begins all names.
+pub(crate) fn declare_named(builder: ProgramBuilder, set: &str, rank: usize, operands: &[&str]) -> ProgramBuilder {
+    let builder = (1..rank).fold(builder, |builder, axis| builder.param(&format!("{set}size_{axis}"), "u32"));
     operands.iter().fold(builder, |builder, operand| {
-        (0..rank).fold(builder, |builder, axis| builder.param(&format!("{operand}_{axis}"), "u32"))
+        (0..rank).fold(builder, |builder, axis| builder.param(&format!("{set}{operand}_{axis}"), "u32"))
     })
 }
 
 /// The WGSL of `fn at(i: u32) -> At`: the places in the operands, as the members of `At`, that belong to element `i` of the
 /// output.
 pub(crate) fn function(rank: usize, operands: &[&str]) -> String {
+    function_named("", rank, operands)
+}
+
+/// [`function`] with what [`declare_named`] declares: the names of the function and its type begin with `set`, too.
+pub(crate) fn function_named(set: &str, rank: usize, operands: &[&str]) -> String {
     let members: String = operands.iter().map(|operand| format!("    {operand}: u32,\n")).collect();
     let zeros = vec!["0u"; operands.len()].join(", ");
-    let mut text =
-        format!("struct At {{\n{members}}}\nfn at(i: u32) -> At {{\n    var at = At({zeros});\n    var rest = i;\n");
+    let mut text = format!(
+        "struct {set}At {{\n{members}}}\nfn {set}at(i: u32) -> {set}At {{\n    var at = {set}At({zeros});\n    var rest = i;\n"
+    );
     for axis in (0..rank).rev() {
         text += &match axis {
             0 => "    let k_0 = rest;\n".to_owned(),
             _ => format!(
-                "    let q_{axis} = rest / params.size_{axis};\n    \
-                 let k_{axis} = rest - q_{axis} * params.size_{axis};\n    rest = q_{axis};\n"
+                "    let q_{axis} = rest / params.{set}size_{axis};\n    \
+                 let k_{axis} = rest - q_{axis} * params.{set}size_{axis};\n    rest = q_{axis};\n"
             ),
         };
         for operand in operands {
-            text += &format!("    at.{operand} += k_{axis} * params.{operand}_{axis};\n");
+            text += &format!("    at.{operand} += k_{axis} * params.{set}{operand}_{axis};\n");
         }
     }
     text + "    return at;\n}\n"

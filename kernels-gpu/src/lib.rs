@@ -18,6 +18,7 @@ mod nn;
 mod pipeline;
 mod read_back;
 mod recorder;
+mod reduce;
 mod refusal;
 mod shader;
 #[cfg(test)]
@@ -35,7 +36,15 @@ pub const KERNELS: usize = 318 + array::KERNELS + training::KERNELS;
 
 /// Every shader that the crate's kernels run, in each of its variants: for tests that need no device.
 pub fn programs() -> Vec<Program> {
-    [element_wise::programs(), array::programs(), matmul::programs(), nn::programs(), training::programs()].concat()
+    [
+        element_wise::programs(),
+        reduce::programs(),
+        array::programs(),
+        matmul::programs(),
+        nn::programs(),
+        training::programs(),
+    ]
+    .concat()
 }
 
 kernlink::provider!(kernels = KERNELS);

@@ -1,15 +1,15 @@
-//! The functions of `math.wgsl` that a shader calls.
+//! The functions of `math.wgsl` and `special.wgsl` that a shader calls.
 
 use std::sync::OnceLock;
 
 /// The name and the text of a function.
 type Helper = (&'static str, &'static str);
 
-/// All functions of the file, in its order.
+/// All functions of the files, in their order.
 fn helpers() -> &'static [Helper] {
     static HELPERS: OnceLock<Vec<Helper>> = OnceLock::new();
     HELPERS.get_or_init(|| {
-        let text = include_str!("math.wgsl");
+        let text = concat!(include_str!("math.wgsl"), "\n", include_str!("special.wgsl"));
         let starts: Vec<usize> = text.match_indices("\nfn ").map(|(at, _)| at + 1).collect();
         let ends = starts.iter().map(|&start| start + text[start..].find("\n}\n").map_or(0, |end| end + 3));
         let functions = starts.iter().zip(ends).map(|(&start, end)| {
@@ -30,7 +30,7 @@ fn calls(text: &str, name: &str) -> bool {
     })
 }
 
-/// The texts of the functions that `text` calls, and of those that these call, in the order of the file.
+/// The texts of the functions that `text` calls, and of those that these call, in the order of the files.
 pub(crate) fn for_text(text: &str) -> String {
     let all = helpers();
     let mut wanted = vec![false; all.len()];

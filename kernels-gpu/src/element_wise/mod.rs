@@ -1,20 +1,21 @@
 //! One result for each element: a function in WGSL, and how the elements of its arguments are found.
 
 mod add_n;
+mod attr;
 mod bias;
 mod binary;
+mod bitcast;
 mod cast;
 mod driver;
 mod gradient;
 mod helpers;
-mod leaky;
 mod logic;
 mod select;
 mod table;
 mod unary;
 
 pub(crate) use bias::has_channels_last;
-pub(crate) use driver::{ElementWise, Function, Shapes, computed};
+pub(crate) use driver::computed;
 pub(crate) use helpers::for_text;
 
 use crate::shader::Program;
@@ -26,7 +27,7 @@ pub(crate) fn programs() -> Vec<Program> {
         binary::programs(),
         gradient::programs(),
         logic::programs(),
-        leaky::programs(),
+        attr::programs(),
         select::programs(),
         cast::programs(),
         add_n::programs(),

@@ -46,6 +46,10 @@ functions! {
     Equal Sigmoid { [f32] [f16; "f16"] } T "return own_sigmoid(x);";
     Equal Erf { [f32] [f16; "f16"] } T "return own_erf(x);";
     Equal Erfc { [f32] [f16; "f16"] } T "return own_erfc(x);";
+    Equal Lgamma { [f32] [f16; "f16"] } T "return own_lgamma(x);";
+    Equal Digamma { [f32] [f16; "f16"] } T "return own_digamma(x);";
+    Equal Ndtri { [f32] } T "return own_ndtri(x);";
+    Equal Erfinv { [f32] } T "return own_erfinv(x);";
 
     // NaN stays NaN in all of them.
     Equal Relu { [f32] [f16; "f16"] } T "return select(x, 0.0, x <= 0.0);";

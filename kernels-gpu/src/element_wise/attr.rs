@@ -1,4 +1,4 @@
-//! LeakyRelu and its gradient, whose slope is an attr.
+//! Functions with an attr: LeakyRelu and its gradient, whose slope it is, and ApproximateEqual.
 
 use kernlink::dtype::{DataType, f16};
 use kernlink::error::Result;
@@ -38,8 +38,36 @@ impl Leaky {
 gpu_kernels! { LeakyRelu { [f32] [f16; "f16"] } as Leaky: |ctx| Leaky::new(ctx, 1) }
 gpu_kernels! { LeakyReluGrad { [f32] [f16; "f16"] } as Leaky: |ctx| Leaky::new(ctx, 2) }
 
+/// Whether elements differ by less than the attr `tolerance`.
+struct ApproximateEqual {
+    tolerance: f32,
+    elements: ElementWise,
+}
+
+fn near() -> Function {
+    let body = "return u32(abs(x - y) < params.tolerance);";
+    Function::new("ApproximateEqual", &[Scalar::F32; 2], Scalar::Bool, body)
+        .shapes(Shapes::Equal)
+        .params(&["tolerance"])
+}
+
+impl ApproximateEqual {
+    fn new(ctx: &RawConstruction<'_>) -> Result<ApproximateEqual> {
+        Ok(ApproximateEqual { tolerance: ctx.attrs.required("tolerance")?, elements: ElementWise::new(near()) })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        self.elements.compute_with(ctx, &[self.tolerance])
+    }
+}
+
+gpu_kernels! { ApproximateEqual { [f32] } as ApproximateEqual: |ctx| ApproximateEqual::new(ctx) }
+
 /// All programs of the family.
 pub(super) fn programs() -> Vec<Program> {
     let all = [1, 2].into_iter().flat_map(|operands| [scalar!(f32), scalar!(f16)].map(|scalar| (operands, scalar)));
-    all.flat_map(|(operands, scalar)| driver::programs(&function(operands, scalar))).collect()
+    all.map(|(operands, scalar)| function(operands, scalar))
+        .chain([near()])
+        .flat_map(|f| driver::programs(&f))
+        .collect()
 }

@@ -1,0 +1,248 @@
+//! The shaders of reductions, and which of them a reduction takes.
+//!
+//! Where neighbours in memory are folded, a workgroup makes an element of the output; where they are kept, or where few
+//! elements are folded, a thread does. If that leaves the device idle, parts are reduced first, and then their results.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use kernlink::dtype::DataType;
+use kernlink::error::Result;
+use kernlink::tensor::Tensor;
+use smallvec::SmallVec;
+
+use super::plan::Plan;
+use super::reducer::Reducer;
+use crate::device::{GpuDevice, Groups, lock};
+use crate::element_wise::{computed, for_text};
+use crate::index;
+use crate::shader::{Entry, Program, Scalar, Shader};
+
+/// Elements up to which a thread folds alone.
+const SHORT: usize = 32;
+/// Elements from which on a row is read in vectors.
+const LONG: usize = 1024;
+/// Threads that keep a device busy.
+const BUSY: usize = 32 * 1024;
+
+/// Numbers of dimensions, kept and folded, that shaders are made for.
+const RANKS: [(usize, usize); 3] = [(2, 1), (2, 2), (5, 5)];
+
+/// Which shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Way {
+    /// A workgroup for each output.
+    Rows { ranks: (usize, usize) },
+    /// Likewise, of rows that are one run of vectors.
+    VectorRows,
+    /// A thread for each output.
+    Columns { ranks: (usize, usize) },
+    /// A thread for four neighbouring outputs.
+    VectorColumns { ranks: (usize, usize) },
+}
+
+impl Way {
+    fn all() -> Vec<Way> {
+        let mut all = vec![Way::VectorRows];
+        for ranks in RANKS {
+            all.extend([Way::Rows { ranks }, Way::Columns { ranks }, Way::VectorColumns { ranks }]);
+        }
+        all
+    }
+}
+
+/// Which part of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    Whole,
+    First,
+    Last,
+}
+
+const ROWS: &str = include_str!("rows.wgsl");
+const COLUMNS: &str = include_str!("columns.wgsl");
+
+fn program(reducer: &Reducer, stage: Stage, way: Way) -> Program {
+    let reducer = match stage {
+        Stage::Whole => reducer.clone(),
+        Stage::First => reducer.to_parts(),
+        Stage::Last => reducer.of_parts(),
+    };
+    let (ranks, width) = match way {
+        Way::Rows { ranks } | Way::Columns { ranks } => (ranks, 1),
+        Way::VectorRows => ((2, 1), 4),
+        Way::VectorColumns { ranks } => (ranks, 4),
+    };
+    let is_row = matches!(way, Way::Rows { .. } | Way::VectorRows);
+    let (x, part, to) = (computed(reducer.from), reducer.part, reducer.to);
+    let mut builder = Program::builder(reducer.label).alias("X", x).alias("A", part).alias("R", computed(to));
+    builder = if width == 4 { builder.read_vectors("x", reducer.from, 4) } else { builder.read("x", reducer.from) };
+    let wide_output = width == 4 && !is_row;
+    builder = if wide_output { builder.write_vectors("y", to, 4) } else { builder.write("y", to) };
+    builder = builder.param("outputs", "u32").param("folded", "u32").param("chunk", "u32").param("total", "u32");
+    builder = index::declare_named(builder, "kept_", ranks.0, &["x"]);
+    builder = index::declare_named(builder, "folded_", ranks.1, &["x"]);
+    if way == Way::VectorRows {
+        builder = builder.workgroup(256);
+    }
+    let functions = format!(
+        "fn identity() -> A {{\n    return {};\n}}\nfn lift(x: X) -> A {{\n    {}\n}}\n\
+         fn merge(a: A, b: A) -> A {{\n    {}\n}}\nfn finish(a: A, count: u32) -> R {{\n    {}\n}}\n",
+        reducer.identity, reducer.lift, reducer.merge, reducer.finish
+    );
+    let mut body = index::function_named("kept_", ranks.0, &["x"]) + &index::function_named("folded_", ranks.1, &["x"]);
+    if functions.contains("whole_root") {
+        body += &super::norm::whole_root(part);
+    }
+    body += &for_text(&functions);
+    body += &functions;
+    let stored = to.wgsl();
+    body += &match way {
+        Way::Rows { .. } => ROWS.replace(
+            "FOLD",
+            "    for (var i = start + lane; i < end; i += WORKGROUP) {\n        \
+            acc = merge(acc, lift(X(x[base + folded_at(i).x])));\n    }\n",
+        ),
+        Way::VectorRows => ROWS.replace("FOLD", include_str!("vector_rows.wgsl")),
+        Way::Columns { .. } => COLUMNS
+            .replace("ACC", "A")
+            .replace("FOLD", "acc = merge(acc, lift(X(x[base + folded_at(k).x])));")
+            .replace("FINISHED", "R(finish(acc, params.total))"),
+        Way::VectorColumns { .. } => COLUMNS
+            .replace("ACC", "vec4<A>")
+            .replace(
+                "FOLD",
+                "let v = vec4<X>(x[base + folded_at(k).x]);\n        acc = vec4<A>(merge(acc.x, lift(v.x)), \
+                 merge(acc.y, lift(v.y)), merge(acc.z, lift(v.z)), merge(acc.w, lift(v.w)));",
+            )
+            .replace(
+                "FINISHED",
+                "vec4<R>(finish(acc.x, params.total), finish(acc.y, params.total), finish(acc.z, params.total), \
+                 finish(acc.w, params.total))",
+            ),
+    }
+    .replace("STORED", &if wide_output { format!("vec4<{stored}>") } else { stored.to_owned() });
+    builder.build(if is_row { Entry::Rows } else { Entry::Elements }, &body)
+}
+
+/// All programs of a reduction.
+pub(crate) fn programs(reducer: &Reducer) -> Vec<Program> {
+    let ways = Way::all().into_iter();
+    let mut programs: Vec<Program> =
+        ways.flat_map(|way| [Stage::Whole, Stage::First].map(|stage| program(reducer, stage, way))).collect();
+    let ranks = RANKS[0];
+    programs.extend(
+        [Way::Rows { ranks }, Way::Columns { ranks }, Way::VectorColumns { ranks }, Way::VectorRows]
+            .map(|way| program(reducer, Stage::Last, way)),
+    );
+    programs
+}
+
+/// The kernel of a [`Reducer`].
+pub(crate) struct Fold {
+    reducer: Reducer,
+    part: DataType,
+    shaders: Mutex<HashMap<(Stage, Way), Arc<Shader>>>,
+}
+
+impl Fold {
+    pub(crate) fn new(reducer: Reducer) -> Fold {
+        let part = match reducer.part {
+            Scalar::F32 | Scalar::F16 => DataType::Float,
+            Scalar::I32 => DataType::Int32,
+            Scalar::U32 | Scalar::Bool => DataType::Uint32,
+            Scalar::I64 => DataType::Int64,
+        };
+        Fold { reducer, part, shaders: Mutex::default() }
+    }
+
+    /// The reduction of a tensor by a plan for its shape; `dtype` is that of the output.
+    #[track_caller]
+    pub(crate) fn run(&self, gpu: &GpuDevice, input: &Tensor, plan: &Plan, dtype: DataType) -> Result<Tensor> {
+        let output = gpu.allocate(dtype, plan.output.clone())?;
+        if plan.outputs == 0 {
+            return Ok(output);
+        }
+        let parts = parts(plan);
+        if parts == 1 {
+            self.stage(gpu, Stage::Whole, input, &output, plan, 1, plan.count)?;
+        } else {
+            let partial = gpu.allocate(self.part, [parts, plan.outputs])?;
+            self.stage(gpu, Stage::First, input, &partial, plan, parts, plan.count)?;
+            let rest = Plan::of_parts(parts, plan.outputs);
+            self.stage(gpu, Stage::Last, &partial, &output, &rest, 1, plan.count)?;
+        }
+        Ok(output)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what a dispatch consists of")]
+    fn stage(
+        &self,
+        gpu: &GpuDevice,
+        stage: Stage,
+        input: &Tensor,
+        output: &Tensor,
+        plan: &Plan,
+        parts: usize,
+        total: usize,
+    ) -> Result<()> {
+        let chunk = chunk(plan.count, parts);
+        let needed = (plan.kept.rank(), plan.folded.rank());
+        let ranks = RANKS.into_iter().find(|ranks| needed.0 <= ranks.0 && needed.1 <= ranks.1);
+        let Some(ranks) = ranks else {
+            kernlink::bail!(Unimplemented, "{needed:?} groups of dimensions are more than the GPU reduces");
+        };
+        let by_rows = takes_rows(plan);
+        let in_row = |plan: &Plan| plan.folded.rank() == 1 && plan.folded.inner().1 == [1];
+        let vectors = if by_rows {
+            let kept = plan.kept.scaled(4).or_else(|| (plan.outputs == 1).then(|| plan.kept.clone()));
+            (plan.count >= LONG && in_row(plan)).then_some(()).and(kept).map(|kept| (kept, plan.folded.clone()))
+        } else {
+            plan.kept.in_vectors(4).filter(|_| plan.kept.inner().1 == [1]).zip(plan.folded.scaled(4))
+        };
+        let (way, kept, folded) = match (by_rows, vectors) {
+            (true, Some((kept, folded))) => (Way::VectorRows, kept, folded),
+            (true, None) => (Way::Rows { ranks }, plan.kept.clone(), plan.folded.clone()),
+            (false, Some((kept, folded))) => (Way::VectorColumns { ranks }, kept, folded),
+            (false, None) => (Way::Columns { ranks }, plan.kept.clone(), plan.folded.clone()),
+        };
+        let ranks = if way == Way::VectorRows { (2, 1) } else { ranks };
+        let outputs = plan.outputs / if matches!(way, Way::VectorColumns { .. }) { 4 } else { 1 };
+        let mut words: SmallVec<[u32; 32]> =
+            SmallVec::from_slice(&[outputs as u32, plan.count as u32, chunk as u32, total as u32]);
+        words.extend(kept.params(ranks.0));
+        words.extend(folded.params(ranks.1));
+        let threads = outputs * parts;
+        let groups = if by_rows { Groups::Rows(threads) } else { Groups::Elements(threads) };
+        let shader = {
+            let mut shaders = lock(&self.shaders);
+            let made = || Arc::new(Shader::new(program(&self.reducer, stage, way)));
+            shaders.entry((stage, way)).or_insert_with(made).clone()
+        };
+        gpu.dispatch(&shader, &[input, output], &words, groups)
+    }
+}
+
+/// Whether a workgroup makes an element of the output.
+fn takes_rows(plan: &Plan) -> bool {
+    plan.count > SHORT && (plan.inner_folded || plan.outputs < 64)
+}
+
+/// How many parts are reduced by themselves.
+fn parts(plan: &Plan) -> usize {
+    let wanted = if takes_rows(plan) {
+        if plan.outputs >= 1024 { 1 } else { (plan.count / (8 * LONG)).min(LONG) }
+    } else if plan.count > 2 * SHORT {
+        let idle = BUSY.div_ceil(plan.outputs).min(plan.count / SHORT);
+        // Long sums of their own would round too often.
+        idle.max(plan.count / 4096)
+    } else {
+        1
+    };
+    plan.count.div_ceil(chunk(plan.count, wanted.max(1)).max(1)).max(1)
+}
+
+/// The elements of a part: whole vectors.
+fn chunk(count: usize, parts: usize) -> usize {
+    count.div_ceil(parts).next_multiple_of(4)
+}

@@ -1,0 +1,107 @@
+//! What a reduction does to memory: which dimensions it keeps, which it folds, and where each lies.
+
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use smallvec::SmallVec;
+
+use crate::index::Index;
+
+/// How to reduce a tensor of one shape along some axes.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The output's shape.
+    pub(crate) output: Shape,
+    /// Where the elements that make an element of the output begin.
+    pub(crate) kept: Index<1>,
+    /// Where they lie from there.
+    pub(crate) folded: Index<1>,
+    /// How many elements the output has.
+    pub(crate) outputs: usize,
+    /// How many elements of the input make one of the output.
+    pub(crate) count: usize,
+    /// Whether neighbours in memory are folded.
+    pub(crate) inner_folded: bool,
+}
+
+impl Plan {
+    /// # Errors
+    /// INVALID_ARGUMENT if an axis is out of range or named twice.
+    #[track_caller]
+    pub(crate) fn new(shape: &Shape, axes: &[i64], keep_dims: bool) -> Result<Plan> {
+        let mut fold: SmallVec<[bool; 8]> = SmallVec::from_elem(false, shape.rank());
+        for &axis in axes {
+            let axis = shape.axis(axis).map_err(|error| error.context("Invalid reduction dimension"))?;
+            ensure!(!fold[axis], InvalidArgument, "reduction axes {axes:?} contain dimension {axis} twice");
+            fold[axis] = true;
+        }
+        let mut output = Shape::scalar();
+        for (&size, &fold) in shape.iter().zip(&fold) {
+            match fold {
+                false => output.push(size),
+                true if keep_dims => output.push(1),
+                true => {}
+            }
+        }
+        let strides = shape.strides();
+        let some = |kind: bool| {
+            let fold = &fold;
+            (0..shape.rank()).filter(move |&axis| fold[axis] == kind)
+        };
+        let index = |kind| {
+            let dims: SmallVec<[_; 8]> = some(kind).map(|axis| (shape[axis], [strides[axis] as i64])).collect();
+            Index::new(dims.into_iter())
+        };
+        let count = |kind| some(kind).map(|axis| shape[axis]).product();
+        let inner = (0..shape.rank()).rev().find(|&axis| shape[axis] != 1);
+        Ok(Plan {
+            output,
+            kept: index(false),
+            folded: index(true),
+            outputs: count(false),
+            count: count(true),
+            inner_folded: inner.is_some_and(|axis| fold[axis]),
+        })
+    }
+
+    /// The reduction of rows of `parts` elements that lie `outputs` apart.
+    pub(crate) fn of_parts(parts: usize, outputs: usize) -> Plan {
+        Plan {
+            output: Shape::from([outputs]),
+            kept: Index::new([(outputs, [1])].into_iter()),
+            folded: Index::new([(parts, [outputs as i64])].into_iter()),
+            outputs,
+            count: parts,
+            inner_folded: outputs == 1,
+        }
+    }
+
+    /// Whether the output has the input's elements, in the same order.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.count == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_merged() {
+        let plan = Plan::new(&Shape::from([2, 3, 1, 4, 5, 6]), &[0, 1, -1], false).unwrap();
+        assert_eq!(plan.output, Shape::from([1, 4, 5]));
+        assert_eq!((plan.outputs, plan.count, plan.inner_folded), (20, 36, true));
+        assert_eq!((plan.kept.rank(), plan.kept.inner()), (1, (20, [6])));
+        assert_eq!((plan.folded.rank(), plan.folded.inner()), (2, (6, [1])));
+        assert!(Plan::new(&Shape::from([3, 1, 2]), &[1], true).unwrap().is_copy());
+        assert!(Plan::new(&Shape::from([3, 0]), &[], true).unwrap().is_copy());
+    }
+
+    #[test]
+    fn bad_axes_are_refused() {
+        for axes in [&[2][..], &[-3], &[0, -2], &[i64::MIN]] {
+            let error = Plan::new(&Shape::from([2, 3]), axes, false).unwrap_err();
+            assert_eq!(error.code(), kernlink::Code::InvalidArgument);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Cumsum, Cumprod and CumulativeLogsumexp: every partial result along an axis.
+
+use std::sync::OnceLock;
+
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink_ops as ops;
+
+use crate::device::{GpuDevice, Groups};
+use crate::element_wise::{computed, for_text};
+use crate::family::{gpu_kernels, scalar_of};
+use crate::shader::{Entry, Program, Scalar, Shader};
+
+/// Elements up to which a thread walks along the axis alone.
+const SHORT: usize = 64;
+/// Lines along the axis that keep a device busy with a thread for each.
+const MANY: usize = 4096;
+
+/// What is accumulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Sums,
+    Products,
+    /// Logarithms of sums of exponentials.
+    LogSums,
+}
+
+fn program(kind: Kind, scalar: Scalar, by_rows: bool) -> Program {
+    let (label, identity, merge) = match kind {
+        Kind::Sums => ("Cumsum", "A(0)", "return a + b;"),
+        Kind::Products => ("Cumprod", "A(1)", "return a * b;"),
+        Kind::LogSums => (
+            "CumulativeLogsumexp",
+            "-inf()",
+            // The difference of two infinities is no number. One NaN makes the result NaN.
+            "if (is_nan(a) || is_nan(b)) { return nan(); }\n    let low = select(b, a, a < b);\n    \
+             let high = select(a, b, a < b);\n    if (is_inf(high)) { return high; }\n    \
+             return high + own_log1p(own_exp(low - high));",
+        ),
+    };
+    let functions =
+        format!("fn identity() -> A {{\n    return {identity};\n}}\nfn merge(a: A, b: A) -> A {{\n    {merge}\n}}\n");
+    let text = if by_rows { include_str!("scan_rows.wgsl") } else { include_str!("scan_columns.wgsl") };
+    let builder = Program::builder(label)
+        .alias("A", computed(scalar))
+        .alias("T", scalar)
+        .read("x", scalar)
+        .write("y", scalar)
+        .param("size", "u32")
+        .param("inner", "u32")
+        .param("exclusive", "u32")
+        .param("reverse", "u32");
+    let body = for_text(&functions) + &functions + text;
+    match by_rows {
+        true => builder.workgroup(256).build(Entry::Rows, &body),
+        false => builder.build(Entry::Elements, &body),
+    }
+}
+
+struct Scan {
+    kind: Kind,
+    scalar: Scalar,
+    exclusive: bool,
+    reverse: bool,
+    by_rows: OnceLock<Shader>,
+    by_columns: OnceLock<Shader>,
+}
+
+impl Scan {
+    fn new(ctx: &RawConstruction<'_>, kind: Kind) -> Result<Scan> {
+        Ok(Scan {
+            kind,
+            scalar: scalar_of(ctx.input_dtype_at(0)?)?,
+            exclusive: ctx.attrs.required("exclusive")?,
+            reverse: ctx.attrs.required("reverse")?,
+            by_rows: OnceLock::new(),
+            by_columns: OnceLock::new(),
+        })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let (input, axis) = (ctx.input_at(0)?, ctx.input_at(1)?);
+        ensure!(axis.rank() == 0, InvalidArgument, "axis must be a scalar, not of shape {}", axis.shape());
+        let shape = input.shape();
+        let axis = shape.axis(axis.to_i64_vec()?[0])?;
+        let (size, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
+        let output = gpu.allocate_output(ctx, 0, shape.clone())?;
+        if output.num_elements() > 0 {
+            let lines = output.num_elements() / size;
+            let by_rows = size > SHORT && lines < MANY;
+            let slot = if by_rows { &self.by_rows } else { &self.by_columns };
+            let shader = slot.get_or_init(|| Shader::new(program(self.kind, self.scalar, by_rows)));
+            let groups = if by_rows { Groups::Rows(lines) } else { Groups::Elements(lines) };
+            let params = [size as u32, inner as u32, u32::from(self.exclusive), u32::from(self.reverse)];
+            gpu.dispatch(shader, &[input, &output], &params, groups)?;
+        }
+        ctx.set_output_at(0, output)
+    }
+}
+
+gpu_kernels! {
+    Cumsum T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host ["axis"] as Scan: |ctx| Scan::new(ctx, Kind::Sums)
+}
+gpu_kernels! {
+    Cumprod T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host ["axis"] as Scan: |ctx| Scan::new(ctx, Kind::Products)
+}
+gpu_kernels! {
+    CumulativeLogsumexp T { [f32] [f16; "f16"] } host ["axis"] as Scan: |ctx| Scan::new(ctx, Kind::LogSums)
+}
+
+/// All programs of the family.
+pub(super) fn programs() -> Vec<Program> {
+    use Scalar::{F16, F32, I32, I64, U32};
+    let numbers = [F32, I32, U32, F16, I64];
+    let mut all: Vec<_> = [Kind::Sums, Kind::Products].iter().flat_map(|&kind| numbers.map(|s| (kind, s))).collect();
+    all.extend([(Kind::LogSums, F32), (Kind::LogSums, F16)]);
+    all.into_iter().flat_map(|(kind, scalar)| [false, true].map(|by_rows| program(kind, scalar, by_rows))).collect()
+}
