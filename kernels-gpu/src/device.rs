@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 
 use crate::adapter::{self, AdapterInfo, VARIABLE};
 use crate::counters::{Counter, Counters};
+use crate::matmul::tune::Tuner;
 use crate::memory::{Buffer, GpuMemory, Pool};
 use crate::pipeline::Pipelines;
 use crate::read_back::{self, ReadBacks};
@@ -54,7 +55,7 @@ pub enum Groups {
 /// A graphics processor.
 pub struct GpuDevice {
     name: Arc<str>,
-    gpu: Arc<Gpu>,
+    pub(crate) gpu: Arc<Gpu>,
     capabilities: Vec<&'static str>,
 }
 
@@ -70,6 +71,7 @@ pub(crate) struct Gpu {
     pub(crate) read_backs: ReadBacks,
     refusals: Refusals,
     pub(crate) counters: Counters,
+    pub(crate) tuner: Tuner,
     /// The number of the batch that is being recorded, from 1.
     pub(crate) open_batch: AtomicU64,
     fault: Arc<Mutex<Fault>>,
@@ -164,6 +166,7 @@ impl GpuDevice {
             ("cooperative-matrix", wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
         ];
         let capabilities = capabilities.iter().filter(|(_, feature)| features.contains(*feature));
+        let tuner = Tuner::new(&info, features.contains(wgpu::Features::TIMESTAMP_QUERY));
         let name: Arc<str> = format!("/device:GPU:{number}").into();
         let gpu = Arc::new(Gpu {
             name: name.clone(),
@@ -176,6 +179,7 @@ impl GpuDevice {
             pool: Pool::default(),
             pipelines: Pipelines::default(),
             counters: Counters::default(),
+            tuner,
             open_batch: AtomicU64::new(1),
             fault,
         });

@@ -85,10 +85,10 @@ pub(crate) fn lines(is_float: bool) -> Range<usize> {
 /// The most parts.
 const MOST_PARTS: usize = 64;
 
-/// The choice that is expected to take the least time, for elements of so many bytes.
-pub(crate) fn choose(machine: &Machine, extents: &Extents, bytes: u32, is_float: bool) -> Choice {
-    let mut best = (f64::INFINITY, Choice { line: 3, parts: 1 });
-    for (line, tiles) in TABLE.iter().enumerate().take(lines(is_float).end).skip(lines(is_float).start) {
+/// Runs `each` with all choices and the time that each is expected to take, for elements of so many bytes.
+fn for_each(machine: &Machine, extents: &Extents, bytes: u32, is_float: bool, mut each: impl FnMut(f64, Choice)) {
+    for line in lines(is_float) {
+        let tiles = &TABLE[line];
         // The paddings are below one part in eight.
         let shared = (tiles.rows + tiles.columns) * tiles.inner * bytes;
         if shared + shared / 8 > machine.shared {
@@ -100,14 +100,33 @@ pub(crate) fn choose(machine: &Machine, extents: &Extents, bytes: u32, is_float:
         let most = extents.inner / (4 * tiles.inner as usize);
         let mut parts = 1;
         while parts == 1 || (parts <= MOST_PARTS && parts <= most) {
-            let time = time(machine, tiles, extents, count, parts);
-            if time < best.0 {
-                best = (time, Choice { line, parts });
-            }
+            each(time(machine, tiles, extents, count, parts), Choice { line, parts });
             parts *= 2;
         }
     }
+}
+
+/// The choice that is expected to take the least time.
+pub(crate) fn choose(machine: &Machine, extents: &Extents, bytes: u32, is_float: bool) -> Choice {
+    let mut best = (f64::INFINITY, Choice { line: 3, parts: 1 });
+    for_each(machine, extents, bytes, is_float, |time, choice| {
+        if time < best.0 {
+            best = (time, choice);
+        }
+    });
     best.1
+}
+
+/// The choices that may take the least time, the most promising first: those to be measured.
+pub(crate) fn candidates(machine: &Machine, extents: &Extents, bytes: u32, is_float: bool) -> Vec<Choice> {
+    /// How many are measured, and how much worse than the best they may look.
+    const MOST: usize = 8;
+    const WORSE: f64 = 4.0;
+    let mut all = Vec::new();
+    for_each(machine, extents, bytes, is_float, |time, choice| all.push((time, choice)));
+    all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let least = all.first().map_or(0.0, |(time, _)| *time);
+    all.into_iter().take(MOST).take_while(|(time, _)| *time <= WORSE * least).map(|(_, choice)| choice).collect()
 }
 
 /// Microseconds on a device that has 4 cycles for each product of a thread, or so.
@@ -157,6 +176,15 @@ mod tests {
         assert_eq!(tiles.rows, 16);
         let (tiles, _) = chosen(100_000, 16, 96);
         assert_eq!(tiles.columns, 16);
+    }
+
+    #[test]
+    fn what_is_measured_begins_with_what_is_expected() {
+        let extents = Extents { rows: 500, columns: 300, inner: 2000, batches: 1 };
+        let machine = Machine::new(48 << 10, false);
+        let candidates = candidates(&machine, &extents, 4, true);
+        assert_eq!(candidates[0], choose(&machine, &extents, 4, true));
+        assert!((2..=8).contains(&candidates.len()), "{candidates:?}");
     }
 
     #[test]

@@ -5,9 +5,10 @@ use kernlink::error::{Error, Result};
 use kernlink::tensor::Tensor;
 use smallvec::{SmallVec, smallvec};
 
-use super::config::{Choice, Extents, Machine, TABLE, choose, lines};
+use super::config::{Choice, Extents, Machine, TABLE, candidates, choose, lines};
 use super::sum_parts;
 use super::text::{self, Key, Side, Source, sum_of};
+use super::tune::{Kind, elapsed};
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::shader::{Program, Scalar};
@@ -70,8 +71,24 @@ impl Gemm {
     pub(crate) fn run(&self, gpu: &GpuDevice, factors: &Factors<'_>) -> Result<()> {
         let shared = gpu.limits().max_compute_workgroup_storage_size;
         let machine = Machine::new(shared, gpu.adapter().is_software);
-        let choice = choose(&machine, &factors.extents, self.dtype.size() as u32, is_float(self.scalar));
-        self.run_as(gpu, factors, choice)
+        let (bytes, is_float, extents) = (self.dtype.size() as u32, is_float(self.scalar), &factors.extents);
+        let tuner = &gpu.gpu.tuner;
+        if tuner.is_on {
+            let kind = Kind::new(self.scalar, self.sources, factors.vectors, extents);
+            let candidates = || candidates(&machine, extents, bytes, is_float);
+            if let Some(choice) = tuner.choose(&kind, candidates, |choice| self.time(gpu, factors, choice))? {
+                return self.run_as(gpu, factors, choice);
+            }
+        }
+        self.run_as(gpu, factors, choose(&machine, extents, bytes, is_float))
+    }
+
+    /// The nanoseconds of some products.
+    fn time(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice) -> Result<f64> {
+        const RUNS: usize = 3;
+        // The shader is compiled, and the factors are in the device's caches, or not, as for all others.
+        self.run_as(gpu, factors, choice)?;
+        elapsed(&gpu.gpu, || (0..RUNS).try_for_each(|_| self.run_as(gpu, factors, choice)))
     }
 
     /// [`Gemm::run`], with the choice made.
@@ -205,5 +222,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn products_are_timed() {
+        let gpu = device();
+        let (rows, columns, inner) = (64, 64, 256);
+        let zeros = |shape: [usize; 2]| gpu.to_device(&Tensor::zeros(DataType::Float, shape).unwrap()).unwrap();
+        let out = gpu.allocate(DataType::Float, [rows, columns]).unwrap();
+        let factors = Factors {
+            a: &zeros([rows, inner]),
+            b: &zeros([inner, columns]),
+            out: &out,
+            extents: Extents { rows, columns, inner, batches: 1 },
+            vectors: [true; 3],
+            stride: columns,
+            step: 0,
+            special: of_matrices([inner, columns]).unwrap(),
+        };
+        let gemm = Gemm::new(DataType::Float, Source::Rows, Source::Columns).unwrap();
+        let time = gemm.time(&gpu, &factors, Choice { line: 2, parts: 2 }).unwrap();
+        // Three times a million products: no device does that in a microsecond, and none takes ten seconds.
+        assert!((1e3..1e10).contains(&time), "{time}");
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod gemm;
 mod products;
 pub(crate) mod sum_parts;
 pub(crate) mod text;
+pub(crate) mod tune;
 mod vector;
 
 use kernlink::error::Result;

@@ -176,7 +176,8 @@ impl BackpropInput {
                     false => geometry.params([0, 0], [0, 0])?,
                 },
             };
-            if is_product { &self.plain } else { &self.product }.run(gpu, &factors)?;
+            let product = if is_product { &self.plain } else { &self.product };
+            product.run(gpu, &factors)?;
         }
         ctx.set_output_at(0, out)
     }
@@ -234,7 +235,8 @@ impl BackpropFilter {
                     false => geometry.params([0, geometry.out_depth], [0, 0])?,
                 },
             };
-            if is_product { &self.plain } else { &self.product }.run(gpu, &factors)?;
+            let product = if is_product { &self.plain } else { &self.product };
+            product.run(gpu, &factors)?;
         }
         ctx.set_output_at(0, out)
     }
