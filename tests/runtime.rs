@@ -255,6 +255,88 @@ fn an_endless_loop_ends_with_the_time_or_the_session() {
     }
 }
 
+/// A loop over functions that never ends, and functions that call each other more often than anyone can wait for. No body
+/// has many nodes, and nothing waits.
+fn endless_calls() -> Graph {
+    let signature = |name: &str, to: &str| {
+        format!(
+            r#"signature {{ name: "{name}" input_arg {{ name: "n" type: DT_INT32 }}
+               output_arg {{ name: "r" type: {to} }} }}"#
+        )
+    };
+    let int = r#"attr { key: "T" value { type: DT_INT32 } }"#;
+    let mut functions = format!(
+        r#"function {{ {always} node_def {{ name: "same" op: "Equal" input: "n" input: "n" {int} }}
+             ret {{ key: "r" value: "same:z:0" }} }}
+           function {{ {level} node_def {{ name: "sum" op: "AddV2" input: "n" input: "n" {int} }}
+             ret {{ key: "r" value: "sum:z:0" }} }}"#,
+        always = signature("Always", "DT_BOOL"),
+        level = signature("Level0", "DT_INT32"),
+    );
+    // What their shapes are is not looked into.
+    let call = |level: usize| {
+        let int = "value { list { type: DT_INT32 } }";
+        format!(
+            r#"op: "PartitionedCall" input: "n" attr {{ key: "Tin" {int} }} attr {{ key: "Tout" {int} }}
+               attr {{ key: "f" value {{ func {{ name: "Level{level}" }} }} }}
+               attr {{ key: "_disable_call_shape_inference" value {{ b: true }} }}"#
+        )
+    };
+    const CALLS: usize = 50;
+    for level in 1..8 {
+        let head = signature(&format!("Level{level}"), "DT_INT32");
+        let below = call(level - 1);
+        let calls: String =
+            (0..CALLS).map(|number| format!(r#"node_def {{ name: "call_{number}" {below} }} "#)).collect();
+        let inputs: String = (0..CALLS).map(|number| format!(r#"input: "call_{number}:output:0" "#)).collect();
+        functions += &format!(
+            r#"function {{ {head} {calls}
+                 node_def {{ name: "sum" op: "AddN" {inputs} {int} attr {{ key: "N" value {{ i: {CALLS} }} }} }}
+                 ret {{ key: "r" value: "sum:sum:0" }} }}"#
+        );
+    }
+    let text = format!(
+        r#"node {{ name: "n" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} }}
+           node {{ name: "loop" op: "StatelessWhile" input: "n" attr {{ key: "T" value {{ list {{ type: DT_INT32 }} }} }}
+             attr {{ key: "cond" value {{ func {{ name: "Always" }} }} }}
+             attr {{ key: "body" value {{ func {{ name: "Level0" }} }} }} }}
+           node {{ name: "calls" {calls} }}
+           library {{ {functions} }} versions {{ producer: 2474 }}"#,
+        calls = call(7)
+    );
+    let def = kernlink::proto::graph_from_text(&text).unwrap();
+    Graph::import(&def, &kernlink::registry().unwrap()).unwrap()
+}
+
+#[test]
+fn endless_calls_end_with_the_time_a_cancellation_or_the_session() {
+    use kernlink::Code;
+    let graph = endless_calls();
+    for (threads, fetch) in [(1, "loop"), (2, "loop"), (1, "calls"), (2, "calls")] {
+        let session = Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap();
+        let run = |options: &RunOptions| {
+            session.run_with(&[("n", Tensor::scalar(1i32))], &[fetch], &[], options).unwrap_err()
+        };
+        // Once as long as its kernels are new, and once when they are known to be cheap.
+        for _ in 0..2 {
+            let error = run(&RunOptions::new().timeout(Duration::from_millis(30)));
+            assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
+            assert!(error.node().is_none(), "{error}");
+        }
+        let cancellation = Cancellation::new();
+        std::thread::scope(|scope| {
+            let ended = scope.spawn(|| run(&RunOptions::new().cancellation(&cancellation)));
+            std::thread::sleep(Duration::from_millis(10));
+            cancellation.cancel(kernlink::Error::new(Code::Aborted, "enough"));
+            assert_eq!(ended.join().unwrap().code(), Code::Aborted);
+            let ended = scope.spawn(|| run(&RunOptions::new()));
+            std::thread::sleep(Duration::from_millis(10));
+            session.close();
+            assert_eq!(ended.join().unwrap().code(), Code::Cancelled);
+        });
+    }
+}
+
 #[test]
 fn recursion_without_end_is_an_error_and_deep_recursion_none() {
     let text = r#"

@@ -181,7 +181,6 @@ macro_rules! loops {
             async fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
                 let mut values = arguments(ctx, 0)?;
                 loop {
-                    ctx.cancellation()?.check()?;
                     let answer = ctx.call(&self.cond, values.clone()).await?;
                     let goes_on = answer.first().map_or(Ok(false), to_bool)?;
                     if !goes_on {
@@ -226,7 +225,6 @@ impl AsyncOpKernel<ops::For> for ForKernel {
         let mut values = arguments(ctx, 3)?;
         let mut counter = i64::from(start);
         while (delta > 0 && counter < i64::from(limit)) || (delta < 0 && counter > i64::from(limit)) {
-            ctx.cancellation()?.check()?;
             values.insert(0, Tensor::scalar(counter as i32));
             values = ctx.call(&self.body, values).await?;
             counter += i64::from(delta);

@@ -172,6 +172,8 @@ impl Body {
     }
 
     fn run(&self, step: &Arc<Step>, depth: u32, arguments: Vec<Tensor>) -> Result<Arc<Run>> {
+        // A body may be too short for its run to ask, and be called without end by a loop that never waits.
+        step.check()?;
         if depth > MAX_DEPTH {
             return Err(Error::resource_exhausted(format!(
                 "function `{}` is called within {MAX_DEPTH} other calls: the recursion has no end",

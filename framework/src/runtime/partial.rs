@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::executor::Running;
 use super::options::RunOptions;
 use super::plan::Plan;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::kernel::{DynKernel, RawContext};
 use crate::step::{BoxFuture, CancellationGuard, Step, block_on_until, lock};
 use crate::tensor::Tensor;
@@ -178,10 +178,7 @@ impl PartialRun {
                 None => Poll::Pending,
             }
         });
-        let waited = block_on_until(wait, deadline, || {
-            let message = "Timed out waiting for the run to end";
-            self.step.cancellation().cancel(Error::new(Code::DeadlineExceeded, message));
-        });
+        let waited = block_on_until(wait, deadline, || self.step.time_out());
         drop(on_cancel);
         self.step.set_deadline(None);
         if let Err(error) = waited {

@@ -13,7 +13,7 @@ use super::partial::PartialRun;
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions, Request, StatefulKernels, Uploads};
 use crate::device::{CpuDevice, Device};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Output};
 use crate::resource::ResourceManager;
 use crate::step::{self, Cancellation, FunctionLibrary, InterOp, SessionContext, Step, StepStats, lock};
@@ -313,10 +313,7 @@ impl Shared {
         run.start();
         let result = match run.take_result() {
             Some(result) => result,
-            None => step::block_on_until(Running::begun(run), deadline, || {
-                let message = "Timed out waiting for the run to end";
-                step.cancellation().cancel(Error::new(Code::DeadlineExceeded, message));
-            }),
+            None => step::block_on_until(Running::begun(run), deadline, || step.time_out()),
         };
         if let Err(error) = &result {
             if let Some(collectives) = self.context.collectives() {

@@ -20,7 +20,7 @@ pub trait Function: Send + Sync {
     /// Runs the body in a step. `depth` counts the calls in which this one is nested.
     ///
     /// The future gives INVALID_ARGUMENT for arguments of the wrong number or dtype, RESOURCE_EXHAUSTED if calls are
-    /// nested too deeply, and whatever a kernel of the body meets.
+    /// nested too deeply, the error of [`Step::check`] if the step is to end, and whatever a kernel of the body meets.
     fn call(
         self: Arc<Self>,
         step: &Arc<Step>,

@@ -29,6 +29,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::error::{Code, Error, Result};
 use crate::resource::ResourceManager;
 use crate::tensor::Tensor;
 
@@ -166,6 +167,25 @@ impl Step {
         let after = |deadline: Instant| deadline.saturating_duration_since(self.start).as_nanos();
         let nanoseconds = deadline.map_or(NEVER, |deadline| after(deadline).try_into().unwrap_or(NEVER));
         self.deadline.store(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// Whether the step is to go on: it is not if it was cancelled, or its time is up. Who runs for long without a stop asks
+    /// now and then.
+    ///
+    /// # Errors
+    /// The reason of the cancellation; DEADLINE_EXCEEDED.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        if self.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
+            self.time_out();
+        }
+        self.cancellation.check()
+    }
+
+    /// Cancels the step as one whose time is up.
+    #[cold]
+    pub(crate) fn time_out(&self) {
+        self.cancellation.cancel(Error::new(Code::DeadlineExceeded, "Timed out waiting for the run to end"));
     }
 
     /// Where kernels of the step hand tensors to each other by name.

@@ -106,11 +106,7 @@ fn measured(state: &mut State, node: &PlanNode, nanoseconds: u32) {
 /// Ends the run early if its step was cancelled or its time is up.
 #[cold]
 fn look(run: &Run, state: &mut State) {
-    let cancellation = run.step.cancellation();
-    if run.step.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
-        cancellation.cancel(Error::new(Code::DeadlineExceeded, "Timed out waiting for the run to end"));
-    }
-    if let Err(error) = cancellation.check() {
+    if let Err(error) = run.step.check() {
         state.error.get_or_insert(error);
     }
 }
@@ -133,7 +129,7 @@ fn fail(run: &Run, state: &mut State, node: &PlanNode, error: Error) {
         let device = run.plan.devices[node.device as usize].name();
         let error = match run.step.cancellation().reason() {
             // The run was ended, and the kernel merely says so.
-            Some(reason) if matches!(error.code(), Code::Cancelled | Code::Aborted) => reason,
+            Some(reason) if matches!(error.code(), Code::Cancelled | Code::Aborted | Code::DeadlineExceeded) => reason,
             _ => error.at_node(&node.name, &node.op.name, device),
         };
         run.step.cancellation().cancel(error.clone());
