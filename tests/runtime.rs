@@ -843,6 +843,21 @@ fn a_partial_run_takes_feeds_and_gives_fetches_one_by_one() {
 }
 
 #[test]
+fn what_a_partial_run_feeds_is_not_computed_instead() {
+    let mut graph = graph();
+    let x = node(&mut graph, "Placeholder", "x", &[], &[("dtype", AttrValue::from(DataType::Float))]);
+    let parts = node(&mut graph, "Unpack", "parts", &[x], &[("num", AttrValue::Int(2))]);
+    let second = Output { index: 1, ..parts };
+    node(&mut graph, "Sub", "less", &[parts, second], &[]);
+    let session = Session::with_options(graph, &SessionOptions::new().threads(2)).unwrap();
+    // The other part is needed, and so its node runs.
+    let run = session.partial_run_setup(&["x", "parts:0"], &["less"], &[]).unwrap();
+    let feeds = [("x", Tensor::vector(&[1f32, 2.0]).unwrap()), ("parts:0", scalar(10.0))];
+    let less = run.run(&feeds, &["less"]).unwrap();
+    assert_eq!(less[0].to_scalar::<f32>().unwrap(), 8.0);
+}
+
+#[test]
 fn a_partial_run_ends_with_its_time_or_a_cancellation() {
     let timeout = || RunOptions::new().timeout(Duration::from_millis(20));
     let code = |result: Result<Vec<Tensor>>| result.unwrap_err().code();

@@ -318,8 +318,9 @@ impl Builder<'_> {
         }
     }
 
+    /// Says what an output is, unless a partial run feeds it: its node may run for the sake of another output.
     fn define(&mut self, output: Output, source: Source) {
-        self.sources.insert(output, source);
+        self.sources.entry(output).or_insert(source);
     }
 
     /// What an output is; `None` if its node is still to come.
