@@ -223,6 +223,16 @@ fn waiting_ends_with_the_time_a_cancellation_or_the_session() {
 }
 
 #[test]
+fn what_is_cancelled_before_it_begins_does_nothing() {
+    let session = Session::with_options(waiting_graph(), &SessionOptions::new().threads(2)).unwrap();
+    let cancellation = Cancellation::new();
+    cancellation.cancel(kernlink::Error::new(kernlink::Code::Aborted, "enough"));
+    let error = session.run_with(&[], &["open"], &[], &RunOptions::new().cancellation(&cancellation)).unwrap_err();
+    assert_eq!((error.code(), error.message()), (kernlink::Code::Aborted, "enough"));
+    assert_eq!(session.run(&[], &["open"], &[]).unwrap()[0].to_scalar::<i32>().unwrap(), 1);
+}
+
+#[test]
 fn what_fails_ends_what_waits_and_names_its_node() {
     let session = Session::with_options(waiting_graph(), &SessionOptions::new().threads(2)).unwrap();
     let feeds = [("count", Tensor::scalar(1000i32))];

@@ -75,7 +75,7 @@ impl SessionOptions {
 pub struct RunOptions {
     /// After which time the run ends with DEADLINE_EXCEEDED.
     pub timeout: Option<Duration>,
-    /// Ends the run when it is cancelled.
+    /// Ends the run when it is cancelled. If it was before, nothing runs.
     pub cancellation: Option<Cancellation>,
     /// Whether statistics of every node are collected.
     pub trace: bool,

@@ -196,6 +196,8 @@ impl Run {
             lock(&self.shared).guard = Some(guard);
         }
         state.count = self.first_sample;
+        // Nothing runs of what was cancelled before it began.
+        state.error = self.step.cancellation().check().err();
         for &node in &self.plan.initial {
             state.ready.push(Ready { node, iteration: TOP, is_dead: false });
             // Cheap nodes run at once: the list of what is ready stays short.
