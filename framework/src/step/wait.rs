@@ -3,17 +3,25 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::op::OpDef;
 
-struct Unpark(Thread);
+/// Wakes a thread that waits for a future.
+struct Unpark {
+    thread: Thread,
+    /// Whether it was woken since it last looked. That it was unparked does not tell: what it does while it looks may park
+    /// as well, and so take that for itself.
+    is_woken: AtomicBool,
+}
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        self.is_woken.store(true, Ordering::Release);
+        self.thread.unpark();
     }
 }
 
@@ -81,7 +89,8 @@ pub(crate) fn block_on_until<T>(
     mut late: impl FnMut(),
 ) -> T {
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let unpark = Arc::new(Unpark { thread: thread::current(), is_woken: AtomicBool::new(false) });
+    let waker = Waker::from(unpark.clone());
     let mut context = Context::from_waker(&waker);
     // On a thread of a pool others may wait for what this thread would do if it did not wait.
     let is_worker = rayon::current_thread_index().is_some();
@@ -95,6 +104,7 @@ pub(crate) fn block_on_until<T>(
                 deadline = None;
                 late();
             }
+            _ if unpark.is_woken.swap(false, Ordering::Acquire) => {}
             _ if is_worker => {
                 if rayon::yield_now() != Some(rayon::Yield::Executed) {
                     thread::park_timeout(WORKER_NAP);
@@ -108,3 +118,26 @@ pub(crate) fn block_on_until<T>(
 
 /// How long a thread of a pool sleeps at most before it looks for work of others.
 const WORKER_NAP: Duration = Duration::from_micros(200);
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+
+    #[test]
+    fn what_wakes_a_thread_that_is_looking_is_not_lost() {
+        let mut looks = 0;
+        let looked = poll_fn(|context| {
+            looks += 1;
+            if looks > 1 {
+                return Poll::Ready(looks);
+            }
+            context.waker().wake_by_ref();
+            // Something else that parks, as channels do.
+            thread::park();
+            Poll::Pending
+        });
+        assert_eq!(block_on(looked), 2);
+    }
+}
