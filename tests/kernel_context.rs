@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kernlink::attr::AttrValue;
-use kernlink::device::thread_pool;
+use kernlink::device::{CpuDevice, thread_pool};
 use kernlink::graph::NodeBuilder;
 use kernlink::kernel::MemoryType;
 use kernlink::prelude::*;
-use kernlink::runtime::{RunMetadata, RunOptions};
+use kernlink::runtime::{RunMetadata, RunOptions, run_op};
 use kernlink::step::{BoxFuture, CollectiveExecutor, CollectiveKind, CollectiveRequest, Step, Waiters, block_on};
 use kernlink::tensor::{Variant, VariantValue};
 
@@ -300,6 +300,19 @@ fn a_run_waits_for_what_was_deferred() {
     }
     assert_eq!(session.run(&[], &["panics"], &[]).unwrap_err().code(), Code::Internal);
     session.run(&[], &["well"], &[]).unwrap();
+    // An op that runs at once does so, too.
+    let (registry, device) = (kernlink::registry().unwrap(), CpuDevice::new(2).unwrap());
+    let eager = |fails: bool, panics: bool| {
+        WENT_ON.store(false, Ordering::SeqCst);
+        let attrs = [("fails", fails), ("panics", panics)].map(|(name, value)| (name.to_owned(), value.into()));
+        run_op(&registry, &device, "GoesOn", attrs.into_iter().collect(), Vec::new())
+    };
+    for (fails, expected) in [(false, None), (true, Some(Code::DataLoss))] {
+        let result = eager(fails, false);
+        assert!(WENT_ON.load(Ordering::SeqCst), "the op has ended too early");
+        assert_eq!(result.err().map(|error| error.code()), expected);
+    }
+    assert_eq!(eager(false, true).unwrap_err().code(), Code::Internal);
 }
 
 // ---- what is dead ----

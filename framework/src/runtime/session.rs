@@ -321,14 +321,8 @@ impl Shared {
             }
             step::block_on_unchecked(step.all_idle());
         }
-        if step.deferred().is_any() {
-            step::block_on_unchecked(step.deferred().all_done());
-        }
+        let result = step.end(result);
         drop((on_close, on_cancel));
-        let result = result.and_then(|fetched| step.deferred().check().map(|()| fetched));
-        if result.is_ok() {
-            step.save_stored_tensors();
-        }
         if let Some(metadata) = metadata {
             metadata.time = step.start().elapsed();
             metadata.step_stats = step.stats().map(StepStats::take).unwrap_or_default();

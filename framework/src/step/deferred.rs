@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 
 /// How much of a step was deferred.
 #[derive(Default)]
-pub(crate) struct Deferred {
+pub(super) struct Deferred {
     count: AtomicUsize,
     none_left: Waiters,
     failure: OnceLock<Error>,
@@ -33,18 +33,18 @@ impl Deferred {
 
     /// Whether something goes on.
     #[inline]
-    pub(crate) fn is_any(&self) -> bool {
+    pub(super) fn is_any(&self) -> bool {
         self.count.load(Ordering::SeqCst) > 0
     }
 
     /// Waits until nothing does.
-    pub(crate) async fn all_done(&self) {
+    pub(super) async fn all_done(&self) {
         self.none_left.until(|| (!self.is_any()).then_some(())).await;
     }
 
     /// Whether something has failed.
     #[inline]
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         self.failure.get().map_or(Ok(()), |error| Err(error.clone()))
     }
 }

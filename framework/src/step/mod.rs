@@ -13,7 +13,6 @@ mod waiters;
 pub use crate::device::BoxFuture;
 pub use cancellation::{Cancellation, CancellationGuard};
 pub use collective::{CollectiveExecutor, CollectiveKind, CollectiveRequest};
-pub(crate) use deferred::Deferred;
 pub use deferred::DeferredOp;
 pub use function::{Function, FunctionLibrary};
 pub use rendezvous::{Rendezvous, RendezvousKey};
@@ -28,6 +27,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use deferred::Deferred;
 
 use crate::error::{Code, Error, Result};
 use crate::resource::ResourceManager;
@@ -111,11 +112,6 @@ impl Step {
     /// Has the run wait at its end until the guard is dropped.
     pub fn defer(&self) -> DeferredOp {
         self.deferred.begin()
-    }
-
-    /// What was deferred.
-    pub(crate) fn deferred(&self) -> &Deferred {
-        &self.deferred
     }
 
     /// The same step, which collects statistics.
@@ -222,11 +218,22 @@ impl Step {
         lock(&self.tensor_store).insert(name.to_owned(), (tensor, handle.to_owned()));
     }
 
-    /// Gives what was stored to the session.
-    pub(crate) fn save_stored_tensors(&self) {
-        for (_, (tensor, handle)) in lock(&self.tensor_store).drain() {
-            self.session.add_tensor(&handle, tensor);
+    /// Ends the step, of which nothing runs any more but what was deferred: waits for that, and gives what was stored to
+    /// the session if all went well.
+    pub(crate) fn end<T>(&self, mut result: Result<T>) -> Result<T> {
+        if self.deferred.is_any() {
+            if let Err(error) = &result {
+                self.cancellation.cancel(error.clone());
+            }
+            block_on_unchecked(self.deferred.all_done());
         }
+        result = result.and_then(|value| self.deferred.check().map(|()| value));
+        if result.is_ok() {
+            for (_, (tensor, handle)) in lock(&self.tensor_store).drain() {
+                self.session.add_tensor(&handle, tensor);
+            }
+        }
+        result
     }
 }
 
