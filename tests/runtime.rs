@@ -466,6 +466,39 @@ fn functions_that_call_each_other_go_with_their_session() {
 }
 
 #[test]
+fn functions_are_told_apart_by_all_of_their_attrs() {
+    let text = r#"
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        library { function {
+          signature { name: "Plus" input_arg { name: "x" type: DT_FLOAT } output_arg { name: "y" type: DT_FLOAT }
+            attr { name: "addend" type: "tensor" } }
+          node_def { name: "addend" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+            attr { key: "value" value { placeholder: "addend" } } }
+          node_def { name: "sum" op: "AddV2" input: "x" input: "addend:output:0"
+            attr { key: "T" value { type: DT_FLOAT } } }
+          ret { key: "y" value: "sum:z:0" } } }
+        versions { producer: 2474 }"#;
+    let def = kernlink::proto::graph_from_text(text).unwrap();
+    let mut graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    let x = graph.output("x").unwrap();
+    // They differ in the middle.
+    for (name, middle) in [("a", 1f32), ("b", 2.0)] {
+        let mut addend = [0f32; 99];
+        addend[50] = middle;
+        let attrs = [("addend".to_owned(), AttrValue::Tensor(Tensor::vector(&addend).unwrap()))].into();
+        let call = FunctionRef { name: "Plus".to_owned(), attrs };
+        let def = graph.registry().op("PartitionedCall").unwrap().def;
+        let mut builder = NodeBuilder::new(&mut graph, def);
+        builder.name(name).input_list([x]).attr("f", call).attr("Tout", vec![DataType::Float]);
+        builder.build().unwrap();
+    }
+    let session = Session::with_options(graph, &SessionOptions::new().threads(1)).unwrap();
+    let sums = session.run(&[("x", Tensor::vector(&[1f32; 99]).unwrap())], &["a", "b"], &[]).unwrap();
+    let middle = |sum: &Tensor| sum.as_slice::<f32>().unwrap()[50];
+    assert_eq!((middle(&sums[0]), middle(&sums[1])), (2.0, 3.0));
+}
+
+#[test]
 fn a_function_that_is_missing_is_named() {
     let mut graph = graph();
     let call = FunctionRef { name: "Absent".to_owned(), ..FunctionRef::default() };

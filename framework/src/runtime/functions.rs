@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
+use prost::Message;
+
 use super::executor::{Place, Run, Running};
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions, Request};
-use crate::attr::FunctionRef;
+use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::proto;
 use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
 use crate::tensor::{ResourceHandle, Tensor};
 
@@ -32,7 +35,8 @@ pub(super) struct Functions {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
-    function: String,
+    /// The name and the attrs, as bytes: as text, long tensors are shortened.
+    function: Vec<u8>,
     device: String,
 }
 
@@ -71,7 +75,8 @@ impl Functions {
     /// A function as it is called within other bodies.
     fn within(&self, outer: Option<&Arc<Within>>, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>> {
         let (arguments, results) = self.graph.function_dtypes(call)?;
-        let key = Key { function: format!("{} {:?}", call.name, call.attrs), device: device.to_owned() };
+        let function = proto::attr_to_proto(&AttrValue::Func(call.clone()))?.encode_to_vec();
+        let key = Key { function, device: device.to_owned() };
         if self.graph.is_stateful_function(&call.name) {
             let around = std::iter::successors(outer, |within| within.outer.as_ref()).find(|within| within.key == key);
             if let Some(body) = around.map(|within| within.body.clone()).filter(|body| body.strong_count() > 0) {
