@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex};
 
 use super::constants;
+use super::draft::{Act, Draft, Own};
 use super::frames::{self, ROOT, Step};
 use super::locate::{Places, Transfer, Uploads};
 use super::{Action, Edge, External, FeedInfo, NONE, Plan, PlanNode, ReferenceInput, Request, Source};
@@ -13,7 +14,7 @@ use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
 use crate::graph::{Graph, Node, NodeId, Output};
-use crate::kernel::{DynKernel, HostSlots, KernelDef, NodeMemory, RawConstruction, Surroundings};
+use crate::kernel::{DynKernel, KernelDef, NodeMemory, RawConstruction, Surroundings};
 use crate::op::{OpDef, Signature};
 use crate::registry::NodeQuery;
 use crate::runtime::partial::{FeedLater, FetchEarly};
@@ -108,77 +109,8 @@ fn waited_for(graph: &Graph, needed: &[NodeId], free: &HashSet<NodeId>) -> HashS
     waiting.flat_map(|&id| graph.node(id).control_inputs.iter().copied()).collect()
 }
 
-/// A node of a plan to be.
-pub(super) struct Draft {
-    pub(super) id: NodeId,
-    pub(super) act: Act,
-    pub(super) device: u32,
-    pub(super) memory: Option<Box<NodeMemory>>,
-    /// What it has in host memory, if the device has its own.
-    pub(super) slots: Option<Box<HostSlots>>,
-    /// What it is, if that is not the graph's node.
-    pub(super) own: Option<Box<Own>>,
-    pub(super) inputs: Vec<Source>,
-    pub(super) controls: Vec<u32>,
-}
-
-impl Draft {
-    pub(super) fn of(id: NodeId, act: Act, device: u32, inputs: Vec<Source>, controls: Vec<u32>) -> Draft {
-        Draft { id, act, device, memory: None, slots: None, own: None, inputs, controls }
-    }
-}
-
 /// A kernel for a node, and what is known of the node's memory.
 pub(super) type Made = (Arc<dyn DynKernel>, Option<Box<NodeMemory>>);
-
-/// What a node is that the graph does not have.
-pub(super) struct Own {
-    pub(super) name: String,
-    pub(super) op: &'static OpDef,
-    pub(super) signature: Arc<Signature>,
-}
-
-/// What a draft does.
-pub(super) enum Act {
-    Kernel(Arc<dyn DynKernel>),
-    Forward,
-    Switch { by_index: bool },
-    Merge,
-    Enter { name: String, constant: bool, parallel_iterations: u32 },
-    Exit,
-    NextIteration,
-    ControlTrigger,
-}
-
-impl Act {
-    /// What the runtime does itself; `None` for nodes that have a kernel.
-    fn of(node: &Node) -> Result<Option<Act>> {
-        let plain = |act| Ok(Some(act));
-        match &*node.op.def.name {
-            "Switch" | "RefSwitch" => plain(Act::Switch { by_index: false }),
-            "_SwitchN" => plain(Act::Switch { by_index: true }),
-            "Merge" | "RefMerge" => plain(Act::Merge),
-            "Exit" | "RefExit" => plain(Act::Exit),
-            "NextIteration" | "RefNextIteration" => plain(Act::NextIteration),
-            "LoopCond" | "NoOp" => plain(Act::Forward),
-            "ControlTrigger" => plain(Act::ControlTrigger),
-            "Enter" | "RefEnter" => Act::enter(&node.attrs).map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    fn enter(attrs: &AttrMap) -> Result<Act> {
-        let parallel_iterations: i64 = attrs.required("parallel_iterations")?;
-        let parallel_iterations = u32::try_from(parallel_iterations).ok().filter(|&n| n > 0).ok_or_else(|| {
-            Error::invalid_argument(format!("parallel_iterations must be at least 1, not {parallel_iterations}"))
-        })?;
-        let name = match attrs.get("frame_name") {
-            Some(AttrValue::String(name)) => String::from_utf8_lossy(name.as_bytes()).into_owned(),
-            _ => return Err(Error::invalid_argument("attr `frame_name` is missing")),
-        };
-        Ok(Act::Enter { name, constant: attrs.required("is_constant")?, parallel_iterations })
-    }
-}
 
 pub(super) struct Builder<'b> {
     pub(super) graph: &'b Graph,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Source;
-use super::build::Draft;
+use super::draft::Draft;
 use crate::error::{Error, Result};
 
 /// The frame of what is in no loop.

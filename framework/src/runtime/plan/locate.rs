@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use super::Source;
-use super::build::{Act, Builder, Draft, Own};
+use super::build::Builder;
+use super::draft::{Act, Draft, Own};
 use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::dtype::DataType;

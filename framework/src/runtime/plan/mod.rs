@@ -3,6 +3,7 @@
 
 mod build;
 mod constants;
+mod draft;
 mod frames;
 mod locate;
 
