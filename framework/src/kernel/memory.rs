@@ -3,7 +3,7 @@
 use super::KernelDef;
 use crate::attr::{AttrMap, AttrValue};
 use crate::dtype::DataType;
-use crate::op::{OpDef, Signature};
+use crate::op::{InOutType, OpDef, Signature};
 
 /// Where a tensor of a node lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +31,11 @@ impl NodeMemory {
     /// That of a node of `op` with this kernel; `None` if there is nothing to be known. What does not fit the node is
     /// passed over.
     pub fn of(kernel: &KernelDef, op: &OpDef, attrs: &AttrMap, signature: &Signature) -> Option<NodeMemory> {
-        let hosted = |names: Vec<&str>, ranges: &[std::ops::Range<usize>]| -> Vec<usize> {
-            let is_host = |name: &str| kernel.host_memory.contains(&name);
-            names
-                .into_iter()
-                .zip(ranges)
-                .filter(|(name, _)| is_host(name))
-                .flat_map(|(_, range)| range.clone())
-                .collect()
+        let slots = kernel.host_slots(op, signature);
+        // Of the others the dtype tells.
+        let hosted = |slots: &[InOutType], is_on_host: &[bool]| -> Vec<usize> {
+            let named = |&index: &usize| is_on_host[index] && slots[index].dtype.is_pod();
+            (0..slots.len()).filter(named).collect()
         };
         let pairs = |name: &str| -> Vec<(usize, usize)> {
             let Some(AttrValue::ListInt(list)) = attrs.get(name) else { return Vec::new() };
@@ -51,8 +48,8 @@ impl NodeMemory {
             input < inputs && output < outputs && !never_forwarded.contains(&output)
         };
         let memory = NodeMemory {
-            host_inputs: hosted(op.inputs.iter().map(|arg| &*arg.name).collect(), &signature.input_ranges),
-            host_outputs: hosted(op.outputs.iter().map(|arg| &*arg.name).collect(), &signature.output_ranges),
+            host_inputs: hosted(&signature.inputs, &slots.inputs),
+            host_outputs: hosted(&signature.outputs, &slots.outputs),
             kept: pairs("_forward_input").into_iter().filter(fits).collect(),
             never_forwarded,
         };
@@ -77,12 +74,26 @@ impl NodeMemory {
     }
 }
 
-/// Strings and handles are always found on the host.
+/// Strings, handles and variants are always found on the host.
 fn memory_type(dtype: DataType, hosted: &[usize], index: usize) -> MemoryType {
-    let is_host = matches!(dtype, DataType::String | DataType::Resource) || hosted.contains(&index);
+    let is_host = !dtype.is_pod() || hosted.contains(&index);
     if is_host { MemoryType::Host } else { MemoryType::Device }
 }
 
 pub(super) fn memory_without_plan(dtype: DataType) -> MemoryType {
     memory_type(dtype, &[], 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_device_holds_is_on_the_host() {
+        for dtype in [DataType::String, DataType::Resource, DataType::Variant] {
+            assert_eq!(memory_type(dtype, &[], 0), MemoryType::Host, "{dtype}");
+        }
+        assert_eq!(memory_type(DataType::Int32, &[1], 0), MemoryType::Device);
+        assert_eq!(memory_type(DataType::Int32, &[1], 1), MemoryType::Host);
+    }
 }
