@@ -512,6 +512,14 @@ fn run_kernel(
 
 /// Takes in what another thread says.
 pub(super) fn receive(run: &Arc<Run>, state: &mut State, message: Message) {
+    // Whoever waits for a function's run may have left it, and the step have ended without it: what is under way ends, and
+    // nothing else begins.
+    if state.error.is_none()
+        && let Err(error) = run.step.cancellation().check()
+    {
+        state.error = Some(error);
+        stop(state);
+    }
     match message {
         Message::Done { node: index, iteration, outputs, nanoseconds } => {
             state.in_flight -= 1;
@@ -520,12 +528,8 @@ pub(super) fn receive(run: &Arc<Run>, state: &mut State, message: Message) {
             finish(run, state, node, iteration, outputs);
         }
         Message::Wake(position) => poll(run, state, position),
-        Message::Cancelled => {
-            if let Err(error) = run.step.cancellation().check() {
-                state.error.get_or_insert(error);
-                stop(state);
-            }
-        }
+        // It has been looked at.
+        Message::Cancelled => {}
     }
 }
 

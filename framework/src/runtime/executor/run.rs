@@ -64,7 +64,7 @@ pub(super) enum Message {
     Done { node: u32, iteration: u32, outputs: Result<Outputs>, nanoseconds: u32 },
     /// The node that waits at this position is to be looked at.
     Wake(u32),
-    /// The step was cancelled.
+    /// The step was cancelled: there is nothing else to tell.
     Cancelled,
 }
 
