@@ -514,7 +514,7 @@ fn a_function_that_is_missing_is_named() {
 
 // ---- graphs of which something never runs, or too often ----
 
-/// Nodes of a graph in a line each: `name = Op(inputs) attrs`, all of floats.
+/// Nodes of a graph in a line each: `name = Op(inputs) attrs`, all of floats but where it says otherwise.
 fn lines(text: &str) -> Graph {
     let mut proto = String::from("versions { producer: 2474 }\n");
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -524,8 +524,11 @@ fn lines(text: &str) -> Graph {
         let inputs: Vec<&str> = inputs.split(',').map(str::trim).filter(|input| !input.is_empty()).collect();
         let inputs_text: String = inputs.iter().map(|input| format!("input: \"{input}\" ")).collect();
         let data = inputs.iter().filter(|input| !input.starts_with('^')).count();
-        let is_bool = attrs.trim() == "bool";
-        let dtype = if is_bool { "DT_BOOL" } else { "DT_FLOAT" };
+        let dtype = match attrs.trim() {
+            "bool" => "DT_BOOL",
+            attrs if attrs.ends_with("resource") => "DT_RESOURCE",
+            _ => "DT_FLOAT",
+        };
         let attr = |key: &str, value: String| format!("attr {{ key: \"{key}\" value {{ {value} }} }} ");
         let t = || attr("T", format!("type: {dtype}"));
         let attrs = match op {
@@ -536,9 +539,16 @@ fn lines(text: &str) -> Graph {
             }
             "Enter" => {
                 let (frame, constant) = attrs.trim().split_once(' ').unwrap_or((attrs.trim(), ""));
-                let is_constant = attr("is_constant", format!("b: {}", constant == "constant"));
+                let is_constant = attr("is_constant", format!("b: {}", constant.starts_with("constant")));
                 t() + &attr("frame_name", format!("s: \"{frame}\"")) + &is_constant
             }
+            "VarHandleOp" => {
+                let shape = attr("shape", "shape { unknown_rank: true }".to_owned());
+                attr("dtype", "type: DT_FLOAT".to_owned())
+                    + &shape
+                    + &attr("shared_name", format!("s: \"{}\"", attrs.trim()))
+            }
+            "ReadVariableOp" | "AssignVariableOp" => attr("dtype", format!("type: {dtype}")),
             "Merge" => t() + &attr("N", format!("i: {data}")),
             "LoopCond" | "NoOp" | "ControlTrigger" | "Slow" => String::new(),
             _ => t(),
@@ -622,6 +632,38 @@ fn a_loop_that_does_not_end_is_gone_with_its_run() {
         for _ in 0..3 {
             let y = session.run(&[("x", scalar(2.0))], &["end"], &["never"]).unwrap();
             assert_eq!(y[0].to_scalar::<f32>().unwrap(), 2.0);
+        }
+    });
+}
+
+#[test]
+fn a_loop_goes_round_until_something_else_has_happened() {
+    // What ends the loop is done by nodes that wait for nothing, or for what takes long.
+    let text = "x = Placeholder()
+        mine = VarHandleOp() flag
+        e = Enter(x) loop
+        v = Enter(mine) loop constant resource
+        limit = Enter(x) loop constant
+        m = Merge(e, n)
+        flag = ReadVariableOp(v, ^m)
+        goes = Less(flag, limit)
+        s = Switch(m, goes)
+        n = NextIteration(s:1)
+        out = Exit(s)
+        yours = VarHandleOp() flag
+        set = AssignVariableOp(yours, x)
+        slow = Slow(x)
+        too = Slow(x)
+        later = AssignVariableOp(yours, slow, ^too)";
+    on_threads(&lines(text), |session| {
+        let (zero, one) = ([("x", scalar(0.0))], [("x", scalar(1.0))]);
+        for target in ["set", "later"] {
+            for _ in 0..3 {
+                session.run(&zero, &[], &["set"]).unwrap();
+                let options = RunOptions::new().timeout(Duration::from_secs(20));
+                let y = session.run_with(&one, &["out"], &[target], &options).unwrap();
+                assert_eq!(y[0].to_scalar::<f32>().unwrap(), 1.0, "{target}");
+            }
         }
     });
 }

@@ -1,14 +1,13 @@
 //! Running nodes.
 
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use smallvec::{SmallVec, smallvec};
 
 use super::run::{Message, Run, SAMPLE, Task};
 use super::state::{Ready, State};
-use super::wait::{Outputs, Waiting, Waker};
+use super::wait::{self, Outputs};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::kernel::{DynKernel, RawContext, RunInfo};
 use crate::runtime::plan::{Action, NONE, Plan, PlanNode, Source};
@@ -31,27 +30,32 @@ pub(super) fn run_ready(run: &Arc<Run>, state: &mut State) {
             run_here(run, state, last);
             continue;
         }
-        let pool = run.pool();
-        for ready in std::mem::take(&mut state.expensive) {
-            let task = take_task(run, state, ready);
-            state.in_flight += 1;
-            let run = run.clone();
-            let work = move || {
-                let _at_work = run.step.begin_work();
-                run.guarded(|| {
-                    let message = run_task(&run, task);
-                    run.finished(message);
-                });
-            };
-            match pool {
-                Some(pool) => pool.spawn(work),
-                // Without a pool nothing is put aside as expensive.
-                None => work(),
-            }
-        }
+        give_to_pool(run, state);
         state.own_task = Some(take_task(run, state, last));
         state.in_flight += 1;
         return;
+    }
+}
+
+/// Has threads of the pool run what was put aside.
+fn give_to_pool(run: &Arc<Run>, state: &mut State) {
+    let pool = run.pool();
+    for ready in std::mem::take(&mut state.expensive) {
+        let task = take_task(run, state, ready);
+        state.in_flight += 1;
+        let run = run.clone();
+        let work = move || {
+            let _at_work = run.step.begin_work();
+            run.guarded(|| {
+                let message = run_task(&run, task);
+                run.finished(message);
+            });
+        };
+        match pool {
+            Some(pool) => pool.spawn(work),
+            // Without a pool nothing is put aside as expensive.
+            None => work(),
+        }
     }
 }
 
@@ -103,11 +107,21 @@ fn measured(state: &mut State, node: &PlanNode, nanoseconds: u32) {
     }
 }
 
-/// Ends the run early if its step was cancelled or its time is up.
+/// Ends the run early if its step was cancelled or its time is up. If it goes on, so does what waits until nothing is ready
+/// any more: a loop may go round until something else in the run has happened.
 #[cold]
-fn look(run: &Run, state: &mut State) {
+fn look(run: &Arc<Run>, state: &mut State) {
     if let Err(error) = run.step.check() {
         state.error.get_or_insert(error);
+        return;
+    }
+    for message in run.take_messages() {
+        receive(run, state, message);
+    }
+    give_to_pool(run, state);
+    // The oldest has its turn.
+    if let [oldest, .., newest] = &mut state.ready[..] {
+        std::mem::swap(oldest, newest);
     }
 }
 
@@ -124,7 +138,7 @@ fn stop(state: &mut State) {
 
 /// Notes an error, the first one as that of the run, and ends the step early.
 #[cold]
-fn fail(run: &Run, state: &mut State, node: &PlanNode, error: Error) {
+pub(super) fn fail(run: &Run, state: &mut State, node: &PlanNode, error: Error) {
     if state.error.is_none() {
         let device = run.plan.devices[node.device as usize].name();
         let error = match run.step.cancellation().reason() {
@@ -152,7 +166,7 @@ fn step(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode) {
     }
     let done = match &node.action {
         Action::Compute(kernel) => compute(run, state, iteration, node, kernel),
-        Action::Wait(kernel) => return wait(run, state, ready, node, kernel.clone()),
+        Action::Wait(kernel) => return wait::wait(run, state, ready, node, kernel.clone()),
         _ => control(run, state, ready, node),
     };
     match done {
@@ -190,7 +204,7 @@ fn compute_dead(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode
 
 /// Fills in the inputs that are no outputs of other nodes.
 #[inline(always)]
-fn fill(run: &Run, node: &PlanNode, slots: &mut [Option<Tensor>], first: u32) -> Result<()> {
+pub(super) fn fill(run: &Run, node: &PlanNode, slots: &mut [Option<Tensor>], first: u32) -> Result<()> {
     if node.is_filled {
         return Ok(());
     }
@@ -231,7 +245,7 @@ fn read_references(node: &PlanNode, inputs: &mut [Option<Tensor>]) -> Result<()>
 
 /// Where a node runs.
 #[inline]
-fn info<'r>(
+pub(super) fn info<'r>(
     plan: &'r Plan,
     step: &'r Arc<Step>,
     depth: u32,
@@ -347,7 +361,7 @@ fn compute_into(
 
 /// Notes that a node has run.
 #[cold]
-fn record(
+pub(super) fn record(
     plan: &Plan,
     step: &Step,
     depth: u32,
@@ -463,7 +477,7 @@ fn chosen(choice: &Tensor, by_index: bool, outputs: usize) -> Result<usize> {
 // ---- on other threads ----
 
 /// A node with its inputs, for another thread.
-fn take_task(run: &Run, state: &mut State, ready: Ready) -> Task {
+pub(super) fn take_task(run: &Run, state: &mut State, ready: Ready) -> Task {
     let node = &run.plan.nodes[ready.node as usize];
     let slots = &mut state.iterations[ready.iteration as usize].slots;
     let inputs = slots[node.inputs.start as usize..node.inputs.end as usize].iter_mut().map(Option::take).collect();
@@ -527,13 +541,13 @@ pub(super) fn receive(run: &Arc<Run>, state: &mut State, message: Message) {
             measured(state, node, nanoseconds);
             finish(run, state, node, iteration, outputs);
         }
-        Message::Wake(position) => poll(run, state, position),
+        Message::Wake(position) => wait::poll(run, state, position),
         // It has been looked at.
         Message::Cancelled => {}
     }
 }
 
-fn finish(run: &Run, state: &mut State, node: &PlanNode, iteration: u32, outputs: Result<Outputs>) {
+pub(super) fn finish(run: &Run, state: &mut State, node: &PlanNode, iteration: u32, outputs: Result<Outputs>) {
     if state.error.is_some() {
         return;
     }
@@ -542,58 +556,4 @@ fn finish(run: &Run, state: &mut State, node: &PlanNode, iteration: u32, outputs
         Ok(()) => state.done(&run.plan, iteration),
         Err(error) => fail(run, state, node, error),
     }
-}
-
-// ---- kernels that wait ----
-
-/// Runs a kernel that may wait.
-fn wait(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode, kernel: Arc<dyn DynKernel>) {
-    let Task { mut inputs, position, .. } = take_task(run, state, ready);
-    if let Err(error) = fill(run, node, &mut inputs, node.inputs.start) {
-        return fail(run, state, node, error);
-    }
-    let (plan, step, depth, index) = (run.plan.clone(), run.step.clone(), run.depth, ready.node as usize);
-    let future = Box::pin(async move {
-        let node = &plan.nodes[index];
-        let mut outputs: Outputs = smallvec![None; node.outputs.len()];
-        let info = info(&plan, &step, depth, node, position);
-        let pool = plan.pools[node.device as usize].as_deref();
-        let signature = (node.op, &*node.signature);
-        let mut context = RawContext::in_run(&node.name, signature, &mut inputs, &mut outputs, pool, info);
-        let begun = step.stats().map(|_| Begun::now());
-        kernel.compute_async(&mut context).await?;
-        if let Some(begun) = begun {
-            let own = (context.temp_memory_allocated(), context.persistent_memory_allocated());
-            record(&plan, &step, depth, node, (begun, own), &outputs);
-        }
-        Ok(outputs)
-    });
-    let position = state.free_waiting.pop().unwrap_or_else(|| {
-        state.waiting.push(None);
-        state.waiting.len() as u32 - 1
-    });
-    state.waiting[position as usize] = Some(Waiting { node: ready.node, iteration: ready.iteration, future });
-    poll(run, state, position);
-}
-
-/// Looks whether a kernel has done waiting.
-fn poll(run: &Arc<Run>, state: &mut State, position: u32) {
-    let Some(mut waiting) = state.waiting.get_mut(position as usize).and_then(Option::take) else { return };
-    let waker = Arc::new(Waker { run: Arc::downgrade(run), position }).into();
-    let mut context = Context::from_waker(&waker);
-    let polled = {
-        let _at_work = at_work(run.plan.nodes[waiting.node as usize].op);
-        catch_panic("the kernel", || Ok(waiting.future.as_mut().poll(&mut context)))
-    };
-    let outputs = match polled {
-        Ok(Poll::Pending) => {
-            state.waiting[position as usize] = Some(waiting);
-            return;
-        }
-        Ok(Poll::Ready(outputs)) => outputs,
-        Err(error) => Err(error),
-    };
-    state.free_waiting.push(position);
-    let node = &run.plan.nodes[waiting.node as usize];
-    finish(run, state, node, waiting.iteration, outputs);
 }

@@ -198,10 +198,16 @@ impl Run {
         state.count = self.first_sample;
         // Nothing runs of what was cancelled before it began.
         state.error = self.step.cancellation().check().err();
-        for &node in &self.plan.initial {
-            state.ready.push(Ready { node, iteration: TOP, is_dead: false });
+        let initial = |&node: &u32| Ready { node, iteration: TOP, is_dead: false };
+        if self.plan.branches {
+            // A loop may wait for what others do.
+            state.ready.extend(self.plan.initial.iter().rev().map(initial));
+            return self.drive(state);
+        }
+        for node in &self.plan.initial {
+            state.ready.push(initial(node));
             // Cheap nodes run at once: the list of what is ready stays short.
-            if !self.plan.nodes[node as usize].is_expensive() {
+            if !self.plan.nodes[*node as usize].is_expensive() {
                 node::run_cheap(self, &mut state);
             }
         }
@@ -294,6 +300,11 @@ impl Run {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// What others have left.
+    pub(super) fn take_messages(&self) -> Vec<Message> {
+        std::mem::take(&mut lock(&self.shared).messages)
     }
 
     /// Leaves the message of a task that this thread of the pool has run, and goes on with the run if nobody does.
