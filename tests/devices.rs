@@ -688,6 +688,14 @@ const LIBRARY: &str = r#"library {
         node_def { name: "sum" op: "AddV2" input: "read:value:0" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
         ret { key: "r" value: "sum:z:0" }
     }
+    function {
+        signature { name: "Scale" input_arg { name: "x" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
+        node_def { name: "scales" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value {
+            tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4 } } float_val: 1 float_val: 2 float_val: 3 float_val: 4 } } } }
+        node_def { name: "scaled" op: "Mul" input: "x" input: "scales:output:0"
+            attr { key: "T" value { type: DT_FLOAT } } }
+        ret { key: "r" value: "scaled:z:0" }
+    }
 }
 "#;
 
@@ -709,6 +717,23 @@ fn functions_run_where_their_kernels_are_best() {
             stats.map(|stats| stats.device.clone()).unwrap_or_default()
         };
         assert_eq!(["twice", "less", "host"].map(of), ["/device:GPU:0", "/device:GPU:0", "/device:CPU:0"]);
+    });
+}
+
+#[test]
+fn a_function_that_the_device_had_no_room_for_is_tried_again() {
+    let text = "
+        x = Placeholder() dtype=float
+        call = PartitionedCall(x) Tin=[float] Tout=[float] f=&Scale";
+    on(&graph_with(text, LIBRARY), &[], |session, device| {
+        device.most_bytes.store(8, Ordering::SeqCst);
+        for _ in 0..2 {
+            let error = session.run(&[one()], &["call"], &[]).unwrap_err();
+            assert_eq!((error.code(), node_of(&error)), (Code::ResourceExhausted, "scales"), "{error}");
+        }
+        device.most_bytes.store(usize::MAX, Ordering::SeqCst);
+        let answer = session.run(&[one()], &["call"], &[]).unwrap();
+        assert_eq!(answer[0].as_slice::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
     });
 }
 

@@ -107,6 +107,7 @@ impl Functions {
             call: call.clone(),
             device: device.to_owned(),
             plan: OnceLock::new(),
+            planning: Mutex::default(),
             arguments,
             results,
         }
@@ -138,17 +139,33 @@ struct Body {
     call: FunctionRef,
     /// The device of the call.
     device: String,
-    plan: OnceLock<Result<Arc<Plan>>>,
+    plan: OnceLock<Arc<Plan>>,
+    /// Held by whoever makes the plan.
+    planning: Mutex<()>,
     arguments: Vec<DataType>,
     results: Vec<DataType>,
 }
 
 impl Body {
     fn plan(&self, arguments: &[Tensor]) -> Result<Arc<Plan>> {
-        self.plan.get_or_init(|| self.make_plan(arguments).map(Arc::new)).clone()
+        match self.plan.get() {
+            Some(plan) => Ok(plan.clone()),
+            None => self.first_plan(arguments),
+        }
     }
 
+    /// The plan, once for all who ask at the same time. One that cannot be made is tried again by the next call: memory may
+    /// be free then.
     #[cold]
+    fn first_plan(&self, arguments: &[Tensor]) -> Result<Arc<Plan>> {
+        let _turn = lock(&self.planning);
+        if let Some(plan) = self.plan.get() {
+            return Ok(plan.clone());
+        }
+        let plan = Arc::new(self.make_plan(arguments)?);
+        Ok(self.plan.get_or_init(|| plan).clone())
+    }
+
     fn make_plan(&self, arguments: &[Tensor]) -> Result<Plan> {
         let shared = self.shared.upgrade().ok_or_else(outlived)?;
         let body = shared.graph.function_body(&self.call)?;
