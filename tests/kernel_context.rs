@@ -300,6 +300,14 @@ fn a_run_waits_for_what_was_deferred() {
     }
     assert_eq!(session.run(&[], &["panics"], &[]).unwrap_err().code(), Code::Internal);
     session.run(&[], &["well"], &[]).unwrap();
+    // So does one whose fetches go one by one.
+    for (name, expected) in [("well", None), ("badly", Some(Code::DataLoss))] {
+        WENT_ON.store(false, Ordering::SeqCst);
+        let run = session.partial_run_setup(&[], &[name], &[]).unwrap();
+        let result = run.run(&[], &[name]);
+        assert!(WENT_ON.load(Ordering::SeqCst), "{name}: the partial run has ended too early");
+        assert_eq!(result.err().map(|error| error.code()), expected);
+    }
     // An op that runs at once does so, too.
     let (registry, device) = (kernlink::registry().unwrap(), CpuDevice::new(2).unwrap());
     let eager = |fails: bool, panics: bool| {

@@ -181,7 +181,11 @@ impl PartialRun {
         let waited = block_on_until(wait, deadline, || self.step.time_out());
         drop(on_cancel);
         self.step.set_deadline(None);
-        if let Err(error) = waited {
+        let ended = match state.result.take() {
+            Some(result) => state.result.insert(self.step.end(result)).clone(),
+            None => Ok(()),
+        };
+        if let Err(error) = waited.and(ended) {
             // What is there already can be fetched later.
             for (tensor, &index) in fetched.into_iter().zip(&wanted).filter(|(tensor, _)| tensor.is_some()) {
                 self.step.rendezvous().send(&fetch_key(index), tensor)?;
