@@ -161,7 +161,8 @@ pub(crate) fn check(
     // TensorFlow's own inference contradicts its kernels for these, and ours is like it.
     let lenient = matches!(
         case.op.as_str(),
-        "PlaceholderWithDefault"
+        "AccumulateNV2"
+            | "PlaceholderWithDefault"
             | "FusedBatchNorm"
             | "FusedBatchNormV2"
             | "ResourceConditionalAccumulator"
