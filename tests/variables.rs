@@ -330,3 +330,32 @@ fn a_fetched_reference_shows_the_updates_of_its_run() {
     let run = session.partial_run_setup(&[], &["v"], &[]).unwrap();
     assert_eq!(last(&run.run(&[], &["v"]).unwrap()[0]), 3.0);
 }
+
+/// TensorFlow 1's `with control_dependencies([assign_add(v, one)]): ...` of what was read from a variable before: the read
+/// hands on the variable's memory, and the update shows in it.
+#[test]
+fn what_waits_for_an_update_sees_it_through_a_read() {
+    let named = |name: &str, op: &str, inputs: &[&str]| node(name, op, inputs, &[("T", FLOAT)]);
+    let session = session(vec![
+        node("v", "VariableV2", &[], &[("dtype", FLOAT), ("shape", AttrValue::Shape(PartialShape::unknown()))]),
+        constant("five", Tensor::scalar(5f32)),
+        constant("one", Tensor::scalar(1f32)),
+        named("start", "Assign", &["v", "five"]),
+        named("read", "Identity", &["v"]),
+        named("add", "AssignAdd", &["v", "one"]),
+        named("same", "Identity", &["read", "^add"]),
+        named("twice", "AddV2", &["read", "read", "^add"]),
+        named("once_more", "AssignAdd", &["v", "one", "^same", "^twice"]),
+        named("after", "AddV2", &["read", "one", "^once_more"]),
+    ]);
+    let error = session.run(&[], &["same"], &[]).unwrap_err();
+    assert_eq!(error.code(), Code::FailedPrecondition, "{error}");
+    assert!(error.message().contains("Attempting to use uninitialized value v"), "{error}");
+    session.run(&[], &[], &["start"]).unwrap();
+    for step in 0..20 {
+        let before = 5.0 + 2.0 * step as f32;
+        let seen = session.run(&[], &["same", "twice", "after"], &[]).unwrap();
+        let seen: Vec<f32> = seen.iter().map(|tensor| tensor.to_scalar().unwrap()).collect();
+        assert_eq!(seen, [before + 1.0, 2.0 * (before + 1.0), before + 3.0]);
+    }
+}

@@ -175,7 +175,7 @@ impl Builder<'_> {
             Act::Forward => !inputs.is_empty(),
             _ => false,
         };
-        if hands_on && controls.is_empty() && late.is_empty() && self.is_dispensable(id, node, &inputs) {
+        if hands_on && controls.is_empty() && late.is_empty() && self.is_dispensable(id, &inputs) {
             for (index, &source) in inputs.iter().enumerate() {
                 self.define(Output { node: id, index }, source);
             }
@@ -224,13 +224,9 @@ impl Builder<'_> {
         Source::Constant(self.constants.len() as u32 - 1)
     }
 
-    /// Whether nothing is lost if a node that hands its inputs on is left out.
-    fn is_dispensable(&self, id: NodeId, node: &Node, inputs: &[Source]) -> bool {
-        // A read of a reference happens when the node runs, and not later.
-        let reads = node.inputs.iter().zip(&node.signature.inputs).any(|(&input, slot)| {
-            !slot.is_ref
-                && self.graph.node(input.node).signature.outputs.get(input.index).is_some_and(|from| from.is_ref)
-        });
+    /// Whether nothing is lost if a node that hands its inputs on is left out. One that reads a reference hands on the
+    /// variable's memory: what takes its output sees the value of the time when it runs itself.
+    fn is_dispensable(&self, id: NodeId, inputs: &[Source]) -> bool {
         // Whether a switch's output is alive only who takes it knows.
         let of_switch = |source: &Source| match source {
             Source::Node { node, .. } => matches!(
@@ -239,8 +235,7 @@ impl Builder<'_> {
             ),
             _ => false,
         };
-        let is_told_apart = self.waited_for.contains(&id) && inputs.iter().any(of_switch);
-        !reads && !is_told_apart
+        !(self.waited_for.contains(&id) && inputs.iter().any(of_switch))
     }
 
     /// Gives the outputs of a node without a kernel sources, of a plan that will not be.
@@ -570,17 +565,28 @@ impl Builder<'_> {
         if draft.own.is_some() || draft.inputs.len() != node.inputs.len() {
             return Box::default();
         }
-        let inputs = node.inputs.iter().zip(&node.signature.inputs).enumerate();
-        let references = inputs.filter(|(index, (input, _))| {
-            let from = &self.graph.node(input.node).signature.outputs[input.index];
-            from.is_ref && matches!(draft.inputs[*index], Source::Node { .. })
-        });
-        let references = references.map(|(index, (&input, slot))| ReferenceInput {
-            index: index as u32,
-            is_read: !slot.is_ref,
-            is_initialized: !node.op.def.allows_uninitialized_input,
-            source: self.graph.output_name(input),
+        let inputs = draft.inputs.iter().zip(&node.signature.inputs).enumerate();
+        let references = inputs.filter_map(|(index, (&source, slot))| {
+            let source = self.reference(source)?;
+            Some(ReferenceInput {
+                index: index as u32,
+                is_read: !slot.is_ref,
+                is_initialized: !slot.is_ref || !node.op.def.allows_uninitialized_input,
+                source: self.graph.output_name(source),
+            })
         });
         references.filter(|reference| reference.is_read || reference.is_initialized).collect()
+    }
+    /// The output that a source is, or was before it was brought over, if that is a reference.
+    fn reference(&self, source: Source) -> Option<Output> {
+        let Source::Node { node, output } = source else { return None };
+        let draft = self.drafts.get(node as usize)?;
+        let outputs = &self.graph.node(draft.id).signature.outputs;
+        let index = match &draft.own {
+            None => output as usize,
+            // One without a value goes as it is: its reader decides whether that is a fault.
+            Some(_) => outputs.iter().position(|slot| slot.is_ref)?,
+        };
+        outputs.get(index)?.is_ref.then_some(Output { node: draft.id, index })
     }
 }
