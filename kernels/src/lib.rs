@@ -70,7 +70,7 @@ pub const KERNELS: usize = 90
     + if cfg!(feature = "lookup") { 51 } else { 0 }
     + if cfg!(feature = "random") { 144 } else { 0 }
     + if cfg!(feature = "sparse") { 294 } else { 0 }
-    + if cfg!(feature = "state") { 58 } else { 0 }
+    + if cfg!(feature = "state") { 61 } else { 0 }
     + if cfg!(feature = "string") { 31 } else { 0 }
     + if cfg!(feature = "training") { 57 } else { 0 };
 

@@ -46,13 +46,18 @@ pub(super) fn spread_program() -> Program {
         )
 }
 
+/// Sets all elements to the one of `value`, which is on the device.
+pub(super) fn fill_with(on: &Mover<'_>, target: &Tensor, value: &Tensor) -> Result<()> {
+    let bytes = Unit::of(value.dtype())?.bytes() as u32;
+    on.run(Variant::Spread, &[value, target], &[bytes], vectors(target))
+}
+
 pub(super) fn fill_shape(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let shape = Shape::from_dims(&vector_or_scalar(ctx.input_at(0)?, "dims")?)?;
     let value = ctx.input_at(1)?;
     ensure_single(value, "value")?;
     let output = on.output(ctx, 0, shape)?;
-    let bytes = Unit::of(value.dtype())?.bytes() as u32;
-    on.run(Variant::Spread, &[value, &output], &[bytes], vectors(&output))?;
+    fill_with(on, &output, value)?;
     ctx.set_output_at(0, output)
 }
 
@@ -78,7 +83,7 @@ pub(super) fn ones_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Res
 
 pub(super) const PROGRESSIONS: [Scalar; 3] = [Scalar::F32, Scalar::F16, Scalar::I64];
 
-/// The program of `start + i * delta`.
+/// The program of `start + i * delta`. Halves are joined without a sign: naga extends that of a `u32` which becomes an `i64`.
 pub(super) fn range_program(scalar: Scalar) -> Program {
     let program = Program::builder(format!("range of {scalar:?}")).write("y", scalar);
     if scalar == Scalar::I64 {
@@ -89,7 +94,7 @@ pub(super) fn range_program(scalar: Scalar) -> Program {
             .param("delta_high", "u32")
             .build(
                 Entry::Elements,
-                "fn whole(low: u32, high: u32) -> i64 {\n    return (i64(high) << 32u) | i64(low);\n}\n\
+                "fn whole(low: u32, high: u32) -> i64 {\n    return i64((u64(high) << 32u) | u64(low));\n}\n\
                  fn element(i: u32) {\n    y[i] = whole(params.start, params.start_high) + i64(i) * \
                  whole(params.delta, params.delta_high);\n}\n",
             );

@@ -13,7 +13,7 @@ use crate::shader::{ProgramBuilder, Scalar};
 
 /// The dtype of indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Index {
+pub(crate) enum Index {
     Narrow,
     Wide,
 }
@@ -21,7 +21,7 @@ pub(super) enum Index {
 impl Index {
     pub(super) const ALL: [Index; 2] = [Index::Narrow, Index::Wide];
 
-    pub(super) fn of(dtype: DataType) -> Result<Index> {
+    pub(crate) fn of(dtype: DataType) -> Result<Index> {
         match dtype {
             DataType::Int32 => Ok(Index::Narrow),
             DataType::Int64 => Ok(Index::Wide),
@@ -30,7 +30,7 @@ impl Index {
     }
 
     /// Declares the buffer `indices`, which is read by `index_at(place)`.
-    pub(super) fn read(self, program: ProgramBuilder) -> ProgramBuilder {
+    pub(crate) fn read(self, program: ProgramBuilder) -> ProgramBuilder {
         match self {
             Index::Narrow => program
                 .read("indices", Scalar::U32)

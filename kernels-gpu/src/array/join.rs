@@ -112,8 +112,10 @@ fn concat(on: &Mover<'_>, ctx: &mut RawContext<'_>, values: Range<usize>, axis: 
         ctx.take_input_at(only)?.reshaped(shape)?
     } else {
         let output = on.output(ctx, 0, shape)?;
-        let inputs = filled.into_iter().map(|index| ctx.input_at(index)).collect::<Result<Vec<_>>>()?;
-        join(on, &output, &inputs, first[..axis].iter().product())?;
+        if !filled.is_empty() {
+            let inputs = filled.into_iter().map(|index| ctx.input_at(index)).collect::<Result<Vec<_>>>()?;
+            join(on, &output, &inputs, first[..axis].iter().product())?;
+        }
         output
     };
     ctx.set_output_at(0, output)

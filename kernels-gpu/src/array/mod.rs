@@ -29,7 +29,9 @@ use kernlink::kernel::RawConstruction;
 use kernlink_ops as ops;
 
 use crate::shader::Program;
+pub(crate) use index::Index;
 use mover::Moving;
+use scatter::Merge;
 
 /// All programs of the family.
 pub(crate) fn programs() -> Vec<Program> {
@@ -174,6 +176,27 @@ moves! {
         gather::bad_indices_policy => scatter::tensor_sub;
     TensorScatterMax T { [f32, u32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
         gather::bad_indices_policy => scatter::tensor_max;
+    ResourceScatterUpdate dtype { [f32, u32, bool, i64] [f16; "f16"] } host ["resource"] where {
+        Tindices = [int32, int64]
+    }: |_| Ok(None) => scatter::scatter_rows;
+    ResourceScatterAdd dtype { [f32, u32, i64] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
+        |_| Ok(Some(Merge::Add)) => scatter::scatter_rows;
+    ResourceScatterSub dtype { [f32, u32, i64] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
+        |_| Ok(Some(Merge::Sub)) => scatter::scatter_rows;
+    ResourceScatterMax dtype { [f32, u32] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
+        |_| Ok(Some(Merge::Max)) => scatter::scatter_rows;
+    ResourceScatterMin dtype { [f32, u32] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
+        |_| Ok(Some(Merge::Min)) => scatter::scatter_rows;
+    ScatterUpdate T { [f32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        |_| Ok(None) => scatter::scatter_rows;
+    ScatterAdd T { [f32, u32, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        |_| Ok(Some(Merge::Add)) => scatter::scatter_rows;
+    ScatterSub T { [f32, u32, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        |_| Ok(Some(Merge::Sub)) => scatter::scatter_rows;
+    ScatterMax T { [f32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        |_| Ok(Some(Merge::Max)) => scatter::scatter_rows;
+    ScatterMin T { [f32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        |_| Ok(Some(Merge::Min)) => scatter::scatter_rows;
     TensorScatterMin T { [f32, u32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
         gather::bad_indices_policy => scatter::tensor_min;
 }

@@ -1,4 +1,5 @@
-//! Updates at vectors of indices: ScatterNd, ScatterNdNonAliasingAdd, TensorScatterUpdate, -Add, -Sub, -Max, -Min.
+//! Updates at vectors of indices: ScatterNd, ScatterNdNonAliasingAdd, TensorScatterUpdate, -Add, -Sub, -Max, -Min. And of rows of
+//! variables: ResourceScatterUpdate, ScatterUpdate and their kin.
 //!
 //! Where several updates meet in one element they come in any order: sums of floats may differ in their last digits from
 //! run to run, and of several values to set one stays.
@@ -9,7 +10,7 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 
-use super::fill::fill;
+use super::fill::{fill, fill_with};
 use super::index::{Index, nd_params, read_nd};
 use super::integers::vector;
 use super::mover::Mover;
@@ -18,6 +19,7 @@ use super::unit::{Unit, word};
 use super::variant::Variant;
 use crate::device::Groups;
 use crate::shader::{Entry, Program, Scalar};
+use crate::training::place::{forward, update as update_variables, writable};
 
 /// What becomes of an element that is updated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,9 +163,21 @@ fn check<'s>(indices: &Shape, updates: &Shape, output: &'s Shape) -> Result<(&'s
     Ok((indexed, row.iter().product()))
 }
 
-/// Merges updates into `output`, or sets them.
+/// Merges updates into `output`, or sets them, at vectors of indices.
 fn scatter(on: &Mover<'_>, merge: Option<Merge>, indices: &Tensor, updates: &Tensor, output: &Tensor) -> Result<()> {
     let (indexed, row) = check(indices.shape(), updates.shape(), output.shape())?;
+    scatter_to(on, merge, [indices, updates, output], indexed, row)
+}
+
+/// Merges updates into a tensor, or sets them. `indexed` are the dimensions that the indices name, `row` the elements at
+/// one index.
+fn scatter_to(
+    on: &Mover<'_>,
+    merge: Option<Merge>,
+    [indices, updates, output]: [&Tensor; 3],
+    indexed: &[usize],
+    row: usize,
+) -> Result<()> {
     let index = Index::of(indices.dtype())?;
     let (variant, times) = match merge {
         Some(merge) => (Variant::ScatterMerge(merge, crate::family::scalar_of(output.dtype())?, index), 1),
@@ -213,4 +227,44 @@ pub(super) fn tensor_max(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Re
 
 pub(super) fn tensor_min(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     update(on, ctx, Some(Merge::Min))
+}
+
+/// Updates rows of the variable at input 0, which indices 1 name, with input 2.
+pub(super) fn scatter_rows(&merge: &Option<Merge>, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let dtype = ctx.input_at(2)?.dtype();
+    let is_resource = !ctx.signature().inputs[0].is_ref;
+    update_variables(ctx, 1, dtype, |ctx, variables| {
+        let (variable, indices, updates) = (&mut *variables[0], ctx.input_at(1)?, ctx.input_at(2)?);
+        let shape = variable.shape();
+        let Some((&count, row)) = shape.split_first() else {
+            bail!(InvalidArgument, "params must be at least 1-D, got shape {shape}");
+        };
+        let fits = updates.shape().iter().eq(indices.shape().iter().chain(row));
+        // TensorFlow looks no closer at updates of a resource that there are none of.
+        let is_nothing =
+            is_resource && indices.num_elements() == 0 && updates.rank() + 1 == indices.rank() + shape.rank();
+        ensure!(
+            updates.rank() == 0 || fits || is_nothing,
+            InvalidArgument,
+            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape {}, \
+             indices.shape {}, params.shape {shape}",
+            updates.shape(),
+            indices.shape()
+        );
+        let size: usize = row.iter().product();
+        if indices.num_elements() * size == 0 {
+            return Ok(());
+        }
+        let spread;
+        let updates = if updates.rank() == 0 {
+            spread = on.gpu.allocate(dtype, [indices.num_elements(), size])?;
+            fill_with(on, &spread, updates)?;
+            &spread
+        } else {
+            updates
+        };
+        writable(on.gpu, variable)?;
+        scatter_to(on, merge, [indices, updates, variable], &[count], size)
+    })?;
+    forward(ctx)
 }

@@ -10,33 +10,25 @@ use super::integers::{checked_shape, vector, widths};
 use super::mover::Mover;
 use super::strided::StridedCopy;
 
-/// The squares that become depth, or come from it.
-pub(super) struct Block {
-    side: usize,
-    /// The channels come right after the batch.
-    channels_first: bool,
-}
+/// The side of the squares that become depth, or come from it.
+pub(super) struct Block(usize);
 
 pub(super) fn block(ctx: &RawConstruction<'_>) -> Result<Block> {
     let size: i64 = ctx.attrs.required("block_size")?;
     ensure!((2..=46_340).contains(&size), InvalidArgument, "Block size should be > 1 and <= 46340 but was: {size}");
-    let channels_first = match ctx.attrs.required::<String>("data_format")?.as_str() {
-        "NHWC" => false,
-        "NCHW" => true,
-        other => bail!(InvalidArgument, "data_format {other} is for tensors of int8"),
-    };
-    Ok(Block { side: size as usize, channels_first })
+    let data_format: String = ctx.attrs.required("data_format")?;
+    ensure!(data_format == "NHWC", InvalidArgument, "Only NHWC data_format supported. Got {data_format}");
+    Ok(Block(size as usize))
 }
 
 impl Block {
     /// Moves depth to space, or space to depth.
     fn copy(&self, on: &Mover<'_>, ctx: &mut RawContext<'_>, to_space: bool) -> Result<()> {
         let input = ctx.input_at(0)?;
-        let [batch, a, b, c] = *input.shape().dims() else {
+        let [batch, height, width, channels] = *input.shape().dims() else {
             bail!(InvalidArgument, "Input rank should be 4 instead of {}", input.rank());
         };
-        let (height, width, channels) = if self.channels_first { (b, c, a) } else { (a, b, c) };
-        let side = self.side;
+        let side = self.0;
         // The smaller ones of the two tensors.
         let (height, width, depth) = if to_space {
             ensure!(
@@ -54,28 +46,20 @@ impl Block {
             );
             (height / side, width / side, channels)
         };
-        let shape = |height: Option<usize>, width: Option<usize>, depth: Option<usize>| {
-            let batch = Some(batch);
-            checked_shape(if self.channels_first {
-                [batch, depth, height, width]
-            } else {
-                [batch, height, width, depth]
-            })
-        };
-        let deep = shape(Some(height), Some(width), depth.checked_mul(side * side))?;
-        let wide = shape(height.checked_mul(side), width.checked_mul(side), Some(depth))?;
+        let deep = [Some(batch), Some(height), Some(width), depth.checked_mul(side * side)];
+        let wide = [Some(batch), height.checked_mul(side), width.checked_mul(side), Some(depth)];
+        let (deep, wide) = (checked_shape(deep)?, checked_shape(wide)?);
         let output = on.output(ctx, 0, if to_space { &wide } else { &deep })?;
         if output.num_elements() > 0 {
             let (d, w) = (deep.strides(), wide.strides());
-            let [y, x, z] = if self.channels_first { [2, 3, 1] } else { [1, 2, 3] };
             let mut copy = StridedCopy::new(0, 0);
             for (count, in_deep, in_wide) in [
                 (batch, d[0], w[0]),
-                (height, d[y], w[y] * side),
-                (width, d[x], w[x] * side),
-                (side, side * depth * d[z], w[y]),
-                (side, depth * d[z], w[x]),
-                (depth, d[z], w[z]),
+                (height, d[1], w[1] * side),
+                (width, d[2], w[2] * side),
+                (side, side * depth, w[1]),
+                (side, depth, w[2]),
+                (depth, 1, 1),
             ] {
                 let (to, from) = if to_space { (in_wide, in_deep) } else { (in_deep, in_wide) };
                 copy = copy.step(count, to, from as isize);

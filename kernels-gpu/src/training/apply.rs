@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::place::{forward, update, writable};
 use super::rules::{FUNCTIONS, Rule};
+use crate::array::Index;
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
@@ -23,43 +24,64 @@ const MOST_BUFFERS: usize = 8;
 const FLAGS: [&str; 3] = ["use_nesterov", "update_slots", "multiply_linear_by_lr"];
 
 /// Whether a rule's scalars are brought together in one buffer before the step: they are too many to bind.
-fn is_packed(rule: &Rule) -> bool {
-    rule.variables.len() + 1 + rule.scalars.len() > MOST_BUFFERS
+fn is_packed(rule: &Rule, indices: Option<Index>) -> bool {
+    rule.variables.len() + 1 + usize::from(indices.is_some()) + rule.scalars.len() > MOST_BUFFERS
 }
 
-/// The program of a step.
-pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3]) -> Program {
-    let mut program =
-        Program::builder(format!("step of {}", rule.name)).alias("T", scalar).declare("alias V = vec4<T>;");
+/// The program of a step: for whole variables, four elements a thread; or for the rows that indices name. A row that is
+/// named several times is changed in order, by the thread of the first of them.
+pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Option<Index>) -> Program {
+    let width = if indices.is_some() { 1 } else { 4 };
+    let kind = if indices.is_some() { "sparse " } else { "" };
+    let mut program = Program::builder(format!("{kind}step of {}", rule.name)).alias("T", scalar);
+    program = program.declare(if width == 4 { "alias V = vec4<T>;" } else { "alias V = T;" });
     for (name, flag) in FLAGS.into_iter().zip(flags) {
         program = program.declare(&format!("const {}: bool = {flag};", name.to_uppercase()));
     }
     program = program.declare(FUNCTIONS);
     for variable in rule.variables {
-        program = program.write_vectors(&format!("{variable}_of"), scalar, 4);
+        let name = format!("{variable}_of");
+        program = if width == 4 { program.write_vectors(&name, scalar, 4) } else { program.write(&name, scalar) };
     }
-    program = program.read_vectors("gradient", scalar, 4);
+    program = if width == 4 { program.read_vectors("gradient", scalar, 4) } else { program.read("gradient", scalar) };
+    if let Some(index) = indices {
+        program = index.read(program).param("rows", "u32").param("size", "u32").param("steps", "u32");
+    }
     let mut body = "fn element(i: u32) {\n".to_owned();
-    if is_packed(rule) {
+    if is_packed(rule, indices) {
         program = program.read("scalars", scalar);
     }
     for (place, name) in rule.scalars.iter().enumerate() {
-        let value = if is_packed(rule) { format!("scalars[{place}]") } else { format!("{name}_of[0]") };
+        let value = if is_packed(rule, indices) { format!("scalars[{place}]") } else { format!("{name}_of[0]") };
         let _ = writeln!(body, "    let {name} = {value};");
-        if !is_packed(rule) {
+        if !is_packed(rule, indices) {
             program = program.read(&format!("{name}_of"), scalar);
         }
     }
-    if !rule.common.is_empty() {
-        let _ = writeln!(body, "    {}", rule.common);
+    let _ = writeln!(body, "    {}", rule.common);
+    if indices.is_some() {
+        body += "    let first = i / params.size;\n    let column = i - first * params.size;\n    \
+                 let row = index_at(first);\n    if (row >= params.rows) {\n        return;\n    }\n    \
+                 for (var k = 0u; k < first; k++) {\n        if (index_at(k) == row) {\n            return;\n        }\n    \
+                 }\n    let at = row * params.size + column;\n";
+    } else {
+        body += "    let at = i;\n    let g = gradient[i];\n";
     }
-    body += "    let g = gradient[i];\n";
     for variable in rule.variables {
-        let _ = writeln!(body, "    var {variable}_ = {variable}_of[i];");
+        let _ = writeln!(body, "    var {variable}_ = {variable}_of[at];");
     }
-    let _ = writeln!(body, "    {}", rule.step);
+    if indices.is_some() {
+        let _ = writeln!(
+            body,
+            "    for (var k = first; k < params.steps; k++) {{\n    if (index_at(k) != row) {{\n        continue;\n    }}\n    \
+             let g = gradient[k * params.size + column];\n    {}\n    }}",
+            rule.step
+        );
+    } else {
+        let _ = writeln!(body, "    {}", rule.step);
+    }
     for variable in rule.variables {
-        let _ = writeln!(body, "    {variable}_of[i] = {variable}_;");
+        let _ = writeln!(body, "    {variable}_of[at] = {variable}_;");
     }
     body += "}\n";
     program.build(Entry::Elements, &body)
@@ -83,6 +105,7 @@ pub(super) struct Apply {
     /// Where the scalars are among the inputs.
     scalars: SmallVec<[usize; 6]>,
     gradient: usize,
+    indices: Option<usize>,
     step: Shader,
     pack: Option<Shader>,
 }
@@ -97,10 +120,12 @@ impl Apply {
             |name: &str| named(name).ok_or_else(|| Error::internal(format!("{} has no input `{name}`", ctx.op.name)));
         let scalars = rule.scalars.iter().map(|name| place(name)).collect::<Result<_>>()?;
         let gradient = named("grad").map_or_else(|| place("delta"), Ok)?;
+        let indices = named("indices");
+        let index = indices.map(|indices| Index::of(ctx.input_dtype_at(indices)?)).transpose()?;
         let flags = FLAGS.map(|flag| matches!(ctx.attrs.get(flag), Some(AttrValue::Bool(true))));
         let scalar = scalar_of(ctx.input_dtype_at(gradient)?)?;
-        let pack = is_packed(rule).then(|| Shader::new(pack_program(scalar, rule.scalars.len())));
-        Ok(Apply { rule, scalars, gradient, step: Shader::new(program(rule, scalar, flags)), pack })
+        let pack = is_packed(rule, index).then(|| Shader::new(pack_program(scalar, rule.scalars.len())));
+        Ok(Apply { rule, scalars, gradient, indices, step: Shader::new(program(rule, scalar, flags, index)), pack })
     }
 
     pub(super) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -129,13 +154,30 @@ impl Apply {
             let name = &ctx.op().inputs[index].name;
             ensure!(variable.shape() == shape, InvalidArgument, "{}", differ(name, shape, variable.shape()));
         }
-        let name = &ctx.op().inputs[self.gradient].name;
-        ensure!(gradient.shape() == shape, InvalidArgument, "{}", differ(name, shape, gradient.shape()));
+        let mut params: SmallVec<[u32; 3]> = SmallVec::new();
+        let indices = self.indices.map(|indices| ctx.input_at(indices)).transpose()?;
+        let threads = match indices {
+            None => {
+                let name = &ctx.op().inputs[self.gradient].name;
+                ensure!(gradient.shape() == shape, InvalidArgument, "{}", differ(name, shape, gradient.shape()));
+                // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
+                gradient.num_elements().div_ceil(4)
+            }
+            Some(indices) => {
+                let size = check_rows(self.rule, shape, gradient.shape(), indices.shape())?;
+                params.extend([shape[0] as u32, size as u32, indices.num_elements() as u32]);
+                gradient.num_elements()
+            }
+        };
+        if threads == 0 {
+            return Ok(());
+        }
         for variable in &mut *variables {
             writable(gpu, variable)?;
         }
         let mut tensors: SmallVec<[&Tensor; MOST_BUFFERS]> = variables.iter().map(|variable| &**variable).collect();
         tensors.push(gradient);
+        tensors.extend(indices);
         if let Some(pack) = &self.pack {
             packed = gpu.allocate(gradient.dtype(), [scalars.len()])?;
             scalars.push(&packed);
@@ -144,11 +186,34 @@ impl Apply {
         } else {
             tensors.append(&mut scalars);
         }
-        // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
-        gpu.dispatch(&self.step, &tensors, &[], Groups::Elements(gradient.num_elements().div_ceil(4)))
+        gpu.dispatch(&self.step, &tensors, &params, Groups::Elements(threads))
     }
 }
 
 fn differ(name: &str, variable: &Shape, other: &Shape) -> String {
     format!("var and {name} do not have the same shape: {variable} {other}")
+}
+
+/// Checks the shapes of a sparse step, and returns the number of elements in a row.
+fn check_rows(rule: &Rule, variable: &Shape, gradient: &Shape, indices: &Shape) -> Result<usize> {
+    let Some((_, row)) = variable.split_first() else {
+        bail!(InvalidArgument, "var must be at least 1 dimensional");
+    };
+    ensure!(indices.rank() == 1, InvalidArgument, "indices must be one-dimensional");
+    ensure!(
+        gradient.rank() == variable.rank() && gradient[1..] == *row,
+        InvalidArgument,
+        "var and grad must match in all dimensions but the first, and are {variable} and {gradient}"
+    );
+    ensure!(
+        gradient[0] == indices[0],
+        InvalidArgument,
+        "grad must be the same size as indices in the first dimension."
+    );
+    let size = row.iter().product();
+    // TensorFlow's steps of these rules refuse rows without elements.
+    let needs_elements = matches!(rule.name, "Adagrad" | "AdagradV2" | "ProximalGradientDescent" | "ProximalAdagrad")
+        || rule.name.starts_with("Ftrl");
+    ensure!(size > 0 || !needs_elements, InvalidArgument, "Inner dimension should be greater than zero.");
+    Ok(size)
 }

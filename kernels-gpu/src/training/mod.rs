@@ -8,6 +8,7 @@ mod rules;
 
 use kernlink_ops as ops;
 
+use crate::array::Index;
 use crate::family::gpu_kernels;
 use crate::shader::{Program, Scalar};
 use accumulate::Accumulate;
@@ -19,9 +20,11 @@ pub(crate) fn programs() -> Vec<Program> {
         accumulate::SCALARS.into_iter().flat_map(|scalar| [false, true].map(|sub| accumulate::program(scalar, sub)));
     let mut programs: Vec<Program> = accumulate.collect();
     for scalar in [Scalar::F32, Scalar::F16] {
-        programs.extend([5, 6].map(|count| apply::pack_program(scalar, count)));
+        programs.extend([4, 5, 6].map(|count| apply::pack_program(scalar, count)));
         for rule in rules::RULES {
-            programs.extend([false, true].map(|flag| apply::program(rule, scalar, [flag; 3])));
+            for indices in [None, Some(Index::Narrow), Some(Index::Wide)] {
+                programs.extend([false, true].map(|flag| apply::program(rule, scalar, [flag; 3], indices)));
+            }
         }
     }
     programs
@@ -75,6 +78,20 @@ rules! {
     "FtrlV2" { [f32] [f16; "f16"] }: [ApplyFtrlV2] ResourceApplyFtrlV2 ["var", "accum", "linear"];
     "AddSign" { [f32] [f16; "f16"] }: [ApplyAddSign] ResourceApplyAddSign ["var", "m"];
     "PowerSign" { [f32] [f16; "f16"] }: [ApplyPowerSign] ResourceApplyPowerSign ["var", "m"];
+
+    "ProximalGradientDescent" { [f32] }: [SparseApplyProximalGradientDescent]
+        ResourceSparseApplyProximalGradientDescent ["var"];
+    "Momentum" { [f32] [f16; "f16"] }: [SparseApplyMomentum] ResourceSparseApplyMomentum ["var", "accum"];
+    "KerasMomentum" { [f32] [f16; "f16"] }: ResourceSparseApplyKerasMomentum ["var", "accum"];
+    "Adagrad" { [f32] [f16; "f16"] }: [SparseApplyAdagrad] ResourceSparseApplyAdagrad ["var", "accum"];
+    "AdagradV2" { [f32] [f16; "f16"] }: [SparseApplyAdagradV2] ResourceSparseApplyAdagradV2 ["var", "accum"];
+    "ProximalAdagrad" { [f32] }: [SparseApplyProximalAdagrad] ResourceSparseApplyProximalAdagrad ["var", "accum"];
+    "Adadelta" { [f32] [f16; "f16"] }: [SparseApplyAdadelta] ResourceSparseApplyAdadelta ["var", "accum", "accum_update"];
+    "RMSProp" { [f32] [f16; "f16"] }: [SparseApplyRMSProp] ResourceSparseApplyRMSProp ["var", "ms", "mom"];
+    "CenteredRMSProp" { [f32] [f16; "f16"] }: [SparseApplyCenteredRMSProp]
+        ResourceSparseApplyCenteredRMSProp ["var", "mg", "ms", "mom"];
+    "Ftrl" { [f32] [f16; "f16"] }: [SparseApplyFtrl] ResourceSparseApplyFtrl ["var", "accum", "linear"];
+    "FtrlV2" { [f32] [f16; "f16"] }: [SparseApplyFtrlV2] ResourceSparseApplyFtrlV2 ["var", "accum", "linear"];
 }
 
 /// The number of kernels of the family.

@@ -56,9 +56,15 @@ struct VariableKernel {
 }
 
 #[register_kernel(device = Cpu, op = ops::Variable)]
+#[register_kernel(device = Default, op = ops::Variable, dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int64, uint32,
+])]
 type OldVariableKernel = VariableKernel;
 
 #[register_kernel(device = Cpu, op = ops::VariableV2)]
+#[register_kernel(device = Default, op = ops::VariableV2, dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int64, uint32,
+])]
 type VariableV2Kernel = VariableKernel;
 
 impl<O: Op> OpKernel<O> for VariableKernel {
@@ -72,7 +78,12 @@ impl<O: Op> OpKernel<O> for VariableKernel {
             let reference = TensorRef::of_variable(self.dtype, ctx.node(), self.shape.clone());
             // There is nothing to initialise in a variable without elements.
             if self.shape.num_elements() == 0 {
-                reference.set(Tensor::zeros(self.dtype, self.shape.clone())?)?;
+                let nothing = Tensor::zeros(self.dtype, self.shape.clone())?;
+                let device = ctx.run().device.filter(|device| device.has_own_memory());
+                reference.set(match device {
+                    Some(device) => device.to_device(&nothing)?,
+                    None => nothing,
+                })?;
             }
             Ok(ReferenceVariable(reference))
         };
@@ -183,6 +194,9 @@ struct AssignKernel {
 #[register_kernel(device = Cpu, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint16, quint8,
     resource, string, uint16, uint32, uint64, uint8, variant,
+])]
+#[register_kernel(device = Default, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
 ])]
 impl OpKernel<ops::Assign> for AssignKernel {
     fn new(ctx: &KernelConstruction<'_, ops::Assign>) -> Result<Self> {
