@@ -35,14 +35,14 @@ impl Moving {
     }
 
     pub(crate) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let on = Mover { gpu: GpuDevice::of(ctx)?, shaders: &self.shaders };
+        let on = Mover::new(GpuDevice::of(ctx)?, &self.shaders);
         (self.compute)(&on, ctx)
     }
 }
 
 /// The shaders that a node has needed so far: most need one.
 #[derive(Default)]
-struct Shaders(Mutex<Vec<(Variant, Arc<Shader>)>>);
+pub(super) struct Shaders(Mutex<Vec<(Variant, Arc<Shader>)>>);
 
 impl Shaders {
     fn get(&self, variant: Variant) -> Arc<Shader> {
@@ -62,7 +62,11 @@ pub(super) struct Mover<'a> {
     shaders: &'a Shaders,
 }
 
-impl Mover<'_> {
+impl<'a> Mover<'a> {
+    pub(super) fn new(gpu: &'a GpuDevice, shaders: &'a Shaders) -> Mover<'a> {
+        Mover { gpu, shaders }
+    }
+
     /// Records a run of a shader.
     #[track_caller]
     pub(super) fn run(&self, variant: Variant, tensors: &[&Tensor], params: &[u32], count: Groups) -> Result<()> {

@@ -244,6 +244,12 @@ pub(super) fn turn_program(unit: Unit) -> Program {
 
 #[cfg(test)]
 mod tests {
+    use kernlink::device::Device as _;
+    use kernlink::dtype::DataType;
+    use kernlink::step::block_on;
+
+    use super::super::fill::fill;
+    use super::super::mover::Shaders;
     use super::*;
 
     fn steps(copy: StridedCopy, target: usize, source: usize) -> Vec<(usize, usize, isize)> {
@@ -268,6 +274,76 @@ mod tests {
         assert!(StridedCopy::new(0, 0).step(2, 1, 0).step(2, 1, 1).checked_steps(9, 9).is_err());
         assert!(StridedCopy::new(0, 0).step(2, 0, 1).checked_steps(9, 9).is_err());
         assert!(StridedCopy::new(4, 0).checked_steps(4, 4).is_err());
+    }
+
+    /// Elements `0..count` of a dtype, as their numbers' lowest bytes; no half is no number.
+    fn numbered(dtype: DataType, count: usize) -> Tensor {
+        let numbers = (0..count as u64).map(|number| if dtype == DataType::Half { number % 0x7c00 } else { number });
+        let bytes: Vec<u8> = numbers.flat_map(|number| number.to_le_bytes()[..dtype.size()].to_vec()).collect();
+        Tensor::from_bytes(dtype, [count], &bytes).unwrap()
+    }
+
+    /// Copies as the steps say, one element after the other, to zeros.
+    fn simple(copy: &StridedCopy, dtype: DataType, target: usize, source: &Tensor) -> Vec<u8> {
+        let (size, from) = (dtype.size(), source.bytes().unwrap());
+        let mut bytes = vec![0; target * size];
+        for mut turn in 0..copy.steps.iter().map(|step| step.count).product::<usize>() {
+            let (mut to, mut at) = (copy.target, copy.source as isize);
+            for step in &copy.steps {
+                to += turn % step.count * step.target;
+                at += (turn % step.count) as isize * step.source;
+                turn /= step.count;
+            }
+            bytes[to * size..][..size].copy_from_slice(&from[at as usize * size..][..size]);
+        }
+        bytes
+    }
+
+    #[test]
+    fn all_ways_to_copy_agree_with_the_simple_one() {
+        let copies = [
+            // Runs, long and short, with gaps; a fill; a broadcast; a reversal; one that is whole but for its end.
+            (StridedCopy::new(3, 5).step(7, 40, 30).step(20, 1, 1), 283, 205),
+            (StridedCopy::new(4, 8).step(7, 40, 32).step(20, 1, 1), 284, 220),
+            (StridedCopy::new(0, 0).step(50, 4, 3).step(3, 1, 1), 200, 150),
+            (StridedCopy::new(0, 0).step(7001, 1, 0), 7001, 1),
+            (StridedCopy::new(0, 0).step(9, 12, 1).step(12, 1, 0), 108, 9),
+            (StridedCopy::new(0, 0).step(9, 12, 0).step(12, 1, 1), 108, 12),
+            (StridedCopy::new(0, 2000).step(2001, 1, -1), 2001, 2001),
+            (StridedCopy::new(0, 4).step(2001, 1, 1), 2001, 2005),
+            // Transpositions, of tiles that are whole and cut, and with other loops in each place.
+            (StridedCopy::new(0, 0).step(150, 131, 1).step(131, 1, 150), 19_650, 19_650),
+            (StridedCopy::new(0, 0).step(64, 96, 1).step(96, 1, 64), 6_144, 6_144),
+            (StridedCopy::new(0, 0).step(5, 640, 640).step(40, 16, 1).step(16, 1, 40), 3_200, 3_200),
+            (StridedCopy::new(0, 0).step(40, 48, 1).step(3, 16, 640).step(16, 1, 40), 1_920, 1_920),
+            (StridedCopy::new(0, 9).step(16, 20, 1).step(10, 2, 16), 320, 169),
+            (
+                StridedCopy::new(7, 3)
+                    .step(2, 2520, 9)
+                    .step(3, 840, 720)
+                    .step(4, 210, 180)
+                    .step(18, 11, 1)
+                    .step(10, 1, 18),
+                5100,
+                2400,
+            ),
+            // More loops than a shader has.
+            ((0..11).fold(StridedCopy::new(0, 0), |copy, axis| copy.step(2, 1 << (10 - axis), 1 << axis)), 2048, 2048),
+        ];
+        let gpu = crate::testing::device();
+        let shaders = Shaders::default();
+        let on = Mover::new(&gpu, &shaders);
+        for dtype in [DataType::Half, DataType::Float, DataType::Int64] {
+            for (copy, target, source) in &copies {
+                let source = numbered(dtype, *source);
+                let expected = simple(copy, dtype, *target, &source);
+                let output = gpu.allocate(dtype, [*target]).unwrap();
+                fill(&on, &output, [0; 2]).unwrap();
+                copy.run(&on, &output, &gpu.to_device(&source).unwrap()).unwrap();
+                let output = block_on(gpu.to_host(&output)).unwrap();
+                assert!(output.bytes().unwrap() == expected, "{dtype} after {copy:?}");
+            }
+        }
     }
 
     #[test]
