@@ -83,7 +83,8 @@ pub(super) fn ones_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Res
 
 pub(super) const PROGRESSIONS: [Scalar; 3] = [Scalar::F32, Scalar::F16, Scalar::I64];
 
-/// The program of `start + i * delta`. Halves are joined without a sign: naga extends that of a `u32` which becomes an `i64`.
+/// The program of `start + i * delta`. Halves are joined without a sign: naga extends that of a `u32` which becomes an
+/// `i64`.
 pub(super) fn range_program(scalar: Scalar) -> Program {
     let program = Program::builder(format!("range of {scalar:?}")).write("y", scalar);
     if scalar == Scalar::I64 {

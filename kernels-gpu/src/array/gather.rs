@@ -21,25 +21,14 @@ pub(super) fn program(unit: Unit, index: Index) -> Program {
     for name in ["inner", "picked", "outer", "size"] {
         program = program.param(name, "u32");
     }
-    program.build(
-        Entry::Elements,
-        "fn element(i: u32) {\n    let row = i / params.inner;\n    let at = i - row * params.inner;\n    \
-         let block = row / params.picked;\n    let pick = row - block * params.picked;\n    \
-         let index = index_at(block / params.outer * params.picked + pick);\n    if (index < params.size) {\n        \
-         y[i] = x[(block * params.size + index) * params.inner + at];\n    } else {\n        y[i] = U();\n    }\n}\n",
-    )
+    program.build(Entry::Elements, include_str!("gather.wgsl"))
 }
 
 /// The program that gathers what vectors of indices name.
 pub(super) fn nd_program(unit: Unit, index: Index) -> Program {
     let mut program = unit.declare(Program::builder(format!("gather of {unit:?} by vectors of {index:?} indices")));
     program = unit.write(read_nd(index, unit.read(program, "x").param("inner", "u32")), "y");
-    program.build(
-        Entry::Elements,
-        "fn element(i: u32) {\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
-         if (row != 0xffffffffu) {\n        y[i] = x[row * params.inner + i - r * params.inner];\n    } else {\n        \
-         y[i] = U();\n    }\n}\n",
-    )
+    program.build(Entry::Elements, include_str!("gather_nd.wgsl"))
 }
 
 /// Gathers from `params` along `axis` what `indices` names, batch by batch over the first `batch_dims` dimensions, for

@@ -1,6 +1,6 @@
-//! Indices in the device's memory: how shaders read them, alone and as vectors. One that is out of range is found as the
-//! greatest number: as in TensorFlow's kernels for GPUs it is no error, what is read there is 0 and what is written there
-//! is nothing. To know of it the host would have to wait.
+//! Indices in the device's memory: how shaders read them, alone and as vectors. One that is out of range is found as
+//! the greatest number: as in TensorFlow's kernels for GPUs it is no error, what is read there is 0 and what is written
+//! there is nothing. To know of it the host would have to wait.
 
 use std::fmt::Write as _;
 

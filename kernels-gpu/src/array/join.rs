@@ -60,8 +60,8 @@ pub(super) fn program(unit: Unit, inputs: usize) -> Program {
         program = program.param(&format!("n{input}"), "u32");
         let _ = write!(
             body,
-            "    if (c < params.n{input}) {{\n        y[place] = x{input}[r * params.n{input} + c];\n        return;\n    \
-             }}\n    c -= params.n{input};\n"
+            "    if (c < params.n{input}) {{\n        y[place] = x{input}[r * params.n{input} + c];\n        \
+             return;\n    }}\n    c -= params.n{input};\n"
         );
     }
     body += "}\n";

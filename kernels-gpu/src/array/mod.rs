@@ -3,8 +3,8 @@
 //! Most of these kernels make a [`StridedCopy`](strided::StridedCopy) of what they are asked for, as those for the
 //! processor do, and say the same of what is wrong. Each is a function; the table below says of which dtypes.
 //!
-//! Where TensorFlow's kernels for GPUs have `int32` in host memory, because it counts and indexes, so has Kernlink: those
-//! registrations are with the kernels for the processor.
+//! Where TensorFlow's kernels for GPUs have `int32` in host memory, because it counts and indexes, so has Kernlink:
+//! those registrations are with the kernels for the processor.
 
 mod fill;
 mod gather;
@@ -48,8 +48,8 @@ fn axis(ctx: &RawConstruction<'_>) -> Result<i64> {
     ctx.attrs.required("axis")
 }
 
-/// Registers kernels: the op, the attr of its dtypes and these, arguments in host memory, other attrs with their values,
-/// and what the kernel reads of its node and does.
+/// Registers kernels: the op, the attr of its dtypes and these, arguments in host memory, other attrs with their
+/// values, and what the kernel reads of its node and does.
 macro_rules! moves {
     ($(
         $op:ident $attr:ident { $([$($dtype:ident),* $(; $requires:literal)?])+ } host $host:tt where $where:tt:
@@ -130,8 +130,9 @@ moves! {
     }: nothing => window::pad;
     MirrorPad T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["paddings"] where { Tpaddings = [int32, int64] }:
         window::is_reflection => window::mirror_pad;
-    MirrorPadGrad T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host ["paddings"] where { Tpaddings = [int32, int64] }:
-        window::is_reflection => window::mirror_pad_grad;
+    MirrorPadGrad T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host ["paddings"] where {
+        Tpaddings = [int32, int64]
+    }: window::is_reflection => window::mirror_pad_grad;
     Roll T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["shift", "axis"] where {
         Tshift = [int32, int64],
         Taxis = [int32, int64]
@@ -159,8 +160,9 @@ moves! {
         gather::batch_dims => gather::gather_v2;
     GatherNd Tparams { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
         gather::bad_indices_policy => gather::gather_nd;
-    ResourceGather dtype { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
-        gather::positive_batch_dims => gather::gather_resource;
+    ResourceGather dtype { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["resource"] where {
+        Tindices = [int32, int64]
+    }: gather::positive_batch_dims => gather::gather_resource;
     ResourceGatherNd dtype { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["resource"] where {
         Tindices = [int32, int64]
     }: nothing => gather::gather_nd_resource;

@@ -1,5 +1,5 @@
-//! What the kernels of this family are made of: what they read of their attrs, a function, and the shaders that they came
-//! to need.
+//! What the kernels of this family are made of: what they read of their attrs, a function, and the shaders that they
+//! came to need.
 
 use std::sync::{Arc, Mutex};
 

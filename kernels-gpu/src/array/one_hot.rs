@@ -16,13 +16,7 @@ use crate::shader::{Entry, Program};
 pub(super) fn program(unit: Unit, index: Index) -> Program {
     let mut program = unit.declare(Program::builder(format!("one-hot of {unit:?} by {index:?} indices")));
     program = unit.write(unit.read(unit.read(index.read(program), "on"), "off"), "y");
-    program.param("depth", "u32").param("suffix", "u32").build(
-        Entry::Elements,
-        "fn element(i: u32) {\n    let row = i / params.suffix;\n    let outer = row / params.depth;\n    \
-         let index = index_at(outer * params.suffix + i - row * params.suffix);\n    \
-         if (index == row - outer * params.depth) {\n        y[i] = on[0];\n    } else {\n        y[i] = off[0];\n    \
-         }\n}\n",
-    )
+    program.param("depth", "u32").param("suffix", "u32").build(Entry::Elements, include_str!("one_hot.wgsl"))
 }
 
 pub(super) fn one_hot(&given: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {

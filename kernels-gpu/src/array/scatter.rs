@@ -1,8 +1,8 @@
-//! Updates at vectors of indices: ScatterNd, ScatterNdNonAliasingAdd, TensorScatterUpdate, -Add, -Sub, -Max, -Min. And of rows of
-//! variables: ResourceScatterUpdate, ScatterUpdate and their kin.
+//! Updates at vectors of indices: ScatterNd, ScatterNdNonAliasingAdd, TensorScatterUpdate, -Add, -Sub, -Max, -Min. And
+//! of rows of variables: ResourceScatterUpdate, ScatterUpdate and their kin.
 //!
-//! Where several updates meet in one element they come in any order: sums of floats may differ in their last digits from
-//! run to run, and of several values to set one stays.
+//! Where several updates meet in one element they come in any order: sums of floats may differ in their last digits
+//! from run to run, and of several values to set one stays.
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
@@ -66,15 +66,11 @@ impl Merge {
 pub(super) fn set_program(unit: Unit, index: Index) -> Program {
     let mut program = unit.declare(Program::builder(format!("scatter of {unit:?} to vectors of {index:?} indices")));
     program = unit.write(read_nd(index, unit.read(program, "updates").param("inner", "u32")), "y");
-    program.build(
-        Entry::Elements,
-        "fn element(i: u32) {\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
-         if (row != 0xffffffffu) {\n        y[row * params.inner + i - r * params.inner] = updates[i];\n    }\n}\n",
-    )
+    program.build(Entry::Elements, include_str!("scatter_set.wgsl"))
 }
 
-/// The program that merges into what vectors of indices name. A sum of 64 bits is made of two of 32, where what is carried
-/// over is added when it arises; a float is exchanged until nobody came in between.
+/// The program that merges into what vectors of indices name. A sum of 64 bits is made of two of 32, where what is
+/// carried over is added when it arises; a float is exchanged until nobody came in between.
 pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Index) -> Program {
     let label = format!("scatter {} of {scalar:?} to vectors of {index:?} indices", merge.name());
     let mut program = Program::builder(label).param("inner", "u32");
@@ -128,8 +124,8 @@ pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Index) -> Progr
     };
     let body = format!(
         "{helpers}fn element(i: u32) {{\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
-         if (row == 0xffffffffu) {{\n        return;\n    }}\n    let at = row * params.inner + i - r * params.inner;\n    \
-         {update}\n}}\n"
+         if (row == 0xffffffffu) {{\n        return;\n    }}\n    \
+         let at = row * params.inner + i - r * params.inner;\n    {update}\n}}\n"
     );
     program.build(Entry::Elements, &body)
 }
@@ -169,8 +165,8 @@ fn scatter(on: &Mover<'_>, merge: Option<Merge>, indices: &Tensor, updates: &Ten
     scatter_to(on, merge, [indices, updates, output], indexed, row)
 }
 
-/// Merges updates into a tensor, or sets them. `indexed` are the dimensions that the indices name, `row` the elements at
-/// one index.
+/// Merges updates into a tensor, or sets them. `indexed` are the dimensions that the indices name, `row` the elements
+/// at one index.
 fn scatter_to(
     on: &Mover<'_>,
     merge: Option<Merge>,

@@ -1,4 +1,5 @@
-//! Parts of a tensor, and backwards: Slice, StridedSlice, StridedSliceGrad, TensorStridedSliceUpdate, Reverse, ReverseV2.
+//! Parts of a tensor, and backwards: Slice, StridedSlice, StridedSliceGrad, TensorStridedSliceUpdate, Reverse,
+//! ReverseV2.
 
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{RawConstruction, RawContext};

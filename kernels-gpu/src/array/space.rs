@@ -152,8 +152,8 @@ impl SpaceBatch<'_> {
     }
 
     /// Copies the places from dimension `axis` on, one place of a dimension that is not exact at a time. `scale` is how
-    /// many places there are in the dimensions behind it; `first` are the first elements in the tensor of batches and in
-    /// the image.
+    /// many places there are in the dimensions behind it; `first` are the first elements in the tensor of batches and
+    /// in the image.
     fn copy(&self, copy: StridedCopy, first: [usize; 2], axis: usize) -> Result<()> {
         let Some(dim) = self.dims.get(axis) else {
             let (to, from) = if self.to_batch { (first[0], first[1]) } else { (first[1], first[0]) };
@@ -192,7 +192,8 @@ pub(super) fn space_to_batch(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -
         ensure!(
             padded.is_none_or(|padded| padded.is_multiple_of(block)),
             InvalidArgument,
-            "padded_shape[{axis}] ({} with paddings {before} and {after}) is not divisible by block_shape[{axis}]={block}",
+            "padded_shape[{axis}] ({} with paddings {before} and {after}) is not divisible by \
+             block_shape[{axis}]={block}",
             image[axis + 1]
         );
         dims.push(padded.map(|padded| padded / block));

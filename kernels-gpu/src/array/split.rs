@@ -10,8 +10,8 @@ use super::integers::{ensure_scalar, single};
 use super::mover::Mover;
 use super::strided::StridedCopy;
 
-/// Sets the outputs to parts of `input`, cut along `axis` into pieces of these sizes. `shape_of` makes an output's shape
-/// from that of its piece.
+/// Sets the outputs to parts of `input`, cut along `axis` into pieces of these sizes. `shape_of` makes an output's
+/// shape from that of its piece.
 fn split(
     on: &Mover<'_>,
     ctx: &mut RawContext<'_>,
@@ -64,8 +64,8 @@ pub(super) fn split_evenly(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> 
     ensure!(
         ways > 0 && size.is_multiple_of(ways),
         InvalidArgument,
-        "Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {size}) and \
-         num_split {ways}"
+        "Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {size}) \
+         and num_split {ways}"
     );
     split(on, ctx, &input, axis, &vec![size / ways; ways], |shape| shape)
 }
@@ -86,8 +86,8 @@ fn split_sizes(sizes: &[i64], total: usize) -> Result<Vec<usize>> {
     ensure!(
         if unknown.is_some() { rest >= 0 } else { rest == 0 },
         InvalidArgument,
-        "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the \
-         size of the input along split_dim if not fully specified. Got sizes {sizes:?} for {total}"
+        "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than \
+         the size of the input along split_dim if not fully specified. Got sizes {sizes:?} for {total}"
     );
     Ok(sizes.iter().map(|&size| if size == -1 { rest as usize } else { size as usize }).collect())
 }

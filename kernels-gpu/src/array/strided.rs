@@ -191,7 +191,8 @@ pub(super) fn program(unit: Unit, rank: usize) -> Program {
     program.build(Entry::Elements, &body)
 }
 
-/// A copy whose rows in the target are columns in the source: by tiles, so that both sides are read and written in runs.
+/// A copy whose rows in the target are columns in the source: by tiles, so that both sides are read and written in
+/// runs.
 struct Turn {
     /// The loop along the target's rows and that along the source's.
     row: Step,

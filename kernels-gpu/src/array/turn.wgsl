@@ -1,5 +1,5 @@
-// A tile of a transposition: read along the source's rows, written along the target's. A row of the tile has one element
-// more than is used, so that its columns are in different banks.
+// A tile of a transposition: read along the source's rows, written along the target's. A row of the tile has one more
+// element than is used, so that its columns are in different banks.
 const TILE: u32 = 32u;
 const LINE: u32 = TILE + 1u;
 const LINES: u32 = WORKGROUP / TILE;

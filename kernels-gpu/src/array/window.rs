@@ -218,17 +218,7 @@ pub(super) fn fold_program(scalar: crate::shader::Scalar) -> Program {
     for name in ["before", "after", "size", "inner", "offset"] {
         program = program.param(name, "u32");
     }
-    program.build(
-        Entry::Elements,
-        "fn element(i: u32) {\n    let row = i / params.inner;\n    let at = i - row * params.inner;\n    \
-         let outer = row / params.size;\n    let p = row - outer * params.size;\n    \
-         let first = outer * (params.before + params.size + params.after);\n    \
-         var sum = x[(first + params.before + p) * params.inner + at];\n    \
-         let b = p - params.offset;\n    if (b < params.before) {\n        \
-         sum += x[(first + params.before - 1u - b) * params.inner + at];\n    }\n    \
-         let a = params.size - 1u - params.offset - p;\n    if (a < params.after) {\n        \
-         sum += x[(first + params.before + params.size + a) * params.inner + at];\n    }\n    y[i] = sum;\n}\n",
-    )
+    program.build(Entry::Elements, include_str!("fold.wgsl"))
 }
 
 pub(super) fn mirror_pad_grad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {

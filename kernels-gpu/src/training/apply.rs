@@ -62,8 +62,8 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Op
     if indices.is_some() {
         body += "    let first = i / params.size;\n    let column = i - first * params.size;\n    \
                  let row = index_at(first);\n    if (row >= params.rows) {\n        return;\n    }\n    \
-                 for (var k = 0u; k < first; k++) {\n        if (index_at(k) == row) {\n            return;\n        }\n    \
-                 }\n    let at = row * params.size + column;\n";
+                 for (var k = 0u; k < first; k++) {\n        if (index_at(k) == row) {\n            return;\n        \
+                 }\n    }\n    let at = row * params.size + column;\n";
     } else {
         body += "    let at = i;\n    let g = gradient[i];\n";
     }
@@ -73,8 +73,8 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Op
     if indices.is_some() {
         let _ = writeln!(
             body,
-            "    for (var k = first; k < params.steps; k++) {{\n    if (index_at(k) != row) {{\n        continue;\n    }}\n    \
-             let g = gradient[k * params.size + column];\n    {}\n    }}",
+            "    for (var k = first; k < params.steps; k++) {{\n    if (index_at(k) != row) {{\n        \
+             continue;\n    }}\n    let g = gradient[k * params.size + column];\n    {}\n    }}",
             rule.step
         );
     } else {

@@ -30,10 +30,14 @@ pub(crate) fn programs() -> Vec<Program> {
     programs
 }
 
-gpu_kernels! { AssignAdd T { [f32, u32] [f16; "f16"] [i64; "i64"] } host [] as Accumulate: |ctx|
-    Accumulate::new(ctx, false)
+gpu_kernels! {
+    AssignAdd T { [f32, u32] [f16; "f16"] [i64; "i64"] } host [] as Accumulate:
+    |ctx| Accumulate::new(ctx, false)
 }
-gpu_kernels! { AssignSub T { [f32, u32] [f16; "f16"] [i64; "i64"] } host [] as Accumulate: |ctx| Accumulate::new(ctx, true) }
+gpu_kernels! {
+    AssignSub T { [f32, u32] [f16; "f16"] [i64; "i64"] } host [] as Accumulate:
+    |ctx| Accumulate::new(ctx, true)
+}
 gpu_kernels! {
     AssignAddVariableOp dtype { [f32, u32] [f16; "f16"] [i64; "i64"] } host ["resource"] as Accumulate:
     |ctx| Accumulate::new(ctx, false)
@@ -44,8 +48,8 @@ gpu_kernels! {
 }
 const ACCUMULATE: usize = 4 * 3;
 
-/// Registers the kernels of rules, for their dtypes: on variables that references lead to, and on resources, which handles
-/// in host memory name.
+/// Registers the kernels of rules, for their dtypes: on variables that references lead to, and on resources, which
+/// handles in host memory name.
 macro_rules! rules {
     ($($rule:literal $dtypes:tt: $([$reference:ident])? $resource:ident $host:tt;)*) => {
         $(
@@ -73,7 +77,8 @@ rules! {
     "AdaMax" { [f32] [f16; "f16"] }: [ApplyAdaMax] ResourceApplyAdaMax ["var", "m", "v"];
     "Adadelta" { [f32] [f16; "f16"] }: [ApplyAdadelta] ResourceApplyAdadelta ["var", "accum", "accum_update"];
     "RMSProp" { [f32] [f16; "f16"] }: [ApplyRMSProp] ResourceApplyRMSProp ["var", "ms", "mom"];
-    "CenteredRMSProp" { [f32] [f16; "f16"] }: [ApplyCenteredRMSProp] ResourceApplyCenteredRMSProp ["var", "mg", "ms", "mom"];
+    "CenteredRMSProp" { [f32] [f16; "f16"] }: [ApplyCenteredRMSProp]
+        ResourceApplyCenteredRMSProp ["var", "mg", "ms", "mom"];
     "Ftrl" { [f32] [f16; "f16"] }: [ApplyFtrl] ResourceApplyFtrl ["var", "accum", "linear"];
     "FtrlV2" { [f32] [f16; "f16"] }: [ApplyFtrlV2] ResourceApplyFtrlV2 ["var", "accum", "linear"];
     "AddSign" { [f32] [f16; "f16"] }: [ApplyAddSign] ResourceApplyAddSign ["var", "m"];
@@ -86,7 +91,8 @@ rules! {
     "Adagrad" { [f32] [f16; "f16"] }: [SparseApplyAdagrad] ResourceSparseApplyAdagrad ["var", "accum"];
     "AdagradV2" { [f32] [f16; "f16"] }: [SparseApplyAdagradV2] ResourceSparseApplyAdagradV2 ["var", "accum"];
     "ProximalAdagrad" { [f32] }: [SparseApplyProximalAdagrad] ResourceSparseApplyProximalAdagrad ["var", "accum"];
-    "Adadelta" { [f32] [f16; "f16"] }: [SparseApplyAdadelta] ResourceSparseApplyAdadelta ["var", "accum", "accum_update"];
+    "Adadelta" { [f32] [f16; "f16"] }: [SparseApplyAdadelta]
+        ResourceSparseApplyAdadelta ["var", "accum", "accum_update"];
     "RMSProp" { [f32] [f16; "f16"] }: [SparseApplyRMSProp] ResourceSparseApplyRMSProp ["var", "ms", "mom"];
     "CenteredRMSProp" { [f32] [f16; "f16"] }: [SparseApplyCenteredRMSProp]
         ResourceSparseApplyCenteredRMSProp ["var", "mg", "ms", "mom"];

@@ -1,6 +1,6 @@
-//! The rules of optimisers: what becomes of one element of the variables in a step. `V` is a vector of elements, `T` one;
-//! `var` is the variable to be improved and `g` the gradient. The order of operations is that of the kernels for the
-//! processor, which is TensorFlow's.
+//! The rules of optimisers: what becomes of one element of the variables in a step. `V` is a vector of elements, `T`
+//! one; `var` is the variable to be improved and `g` the gradient. The order of operations is that of the kernels for
+//! the processor, which is TensorFlow's.
 
 /// A rule.
 pub(super) struct Rule {

@@ -1,0 +1,12 @@
+fn element(i: u32) {
+    let row = i / params.inner;
+    let at = i - row * params.inner;
+    let block = row / params.picked;
+    let pick = row - block * params.picked;
+    let index = index_at(block / params.outer * params.picked + pick);
+    if (index < params.size) {
+        y[i] = x[(block * params.size + index) * params.inner + at];
+    } else {
+        y[i] = U();
+    }
+}

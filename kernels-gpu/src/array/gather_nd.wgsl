@@ -1,0 +1,9 @@
+fn element(i: u32) {
+    let r = i / params.inner;
+    let row = row_at(r);
+    if (row != 0xffffffffu) {
+        y[i] = x[row * params.inner + i - r * params.inner];
+    } else {
+        y[i] = U();
+    }
+}
