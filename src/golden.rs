@@ -167,7 +167,9 @@ fn place(case: &GraphDef, name: &str, graph: &Graph, device: &Arc<dyn Device>) -
             continue;
         }
         match kernel_on(graph, id, &**device)? {
-            Some(kernel) => drop(asking.insert(node.name.as_str(), (id, kernel))),
+            Some(kernel) => {
+                asking.insert(node.name.as_str(), (id, kernel));
+            }
             // What is done to a variable is done where the variable is.
             None if node.op.def.name == op_of(name) || shares(node) => return Ok(None),
             None => {}

@@ -115,6 +115,10 @@ fn mistakes_are_explained() {
     bad(&["run", &model, "--input", "scope/q=1"], 2, &["`scope/q`"]);
     bad(&["run", &model, "--input", "scope/x=@nowhere.npy"], 2, &["nowhere.npy"]);
     bad(&[&["run", &model, "--device", "gpu7"], &x[..]].concat(), 2, &["no device `gpu7`"]);
+    if cfg!(not(feature = "gpu")) {
+        bad(&[&["run", &model, "--device", "gpu"], &x[..]].concat(), 2, &["build it with `--features gpu`"]);
+        holds(&good(&["kernels", "--device", "gpu"]), &["0 kernels", "`--features gpu`"]);
+    }
     bad(&["run", "nowhere.pb"], 2, &["nowhere.pb", "NOT_FOUND"]);
     bad(&["run", env!("CARGO_TARGET_TMPDIR")], 2, &["NOT_FOUND", "SavedModel"]);
     bad(&["run", &model, "--threads", "-1"], 2, &["--threads", "-1"]);

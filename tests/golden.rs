@@ -9,9 +9,6 @@ use std::sync::Arc;
 use kernlink::device::{CpuDevice, Device};
 use kernlink::golden::{self, Report};
 
-const OPENING: &str = "<!-- coverage -->\n";
-const CLOSING: &str = "<!-- /coverage -->";
-
 #[test]
 fn every_case_passes_and_the_readme_says_how_many() {
     let registry = kernlink::registry().unwrap();
@@ -33,18 +30,6 @@ fn every_case_passes_and_the_readme_says_how_many() {
     let failures: BTreeSet<String> =
         total.failures.iter().map(|(case, reason)| format!("{case}: {reason}\n")).collect();
     assert!(failures.is_empty(), "{} of {} cases fail:\n{}", failures.len(), total.cases, String::from_iter(failures));
-    check_readme(&table);
-}
-
-/// A table that is only right as long as every case passes, so failures are reported before it.
-fn check_readme(table: &str) {
-    let path = support::path("README.md");
-    let readme = std::fs::read_to_string(&path).unwrap();
-    let block = readme.split_once(OPENING).and_then(|(before, rest)| Some((before, rest.split_once(CLOSING)?)));
-    let Some((before, (found, after))) = block else { panic!("README.md has no block {OPENING}... {CLOSING}") };
-    if std::env::var_os("KERNLINK_UPDATE").is_some() {
-        std::fs::write(&path, format!("{before}{OPENING}{table}{CLOSING}{after}")).unwrap();
-        return;
-    }
-    assert_eq!(found, table, "README.md is out of date: KERNLINK_UPDATE=1 cargo test --features cli --test golden");
+    // It is only right as long as every case passes, so failures are reported before it.
+    support::check_readme("coverage", &table, "--features cli --test golden");
 }

@@ -29,9 +29,11 @@ if cargo fmt --version >/dev/null 2>&1; then
 fi
 step "the workspace's tests"
 KERNLINK_STRESS_SECONDS=10 cargo test --workspace --features cli
+step "the GPU, on the software driver unless KERNLINK_GPU names another"
+cargo test --features cli,gpu --test gpu
 step "every feature by itself"
 cargo check --quiet --no-default-features
-for feature in array math nn data_flow io list logging lookup random sparse state string training; do
+for feature in array math nn data_flow io list logging lookup random sparse state string training gpu; do
     cargo check --quiet --no-default-features --features "$feature"
 done
 cargo test --quiet -p kernlink-ops -p kernlink-kernels --lib --no-default-features --features nn

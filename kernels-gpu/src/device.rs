@@ -10,7 +10,7 @@ use kernlink::dtype::DataType;
 use kernlink::error::{Code, Error, Result};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
-use kernlink::step::block_on;
+use kernlink::step::{Step, block_on};
 use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 
@@ -23,6 +23,7 @@ use crate::read_back::{self, ReadBacks};
 use crate::recorder::Recorder;
 use crate::refusal::{self, Refusals};
 use crate::shader::Shader;
+use crate::timing::Timing;
 use crate::transfer;
 
 /// The most workgroups in one dimension of a dispatch, on every device.
@@ -72,6 +73,8 @@ pub(crate) struct Gpu {
     refusals: Refusals,
     pub(crate) counters: Counters,
     pub(crate) tuner: Tuner,
+    pub(crate) has_timestamps: bool,
+    pub(crate) timing: Timing,
     /// The number of the batch that is being recorded, from 1.
     pub(crate) open_batch: AtomicU64,
     fault: Arc<Mutex<Fault>>,
@@ -147,11 +150,7 @@ impl GpuDevice {
         let fault = Arc::new(Mutex::new(Fault::default()));
         let on_error = fault.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            let code = match error {
-                wgpu::Error::OutOfMemory { .. } => Code::ResourceExhausted,
-                _ => Code::Internal,
-            };
-            lock(&on_error).error.get_or_insert_with(|| Error::new(code, format!("on the GPU: {error}")));
+            lock(&on_error).error.get_or_insert_with(|| met(&error));
         }));
         let on_loss = fault.clone();
         device.set_device_lost_callback(move |reason, message| {
@@ -180,6 +179,8 @@ impl GpuDevice {
             pipelines: Pipelines::default(),
             counters: Counters::default(),
             tuner,
+            has_timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+            timing: Timing::default(),
             open_batch: AtomicU64::new(1),
             fault,
         });
@@ -204,12 +205,6 @@ impl GpuDevice {
     /// Its limits, for kernels that choose their tiles by them.
     pub fn limits(&self) -> wgpu::Limits {
         self.gpu.device.limits()
-    }
-
-    /// How many pipelines, bind group layouts, bind groups, buffers, dispatches, submissions, uploads and read-backs
-    /// there were so far.
-    pub fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.gpu.counters.all()
     }
 
     /// The number and the bytes of the buffers that are kept and not used.
@@ -326,7 +321,21 @@ impl GpuDevice {
     }
 }
 
+/// What wgpu reports, as an error of Kernlink's.
+fn met(error: &wgpu::Error) -> Error {
+    let code = match error {
+        wgpu::Error::OutOfMemory { .. } => Code::ResourceExhausted,
+        _ => Code::Internal,
+    };
+    Error::new(code, format!("on the GPU: {error}"))
+}
+
 impl Gpu {
+    /// What the device refuses to do: as it is lost, or else for what wgpu reports.
+    pub(crate) fn refused(&self, error: &wgpu::Error) -> Error {
+        self.fault().err().unwrap_or_else(|| met(error))
+    }
+
     /// What went wrong since it was last asked.
     pub(crate) fn fault(&self) -> Result<()> {
         let mut fault = lock(&self.fault);
@@ -338,8 +347,9 @@ impl Gpu {
 
     /// Submits what is recorded and waits for its end.
     pub(crate) fn settle(&self) -> Result<()> {
-        lock(&self.recorder).submit_last(self);
+        let submitted = lock(&self.recorder).submit_last(self);
         let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
+        submitted?;
         self.fault()?;
         waited.map(drop).map_err(|error| Error::internal(format!("cannot wait for {}: {error}", self.info.name)))
     }
@@ -392,11 +402,11 @@ impl Device for GpuDevice {
                 return Ok(Box::pin(std::future::ready(empty)));
             }
             self.gpu.fault()?;
-            let read_back = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape().clone());
+            let read_back = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape().clone())?;
             let refusal = match self.gpu.refusals.take() {
                 Some(word) => {
                     let memory = self.memory(&word)?;
-                    Some(read_back::begin(&self.gpu, memory, word.dtype(), word.shape().clone()))
+                    Some(read_back::begin(&self.gpu, memory, word.dtype(), word.shape().clone())?)
                 }
                 None => None,
             };
@@ -415,5 +425,38 @@ impl Device for GpuDevice {
 
     fn synchronize(&self) -> Result<()> {
         self.gpu.settle()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.gpu.counters.all()
+    }
+
+    fn end_trace(&self, step: &Step) {
+        self.gpu.timing.end(&self.gpu, step);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_device_is_the_error_of_all_that_comes_after() {
+        let wanted = std::env::var(VARIABLE).unwrap_or_else(|_| "llvmpipe".to_owned());
+        let gpu = GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian mesa-vulkan-drivers");
+        let tensor = gpu.to_device(&Tensor::scalar(1f32)).unwrap();
+        gpu.gpu.device.destroy();
+        for _ in 0..2 {
+            let errors = [
+                gpu.synchronize().unwrap_err(),
+                gpu.to_device(&Tensor::scalar(1f32)).map(drop).unwrap_err(),
+                gpu.allocate(DataType::Float, [4]).map(drop).unwrap_err(),
+                block_on(gpu.to_host(&tensor)).map(drop).unwrap_err(),
+            ];
+            for error in errors {
+                assert_eq!(error.code(), Code::Aborted, "{error}");
+                assert!(error.message().contains("is lost"), "{error}");
+            }
+        }
     }
 }

@@ -23,6 +23,7 @@ mod refusal;
 mod shader;
 #[cfg(test)]
 mod testing;
+mod timing;
 mod training;
 mod transfer;
 mod variants;

@@ -14,7 +14,7 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 
 use crate::counters::Counter;
-use crate::device::{Gpu, lock};
+use crate::device::{Gpu, lock, now};
 use crate::memory::GpuMemory;
 use crate::transfer;
 
@@ -44,17 +44,23 @@ impl ReadBacks {
         Ok(ReadBacks { poke: Mutex::new(Some(poke)), thread: Some(thread), staging: Mutex::default() })
     }
 
-    fn staging(&self, gpu: &Gpu, size: u64) -> wgpu::Buffer {
+    fn staging(&self, gpu: &Gpu, size: u64) -> Result<wgpu::Buffer> {
         if let Some(buffer) = lock(&self.staging).get_mut(&size).and_then(Vec::pop) {
-            return buffer;
+            return Ok(buffer);
         }
-        gpu.counters.add(Counter::Buffers);
-        gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        let out_of_memory = gpu.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size,
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
-        })
+        });
+        if now(out_of_memory.pop()).is_some() {
+            let message = format!("{} has no {size} bytes left to read a tensor back", gpu.info.name);
+            return Err(Error::resource_exhausted(message));
+        }
+        gpu.counters.add(Counter::Buffers);
+        Ok(buffer)
     }
 }
 
@@ -95,14 +101,17 @@ impl Future for ReadBack {
 }
 
 /// Submits what is recorded, with a copy of a tensor's memory at its end.
-pub(crate) fn begin(gpu: &Arc<Gpu>, memory: &GpuMemory, dtype: DataType, shape: Shape) -> ReadBack {
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is no memory through which it can go; and what the device says to the submission.
+pub(crate) fn begin(gpu: &Arc<Gpu>, memory: &GpuMemory, dtype: DataType, shape: Shape) -> Result<ReadBack> {
     let bytes = transfer::device_bytes(dtype, shape.num_elements()) as u64;
     let size = bytes.next_multiple_of(4).max(4);
-    let staging = gpu.read_backs.staging(gpu, memory.buffer().buffer.size());
+    let staging = gpu.read_backs.staging(gpu, memory.buffer().buffer.size())?;
     {
         let mut recorder = lock(&gpu.recorder);
         recorder.copy_out(gpu, memory.buffer(), &staging, size);
-        recorder.submit_last(gpu);
+        recorder.submit_last(gpu)?;
     }
     gpu.counters.add(Counter::ReadBacks);
     let slot = Arc::new(Mutex::new(Slot::default()));
@@ -137,5 +146,5 @@ pub(crate) fn begin(gpu: &Arc<Gpu>, memory: &GpuMemory, dtype: DataType, shape: 
         // The thread is there as long as the sender.
         let _ = poke.send(());
     }
-    ReadBack(slot)
+    Ok(ReadBack(slot))
 }

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use kernlink::error::{Error, Result};
+use kernlink::step::{TracedNode, traced_node};
 use smallvec::SmallVec;
 
 use crate::counters::Counter;
-use crate::device::Gpu;
+use crate::device::{Gpu, now};
 use crate::memory::Buffer;
 use crate::pipeline::Pipeline;
+use crate::shader::Access;
+use crate::timing::Timed;
 
 /// A batch is submitted when it has so many dispatches: few at first, so that the device sets to work.
 const FIRST_BATCH: u32 = 8;
-const LARGEST_BATCH: u32 = 64;
+pub(crate) const LARGEST_BATCH: u32 = 64;
 
 /// How many bind groups are kept.
 const KEPT_BIND_GROUPS: usize = 8192;
@@ -29,11 +32,22 @@ pub(crate) struct Recorder {
     dispatches: u32,
     limit: u32,
     bind_groups: HashMap<GroupKey, wgpu::BindGroup>,
+    /// The shaders of the batch, for errors.
+    recorded: Vec<Arc<Pipeline>>,
+    timed: Option<Timed>,
 }
 
 impl Default for Recorder {
     fn default() -> Recorder {
-        Recorder { pass: None, encoder: None, dispatches: 0, limit: FIRST_BATCH, bind_groups: HashMap::new() }
+        Recorder {
+            pass: None,
+            encoder: None,
+            dispatches: 0,
+            limit: FIRST_BATCH,
+            bind_groups: HashMap::new(),
+            recorded: Vec::new(),
+            timed: None,
+        }
     }
 }
 
@@ -42,7 +56,7 @@ impl Recorder {
     pub(crate) fn dispatch(
         &mut self,
         gpu: &Gpu,
-        pipeline: &Pipeline,
+        pipeline: &Arc<Pipeline>,
         buffers: &[&Arc<Buffer>],
         params: &[u32],
         groups: [u32; 3],
@@ -56,6 +70,14 @@ impl Recorder {
                 buffers.len(),
                 params.len()
             )));
+        }
+        let is_written = |(index, access): (usize, &Access)| {
+            let shared = buffers.iter().filter(|buffer| buffer.id == buffers[index].id).count() > 1;
+            *access == Access::Write && shared
+        };
+        if pipeline.accesses.iter().enumerate().any(is_written) {
+            let message = format!("shader `{}` writes a buffer that it is given twice", pipeline.label);
+            return Err(Error::internal(message));
         }
         let batch = gpu.open_batch.load(Ordering::Relaxed);
         let mut key: GroupKey = (pipeline.layout_id, SmallVec::new());
@@ -83,6 +105,11 @@ impl Recorder {
                 group
             }
         };
+        let traced = traced_node().filter(|_| gpu.has_timestamps);
+        let is_traced = traced.is_some();
+        if let Some(node) = traced {
+            self.begin_timed_pass(gpu, node);
+        }
         let pass = self.pass(gpu);
         pass.set_pipeline(&pipeline.compute);
         pass.set_bind_group(0, &group, &[]);
@@ -91,11 +118,25 @@ impl Recorder {
         }
         pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
         gpu.counters.add(Counter::Dispatches);
+        self.recorded.push(pipeline.clone());
         self.dispatches += 1;
+        if is_traced {
+            self.pass = None;
+        }
         if self.dispatches >= self.limit {
-            self.submit(gpu);
+            self.submit(gpu)?;
         }
         Ok(())
+    }
+
+    /// Opens a pass with timestamps at its ends.
+    fn begin_timed_pass(&mut self, gpu: &Gpu, node: Arc<TracedNode>) {
+        self.pass = None;
+        self.encoder(gpu);
+        let timed = self.timed.get_or_insert_with(|| Timed::new(gpu));
+        let writes = timed.next(node);
+        let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes: Some(writes) };
+        self.pass = self.encoder.as_mut().map(|encoder| encoder.begin_compute_pass(&descriptor).forget_lifetime());
     }
 
     fn encoder(&mut self, gpu: &Gpu) -> &mut wgpu::CommandEncoder {
@@ -125,20 +166,36 @@ impl Recorder {
     }
 
     /// Hands what is recorded to the device.
-    pub(crate) fn submit(&mut self, gpu: &Gpu) {
+    ///
+    /// # Errors
+    /// INTERNAL or RESOURCE_EXHAUSTED if the device refuses it: the message names all shaders of the batch.
+    pub(crate) fn submit(&mut self, gpu: &Gpu) -> Result<()> {
         self.pass = None;
-        if let Some(encoder) = self.encoder.take() {
-            gpu.queue.submit([encoder.finish()]);
-            gpu.open_batch.fetch_add(1, Ordering::AcqRel);
-            gpu.counters.add(Counter::Submissions);
-        }
         self.dispatches = 0;
         self.limit = (self.limit * 2).min(LARGEST_BATCH);
+        let recorded = std::mem::take(&mut self.recorded);
+        let Some(mut encoder) = self.encoder.take() else { return Ok(()) };
+        let resolved = self.timed.take().map(|timed| timed.resolve(gpu, &mut encoder));
+        let validation = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let memory = gpu.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        gpu.queue.submit([encoder.finish()]);
+        gpu.open_batch.fetch_add(1, Ordering::AcqRel);
+        gpu.counters.add(Counter::Submissions);
+        let errors = [now(memory.pop()), now(validation.pop())];
+        if let Some(error) = errors.into_iter().flatten().next() {
+            let shaders = recorded.iter().map(|pipeline| pipeline.label.as_str()).collect::<Vec<_>>().join(", ");
+            return Err(gpu.refused(&error).append(format!("\n  in a batch of the shaders {shaders}")));
+        }
+        if let Some(resolved) = resolved {
+            gpu.timing.add(resolved);
+        }
+        Ok(())
     }
 
     /// [`Recorder::submit`] after which the device is waited for, so that the next batch is a small one.
-    pub(crate) fn submit_last(&mut self, gpu: &Gpu) {
-        self.submit(gpu);
+    pub(crate) fn submit_last(&mut self, gpu: &Gpu) -> Result<()> {
+        let submitted = self.submit(gpu);
         self.limit = FIRST_BATCH;
+        submitted
     }
 }

@@ -52,6 +52,21 @@ pub(crate) fn golden_files() -> Vec<PathBuf> {
     files
 }
 
+/// Compares a block of the README, between comments with its name, with what it should say; `KERNLINK_UPDATE=1` rewrites
+/// it.
+pub(crate) fn check_readme(name: &str, text: &str, command: &str) {
+    let (opening, closing) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let path = path("README.md");
+    let readme = std::fs::read_to_string(&path).expect("the README is there");
+    let block = readme.split_once(&opening).and_then(|(before, rest)| Some((before, rest.split_once(&closing)?)));
+    let Some((before, (found, after))) = block else { panic!("README.md has no block {opening}... {closing}") };
+    if std::env::var_os("KERNLINK_UPDATE").is_some() {
+        std::fs::write(&path, format!("{before}{opening}{text}{closing}{after}")).expect("the README can be written");
+        return;
+    }
+    assert_eq!(found, text, "README.md is out of date: KERNLINK_UPDATE=1 cargo test {command}");
+}
+
 /// A node's message.
 pub(crate) fn node(name: &str, op: &str, inputs: &[&str], attrs: &[(&str, AttrValue)]) -> NodeDef {
     NodeDef {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
+use crate::step::Step;
 use crate::tensor::Tensor;
 
 /// A boxed future that any thread may poll.
@@ -88,6 +89,15 @@ pub trait Device: Any + Send + Sync {
     fn synchronize(&self) -> Result<()> {
         Ok(())
     }
+
+    /// What the device has made and done so far, by name; nothing if it does not count.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Waits for what a step that is traced has given the device to do, and adds what it took to the step's statistics,
+    /// with [`StepStats::add_work`](crate::step::StepStats::add_work). See [`traced_node`](crate::step::traced_node).
+    fn end_trace(&self, _step: &Step) {}
 }
 
 impl dyn Device {

@@ -3,6 +3,7 @@
 mod eager;
 mod executor;
 mod functions;
+mod lacking;
 mod options;
 mod partial;
 mod place;
@@ -10,7 +11,8 @@ mod plan;
 mod session;
 
 pub use eager::{EagerContext, run_op};
-pub use options::{RunMetadata, RunOptions, SessionOptions};
+pub use lacking::without_kernel;
+pub use options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};
 pub use partial::PartialRun;
 pub use place::kernel_on;
 pub use session::{Callable, Session};

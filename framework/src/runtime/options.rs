@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::device::Device;
 use crate::resource::ResourceManager;
 use crate::step::{Cancellation, CollectiveExecutor, NodeStats};
 
@@ -92,6 +93,40 @@ pub struct RunMetadata {
     pub step_stats: Vec<NodeStats>,
     /// How long the run took.
     pub time: Duration,
+    /// What devices that count have made and done meanwhile; for other runs at the same time, too.
+    pub device_counters: Vec<DeviceCounters>,
+}
+
+/// What a device has made and done during a run.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct DeviceCounters {
+    /// The device's name.
+    pub device: String,
+    /// How many of each, by name.
+    pub counts: Vec<(&'static str, u64)>,
+}
+
+impl DeviceCounters {
+    /// How many there are of what has this name; `None` if the device does not count them.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        self.counts.iter().find(|(other, _)| *other == name).map(|(_, count)| *count)
+    }
+
+    /// What the devices have counted so far.
+    pub(super) fn so_far(devices: &[Arc<dyn Device>]) -> Vec<DeviceCounters> {
+        let counted = devices.iter().map(|device| (device, device.counters()));
+        let counted = counted.filter(|(_, counts)| !counts.is_empty());
+        counted.map(|(device, counts)| DeviceCounters { device: device.name().to_owned(), counts }).collect()
+    }
+
+    /// What was counted since.
+    pub(super) fn since(mut self, before: &DeviceCounters) -> DeviceCounters {
+        for (name, count) in &mut self.counts {
+            *count = count.saturating_sub(before.get(name).unwrap_or_default());
+        }
+        self
+    }
 }
 
 impl RunOptions {

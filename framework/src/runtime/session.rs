@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::executor::{Place, Run, Running};
 use super::functions::Functions;
-use super::options::{RunMetadata, RunOptions, SessionOptions};
+use super::options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};
 use super::partial::PartialRun;
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions, Request, StatefulKernels, Uploads};
@@ -298,6 +298,7 @@ impl Shared {
         check_feeds(plan, &feeds)?;
         self.closed.check()?;
         let inter_op = self.inter_op(options)?;
+        let counted = metadata.is_some().then(|| DeviceCounters::so_far(&self.devices));
         // What neither loops nor waits ends by itself before long.
         let ends_by_itself = !plan.waits && !plan.branches;
         let cancellation = Cancellation::new();
@@ -323,8 +324,14 @@ impl Shared {
         }
         let result = step.end(result);
         drop((on_close, on_cancel));
-        if let Some(metadata) = metadata {
-            metadata.time = step.start().elapsed();
+        let time = step.start().elapsed();
+        if options.trace {
+            plan.devices.iter().for_each(|device| device.end_trace(&step));
+        }
+        if let (Some(metadata), Some(counted)) = (metadata, counted) {
+            metadata.time = time;
+            let now = DeviceCounters::so_far(&self.devices);
+            metadata.device_counters = now.into_iter().zip(&counted).map(|(now, before)| now.since(before)).collect();
             metadata.step_stats = step.stats().map(StepStats::take).unwrap_or_default();
         }
         result

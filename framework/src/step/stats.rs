@@ -1,6 +1,7 @@
 //! What a step tells of its nodes: when each ran, where, for how long, and how much memory it took.
 
-use std::sync::Mutex;
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::lock;
@@ -35,6 +36,47 @@ pub struct NodeStats {
     pub is_async: bool,
     /// How deep in calls of functions it is; 0 for a node of the graph itself.
     pub depth: u32,
+    /// Whether this is what a device did for the node once a thread had told it to; what the thread did is told apart.
+    pub is_device_work: bool,
+}
+
+/// A node that runs on this thread in a step that is traced.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TracedNode {
+    /// The [`Step::id`](super::Step::id).
+    pub step: i64,
+    /// Its name.
+    pub node: String,
+    /// Its op.
+    pub op: &'static str,
+    /// How deep in calls of functions it is.
+    pub depth: u32,
+}
+
+thread_local! {
+    static TRACED: RefCell<Option<Arc<TracedNode>>> = const { RefCell::new(None) };
+}
+
+/// The node whose kernel runs on this thread, if its step is traced: devices that work on their own tell for which node they
+/// do.
+pub fn traced_node() -> Option<Arc<TracedNode>> {
+    TRACED.with_borrow(Clone::clone)
+}
+
+/// Notes which node runs on this thread, until the guard is dropped.
+pub(crate) fn trace_node(step: i64, node: &str, op: &'static str, depth: u32) -> Traced {
+    let traced = Arc::new(TracedNode { step, node: node.to_owned(), op, depth });
+    Traced(TRACED.replace(Some(traced)))
+}
+
+/// See [`trace_node`].
+pub(crate) struct Traced(Option<Arc<TracedNode>>);
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        TRACED.set(self.0.take());
+    }
 }
 
 /// Collects the statistics of a step.
@@ -51,6 +93,25 @@ impl StepStats {
 
     pub(crate) fn record(&self, stats: NodeStats) {
         lock(&self.0).push(stats);
+    }
+
+    /// Adds what a device did for a node, as `DEVICE/stream`; `start` counts from the start of the step.
+    pub fn add_work(&self, node: &TracedNode, device: &str, start: Duration, time: Duration) {
+        self.record(NodeStats {
+            node: node.node.clone(),
+            op: node.op.to_owned(),
+            device: format!("{device}/stream"),
+            thread: "stream".to_owned(),
+            start,
+            time,
+            output_bytes: 0,
+            allocated_bytes: 0,
+            temporary_bytes: 0,
+            persistent_bytes: 0,
+            is_async: false,
+            depth: node.depth,
+            is_device_work: true,
+        });
     }
 }
 
@@ -95,6 +156,7 @@ impl Begun {
             persistent_bytes: ran.persistent,
             is_async: ran.is_async,
             depth: ran.depth,
+            is_device_work: false,
         }
     }
 }

@@ -155,7 +155,7 @@ pub(crate) fn elapsed(gpu: &Gpu, work: impl FnOnce() -> Result<()>) -> Result<f6
     gpu.settle()?;
     stamp(0);
     work()?;
-    lock(&gpu.recorder).submit_last(gpu);
+    lock(&gpu.recorder).submit_last(gpu)?;
     stamp(1);
     here.map_async(wgpu::MapMode::Read, .., drop);
     gpu.settle()?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use kernlink::error::Result;
-use kernlink::runtime::{RunMetadata, RunOptions};
+use kernlink::runtime::{DeviceCounters, RunMetadata, RunOptions};
 use kernlink::step::NodeStats;
 use serde_json::{Value, json};
 
@@ -60,6 +60,8 @@ struct Measured {
     ops: Vec<(String, Sum)>,
     /// The nodes with their ops.
     nodes: Vec<((String, String), Sum)>,
+    /// What devices made and did in the last of the timed runs.
+    devices: Vec<DeviceCounters>,
 }
 
 /// What the traced runs of an op or node add up to.
@@ -67,6 +69,8 @@ struct Measured {
 struct Sum {
     calls: u64,
     time: Duration,
+    /// What devices took that work on their own.
+    device_time: Duration,
     output_bytes: u64,
     allocated_bytes: u64,
     is_async: bool,
@@ -74,6 +78,10 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, stats: &NodeStats) {
+        if stats.is_device_work {
+            self.device_time += stats.time;
+            return;
+        }
         self.calls += 1;
         self.time += stats.time;
         self.output_bytes += stats.output_bytes as u64;
@@ -96,6 +104,7 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
         drop(answers);
     }
     times.sort();
+    let devices = std::mem::take(&mut metadata.device_counters);
     // Tracing takes time itself, so these runs are apart from the timed ones.
     let traced = args.runs.min(TRACED);
     let mut ops: BTreeMap<String, Sum> = BTreeMap::new();
@@ -107,13 +116,13 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
             nodes.entry((stats.node.clone(), stats.op.clone())).or_default().add(&stats);
         }
     }
-    Ok(Measured { times, traced, ops: slowest_first(ops), nodes: slowest_first(nodes) })
+    Ok(Measured { times, traced, ops: slowest_first(ops), nodes: slowest_first(nodes), devices })
 }
 
 /// What holds the time of others after what does not; the slowest of each first.
 fn slowest_first<K>(sums: BTreeMap<K, Sum>) -> Vec<(K, Sum)> {
     let mut sums: Vec<(K, Sum)> = sums.into_iter().collect();
-    sums.sort_by_key(|(_, sum)| (sum.is_async, std::cmp::Reverse(sum.time)));
+    sums.sort_by_key(|(_, sum)| (sum.is_async, std::cmp::Reverse(sum.device_time + sum.time)));
     sums
 }
 
@@ -146,6 +155,7 @@ impl Measured {
         Row {
             calls: sum.calls as f64 / runs,
             time: time / runs,
+            device_time: sum.device_time.as_secs_f64() / runs,
             share: (!sum.is_async && busy > 0.0).then(|| time / busy),
             per_call: time / sum.calls.max(1) as f64,
             output_bytes: sum.output_bytes as f64 / runs,
@@ -158,6 +168,7 @@ impl Measured {
 struct Row {
     calls: f64,
     time: f64,
+    device_time: f64,
     share: Option<f64>,
     per_call: f64,
     output_bytes: f64,
@@ -177,14 +188,23 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
         writeln!(text, "loaded in {loaded}; {} runs to warm up, {} timed, {threads} threads", args.warmup, args.runs);
     let latencies = measured.latencies().map(|(name, time)| format!("{name} {}", duration(time.as_secs_f64())));
     let _ = writeln!(text, "latency: {}", latencies.join(", "));
+    for counters in &measured.devices {
+        let counts = counters.counts.iter().map(|(name, count)| format!("{count} {}", name.replace('_', " ")));
+        let _ = writeln!(text, "{} in a run: {}", counters.device, counts.collect::<Vec<_>>().join(", "));
+    }
 
     let _ = writeln!(text, "\nper op and run, on average of {} traced runs:", measured.traced);
+    // A device that works on its own takes its time apart from the thread that tells it what to do.
+    let is_apart = measured.ops.iter().any(|(_, sum)| !sum.device_time.is_zero());
+    let device_time = |row: &Row| is_apart.then(|| duration(row.device_time));
     let head = ["op", "calls", "time", "share", "per call", "output", "allocated"].map(str::to_owned);
+    let head = head.into_iter().chain(is_apart.then(|| "on device".to_owned())).collect();
     let row = |(op, sum): &(String, Sum)| {
         let row = measured.row(sum);
         let share = row.share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 1e2));
         let allocated = row.allocated_bytes.map_or("-".to_owned(), bytes);
-        [
+        let on_device = device_time(&row);
+        let cells = [
             op.clone(),
             count(row.calls),
             duration(row.time),
@@ -192,7 +212,8 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
             duration(row.per_call),
             bytes(row.output_bytes),
             allocated,
-        ]
+        ];
+        cells.into_iter().chain(on_device).collect()
     };
     text += &table(std::iter::once(head).chain(measured.ops.iter().map(row)));
     if measured.ops.iter().any(|(_, sum)| sum.is_async) {
@@ -200,10 +221,13 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
     }
     let _ = writeln!(text, "\nslowest nodes:");
     let head = ["node", "op", "calls", "time", "share"].map(str::to_owned);
+    let head = head.into_iter().chain(is_apart.then(|| "on device".to_owned())).collect();
     let row = |((node, op), sum): &((String, String), Sum)| {
         let row = measured.row(sum);
         let share = format!("{:.1} %", row.share.unwrap_or_default() * 1e2);
-        [node.escape_debug().to_string(), op.clone(), count(row.calls), duration(row.time), share]
+        let on_device = device_time(&row);
+        let cells = [node.escape_debug().to_string(), op.clone(), count(row.calls), duration(row.time), share];
+        cells.into_iter().chain(on_device).collect()
     };
     text + &table(std::iter::once(head).chain(measured.slowest_nodes().map(row)))
 }
@@ -219,6 +243,7 @@ fn json(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Value
         json!({
             "calls": row.calls, "time_us": row.time * 1e6, "share": row.share, "time_per_call_us": row.per_call * 1e6,
             "output_bytes": row.output_bytes, "allocated_bytes": row.allocated_bytes, "is_async": sum.is_async,
+            "device_time_us": row.device_time * 1e6,
         })
     };
     let named = |names: &[(&str, &str)], sum: &Sum| {
@@ -230,6 +255,10 @@ fn json(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Value
     let nodes =
         measured.slowest_nodes().map(|((node, op), sum)| named(&[("node", node.as_str()), ("op", op.as_str())], sum));
     let latencies = measured.latencies().into_iter().map(|(name, time)| (name.to_owned(), micros(time).into()));
+    let devices = measured.devices.iter().map(|counters| {
+        let counts = counters.counts.iter().map(|(name, count)| ((*name).to_owned(), Value::from(*count)));
+        (counters.device.clone(), counts.collect::<serde_json::Map<String, Value>>().into())
+    });
     json!({
         "model": args.what.model(),
         "threads": args.what.threads(),
@@ -240,20 +269,21 @@ fn json(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Value
         "inputs": inputs.collect::<Vec<_>>(),
         "outputs": job.outputs,
         "latency_us": latencies.collect::<serde_json::Map<String, Value>>(),
+        "devices": devices.collect::<serde_json::Map<String, Value>>(),
         "ops": ops.collect::<Vec<_>>(),
         "slowest_nodes": nodes.collect::<Vec<_>>(),
     })
 }
 
 /// Columns, the first to the left and the others to the right.
-fn table<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> String {
-    let rows: Vec<[String; N]> = rows.collect();
-    let widths: [usize; N] =
-        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+fn table(rows: impl Iterator<Item = Vec<String>>) -> String {
+    let rows: Vec<Vec<String>> = rows.collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             let _ = if column == 0 { write!(line, "  {cell:<width$}") } else { write!(line, "  {cell:>width$}") };
         }
         let _ = writeln!(text, "{}", line.trim_end());
@@ -293,6 +323,7 @@ mod tests {
             traced: 0,
             ops: Vec::new(),
             nodes: Vec::new(),
+            devices: Vec::new(),
         };
         let millis = |count| of(count).latencies().map(|(_, time)| time.as_micros());
         assert_eq!(millis(100), [1_000, 50_000, 90_000, 99_000, 100_000, 50_500]);

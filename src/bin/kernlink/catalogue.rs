@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kernlink::error::{Error, Result};
-use kernlink::kernel::KernelDef;
+use kernlink::kernel::{GPU, KernelDef};
 use kernlink::registry::Registry;
 use serde_json::Value;
 
@@ -134,8 +134,13 @@ fn instead(args: &Kernels, kernels: &[&KernelDef], of_op: &[&KernelDef]) -> Stri
     let devices: BTreeSet<&str> = of_op.iter().map(|kernel| kernel.device.0).collect();
     let devices = devices.into_iter().collect::<Vec<_>>().join(", ");
     let of = args.op.as_deref().map(|op| format!(" of {op}")).unwrap_or_default();
+    let built = if cfg!(not(feature = "gpu")) && device.eq_ignore_ascii_case(GPU.0) {
+        "; those for GPUs come with `--features gpu`"
+    } else {
+        ""
+    };
     match devices.is_empty() {
-        true => format!(": none{of} is linked for any device type"),
-        false => format!(": none{of} is for device type `{device}`; there are kernels for {devices}"),
+        true => format!(": none{of} is linked for any device type{built}"),
+        false => format!(": none{of} is for device type `{device}`; there are kernels for {devices}{built}"),
     }
 }

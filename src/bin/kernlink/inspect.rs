@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kernlink::attr::AttrMap;
+use kernlink::device::Device;
 use kernlink::error::Result;
 use kernlink::formats::{self, SignatureTensor};
 use kernlink::graph::{self, Graph, Needs};
 use kernlink::kernel::CPU;
 use kernlink::proto::{self, GraphDef, MetaGraphDef, NodeDef};
 use kernlink::registry::{NodeQuery, Registry};
+use kernlink::runtime::without_kernel;
 
 use crate::model;
 
@@ -22,6 +24,9 @@ pub(crate) struct Inspect {
     /// Prints the graph in Graphviz's DOT language instead
     #[arg(long)]
     dot: bool,
+    /// Says what this device (gpu, or gpu:K for the adapter number K) has no kernels for, so that the CPU would run it
+    #[arg(long, value_name = "D")]
+    device: Option<String>,
 }
 
 pub(crate) fn inspect(args: &Inspect) -> Result<()> {
@@ -30,15 +35,19 @@ pub(crate) fn inspect(args: &Inspect) -> Result<()> {
         let dots = graphs.iter().filter_map(|graph| graph.graph_def.as_ref()).map(graph::to_dot);
         return crate::print(&dots.collect::<String>());
     }
+    let device = match &args.device {
+        Some(name) => crate::device::devices(name, 1)?.into_iter().next(),
+        None => None,
+    };
     let mut text = String::new();
     for graph in &graphs {
-        describe(&mut text, graph)?;
+        describe(&mut text, graph, device.as_deref())?;
     }
     crate::print(&text)
 }
 
 /// Says what one graph of a model is made of.
-fn describe(text: &mut String, meta: &MetaGraphDef) -> Result<()> {
+fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>) -> Result<()> {
     let info = meta.meta_info_def.as_ref();
     if let Some(info) = info {
         let _ = writeln!(text, "tags: {} (TensorFlow {})", info.tags.join(", "), info.tensorflow_version);
@@ -82,8 +91,29 @@ fn describe(text: &mut String, meta: &MetaGraphDef) -> Result<()> {
             let _ = writeln!(text, "  {}", kernlink::select::advice());
         }
     }
-    if let (Err(error), true) = (&graph, missing.is_empty()) {
-        let _ = writeln!(text, "the graph cannot be imported: {error}");
+    match (&graph, device) {
+        (Err(error), _) if missing.is_empty() => {
+            let _ = writeln!(text, "the graph cannot be imported: {error}");
+        }
+        (Ok(graph), Some(device)) => elsewhere(text, graph, device)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// What a device has no kernels for.
+fn elsewhere(text: &mut String, graph: &Graph, device: &dyn Device) -> Result<()> {
+    let lacking = without_kernel(graph, graph.ids(), device)?;
+    let name = device.name();
+    if lacking.is_empty() {
+        let _ = writeln!(text, "on {name}: everything");
+        return Ok(());
+    }
+    let _ = writeln!(text, "on the CPU, as {name} has no kernel for it:");
+    let mut lacking: Vec<_> = lacking.into_iter().collect();
+    lacking.sort_by_key(|(_, nodes)| std::cmp::Reverse(*nodes));
+    for (op, nodes) in lacking {
+        let _ = writeln!(text, "  {nodes:>6}  {op}");
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What `run` and `bench` have in common: a model, what goes in and what comes out.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,7 +9,7 @@ use kernlink::error::{Error, Result};
 use kernlink::formats::SignatureRunner;
 use kernlink::graph::{Graph, NodeId, Output};
 use kernlink::registry::did_you_mean;
-use kernlink::runtime::{Callable, RunMetadata, RunOptions, SessionOptions};
+use kernlink::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
 
@@ -124,6 +125,7 @@ impl What {
         });
         add_missing(&mut inputs, needed.collect(), missing)?;
         let feeds: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+        self.check_placement(session, &fed, &fetches, &target_names)?;
         let callable = session.make_callable(&feeds, &fetches, &target_names)?;
         let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
         let runner = Runner::Graph(callable, tensors);
@@ -136,6 +138,9 @@ impl What {
             model.meta().ok_or_else(|| Error::invalid_argument("--signature: a plain graph has no signatures"))?;
         let runner = meta.signature(name)?;
         let signature = runner.signature();
+        let fed = signature.inputs.values().map(|input| model.session().graph().output(&input.tensor));
+        let fetches: Vec<&str> = signature.outputs.values().map(|output| output.tensor.as_str()).collect();
+        self.check_placement(model.session(), &fed.collect::<Result<Vec<_>>>()?, &fetches, &[])?;
         let outputs: Vec<String> =
             if self.output.is_empty() { signature.outputs.keys().cloned().collect() } else { self.output.clone() };
         if let Some(unknown) = outputs.iter().find(|name| !signature.outputs.contains_key(*name)) {
@@ -165,6 +170,27 @@ impl What {
         let fed = inputs.iter().filter_map(named).collect();
         let runner = Runner::Signature(runner, fed);
         Ok(Job { inputs, outputs, targets: Vec::new(), is_default: false, runner })
+    }
+
+    /// Says what runs on the CPU though a GPU is asked for, or refuses it.
+    fn check_placement(&self, session: &Session, fed: &[Output], fetches: &[&str], targets: &[&str]) -> Result<()> {
+        let (graph, device) = (session.graph(), &session.devices()[0]);
+        if !device.has_own_memory() {
+            return Ok(());
+        }
+        let fetches = fetches.iter().map(|name| graph.output(name)).collect::<Result<Vec<_>>>()?;
+        let targets = targets.iter().map(|name| graph.find_or_suggest(name)).collect::<Result<Vec<_>>>()?;
+        let lacking = without_kernel(graph, graph.needed(fed, &fetches, &targets), &**device)?;
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let (device, listed) = (device.name(), listed(&lacking));
+        if self.no_soft_placement {
+            let message = format!("--no-soft-placement: {device} has no kernel for {listed}");
+            return Err(Error::failed_precondition(message));
+        }
+        eprintln!("soft placement: the CPU runs what {device} has no kernel for: {listed}");
+        Ok(())
     }
 
     /// The values of `--input`, of the dtypes that `dtype` says.
@@ -200,6 +226,15 @@ impl Job<'_> {
             format!("no --output is given: fetching what nothing else uses: {}\n", names.join(", "))
         })
     }
+}
+
+/// Ops with how many nodes each has.
+fn listed(ops: &BTreeMap<String, usize>) -> String {
+    let op = |(op, nodes): (&String, &usize)| match nodes {
+        1 => op.clone(),
+        nodes => format!("{op} ({nodes} nodes)"),
+    };
+    ops.iter().map(op).collect::<Vec<_>>().join(", ")
 }
 
 /// What an input is, as it is to be given.

@@ -65,7 +65,8 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
     let _ = writeln!(text, "loaded in {:.2} ms, ran in {:.2} ms", millis(loaded), millis(ran));
     if let Some(file) = &args.trace {
-        let _ = writeln!(text, "what {} nodes took is in {}", metadata.step_stats.len(), file.display());
+        let nodes = metadata.step_stats.iter().filter(|stats| !stats.is_device_work).count();
+        let _ = writeln!(text, "what {nodes} nodes took is in {}", file.display());
     }
     if let Some(folder) = &args.save {
         save(folder, &job.outputs, &answers)?;

@@ -11,7 +11,7 @@ use super::wait::{self, Outputs};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::kernel::{DynKernel, RawContext, RunInfo};
 use crate::runtime::plan::{Action, NONE, Plan, PlanNode, Source};
-use crate::step::{Begun, Ran, Step, at_work};
+use crate::step::{Begun, Ran, Step, at_work, trace_node};
 use crate::tensor::Tensor;
 
 /// Nodes with at most as many outputs keep them on the stack.
@@ -330,6 +330,7 @@ fn call(
     let mut context = RawContext::in_run(&node.name, (node.op, &node.signature), inputs, outputs, pool, info);
     let begun = run.step.stats().map(|_| Begun::now());
     {
+        let _traced = begun.map(|_| trace_node(run.step.id(), &node.name, &node.op.name, run.depth));
         let _at_work = at_work(node.op);
         catch_panic("the kernel", || kernel.compute(&mut context))?;
     }
@@ -514,6 +515,7 @@ fn run_kernel(
     let mut context = RawContext::in_run(&node.name, (node.op, &node.signature), inputs, &mut outputs, pool, info);
     let begun = run.step.stats().map(|_| Begun::now());
     {
+        let _traced = begun.map(|_| trace_node(run.step.id(), &node.name, &node.op.name, run.depth));
         let _at_work = at_work(node.op);
         catch_panic("the kernel", || kernel.compute(&mut context))?;
     }

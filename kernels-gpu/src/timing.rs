@@ -1,0 +1,129 @@
+//! How long the device takes for each dispatch of a traced step, by timestamps at both ends of a pass of its own.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use kernlink::step::{Step, TracedNode};
+
+use crate::device::{Gpu, lock};
+use crate::recorder::LARGEST_BATCH;
+
+/// The bytes of a timestamp.
+const STAMP: u64 = 8;
+
+/// The dispatches of one batch that are timed, two timestamps each.
+pub(crate) struct Timed {
+    set: wgpu::QuerySet,
+    nodes: Vec<Arc<TracedNode>>,
+}
+
+impl Timed {
+    pub(crate) fn new(gpu: &Gpu) -> Timed {
+        Timed { set: query_set(gpu, LARGEST_BATCH), nodes: Vec::new() }
+    }
+
+    /// Where the next dispatch, for this node, has its timestamps.
+    pub(crate) fn next(&mut self, node: Arc<TracedNode>) -> wgpu::ComputePassTimestampWrites<'_> {
+        self.nodes.push(node);
+        writes(&self.set, self.nodes.len() as u32 - 1)
+    }
+
+    /// Has the timestamps come to the host when the batch is done.
+    pub(crate) fn resolve(self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) -> Resolved {
+        Resolved { stamps: resolve(gpu, encoder, &self.set, self.nodes.len() as u32), nodes: self.nodes }
+    }
+}
+
+/// Timestamps on their way to the host.
+pub(crate) struct Resolved {
+    stamps: wgpu::Buffer,
+    nodes: Vec<Arc<TracedNode>>,
+}
+
+/// What is known of the dispatches of traced steps.
+#[derive(Default)]
+pub(crate) struct Timing {
+    resolved: Mutex<Vec<Resolved>>,
+    /// For each step, the nodes with their first and last timestamp.
+    known: Mutex<HashMap<i64, Vec<(Arc<TracedNode>, [u64; 2])>>>,
+}
+
+impl Timing {
+    pub(crate) fn add(&self, resolved: Resolved) {
+        lock(&self.resolved).push(resolved);
+    }
+
+    /// Waits until the device is done, and adds what a step's dispatches took to its statistics.
+    pub(crate) fn end(&self, gpu: &Gpu, step: &Step) {
+        let Some(stats) = step.stats() else { return };
+        // What went wrong is told where results are missed.
+        let _ = gpu.settle();
+        for Resolved { stamps, nodes } in std::mem::take(&mut *lock(&self.resolved)) {
+            let Some(ticks) = read(gpu, &stamps) else { continue };
+            for (node, ticks) in nodes.into_iter().zip(ticks) {
+                lock(&self.known).entry(node.step).or_default().push((node, ticks));
+            }
+        }
+        let Some(known) = lock(&self.known).remove(&step.id()) else { return };
+        let Some((tick, at)) = calibrate(gpu) else { return };
+        let nanoseconds = f64::from(gpu.queue.get_timestamp_period());
+        let time = |ticks: u64| Duration::from_nanos((ticks as f64 * nanoseconds) as u64);
+        for (node, [first, last]) in known {
+            let start = (at - step.start()).saturating_sub(time(tick.saturating_sub(first)));
+            stats.add_work(&node, &gpu.name, start, time(last.saturating_sub(first)));
+        }
+    }
+}
+
+fn query_set(gpu: &Gpu, passes: u32) -> wgpu::QuerySet {
+    let ty = wgpu::QueryType::Timestamp;
+    gpu.device.create_query_set(&wgpu::QuerySetDescriptor { label: None, ty, count: 2 * passes })
+}
+
+/// Where a pass has its timestamps.
+fn writes(set: &wgpu::QuerySet, pass: u32) -> wgpu::ComputePassTimestampWrites<'_> {
+    wgpu::ComputePassTimestampWrites {
+        query_set: set,
+        beginning_of_pass_write_index: Some(2 * pass),
+        end_of_pass_write_index: Some(2 * pass + 1),
+    }
+}
+
+/// Records that timestamps go to a buffer that the host can read.
+fn resolve(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, set: &wgpu::QuerySet, passes: u32) -> wgpu::Buffer {
+    let size = u64::from(2 * passes) * STAMP;
+    let buffer = |usage| {
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        gpu.device.create_buffer(&descriptor)
+    };
+    let there = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
+    let here = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
+    encoder.resolve_query_set(set, 0..2 * passes, &there, 0);
+    encoder.copy_buffer_to_buffer(&there, 0, &here, 0, size);
+    here
+}
+
+/// The timestamps of each pass, when all work is done.
+fn read(gpu: &Gpu, stamps: &wgpu::Buffer) -> Option<Vec<[u64; 2]>> {
+    stamps.map_async(wgpu::MapMode::Read, .., drop);
+    gpu.device.poll(wgpu::PollType::wait_indefinitely()).ok()?;
+    let view = stamps.get_mapped_range(..).ok()?;
+    let stamp = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
+    Some(view.chunks_exact(16).map(|pair| [stamp(&pair[..8]), stamp(&pair[8..])]).collect())
+}
+
+/// A timestamp of the device with the time of the host.
+fn calibrate(gpu: &Gpu) -> Option<(u64, Instant)> {
+    let set = query_set(gpu, 1);
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    drop(
+        encoder
+            .begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: Some(writes(&set, 0)) }),
+    );
+    let stamps = resolve(gpu, &mut encoder, &set, 1);
+    gpu.queue.submit([encoder.finish()]);
+    gpu.device.poll(wgpu::PollType::wait_indefinitely()).ok()?;
+    let at = Instant::now();
+    Some((read(gpu, &stamps)?.first()?[1], at))
+}
