@@ -196,7 +196,8 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
     let _ = writeln!(text, "\nper op and run, on average of {} traced runs:", measured.traced);
     // A device that works on its own takes its time apart from the thread that tells it what to do.
     let is_apart = measured.ops.iter().any(|(_, sum)| !sum.device_time.is_zero());
-    let device_time = |row: &Row| is_apart.then(|| duration(row.device_time));
+    let device_time =
+        |row: &Row| is_apart.then(|| if row.device_time == 0.0 { "-".to_owned() } else { duration(row.device_time) });
     let head = ["op", "calls", "time", "share", "per call", "output", "allocated"].map(str::to_owned);
     let head = head.into_iter().chain(is_apart.then(|| "on device".to_owned())).collect();
     let row = |(op, sum): &(String, Sum)| {
