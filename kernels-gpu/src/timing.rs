@@ -44,12 +44,15 @@ pub(crate) struct Resolved {
     nodes: Vec<Arc<TracedNode>>,
 }
 
+/// A dispatch: the node that it was for, and its first and last timestamp.
+type Stamped = (Arc<TracedNode>, [u64; 2]);
+
 /// What is known of the dispatches of traced steps.
 #[derive(Default)]
 pub(crate) struct Timing {
     resolved: Mutex<Vec<Resolved>>,
-    /// For each step, the nodes with their first and last timestamp.
-    known: Mutex<HashMap<i64, Vec<(Arc<TracedNode>, [u64; 2])>>>,
+    /// The dispatches of each step.
+    known: Mutex<HashMap<i64, Vec<Stamped>>>,
 }
 
 impl Timing {
