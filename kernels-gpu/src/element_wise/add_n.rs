@@ -16,57 +16,103 @@ use crate::shader::{Entry, Program, Scalar, Shader};
 /// The most tensors that one shader adds: eight buffers, of which one is the sum's, are what every device binds.
 const MOST: usize = 7;
 
-fn program(scalar: Scalar, count: usize) -> Program {
-    let computed = super::driver::computed(scalar).wgsl();
+/// Inputs that are summed by themselves before they are added to what came before, as TensorFlow groups them: the first
+/// two to nine, then eight at a time. The sums are rounded the same way only in the same order.
+const GROUP: usize = 8;
+
+/// How many of `inputs`, more than one, make the first group.
+fn first_group(inputs: usize) -> usize {
+    match inputs % GROUP {
+        few @ (0 | 1) => few + GROUP,
+        few => few,
+    }
+}
+
+/// How the tensors of a shader are added.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Order {
+    /// So many one after the other.
+    InTurn(usize),
+    /// The sum of the second and the third to the first.
+    LastFirst,
+}
+
+/// Every step is rounded to the dtype.
+fn program(scalar: Scalar, order: Order) -> Program {
+    let (count, terms) = match order {
+        Order::InTurn(count) => (count, (0..count).map(|k| format!("x_{k}[i]")).collect::<Vec<_>>().join(" + ")),
+        Order::LastFirst => (3, "x_0[i] + (x_1[i] + x_2[i])".to_owned()),
+    };
     let mut builder = Program::builder(format!("AddN{count}"));
     for k in 0..count {
         builder = builder.read_vectors(&format!("x_{k}"), scalar, 4);
     }
-    let terms: Vec<_> = (0..count).map(|k| format!("vec4<{computed}>(x_{k}[i])")).collect();
-    let body = format!("fn element(i: u32) {{\n    sum[i] = vec4<{}>({});\n}}\n", scalar.wgsl(), terms.join(" + "));
+    let body = format!("fn element(i: u32) {{\n    sum[i] = {terms};\n}}\n");
     builder.write_vectors("sum", scalar, 4).build(Entry::Elements, &body)
 }
 
 struct AddN {
     scalar: Scalar,
     /// For sums of 2, 3, ... tensors.
-    shaders: [OnceLock<Shader>; MOST - 1],
+    in_turn: [OnceLock<Shader>; MOST - 1],
+    last_first: OnceLock<Shader>,
 }
 
 impl AddN {
     fn new(ctx: &RawConstruction<'_>) -> Result<AddN> {
-        Ok(AddN { scalar: scalar_of(ctx.output_dtype_at(0)?)?, shaders: Default::default() })
+        let scalar = scalar_of(ctx.output_dtype_at(0)?)?;
+        Ok(AddN { scalar, in_turn: Default::default(), last_first: OnceLock::new() })
+    }
+
+    fn add(&self, gpu: &GpuDevice, order: Order, terms: &[&Tensor]) -> Result<Tensor> {
+        let slot = match order {
+            Order::InTurn(count) => &self.in_turn[count - 2],
+            Order::LastFirst => &self.last_first,
+        };
+        let shader = slot.get_or_init(|| Shader::new(program(self.scalar, order)));
+        let sum = gpu.allocate(terms[0].dtype(), terms[0].shape().clone())?;
+        let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(terms);
+        tensors.push(&sum);
+        gpu.dispatch(shader, &tensors, &[], Groups::Elements(sum.num_elements().div_ceil(4)))?;
+        drop(tensors);
+        Ok(sum)
+    }
+
+    /// The sum of two or more tensors, one after the other.
+    fn add_in_turn(&self, gpu: &GpuDevice, terms: &[&Tensor]) -> Result<Tensor> {
+        let (some, rest) = terms.split_at(terms.len().min(MOST));
+        let sum = self.add(gpu, Order::InTurn(some.len()), some)?;
+        match rest {
+            [] => Ok(sum),
+            [x] => self.add(gpu, Order::InTurn(2), &[&sum, x]),
+            [x, y, ..] => self.add(gpu, Order::InTurn(3), &[&sum, x, y]),
+        }
     }
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let first = ctx.input_at(0)?;
-        for i in 1..ctx.num_inputs() {
-            let other = ctx.input_at(i)?.shape();
+        let terms: Vec<&Tensor> = (0..ctx.num_inputs()).map(|i| ctx.input_at(i)).collect::<Result<_>>()?;
+        let first = terms[0];
+        for (i, other) in terms.iter().enumerate() {
             ensure!(
-                other == first.shape(),
+                other.shape() == first.shape(),
                 InvalidArgument,
-                "all inputs must have the shape {} of the first, but input {i} has shape {other}",
-                first.shape()
+                "all inputs must have the shape {} of the first, but input {i} has shape {}",
+                first.shape(),
+                other.shape()
             );
         }
-        let (mut sum, mut added) = (first.clone(), 1);
-        while added < ctx.num_inputs() {
-            let some = (ctx.num_inputs() - added).min(MOST - 1);
-            let target = gpu.allocate(first.dtype(), first.shape().clone())?;
-            {
-                let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::new();
-                tensors.push(&sum);
-                for i in added..added + some {
-                    tensors.push(ctx.input_at(i)?);
-                }
-                tensors.push(&target);
-                let shader = self.shaders[some - 1].get_or_init(|| Shader::new(program(self.scalar, some + 1)));
-                gpu.dispatch(shader, &tensors, &[], Groups::Elements(target.num_elements().div_ceil(4)))?;
+        let sum = if terms.len() == 1 {
+            first.clone()
+        } else {
+            let (near, far) = terms.split_at(first_group(terms.len()));
+            let mut sum = self.add_in_turn(gpu, near)?;
+            for group in far.chunks_exact(GROUP) {
+                let partial = self.add(gpu, Order::InTurn(MOST), &group[..MOST])?;
+                sum = self.add(gpu, Order::LastFirst, &[&sum, &partial, group[MOST]])?;
             }
-            sum = target;
-            added += some;
-        }
+            sum
+        };
         ctx.set_output_at(0, sum)
     }
 }
@@ -77,5 +123,6 @@ gpu_kernels! { AccumulateNV2 { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } as Ad
 /// All programs of the family.
 pub(super) fn programs() -> Vec<Program> {
     let scalars = [scalar!(f32), scalar!(i32), scalar!(u32), scalar!(f16), scalar!(i64)];
-    scalars.iter().flat_map(|&scalar| (2..=MOST).map(move |count| program(scalar, count))).collect()
+    let orders = || (2..=MOST).map(Order::InTurn).chain([Order::LastFirst]);
+    scalars.iter().flat_map(|&scalar| orders().map(move |order| program(scalar, order))).collect()
 }

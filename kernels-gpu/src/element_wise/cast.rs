@@ -31,6 +31,8 @@ fn function(from: Scalar, to: Scalar, truncates: bool) -> Option<Function> {
         (_, F32 | F16) => "return f32(x);",
         (_, I32) => "return i32(x);",
         (_, U32) => "return u32(x);",
+        // By way of 64 bits without a sign: some devices take a `u32` for an `i32` on the way to an `i64`.
+        (U32, I64) => "return i64(u64(x));",
         (_, I64) => "return i64(x);",
     };
     let label = format!("Cast{}{from:?}To{to:?}", if truncates { "Truncate" } else { "" });

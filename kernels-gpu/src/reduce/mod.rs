@@ -27,6 +27,7 @@ pub(crate) use reducer::Kind;
 
 /// An op with inputs `input` and `reduction_indices`, attr `keep_dims` and one output.
 struct Reduction {
+    kind: Kind,
     keep_dims: bool,
     fold: Fold,
 }
@@ -34,13 +35,14 @@ struct Reduction {
 impl Reduction {
     fn new(ctx: &RawConstruction<'_>, kind: Kind) -> Result<Reduction> {
         let fold = Fold::new(kind.of(scalar_of(ctx.input_dtype_at(0)?)?));
-        Ok(Reduction { keep_dims: ctx.attrs.required("keep_dims")?, fold })
+        Ok(Reduction { kind, keep_dims: ctx.attrs.required("keep_dims")?, fold })
     }
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let input = ctx.input_at(0)?;
         let plan = Plan::new(input.shape(), &ctx.input_at(1)?.to_i64_vec()?, self.keep_dims)?;
-        let output = if plan.is_copy() {
+        // A norm loses the sign.
+        let output = if plan.is_copy() && self.kind != Kind::Norm {
             input.clone().reshaped(plan.output)?
         } else {
             self.fold.run(GpuDevice::of(ctx)?, input, &plan, ctx.output_dtype_at(0)?)?

@@ -80,6 +80,8 @@ impl Kind {
         let lift = match self {
             Kind::HalfSquares => "return x * x * 0.5;",
             Kind::Norm => "return x * x;",
+            // By way of 64 bits without a sign: some devices take a `u32` for an `i32` on the way to an `i64`.
+            Kind::Mean if scalar == U32 => "return i64(u64(x));",
             Kind::Mean if part == I64 => "return i64(x);",
             _ => "return x;",
         };
@@ -89,8 +91,7 @@ impl Kind {
             (Kind::Mean, F32) => "if (count == 0u) { return nan(); }\n    return a / f32(count);",
             (Kind::Mean, _) => "if (count == 0u) { return R(0); }\n    return R(a / i64(count));",
             (Kind::Norm, F32 | F16) => "return sqrt(a);",
-            (Kind::Norm, I32 | I64) => "return whole_root(a);",
-            (Kind::Norm, U32 | Bool) => "return whole_root(a);",
+            (Kind::Norm, _) => "return whole_root(a);",
             _ => "return a;",
         };
         Reducer { label, from: scalar, part, to: scalar, identity, lift, merge, finish }
