@@ -1,0 +1,219 @@
+//! Kernels on tensors large enough for the shaders that small ones do not reach: parts of reductions, vectors along
+//! broadcast dimensions, rows that a workgroup walks in steps. The golden cases have the small ones.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use kernlink_framework as kernlink;
+
+use kernlink::attr::{AttrMap, AttrValue};
+use kernlink::dtype::{DataType, Element};
+use kernlink::error::Result;
+use kernlink::registry::Registry;
+use kernlink::runtime::run_op;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink_kernels_gpu::GpuDevice;
+
+/// Drivers start and stop one at a time: software ones are not safe to do so at once.
+static DRIVER: Mutex<()> = Mutex::new(());
+
+struct Gpu {
+    device: GpuDevice,
+    registry: Arc<Registry>,
+    _guard: MutexGuard<'static, ()>,
+}
+
+impl Gpu {
+    /// The adapter that `KERNLINK_GPU` names, or else a software one.
+    fn open() -> Gpu {
+        let guard = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
+        let device = GpuDevice::open_named(0, Some(&wanted))
+            .expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
+        let providers = [&kernlink_ops::KERNLINK_PROVIDER, &kernlink_kernels_gpu::KERNLINK_PROVIDER];
+        let registry = Arc::new(Registry::linked(&providers).expect("all registrations"));
+        Gpu { device, registry, _guard: guard }
+    }
+
+    fn run(&self, op: &str, attrs: &[(&str, AttrValue)], inputs: Vec<Tensor>) -> Result<Vec<Tensor>> {
+        let attrs: AttrMap = attrs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        run_op(&self.registry, &self.device, op, attrs, inputs)
+    }
+
+    fn one<T: Element + Copy>(&self, op: &str, attrs: &[(&str, AttrValue)], inputs: Vec<Tensor>) -> Vec<T> {
+        let outputs = self.run(op, attrs, inputs).unwrap_or_else(|error| panic!("{op}: {error}"));
+        outputs[0].as_slice::<T>().unwrap().to_vec()
+    }
+}
+
+fn dtype(name: &'static str, dtype: DataType) -> (&'static str, AttrValue) {
+    (name, AttrValue::Type(dtype))
+}
+
+fn flag(name: &'static str, value: bool) -> (&'static str, AttrValue) {
+    (name, AttrValue::Bool(value))
+}
+
+/// Numbers without an order.
+fn numbers(shape: &[usize]) -> (Tensor, Vec<i32>) {
+    let count: usize = shape.iter().product();
+    let values: Vec<i32> =
+        (0..count as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 12) as i32 % 2000 - 1000).collect();
+    (Tensor::from_elements(Shape::from(shape), &values).unwrap(), values)
+}
+
+/// Sums along axes, by the definition.
+fn sums(shape: &[usize], axes: &[i32], values: &[i32]) -> Vec<i32> {
+    let strides = Shape::from(shape).strides();
+    let kept: Vec<usize> = (0..shape.len()).filter(|&axis| !axes.contains(&(axis as i32))).collect();
+    let mut sums = vec![0i32; kept.iter().map(|&axis| shape[axis]).product()];
+    for (i, &value) in values.iter().enumerate() {
+        let place = kept.iter().fold(0, |place, &axis| place * shape[axis] + i / strides[axis] % shape[axis]);
+        sums[place] = sums[place].wrapping_add(value);
+    }
+    sums
+}
+
+#[test]
+fn reductions_of_all_shapes_agree_with_the_definition() {
+    let gpu = Gpu::open();
+    let cases: [(&[usize], &[&[i32]]); 9] = [
+        (&[200_001], &[&[0]]),
+        (&[3, 50_001], &[&[0], &[1], &[0, 1]]),
+        (&[4, 2048], &[&[0], &[1]]),
+        (&[5000, 40], &[&[0], &[1]]),
+        (&[20_000, 7], &[&[0], &[1]]),
+        (&[40, 60, 9], &[&[1], &[0, 2], &[0, 1]]),
+        (&[8, 50, 16], &[&[1], &[0, 2]]),
+        (&[2, 3, 2, 3, 2, 3, 2, 40], &[&[0, 2, 4, 6], &[1, 3, 5, 7]]),
+        (&[100, 0, 4], &[&[1], &[0]]),
+    ];
+    for (shape, all_axes) in cases {
+        let (tensor, values) = numbers(shape);
+        for axes in all_axes {
+            let attrs = [dtype("T", DataType::Int32), dtype("Tidx", DataType::Int32), flag("keep_dims", false)];
+            let given: Vec<i32> = gpu.one("Sum", &attrs, vec![tensor.clone(), Tensor::vector(axes).unwrap()]);
+            assert_eq!(given, sums(shape, axes, &values), "{shape:?} along {axes:?}");
+        }
+    }
+}
+
+#[test]
+fn long_sums_of_floats_stay_accurate() {
+    let gpu = Gpu::open();
+    for (shape, axis) in [([1usize, 400_000], 1), ([400_000, 1], 0), ([100_000, 4], 0)] {
+        let tensor = Tensor::from_elements(Shape::from(shape), &vec![0.1f32; shape[0] * shape[1]]).unwrap();
+        let attrs = [dtype("T", DataType::Float), dtype("Tidx", DataType::Int32), flag("keep_dims", false)];
+        let exact = f64::from(0.1f32) * shape[axis as usize] as f64;
+        for sum in gpu.one::<f32>("Sum", &attrs, vec![tensor, Tensor::vector(&[axis]).unwrap()]) {
+            assert!((f64::from(sum) / exact - 1.0).abs() < 2e-6, "{sum} for {exact}");
+        }
+    }
+}
+
+#[test]
+fn broadcasts_with_and_without_vectors_agree_with_the_definition() {
+    let gpu = Gpu::open();
+    let cases: [(&[usize], &[usize]); 8] = [
+        (&[33, 16], &[33, 1]),
+        (&[33, 16], &[16]),
+        (&[33, 15], &[33, 1]),
+        (&[5, 3, 8], &[3, 1]),
+        (&[5, 1, 8], &[1, 7, 8]),
+        (&[4, 1, 6, 1, 12], &[1, 5, 1, 2, 12]),
+        (&[4, 3, 6, 2, 1], &[1, 3, 1, 2, 8]),
+        (&[1], &[1003]),
+    ];
+    for (left, right) in cases {
+        let ((x, xs), (y, ys)) = (numbers(left), numbers(right));
+        let shape = x.shape().broadcast(y.shape()).unwrap();
+        let given: Vec<i32> = gpu.one("Sub", &[dtype("T", DataType::Int32)], vec![x.clone(), y.clone()]);
+        let strides = shape.strides();
+        let place = |operand: &Shape, i: usize| {
+            let missing = shape.rank() - operand.rank();
+            let own = operand.strides();
+            let of_axis = |axis: usize| match operand[axis] {
+                1 => 0,
+                _ => i / strides[axis + missing] % shape[axis + missing] * own[axis],
+            };
+            (0..operand.rank()).map(of_axis).sum::<usize>()
+        };
+        let expected: Vec<i32> =
+            (0..shape.num_elements()).map(|i| xs[place(x.shape(), i)] - ys[place(y.shape(), i)]).collect();
+        assert_eq!(given, expected, "{left:?} - {right:?}");
+    }
+}
+
+#[test]
+fn rows_that_a_workgroup_walks_in_steps_agree_with_the_definition() {
+    let gpu = Gpu::open();
+    let (tensor, values) = numbers(&[3, 5000]);
+    let attrs = [dtype("T", DataType::Int32), dtype("Tidx", DataType::Int32)];
+    for (exclusive, reverse) in [(false, false), (true, false), (false, true), (true, true)] {
+        let attrs = [&attrs[..], &[flag("exclusive", exclusive), flag("reverse", reverse)]].concat();
+        let given: Vec<i32> = gpu.one("Cumsum", &attrs, vec![tensor.clone(), Tensor::scalar(1i32)]);
+        for (row, given) in values.chunks(5000).zip(given.chunks(5000)) {
+            let mut sum = 0;
+            for k in 0..5000 {
+                let k = if reverse { 4999 - k } else { k };
+                let before = sum;
+                sum += row[k];
+                assert_eq!(given[k], if exclusive { before } else { sum }, "{k} {exclusive} {reverse}");
+            }
+        }
+    }
+    let attrs = [dtype("T", DataType::Int32), dtype("Tidx", DataType::Int32), dtype("output_type", DataType::Int32)];
+    let places: Vec<i32> = gpu.one("ArgMax", &attrs, vec![tensor.clone(), Tensor::scalar(1i32)]);
+    for (row, place) in values.chunks(5000).zip(places) {
+        let greatest = row.iter().max().unwrap();
+        assert_eq!(place as usize, row.iter().position(|value| value == greatest).unwrap());
+    }
+    // Few are sought, some are sorted piece by piece, many are sought again.
+    for k in [1usize, 5, 20, 512, 600] {
+        let attrs = [
+            dtype("T", DataType::Int32),
+            dtype("Tk", DataType::Int32),
+            dtype("index_type", DataType::Int32),
+            flag("sorted", true),
+        ];
+        let outputs = gpu.run("TopKV2", &attrs, vec![tensor.clone(), Tensor::scalar(k as i32)]).unwrap();
+        let places = outputs[1].as_slice::<i32>().unwrap();
+        for (row, places) in values.chunks(5000).zip(places.chunks(k)) {
+            let mut order: Vec<i32> = (0..5000).collect();
+            order.sort_by_key(|&i| std::cmp::Reverse(row[i as usize]));
+            assert_eq!(places, &order[..k], "{k}");
+        }
+    }
+}
+
+#[test]
+fn softmax_of_long_rows_sums_to_one() {
+    let gpu = Gpu::open();
+    let logits: Vec<f32> = numbers(&[4, 3000]).1.iter().map(|&x| x as f32 / 100.0).collect();
+    let tensor = Tensor::from_elements(Shape::from([4, 3000]), &logits).unwrap();
+    let attrs = [dtype("T", DataType::Float)];
+    let given: Vec<f32> = gpu.one("Softmax", &attrs, vec![tensor.clone()]);
+    let log: Vec<f32> = gpu.one("LogSoftmax", &attrs, vec![tensor]);
+    for (row, (given, log)) in logits.chunks(3000).zip(given.chunks(3000).zip(log.chunks(3000))) {
+        let most = row.iter().fold(f32::NEG_INFINITY, |most, &x| most.max(x));
+        let total: f64 = row.iter().map(|&x| f64::from(x - most).exp()).sum();
+        for ((&x, &y), &log) in row.iter().zip(given).zip(log) {
+            let exact = f64::from(x - most).exp() / total;
+            assert!((f64::from(y) - exact).abs() <= 2e-6 * exact + 1e-12, "{y} {exact}");
+            assert!((f64::from(log) - exact.ln()).abs() <= 1e-5, "{log} {}", exact.ln());
+        }
+    }
+}
+
+#[test]
+fn what_a_shader_refuses_is_an_error_of_the_read_back() {
+    let gpu = Gpu::open();
+    let x = Tensor::vector(&[7i32, -7, 9]).unwrap();
+    let attrs = [dtype("T", DataType::Int32)];
+    let error = gpu.run("FloorDiv", &attrs, vec![x.clone(), Tensor::vector(&[2, 0, 3]).unwrap()]).unwrap_err();
+    assert_eq!(error.code(), kernlink::Code::InvalidArgument);
+    assert!(error.message().contains("Integer division by zero"), "{error}");
+    // What lies behind the last element of a vector refuses nothing, and the error is told once.
+    let quotient: Vec<i32> = gpu.one("FloorDiv", &attrs, vec![x, Tensor::vector(&[2, 2, 3]).unwrap()]);
+    assert_eq!(quotient, [3, -4, 3]);
+}
