@@ -37,6 +37,10 @@ functions! {
     Broadcast Atan2 { [f32] [f16; "f16"] } T "return own_atan2(x, y);";
     Broadcast Xlogy { [f32] [f16; "f16"] } T "if (x == 0.0) { return 0.0; }\n    return x * own_log(y);";
     Broadcast Xdivy { [f32] [f16; "f16"] } T "if (x == 0.0) { return 0.0; }\n    return x / y;";
+    Broadcast Igamma { [f32] } T "return own_igamma(x, y);";
+    Broadcast Igammac { [f32] } T "return own_igammac(x, y);";
+    Broadcast Zeta { [f32] } T "return own_zeta(x, y);";
+    Broadcast Polygamma { [f32] } T "return own_polygamma(x, y);";
     Broadcast NextAfter { [f32] } T "return next_after(x, y);";
     Broadcast Pow { [f32] [f16; "f16"] } T "return own_pow(x, y);";
     Broadcast Pow { [i32] [i64; "i64"] } T POWER, InvalidArgument NEGATIVE_POWER;

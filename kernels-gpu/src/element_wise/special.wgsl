@@ -209,3 +209,177 @@ fn next_after(x: f32, y: f32) -> f32 {
     let bits = bitcast<u32>(x);
     return bitcast<f32>(select(bits - 1u, bits + 1u, (x < y) == (x > 0.0)));
 }
+
+// x^a e^-x / gamma(a)
+fn gamma_term(a: f32, x: f32) -> f32 {
+    return own_exp(a * own_log(x) - x - own_lgamma(a));
+}
+
+// P(a, x) by its power series, for x that is not much greater than a.
+fn lower_series(a: f32, x: f32) -> f32 {
+    var divisor = a;
+    var term = 1.0;
+    var sum = 1.0;
+    for (var k = 0; k < 2000; k++) {
+        divisor += 1.0;
+        term *= x / divisor;
+        sum += term;
+        if (term <= 5.9604645e-8 * sum) {
+            break;
+        }
+    }
+    return sum * gamma_term(a, x) / a;
+}
+
+// Q(a, x) by its continued fraction, for x greater than a and 1.
+fn upper_fraction(a: f32, x: f32) -> f32 {
+    var y = 1.0 - a;
+    var z = x + 1.0 - a + 1.0;
+    var c = 0.0;
+    var before_p = 1.0;
+    var before_q = x;
+    var p = x + 1.0;
+    var q = z * x;
+    var ratio = p / q;
+    for (var k = 0; k < 2000; k++) {
+        c += 1.0;
+        y += 1.0;
+        z += 2.0;
+        let next_p = p * z - before_p * (y * c);
+        let next_q = q * z - before_q * (y * c);
+        before_p = p;
+        before_q = q;
+        p = next_p;
+        q = next_q;
+        if (q != 0.0) {
+            let next = p / q;
+            let change = abs((ratio - next) / next);
+            ratio = next;
+            if (change <= 5.9604645e-8) {
+                break;
+            }
+        }
+        if (abs(p) > 16777216.0) {
+            before_p *= 5.9604645e-8;
+            before_q *= 5.9604645e-8;
+            p *= 5.9604645e-8;
+            q *= 5.9604645e-8;
+        }
+    }
+    return ratio * gamma_term(a, x);
+}
+
+fn own_igamma(a: f32, x: f32) -> f32 {
+    if (x < 0.0 || a <= 0.0 || is_nan(a) || is_nan(x)) {
+        return nan();
+    }
+    if (x == 0.0 || is_inf(a)) {
+        return select(0.0, nan(), is_inf(x));
+    }
+    if (is_inf(x)) {
+        return 1.0;
+    }
+    if (x > 1.0 && x > a) {
+        return 1.0 - upper_fraction(a, x);
+    }
+    return lower_series(a, x);
+}
+
+fn own_igammac(a: f32, x: f32) -> f32 {
+    if (x < 0.0 || a <= 0.0 || is_nan(a) || is_nan(x)) {
+        return nan();
+    }
+    if (x == 0.0 || is_inf(a)) {
+        return select(1.0, nan(), is_inf(x));
+    }
+    if (is_inf(x)) {
+        return 0.0;
+    }
+    if (x < 1.0 || x < a) {
+        return 1.0 - lower_series(a, x);
+    }
+    return upper_fraction(a, x);
+}
+
+fn is_even(x: f32) -> bool {
+    return floor(x * 0.5) * 2.0 == x;
+}
+
+// The inverse of number k of what the Euler-Maclaurin sum divides by.
+fn zeta_factor(k: i32) -> f32 {
+    switch k {
+        case 0: { return 8.3333333e-2; }
+        case 1: { return -1.3888889e-3; }
+        case 2: { return 3.3068783e-5; }
+        case 3: { return -8.2671958e-7; }
+        case 4: { return 2.0876757e-8; }
+        case 5: { return -5.2841901e-10; }
+        case 6: { return 1.3382537e-11; }
+        case 7: { return -3.3896803e-13; }
+        case 8: { return 8.5860621e-15; }
+        case 9: { return -2.1748687e-16; }
+        case 10: { return 5.5090029e-18; }
+        default: { return -1.3954465e-19; }
+    }
+}
+
+// The Hurwitz zeta function.
+fn own_zeta(x: f32, q: f32) -> f32 {
+    if (x == 1.0) {
+        return inf();
+    }
+    if (x < 1.0 || is_nan(x) || is_nan(q)) {
+        return nan();
+    }
+    if (q <= 0.0) {
+        if (q == floor(q)) {
+            return select(nan(), inf(), is_even(x));
+        }
+        if (x != floor(x)) {
+            return nan();
+        }
+    }
+    if (is_inf(q)) {
+        return 0.0;
+    }
+    var sum = own_pow(q, -x);
+    var a = q;
+    var last = 0.0;
+    // Far below zero there are more terms than anyone would wait for.
+    for (var terms = 0; terms < 9 || (a <= 9.0 && terms < 100000); terms++) {
+        a += 1.0;
+        last = own_pow(a, -x);
+        sum += last;
+        if (abs(last / sum) < 5.9604645e-8) {
+            return sum;
+        }
+    }
+    sum += last * a / (x - 1.0);
+    sum -= 0.5 * last;
+    var factor = 1.0;
+    for (var k = 0; k < 12; k++) {
+        let twice = f32(2 * k);
+        factor *= x + twice;
+        last /= a;
+        let term = factor * last * zeta_factor(k);
+        sum += term;
+        if (abs(term / sum) < 5.9604645e-8) {
+            break;
+        }
+        factor *= x + twice + 1.0;
+        last /= a;
+    }
+    return sum;
+}
+
+// The derivative of the digamma function of order n.
+fn own_polygamma(n: f32, x: f32) -> f32 {
+    if (n < 0.0 || n != floor(n)) {
+        return nan();
+    }
+    if (n == 0.0) {
+        return own_digamma(x);
+    }
+    let size = own_exp(own_lgamma(n + 1.0)) * own_zeta(n + 1.0, x);
+    return select(size, -size, is_even(n));
+}
