@@ -107,8 +107,8 @@ impl<const N: usize> Index<N> {
         (inner.size, inner.steps)
     }
 
-    /// The same in pieces of `width` elements of the innermost dimension. Operands with step 1 there move in pieces, too;
-    /// the others in elements, as before. `None` if sizes or steps are no multiples.
+    /// The same in pieces of `width` elements of the innermost dimension. Operands with step 1 there move in pieces,
+    /// too; the others in elements, as before. `None` if sizes or steps are no multiples.
     pub(crate) fn in_vectors(&self, width: usize) -> Option<Index<N>> {
         let mut index = self.clone();
         let (size, steps) = self.inner();
@@ -187,8 +187,8 @@ fn words(rank: usize, operands: usize) -> usize {
     rank - 1 + rank * operands
 }
 
-/// Declares the parameters of an [`Index`] of `rank` dimensions. They are scalars one by one, as arrays of parameters lie
-/// differently in HLSL.
+/// Declares the parameters of an [`Index`] of `rank` dimensions. They are scalars one by one, as arrays of parameters
+/// lie differently in HLSL.
 pub(crate) fn declare(builder: ProgramBuilder, rank: usize, operands: &[&str]) -> ProgramBuilder {
     declare_named(builder, "", rank, operands)
 }
@@ -201,8 +201,8 @@ pub(crate) fn declare_named(builder: ProgramBuilder, set: &str, rank: usize, ope
     })
 }
 
-/// The WGSL of `fn at(i: u32) -> At`: the places in the operands, as the members of `At`, that belong to element `i` of the
-/// output.
+/// The WGSL of `fn at(i: u32) -> At`: the places in the operands, as the members of `At`, that belong to element `i` of
+/// the output.
 pub(crate) fn function(rank: usize, operands: &[&str]) -> String {
     function_named("", rank, operands)
 }
@@ -212,7 +212,8 @@ pub(crate) fn function_named(set: &str, rank: usize, operands: &[&str]) -> Strin
     let members: String = operands.iter().map(|operand| format!("    {operand}: u32,\n")).collect();
     let zeros = vec!["0u"; operands.len()].join(", ");
     let mut text = format!(
-        "struct {set}At {{\n{members}}}\nfn {set}at(i: u32) -> {set}At {{\n    var at = {set}At({zeros});\n    var rest = i;\n"
+        "struct {set}At {{\n{members}}}\nfn {set}at(i: u32) -> {set}At {{\n    \
+         var at = {set}At({zeros});\n    var rest = i;\n"
     );
     for axis in (0..rank).rev() {
         text += &match axis {

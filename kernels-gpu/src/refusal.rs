@@ -1,7 +1,7 @@
 //! Errors that shaders find in elements, such as a divisor of zero.
 //!
-//! A shader that refuses an element leaves the number of its error in a word of memory. The word is read back along with
-//! the next tensor that is, so that nothing waits for it: the error is that of the read-back.
+//! A shader that refuses an element leaves the number of its error in a word of memory. The word is read back along
+//! with the next tensor that is, so that nothing waits for it: the error is that of the read-back.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -12,10 +12,12 @@ const QUOTIENT: &str =
 const UNSIGNED_QUOTIENT: &str = "if (y == 0u) { refused = true; return 0u; }\n    return x / y;";
 const REMAINDER: &str =
     "if (y == T(0)) { refused = true; return T(0); }\n    if (y == T(-1)) { return T(0); }\n    return x - x / y * y;";
-const FLOORED_QUOTIENT: &str = "if (y == T(0)) { refused = true; return T(0); }\n    if (y == T(-1)) { return -x; }\n    \
+const FLOORED_QUOTIENT: &str = "if (y == T(0)) { refused = true; return T(0); }\n    \
+    if (y == T(-1)) { return -x; }\n    \
     let quotient = x / y;\n    \
     return select(quotient, quotient - T(1), ((x < T(0)) != (y < T(0))) && quotient * y != x);";
-const FLOORED_REMAINDER: &str = "if (y == T(0)) { refused = true; return T(0); }\n    if (y == T(-1)) { return T(0); }\n    \
+const FLOORED_REMAINDER: &str = "if (y == T(0)) { refused = true; return T(0); }\n    \
+    if (y == T(-1)) { return T(0); }\n    \
     let rest = x - x / y * y;\n    return select(rest, rest + y, rest != T(0) && ((y < T(0)) != (rest < T(0))));";
 const POWER: &str = "if (y < T(0)) { refused = true; return T(1); }\n    var base = x;\n    var exponent = y;\n    \
     var power = T(1);\n    while (exponent > T(0)) {\n        \

@@ -26,7 +26,8 @@ fn function(from: Scalar, to: Scalar, truncates: bool) -> Option<Function> {
         }
         (F32 | F16, U32) => "return low_bits(x);",
         (F32 | F16, I64) => {
-            "if (x < 9223372036854775808.0 && x >= -9223372036854775808.0) { return i64(x); }\n    return i64(1) << 63u;"
+            "if (x < 9223372036854775808.0 && x >= -9223372036854775808.0) { return i64(x); }\n    \
+             return i64(1) << 63u;"
         }
         (_, F32 | F16) => "return f32(x);",
         (_, I32) => "return i32(x);",

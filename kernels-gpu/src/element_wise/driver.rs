@@ -1,7 +1,7 @@
 //! One result for each element of broadcast operands: [`ElementWise`] makes a kernel of a function in WGSL.
 //!
-//! How operands lie to each other decides the shader, sizes do not: operands of one shape and single elements are walked
-//! four elements at a time, as are those whose innermost dimension holds whole vectors; the rest one by one.
+//! How operands lie to each other decides the shader, sizes do not: operands of one shape and single elements are
+//! walked four elements at a time, as are those whose innermost dimension holds whole vectors; the rest one by one.
 
 use std::sync::OnceLock;
 
@@ -217,7 +217,8 @@ fn program(function: &Function, pattern: Pattern) -> Program {
         for (part, name) in [".x", ".y", ".z", ".w"].into_iter().enumerate() {
             body += &format!("    let r_{part} = {};\n", call(name));
             body += &format!(
-                "    if (refused && 4u * i + {part}u < params.valid) {{\n        refuse();\n    }}\n    refused = false;\n"
+                "    if (refused && 4u * i + {part}u < params.valid) {{\n        refuse();\n    }}\n    \
+                 refused = false;\n"
             );
         }
         let value = format!("vec4<{result}>(r_0, r_1, r_2, r_3)");

@@ -1,5 +1,6 @@
 // Functions of f32 that WGSL lacks, or leaves inaccurate or undefined at the edges. A shader gets those that it calls.
-// Infinities and NaN are made from bits and found by bits: WGSL has no constants of them and lets compilers assume none.
+// Infinities and NaN are made from bits and found by bits: WGSL has no constants of them and lets compilers assume
+// none.
 
 fn inf() -> f32 {
     var bits = 0x7f800000u;
@@ -237,7 +238,8 @@ fn own_tan(x: f32) -> f32 {
 // The arc whose sine is x, not above 1/2.
 fn asin_small(x: f32) -> f32 {
     let z = x * x;
-    let p = (((4.2163199048e-2 * z + 2.4181311049e-2) * z + 4.5470025998e-2) * z + 7.4953002686e-2) * z + 1.6666752422e-1;
+    let p = (((4.2163199048e-2 * z + 2.4181311049e-2) * z + 4.5470025998e-2) * z + 7.4953002686e-2) * z
+        + 1.6666752422e-1;
     return p * z * x + x;
 }
 
@@ -280,7 +282,8 @@ fn own_atan(x: f32) -> f32 {
         r = (size - 1.0) / (size + 1.0);
     }
     let z = r * r;
-    let y = base + ((((8.05374449538e-2 * z - 1.38776856032e-1) * z + 1.99777106478e-1) * z - 3.33329491539e-1) * z * r + r);
+    let p = ((8.05374449538e-2 * z - 1.38776856032e-1) * z + 1.99777106478e-1) * z - 3.33329491539e-1;
+    let y = base + (p * z * r + r);
     return select(y, -y, is_negative(x));
 }
 
@@ -385,13 +388,13 @@ fn erfc_far(x: f32) -> f32 {
     var r = 0.0;
     var q = 0.0;
     if (x < 2.857142925) {
-        r = -9.8649440333e-3 + s * (-6.9385856390e-1 + s * (-1.0558626175e1 + s * (-6.2375331879e1 + s * (-1.6239666748e2
-            + s * (-1.8460508728e2 + s * (-8.1287437439e1 + s * -9.8143291473))))));
+        r = -9.8649440333e-3 + s * (-6.9385856390e-1 + s * (-1.0558626175e1 + s * (-6.2375331879e1
+            + s * (-1.6239666748e2 + s * (-1.8460508728e2 + s * (-8.1287437439e1 + s * -9.8143291473))))));
         q = 1.0 + s * (1.9651271820e1 + s * (1.3765776062e2 + s * (4.3456588745e2 + s * (6.4538726807e2
             + s * (4.2900814819e2 + s * (1.0863500214e2 + s * (6.5702495575 + s * -6.0424413532e-2)))))));
     } else {
-        r = -9.8649431020e-3 + s * (-7.9928326607e-1 + s * (-1.7757955551e1 + s * (-1.6063638306e2 + s * (-6.3756646729e2
-            + s * (-1.0250950928e3 + s * -4.8351919556e2)))));
+        r = -9.8649431020e-3 + s * (-7.9928326607e-1 + s * (-1.7757955551e1 + s * (-1.6063638306e2
+            + s * (-6.3756646729e2 + s * (-1.0250950928e3 + s * -4.8351919556e2)))));
         q = 1.0 + s * (3.0338060379e1 + s * (3.2579251099e2 + s * (1.5367296143e3 + s * (3.1998581543e3
             + s * (2.5530502930e3 + s * (4.7452853394e2 + s * -2.2440952301e1))))));
     }

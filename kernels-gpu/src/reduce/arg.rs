@@ -37,7 +37,8 @@ fn program(from: Scalar, to: Scalar, greatest: bool, by_rows: bool) -> Program {
     let comparison = if greatest { "a > b" } else { "a < b" };
     let text = if by_rows { include_str!("arg_rows.wgsl") } else { include_str!("arg_columns.wgsl") };
     let body = format!(
-        "fn beyond(a: A, b: A) -> bool {{\n    return {comparison};\n}}\nfn first() -> A {{\n    return {start};\n}}\n{text}"
+        "fn beyond(a: A, b: A) -> bool {{\n    return {comparison};\n}}\n\
+         fn first() -> A {{\n    return {start};\n}}\n{text}"
     );
     let builder = Program::builder(if greatest { "ArgMax" } else { "ArgMin" })
         .alias("A", part)
