@@ -136,15 +136,22 @@ fn is_float(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::F32 | Scalar::F16)
 }
 
-/// The shaders of all products whose factors are of these kinds, of elements of a type.
+/// The shaders of products whose factors are of these kinds, of elements of a type. How elements are found and written does
+/// not depend on the tiles, so that all patterns are seen with one size of these, and two patterns with all sizes.
 pub(crate) fn programs(scalar: Scalar, a: Source, b: Source) -> Vec<Program> {
+    /// The line of which there are shaders for all types.
+    const LINE: usize = 3;
     let mut programs = Vec::new();
     for (line, pattern) in lines(is_float(scalar)).flat_map(|line| (0..8).map(move |pattern| (line, pattern))) {
         let vectors = [0, 1, 2].map(|bit| pattern >> bit & 1 == 1);
-        if !is_pattern([a, b], vectors) {
+        let is_seen = line == LINE || pattern == 0 || pattern == 7;
+        if !is_seen || !is_pattern([a, b], vectors) {
             continue;
         }
         for parts in [false, true] {
+            if parts && line != LINE {
+                continue;
+            }
             let (a, b) = (Side { source: a, vectors: vectors[0] }, Side { source: b, vectors: vectors[1] });
             programs.push(text::program(&Key { scalar, line, a, b, vectors: vectors[2], parts }));
         }

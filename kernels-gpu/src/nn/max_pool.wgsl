@@ -2,7 +2,7 @@
 fn element(i: u32) {
     let depth = params.depth / WIDTH;
     let seen = window_of(i / depth);
-    var best = V(LOWEST);
+    var best = V(lowest());
     for (var y = seen.first.x; y < seen.end.x; y++) {
         for (var x = seen.first.y; x < seen.end.y; x++) {
             let v = input[(seen.image + y * params.columns + x) * depth + i % depth];

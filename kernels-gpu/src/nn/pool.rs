@@ -5,7 +5,6 @@ use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
 use kernlink::kernel::window::Padding;
-use kernlink::tensor::Tensor;
 use kernlink_ops as ops;
 
 use super::convolution::shape_from;
