@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn low_and_narrow_products_waste_little() {
-        let (tiles, _) = chosen(16, 4096, 256);
+        let (tiles, _) = chosen(16, 100_000, 256);
         assert_eq!(tiles.rows, 16);
         let (tiles, _) = chosen(100_000, 16, 96);
         assert_eq!(tiles.columns, 16);
