@@ -27,6 +27,7 @@ mod timing;
 mod training;
 mod transfer;
 mod variants;
+pub mod wgsl;
 
 pub use adapter::AdapterInfo;
 pub use device::{GpuDevice, Groups};

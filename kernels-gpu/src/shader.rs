@@ -103,6 +103,7 @@ impl Program {
             workgroup: WORKGROUP,
             has_f16: false,
             is_checked: false,
+            is_body_first: false,
         }
     }
 
@@ -129,6 +130,7 @@ pub struct ProgramBuilder {
     workgroup: u32,
     has_f16: bool,
     is_checked: bool,
+    is_body_first: bool,
 }
 
 impl ProgramBuilder {
@@ -225,12 +227,22 @@ impl ProgramBuilder {
         self
     }
 
+    /// Has the body stand before what is generated, so that its lines keep their numbers in errors.
+    pub(crate) fn body_first(mut self) -> ProgramBuilder {
+        self.is_body_first = true;
+        self
+    }
+
     /// Finishes the shader. With [`Entry::Elements`] and [`Entry::Rows`] the first parameter is `count`, which the body
     /// need not declare.
     pub fn build(self, entry: Entry, body: &str) -> Program {
         let mut text = String::new();
         if self.has_f16 {
-            text += "enable f16;\n";
+            text += if self.is_body_first { "enable f16; " } else { "enable f16;\n" };
+        }
+        if self.is_body_first {
+            text += body;
+            text.push('\n');
         }
         text += &self.head;
         let counted = entry != Entry::Raw;
@@ -256,7 +268,9 @@ impl ProgramBuilder {
                  if (position < params.count) {{\n        {call};\n    }}\n}}\n"
             );
         }
-        text += body;
+        if !self.is_body_first {
+            text += body;
+        }
         let ProgramBuilder { label, accesses, workgroup, is_checked, .. } = self;
         Program { label, text, accesses, words, workgroup, is_checked }
     }

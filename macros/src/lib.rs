@@ -87,6 +87,32 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// `complex128`, `string`) or sets (`numbertype`, `realnumbertype`, `quantizedtype`). Beware: TensorFlow's `complex64`
 /// is Rust's `Complex32`.
 ///
+/// # Kernels in WGSL
+///
+/// With `wgsl` it stands on a unit struct, and the shader is all there is to write. The feature `gpu` is needed;
+/// `kernlink::gpu::wgsl` says what a shader sees.
+///
+/// ```ignore
+/// #[register_kernel(device = Gpu, op = ZeroOut, T = [f32, i32], wgsl = "zero_out.wgsl", params = [preserve_index])]
+/// struct ZeroOutOnGpu;
+/// ```
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `wgsl = "file.wgsl"` | the shader, beside the source file as with `include_str!` |
+/// | `dispatch = elements("y")` | a thread for each element of an argument: the default, with the first output |
+/// | `dispatch = elements("y", 4)` | a thread for each four elements |
+/// | `dispatch = rows("x")` | a workgroup for each row: the elements along the last dimension |
+/// | `dispatch = tiles("y", 16, 16)` | a workgroup for each tile of the last two dimensions |
+/// | `dispatch = function` | as many workgroups as `fn(&Launch<Op>) -> Result<[u32; 3]>` says |
+/// | `params = [size, size: u32]` | an attr, as the type that it has or as another |
+/// | `params = [top: i32 = function]` | what `fn(&Launch<Op>) -> Result<i32>` says |
+/// | `params = [shape("x", 4)]` | the dimensions of an argument, which must be as many |
+/// | `outputs = function` | the outputs' shapes (`fn(&Launch<Op>) -> Result<Shape>`), if the op's shape function does not do |
+/// | `vectors = ["x", "y"]` | arguments that are bound as arrays of four-element vectors |
+/// | `workgroup = 64` | the threads of a workgroup |
+/// | `raw` | the file is the whole shader, with bindings, parameters and entry point |
+///
 /// Attrs, dtypes and arguments that the op does not have do not compile, and neither do two registrations of the same
 /// kernel in one crate.
 #[proc_macro_attribute]

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
 use super::parse::{AttrList, KernelArgs, Values};
+use super::wgsl;
 
 /// Constants whose evaluation fails, on the user's token, if the registration does not suit the op.
 pub(super) fn expand(args: &KernelArgs) -> TokenStream {
@@ -16,7 +17,8 @@ pub(super) fn expand(args: &KernelArgs) -> TokenStream {
         .host_memory
         .iter()
         .map(|literal| quote_spanned!(literal.span()=> const _: () = #check::require_argument(__OP, #literal);));
-    quote!(#(#lists)* #(#arguments)*)
+    let shader = args.shader.as_ref().map(|shader| wgsl::checks(args, shader));
+    quote!(#(#lists)* #(#arguments)* #shader)
 }
 
 fn attr(list: &AttrList, args: &KernelArgs, check: &TokenStream) -> TokenStream {

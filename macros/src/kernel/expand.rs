@@ -8,6 +8,7 @@ use super::dtype::Element;
 use super::hash::fnv;
 use super::parse::{AttrList, KernelArgs, Values};
 use super::target::Target;
+use super::wgsl::{self, Written};
 
 /// Above so many choices of its dtypes, a constraint counts for the hash of the registration instead: each choice
 /// costs an impl.
@@ -28,6 +29,13 @@ impl Choice {
         }
     }
 
+    fn element(self) -> Option<Element> {
+        match self {
+            Choice::Type(element, _) => Some(element),
+            Choice::Int(..) | Choice::Bool(..) => None,
+        }
+    }
+
     /// As it stands in the kernel's name.
     fn text(self) -> String {
         match self {
@@ -43,19 +51,23 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
     let Target { item, op, kernel, params, .. } = target;
     let checks = check::expand(args);
     let declarations = params.iter().map(|(_, declaration)| declaration);
-    let alias = (!params.is_empty()).then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
+    let has_type_params = target.shader.is_none() && !params.is_empty();
+    let alias = has_type_params.then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
     let device = &args.device;
-    let (host_memory, requires) = (&args.host_memory, &args.requires);
+    let host_memory = &args.host_memory;
     let label = args.label.as_ref().map_or_else(String::new, syn::LitStr::value);
     let (priority, system) = (args.priority, args.system);
     let lists = params.iter().filter_map(|(ident, _)| args.list(&ident.to_string()));
     let lists = lists.collect::<Vec<_>>();
-    let registrations = combinations(&lists.iter().map(|list| choices(list)).collect::<Vec<_>>());
-    let registrations = registrations.iter().map(|chosen| registration(args, target, &lists, chosen));
+    let combinations = combinations(&lists.iter().map(|list| choices(list)).collect::<Vec<_>>());
+    let (shader, test) = match written(args, target, &lists, &combinations) {
+        Some(Written { inner, test }) => (Some(inner), Some(test)),
+        None => (None, None),
+    };
+    let registrations = combinations.iter().map(|chosen| registration(args, target, &lists, chosen));
     // Parameters are called as the attrs, whatever the style of those.
-    let allow = params
-        .iter()
-        .any(|(ident, _)| ident.to_string().starts_with(char::is_lowercase))
+    let is_lowercase = |ident: &proc_macro2::Ident| ident.to_string().starts_with(char::is_lowercase);
+    let allow = (has_type_params && params.iter().any(|(ident, _)| is_lowercase(ident)))
         .then(|| quote!(#[allow(non_camel_case_types, non_upper_case_globals, reason = "named as the op's attrs")]));
     let all_constraints = args.lists.iter().map(|list| {
         let (name, values) = (&list.name, all_values(&list.values, krate));
@@ -76,9 +88,11 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
                 #krate::kernel::Location { file: ::std::file!(), line: ::std::line!() };
             #checks
             #alias
+            #shader
 
             const fn __kernel(
                 constraints: &'static [#krate::kernel::AttrConstraint],
+                requires: &'static [&'static str],
                 type_name: &'static str,
                 create: fn(
                     &#krate::kernel::RawConstruction<'_>,
@@ -89,7 +103,7 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
                     device: #krate::kernel::DeviceType(#device),
                     constraints,
                     host_memory: &[#(#host_memory),*],
-                    requires: &[#(#requires),*],
+                    requires,
                     label: #label,
                     priority: #priority,
                     system: #system,
@@ -123,7 +137,24 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
 
             #(#registrations)*
         };
+
+        #test
     }
+}
+
+/// What a kernel adds of which only the shader is written.
+fn written(args: &KernelArgs, target: &Target, lists: &[&AttrList], combinations: &[Vec<Choice>]) -> Option<Written> {
+    let (shader, ident) = (args.shader.as_ref()?, target.shader.as_ref()?);
+    let krate = &args.krate;
+    let variants = combinations.iter().map(|chosen| {
+        let dtypes = lists.iter().zip(chosen).map(|(list, choice)| {
+            let name = &list.name;
+            let variant = choice.element().map(Element::variant);
+            quote!((#name, #krate::dtype::DataType::#variant))
+        });
+        quote!(&[#(#dtypes),*])
+    });
+    Some(wgsl::written(args, shader, ident, &target.op, &variants.collect::<Vec<_>>()))
 }
 
 fn registration(args: &KernelArgs, target: &Target, lists: &[&AttrList], chosen: &[Choice]) -> TokenStream {
@@ -150,17 +181,34 @@ fn registration(args: &KernelArgs, target: &Target, lists: &[&AttrList], chosen:
     });
     // The first token by which it differs from other registrations.
     let span = chosen.first().map_or_else(Span::call_site, |choice| choice.span());
-    let instance = match params.is_empty() {
+    let instance = match target.shader.is_some() || params.is_empty() {
         true => quote!(#kernel),
         false => quote_spanned!(span=> __Kernel<#(#arguments),*>),
     };
-    let type_name = type_name(kernel, params.iter().map(|(ident, _)| ident.to_string()).zip(chosen));
+    let names = params.iter().map(|(ident, _)| ident);
+    let called = match &target.shader {
+        Some(ident) if !params.is_empty() => quote!(#ident<#(#names),*>),
+        Some(ident) => quote!(#ident),
+        None => quote!(#kernel),
+    };
+    let type_name = type_name(called, params.iter().map(|(ident, _)| ident.to_string()).zip(chosen));
+    let requires = match target.shader {
+        Some(_) => {
+            let dtypes = lists.iter().zip(chosen).filter_map(|(list, choice)| Some((&*list.name, choice.element()?)));
+            wgsl::requires(args, dtypes)
+        }
+        None => {
+            let requires = &args.requires;
+            quote!(&[#(#requires),*])
+        }
+    };
     let coherence = coherence(args, op, lists, chosen, span);
     let choice = choice_bytes(args, lists, chosen);
     quote! {
         const _: () = {
             static __KERNEL: #krate::kernel::KernelDef = __kernel(
                 &[#(#constraints),*],
+                #requires,
                 #type_name,
                 #krate::kernel::#create::<#op, #instance>,
             );
@@ -289,9 +337,9 @@ fn sorted_text(values: &Values) -> String {
 }
 
 /// The kernel's type as written, with the values of its parameters: `ZeroOutKernel<f32>`.
-fn type_name<'a>(kernel: &syn::Type, values: impl Iterator<Item = (String, &'a Choice)>) -> String {
+fn type_name<'a>(kernel: TokenStream, values: impl Iterator<Item = (String, &'a Choice)>) -> String {
     let values = values.map(|(name, choice)| (name, choice.text())).collect::<Vec<_>>();
-    compact(substitute(kernel.to_token_stream(), &values))
+    compact(substitute(kernel, &values))
 }
 
 fn substitute(tokens: TokenStream, values: &[(String, String)]) -> TokenStream {

@@ -6,6 +6,7 @@ mod expand;
 mod hash;
 mod parse;
 mod target;
+mod wgsl;
 
 use proc_macro2::TokenStream;
 

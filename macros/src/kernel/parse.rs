@@ -7,6 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::{LitBool, LitInt, LitStr, Token, Type, bracketed};
 
 use super::dtype::{self, Element};
+use super::wgsl::{self, Shader};
 use crate::errors::{Errors, unknown};
 use crate::op::{each_argument, key, once};
 use crate::path::Crate;
@@ -23,6 +24,8 @@ pub(super) struct KernelArgs {
     pub(super) priority: i32,
     pub(super) system: bool,
     pub(super) lists: Vec<AttrList>,
+    /// If only the shader is written.
+    pub(super) shader: Option<Shader>,
     pub(super) krate: Crate,
 }
 
@@ -58,6 +61,7 @@ impl KernelArgs {
             priority: 0,
             system: false,
             lists: Vec::new(),
+            shader: wgsl::names_a_shader(&tokens).then(Shader::default),
             krate: Crate::KERNLINK,
         };
         let mut seen = Vec::new();
@@ -76,6 +80,9 @@ impl KernelArgs {
         if !has_device {
             let message = "say on which device the kernel runs: `device = Cpu`";
             errors.at(Span::call_site(), message);
+        }
+        if let (Some(shader), Some(device)) = (&args.shader, &args.device) {
+            shader.check(device, errors);
         }
         args
     }
@@ -98,6 +105,15 @@ impl KernelArgs {
             self.system = true;
             return Ok(());
         }
+        if word == "raw" && !input.peek(Token![=]) {
+            return match &mut self.shader {
+                Some(shader) => {
+                    shader.is_raw = true;
+                    Ok(())
+                }
+                None => Err(wgsl::without_a_file(&key)),
+            };
+        }
         let usage = match word.as_str() {
             "device" => "device = Cpu",
             "op" => "op = Abs",
@@ -112,6 +128,14 @@ impl KernelArgs {
             return Err(syn::Error::new(key.span(), message));
         }
         input.parse::<Token![=]>()?;
+        if wgsl::ARGUMENTS.contains(&word.as_str()) {
+            match &mut self.shader {
+                Some(shader) => return shader.one(&word, input, errors),
+                // With brackets it may be an attr.
+                None if !input.peek(syn::token::Bracket) => return Err(wgsl::without_a_file(&key)),
+                None => {}
+            }
+        }
         let explain = |error: syn::Error| syn::Error::new(error.span(), format!("expected `{usage}`"));
         match word.as_str() {
             "device" => self.device = Some(device(input)?),
@@ -177,7 +201,7 @@ fn capability(input: ParseStream<'_>, usage: &str) -> syn::Result<LitStr> {
 }
 
 /// Values in brackets, at least one.
-fn list<T>(
+pub(super) fn list<T>(
     input: ParseStream<'_>,
     usage: &str,
     mut one: impl FnMut(ParseStream<'_>) -> syn::Result<T>,
@@ -294,7 +318,7 @@ fn value(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Value> {
     Ok(Value::Type(TypeEntry { elements, span: ty.span() }))
 }
 
-fn no_duplicates(values: impl Iterator<Item = (String, Span)>, errors: &mut Errors) {
+pub(super) fn no_duplicates(values: impl Iterator<Item = (String, Span)>, errors: &mut Errors) {
     let mut seen = Vec::new();
     for (value, span) in values {
         if seen.contains(&value) {

@@ -2,9 +2,10 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{GenericArgument, GenericParam, Generics, Item, ItemImpl, PathArguments, Type};
+use syn::{Fields, GenericArgument, GenericParam, Generics, Item, ItemImpl, PathArguments, Type};
 
 use super::parse::{KernelArgs, Values};
+use super::wgsl;
 use crate::errors::Errors;
 
 /// What a registration stands on.
@@ -19,6 +20,9 @@ pub(super) struct Target {
     pub(super) kernel: Type,
     /// The names of its generic parameters, in order, and the parameters as an alias declares them.
     pub(super) params: Vec<(Ident, TokenStream)>,
+    /// The struct that stands for the kernel, if only its shader is written: the lists of dtypes are its parameters
+    /// then, though its type has none.
+    pub(super) shader: Option<Ident>,
 }
 
 impl Target {
@@ -32,6 +36,9 @@ impl Target {
                 return None;
             }
         };
+        if args.shader.is_some() {
+            return Target::of_shader(item, &parsed, args, errors);
+        }
         let (op, is_async, kernel, generics) = match parsed {
             Item::Impl(item) => {
                 if let Some(op) = &args.op {
@@ -57,7 +64,28 @@ impl Target {
                 return None;
             }
         };
-        Some(Target { item, op, is_async, kernel, params: params(&generics, args, errors) })
+        let params = params(&generics, args, errors);
+        Some(Target { item, op, is_async, kernel, params, shader: None })
+    }
+
+    /// A unit struct, if only the shader is written.
+    fn of_shader(item: TokenStream, parsed: &Item, args: &KernelArgs, errors: &mut Errors) -> Option<Target> {
+        let ident = match parsed {
+            Item::Struct(item) if matches!(item.fields, Fields::Unit) && item.generics.params.is_empty() => &item.ident,
+            other => {
+                let usage = "with `wgsl`, #[register_kernel] stands on a unit struct: `struct ZeroOutOnGpu;`";
+                errors.on(other, usage);
+                return None;
+            }
+        };
+        let Some(op) = args.op.clone() else {
+            let message = "say which op the kernel is for: `op = ZeroOut`";
+            errors.on(ident, message);
+            return None;
+        };
+        let params = wgsl::type_lists(args).map(|list| (list.ident.clone(), TokenStream::new())).collect();
+        let kernel = wgsl::kernel(&args.krate, ident);
+        Some(Target { item, op, is_async: false, kernel, params, shader: Some(ident.clone()) })
     }
 }
 

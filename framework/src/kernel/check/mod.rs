@@ -2,6 +2,8 @@
 //!
 //! Each panics, at the token that is wrong, with what the op declares.
 
+pub mod shader;
+
 use std::borrow::Cow;
 
 use crate::dtype::DataType;
@@ -44,9 +46,8 @@ const fn no_attr(op: &OpDef, attr: &str) -> ! {
         message = message.item(i, "`").push(text(&attrs[i].name)).push("`");
         i += 1;
     }
-    let known =
-        "; other arguments of #[register_kernel] are device, op, host_memory, requires, label, priority and crate";
-    message.push(known).refuse()
+    let message = message.push("; other arguments of #[register_kernel] are device, op, host_memory, requires, ");
+    message.push("label, priority, wgsl and crate").refuse()
 }
 
 /// What to list for an attr of this type.

@@ -1,0 +1,300 @@
+//! The file of a shader with what the registration says of it, and the programs that are made from it.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use kernlink::dtype::DataType;
+use kernlink::error::{Error, Result};
+use kernlink::kernel::Location;
+use kernlink::op::{ArgDef, ArgType, AttrBase, OpDef};
+
+use super::check;
+use crate::shader::{Access, Entry, Program, Scalar};
+
+/// The shader of a kernel, as registered.
+pub struct Source {
+    /// The struct that stands for the kernel.
+    pub name: &'static str,
+    /// Where it is registered.
+    pub location: Location,
+    /// The file, relative to that of the registration.
+    pub file: &'static str,
+    /// What stands in it.
+    pub text: &'static str,
+    /// The op's declaration.
+    pub op: &'static OpDef,
+    /// Arguments that stay in host memory.
+    pub host_memory: &'static [&'static str],
+    /// Capabilities of the device that every variant requires.
+    pub requires: &'static [&'static str],
+    /// The combinations of dtypes, by attr.
+    pub variants: &'static [&'static [(&'static str, DataType)]],
+    /// Whether the file is the whole shader.
+    pub is_raw: bool,
+    /// How many threads there are.
+    pub dispatch: Dispatch,
+    /// The parameters, but for those of the dispatch rule.
+    pub params: &'static [Param],
+    /// Arguments that are bound as arrays of vectors.
+    pub vectors: &'static [&'static str],
+    /// The threads of a workgroup.
+    pub workgroup: u32,
+    /// What was found of it.
+    pub checked: Checked,
+}
+
+/// How many threads a shader has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dispatch {
+    /// One for each `each` elements of argument `of`, or of the first output.
+    Elements {
+        /// The argument, or nothing for the first output.
+        of: &'static str,
+        /// The elements of a thread.
+        each: u32,
+    },
+    /// A workgroup for each row of an argument.
+    Rows {
+        /// The argument.
+        of: &'static str,
+    },
+    /// A workgroup for each tile of the last two dimensions of an argument.
+    Tiles {
+        /// The argument.
+        of: &'static str,
+        /// The rows of a tile.
+        rows: u32,
+        /// The columns of a tile.
+        columns: u32,
+    },
+    /// As many workgroups as a function says.
+    Function,
+}
+
+/// A parameter of a shader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// Its name; of a shape the argument's.
+    pub name: &'static str,
+    /// What it is.
+    pub value: ParamValue,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParamValue {
+    /// The value of the attr of that name, as the attr's own type if there is none here.
+    Attr(Option<ParamType>),
+    /// What a function says.
+    Computed(ParamType),
+    /// The dimensions of the argument of that name.
+    Shape {
+        /// How many there are.
+        rank: u32,
+    },
+}
+
+/// The type of a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParamType {
+    /// An integer with a sign.
+    I32,
+    /// An integer without one.
+    U32,
+    /// A floating-point number.
+    F32,
+}
+
+impl ParamType {
+    /// The type's name in WGSL.
+    pub fn wgsl(self) -> &'static str {
+        match self {
+            ParamType::I32 => "i32",
+            ParamType::U32 => "u32",
+            ParamType::F32 => "f32",
+        }
+    }
+}
+
+/// A combination of dtypes with what was made for it, or what is wrong with it.
+type Variant = (Vec<(&'static str, DataType)>, Result<Program>);
+
+/// The programs that were made from a [`Source`] so far: each is checked once.
+#[derive(Default)]
+pub struct Checked(Mutex<Vec<Variant>>);
+
+impl Checked {
+    /// Nothing yet.
+    pub const fn new() -> Checked {
+        Checked(Mutex::new(Vec::new()))
+    }
+}
+
+/// An argument to which a shader is bound.
+pub(super) struct Bound {
+    pub(super) arg: &'static ArgDef,
+    pub(super) is_output: bool,
+    pub(super) dtype: DataType,
+    pub(super) scalar: Scalar,
+}
+
+/// A member of the parameter block.
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) ty: &'static str,
+    /// The length, if it is an array.
+    pub(super) count: Option<u32>,
+}
+
+impl Source {
+    /// The file, as errors name it.
+    pub fn path(&self) -> String {
+        let folder = Path::new(self.location.file).parent();
+        folder.unwrap_or(Path::new("")).join(self.file).display().to_string().replace('\\', "/")
+    }
+
+    /// The checked program for a combination of dtypes; see [`programs`](super::programs).
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT with the file and the line of what is wrong.
+    pub fn program(&self, dtypes: &[(&'static str, DataType)]) -> Result<Program> {
+        let mut checked = self.checked.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = checked.iter().find(|(known, _)| known == dtypes) {
+            return found.clone();
+        }
+        let made = self.assemble(dtypes).map_err(|what| {
+            let dtypes: Vec<_> = dtypes.iter().map(|(attr, dtype)| format!("{attr} = {dtype}")).collect();
+            let dtypes = if dtypes.is_empty() { String::new() } else { format!(" with {}", dtypes.join(", ")) };
+            Error::invalid_argument(format!("the shader of `{}` ({}){dtypes}: {what}", self.name, self.location))
+        });
+        checked.push((dtypes.to_vec(), made.clone()));
+        made
+    }
+
+    fn assemble(&self, dtypes: &[(&'static str, DataType)]) -> std::result::Result<Program, String> {
+        let bound = self.bound(dtypes)?;
+        let members = self.members()?;
+        let mut program =
+            if self.is_raw { self.raw(&bound, &members) } else { self.generate(&bound, &members, dtypes) };
+        check::check(self, &mut program, &bound, &members)?;
+        Ok(program)
+    }
+
+    /// The arguments that are in the device's memory, inputs first.
+    pub(super) fn bound(&self, dtypes: &[(&'static str, DataType)]) -> std::result::Result<Vec<Bound>, String> {
+        let inputs = self.op.inputs.iter().map(|arg| (arg, false));
+        let arguments = inputs.chain(self.op.outputs.iter().map(|arg| (arg, true)));
+        let bound = arguments.filter(|(arg, _)| !self.host_memory.contains(&&*arg.name)).map(|(arg, is_output)| {
+            let dtype = match &arg.ty {
+                ArgType::Fixed(dtype) => Some(*dtype),
+                ArgType::Attr(name) => dtypes.iter().find(|(attr, _)| attr == name).map(|&(_, dtype)| dtype),
+                ArgType::ListAttr(_) => None,
+            };
+            let scalar = dtype.and_then(Scalar::of).filter(|_| !arg.is_list() && !arg.is_ref);
+            let (Some(dtype), Some(scalar)) = (dtype, scalar) else {
+                return Err(format!("no shader can be bound to `{}` of op {}", arg.name, self.op.name));
+            };
+            Ok(Bound { arg, is_output, dtype, scalar })
+        });
+        bound.collect()
+    }
+
+    /// The parameters, with those of the dispatch rule, but for `count`.
+    fn members(&self) -> std::result::Result<Vec<Member>, String> {
+        let scalar = |name: &str, ty: &'static str| Member { name: name.to_owned(), ty, count: None };
+        let mut members = match self.dispatch {
+            Dispatch::Elements { .. } | Dispatch::Function => Vec::new(),
+            Dispatch::Rows { .. } => vec![scalar("row_length", "u32")],
+            Dispatch::Tiles { .. } => vec![scalar("rows", "u32"), scalar("columns", "u32")],
+        };
+        for param in self.params {
+            members.push(match param.value {
+                ParamValue::Computed(ty) => scalar(param.name, ty.wgsl()),
+                ParamValue::Attr(_) => scalar(param.name, self.attr_type(param)?.wgsl()),
+                ParamValue::Shape { rank } => {
+                    Member { name: format!("{}_shape", param.name), ty: "u32", count: Some(rank) }
+                }
+            });
+        }
+        Ok(members)
+    }
+
+    /// The type of a parameter that is an attr.
+    pub(super) fn attr_type(&self, param: &Param) -> std::result::Result<ParamType, String> {
+        let attr = self.op.attr(param.name).filter(|attr| !attr.ty.list);
+        match (attr.map(|attr| attr.ty.base), param.value) {
+            (Some(AttrBase::Float), ParamValue::Attr(Some(ty))) if ty != ParamType::F32 => {
+                Err(format!("attr `{}` is a float: as a parameter it is an f32", param.name))
+            }
+            (Some(AttrBase::Int | AttrBase::Float | AttrBase::Bool), ParamValue::Attr(Some(ty))) => Ok(ty),
+            (Some(AttrBase::Int), _) => Ok(ParamType::I32),
+            (Some(AttrBase::Float), _) => Ok(ParamType::F32),
+            (Some(AttrBase::Bool), _) => Ok(ParamType::U32),
+            _ => Err(format!("op {} has no attr `{}` that can be a parameter", self.op.name, param.name)),
+        }
+    }
+
+    /// Whether the parameters begin with the number of elements, rows or tiles.
+    pub(super) fn is_counted(&self) -> bool {
+        self.dispatch != Dispatch::Function
+    }
+
+    /// The file with all that it finds declared after it, so that its lines keep their numbers.
+    fn generate(&self, bound: &[Bound], members: &[Member], dtypes: &[(&'static str, DataType)]) -> Program {
+        let mut builder = Program::builder(self.name).workgroup(self.workgroup).checked().body_first();
+        for &(attr, dtype) in dtypes {
+            // Others are those of arguments in host memory.
+            let is_bound = |bound: &Bound| matches!(&bound.arg.ty, ArgType::Attr(name) if name == attr);
+            if let Some(scalar) = Scalar::of(dtype).filter(|_| bound.iter().any(is_bound)) {
+                let vector = format!("alias {attr}4 = vec4<{}>;", scalar.wgsl());
+                builder = builder.alias(attr, scalar).declare(&vector);
+            }
+        }
+        for Bound { arg, is_output, scalar, .. } in bound {
+            builder = match (is_output, self.vectors.contains(&&*arg.name)) {
+                (false, false) => builder.read(&arg.name, *scalar),
+                (true, false) => builder.write(&arg.name, *scalar),
+                (false, true) => builder.read_vectors(&arg.name, *scalar, 4),
+                (true, true) => builder.write_vectors(&arg.name, *scalar, 4),
+            };
+        }
+        for Member { name, ty, count } in members {
+            builder = match count {
+                None => builder.param(name, ty),
+                Some(count) => builder.params(name, ty, *count),
+            };
+        }
+        let entry = match self.dispatch {
+            Dispatch::Elements { .. } => Entry::Elements,
+            Dispatch::Rows { .. } => Entry::Rows,
+            Dispatch::Tiles { rows, columns, .. } => {
+                builder = builder.constant("TILE_ROWS", rows).constant("TILE_COLUMNS", columns).declare(TILES);
+                Entry::Rows
+            }
+            Dispatch::Function => Entry::Raw,
+        };
+        builder.build(entry, self.text)
+    }
+
+    /// The file as it is.
+    fn raw(&self, bound: &[Bound], members: &[Member]) -> Program {
+        let access = |bound: &Bound| if bound.is_output { Access::Write } else { Access::Read };
+        let words = members.iter().map(|member| member.count.unwrap_or(1)).sum::<u32>();
+        Program {
+            label: self.name.to_owned(),
+            text: self.text.to_owned(),
+            accesses: bound.iter().map(access).collect(),
+            words: words + u32::from(self.is_counted()),
+            workgroup: self.workgroup,
+            is_checked: true,
+        }
+    }
+}
+
+/// From the number of a tile to its place.
+const TILES: &str = "fn row(r: u32, lane: u32) {
+    let across = (params.columns + TILE_COLUMNS - 1u) / TILE_COLUMNS;
+    let down = (params.rows + TILE_ROWS - 1u) / TILE_ROWS;
+    tile(r / (down * across), r / across % down * TILE_ROWS, r % across * TILE_COLUMNS, lane);
+}
+";

@@ -1,0 +1,3 @@
+fn element(i: u32) {
+    y[i] = x[i];
+}

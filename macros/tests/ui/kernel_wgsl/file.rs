@@ -1,0 +1,16 @@
+extern crate kernlink_framework as kernlink;
+
+#[path = "../../stub/gpu.rs"]
+mod with_gpu;
+
+use kernlink_macros::{register_kernel, register_op};
+
+kernlink::provider!();
+
+#[register_op(attr("T: {float, int32}"), input("x: T"), output("y: T"))]
+pub struct Blur;
+
+#[register_kernel(crate = crate::with_gpu, device = Gpu, op = Blur, T = [f32], wgsl = "blurred.wgsl")]
+struct NoFile;
+
+fn main() {}
