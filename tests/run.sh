@@ -44,6 +44,7 @@ RELEASE=0 bash tests/all-ops/run.sh
 step "the custom-ops example, a crate of its own"
 cargo test --manifest-path examples/custom-ops/Cargo.toml
 cargo run --quiet --manifest-path examples/custom-ops/Cargo.toml
+cargo test --manifest-path examples/custom-ops/Cargo.toml --features gpu
 step "the digits example"
 cargo run --quiet --features npy --example digits
 echo

@@ -122,6 +122,39 @@ impl<T: Number + PartialOrd> OpKernel<MedianPool> for MedianPoolKernel<T> {
     }
 }
 
+/// The same on the GPU.
+#[cfg(feature = "gpu")]
+mod gpu {
+    use kernlink::gpu::wgsl::Launch;
+
+    use super::*;
+
+    #[register_kernel(
+        device = Gpu,
+        op = MedianPool,
+        T = [f32, i32],
+        wgsl = "median_pool.wgsl",
+        dispatch = elements("medians"),
+        params = [
+            ksize: u32,
+            stride: u32,
+            top: i32 = |launch| zeros_before(launch, 1),
+            left: i32 = |launch| zeros_before(launch, 2),
+            shape("images", 4),
+            shape("medians", 4),
+        ]
+    )]
+    struct MedianPoolOnGpu;
+
+    fn zeros_before(launch: &Launch<MedianPool>, axis: usize) -> Result<i32> {
+        let attrs = launch.attrs();
+        let window = Window::new(attrs.ksize, attrs.stride, &attrs.padding)?;
+        // The op's shape function has seen to the rank.
+        let (_, zeros) = window.output(launch.input_shape(MedianPool::IMAGES).dims()[axis])?;
+        Ok(zeros as i32)
+    }
+}
+
 /// A batch of images, with the zeros before their first row and column.
 struct Image<'a, T> {
     pixels: &'a [T],

@@ -40,3 +40,23 @@ impl<T: Number> OpKernel<ZeroOut> for ZeroOutKernel<T> {
         ctx.set_output(ZeroOut::ZEROED, output)
     }
 }
+
+/// The same on the GPU: its elements are all there is to say.
+#[cfg(feature = "gpu")]
+#[register_kernel(
+    device = Gpu,
+    op = ZeroOut,
+    T = [f32, i32],
+    wgsl = "zero_out.wgsl",
+    params = [preserve_index: u32],
+    outputs = zeroed_shape
+)]
+struct ZeroOutOnGpu;
+
+#[cfg(feature = "gpu")]
+fn zeroed_shape(launch: &kernlink::gpu::wgsl::Launch<ZeroOut>) -> Result<Shape> {
+    let (shape, index) = (launch.input_shape(ZeroOut::TO_ZERO), launch.attrs().preserve_index);
+    let count = shape.num_elements();
+    ensure!((index as usize) < count, InvalidArgument, "preserve_index {index} is out of range for {count} elements");
+    Ok(shape.clone())
+}
