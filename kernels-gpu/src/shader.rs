@@ -186,13 +186,6 @@ impl ProgramBuilder {
         self
     }
 
-    /// Declares an array of `count` parameters.
-    pub fn params(mut self, name: &str, ty: &str, count: u32) -> ProgramBuilder {
-        let _ = writeln!(self.params, "    {name}: array<{ty}, {count}>,");
-        self.words += count;
-        self
-    }
-
     /// Declares an alias of a type, such as `T` for `f32`.
     pub fn alias(mut self, name: &str, scalar: Scalar) -> ProgramBuilder {
         let _ = writeln!(self.head, "alias {name} = {};", scalar.wgsl());

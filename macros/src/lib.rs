@@ -107,7 +107,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `dispatch = function` | as many workgroups as `fn(&Launch<Op>) -> Result<[u32; 3]>` says |
 /// | `params = [size, size: u32]` | an attr, as the type that it has or as another |
 /// | `params = [top: i32 = function]` | what `fn(&Launch<Op>) -> Result<i32>` says |
-/// | `params = [shape("x", 4)]` | the dimensions of an argument, which must be as many |
+/// | `params = [shape("x", 4)]` | the dimensions of an argument, which must be as many: `params.x_shape_0` and on |
 /// | `outputs = function` | the outputs' shapes (`fn(&Launch<Op>) -> Result<Shape>`), if the op's shape function does not do |
 /// | `vectors = ["x", "y"]` | arguments that are bound as arrays of four-element vectors |
 /// | `workgroup = 64` | the threads of a workgroup |

@@ -2,11 +2,11 @@
 // greater. For small windows to compare each with each is less work than to sort.
 
 fn element(i: u32) {
-    let channels = params.images_shape[3];
+    let channels = params.images_shape_3;
     let channel = i % channels;
-    let column = i / channels % params.medians_shape[2];
-    let row = i / channels / params.medians_shape[2] % params.medians_shape[1];
-    let image = i / channels / params.medians_shape[2] / params.medians_shape[1];
+    let column = i / channels % params.medians_shape_2;
+    let row = i / channels / params.medians_shape_2 % params.medians_shape_1;
+    let image = i / channels / params.medians_shape_2 / params.medians_shape_1;
     let corner = vec2(i32(row * params.stride) - params.top, i32(column * params.stride) - params.left);
     let size = params.ksize * params.ksize;
     let middle = size / 2u;
@@ -36,13 +36,13 @@ fn element(i: u32) {
 fn pixel(image: u32, corner: vec2<i32>, channel: u32, at: u32) -> T {
     let y = corner.x + i32(at / params.ksize);
     let x = corner.y + i32(at % params.ksize);
-    let height = i32(params.images_shape[1]);
-    let width = i32(params.images_shape[2]);
+    let height = i32(params.images_shape_1);
+    let width = i32(params.images_shape_2);
     if (y < 0 || y >= height || x < 0 || x >= width) {
         return T();
     }
-    let first = image * params.images_shape[1] + u32(y);
-    return images[(first * params.images_shape[2] + u32(x)) * params.images_shape[3] + channel];
+    let first = image * params.images_shape_1 + u32(y);
+    return images[(first * params.images_shape_2 + u32(x)) * params.images_shape_3 + channel];
 }
 
 // Drivers may take it that no number differs from itself: the bits tell. No integer becomes NaN.

@@ -195,12 +195,9 @@ impl Reflected<'_> {
 
     /// The parameters, which must be those of the registration.
     fn params(&self, members: &[Member]) -> Checked<()> {
-        let counted = self.source.is_counted().then_some(("count", "u32", None));
-        let members = members.iter().map(|member| (&*member.name, member.ty, member.count));
-        let wanted = counted.into_iter().chain(members).map(|(name, ty, count)| match count {
-            None => format!("{name}: {ty}"),
-            Some(count) => format!("{name}: array<{ty}, {count}>"),
-        });
+        let counted = self.source.is_counted().then_some(("count", "u32"));
+        let members = members.iter().map(|member| (&*member.name, member.ty));
+        let wanted = counted.into_iter().chain(members).map(|(name, ty)| format!("{name}: {ty}"));
         let wanted = wanted.collect::<Vec<_>>();
         let mut variables = self.module.global_variables.iter();
         let variable = variables.find(|(_, variable)| variable.space == AddressSpace::Immediate);
@@ -216,12 +213,6 @@ impl Reflected<'_> {
             TypeInner::Struct { members, .. } => {
                 let text = |ty: Handle<Type>| match &self.module.types[ty].inner {
                     TypeInner::Scalar(scalar) => name(*scalar),
-                    TypeInner::Array { base, size: naga::ArraySize::Constant(count), .. } => {
-                        match &self.module.types[*base].inner {
-                            TypeInner::Scalar(scalar) => format!("array<{}, {count}>", name(*scalar)),
-                            _ => "another array".to_owned(),
-                        }
-                    }
                     _ => "another type".to_owned(),
                 };
                 let member = |member: &naga::StructMember| {

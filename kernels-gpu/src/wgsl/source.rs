@@ -142,8 +142,6 @@ pub(super) struct Bound {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) ty: &'static str,
-    /// The length, if it is an array.
-    pub(super) count: Option<u32>,
 }
 
 impl Source {
@@ -201,20 +199,21 @@ impl Source {
 
     /// The parameters, with those of the dispatch rule, but for `count`.
     fn members(&self) -> std::result::Result<Vec<Member>, String> {
-        let scalar = |name: &str, ty: &'static str| Member { name: name.to_owned(), ty, count: None };
+        let scalar = |name: &str, ty: &'static str| Member { name: name.to_owned(), ty };
         let mut members = match self.dispatch {
             Dispatch::Elements { .. } | Dispatch::Function => Vec::new(),
             Dispatch::Rows { .. } => vec![scalar("row_length", "u32")],
             Dispatch::Tiles { .. } => vec![scalar("rows", "u32"), scalar("columns", "u32")],
         };
         for param in self.params {
-            members.push(match param.value {
-                ParamValue::Computed(ty) => scalar(param.name, ty.wgsl()),
-                ParamValue::Attr(_) => scalar(param.name, self.attr_type(param)?.wgsl()),
+            match param.value {
+                ParamValue::Computed(ty) => members.push(scalar(param.name, ty.wgsl())),
+                ParamValue::Attr(_) => members.push(scalar(param.name, self.attr_type(param)?.wgsl())),
+                // One by one: DX12 would lay out an array in another way than Vulkan.
                 ParamValue::Shape { rank } => {
-                    Member { name: format!("{}_shape", param.name), ty: "u32", count: Some(rank) }
+                    members.extend((0..rank).map(|axis| scalar(&format!("{}_shape_{axis}", param.name), "u32")));
                 }
-            });
+            }
         }
         Ok(members)
     }
@@ -258,11 +257,8 @@ impl Source {
                 (true, true) => builder.write_vectors(&arg.name, *scalar, 4),
             };
         }
-        for Member { name, ty, count } in members {
-            builder = match count {
-                None => builder.param(name, ty),
-                Some(count) => builder.params(name, ty, *count),
-            };
+        for Member { name, ty } in members {
+            builder = builder.param(name, ty);
         }
         let entry = match self.dispatch {
             Dispatch::Elements { .. } => Entry::Elements,
@@ -279,12 +275,11 @@ impl Source {
     /// The file as it is.
     fn raw(&self, bound: &[Bound], members: &[Member]) -> Program {
         let access = |bound: &Bound| if bound.is_output { Access::Write } else { Access::Read };
-        let words = members.iter().map(|member| member.count.unwrap_or(1)).sum::<u32>();
         Program {
             label: self.name.to_owned(),
             text: self.text.to_owned(),
             accesses: bound.iter().map(access).collect(),
-            words: words + u32::from(self.is_counted()),
+            words: members.len() as u32 + u32::from(self.is_counted()),
             workgroup: self.workgroup,
             is_checked: true,
         }
