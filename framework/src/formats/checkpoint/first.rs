@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 
 use super::glob::matching_files;
-use super::names::NewFile;
+use super::names::{NewFile, remove_left_overs};
 use super::reader::{VERSION, check_versions, copy_overlap};
 use crate::dtype::{self, DataType, Pod, TString};
 use crate::error::{Error, Result};
@@ -281,6 +281,7 @@ impl SliceFileWriter {
         for (key, value) in &self.values {
             table.add(key, value);
         }
+        remove_left_overs(&self.path);
         let mut file = NewFile::create(self.path)?;
         file.write(&table.finish())?;
         file.rename()

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
+use super::install::shards;
 use super::names::{NewFile, data_name, index_name, make_folder_of, remove_if_there};
-use super::reader::{CheckpointReader, read_index};
+use super::reader::CheckpointReader;
 use crate::error::{Error, Result};
-use crate::tensor::FileBytes;
 
 /// The file that lists a folder's checkpoints.
 const STATE_FILE: &str = "checkpoint";
@@ -119,12 +119,10 @@ fn remove_checkpoint(prefix: &Path) -> Result<()> {
         return Ok(());
     }
     let index = index_name(prefix);
-    let shards =
-        FileBytes::open(&index).and_then(|bytes| read_index(&bytes)).map_or(0, |(header, _)| header.num_shards);
+    let shards = shards(&index).unwrap_or(0);
     // Without its index it is none.
     remove_if_there(&index)?;
-    let shards = usize::try_from(shards).unwrap_or(0);
-    (0..shards.min(100_000)).try_for_each(|shard| remove_if_there(&data_name(prefix, shard, shards)))
+    (0..shards).try_for_each(|shard| remove_if_there(&data_name(prefix, shard, shards)))
 }
 
 fn quoted(text: &str) -> String {

@@ -1,11 +1,11 @@
 //! Making one checkpoint of several.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use super::names::{cannot, data_name, index_name, make_folder_of, remove_if_there, temporary_name};
+use super::install::install;
+use super::names::{data_name, index_name, make_folder_of, remove_left_overs};
 use super::reader::read_index;
-use super::writer::write_index;
 use crate::error::{Error, Result};
 use crate::proto::{BundleEntryProto, BundleHeaderProto};
 use crate::tensor::FileBytes;
@@ -41,16 +41,12 @@ pub fn merge_checkpoints<P: AsRef<Path>>(prefixes: &[P], target: impl AsRef<Path
         }
         merged.add(prefix).map_err(|error| error.context(format!("merging {}", prefix.display())))?;
     }
-    let Some(mut header) = merged.header.take() else {
+    let Some(header) = merged.header.take() else {
         return Err(Error::invalid_argument("At least one prefix checkpoint file must exist, but none existed."));
     };
     make_folder_of(target)?;
-    header.num_shards = i32::try_from(merged.files.len()).unwrap_or(i32::MAX);
-    let index = write_index(target, &header, &merged.entries)?;
-    // From here on neither the parts nor what stood at the target are whole.
-    remove_if_there(&index_name(target))?;
-    rename_all(&merged.files, |number| data_name(target, number, merged.files.len()))?;
-    index.rename()?;
+    remove_left_overs(target);
+    install(target, &merged.files, header, &merged.entries)?;
     for prefix in prefixes.iter().map(AsRef::as_ref).filter(|&prefix| prefix != target) {
         let _ = std::fs::remove_file(index_name(prefix));
     }
@@ -100,20 +96,4 @@ impl Merged {
             next
         })
     }
-}
-
-/// Gives every file its new name. If one's new name is another's old one, all pass through names that nothing has.
-fn rename_all(files: &[PathBuf], new_name: impl Fn(usize) -> PathBuf) -> Result<()> {
-    let rename = |from: &Path, to: &Path| std::fs::rename(from, to).map_err(cannot("rename", from));
-    let old: HashSet<&Path> = files.iter().map(PathBuf::as_path).collect();
-    let moves = files.iter().enumerate().map(|(number, file)| (file.clone(), new_name(number)));
-    let mut moves: Vec<(PathBuf, PathBuf)> = moves.filter(|(from, to)| from != to).collect();
-    if moves.iter().any(|(_, to)| old.contains(to.as_path())) {
-        for (from, to) in &mut moves {
-            let between = temporary_name(to);
-            rename(from, &between)?;
-            *from = between;
-        }
-    }
-    moves.iter().try_for_each(|(from, to)| rename(from, to))
 }

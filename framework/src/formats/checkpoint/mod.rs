@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `names` | what files are called, and that they have their name only when they are whole |
 //! | `reader`, `writer` | the second format: an index, and data files |
+//! | `install` | a new checkpoint in the place of an older one |
 //! | `merge` | one checkpoint of several |
 //! | `folder` | which checkpoints a training run keeps |
 //! | `glob` | names with wildcards |
@@ -12,6 +13,7 @@
 mod first;
 mod folder;
 mod glob;
+mod install;
 mod merge;
 mod names;
 mod reader;

@@ -1,7 +1,7 @@
 //! The names of a checkpoint's files, and how they come to be.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,12 +25,16 @@ pub(super) fn data_name(prefix: &Path, shard: usize, shards: usize) -> PathBuf {
     with_suffix(prefix, &format!(".data-{shard:05}-of-{shards:05}"))
 }
 
+/// How the names of files that are not whole yet end, after a number. TensorFlow's own end in the number: whether one of
+/// those is still being written nobody can tell.
+const UNFINISHED: &str = ".kernlink";
+
 /// What to call a file until it is whole.
-pub(super) fn temporary_name(path: &Path) -> PathBuf {
+fn temporary_name(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
     let number = now ^ (u64::from(std::process::id()) << 40) ^ COUNT.fetch_add(1, Ordering::Relaxed);
-    with_suffix(path, &format!(".tempstate{number}"))
+    with_suffix(path, &format!(".tempstate{number}{UNFINISHED}"))
 }
 
 pub(super) fn cannot<'p>(what: &'p str, path: &'p Path) -> impl Fn(std::io::Error) -> Error + use<'p> {
@@ -47,18 +51,60 @@ pub(super) fn make_folder_of(path: &Path) -> Result<()> {
 }
 
 /// A file that has its name only once it is whole: it is written under another one and renamed.
+///
+/// It is locked while it has its other name: what is not is left over from a process that has died.
 pub(super) struct NewFile {
     temporary: PathBuf,
     path: PathBuf,
     file: Option<BufWriter<File>>,
+    /// The file once it is written, for its lock.
+    written: Option<File>,
+}
+
+/// Makes a file that nobody else takes for left over, unless the file system has no locks.
+fn create_locked(path: &Path) -> std::io::Result<(PathBuf, File)> {
+    loop {
+        let temporary = temporary_name(path);
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        // Between these two it may be taken for left over, and be removed.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || !temporary.exists() {
+            continue;
+        }
+        return Ok((temporary, file));
+    }
+}
+
+/// Removes the files beside `path` that processes have left which died before they were whole.
+pub(super) fn remove_left_overs(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(files) = std::fs::read_dir(folder) else { return };
+    for file in files.flatten() {
+        let name = file.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(UNFINISHED)?.rsplit_once(".tempstate"));
+        let is_ours = number.is_some_and(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
+        if !is_ours || !file.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        if let Ok(open) = OpenOptions::new().write(true).open(file.path())
+            && open.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
+}
+
+/// Has the system write down which names the folder of `path` holds. Where folders cannot be opened, it does so by itself.
+pub(super) fn sync_folder_of(path: &Path) {
+    if cfg!(unix) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
 }
 
 impl NewFile {
     pub(super) fn create(path: PathBuf) -> Result<NewFile> {
-        let temporary = temporary_name(&path);
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary);
-        let file = file.map_err(cannot("write", &path))?;
-        Ok(NewFile { file: Some(BufWriter::with_capacity(1 << 20, file)), temporary, path })
+        let (temporary, file) = create_locked(&path).map_err(cannot("write", &path))?;
+        Ok(NewFile { file: Some(BufWriter::with_capacity(1 << 20, file)), temporary, path, written: None })
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -66,15 +112,18 @@ impl NewFile {
         file.write_all(bytes).map_err(cannot("write", &self.path))
     }
 
-    /// Writes what is buffered and closes the file, still under its temporary name.
+    /// Writes what is buffered, and waits until the disk has it, still under its temporary name.
     pub(super) fn close(&mut self) -> Result<()> {
-        match self.file.take() {
-            None => Ok(()),
-            Some(file) => match file.into_inner() {
-                Ok(_) => Ok(()),
-                Err(error) => Err(cannot("write", &self.path)(error.into_error())),
-            },
-        }
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let file = file.into_inner().map_err(|error| cannot("write", &self.path)(error.into_error()))?;
+        file.sync_all().map_err(cannot("write", &self.path))?;
+        self.written = Some(file);
+        Ok(())
+    }
+
+    /// What the file is called until it is renamed.
+    pub(super) fn temporary(&self) -> &Path {
+        &self.temporary
     }
 
     /// Gives the file its name, in place of any that has it.
@@ -82,6 +131,7 @@ impl NewFile {
         self.close()?;
         std::fs::rename(&self.temporary, &self.path).map_err(cannot("write", &self.path))?;
         self.temporary = PathBuf::new();
+        sync_folder_of(&self.path);
         Ok(())
     }
 }
@@ -89,7 +139,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.temporary.as_os_str().is_empty() {
-            drop(self.file.take());
+            // First the name, then the lock.
             let _ = std::fs::remove_file(&self.temporary);
         }
     }
@@ -100,5 +150,49 @@ pub(super) fn remove_if_there(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot("replace", path)(error)),
         _ => Ok(()),
+    }
+}
+
+/// Gives a file a second name, or, where files have only one, this one; returns whether it has both.
+pub(super) fn link(from: &Path, to: &Path) -> Result<bool> {
+    if from == to {
+        return Ok(true);
+    }
+    // In one step, so that `to` always is a file.
+    let between = temporary_name(to);
+    let linked = std::fs::hard_link(from, &between).is_ok();
+    let source = if linked { &between } else { from };
+    std::fs::rename(source, to).map_err(cannot("write", to))?;
+    if linked {
+        // Renaming does nothing where both names are of one file already.
+        let _ = std::fs::remove_file(&between);
+    }
+    Ok(linked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_dead_leave_goes_and_what_the_living_write_stays() {
+        let folder = std::env::temp_dir().join(format!("kernlink-left-overs-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let left = folder.join("model-1.index.tempstate17.kernlink");
+        let others = ["model.index.tempstate17", "model.index.tempstatex.kernlink", "a.kernlink"];
+        std::fs::write(&left, "x").unwrap();
+        others.iter().for_each(|name| std::fs::write(folder.join(name), "x").unwrap());
+        let mut writing = NewFile::create(folder.join("model.index")).unwrap();
+        writing.write(b"x").unwrap();
+        let mut written = NewFile::create(folder.join("model.index")).unwrap();
+        written.close().unwrap();
+        remove_left_overs(&folder.join("model"));
+        assert!(!left.exists());
+        assert!(others.iter().all(|name| folder.join(name).exists()));
+        assert!(writing.temporary().exists() && written.temporary().exists());
+        writing.rename().unwrap();
+        drop(written);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), others.len() + 1);
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

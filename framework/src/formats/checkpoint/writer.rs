@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use prost::Message;
 
-use super::names::{NewFile, data_name, index_name, make_folder_of, remove_if_there};
+use super::install::install;
+use super::names::{NewFile, data_name, index_name, make_folder_of, remove_left_overs};
 use super::reader::VERSION;
 use crate::dtype::{DataType, TString};
 use crate::error::{Error, Result};
@@ -19,9 +20,10 @@ use crate::tensor::Tensor;
 
 /// Writes a checkpoint of TensorFlow's second format.
 ///
-/// The files have their names only when [`CheckpointWriter::finish`] has written all of them: until then an older
-/// checkpoint of the same prefix stays as it is, and a process that is killed meanwhile leaves it, the new one or none,
-/// never a mixture.
+/// The files have their names only when [`CheckpointWriter::finish`] has written all of them, and the disk has them: until
+/// then an older checkpoint of the same prefix stays as it is. A process that is killed at any moment leaves that one or
+/// the new one; what it leaves besides goes when the next checkpoint is saved in the same folder. Readers that opened the
+/// older one and read on meanwhile may find its data gone.
 pub struct CheckpointWriter {
     prefix: PathBuf,
     data: NewFile,
@@ -37,6 +39,7 @@ impl CheckpointWriter {
     pub fn create(prefix: impl AsRef<Path>) -> Result<CheckpointWriter> {
         let prefix = prefix.as_ref().to_owned();
         make_folder_of(&prefix)?;
+        remove_left_overs(&prefix);
         let data = NewFile::create(data_name(&prefix, 0, 1))?;
         Ok(CheckpointWriter { prefix, data, entries: BTreeMap::new(), offset: 0 })
     }
@@ -156,15 +159,11 @@ impl CheckpointWriter {
     pub fn finish(mut self) -> Result<()> {
         self.data.close()?;
         let header = BundleHeaderProto {
-            num_shards: 1,
+            num_shards: 0,
             endianness: proto::bundle_header_proto::Endianness::Little as i32,
             version: Some(VersionDef { producer: VERSION, ..VersionDef::default() }),
         };
-        let index = write_index(&self.prefix, &header, &self.entries)?;
-        // With the old index beside the new data, the checkpoint would be broken.
-        remove_if_there(&index_name(&self.prefix))?;
-        self.data.rename()?;
-        index.rename()
+        install(&self.prefix, &[self.data.temporary().to_owned()], header, &self.entries)
     }
 }
 

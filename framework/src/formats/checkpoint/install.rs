@@ -1,0 +1,64 @@
+//! Putting a new checkpoint in the place of an older one.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::names::{data_name, index_name, link, remove_if_there, sync_folder_of};
+use super::reader::read_index;
+use super::writer::write_index;
+use crate::error::Result;
+use crate::proto::{BundleEntryProto, BundleHeaderProto};
+use crate::tensor::FileBytes;
+
+/// More data files are not looked for.
+const MAX_SHARDS: usize = 100_000;
+
+/// How many data files the index of a checkpoint says that there are.
+pub(super) fn shards(index: &Path) -> Option<usize> {
+    let (header, _) = read_index(&FileBytes::open(index).ok()?).ok()?;
+    usize::try_from(header.num_shards).ok().filter(|&shards| shards <= MAX_SHARDS)
+}
+
+/// Makes a checkpoint of whole data files, which get their names by this, and of entries.
+///
+/// At every moment the prefix is that of the old checkpoint or of the new one. The new index takes the old one's place in
+/// one step, so the old data files must live until then and the new ones must be there before. They are called after how
+/// many there are: where an older checkpoint has as many, the new one is first installed with names that count one more,
+/// which no entry refers to, and is given its final names when the old one is gone.
+///
+/// # Errors
+/// [`Error::from_io`](crate::error::Error::from_io)'s if a file cannot be written or renamed.
+pub(super) fn install(
+    prefix: &Path,
+    files: &[PathBuf],
+    mut header: BundleHeaderProto,
+    entries: &BTreeMap<Vec<u8>, BundleEntryProto>,
+) -> Result<()> {
+    let count = files.len();
+    let old = shards(&index_name(prefix));
+    let mut commit = |files: &[PathBuf], count: usize| -> Result<(Vec<PathBuf>, bool)> {
+        header.num_shards = i32::try_from(count).unwrap_or(i32::MAX);
+        // Written first: it is the likeliest to fail.
+        let index = write_index(prefix, &header, entries)?;
+        let names: Vec<PathBuf> = (0..files.len()).map(|number| data_name(prefix, number, count)).collect();
+        let mut both = true;
+        for (file, name) in files.iter().zip(&names) {
+            both &= link(file, name)?;
+        }
+        sync_folder_of(prefix);
+        index.rename()?;
+        Ok((names, both))
+    };
+    let (mut names, both) = commit(files, if old == Some(count) { count + 1 } else { count })?;
+    let mut needless: Vec<PathBuf> = files.to_vec();
+    // Where files cannot have two names, or there is no space for another index, the checkpoint stays as it is: whole.
+    if old == Some(count)
+        && both
+        && let Ok((last, _)) = commit(&names, count)
+    {
+        needless.extend(std::mem::replace(&mut names, last));
+    }
+    needless.extend((0..old.unwrap_or(0)).map(|number| data_name(prefix, number, old.unwrap_or(0))));
+    let names: HashSet<PathBuf> = names.into_iter().collect();
+    needless.iter().filter(|file| !names.contains(*file)).try_for_each(|file| remove_if_there(file))
+}
