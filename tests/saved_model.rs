@@ -85,6 +85,39 @@ fn a_model_of_tensorflow_2_runs() {
     expect(runner.run(&[("x", Tensor::scalar(1.0f32))]), Code::InvalidArgument, &["[?,3]", "[]"]);
 }
 
+fn copied(name: &str) -> PathBuf {
+    fn copy(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for file in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+            let (from, to) = (file.path(), to.join(file.file_name()));
+            if from.is_dir() { copy(&from, &to) } else { drop(std::fs::copy(from, to).unwrap()) }
+        }
+    }
+    let to = folder(name);
+    copy(&path(DATA).join("tf2"), &to);
+    to
+}
+
+#[test]
+fn variables_do_not_go_missing_in_silence() {
+    let model = copied("no_variables");
+    std::fs::remove_dir_all(model.join("variables")).unwrap();
+    let words = ["Failed to find any matching files for", "variables/variables"];
+    expect(SavedModel::load(&model).map(drop), Code::NotFound, &words);
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_no_part_of_a_model() {
+    for file in ["saved_model.pb", "assets/vocabulary.txt", "variables/variables.data-00000-of-00001"] {
+        let model = copied("pipes");
+        std::fs::remove_file(model.join(file)).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(model.join(file)).status();
+        assert!(made.unwrap().success());
+        expect(SavedModel::load(&model).map(drop), Code::InvalidArgument, &["no regular file"]);
+    }
+}
+
 #[cfg(feature = "text-format")]
 #[test]
 fn a_model_of_tensorflow_1_runs() {

@@ -139,6 +139,11 @@ impl MetaGraph {
         Ok(())
     }
 
+    /// Whether the graph says how its variables are restored.
+    pub(super) fn has_restore(&self) -> bool {
+        self.saver.as_ref().is_some_and(|saver| !saver.restore_op_name.is_empty())
+    }
+
     fn saver(&self) -> Result<&SaverDef> {
         self.saver.as_ref().filter(|saver| !saver.filename_tensor_name.is_empty()).ok_or_else(|| {
             Error::failed_precondition("the graph has no saver: it says nothing of how its variables are restored")

@@ -100,6 +100,11 @@ fn asset_path(folder: &Path, name: &str) -> Result<PathBuf> {
 fn asset_feeds(folder: &Path, def: &MetaGraphDef) -> Result<Vec<(String, Tensor)>> {
     let feed = |asset: AssetFileDef| {
         let path = asset_path(folder, &asset.filename)?;
+        // One that is missing is for the op that wants it to complain of; a pipe would have it wait without end.
+        if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+            let message = format!("asset {} is no regular file", path.display());
+            return Err(Error::invalid_argument(message));
+        }
         match asset.tensor_info.and_then(|info| info.encoding) {
             Some(tensor_info::Encoding::Name(name)) => Ok((name, path_tensor(&path)?)),
             _ => Err(Error::invalid_argument(format!("asset `{}` belongs to no tensor", asset.filename))),
@@ -127,12 +132,18 @@ fn init_op(def: &MetaGraphDef) -> Result<Option<String>> {
     }
 }
 
+/// Whether a graph keeps values that a checkpoint would hold.
+fn has_variables(meta: &MetaGraph) -> bool {
+    let kinds = ["VarHandleOp", "VariableV2", "Variable"];
+    meta.session().graph().nodes().iter().any(|node| kinds.contains(&&*node.op.def.name))
+}
+
 impl SavedModel {
     /// Loads a model from its folder: imports its graph, restores its variables and runs its initialiser, as TensorFlow's
     /// own loader does.
     ///
     /// # Errors
-    /// NOT_FOUND if there is no model or no graph with the tags; INVALID_ARGUMENT if it is malformed or an asset's name
+    /// NOT_FOUND if there is no model, no graph with the tags, or no checkpoint of its variables; INVALID_ARGUMENT if it is malformed or an asset's name
     /// leads out of its folder; FAILED_PRECONDITION if it names several initialisers; and as [`MetaGraph::import`],
     /// [`MetaGraph::restore`] and [`Session::run`](crate::runtime::Session::run).
     pub fn load(folder: impl AsRef<Path>, registry: &Arc<Registry>, options: &LoadOptions) -> Result<SavedModel> {
@@ -149,6 +160,11 @@ impl SavedModel {
         let variables = folder.join("variables").join("variables");
         if CheckpointReader::exists(&variables) {
             meta.restore_with(&variables, &feeds)?;
+        } else if meta.has_restore() || (init.is_none() && has_variables(&meta)) {
+            return Err(Error::not_found(format!(
+                "Failed to find any matching files for {}: the model's variables have no values without them",
+                variables.display()
+            )));
         }
         if let Some(init) = init {
             let result = meta.session().run(&feeds, &[], &[&init]);

@@ -47,10 +47,15 @@ impl FileBytes {
     /// Opens a file.
     ///
     /// # Errors
-    /// [`Error::from_io`]'s if it cannot be read; RESOURCE_EXHAUSTED if there is not enough memory.
+    /// [`Error::from_io`]'s if it cannot be read; INVALID_ARGUMENT if it is a pipe or a device; RESOURCE_EXHAUSTED if there is not enough memory.
     pub fn open(path: impl AsRef<Path>) -> Result<FileBytes> {
         let path = path.as_ref();
         let cannot_read = |error| Error::from_io(format!("cannot read {}", path.display()), &error);
+        let about = std::fs::metadata(path).map_err(cannot_read)?;
+        // Opening a pipe waits for somebody to write to it, and opening a device may do anything.
+        if !about.is_file() && !about.is_dir() {
+            return Err(Error::invalid_argument(format!("cannot read {}: it is no regular file", path.display())));
+        }
         let mut file = File::open(path).map_err(cannot_read)?;
         let size = file.metadata().map_err(cannot_read)?.len();
         if usize::try_from(size).is_ok_and(|size| size >= MAPPED_FROM)
