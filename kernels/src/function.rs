@@ -49,10 +49,23 @@ fn to_bool(tensor: &Tensor) -> Result<bool> {
     }
 }
 
+/// Dtypes as a user writes them.
+pub(crate) fn listed(dtypes: &[DataType]) -> String {
+    let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
+    format!("[{}]", names.join(", "))
+}
+
 /// Refuses a function whose results are not what a node gives.
 fn check_results(function: &Arc<dyn Function>, call: &FunctionRef, expected: &[DataType]) -> Result<()> {
     let results = function.result_dtypes();
-    ensure!(results == expected, InvalidArgument, "function `{}` gives {results:?} and not {expected:?}", call.name);
+    ensure!(
+        results == expected,
+        InvalidArgument,
+        "function `{}` gives {} and not {}",
+        call.name,
+        listed(results),
+        listed(expected)
+    );
     Ok(())
 }
 

@@ -193,6 +193,7 @@ impl Graph {
         if parsed.index >= outputs {
             let message = match outputs {
                 0 => format!("`{}` (op {}) has no outputs", parsed.node, self.node(node).op.def.name),
+                1 => format!("`{}` has only output 0, not {}", parsed.node, parsed.index),
                 _ => format!("`{}` has outputs 0 to {}, not {}", parsed.node, outputs - 1, parsed.index),
             };
             return Err(Error::invalid_argument(message));
@@ -203,9 +204,12 @@ impl Graph {
     /// The node with this name.
     ///
     /// # Errors
-    /// NOT_FOUND, with the nearest names.
+    /// NOT_FOUND, with the nearest names; INVALID_ARGUMENT for an empty one.
     #[track_caller]
     pub fn find_or_suggest(&self, name: &str) -> Result<NodeId> {
+        if name.is_empty() {
+            return Err(Error::invalid_argument("the name of a node is empty: expected `node` or `node:1`"));
+        }
         self.find(name).ok_or_else(|| {
             let hint = did_you_mean(name, self.nodes.iter().map(|node| node.name.as_str()));
             Error::not_found(format!("the graph has no node `{name}`{hint}"))

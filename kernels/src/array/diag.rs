@@ -231,8 +231,9 @@ impl<O: Op> OpKernel<O> for WholeKernel {
                 bail!(
                     InvalidArgument,
                     "The number of diagonals provided in the input does not match the lower_diag_index and \
-                     upper_diag_index range {:?}: the shape is {}",
-                    band.diagonals,
+                     upper_diag_index range [{}, {}]: the shape is {}",
+                    band.diagonals.start(),
+                    band.diagonals.end(),
                     diagonal.shape()
                 );
             };

@@ -15,6 +15,7 @@ use kernlink_ops as ops;
 use super::queue::{Queue, Spec};
 use super::queue_ops::stack_elements;
 use super::queue_store::{Element, Store};
+use crate::function::listed;
 use crate::named::{Named, ensure_scalar, resource_at};
 use crate::tensors::slice;
 
@@ -195,10 +196,10 @@ impl OpKernel<ops::Barrier> for BarrierKernel {
         ensure!(
             barrier.dtypes == self.dtypes,
             InvalidArgument,
-            "Shared barrier '{}' has component types {:?} but requested component types were {:?}",
+            "Shared barrier '{}' has component types {} but requested component types were {}",
             barrier.name,
-            barrier.dtypes,
-            self.dtypes
+            listed(&barrier.dtypes),
+            listed(&self.dtypes)
         );
         self.barrier.set_handle(ctx)
     }
@@ -274,8 +275,9 @@ impl AsyncOpKernel<ops::BarrierTakeMany> for TakeKernel {
         ensure!(
             dtypes == barrier.dtypes,
             InvalidArgument,
-            "the components of the barrier are {:?}, not {dtypes:?}",
-            barrier.dtypes
+            "the components of the barrier are {}, not {}",
+            listed(&barrier.dtypes),
+            listed(&dtypes)
         );
         let deliver = barrier.to_deliver(count, self.takes_fewer)?;
         let elements = if deliver == 0 { Vec::new() } else { barrier.ready.dequeue(deliver, self.takes_fewer).await? };

@@ -15,6 +15,7 @@ use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail, ensure};
 
 use super::queue_store::{Element, Store};
+use crate::function::listed;
 
 /// What the attrs of a node say of a queue.
 #[derive(Clone, PartialEq)]
@@ -107,9 +108,9 @@ impl Queue {
         ensure!(
             own.dtypes == spec.dtypes,
             InvalidArgument,
-            "Shared queue '{name}' has component types {:?} but requested component types were {:?}",
-            own.dtypes,
-            spec.dtypes
+            "Shared queue '{name}' has component types {} but requested component types were {}",
+            listed(&own.dtypes),
+            listed(&spec.dtypes)
         );
         ensure!(
             own.shapes == spec.shapes,

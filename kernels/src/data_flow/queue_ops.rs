@@ -13,6 +13,7 @@ use kernlink_ops as ops;
 
 use super::queue::{Queue, Spec};
 use super::queue_store::{Element, Philox, Store};
+use crate::function::listed;
 use crate::named::{Named, ensure_scalar, resource_at};
 use crate::tensors::{copy_elements, slice};
 
@@ -205,7 +206,7 @@ async fn enqueue_many(ctx: &RawContext<'_>) -> Result<()> {
 fn ensure_outputs(ctx: &RawContext<'_>, queue: &Queue) -> Result<()> {
     let dtypes: Vec<DataType> = ctx.signature().outputs.iter().map(|slot| slot.dtype).collect();
     let own = &queue.spec.dtypes;
-    ensure!(dtypes == *own, InvalidArgument, "Signature mismatch, have: {dtypes:?} expected: {own:?}");
+    ensure!(dtypes == *own, InvalidArgument, "Signature mismatch, have: {} expected: {}", listed(&dtypes), listed(own));
     Ok(())
 }
 

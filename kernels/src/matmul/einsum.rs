@@ -24,6 +24,15 @@ enum Label {
     Broadcast(usize),
 }
 
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Label::Named(letter) => write!(f, "`{letter}`"),
+            Label::Broadcast(index) => write!(f, "number {index} of the ellipsis"),
+        }
+    }
+}
+
 /// The labels of an input or of the output: those before the ellipsis, and those behind it if there is one.
 #[derive(Debug)]
 struct Labels {
@@ -80,7 +89,7 @@ impl Input {
                     ensure!(
                         axis.size == size,
                         InvalidArgument,
-                        "Expected dimension {} of {label:?} but got dimension {size} in shape {}",
+                        "Expected dimension {} of {label} but got dimension {size} in shape {}",
                         axis.size,
                         tensor.shape()
                     );
@@ -215,12 +224,9 @@ impl<T: Factor + Summand> OpKernel<Einsum> for EinsumKernel<T> {
         for label in self.output.all(0..broadcast) {
             let mut size = None;
             for axis in inputs.iter().filter_map(|input| input.find(label)) {
-                ensure!(
-                    size.is_none_or(|size| size == axis.size),
-                    InvalidArgument,
-                    "Expected dimension {size:?} of {label:?} but got dimension {}",
-                    axis.size
-                );
+                if let Some(size) = size.filter(|&size| size != axis.size) {
+                    bail!(InvalidArgument, "Expected dimension {size} of {label} but got dimension {}", axis.size);
+                }
                 size = Some(axis.size);
             }
             match (size, label) {
@@ -275,14 +281,8 @@ fn contract<T: Factor + Summand>(
     let contracted: Vec<Label> =
         labels(&left.axes).into_iter().filter(|label| is_in(right, label) && !wanted.contains(label)).collect();
     for &label in &contracted {
-        let sizes = [left, right].map(|input| input.find(label).map(|axis| axis.size));
-        ensure!(
-            sizes[0] == sizes[1],
-            InvalidArgument,
-            "Expected dimension {:?} of {label:?} but got dimension {:?}",
-            sizes[0],
-            sizes[1]
-        );
+        let [left, right] = [left, right].map(|input| input.find(label).map_or(1, |axis| axis.size));
+        ensure!(left == right, InvalidArgument, "Expected dimension {left} of {label} but got dimension {right}");
     }
 
     let (a, a_transposed) = side::<T>(ctx, left, &batch, &free_left, &contracted)?;

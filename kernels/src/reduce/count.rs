@@ -6,7 +6,7 @@ use kernlink::dtype::{DataType, Element, Number};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Result, ensure};
+use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Bincount, Bucketize, DenseBincount, HistogramFixedWidth};
 
@@ -32,12 +32,9 @@ fn count<T: Number>(bins: &mut [T], values: &[i64], weights: &[T], binary: bool)
 /// The elements, none of which is negative.
 fn values(tensor: &Tensor) -> Result<Vec<i64>> {
     let values = tensor.to_i64_vec()?;
-    let negative = values.iter().find(|value| **value < 0);
-    ensure!(
-        negative.is_none(),
-        InvalidArgument,
-        "Input must be non-negative! Negative input value found: {negative:?}"
-    );
+    if let Some(negative) = values.iter().find(|value| **value < 0) {
+        bail!(InvalidArgument, "Input must be non-negative! Negative input value found: {negative}");
+    }
     Ok(values)
 }
 
@@ -126,7 +123,7 @@ impl<T: Real> OpKernel<HistogramFixedWidth> for HistogramKernel<T> {
         let range = ctx.input(HistogramFixedWidth::VALUE_RANGE)?;
         let bins = ctx.input(HistogramFixedWidth::NBINS)?;
         let &[low, high] = range.as_slice::<T>()? else {
-            kernlink::bail!(InvalidArgument, "value_range should be a vector of 2 elements.");
+            bail!(InvalidArgument, "value_range should be a vector of 2 elements.");
         };
         ensure!(range.rank() == 1, InvalidArgument, "value_range should be a vector of 2 elements.");
         ensure!(

@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::shape_inference::{InferenceContext, common};
-use kernlink::{Result, ensure};
+use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::merged_inputs;
@@ -145,11 +145,9 @@ fn bitcast_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         let ratio = (to.size() / from.size()) as i64;
         let input = c.with_rank_at_least(input, 1)?;
         let last = c.value(c.dim(input, -1));
-        ensure!(
-            last.is_none_or(|last| last == ratio),
-            InvalidArgument,
-            "Cannot bitcast from {from} to {to} due to shape. {last:?} does not match {ratio}"
-        );
+        if let Some(last) = last.filter(|&last| last != ratio) {
+            bail!(InvalidArgument, "Cannot bitcast from {from} to {to} due to shape. {last} does not match {ratio}");
+        }
         c.subshape_range(input, 0, -1)?
     } else if from.size() > to.size() {
         c.concatenate(input, c.vector((from.size() / to.size()) as i64))?
