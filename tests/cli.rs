@@ -209,6 +209,115 @@ fn meta_graphs_run_with_their_checkpoints() {
 }
 
 #[test]
+fn what_changes_something_runs_only_by_its_name() {
+    let to = folder("unnamed");
+    for file in ["model.meta", "model.index", "model.data-00000-of-00001"] {
+        std::fs::copy(saved(&format!("meta/{file}")), to.join(file)).unwrap();
+    }
+    let files = || ["model.index", "model.data-00000-of-00001"].map(|file| std::fs::read(to.join(file)).unwrap());
+    let before = files();
+    let (model, checkpoint) = (to.join("model.meta"), to.join("model"));
+    let (model, checkpoint) = (model.to_str().expect("UTF-8"), checkpoint.to_str().expect("UTF-8"));
+    // Its graph saves `model` into the working folder unless it is told another place, so it is run there.
+    for command in ["run", "bench"] {
+        let args = [command, model, "--checkpoint", checkpoint, "--input", "x=[[1, 2]]"];
+        let output = Command::new(env!("CARGO_BIN_EXE_kernlink")).args(args).current_dir(&to).output().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(text.contains("as it changes something") || text.contains("changes something or may"), "{text}");
+    }
+    assert!(files() == before, "the checkpoint is as it was");
+
+    let float = || [("T", AttrValue::Type(DataType::Float))];
+    let def = graph([
+        constant("x", Tensor::scalar(2.0f32)),
+        constant("on", Tensor::scalar(true)),
+        node("switch", "Switch", &["x", "on"], &float()),
+        node("dead", "Neg", &["switch"], &float()),
+        node("alive", "Neg", &["switch:1"], &float()),
+        node("either", "Merge", &["switch", "switch:1"], &[("T", float()[0].1.clone()), ("N", AttrValue::Int(2))]),
+    ]);
+    let text = good(&["run", &save("branches.pb", &def)]);
+    holds(&text, &["either: float []\n  2.0", "may have no value: dead, alive"]);
+    let def = graph([
+        constant("name", Tensor::scalar(kernlink::dtype::TString::from("never-written"))),
+        node("length", "StringLength", &["name"], &[]),
+        node("file", "WriteFile", &["name", "name"], &[]),
+        node("after", "Identity", &["length", "^file"], &[("T", AttrValue::Type(DataType::Int32))]),
+    ]);
+    bad(&["run", &save("writes.pb", &def)], 2, &["name an --output, such as length", "after"]);
+    assert!(!Path::new("never-written").exists());
+}
+
+#[test]
+fn checkpoints_go_by_any_of_their_names() {
+    let (model, prefix) = (saved("meta/model.meta"), saved("meta/model"));
+    let names = [".index", ".meta", ".data-00000-of-00001"].map(|end| format!("{prefix}{end}"));
+    for name in &names {
+        holds(&good(&["checkpoint", name]), &["1 data file\n", "w: float [2,1]"]);
+        let run = ["run", &model, "--checkpoint", name, "--input", "x=[[1, 2]]", "--output", "loss"];
+        holds(&good(&run), &["loss: float []"]);
+    }
+    let list = folder("latest");
+    let _ = std::fs::remove_file(list.join("checkpoint"));
+    let at = list.to_str().expect("UTF-8");
+    bad(&["checkpoint", at], 2, &["NOT_FOUND", "no file `checkpoint`", "before `.index`"]);
+    for file in ["model.index", "model.data-00000-of-00001"] {
+        std::fs::copy(saved(&format!("meta/{file}")), list.join(file)).unwrap();
+    }
+    std::fs::write(list.join("checkpoint"), "model_checkpoint_path: \"model\"\n").unwrap();
+    holds(&good(&["checkpoint", at, "--verify"]), &["2 tensors are whole"]);
+}
+
+#[test]
+fn a_killed_save_leaves_the_old_checkpoint_or_the_new_one() {
+    let to = folder("killed");
+    let prefix = to.join("model");
+    let name = kernlink::dtype::TString::from(prefix.to_str().expect("UTF-8"));
+    let strings = |text: &str| Tensor::vector(&[kernlink::dtype::TString::from(text)]).unwrap();
+    let float = AttrValue::Type(DataType::Float);
+    let def = graph([
+        node(
+            "x",
+            "Placeholder",
+            &[],
+            &[("dtype", float.clone()), ("shape", AttrValue::Shape(PartialShape::unknown()))],
+        ),
+        constant("prefix", Tensor::scalar(name)),
+        constant("names", strings("a")),
+        constant("slices", strings("")),
+        node(
+            "save",
+            "SaveV2",
+            &["prefix", "names", "slices", "x"],
+            &[("dtypes", AttrValue::ListType(vec![DataType::Float]))],
+        ),
+        node("saved", "Identity", &["prefix", "^save"], &[("T", AttrValue::Type(DataType::String))]),
+    ]);
+    let model = save("killed.pb", &def);
+    let began = std::time::Instant::now();
+    good(&["run", &model, "--input", "x=0", "--output", "saved"]);
+    let whole = began.elapsed();
+    for time in 0..20u32 {
+        let input = format!("x={time}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kernlink"));
+        command
+            .args(["run", &model, "--input", &input, "--output", "saved"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut running = command.spawn().unwrap();
+        std::thread::sleep(whole * (time + 5) / 24);
+        let _ = running.kill();
+        running.wait().unwrap();
+        let reader = kernlink::formats::CheckpointReader::open(&prefix).unwrap();
+        reader.read("a").unwrap();
+    }
+    good(&["run", &model, "--input", "x=0", "--output", "saved"]);
+    let mut left: Vec<_> = std::fs::read_dir(&to).unwrap().map(|file| file.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["model.data-00000-of-00001", "model.index"]);
+}
+
+#[test]
 fn checkpoints_are_listed() {
     let prefix = saved("meta/model");
     let text = good(&["checkpoint", &prefix, "--verify"]);

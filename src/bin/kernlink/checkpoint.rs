@@ -1,16 +1,17 @@
 //! `kernlink checkpoint`
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kernlink::error::{Error, Result};
-use kernlink::formats::{CheckpointReader, SliceFilesReader};
+use kernlink::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint};
 use kernlink::tensor::Tensor;
 
 #[derive(Args)]
 pub(crate) struct Checkpoint {
-    /// The checkpoint: what stands before `.index`, or the files of the older format, with wildcards
+    /// The checkpoint: what stands before `.index`, a folder for the latest in it, or the files of the older format, with
+    /// wildcards
     prefix: PathBuf,
     /// A tensor to print
     #[arg(long, value_name = "NAME")]
@@ -26,13 +27,41 @@ pub(crate) struct Checkpoint {
 /// Reads the tensor of a name.
 type Read = Box<dyn Fn(&str) -> Result<Tensor>>;
 
+/// The prefix that is meant by a prefix, one of a checkpoint's files, or a folder of checkpoints.
+pub(crate) fn prefix(path: &Path) -> Result<PathBuf> {
+    if CheckpointReader::exists(path) {
+        return Ok(path.to_owned());
+    }
+    if path.is_dir() {
+        let none = || {
+            let message = format!(
+                "{} has no file `checkpoint` that says which checkpoint is the latest: give what stands before `.index`",
+                path.display()
+            );
+            Error::not_found(message)
+        };
+        return latest_checkpoint(path)?.ok_or_else(none);
+    }
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let cut = [".index", ".meta", ".data-"].iter().find_map(|part| {
+        let (before, after) = name.rsplit_once(part)?;
+        let fits = after.is_empty() || (*part == ".data-" && after.split_once("-of-").is_some());
+        Some(path.with_file_name(before)).filter(|prefix| fits && CheckpointReader::exists(prefix))
+    });
+    Ok(cut.unwrap_or_else(|| path.to_owned()))
+}
+
 pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
+    let prefix = &prefix(&args.prefix)?;
     let mut text = String::new();
     let read: Read;
     let names: Vec<String>;
-    if CheckpointReader::exists(&args.prefix) {
-        let reader = CheckpointReader::open(&args.prefix)?;
-        let _ = writeln!(text, "{} data files", reader.shards());
+    if CheckpointReader::exists(prefix) {
+        let reader = CheckpointReader::open(prefix)?;
+        let _ = match reader.shards() {
+            1 => writeln!(text, "1 data file"),
+            count => writeln!(text, "{count} data files"),
+        };
         for (name, entry) in reader.tensors() {
             let place = match entry.slices.len() {
                 0 => format!("data file {}", entry.shard),
@@ -43,7 +72,7 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
         names = reader.tensors().map(|(name, _)| name).collect();
         read = Box::new(move |name| reader.read(name));
     } else {
-        let reader = SliceFilesReader::open(&args.prefix.to_string_lossy())?;
+        let reader = SliceFilesReader::open(&prefix.to_string_lossy())?;
         for (name, dtype, shape) in reader.tensors() {
             let _ = writeln!(text, "{name}: {dtype} {shape}");
         }
@@ -54,7 +83,10 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
         for name in &names {
             read(name)?;
         }
-        let _ = writeln!(text, "{} tensors are whole", names.len());
+        let _ = match names.len() {
+            1 => writeln!(text, "1 tensor is whole"),
+            count => writeln!(text, "{count} tensors are whole"),
+        };
     }
     if args.tensor.is_empty() {
         return crate::print(&text);

@@ -50,7 +50,16 @@ pub(crate) fn inspect(args: &Inspect) -> Result<()> {
 fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>) -> Result<()> {
     let info = meta.meta_info_def.as_ref();
     if let Some(info) = info {
-        let _ = writeln!(text, "tags: {} (TensorFlow {})", info.tags.join(", "), info.tensorflow_version);
+        let mut words = Vec::new();
+        if !info.tags.is_empty() {
+            words.push(format!("tags: {}", info.tags.join(", ")));
+        }
+        if !info.tensorflow_version.is_empty() {
+            words.push(format!("(TensorFlow {})", info.tensorflow_version));
+        }
+        if !words.is_empty() {
+            let _ = writeln!(text, "{}", words.join(" "));
+        }
     }
     signatures(text, meta)?;
     let Some(def) = &meta.graph_def else {

@@ -13,6 +13,7 @@ use kernlink::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptio
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
 
+use crate::defaults::{Defaults, defaults, some};
 use crate::model::Model;
 use crate::source;
 
@@ -20,23 +21,24 @@ use crate::source;
 pub(crate) struct What {
     /// The model: the folder of a SavedModel, a MetaGraph (.meta), or a graph as .pb or .pbtxt
     model: PathBuf,
-    /// The signature to run; by default `serving_default` of a SavedModel, unless an --output is named
+    /// The signature to run; by default `serving_default`, or the only one of a MetaGraph, unless an --output is named
     #[arg(long, value_name = "NAME")]
     signature: Option<String>,
     /// A tag of the SavedModel's graph to run
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// The checkpoint from which a MetaGraph's variables get their values
+    /// The checkpoint from which a MetaGraph's variables get their values: what stands before `.index`, or a folder for
+    /// the latest in it
     #[arg(long, value_name = "PREFIX")]
     checkpoint: Option<PathBuf>,
     /// An input: NAME=@file.npy, NAME=@file.json, NAME=@file.txt, or NAME=JSON
     #[arg(long, value_name = "NAME=SRC")]
     input: Vec<String>,
-    /// An output to compute (`node` or `node:1`); by default all that nothing else uses
+    /// An output to compute (`node` or `node:1`); by default all that nothing else uses and that changes nothing
     #[arg(long, value_name = "NAME")]
     output: Vec<String>,
     /// Threads; 0 for one per processor
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = count, allow_negative_numbers = true)]
     threads: usize,
     /// The device to run on: cpu, gpu, or gpu:K for the adapter number K. The CPU runs what a GPU has no kernels for
     #[arg(long, value_name = "D", default_value = "cpu")]
@@ -44,6 +46,10 @@ pub(crate) struct What {
     /// Refuses what would not run where it is to run
     #[arg(long)]
     no_soft_placement: bool,
+}
+
+fn count(text: &str) -> Result<usize, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number, 0 or more")
 }
 
 /// What becomes of inputs that are not given.
@@ -67,6 +73,8 @@ pub(crate) struct Job<'m> {
     pub(crate) outputs: Vec<String>,
     /// What runs for no output, if no output was named.
     targets: Vec<String>,
+    /// What does not run because nobody has named it.
+    left_out: Vec<String>,
     is_default: bool,
     runner: Runner<'m>,
 }
@@ -99,9 +107,15 @@ impl What {
 
     /// Reads the inputs and prepares the run.
     pub(crate) fn prepare<'m>(&self, model: &'m Model, missing: Missing) -> Result<Job<'m>> {
-        // A SavedModel runs a signature unless outputs of its graph are named.
-        let default = matches!(model, Model::Saved(_)) && self.output.is_empty();
-        match self.signature.as_deref().or(default.then_some("serving_default")) {
+        // What has signatures runs one unless outputs of its graph are named.
+        let default = match model {
+            _ if !self.output.is_empty() => None,
+            Model::Saved(_) => Some("serving_default"),
+            Model::Meta(meta) if meta.signatures().len() == 1 => meta.signatures().keys().next().map(String::as_str),
+            Model::Meta(meta) => (!meta.signatures().is_empty()).then_some("serving_default"),
+            Model::Graph(_) => None,
+        };
+        match self.signature.as_deref().or(default) {
             Some(name) => self.prepare_signature(model, name, missing),
             None => self.prepare_graph(model, missing),
         }
@@ -114,8 +128,10 @@ impl What {
             let output = graph.output(name).map_err(|error| error.context("--input"))?;
             Ok(graph.node(output.node).signature.outputs[output.index].dtype)
         })?;
-        let (outputs, targets) =
-            if self.output.is_empty() { default_fetches(graph)? } else { (self.output.clone(), Vec::new()) };
+        let Defaults { fetches: outputs, targets, left_out } = match self.output.as_slice() {
+            [] => defaults(graph)?,
+            outputs => Defaults { fetches: outputs.to_vec(), targets: Vec::new(), left_out: Vec::new() },
+        };
         let fetches: Vec<&str> = outputs.iter().map(String::as_str).collect();
         let target_names: Vec<&str> = targets.iter().map(String::as_str).collect();
         let fed: Vec<Output> = inputs.iter().map(|input| graph.output(&input.name)).collect::<Result<_>>()?;
@@ -129,7 +145,7 @@ impl What {
         let callable = session.make_callable(&feeds, &fetches, &target_names)?;
         let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
         let runner = Runner::Graph(callable, tensors);
-        Ok(Job { inputs, outputs, targets, is_default: self.output.is_empty(), runner })
+        Ok(Job { inputs, outputs, targets, left_out, is_default: self.output.is_empty(), runner })
     }
 
     /// A job whose inputs and outputs go by a signature's names for them.
@@ -169,7 +185,7 @@ impl What {
         };
         let fed = inputs.iter().filter_map(named).collect();
         let runner = Runner::Signature(runner, fed);
-        Ok(Job { inputs, outputs, targets: Vec::new(), is_default: false, runner })
+        Ok(Job { inputs, outputs, targets: Vec::new(), left_out: Vec::new(), is_default: false, runner })
     }
 
     /// Says what runs on the CPU though a GPU is asked for, or refuses it.
@@ -198,6 +214,7 @@ impl What {
         let input = |input: &String| {
             let (name, source) = input
                 .split_once('=')
+                .filter(|(name, _)| !name.is_empty())
                 .ok_or_else(|| Error::invalid_argument(format!("--input `{input}`: expected NAME=SRC")))?;
             let tensor =
                 source::read(source, dtype(name)?).map_err(|error| error.context(format!("--input {name}")))?;
@@ -223,7 +240,12 @@ impl Job<'_> {
     pub(crate) fn unnamed(&self) -> Option<String> {
         self.is_default.then(|| {
             let names: Vec<&str> = self.outputs.iter().chain(&self.targets).map(String::as_str).collect();
-            format!("no --output is given: fetching what nothing else uses: {}\n", names.join(", "))
+            let mut text = format!("no --output is given: fetching what nothing else uses: {}\n", names.join(", "));
+            if !self.left_out.is_empty() {
+                let left_out = some(&self.left_out);
+                text += &format!("not run, as it changes something or may have no value: {left_out}\n");
+            }
+            text
         })
     }
 }
@@ -255,26 +277,6 @@ fn add_missing(inputs: &mut Vec<Input>, needed: Vec<(String, DataType, PartialSh
         inputs.push(Input { name, tensor, filled: Some(with) });
     }
     Ok(())
-}
-
-/// What nothing else uses: the outputs to fetch, and the nodes without outputs to run.
-fn default_fetches(graph: &Graph) -> Result<(Vec<String>, Vec<String>)> {
-    let (mut fetches, mut targets) = (Vec::new(), Vec::new());
-    for id in graph.sinks() {
-        let node = graph.node(id);
-        // A fed placeholder that nothing uses is no answer, and running it would only ask for a feed.
-        if graph.is_placeholder(id) {
-            continue;
-        }
-        match node.signature.outputs.len() {
-            0 => targets.push(node.name.clone()),
-            count => fetches.extend((0..count).map(|index| graph.output_name(Output { node: id, index }))),
-        }
-    }
-    if fetches.is_empty() && targets.is_empty() {
-        return Err(Error::invalid_argument("the graph computes nothing: name an --output"));
-    }
-    Ok((fetches, targets))
 }
 
 /// The placeholders that the run needs and nobody feeds.

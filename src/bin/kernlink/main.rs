@@ -4,6 +4,7 @@ mod bench;
 mod catalogue;
 mod check;
 mod checkpoint;
+mod defaults;
 mod device;
 mod inspect;
 mod job;

@@ -61,7 +61,7 @@ impl Model {
         if meta {
             let model = kernlink::MetaGraph::read_with(path, &options)?;
             if let Some(prefix) = checkpoint {
-                model.restore(prefix)?;
+                model.restore(crate::checkpoint::prefix(prefix)?)?;
             }
             model.run_collection("table_initializer")?;
             return Ok(Model::Meta(model));

@@ -29,8 +29,10 @@ pub(crate) struct Run {
 }
 
 fn seconds(text: &str) -> Result<Duration, &'static str> {
-    match text.parse().map(Duration::try_from_secs_f64) {
-        Ok(Ok(time)) => Ok(time),
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..f64::INFINITY).contains(&seconds) => {
+            Duration::try_from_secs_f64(seconds).map_err(|_| "it is longer than times can be; leave it out for no end")
+        }
         _ => Err("it must be a number of seconds, 0 or more"),
     }
 }

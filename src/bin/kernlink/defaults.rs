@@ -1,0 +1,213 @@
+//! What to compute when nobody says: what nothing else uses, as long as computing is all that it does.
+
+use std::collections::HashMap;
+
+use kernlink::attr::{AttrValue, FunctionRef};
+use kernlink::dtype::DataType;
+use kernlink::error::{Error, Result};
+use kernlink::graph::{Graph, Node, NodeId, Output};
+
+/// So many names are given as examples.
+const EXAMPLES: usize = 10;
+
+/// What a run without named outputs fetches.
+pub(crate) struct Defaults {
+    pub(crate) fetches: Vec<String>,
+    /// Nodes without outputs that run too.
+    pub(crate) targets: Vec<String>,
+    /// What nothing uses either, but which would change something or may have no value.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// What nothing else uses.
+///
+/// # Errors
+/// INVALID_ARGUMENT, with names that can be given, if nothing is left.
+pub(crate) fn defaults(graph: &Graph) -> Result<Defaults> {
+    let usable = usable(graph);
+    let (mut fetches, mut targets, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for id in graph.sinks() {
+        let node = graph.node(id);
+        // A fed placeholder that nothing uses is no answer, and running it would only ask for a feed.
+        if graph.is_placeholder(id) {
+            continue;
+        }
+        match node.signature.outputs.len() {
+            _ if !usable[id.index()] => left_out.push(node.name.clone()),
+            0 => targets.push(node.name.clone()),
+            count => fetches.extend((0..count).map(|index| graph.output_name(Output { node: id, index }))),
+        }
+    }
+    if fetches.is_empty() && targets.is_empty() {
+        return Err(nothing(graph, &usable, &left_out));
+    }
+    Ok(Defaults { fetches, targets, left_out })
+}
+
+/// Names, as many as one likes to read.
+pub(crate) fn some(names: &[String]) -> String {
+    match names.len().checked_sub(EXAMPLES) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..EXAMPLES].join(", ")),
+    }
+}
+
+fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
+    if left_out.is_empty() {
+        return Error::invalid_argument("the graph computes nothing: name an --output");
+    }
+    let mut ends: Vec<bool> = usable.to_vec();
+    for id in graph.ids().filter(|id| usable[id.index()]) {
+        graph.node(id).inputs.iter().for_each(|input| ends[input.node.index()] = false);
+    }
+    let given = |id: &NodeId| {
+        let node = graph.node(*id);
+        let is_given = graph.is_placeholder(*id) || node.inputs.is_empty();
+        ends[id.index()] && !is_given && !node.signature.outputs.is_empty()
+    };
+    let mut names: Vec<String> = graph.ids().filter(given).map(|id| graph.node(id).name.clone()).collect();
+    // What a person has named stands in fewer scopes.
+    names.sort_by_key(|name| name.matches('/').count());
+    let what = if names.is_empty() { String::new() } else { format!(", such as {}", some(&names)) };
+    Error::invalid_argument(format!(
+        "name an --output{what}: what nothing else uses changes something or may have no value, and runs only by its \
+         name: {}",
+        some(left_out)
+    ))
+}
+
+/// Which nodes can be run without harm: they always have a value, and neither they nor what they need change anything.
+fn usable(graph: &Graph) -> Vec<bool> {
+    let mut effects = Effects::default();
+    let mut harmless = vec![true; graph.nodes().len()];
+    // How many conditionals and loops a node is in.
+    let mut depths = vec![(0i32, 0i32); graph.nodes().len()];
+    for id in graph.ids() {
+        let node = graph.node(id);
+        let before = || node.inputs.iter().map(|input| input.node).chain(node.control_inputs.iter().copied());
+        // The way back of a loop comes later, and leads to where the way in leads.
+        let known = || before().filter(|from| from.index() < id.index());
+        harmless[id.index()] = !effects.of(graph, node) && known().all(|from| harmless[from.index()]);
+        let branch = known().map(|from| depths[from.index()].0).max().unwrap_or(0);
+        let frame = known().map(|from| depths[from.index()].1).max().unwrap_or(0);
+        let is_loop = before().count() > known().count();
+        depths[id.index()] = match &*node.op.def.name {
+            "Switch" | "RefSwitch" | "_SwitchN" => (branch + 1, frame),
+            "Merge" | "RefMerge" if !is_loop => ((branch - 1).max(0), frame),
+            "Enter" | "RefEnter" => (branch, frame + 1),
+            "Exit" | "RefExit" => ((branch - 1).max(0), frame - 1),
+            _ => (branch, frame),
+        };
+    }
+    // What a way back brings is known only now.
+    while let Some(id) = graph
+        .ids()
+        .find(|&id| harmless[id.index()] && graph.node(id).inputs.iter().any(|input| !harmless[input.node.index()]))
+    {
+        harmless[id.index()] = false;
+        for later in graph.ids().skip(id.index()) {
+            let node = graph.node(later);
+            let mut before = node.inputs.iter().map(|input| input.node).chain(node.control_inputs.iter().copied());
+            harmless[later.index()] &= before.all(|from| harmless[from.index()]);
+        }
+    }
+    harmless.iter().zip(depths).map(|(&harmless, depth)| harmless && depth == (0, 0)).collect()
+}
+
+/// What was found of functions, by name: a function that calls itself has no effects of its own by that.
+#[derive(Default)]
+struct Effects {
+    functions: HashMap<String, bool>,
+}
+
+impl Effects {
+    /// Whether a node does more than compute.
+    fn of(&mut self, graph: &Graph, node: &Node) -> bool {
+        let def = &node.op.def;
+        let called = node.attrs.iter().flat_map(|(_, value)| match value {
+            AttrValue::Func(function) => std::slice::from_ref(function),
+            AttrValue::ListFunc(functions) => functions.as_slice(),
+            _ => &[],
+        });
+        if called.into_iter().any(|function| self.of_function(graph, function)) {
+            return true;
+        }
+        match &*def.name {
+            "PrintV2" => {
+                matches!(node.attrs.get("output_stream"), Some(AttrValue::String(to)) if to.starts_with(b"file:"))
+            }
+            name if is_harmless(name) => false,
+            "ResourceCountUpTo" => true,
+            name => {
+                // What only makes a handle, of a variable, a table or a queue.
+                let is_handle = |dtype: DataType| dtype == DataType::Resource;
+                let makes = node.inputs.is_empty()
+                    && !node.signature.outputs.is_empty()
+                    && node.signature.outputs.iter().all(|output| output.is_ref || is_handle(output.dtype));
+                let changes = def.is_stateful && !makes;
+                let assigns = node.signature.inputs.iter().any(|input| input.is_ref);
+                changes || assigns || (node.signature.outputs.is_empty() && name != "NoOp")
+            }
+        }
+    }
+
+    fn of_function(&mut self, graph: &Graph, function: &FunctionRef) -> bool {
+        if let Some(&found) = self.functions.get(&function.name) {
+            return found;
+        }
+        self.functions.insert(function.name.clone(), false);
+        let found = match graph.function_body(function) {
+            Ok(body) => body.graph.nodes().iter().any(|node| self.of(&body.graph, node)),
+            // Who cannot look must not touch.
+            Err(_) => graph.has_function(&function.name),
+        };
+        self.functions.insert(function.name.clone(), found);
+        found
+    }
+}
+
+/// Ops that TensorFlow holds for stateful, or that take references, but which leave things as they are or touch only what
+/// ends with the run.
+fn is_harmless(op: &str) -> bool {
+    const KINDS: [&str; 7] =
+        ["Random", "TensorArray", "Stack", "LookupTableFind", "LookupTableSize", "LookupTableExport", "QueueDequeue"];
+    KINDS.iter().any(|kind| op.starts_with(kind))
+        || matches!(
+            op,
+            "PartitionedCall"
+                | "StatefulPartitionedCall"
+                | "If"
+                | "StatelessIf"
+                | "While"
+                | "StatelessWhile"
+                | "Case"
+                | "StatelessCase"
+                | "For"
+                | "_Arg"
+                | "_Retval"
+                | "Assert"
+                | "Print"
+                | "Timestamp"
+                | "TruncatedNormal"
+                | "ParameterizedTruncatedNormal"
+                | "Multinomial"
+                | "ReadVariableOp"
+                | "VarIsInitializedOp"
+                | "IsVariableInitialized"
+                | "VariableShape"
+                | "ResourceGather"
+                | "ResourceGatherNd"
+                | "QueueSize"
+                | "QueueSizeV2"
+                | "QueueIsClosed"
+                | "QueueIsClosedV2"
+                | "IteratorGetNext"
+                | "RefEnter"
+                | "RefExit"
+                | "RefIdentity"
+                | "RefMerge"
+                | "RefNextIteration"
+                | "RefSelect"
+                | "RefSwitch"
+        )
+}
