@@ -63,7 +63,8 @@ pub fn graph_to_text(graph: &GraphDef) -> Result<String> {
 }
 
 /// The fields of TensorFlow's messages that Kernlink's lack: what it knows of full types, of Python objects, and of where
-/// a graph was made. All are messages, and no message of Kernlink's has a field of such a name.
+/// a graph was made. All are messages, and but for `object_graph_def`, whose message here is a part of TensorFlow's, no
+/// message of Kernlink's has a field of such a name.
 const FOREIGN: &[&str] = &[
     "debug_info",
     "experimental_full_type",

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use prost::Message;
 
-const FILES: [&str; 3] = ["graph", "saved_model", "checkpoint"];
+const FILES: [&str; 4] = ["graph", "saved_model", "object_graph", "checkpoint"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

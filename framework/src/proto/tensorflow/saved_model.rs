@@ -26,6 +26,8 @@ pub struct MetaGraphDef {
     >,
     #[prost(message, repeated, tag = "6")]
     pub asset_file_def: ::prost::alloc::vec::Vec<AssetFileDef>,
+    #[prost(message, optional, tag = "7")]
+    pub object_graph_def: ::core::option::Option<crate::proto::SavedObjectGraph>,
 }
 /// Nested message and enum types in `MetaGraphDef`.
 pub mod meta_graph_def {
