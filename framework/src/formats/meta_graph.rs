@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::object_graph::UnsavedVariables;
 use super::signature::{Signature, SignatureRunner};
 use crate::device::Device;
 use crate::dtype::TString;
@@ -56,6 +57,7 @@ impl LoadOptions {
 pub struct MetaGraph {
     session: Session,
     saver: Option<SaverDef>,
+    unsaved: Option<UnsavedVariables>,
     collections: BTreeMap<String, CollectionDef>,
     signatures: BTreeMap<String, Signature>,
 }
@@ -75,16 +77,21 @@ impl MetaGraph {
     /// Makes a session for the graph of a MetaGraph.
     ///
     /// # Errors
-    /// As [`Graph::import`]; INVALID_ARGUMENT if there is no graph or a signature is malformed.
+    /// As [`Graph::import`]; INVALID_ARGUMENT if there is no graph, or a signature or the object graph is malformed.
     pub fn import(def: MetaGraphDef, registry: &Arc<Registry>, options: &LoadOptions) -> Result<MetaGraph> {
         let signatures = signatures(&def)?;
         let graph = def.graph_def.ok_or_else(|| Error::invalid_argument("the MetaGraph has no graph"))?;
         let graph = Graph::import(&graph, registry)?;
+        let restore_op = def.saver_def.as_ref().and_then(|saver| graph.find(node_of(&saver.restore_op_name).ok()?));
+        let unsaved = match def.object_graph_def {
+            Some(objects) => UnsavedVariables::find(objects, &graph, restore_op)?,
+            None => None,
+        };
         let session = match &options.devices[..] {
             [] => Session::with_options(graph, &options.session)?,
             devices => Session::on_devices(graph, devices.iter().cloned(), &options.session),
         };
-        Ok(MetaGraph { session, saver: def.saver_def, collections: def.collection_def, signatures })
+        Ok(MetaGraph { session, saver: def.saver_def, unsaved, collections: def.collection_def, signatures })
     }
 
     /// The session.
@@ -150,7 +157,8 @@ impl MetaGraph {
         })
     }
 
-    /// Gives the variables the values that they have in a checkpoint.
+    /// Gives the variables the values that they have in a checkpoint: those that the saver restores, and, as TensorFlow 2
+    /// does, those that the objects of the model and of the checkpoint have in common.
     ///
     /// # Errors
     /// FAILED_PRECONDITION if the graph has no saver; NOT_FOUND if there is no such checkpoint or it lacks a variable;
@@ -166,9 +174,11 @@ impl MetaGraph {
         let mut feeds = vec![(saver.filename_tensor_name.as_str(), path_tensor(prefix)?)];
         feeds.extend(more.iter().cloned());
         let restore = node_of(&saver.restore_op_name)?;
-        let result = self.session.run(&feeds, &[], &[restore]);
-        result.map_err(|error| error.context(format!("restoring {}", prefix.display())))?;
-        Ok(())
+        let mut result = self.session.run(&feeds, &[], &[restore]).map(drop);
+        if let (Ok(()), Some(unsaved)) = (&result, &self.unsaved) {
+            result = unsaved.restore(prefix, self.session.resources());
+        }
+        result.map_err(|error| error.context(format!("restoring {}", prefix.display())))
     }
 
     /// Saves the variables as a checkpoint.
@@ -178,9 +188,22 @@ impl MetaGraph {
     pub fn save(&self, prefix: impl AsRef<Path>) -> Result<()> {
         let (prefix, saver) = (prefix.as_ref(), self.saver()?);
         let feeds = [(saver.filename_tensor_name.as_str(), path_tensor(prefix)?)];
-        let result = self.session.run(&feeds, &[&saver.save_tensor_name], &[]);
-        result.map_err(|error| error.context(format!("saving {}", prefix.display())))?;
-        Ok(())
+        let save = || {
+            self.copy_unsaved(&saver.save_tensor_name)?;
+            self.session.run(&feeds, &[&saver.save_tensor_name], &[]).map(drop)
+        };
+        save().map_err(|error| error.context(format!("saving {}", prefix.display())))
+    }
+
+    /// Gives the variables that the saver saves in the place of others the values of those.
+    fn copy_unsaved(&self, save_tensor: &str) -> Result<()> {
+        let Some(unsaved) = &self.unsaved else { return Ok(()) };
+        let graph = self.session.graph();
+        let copies = unsaved.copies(graph, graph.output(save_tensor)?.node, self.session.resources())?;
+        if copies.is_empty() {
+            return Ok(());
+        }
+        self.session.run(&[], &[], &copies).map(drop)
     }
 }
 

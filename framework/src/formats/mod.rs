@@ -6,6 +6,7 @@
 //! | `table` | sorted tables with checksums, which indices are |
 //! | `slice` | parts of tensors |
 //! | `checkpoint` | the values of variables |
+//! | `object_graph` | the variables that a saver leaves alone |
 //! | `signature` | what a model takes and gives, by name |
 //! | `meta_graph` | a graph with what its saver is called |
 //! | `saved_model` | a folder with graphs, variables and assets |
@@ -16,6 +17,7 @@ mod checkpoint;
 mod checksum;
 mod coding;
 mod meta_graph;
+mod object_graph;
 mod saved_model;
 mod signature;
 mod slice;
