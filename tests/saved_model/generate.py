@@ -2,11 +2,13 @@
 
     python tests/saved_model/generate.py
 
-Needs TensorFlow (tests/golden/requirements.txt says which version).
+Needs TensorFlow (tests/golden/requirements.txt says which version), with Keras 3. With names behind it, only these
+models are written anew: `generate.py keras`.
 """
 import os
 import pathlib
 import shutil
+import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402
@@ -113,11 +115,63 @@ def meta():
         answer("meta/w", session.run(w))
 
 
-shutil.rmtree(HERE, ignore_errors=True)
-HERE.mkdir()
+class Trained(tf.Module):
+    """Two layers of one name, and an optimiser. Keras gives the saver a second variable for each of theirs."""
+
+    def __init__(self):
+        super().__init__()
+        tf.keras.utils.set_random_seed(1)
+        self.layers = [tf.keras.layers.Dense(2, name="dense"), tf.keras.layers.Dense(2, name="dense")]
+        for layer in self.layers:
+            layer.build((None, 2))
+        self.weights = [weight for layer in self.layers for weight in layer.trainable_variables]
+        self.optimizer = tf.keras.optimizers.Adam(0.1)
+        self.optimizer.build(self.weights)
+        # One that the saver restores itself.
+        self.calls = tf.Variable(np.int64(5), name="calls")
+
+    def forward(self, x):
+        return self.layers[1](tf.tanh(self.layers[0](x)))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+    def predict(self, x):
+        return {"y": self.forward(x), "calls": self.calls.read_value()}
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+    def train(self, x):
+        self.calls.assign_add(1)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(self.forward(x) - 1.0))
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.weights), self.weights))
+        return {"loss": loss, "steps": tf.identity(self.optimizer.iterations)}
+
+
+def keras():
+    model = Trained()
+    x = tf.constant([[1.0, 2.0], [-0.5, 0.25], [3.0, -1.0]])
+    # So that the optimiser has something to go on with.
+    model.train(x)
+    folder = HERE / "keras"
+    signatures = {"serving_default": model.predict, "train": model.train}
+    tf.saved_model.save(model, str(folder), signatures=signatures)
+    (folder / "fingerprint.pb").unlink(missing_ok=True)
+    (folder / "assets").rmdir()
+    loaded = tf.saved_model.load(str(folder))
+    answer("keras/x", x)
+    answer("keras/y", loaded.signatures["serving_default"](x=x)["y"])
+    answer("keras/losses", tf.stack([loaded.signatures["train"](x=x)["loss"] for _ in range(3)]))
+    answer("keras/trained", loaded.signatures["serving_default"](x=x)["y"])
+
+
+MODELS = {"tf2": tf2, "tf1": tf1, "meta": meta, "keras": keras}
+wanted = sys.argv[1:] or list(MODELS)
+if (HERE / "answers.pb").exists():
+    old = graph_pb2.GraphDef.FromString((HERE / "answers.pb").read_bytes())
+    ANSWERS.node.extend(node for node in old.node if node.name.split("/")[0] not in wanted)
+HERE.mkdir(exist_ok=True)
 SOURCES.mkdir(exist_ok=True)
-tf2()
-tf1()
-meta()
+for model in wanted:
+    shutil.rmtree(HERE / model, ignore_errors=True)
+    MODELS[model]()
 SOURCES.rmdir()
 (HERE / "answers.pb").write_bytes(ANSWERS.SerializeToString(deterministic=True))
