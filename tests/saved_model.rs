@@ -90,7 +90,11 @@ fn copied(name: &str) -> PathBuf {
         std::fs::create_dir_all(to).unwrap();
         for file in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
             let (from, to) = (file.path(), to.join(file.file_name()));
-            if from.is_dir() { copy(&from, &to) } else { drop(std::fs::copy(from, to).unwrap()) }
+            if from.is_dir() {
+                copy(&from, &to);
+            } else {
+                std::fs::copy(from, to).unwrap();
+            }
         }
     }
     let to = folder(name);

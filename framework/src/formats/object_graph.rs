@@ -341,7 +341,8 @@ mod tests {
         let one: Vec<(&str, i32)> = names.iter().map(|name| (name.as_str(), 0)).collect();
         let mut nodes: Vec<&[(&str, i32)]> = vec![&all[..1]; all.len()];
         nodes[0] = &all;
-        let found = keys(&model(&nodes), &checkpoint(&[(&one, "key")])).unwrap();
+        let checkpoint = checkpoint(&[(&one, "key")]);
+        let found = keys(&model(&nodes), &checkpoint).unwrap();
         assert!(found.iter().all(|key| *key == Some("key")));
     }
 }
