@@ -796,7 +796,7 @@ fn handles_of_one_variable_stay_together() {
 fn references_of_the_host_are_read_before_they_go() {
     let text = "
         x = Placeholder() dtype=float
-        v = VariableV2() dtype=float shape=any
+        v = VariableV2() dtype=float shape=any @/cpu:0
         assign = Assign(v, x) T=float
         y = AddV2(v, v) T=float
         after = AddV2(assign, x) T=float
