@@ -183,13 +183,6 @@ fn object_graphs_that_do_not_fit_are_refused() {
         };
         expect(keras_with(bound), Code::InvalidArgument, &["function `", &number.to_string()]);
     }
-    let shape = |def: &mut MetaGraphDef| {
-        let nodes = &mut def.graph_def.as_mut().unwrap().node;
-        let rate = nodes.iter_mut().find(|node| node.name == "adam/learning_rate").unwrap();
-        let shape = AttrValue::Shape(kernlink::shape::PartialShape::from_dims(&[1]).unwrap());
-        rate.attr.insert("shape".to_owned(), proto::attr_to_proto(&shape).unwrap());
-    };
-    expect(keras_with(shape), Code::InvalidArgument, &["variable `adam/learning_rate`", "float [1]", "float []"]);
     // Without the objects there is what there was before them.
     let none = keras_with(|def| def.object_graph_def = None).unwrap();
     expect(predict(&none), Code::FailedPrecondition, &["dense/"]);

@@ -21,7 +21,7 @@ use crate::memory::{Buffer, GpuMemory, Pool};
 use crate::pipeline::Pipelines;
 use crate::read_back::{self, ReadBacks};
 use crate::recorder::Recorder;
-use crate::refusal::{self, Refusals};
+use crate::refusal::Refusals;
 use crate::shader::Shader;
 use crate::timing::Timing;
 use crate::transfer;
@@ -70,7 +70,7 @@ pub(crate) struct Gpu {
     pub(crate) pool: Pool,
     pub(crate) pipelines: Pipelines,
     pub(crate) read_backs: ReadBacks,
-    refusals: Refusals,
+    pub(crate) refusals: Refusals,
     pub(crate) counters: Counters,
     pub(crate) tuner: Tuner,
     pub(crate) has_timestamps: bool,
@@ -301,8 +301,8 @@ impl GpuDevice {
         Ok(copy)
     }
 
-    /// The word in which shaders leave the number of an error that they find in elements; see [`refusal`].
-    pub(crate) fn refusals(&self) -> Result<Tensor> {
+    /// The word in which shaders leave the number of an error that they find in elements; see [`crate::refusal`].
+    pub(crate) fn refusals(&self) -> Result<&Tensor> {
         self.gpu.refusals.word(self)
     }
 
@@ -403,20 +403,10 @@ impl Device for GpuDevice {
             }
             self.gpu.fault()?;
             let read_back = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape().clone())?;
-            let refusal = match self.gpu.refusals.take() {
-                Some(word) => {
-                    let memory = self.memory(&word)?;
-                    Some(read_back::begin(&self.gpu, memory, word.dtype(), word.shape().clone())?)
-                }
-                None => None,
-            };
             let gpu = self.gpu.clone();
             Ok(Box::pin(async move {
                 let tensor = read_back.await?;
                 gpu.fault()?;
-                if let Some(refusal) = refusal {
-                    refusal::check(&refusal.await?)?;
-                }
                 Ok(tensor)
             }))
         };
@@ -424,6 +414,9 @@ impl Device for GpuDevice {
     }
 
     fn synchronize(&self) -> Result<()> {
+        if lock(&self.gpu.recorder).may_refuse() {
+            block_on(self.to_host(self.refusals()?))?;
+        }
         self.gpu.settle()
     }
 

@@ -20,6 +20,7 @@ pub(crate) struct Pipeline {
     pub(crate) words: u32,
     pub(crate) workgroup: u32,
     pub(crate) label: String,
+    pub(crate) is_refusing: bool,
 }
 
 /// A layout of bind groups, and what tells it from others.
@@ -127,6 +128,7 @@ impl Pipelines {
             words: program.words,
             workgroup: program.workgroup,
             label: label.clone(),
+            is_refusing: program.is_refusing,
         })
     }
 }

@@ -16,7 +16,7 @@ use kernlink::tensor::Tensor;
 use crate::counters::Counter;
 use crate::device::{Gpu, lock, now};
 use crate::memory::GpuMemory;
-use crate::transfer;
+use crate::{refusal, transfer};
 
 /// The thread that waits for the device on behalf of all read-backs, and the buffers through which they go.
 pub(crate) struct ReadBacks {
@@ -100,32 +100,38 @@ impl Future for ReadBack {
     }
 }
 
-/// Submits what is recorded, with a copy of a tensor's memory at its end.
+/// Submits what is recorded, with a copy of a tensor's memory at its end. If shaders have refused elements, reading fails.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is no memory through which it can go; and what the device says to the submission.
 pub(crate) fn begin(gpu: &Arc<Gpu>, memory: &GpuMemory, dtype: DataType, shape: Shape) -> Result<ReadBack> {
     let bytes = transfer::device_bytes(dtype, shape.num_elements()) as u64;
     let size = bytes.next_multiple_of(4).max(4);
-    let staging = gpu.read_backs.staging(gpu, memory.buffer().buffer.size())?;
-    {
+    let staging = gpu.read_backs.staging(gpu, memory.buffer().buffer.size() + 4)?;
+    let may_refuse = {
         let mut recorder = lock(&gpu.recorder);
         recorder.copy_out(gpu, memory.buffer(), &staging, size);
+        let may_refuse = recorder.copy_refusals(gpu, &staging, size);
         recorder.submit_last(gpu)?;
-    }
+        may_refuse
+    };
+    let mapped = size + if may_refuse { 4 } else { 0 };
     gpu.counters.add(Counter::ReadBacks);
     let slot = Arc::new(Mutex::new(Slot::default()));
     let (filled, owner, buffer) = (slot.clone(), Arc::downgrade(gpu), staging.clone());
-    let done = move |mapped: std::result::Result<(), wgpu::BufferAsyncError>| {
+    let done = move |outcome: std::result::Result<(), wgpu::BufferAsyncError>| {
         let failed = |what: String| {
             let cause = owner.upgrade().and_then(|gpu| gpu.fault().err());
             cause.unwrap_or_else(|| Error::internal(format!("cannot read the GPU's memory: {what}")))
         };
-        let result = match mapped {
+        let result = match outcome {
             Err(error) => Err(failed(error.to_string())),
-            Ok(()) => match buffer.get_mapped_range(..size) {
+            Ok(()) => match buffer.get_mapped_range(..mapped) {
                 Err(error) => Err(failed(error.to_string())),
-                Ok(view) => transfer::from_device(dtype, shape, &view[..bytes as usize]),
+                Ok(view) => {
+                    let refused = view[size as usize..].first_chunk().map_or(0, |&word| u32::from_le_bytes(word));
+                    refusal::check(refused).and_then(|()| transfer::from_device(dtype, shape, &view[..bytes as usize]))
+                }
             },
         };
         buffer.unmap();
@@ -141,7 +147,7 @@ pub(crate) fn begin(gpu: &Arc<Gpu>, memory: &GpuMemory, dtype: DataType, shape: 
             waker.wake();
         }
     };
-    staging.map_async(wgpu::MapMode::Read, ..size, done);
+    staging.map_async(wgpu::MapMode::Read, ..mapped, done);
     if let Some(poke) = &*lock(&gpu.read_backs.poke) {
         // The thread is there as long as the sender.
         let _ = poke.send(());

@@ -31,6 +31,8 @@ pub(crate) struct Recorder {
     encoder: Option<wgpu::CommandEncoder>,
     dispatches: u32,
     limit: u32,
+    /// Whether there are dispatches that may have refused elements, of which nobody has read.
+    may_refuse: bool,
     bind_groups: HashMap<GroupKey, wgpu::BindGroup>,
     /// The shaders of the batch, for errors.
     recorded: Vec<Arc<Pipeline>>,
@@ -44,6 +46,7 @@ impl Default for Recorder {
             encoder: None,
             dispatches: 0,
             limit: FIRST_BATCH,
+            may_refuse: false,
             bind_groups: HashMap::new(),
             recorded: Vec::new(),
             timed: None,
@@ -110,6 +113,7 @@ impl Recorder {
         if let Some(node) = traced {
             self.begin_timed_pass(gpu, node);
         }
+        self.may_refuse |= pipeline.is_refusing;
         let pass = self.pass(gpu);
         pass.set_pipeline(&pipeline.compute);
         pass.set_bind_group(0, &group, &[]);
@@ -157,6 +161,22 @@ impl Recorder {
         self.pass = None;
         from.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
         self.encoder(gpu).copy_buffer_to_buffer(&from.buffer, 0, to, 0, bytes);
+    }
+
+    /// Whether something may have refused elements since the last [`Recorder::copy_refusals`].
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.may_refuse
+    }
+
+    /// Records a copy of the word of refusals, and clears it, unless nothing can have been refused.
+    pub(crate) fn copy_refusals(&mut self, gpu: &Gpu, to: &wgpu::Buffer, at: u64) -> bool {
+        let may_refuse = std::mem::take(&mut self.may_refuse);
+        let Some(word) = gpu.refusals.buffer().filter(|_| may_refuse) else { return false };
+        self.pass = None;
+        let encoder = self.encoder(gpu);
+        encoder.copy_buffer_to_buffer(&word.buffer, 0, to, at, 4);
+        encoder.clear_buffer(&word.buffer, 0, Some(4));
+        true
     }
 
     /// Records a copy between tensors' buffers.

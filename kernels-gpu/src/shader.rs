@@ -88,6 +88,8 @@ pub struct Program {
     pub(crate) workgroup: u32,
     /// Whether accesses out of bounds are caught, at a price.
     pub(crate) is_checked: bool,
+    /// Whether it may leave an error in the device's word of refusals.
+    pub(crate) is_refusing: bool,
 }
 
 impl Program {
@@ -104,6 +106,7 @@ impl Program {
             has_f16: false,
             is_checked: false,
             is_body_first: false,
+            is_refusing: false,
         }
     }
 
@@ -131,6 +134,7 @@ pub struct ProgramBuilder {
     has_f16: bool,
     is_checked: bool,
     is_body_first: bool,
+    is_refusing: bool,
 }
 
 impl ProgramBuilder {
@@ -226,6 +230,12 @@ impl ProgramBuilder {
         self
     }
 
+    /// Says that the shader may leave an error in the device's word of refusals.
+    pub(crate) fn refusing(mut self) -> ProgramBuilder {
+        self.is_refusing = true;
+        self
+    }
+
     /// Finishes the shader. With [`Entry::Elements`] and [`Entry::Rows`] the first parameter is `count`, which the body
     /// need not declare.
     pub fn build(self, entry: Entry, body: &str) -> Program {
@@ -264,8 +274,8 @@ impl ProgramBuilder {
         if !self.is_body_first {
             text += body;
         }
-        let ProgramBuilder { label, accesses, workgroup, is_checked, .. } = self;
-        Program { label, text, accesses, words, workgroup, is_checked }
+        let ProgramBuilder { label, accesses, workgroup, is_checked, is_refusing, .. } = self;
+        Program { label, text, accesses, words, workgroup, is_checked, is_refusing }
     }
 }
 

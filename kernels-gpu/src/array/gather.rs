@@ -5,12 +5,13 @@ use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 
-use super::index::{Index, nd_params, read_nd};
+use super::index::{Index, nd_params, out_of_range, read_nd};
 use super::integers::{axis, checked_shape, scalar};
 use super::mover::Mover;
 use super::unit::{Unit, word};
 use super::variant::Variant;
 use crate::device::Groups;
+use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program};
 use crate::training::place::read;
 
@@ -21,14 +22,14 @@ pub(super) fn program(unit: Unit, index: Index) -> Program {
     for name in ["inner", "picked", "outer", "size"] {
         program = program.param(name, "u32");
     }
-    program.build(Entry::Elements, include_str!("gather.wgsl"))
+    refusal::declare(program).declare(refusal::FUNCTION).build(Entry::Elements, include_str!("gather.wgsl"))
 }
 
 /// The program that gathers what vectors of indices name.
 pub(super) fn nd_program(unit: Unit, index: Index) -> Program {
     let mut program = unit.declare(Program::builder(format!("gather of {unit:?} by vectors of {index:?} indices")));
     program = unit.write(read_nd(index, unit.read(program, "x").param("inner", "u32")), "y");
-    program.build(Entry::Elements, include_str!("gather_nd.wgsl"))
+    refusal::declare(program).build(Entry::Elements, include_str!("gather_nd.wgsl"))
 }
 
 /// Gathers from `params` along `axis` what `indices` names, batch by batch over the first `batch_dims` dimensions, for
@@ -40,6 +41,7 @@ fn gather(
     indices: &Tensor,
     given: Option<i64>,
     batch_dims: i64,
+    refusal: Refusal,
 ) -> Result<Tensor> {
     let (rank, indices_rank) = (params.rank() as i64, indices.rank() as i64);
     ensure!(rank > 0, InvalidArgument, "params must be at least 1 dimensional");
@@ -77,42 +79,61 @@ fn gather(
     let (unit, times) = Unit::of(params.dtype())?.widest(|times| inner.is_multiple_of(times));
     let variant = Variant::Gather(unit, Index::of(indices.dtype())?);
     let sizes = [inner / times, picked, outer, size].map(word);
-    on.run(variant, &[params, indices, &output], &sizes, Groups::Elements(output.num_elements() / times))?;
+    let groups = Groups::Elements(output.num_elements() / times);
+    on.run_refusing(refusal, variant, &[params, indices, &output], &sizes, groups)?;
     Ok(output)
 }
 
-pub(super) fn gather_v1(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let output = gather(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?, None, 0)?;
+pub(super) fn gather_v1(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let output = gather(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?, None, 0, refusal)?;
     ctx.set_output_at(0, output)
 }
 
-/// Attr `batch_dims`.
-pub(super) fn batch_dims(ctx: &RawConstruction<'_>) -> Result<i64> {
-    ctx.attrs.required("batch_dims")
+/// Of kernels that know nothing of their node but how to refuse indices.
+pub(super) fn refusal(ctx: &RawConstruction<'_>) -> Result<Refusal> {
+    Ok(out_of_range(ctx))
 }
 
-pub(super) fn gather_v2(&batch_dims: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+/// What gathering by batches keeps of its node.
+type Batches = (i64, Refusal);
+
+/// Attr `batch_dims`.
+pub(super) fn batch_dims(ctx: &RawConstruction<'_>) -> Result<Batches> {
+    Ok((ctx.attrs.required("batch_dims")?, out_of_range(ctx)))
+}
+
+pub(super) fn gather_v2(&(batch_dims, refusal): &Batches, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let axis = scalar(ctx.input_at(2)?, "axis")?;
-    let output = gather(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?, Some(axis), batch_dims)?;
+    let output = gather(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?, Some(axis), batch_dims, refusal)?;
     ctx.set_output_at(0, output)
 }
 
 /// Attr `batch_dims` of gathering from a variable.
-pub(super) fn positive_batch_dims(ctx: &RawConstruction<'_>) -> Result<i64> {
-    let batch_dims = batch_dims(ctx)?;
+pub(super) fn positive_batch_dims(ctx: &RawConstruction<'_>) -> Result<Batches> {
+    let (batch_dims, refusal) = batch_dims(ctx)?;
     ensure!(batch_dims >= 0, InvalidArgument, "batch_dims is negative ({batch_dims})");
-    Ok(batch_dims)
+    Ok((batch_dims, refusal))
 }
 
-pub(super) fn gather_resource(&batch_dims: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+pub(super) fn gather_resource(
+    &(batch_dims, refusal): &Batches,
+    on: &Mover<'_>,
+    ctx: &mut RawContext<'_>,
+) -> Result<()> {
     // Held no longer than this kernel runs, so that an update that follows changes the variable in place.
     let params = read(on.gpu, ctx, 0, ctx.output_dtype_at(0)?)?;
-    let output = gather(on, ctx, &params, ctx.input_at(1)?, None, batch_dims)?;
+    let output = gather(on, ctx, &params, ctx.input_at(1)?, None, batch_dims, refusal)?;
     ctx.set_output_at(0, output)
 }
 
 /// Gathers from `params` what the vectors in `indices` name, for output 0.
-fn gather_nd_of(on: &Mover<'_>, ctx: &RawContext<'_>, params: &Tensor, indices: &Tensor) -> Result<Tensor> {
+fn gather_nd_of(
+    on: &Mover<'_>,
+    ctx: &RawContext<'_>,
+    params: &Tensor,
+    indices: &Tensor,
+    refusal: Refusal,
+) -> Result<Tensor> {
     ensure!(params.rank() > 0, InvalidArgument, "params must be at least a vector");
     let Some((&depth, outer)) = indices.shape().split_last() else {
         bail!(InvalidArgument, "indices must be at least a vector");
@@ -138,26 +159,28 @@ fn gather_nd_of(on: &Mover<'_>, ctx: &RawContext<'_>, params: &Tensor, indices: 
         let mut sizes = vec![word(inner / times)];
         sizes.extend(nd_params(indexed)?);
         let variant = Variant::GatherNd(unit, Index::of(indices.dtype())?);
-        on.run(variant, &[params, indices, &output], &sizes, Groups::Elements(output.num_elements() / times))?;
+        let groups = Groups::Elements(output.num_elements() / times);
+        on.run_refusing(refusal, variant, &[params, indices, &output], &sizes, groups)?;
     }
     Ok(output)
 }
 
-/// Attr `bad_indices_policy`, whose values all mean the same here.
-pub(super) fn bad_indices_policy(ctx: &RawConstruction<'_>) -> Result<()> {
+/// Attr `bad_indices_policy`: how indices that are out of range are refused, or that they are not.
+pub(super) fn bad_indices_policy(ctx: &RawConstruction<'_>) -> Result<Refusal> {
     match ctx.attrs.required::<String>("bad_indices_policy")?.as_str() {
-        "" | "DEFAULT" | "ERROR" | "IGNORE" => Ok(()),
+        "" | "DEFAULT" | "ERROR" => Ok(out_of_range(ctx)),
+        "IGNORE" => Ok(Refusal::NONE),
         other => bail!(InvalidArgument, "Unknown bad indices handling attribute: {other}"),
     }
 }
 
-pub(super) fn gather_nd(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let output = gather_nd_of(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?)?;
+pub(super) fn gather_nd(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let output = gather_nd_of(on, ctx, ctx.input_at(0)?, ctx.input_at(1)?, refusal)?;
     ctx.set_output_at(0, output)
 }
 
-pub(super) fn gather_nd_resource(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+pub(super) fn gather_nd_resource(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let params = read(on.gpu, ctx, 0, ctx.output_dtype_at(0)?)?;
-    let output = gather_nd_of(on, ctx, &params, ctx.input_at(1)?)?;
+    let output = gather_nd_of(on, ctx, &params, ctx.input_at(1)?, refusal)?;
     ctx.set_output_at(0, output)
 }

@@ -7,6 +7,7 @@ fn element(i: u32) {
     if (index < params.size) {
         y[i] = x[(block * params.size + index) * params.inner + at];
     } else {
+        refuse();
         y[i] = U();
     }
 }

@@ -1,15 +1,22 @@
 //! Indices in the device's memory: how shaders read them, alone and as vectors. One that is out of range is found as
-//! the greatest number: as in TensorFlow's kernels for GPUs it is no error, what is read there is 0 and what is written
-//! there is nothing. To know of it the host would have to wait.
+//! the greatest number: what is read there is 0 and what is written there is nothing, as in TensorFlow's kernels for
+//! GPUs. Other than there it is an error, of which the host hears when it next reads something; see [`crate::refusal`].
 
 use std::fmt::Write as _;
 
 use kernlink::bail;
 use kernlink::dtype::DataType;
-use kernlink::error::Result;
+use kernlink::error::{Code, Result};
+use kernlink::kernel::RawConstruction;
 
 use super::unit::word;
+use crate::refusal::{FUNCTION, Refusal};
 use crate::shader::{ProgramBuilder, Scalar};
+
+/// The error of a node for an index that is out of range.
+pub(crate) fn out_of_range(ctx: &RawConstruction<'_>) -> Refusal {
+    Refusal::new(ctx, Code::InvalidArgument, "an index is out of range")
+}
 
 /// The dtype of indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +54,7 @@ impl Index {
 pub(super) const MOST_ENTRIES: usize = 8;
 
 /// Declares the parameters of [`nd_params`], and `row_at(r)`: the row that vector `r` of the indices names, or
-/// `0xffffffff`.
+/// `0xffffffff`. That one is refused, which the program is to [declare](crate::refusal::declare) after its buffers.
 pub(super) fn read_nd(index: Index, program: ProgramBuilder) -> ProgramBuilder {
     let mut program = index.read(program).param("depth", "u32");
     let mut body = "fn row_at(r: u32) -> u32 {\n    var row = 0u;\n    var fits = true;\n    \
@@ -61,7 +68,8 @@ pub(super) fn read_nd(index: Index, program: ProgramBuilder) -> ProgramBuilder {
              fits = fits && entry < params.size{entry};\n        row = row * params.size{entry} + entry;\n    }}\n"
         );
     }
-    body += "    return select(0xffffffffu, row, fits);\n}";
+    body += "    if (!fits) {\n        refuse();\n        return 0xffffffffu;\n    }\n    return row;\n}\n";
+    body += FUNCTION;
     program.declare(&body)
 }
 

@@ -29,7 +29,7 @@ use kernlink::kernel::RawConstruction;
 use kernlink_ops as ops;
 
 use crate::shader::Program;
-pub(crate) use index::Index;
+pub(crate) use index::{Index, out_of_range};
 use mover::Moving;
 use scatter::Merge;
 
@@ -155,7 +155,7 @@ moves! {
     OneHot T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["depth"] where { TI = [int32, int64] }:
         axis => one_hot::one_hot;
     Gather Tparams { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
-        nothing => gather::gather_v1;
+        gather::refusal => gather::gather_v1;
     GatherV2 Tparams { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["axis"] where { Tindices = [int32, int64] }:
         gather::batch_dims => gather::gather_v2;
     GatherNd Tparams { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
@@ -165,7 +165,7 @@ moves! {
     }: gather::positive_batch_dims => gather::gather_resource;
     ResourceGatherNd dtype { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["resource"] where {
         Tindices = [int32, int64]
-    }: nothing => gather::gather_nd_resource;
+    }: gather::refusal => gather::gather_nd_resource;
     ScatterNd T { [f32, u32, bool, i64] [f16; "f16"] } host ["shape"] where { Tindices = [int32, int64] }:
         gather::bad_indices_policy => scatter::scatter_nd;
     ScatterNdNonAliasingAdd T { [f32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
@@ -180,25 +180,25 @@ moves! {
         gather::bad_indices_policy => scatter::tensor_max;
     ResourceScatterUpdate dtype { [f32, u32, bool, i64] [f16; "f16"] } host ["resource"] where {
         Tindices = [int32, int64]
-    }: |_| Ok(None) => scatter::scatter_rows;
+    }: |ctx| scatter::rows(ctx, None) => scatter::scatter_rows;
     ResourceScatterAdd dtype { [f32, u32, i64] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
-        |_| Ok(Some(Merge::Add)) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, Some(Merge::Add)) => scatter::scatter_rows;
     ResourceScatterSub dtype { [f32, u32, i64] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
-        |_| Ok(Some(Merge::Sub)) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, Some(Merge::Sub)) => scatter::scatter_rows;
     ResourceScatterMax dtype { [f32, u32] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
-        |_| Ok(Some(Merge::Max)) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, Some(Merge::Max)) => scatter::scatter_rows;
     ResourceScatterMin dtype { [f32, u32] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
-        |_| Ok(Some(Merge::Min)) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, Some(Merge::Min)) => scatter::scatter_rows;
     ScatterUpdate T { [f32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
-        |_| Ok(None) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, None) => scatter::scatter_rows;
     ScatterAdd T { [f32, u32, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
-        |_| Ok(Some(Merge::Add)) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, Some(Merge::Add)) => scatter::scatter_rows;
     ScatterSub T { [f32, u32, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
-        |_| Ok(Some(Merge::Sub)) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, Some(Merge::Sub)) => scatter::scatter_rows;
     ScatterMax T { [f32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
-        |_| Ok(Some(Merge::Max)) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, Some(Merge::Max)) => scatter::scatter_rows;
     ScatterMin T { [f32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
-        |_| Ok(Some(Merge::Min)) => scatter::scatter_rows;
+        |ctx| scatter::rows(ctx, Some(Merge::Min)) => scatter::scatter_rows;
     TensorScatterMin T { [f32, u32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
         gather::bad_indices_policy => scatter::tensor_min;
 }

@@ -7,9 +7,11 @@ use kernlink::error::Result;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use smallvec::SmallVec;
 
 use super::variant::Variant;
 use crate::device::{GpuDevice, Groups, lock};
+use crate::refusal::Refusal;
 use crate::shader::Shader;
 
 type Compute = Box<dyn Fn(&Mover<'_>, &mut RawContext<'_>) -> Result<()> + Send + Sync>;
@@ -71,6 +73,23 @@ impl<'a> Mover<'a> {
     #[track_caller]
     pub(super) fn run(&self, variant: Variant, tensors: &[&Tensor], params: &[u32], count: Groups) -> Result<()> {
         self.gpu.dispatch(&self.shaders.get(variant), tensors, params, count)
+    }
+
+    /// Records a run of a shader that refuses some elements with this error, which it declares last of all.
+    #[track_caller]
+    pub(super) fn run_refusing(
+        &self,
+        refusal: Refusal,
+        variant: Variant,
+        tensors: &[&Tensor],
+        params: &[u32],
+        count: Groups,
+    ) -> Result<()> {
+        let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(tensors);
+        tensors.push(self.gpu.refusals()?);
+        let mut params: SmallVec<[u32; 16]> = SmallVec::from_slice(params);
+        params.push(refusal.number());
+        self.run(variant, &tensors, &params, count)
     }
 
     /// A tensor for an output, with arbitrary elements.

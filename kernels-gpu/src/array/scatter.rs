@@ -5,19 +5,20 @@
 //! from run to run, and of several values to set one stays.
 
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
+use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 
 use super::fill::{fill, fill_with};
-use super::index::{Index, nd_params, read_nd};
+use super::index::{Index, nd_params, out_of_range, read_nd};
 use super::integers::vector;
 use super::mover::Mover;
 use super::slice::own;
 use super::unit::{Unit, word};
 use super::variant::Variant;
 use crate::device::Groups;
+use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar};
 use crate::training::place::{forward, update as update_variables, writable};
 
@@ -66,7 +67,7 @@ impl Merge {
 pub(super) fn set_program(unit: Unit, index: Index) -> Program {
     let mut program = unit.declare(Program::builder(format!("scatter of {unit:?} to vectors of {index:?} indices")));
     program = unit.write(read_nd(index, unit.read(program, "updates").param("inner", "u32")), "y");
-    program.build(Entry::Elements, include_str!("scatter_set.wgsl"))
+    refusal::declare(program).build(Entry::Elements, include_str!("scatter_set.wgsl"))
 }
 
 /// The program that merges into what vectors of indices name. A sum of 64 bits is made of two of 32, where what is
@@ -127,7 +128,7 @@ pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Index) -> Progr
          if (row == 0xffffffffu) {{\n        return;\n    }}\n    \
          let at = row * params.inner + i - r * params.inner;\n    {update}\n}}\n"
     );
-    program.build(Entry::Elements, &body)
+    refusal::declare(program).build(Entry::Elements, &body)
 }
 
 /// Checks the shapes, and returns the dimensions that the indices name and the elements of a row.
@@ -159,17 +160,20 @@ fn check<'s>(indices: &Shape, updates: &Shape, output: &'s Shape) -> Result<(&'s
     Ok((indexed, row.iter().product()))
 }
 
+/// How updates are merged, if they are not set, and the error for indices that are out of range.
+pub(super) type How = (Option<Merge>, Refusal);
+
 /// Merges updates into `output`, or sets them, at vectors of indices.
-fn scatter(on: &Mover<'_>, merge: Option<Merge>, indices: &Tensor, updates: &Tensor, output: &Tensor) -> Result<()> {
+fn scatter(on: &Mover<'_>, how: How, indices: &Tensor, updates: &Tensor, output: &Tensor) -> Result<()> {
     let (indexed, row) = check(indices.shape(), updates.shape(), output.shape())?;
-    scatter_to(on, merge, [indices, updates, output], indexed, row)
+    scatter_to(on, how, [indices, updates, output], indexed, row)
 }
 
 /// Merges updates into a tensor, or sets them. `indexed` are the dimensions that the indices name, `row` the elements
 /// at one index.
 fn scatter_to(
     on: &Mover<'_>,
-    merge: Option<Merge>,
+    (merge, refusal): How,
     [indices, updates, output]: [&Tensor; 3],
     indexed: &[usize],
     row: usize,
@@ -184,49 +188,55 @@ fn scatter_to(
     };
     let mut params = vec![word(row / times)];
     params.extend(nd_params(indexed)?);
-    on.run(variant, &[updates, indices, output], &params, Groups::Elements(updates.num_elements() / times))
+    let groups = Groups::Elements(updates.num_elements() / times);
+    on.run_refusing(refusal, variant, &[updates, indices, output], &params, groups)
 }
 
-pub(super) fn scatter_nd(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+pub(super) fn scatter_nd(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let shape = Shape::from_dims(&vector(ctx.input_at(2)?, "shape")?)?;
     let (indices, updates) = (ctx.input_at(0)?, ctx.input_at(1)?);
     check(indices.shape(), updates.shape(), &shape)?;
     let output = on.output(ctx, 0, shape)?;
     fill(on, &output, [0; 2])?;
-    scatter(on, Some(Merge::Add), indices, updates, &output)?;
+    scatter(on, (Some(Merge::Add), refusal), indices, updates, &output)?;
     ctx.set_output_at(0, output)
 }
 
 /// Updates input 0 at indices 1 with input 2.
-fn update(on: &Mover<'_>, ctx: &mut RawContext<'_>, merge: Option<Merge>) -> Result<()> {
+fn update(on: &Mover<'_>, ctx: &mut RawContext<'_>, how: How) -> Result<()> {
     check(ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape(), ctx.input_at(0)?.shape())?;
     let output = own(on, ctx, 0)?;
-    scatter(on, merge, ctx.input_at(1)?, ctx.input_at(2)?, &output)?;
+    scatter(on, how, ctx.input_at(1)?, ctx.input_at(2)?, &output)?;
     ctx.set_output_at(0, output)
 }
 
-pub(super) fn tensor_update(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    update(on, ctx, None)
+pub(super) fn tensor_update(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, (None, refusal))
 }
 
-pub(super) fn tensor_add(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    update(on, ctx, Some(Merge::Add))
+pub(super) fn tensor_add(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, (Some(Merge::Add), refusal))
 }
 
-pub(super) fn tensor_sub(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    update(on, ctx, Some(Merge::Sub))
+pub(super) fn tensor_sub(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, (Some(Merge::Sub), refusal))
 }
 
-pub(super) fn tensor_max(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    update(on, ctx, Some(Merge::Max))
+pub(super) fn tensor_max(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, (Some(Merge::Max), refusal))
 }
 
-pub(super) fn tensor_min(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    update(on, ctx, Some(Merge::Min))
+pub(super) fn tensor_min(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    update(on, ctx, (Some(Merge::Min), refusal))
+}
+
+/// What kernels that update rows of variables keep of their nodes.
+pub(super) fn rows(ctx: &RawConstruction<'_>, merge: Option<Merge>) -> Result<How> {
+    Ok((merge, out_of_range(ctx)))
 }
 
 /// Updates rows of the variable at input 0, which indices 1 name, with input 2.
-pub(super) fn scatter_rows(&merge: &Option<Merge>, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+pub(super) fn scatter_rows(&how: &How, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let dtype = ctx.input_at(2)?.dtype();
     let is_resource = !ctx.signature().inputs[0].is_ref;
     update_variables(ctx, 1, dtype, |ctx, variables| {
@@ -260,7 +270,7 @@ pub(super) fn scatter_rows(&merge: &Option<Merge>, on: &Mover<'_>, ctx: &mut Raw
             updates
         };
         writable(on.gpu, variable)?;
-        scatter_to(on, merge, [indices, updates, variable], &[count], size)
+        scatter_to(on, how, [indices, updates, variable], &[count], size)
     })?;
     forward(ctx)
 }

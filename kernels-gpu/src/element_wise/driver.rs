@@ -368,7 +368,7 @@ impl ElementWise {
             let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(operands);
             tensors.push(&output);
             if let Some(refusal) = self.refusal {
-                tensors.extend(&refused);
+                tensors.extend(refused);
                 words.push(refusal.number());
                 words.push(count as u32);
             }

@@ -139,7 +139,7 @@ impl OpKernel<SparseOp> for Sparse {
         let shader = self.shader.get_or_init(|| Shader::new(sparse_program(scalar, kind)));
         let refusals = gpu.refusals()?;
         let params = [self.refusal.number(), classes as u32, classes as u32, 1];
-        gpu.dispatch(shader, &[logits, labels, &loss, &gradient, &refusals], &params, Groups::Rows(rows))?;
+        gpu.dispatch(shader, &[logits, labels, &loss, &gradient, refusals], &params, Groups::Rows(rows))?;
         ctx.set_output_at(0, loss)?;
         ctx.set_output_at(1, gradient)
     }

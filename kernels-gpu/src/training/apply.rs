@@ -12,9 +12,10 @@ use smallvec::SmallVec;
 
 use super::place::{forward, update, writable};
 use super::rules::{FUNCTIONS, Rule};
-use crate::array::Index;
+use crate::array::{Index, out_of_range};
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
+use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar, Shader};
 
 /// What every device binds at once.
@@ -23,9 +24,10 @@ const MOST_BUFFERS: usize = 8;
 /// The attrs that say how a step is taken, as constants of a shader.
 const FLAGS: [&str; 3] = ["use_nesterov", "update_slots", "multiply_linear_by_lr"];
 
-/// Whether a rule's scalars are brought together in one buffer before the step: they are too many to bind.
+/// Whether a rule's scalars are brought together in one buffer before the step: they are too many to bind. With indices
+/// go the refusals.
 fn is_packed(rule: &Rule, indices: Option<Index>) -> bool {
-    rule.variables.len() + 1 + usize::from(indices.is_some()) + rule.scalars.len() > MOST_BUFFERS
+    rule.variables.len() + 1 + 2 * usize::from(indices.is_some()) + rule.scalars.len() > MOST_BUFFERS
 }
 
 /// The program of a step: for whole variables, four elements a thread; or for the rows that indices name. A row that is
@@ -58,10 +60,13 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Op
             program = program.read(&format!("{name}_of"), scalar);
         }
     }
+    if indices.is_some() {
+        program = refusal::declare(program).declare(refusal::FUNCTION);
+    }
     let _ = writeln!(body, "    {}", rule.common);
     if indices.is_some() {
         body += "    let first = i / params.size;\n    let column = i - first * params.size;\n    \
-                 let row = index_at(first);\n    if (row >= params.rows) {\n        return;\n    }\n    \
+                 let row = index_at(first);\n    if (row >= params.rows) {\n        refuse();\n        return;\n    }\n    \
                  for (var k = 0u; k < first; k++) {\n        if (index_at(k) == row) {\n            return;\n        \
                  }\n    }\n    let at = row * params.size + column;\n";
     } else {
@@ -106,6 +111,7 @@ pub(super) struct Apply {
     scalars: SmallVec<[usize; 6]>,
     gradient: usize,
     indices: Option<usize>,
+    refusal: Refusal,
     step: Shader,
     pack: Option<Shader>,
 }
@@ -125,7 +131,9 @@ impl Apply {
         let flags = FLAGS.map(|flag| matches!(ctx.attrs.get(flag), Some(AttrValue::Bool(true))));
         let scalar = scalar_of(ctx.input_dtype_at(gradient)?)?;
         let pack = is_packed(rule, index).then(|| Shader::new(pack_program(scalar, rule.scalars.len())));
-        Ok(Apply { rule, scalars, gradient, indices, step: Shader::new(program(rule, scalar, flags, index)), pack })
+        let refusal = if indices.is_some() { out_of_range(ctx) } else { Refusal::NONE };
+        let step = Shader::new(program(rule, scalar, flags, index));
+        Ok(Apply { rule, scalars, gradient, indices, refusal, step, pack })
     }
 
     pub(super) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -154,7 +162,7 @@ impl Apply {
             let name = &ctx.op().inputs[index].name;
             ensure!(variable.shape() == shape, InvalidArgument, "{}", differ(name, shape, variable.shape()));
         }
-        let mut params: SmallVec<[u32; 3]> = SmallVec::new();
+        let mut params: SmallVec<[u32; 4]> = SmallVec::new();
         let indices = self.indices.map(|indices| ctx.input_at(indices)).transpose()?;
         let threads = match indices {
             None => {
@@ -166,6 +174,7 @@ impl Apply {
             Some(indices) => {
                 let size = check_rows(self.rule, shape, gradient.shape(), indices.shape())?;
                 params.extend([shape[0] as u32, size as u32, indices.num_elements() as u32]);
+                params.push(self.refusal.number());
                 gradient.num_elements()
             }
         };
@@ -185,6 +194,9 @@ impl Apply {
             tensors.push(&packed);
         } else {
             tensors.append(&mut scalars);
+        }
+        if indices.is_some() {
+            tensors.push(gpu.refusals()?);
         }
         gpu.dispatch(&self.step, &tensors, &params, Groups::Elements(threads))
     }

@@ -20,7 +20,7 @@ pub(crate) fn programs() -> Vec<Program> {
         accumulate::SCALARS.into_iter().flat_map(|scalar| [false, true].map(|sub| accumulate::program(scalar, sub)));
     let mut programs: Vec<Program> = accumulate.collect();
     for scalar in [Scalar::F32, Scalar::F16] {
-        programs.extend([4, 5, 6].map(|count| apply::pack_program(scalar, count)));
+        programs.extend([3, 4, 5, 6].map(|count| apply::pack_program(scalar, count)));
         for rule in rules::RULES {
             for indices in [None, Some(Index::Narrow), Some(Index::Wide)] {
                 programs.extend([false, true].map(|flag| apply::program(rule, scalar, [flag; 3], indices)));
