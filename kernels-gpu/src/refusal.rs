@@ -40,7 +40,10 @@ impl Refusal {
 
     /// An error of the node.
     pub(crate) fn new(ctx: &RawConstruction<'_>, code: Code, message: &str) -> Refusal {
-        let error = (code, format!("node `{}` ({}): {message}", ctx.node, ctx.op.name));
+        Refusal::of((code, format!("node `{}` ({}): {message}", ctx.node, ctx.op.name)))
+    }
+
+    fn of(error: (Code, String)) -> Refusal {
         let mut errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
         let position = errors.iter().position(|known| *known == error).unwrap_or_else(|| {
             errors.push(error);
@@ -87,4 +90,50 @@ pub(crate) fn check(number: u32) -> Result<()> {
         Some((code, message)) => Error::new(*code, message.clone()),
         None => Error::internal(format!("a shader refused an element with the unknown error {number}")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use kernlink::step::block_on;
+
+    use super::*;
+    use crate::device::Groups;
+    use crate::shader::{Entry, Program, Shader};
+    use crate::testing::device;
+
+    #[test]
+    fn what_is_refused_fails_what_is_read_next_and_nothing_else() {
+        let gpu = device();
+        let program = declare(Program::builder("refuse what is odd").read("x", Scalar::U32)).declare(FUNCTION);
+        let shader =
+            Shader::new(program.build(
+                Entry::Elements,
+                "fn element(i: u32) {\n    if (x[i] % 2u == 1u) {\n        refuse();\n    }\n}\n",
+            ));
+        let refusal = Refusal::of((Code::OutOfRange, "an element is odd".to_owned()));
+        assert_eq!(refusal, Refusal::of((Code::OutOfRange, "an element is odd".to_owned())), "kept once");
+        let other = gpu.to_device(&Tensor::vector(&[7f32; 5]).unwrap()).unwrap();
+        let read = || block_on(gpu.to_host(&other)).map(|tensor| tensor.as_slice::<f32>().unwrap().to_vec());
+        let look = |elements: [u32; 3], refusal: Refusal| {
+            let elements = gpu.to_device(&Tensor::vector(&elements).unwrap()).unwrap();
+            let word = gpu.refusals().unwrap();
+            gpu.dispatch(&shader, &[&elements, word], &[refusal.number()], Groups::Elements(3)).unwrap();
+        };
+        let refused = |error: Error| {
+            assert_eq!((error.code(), error.message()), (Code::OutOfRange, "an element is odd"));
+        };
+        look([0, 2, 4], refusal);
+        assert_eq!(read().unwrap(), [7.0; 5]);
+        look([0, 3, 4], refusal);
+        look([0, 2, 4], refusal);
+        look([1, 3, 5], Refusal::NONE);
+        refused(read().unwrap_err());
+        assert_eq!(read().unwrap(), [7.0; 5]);
+        look([1, 3, 5], Refusal::NONE);
+        gpu.synchronize().unwrap();
+        look([0, 2, 5], refusal);
+        refused(gpu.synchronize().unwrap_err());
+        gpu.synchronize().unwrap();
+        assert_eq!(read().unwrap(), [7.0; 5]);
+    }
 }
