@@ -198,7 +198,7 @@ fn object_graphs_that_do_not_fit_are_refused() {
         writer.add(&name, &reader.read(&name).unwrap()).unwrap();
     }
     writer.finish().unwrap();
-    expect(model.restore(&prefix), Code::NotFound, &["variable `", "objects of checkpoint"]);
+    expect(model.restore(&prefix), Code::NotFound, &["restoring", "_CHECKPOINTABLE_OBJECT_GRAPH"]);
 
     for seed in 1..30 {
         let mut draw = generator(seed);
