@@ -322,6 +322,11 @@ class Case:
         return self.question() + extra.nodes
 
 
+def functions_of(graph_def):
+    """The functions of a GraphDef."""
+    return getattr(graph_def, "library").function
+
+
 class Traced(Case):
     """A case whose graph TensorFlow's own Python functions build: `build()` returns the tensors under test.
 
@@ -336,9 +341,9 @@ class Traced(Case):
         outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         built = graph.as_graph_def(add_shapes=False)
         prefix = name.replace("/", "_").replace("-", "_")
-        library = built.library
-        renamed = {f.signature.name: f"{prefix}_{f.signature.name}" for f in library.function}
-        for f in library.function:
+        functions = functions_of(built)
+        renamed = {f.signature.name: f"{prefix}_{f.signature.name}" for f in functions}
+        for f in functions:
             f.signature.name = renamed[f.signature.name]
             for node in f.node_def:
                 self._rename(node, renamed)
@@ -434,11 +439,8 @@ def bad(op, dtype, tag, inputs, /, static=True, runtime=True, risky=False, **att
 # ---------------------------------------------------------------- the oracle
 
 def _graph_def(nodes, cases):
-    g = graph_pb2.GraphDef(node=nodes)
     functions = [f for c in cases for f in c.functions]
-    if functions:
-        library = g.library
-        library.function.extend(functions)
+    g = graph_pb2.GraphDef(node=nodes, **({"library": {"function": functions}} if functions else {}))
     g.versions.producer = v1.GRAPH_DEF_VERSION if hasattr(v1, "GRAPH_DEF_VERSION") else tf.version.GRAPH_DEF_VERSION
     return g
 

@@ -184,12 +184,10 @@ def main():
         if error is not None:
             refused += 1
             gd.node[-1].attr["_error"].s = error.encode()[:100]
-        library = gd.library
-        functions.update((f.signature.name, f) for f in library.function)
+        functions.update((f.signature.name, f) for f in getattr(gd, "library").function)
         whole.node.extend(gd.node)
         whole.versions.CopyFrom(gd.versions)
-    library = whole.library
-    library.function.extend(functions.values())
+    whole.MergeFrom(graph_pb2.GraphDef(library={"function": functions.values()}))
     out = HERE / "functions.pb.gz"
     out.write_bytes(gzip.compress(whole.SerializeToString(deterministic=True), mtime=0))
     print(f"{len(cases)} graphs, {refused} of them refused, {tested} nodes, {out.stat().st_size} bytes")

@@ -198,7 +198,8 @@ mod tests {
         let graph = graph_from_text(text).unwrap();
         let node = &graph.node[0];
         assert_eq!((node.name.as_str(), node.op.as_str(), node.input.len()), ("a{", "b'debug_info", 1));
-        let signature = graph.library.unwrap().function[0].signature.clone().unwrap();
+        let GraphDef { library, .. } = graph;
+        let signature = library.unwrap().function[0].signature.clone().unwrap();
         assert_eq!((signature.input_arg[0].name.as_str(), signature.input_arg[0].r#type), ("x", 1));
         let text = r#"object_graph_def { nodes { variable { name: "v" } } } meta_info_def { tags: "t" }
             signature_def { key: "s" value { inputs { key: "i" value { composite_tensor { type_spec {} } } } } }"#;
