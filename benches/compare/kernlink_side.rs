@@ -24,7 +24,7 @@ use kernlink::prelude::*;
 use serde_json::{Map, Value, json};
 use workload::{Prepared, Work};
 
-kernlink::provider!(ops = 1, kernels = 7);
+kernlink::provider!(ops = 1, kernels = if cfg!(feature = "gpu") { 9 } else { 7 });
 
 type Item = Map<String, Value>;
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use smallvec::{SmallVec, smallvec};
 
 use super::run::{Message, Run, SAMPLE, Task};
-use super::state::{Ready, State};
+use super::state::{Ready, State, missing};
 use super::wait::{self, Outputs};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::kernel::{DynKernel, RawContext, RunInfo};
@@ -304,7 +304,7 @@ fn compute_in_place(
         return Err(unset(0));
     }
     if edge.node != NONE {
-        state.served(edge.node, &plan.nodes[edge.node as usize], iteration);
+        state.served(plan, edge.node, &plan.nodes[edge.node as usize], iteration);
     }
     state.serve_controls(plan, node, iteration, false);
     Ok(())
@@ -409,29 +409,13 @@ fn control(run: &Run, state: &mut State, ready: Ready, node: &PlanNode) -> Resul
     let slots = &mut state.iterations[iteration as usize].slots;
     let inputs = &mut slots[node.inputs.start as usize..node.inputs.end as usize];
     fill(run, node, inputs, node.inputs.start)?;
-    let missing = || Error::internal("an input did not arrive");
     match node.action {
-        Action::Switch { by_index } => {
-            let [Some(_), Some(choice)] = inputs else { return Err(missing()) };
-            let taken = chosen(choice, by_index, node.outputs.len())?;
-            Tensor::clear(&mut inputs[1]);
-            for output in 0..node.outputs.len() {
-                let edges = plan.edges_of(node, output);
-                if output == taken {
-                    state.move_on(plan, edges, iteration, node.inputs.start);
-                } else {
-                    state.deliver(plan, edges, iteration, &mut None);
-                }
-            }
-        }
+        Action::Switch { by_index } => return state.switch(plan, node, iteration, by_index),
         Action::Merge => {
-            let arrived = inputs.iter().position(Option::is_some).ok_or_else(missing)?;
-            let slot = node.inputs.start + arrived as u32;
-            state.move_on(plan, plan.edges_of(node, 0), iteration, slot);
-            let edges = plan.edges_of(node, 1);
-            if !edges.is_empty() {
-                state.deliver(plan, edges, iteration, &mut Some(Tensor::scalar(arrived as i32)));
-            }
+            let position = inputs.iter().position(Option::is_some).ok_or_else(missing)?;
+            let mut tensor = inputs[position].take();
+            state.merge(plan, node, iteration, position as u32, &mut tensor);
+            return Ok(());
         }
         Action::Enter { frame, constant } => {
             let tensor = inputs[0].take().ok_or_else(missing)?;
@@ -460,19 +444,6 @@ fn control(run: &Run, state: &mut State, ready: Ready, node: &PlanNode) -> Resul
     }
     state.serve_controls(plan, node, iteration, false);
     Ok(())
-}
-
-/// Which output of a switch is taken.
-#[inline]
-fn chosen(choice: &Tensor, by_index: bool, outputs: usize) -> Result<usize> {
-    if by_index {
-        let index: i32 = choice.to_scalar()?;
-        return Ok(usize::try_from(index).ok().filter(|&index| index < outputs).unwrap_or(outputs - 1));
-    }
-    match choice.as_slice::<bool>()? {
-        [taken] if choice.rank() == 0 => Ok(usize::from(*taken)),
-        _ => Err(Error::invalid_argument(format!("pred should be a scalar, but its shape is {}", choice.shape()))),
-    }
 }
 
 // ---- on other threads ----

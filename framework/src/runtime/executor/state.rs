@@ -1,9 +1,10 @@
 //! What a run knows of itself: what has arrived where, which nodes are ready, which loops are under way.
 
-use super::run::{Run, Task};
+use super::loops::Loop;
+use super::run::Task;
 use super::wait::Waiting;
-use crate::error::Error;
-use crate::runtime::plan::{Action, Edge, NONE, Plan, PlanNode, ROOT};
+use crate::error::{Error, Result};
+use crate::runtime::plan::{Action, Count, Edge, NONE, Plan, PlanNode, ROOT};
 use crate::tensor::Tensor;
 
 /// A node that can run, in one iteration of its frame.
@@ -21,58 +22,22 @@ pub(super) struct Iteration {
     counts: Vec<Count>,
     pub(super) slots: Vec<Option<Tensor>>,
     /// The loop under way, of [`State::loops`].
-    in_loop: u32,
+    pub(super) in_loop: u32,
     pub(super) number: u64,
     /// The nodes that are ready or running, and the loops in it that are under way.
-    outstanding: u32,
+    pub(super) outstanding: u32,
     /// For each frame within its frame, the loop that is under way in it, of [`State::loops`], or [`NONE`].
-    inner: Vec<u32>,
-}
-
-/// What a node knows of its edges.
-#[derive(Clone, Copy)]
-struct Count {
-    /// How many it waits for.
-    pending: u32,
-    /// How many were served dead.
-    dead: u32,
-}
-
-impl Count {
-    fn new(&pending: &u32) -> Count {
-        Count { pending, dead: 0 }
-    }
-}
-
-/// A loop that is under way.
-pub(super) struct Loop {
-    /// Which of [`Plan::frames`].
-    frame: u32,
-    /// The iteration that the loop is in.
-    parent: u32,
-    pub(super) number: u64,
-    /// How many of the nodes that lead into it have not run.
-    entries: u32,
-    /// The iterations that have not ended, in order, of [`State::iterations`].
-    iterations: std::collections::VecDeque<u32>,
-    /// How many iterations began.
-    begun: u64,
-    /// What enters every iteration: the node that leads into the loop, and the tensor; `None` if it is dead.
-    constants: Vec<(u32, Option<Tensor>)>,
-    /// What waits for the next iteration to begin.
-    next: Vec<(u32, Tensor)>,
-    /// The exits of the latest iteration that were dead.
-    dead_exits: Vec<u32>,
+    pub(super) inner: Vec<u32>,
 }
 
 /// See the module. Only the thread that drives the run has it.
 pub(in crate::runtime) struct State {
     pub(super) iterations: Vec<Iteration>,
     /// The iterations that have ended, of [`State::iterations`], by frame.
-    free_iterations: Vec<Vec<u32>>,
+    pub(super) free_iterations: Vec<Vec<u32>>,
     pub(super) loops: Vec<Option<Loop>>,
-    free_loops: Vec<u32>,
-    next_loop: u64,
+    pub(super) free_loops: Vec<u32>,
+    pub(super) next_loop: u64,
     pub(super) ready: Vec<Ready>,
     pub(super) expensive: Vec<Ready>,
     pub(super) waiting: Vec<Option<Waiting>>,
@@ -85,16 +50,22 @@ pub(in crate::runtime) struct State {
     pub(super) reclassify: bool,
     /// Counts the nodes that run, to choose those that are measured.
     pub(super) count: u32,
+    /// How many nodes are passing on their values, each to the next.
+    pub(super) passing: u32,
 }
+
+/// So many nodes at most pass on a value at once, each to the next: the stack is bounded, and so is the time between two
+/// looks at the clock.
+pub(super) const PASSING: u32 = 8;
 
 /// The iteration that stands for what is in no loop.
 pub(super) const TOP: u32 = 0;
 
 impl Iteration {
-    fn new(plan: &Plan, frame: u32) -> Iteration {
+    pub(super) fn new(plan: &Plan, frame: u32) -> Iteration {
         let layout = &plan.frames[frame as usize];
         Iteration {
-            counts: layout.pending.iter().map(Count::new).collect(),
+            counts: layout.counts.clone(),
             slots: vec![None; layout.slots as usize],
             in_loop: NONE,
             number: 0,
@@ -103,9 +74,9 @@ impl Iteration {
         }
     }
 
-    fn reset(&mut self, plan: &Plan, frame: u32) {
+    pub(super) fn reset(&mut self, plan: &Plan, frame: u32) {
         let layout = &plan.frames[frame as usize];
-        self.counts.iter_mut().zip(&layout.pending).for_each(|(count, pending)| *count = Count::new(pending));
+        self.counts.copy_from_slice(&layout.counts);
         if plan.branches {
             // What arrived at nodes that have not run. Constants stay.
             for (slot, is_kept) in self.slots.iter_mut().zip(&layout.kept) {
@@ -136,6 +107,7 @@ impl State {
             error: None,
             reclassify: false,
             count: 0,
+            passing: 0,
         }
     }
 
@@ -170,28 +142,34 @@ impl State {
     pub(super) fn deliver(&mut self, plan: &Plan, edges: &[Edge], iteration: u32, tensor: &mut Option<Tensor>) {
         let Some((last, edges)) = edges.split_last() else { return };
         for &edge in edges {
-            self.deliver_one(plan, edge, iteration, &mut tensor.clone());
+            self.deliver_one::<false>(plan, edge, iteration, tensor);
         }
-        self.deliver_one(plan, *last, iteration, tensor);
+        self.deliver_one::<true>(plan, *last, iteration, tensor);
     }
 
+    /// Hands a tensor, or a clone of it, or that it will not come, to where an edge leads.
     #[inline(always)]
-    fn deliver_one(&mut self, plan: &Plan, edge: Edge, iteration: u32, tensor: &mut Option<Tensor>) {
+    fn deliver_one<const TAKES: bool>(&mut self, plan: &Plan, edge: Edge, iteration: u32, tensor: &mut Option<Tensor>) {
+        let put: fn(&mut Option<Tensor>, &mut Option<Tensor>) =
+            if TAKES { Tensor::shift } else { |tensor, slot| Tensor::copy(tensor, slot) };
         let place = &mut self.iterations[iteration as usize];
         if edge.node == NONE {
-            Tensor::shift(tensor, &mut place.slots[edge.slot as usize]);
+            put(tensor, &mut place.slots[edge.slot as usize]);
             return;
         }
         let node = &plan.nodes[edge.node as usize];
         if node.is_merge() {
-            return self.deliver_to_merge(node, edge, iteration, tensor);
+            if TAKES {
+                return self.deliver_to_merge(plan, node, edge, iteration, tensor);
+            }
+            return self.deliver_to_merge(plan, node, edge, iteration, &mut tensor.clone());
         }
         let is_dead = tensor.is_none();
-        Tensor::shift(tensor, &mut place.slots[edge.slot as usize]);
+        put(tensor, &mut place.slots[edge.slot as usize]);
         if is_dead {
             place.counts[node.local as usize].dead += 1;
         }
-        self.served(edge.node, node, iteration);
+        self.served(plan, edge.node, node, iteration);
     }
 
     /// [`State::deliver`] of what is in a slot of the iteration, and empties the slot.
@@ -221,31 +199,35 @@ impl State {
         if let (Some(node), Ok([source, target])) = (node, slots.get_disjoint_mut([from as usize, edge.slot as usize]))
         {
             get(source, target);
-            return self.served(edge.node, node, iteration);
+            return self.served(plan, edge.node, node, iteration);
         }
         let mut tensor = None;
         get(&mut slots[from as usize], &mut tensor);
-        self.deliver_one(plan, edge, iteration, &mut tensor);
+        self.deliver_one::<true>(plan, edge, iteration, &mut tensor);
     }
 
     /// Counts an edge of a node that is no merge as served.
     #[inline(always)]
-    pub(super) fn served(&mut self, index: u32, node: &PlanNode, iteration: u32) {
+    pub(super) fn served(&mut self, plan: &Plan, index: u32, node: &PlanNode, iteration: u32) {
         let place = &mut self.iterations[iteration as usize];
         let Count { pending, dead } = &mut place.counts[node.local as usize];
         // What several iterations of a loop hand out may come more often than it was waited for.
         *pending = pending.wrapping_sub(1);
         if *pending == 0 {
-            if *dead > 0 {
-                return self.push_dead(node, index, iteration);
+            let dead = *dead;
+            if dead > 0 {
+                return self.ready_otherwise(plan, node, index, iteration, dead);
             }
             self.push(index, iteration, false);
         }
     }
 
-    /// Notes that a node is ready which some edge was served dead.
+    /// Takes care of a node that is ready and waits for no turn, or which some edge was served dead.
     #[inline(never)]
-    fn push_dead(&mut self, node: &PlanNode, index: u32, iteration: u32) {
+    fn ready_otherwise(&mut self, plan: &Plan, node: &PlanNode, index: u32, iteration: u32, dead: u32) {
+        if dead == Count::PASSED {
+            return self.pass(plan, node, index, iteration);
+        }
         match node.action {
             Action::ControlTrigger => self.push(index, iteration, false),
             // At once: while it waited for its turn its iteration would not end.
@@ -256,7 +238,14 @@ impl State {
 
     /// A merge runs once its control edges are served, when the first live input is there or all are dead.
     #[inline(never)]
-    fn deliver_to_merge(&mut self, node: &PlanNode, edge: Edge, iteration: u32, tensor: &mut Option<Tensor>) {
+    fn deliver_to_merge(
+        &mut self,
+        plan: &Plan,
+        node: &PlanNode,
+        edge: Edge,
+        iteration: u32,
+        tensor: &mut Option<Tensor>,
+    ) {
         let place = &mut self.iterations[iteration as usize];
         let Count { pending, dead } = &mut place.counts[node.local as usize];
         match tensor {
@@ -264,8 +253,15 @@ impl State {
                 // The lowest bit stands until the first live input: only that one counts.
                 if *pending & 1 == 1 {
                     *pending -= 1;
+                    let is_ready = *pending == 0;
+                    if is_ready && node.is_passed && self.passing < PASSING {
+                        self.passing += 1;
+                        self.merge(plan, node, iteration, edge.slot - node.inputs.start, tensor);
+                        self.passing -= 1;
+                        return;
+                    }
                     Tensor::shift(tensor, &mut place.slots[edge.slot as usize]);
-                    if *pending == 0 {
+                    if is_ready {
                         self.push(edge.node, iteration, false);
                     }
                 }
@@ -279,12 +275,71 @@ impl State {
         }
     }
 
+    /// Has a node that is no merge pass on its value, at once unless too many do.
+    fn pass(&mut self, plan: &Plan, node: &PlanNode, index: u32, iteration: u32) {
+        if self.passing == PASSING {
+            return self.push(index, iteration, false);
+        }
+        self.passing += 1;
+        let passed = match node.action {
+            Action::Switch { by_index } => self.switch(plan, node, iteration, by_index),
+            _ => {
+                self.next_iteration(plan, index, iteration);
+                Ok(())
+            }
+        };
+        self.passing -= 1;
+        if passed.is_err() {
+            // In its turn it says what is wrong.
+            self.push(index, iteration, false);
+        }
+    }
+
+    /// Runs a switch.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if what it switches by is no scalar. Nothing has been handed on then.
+    pub(super) fn switch(&mut self, plan: &Plan, node: &PlanNode, iteration: u32, by_index: bool) -> Result<()> {
+        let slots = &mut self.iterations[iteration as usize].slots;
+        let inputs = &mut slots[node.inputs.start as usize..node.inputs.end as usize];
+        let [Some(_), Some(choice)] = inputs else { return Err(missing()) };
+        let taken = chosen(choice, by_index, node.outputs.len())?;
+        Tensor::clear(&mut inputs[1]);
+        for output in 0..node.outputs.len() {
+            let edges = plan.edges_of(node, output);
+            if output == taken {
+                self.move_on(plan, edges, iteration, node.inputs.start);
+            } else {
+                self.deliver(plan, edges, iteration, &mut None);
+            }
+        }
+        self.serve_controls(plan, node, iteration, false);
+        Ok(())
+    }
+
+    /// Runs a merge of which this is the first live input, and this its position.
+    pub(super) fn merge(
+        &mut self,
+        plan: &Plan,
+        node: &PlanNode,
+        iteration: u32,
+        position: u32,
+        tensor: &mut Option<Tensor>,
+    ) {
+        self.deliver(plan, plan.edges_of(node, 0), iteration, tensor);
+        let edges = plan.edges_of(node, 1);
+        if !edges.is_empty() {
+            self.deliver(plan, edges, iteration, &mut Some(Tensor::scalar(position as i32)));
+        }
+        self.serve_controls(plan, node, iteration, false);
+    }
+
     /// The merges behind a dead entry into a loop are dead: nothing will come back to them.
-    fn deliver_dead_entry(&mut self, plan: &Plan, edges: &[Edge], iteration: u32) {
+    pub(super) fn deliver_dead_entry(&mut self, plan: &Plan, edges: &[Edge], iteration: u32) {
         for &edge in edges {
             let is_merge = plan.nodes.get(edge.node as usize).is_some_and(PlanNode::is_merge);
             if !is_merge {
-                self.deliver_one(plan, edge, iteration, &mut None);
+                self.deliver_one::<true>(plan, edge, iteration, &mut None);
                 continue;
             }
             let node = &plan.nodes[edge.node as usize];
@@ -324,7 +379,7 @@ impl State {
             if is_dead {
                 place.counts[node.local as usize].dead += 1;
             }
-            self.served(index, node, iteration);
+            self.served(plan, index, node, iteration);
         }
     }
 
@@ -337,223 +392,22 @@ impl State {
         }
         self.serve_controls(plan, node, iteration, true);
     }
+}
 
-    // ---- loops ----
+#[cold]
+pub(super) fn missing() -> Error {
+    Error::internal("an input did not arrive")
+}
 
-    fn new_iteration(&mut self, plan: &Plan, frame: u32, in_loop: u32, number: u64) -> u32 {
-        let index = match self.free_iterations[frame as usize].pop() {
-            Some(index) => {
-                self.iterations[index as usize].reset(plan, frame);
-                index
-            }
-            None => {
-                self.iterations.push(Iteration::new(plan, frame));
-                self.iterations.len() as u32 - 1
-            }
-        };
-        let iteration = &mut self.iterations[index as usize];
-        (iteration.in_loop, iteration.number) = (in_loop, number);
-        index
+/// Which output of a switch is taken.
+#[inline]
+fn chosen(choice: &Tensor, by_index: bool, outputs: usize) -> Result<usize> {
+    if by_index {
+        let index: i32 = choice.to_scalar()?;
+        return Ok(usize::try_from(index).ok().filter(|&index| index < outputs).unwrap_or(outputs - 1));
     }
-
-    /// The loop under way into which a node leads that runs in an iteration outside of it; begins it if need be.
-    fn loop_of(&mut self, plan: &Plan, frame: u32, parent: u32) -> u32 {
-        let among = plan.frames[frame as usize].among as usize;
-        let under_way = self.iterations[parent as usize].inner[among];
-        if under_way != NONE {
-            return under_way;
-        }
-        let index = self.free_loops.pop().unwrap_or_else(|| {
-            self.loops.push(None);
-            self.loops.len() as u32 - 1
-        });
-        self.iterations[parent as usize].inner[among] = index;
-        let first = self.new_iteration(plan, frame, index, 0);
-        if parent != TOP {
-            self.iterations[parent as usize].outstanding += 1;
-        }
-        self.loops[index as usize] = Some(Loop {
-            frame,
-            parent,
-            number: self.next_loop,
-            entries: plan.frames[frame as usize].entries,
-            iterations: [first].into(),
-            begun: 1,
-            constants: Vec::new(),
-            next: Vec::new(),
-            dead_exits: Vec::new(),
-        });
-        self.next_loop += 1;
-        index
-    }
-
-    /// The loop that an iteration belongs to.
-    fn under_way(&mut self, in_loop: u32) -> &mut Loop {
-        self.loops[in_loop as usize].as_mut().expect("a loop stays while iterations refer to it")
-    }
-
-    /// A number of the loop that an iteration belongs to, or of the run outside of loops, and the iteration's own.
-    pub(super) fn position(&self, run: &Run, iteration: u32) -> (u64, u64) {
-        let place = &self.iterations[iteration as usize];
-        let number = self.loops.get(place.in_loop as usize).and_then(Option::as_ref).map_or(0, |l| l.number);
-        (run.number + number, place.number)
-    }
-
-    /// A node that leads into a loop has run.
-    pub(super) fn enter(
-        &mut self,
-        plan: &Plan,
-        node: &PlanNode,
-        index: u32,
-        place: (u32, u32, bool),
-        tensor: Option<Tensor>,
-    ) {
-        let (frame, parent, constant) = place;
-        let in_loop = self.loop_of(plan, frame, parent);
-        if constant {
-            self.under_way(in_loop).constants.push((index, tensor.clone()));
-            let iterations = self.under_way(in_loop).iterations.clone();
-            for iteration in iterations {
-                self.bring_in(plan, node, iteration, tensor.clone());
-            }
-        } else if let Some(&first) = self.under_way(in_loop).iterations.front() {
-            self.bring_in(plan, node, first, tensor);
-        }
-        self.under_way(in_loop).entries -= 1;
-        if let Some(parent) = self.end_iterations(plan, in_loop) {
-            self.done(plan, parent);
-        }
-    }
-
-    /// Hands what a node leads into a loop to one iteration, or that it is dead.
-    fn bring_in(&mut self, plan: &Plan, node: &PlanNode, iteration: u32, mut tensor: Option<Tensor>) {
-        let is_dead = tensor.is_none();
-        if is_dead {
-            self.deliver_dead_entry(plan, plan.edges_of(node, 0), iteration);
-        } else {
-            self.deliver(plan, plan.edges_of(node, 0), iteration, &mut tensor);
-        }
-        self.serve_controls(plan, node, iteration, is_dead);
-    }
-
-    /// A node that leaves a loop has run.
-    pub(super) fn exit(&mut self, plan: &Plan, node: &PlanNode, index: u32, iteration: u32, tensor: Option<Tensor>) {
-        let in_loop = self.iterations[iteration as usize].in_loop;
-        let parent = self.under_way(in_loop).parent;
-        match tensor {
-            Some(tensor) => {
-                self.deliver(plan, plan.edges_of(node, 0), parent, &mut Some(tensor));
-                self.serve_controls(plan, node, parent, false);
-            }
-            None => self.dead_exit(index, iteration),
-        }
-    }
-
-    /// A node that leaves a loop is dead.
-    fn dead_exit(&mut self, index: u32, iteration: u32) {
-        let place = &self.iterations[iteration as usize];
-        let (in_loop, number) = (place.in_loop, place.number);
-        let l = self.under_way(in_loop);
-        // Whether it stays dead is known when the loop ends.
-        if number + 1 == l.begun {
-            l.dead_exits.push(index);
-        }
-    }
-
-    /// A node that leads to the next iteration has run.
-    pub(super) fn next_iteration(&mut self, plan: &Plan, index: u32, iteration: u32) {
-        let place = &mut self.iterations[iteration as usize];
-        let (in_loop, number) = (place.in_loop, place.number);
-        let mut tensor = place.slots[plan.nodes[index as usize].inputs.start as usize].take();
-        let l = self.under_way(in_loop);
-        if number + 1 == l.begun {
-            let limit = plan.frames[l.frame as usize].parallel_iterations as usize;
-            if l.iterations.len() >= limit {
-                l.next.extend(tensor.map(|tensor| (index, tensor)));
-                return;
-            }
-            self.begin_iteration(plan, in_loop);
-        }
-        let l = self.under_way(in_loop);
-        let behind = (l.begun - (number + 1)) as usize;
-        let Some(&next) = l.iterations.len().checked_sub(behind).and_then(|position| l.iterations.get(position)) else {
-            return;
-        };
-        let node = &plan.nodes[index as usize];
-        self.deliver(plan, plan.edges_of(node, 0), next, &mut tensor);
-        self.serve_controls(plan, node, next, false);
-    }
-
-    fn begin_iteration(&mut self, plan: &Plan, in_loop: u32) {
-        let l = self.under_way(in_loop);
-        let (frame, number) = (l.frame, l.begun);
-        l.begun += 1;
-        l.dead_exits.clear();
-        let iteration = self.new_iteration(plan, frame, in_loop, number);
-        let l = self.under_way(in_loop);
-        l.iterations.push_back(iteration);
-        if l.next.is_empty() && l.constants.is_empty() {
-            return;
-        }
-        let (waiting, constants) = (std::mem::take(&mut l.next), std::mem::take(&mut l.constants));
-        for (index, tensor) in waiting {
-            let node = &plan.nodes[index as usize];
-            self.deliver(plan, plan.edges_of(node, 0), iteration, &mut Some(tensor));
-            self.serve_controls(plan, node, iteration, false);
-        }
-        for (index, tensor) in &constants {
-            self.bring_in(plan, &plan.nodes[*index as usize], iteration, tensor.clone());
-        }
-        self.under_way(in_loop).constants = constants;
-    }
-
-    /// A node has run, and all that it makes ready is noted.
-    #[inline]
-    pub(super) fn done(&mut self, plan: &Plan, iteration: u32) {
-        let mut idle = self.count_down(iteration);
-        // A loop that ends may end those around it.
-        while let Some(in_loop) = idle {
-            idle = self.end_iterations(plan, in_loop).and_then(|parent| self.count_down(parent));
-        }
-    }
-
-    /// Notes that an iteration has one thing less to do; returns its loop if nothing is left.
-    #[inline]
-    fn count_down(&mut self, iteration: u32) -> Option<u32> {
-        if iteration == TOP {
-            return None;
-        }
-        let place = &mut self.iterations[iteration as usize];
-        place.outstanding -= 1;
-        (place.outstanding == 0).then_some(place.in_loop)
-    }
-
-    /// Ends the first iterations of a loop that have nothing left to do, begins the next one if it waits, and ends the
-    /// loop with its last iteration. Returns the iteration that a loop was in which has ended.
-    fn end_iterations(&mut self, plan: &Plan, in_loop: u32) -> Option<u32> {
-        loop {
-            let Some(l) = &mut self.loops[in_loop as usize] else { return None };
-            let Some(&first) = l.iterations.front() else { break };
-            let (entries, is_first_ever) = (l.entries, l.begun as usize == l.iterations.len());
-            // In its first iteration a loop waits for all that enters it.
-            if self.iterations[first as usize].outstanding > 0 || (is_first_ever && entries > 0) {
-                return None;
-            }
-            l.iterations.pop_front();
-            self.free_iterations[l.frame as usize].push(first);
-            if !l.next.is_empty() {
-                self.begin_iteration(plan, in_loop);
-            }
-        }
-        let ended = self.loops[in_loop as usize].take()?;
-        self.free_loops.push(in_loop);
-        let among = plan.frames[ended.frame as usize].among as usize;
-        self.iterations[ended.parent as usize].inner[among] = NONE;
-        for index in ended.dead_exits {
-            let node = &plan.nodes[index as usize];
-            self.deliver(plan, plan.edges_of(node, 0), ended.parent, &mut None);
-            self.serve_controls(plan, node, ended.parent, true);
-        }
-        Some(ended.parent)
+    match choice.as_slice::<bool>()? {
+        [taken] if choice.rank() == 0 => Ok(usize::from(*taken)),
+        _ => Err(Error::invalid_argument(format!("pred should be a scalar, but its shape is {}", choice.shape()))),
     }
 }

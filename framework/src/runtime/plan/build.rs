@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::constants;
 use super::draft::{Act, Draft, Own};
-use super::frames::{self, ROOT, Step};
+use super::frames::{self, Count, ROOT, Step};
 use super::locate::{Places, Transfer, Uploads};
 use super::{Action, Edge, External, FeedInfo, NONE, Plan, PlanNode, ReferenceInput, Request, Source};
 use crate::attr::{AttrMap, AttrValue};
@@ -444,8 +444,8 @@ impl Builder<'_> {
             draft.controls.iter().for_each(|&control| waiting[control as usize].push(position as u32));
             let controls = draft.controls.len() as u32;
             let pending = if matches!(draft.act, Act::Merge) { 1 + 2 * controls } else { data + controls };
-            let local = frame.pending.len() as u32;
-            frame.pending.push(pending);
+            let local = frame.counts.len() as u32;
+            frame.counts.push(Count { pending, dead: 0 });
             layout.push((local, first_slot..frame.slots, first_external..externals.len() as u32));
         }
         let root = &mut frames[ROOT as usize];
@@ -501,9 +501,15 @@ impl Builder<'_> {
             };
             let references = self.references(draft, node);
             let is_filled = externals.is_empty() && references.is_empty();
+            let is_passed =
+                is_filled && matches!(action, Action::Switch { .. } | Action::Merge | Action::NextIteration);
+            let count = &mut frames[frame_of[position] as usize].counts[local as usize];
+            if is_passed && !matches!(action, Action::Merge) {
+                count.dead = Count::PASSED;
+            }
             nodes.push(PlanNode {
                 action,
-                pending: frames[frame_of[position] as usize].pending[local as usize],
+                pending: count.pending,
                 local,
                 inputs,
                 externals,
@@ -512,6 +518,7 @@ impl Builder<'_> {
                 only_edge: Edge { node: NONE, slot: NONE },
                 kept: kept(&draft.inputs),
                 is_filled,
+                is_passed,
                 controls: first_control..controls.len() as u32,
                 device: draft.device,
                 cost: AtomicU32::new(cost),

@@ -16,8 +16,8 @@ pub(in crate::runtime) struct Frame {
     pub(in crate::runtime) name: String,
     /// The frame that it is in.
     pub(in crate::runtime) parent: u32,
-    /// For each of its nodes, how many edges it waits for.
-    pub(in crate::runtime) pending: Vec<u32>,
+    /// For each of its nodes, what it waits for as an iteration begins.
+    pub(in crate::runtime) counts: Vec<Count>,
     /// The number of slots of its nodes.
     pub(in crate::runtime) slots: u32,
     /// For each slot, whether it is a constant's, which stays in it.
@@ -32,11 +32,26 @@ pub(in crate::runtime) struct Frame {
     pub(in crate::runtime) parallel_iterations: u32,
 }
 
+/// What a node knows of its edges.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::runtime) struct Count {
+    /// How many it waits for. For a merge that is twice the number of its control edges, and one.
+    pub(in crate::runtime) pending: u32,
+    /// How many were served dead; and [`Count::PASSED`].
+    pub(in crate::runtime) dead: u32,
+}
+
+impl Count {
+    /// Stands in `dead` of a node that is no merge and passes on its value as soon as it comes, so that one look tells it,
+    /// as well as a dead node, from others.
+    pub(in crate::runtime) const PASSED: u32 = 1 << 31;
+}
+
 impl Frame {
     pub(super) fn new(name: &str, parent: u32, parallel_iterations: u32) -> Frame {
         let name = name.to_owned();
-        let (pending, kept) = (Vec::new(), Vec::new());
-        Frame { name, parent, pending, slots: 0, kept, entries: 0, among: 0, children: 0, parallel_iterations }
+        let (counts, kept) = (Vec::new(), Vec::new());
+        Frame { name, parent, counts, slots: 0, kept, entries: 0, among: 0, children: 0, parallel_iterations }
     }
 }
 

@@ -8,7 +8,7 @@ mod frames;
 mod locate;
 
 pub(super) use build::{PlanOptions, StatefulKernels};
-pub(super) use frames::{Frame, ROOT};
+pub(super) use frames::{Count, Frame, ROOT};
 pub(super) use locate::Uploads;
 
 use std::ops::Range;
@@ -75,6 +75,8 @@ pub(super) struct PlanNode {
     pub(super) only_edge: Edge,
     /// Whether all inputs are values that come from other nodes.
     pub(super) is_filled: bool,
+    /// Whether it hands on its value as soon as it comes, without waiting for its turn.
+    pub(super) is_passed: bool,
     /// A bit for each of the first 64 inputs: whether it is a constant, which stays in its slot.
     pub(super) kept: u64,
     /// Its part of [`Plan::controls`]: the nodes that wait for it without taking an output.

@@ -1,0 +1,336 @@
+//! Loops and conditionals of TensorFlow 1: what never runs, or too often; what is dead, and what passes on its value.
+
+use std::time::Duration;
+
+use kernlink::prelude::*;
+use kernlink::runtime::RunOptions;
+
+kernlink::provider!(ops = 1, kernels = 1);
+
+/// Takes a millisecond.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub struct Slow;
+
+struct SlowKernel;
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<Slow> for SlowKernel {
+    fn new(_: &KernelConstruction<Slow>) -> Result<Self> {
+        Ok(SlowKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<Slow>) -> Result<()> {
+        std::thread::sleep(Duration::from_millis(1));
+        let x = ctx.take_input(Slow::X)?;
+        ctx.set_output(Slow::Y, x)
+    }
+}
+
+/// Nodes of a graph in a line each: `name = Op(inputs) attrs`, all of floats but where it says otherwise.
+fn lines(text: &str) -> Graph {
+    let mut proto = String::from("versions { producer: 2474 }\n");
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (name, rest) = line.split_once(" = ").unwrap();
+        let (op, rest) = rest.split_once('(').unwrap();
+        let (inputs, attrs) = rest.split_once(')').unwrap();
+        let inputs: Vec<&str> = inputs.split(',').map(str::trim).filter(|input| !input.is_empty()).collect();
+        let inputs_text: String = inputs.iter().map(|input| format!("input: \"{input}\" ")).collect();
+        let data = inputs.iter().filter(|input| !input.starts_with('^')).count();
+        let dtype = match attrs.trim() {
+            attrs if attrs.ends_with("bool") => "DT_BOOL",
+            attrs if attrs.ends_with("resource") => "DT_RESOURCE",
+            _ => "DT_FLOAT",
+        };
+        let attr = |key: &str, value: String| format!("attr {{ key: \"{key}\" value {{ {value} }} }} ");
+        let t = || attr("T", format!("type: {dtype}"));
+        let attrs = match op {
+            "Placeholder" => attr("dtype", format!("type: {dtype}")),
+            "Const" => {
+                let tensor = format!("tensor {{ dtype: DT_FLOAT tensor_shape {{}} float_val: {} }}", attrs.trim());
+                attr("dtype", "type: DT_FLOAT".to_owned()) + &attr("value", tensor)
+            }
+            "Enter" => {
+                let (frame, constant) = attrs.trim().split_once(' ').unwrap_or((attrs.trim(), ""));
+                let is_constant = attr("is_constant", format!("b: {}", constant.starts_with("constant")));
+                t() + &attr("frame_name", format!("s: \"{frame}\"")) + &is_constant
+            }
+            "VarHandleOp" => {
+                let shape = attr("shape", "shape { unknown_rank: true }".to_owned());
+                attr("dtype", "type: DT_FLOAT".to_owned())
+                    + &shape
+                    + &attr("shared_name", format!("s: \"{}\"", attrs.trim()))
+            }
+            "ReadVariableOp" | "AssignVariableOp" => attr("dtype", format!("type: {dtype}")),
+            "Merge" => t() + &attr("N", format!("i: {data}")),
+            "LoopCond" | "NoOp" | "ControlTrigger" | "Slow" => String::new(),
+            _ => t(),
+        };
+        proto += &format!("node {{ name: \"{name}\" op: \"{op}\" {inputs_text} {attrs} }}\n");
+    }
+    let def = kernlink::proto::graph_from_text(&proto).unwrap();
+    Graph::import(&def, &kernlink::registry().unwrap()).unwrap()
+}
+
+fn on_threads(graph: &Graph, check: impl Fn(&Session)) {
+    for threads in [1, 2] {
+        check(&Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap());
+    }
+}
+
+fn scalar(value: f32) -> Tensor {
+    Tensor::scalar(value)
+}
+
+#[test]
+fn loops_that_are_not_nested_are_refused() {
+    let back_to_no_loop = "x = Placeholder()
+        m = Merge(x, n)
+        e = Enter(m) loop
+        n = NextIteration(e)";
+    let no_loop = "x = Placeholder()
+        n = NextIteration(x)";
+    for (text, fetch) in [(back_to_no_loop, "m"), (no_loop, "n")] {
+        on_threads(&lines(text), |session| {
+            let error = session.run(&[("x", scalar(1.0))], &[fetch], &[]).unwrap_err();
+            assert_eq!(error.code(), kernlink::Code::InvalidArgument, "{error}");
+        });
+    }
+}
+
+#[test]
+fn what_enters_every_iteration_serves_those_that_wait_for_it() {
+    let text = "x = Placeholder()
+        limit = Placeholder()
+        e = Enter(x) loop
+        l = Enter(limit) loop constant
+        m = Merge(e, n)
+        less = Less(m, l)
+        go = LoopCond(less)
+        s = Switch(m, go)
+        twice = Add(s:1, s:1, ^l)
+        n = NextIteration(twice)
+        out = Exit(s)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..2 {
+            let y = session.run(&[("x", scalar(1.0)), ("limit", scalar(100.0))], &["out"], &[]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), 128.0);
+        }
+    });
+}
+
+#[test]
+fn loops_nested_without_measure_need_no_stack() {
+    let mut text = String::from("x = Placeholder()\nenter_0 = Enter(x) loop_0\n");
+    (1..20_000).for_each(|depth| text += &format!("enter_{depth} = Enter(enter_{}) loop_{depth}\n", depth - 1));
+    on_threads(&lines(&text), |session| _ = session.run(&[("x", scalar(1.0))], &[], &["enter_19999"]).unwrap());
+}
+
+#[test]
+fn values_that_are_passed_on_without_measure_need_no_stack() {
+    let mut text = String::from("x = Placeholder()\np = Placeholder() bool\nm_0 = Merge(x)\n");
+    for number in 1..5_000 {
+        let last = number - 1;
+        text += &format!("s_{number} = Switch(m_{last}, p)\nm_{number} = Merge(s_{number}, s_{number}:1)\n");
+    }
+    on_threads(&lines(&text), |session| {
+        for taken in [true, false] {
+            let feeds = [("x", scalar(3.0)), ("p", Tensor::scalar(taken))];
+            let y = session.run(&feeds, &["m_4999", "m_4999:1"], &[]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), 3.0);
+            assert_eq!(y[1].to_scalar::<i32>().unwrap(), i32::from(taken));
+        }
+    });
+}
+
+#[test]
+fn a_loop_that_only_passes_on_ends_with_the_time() {
+    let text = "x = Placeholder()
+        p = Placeholder() bool
+        e = Enter(x) loop
+        go = Enter(p) loop constant bool
+        m = Merge(e, n)
+        s = Switch(m, go)
+        n = NextIteration(s:1)
+        out = Exit(s)";
+    on_threads(&lines(text), |session| {
+        let run = |goes_on: bool| {
+            let options = RunOptions::new().timeout(Duration::from_millis(50));
+            session.run_with(&[("x", scalar(7.0)), ("p", Tensor::scalar(goes_on))], &["out"], &[], &options)
+        };
+        for _ in 0..2 {
+            assert_eq!(run(false).unwrap()[0].to_scalar::<f32>().unwrap(), 7.0);
+            assert_eq!(run(true).unwrap_err().code(), kernlink::Code::DeadlineExceeded);
+        }
+    });
+}
+
+#[test]
+fn what_enters_every_iteration_can_be_the_next_value() {
+    let text = "x = Placeholder()
+        c = Placeholder()
+        limit = Const() 100
+        i_0 = Enter(x) loop
+        j_0 = Enter(x) loop
+        ce = Enter(c) loop constant
+        l = Enter(limit) loop constant
+        i = Merge(i_0, i_next)
+        j = Merge(j_0, j_next)
+        less = Less(i, l)
+        go = LoopCond(less)
+        si = Switch(i, go)
+        sj = Switch(j, go)
+        kept = Switch(ce, go)
+        twice = Add(si:1, si:1)
+        i_next = NextIteration(twice)
+        j_next = NextIteration(kept:1)
+        i_out = Exit(si)
+        j_out = Exit(sj)";
+    on_threads(&lines(text), |session| {
+        for (x, i, j) in [(1.0, 128.0, 5.0), (99.0, 198.0, 5.0), (200.0, 200.0, 200.0)] {
+            let y = session.run(&[("x", scalar(x)), ("c", scalar(5.0))], &["i_out", "j_out"], &[]).unwrap();
+            let y: Vec<f32> = y.iter().map(|y| y.to_scalar().unwrap()).collect();
+            assert_eq!(y, [i, j], "{x}");
+        }
+    });
+}
+
+#[test]
+fn a_loop_that_does_not_end_is_gone_with_its_run() {
+    // In the first iteration `sum` lacks what the one before hands on: `never` never enters the inner loop.
+    let text = "x = Placeholder()
+        e = Enter(x) outer
+        n = NextIteration(e)
+        sum = Add(n, e)
+        never = Enter(sum) inner
+        once = Enter(e) inner
+        out = Exit(once)
+        end = Exit(out)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..3 {
+            let y = session.run(&[("x", scalar(2.0))], &["end"], &["never"]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), 2.0);
+        }
+    });
+}
+
+#[test]
+fn a_loop_goes_round_until_something_else_has_happened() {
+    // What ends the loop is done by nodes that wait for nothing, or for what takes long.
+    let text = "x = Placeholder()
+        mine = VarHandleOp() flag
+        e = Enter(x) loop
+        v = Enter(mine) loop constant resource
+        limit = Enter(x) loop constant
+        m = Merge(e, n)
+        flag = ReadVariableOp(v, ^m)
+        goes = Less(flag, limit)
+        s = Switch(m, goes)
+        n = NextIteration(s:1)
+        out = Exit(s)
+        yours = VarHandleOp() flag
+        set = AssignVariableOp(yours, x)
+        slow = Slow(x)
+        too = Slow(x)
+        later = AssignVariableOp(yours, slow, ^too)";
+    on_threads(&lines(text), |session| {
+        let (zero, one) = ([("x", scalar(0.0))], [("x", scalar(1.0))]);
+        for target in ["set", "later"] {
+            for _ in 0..3 {
+                session.run(&zero, &[], &["set"]).unwrap();
+                let options = RunOptions::new().timeout(Duration::from_secs(20));
+                let y = session.run_with(&one, &["out"], &[target], &options).unwrap();
+                assert_eq!(y[0].to_scalar::<f32>().unwrap(), 1.0, "{target}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_dead_twice_runs_once() {
+    let text = "x = Placeholder()
+        p = Placeholder() bool
+        s = Switch(x, p)
+        a = Enter(s) loop
+        b = Enter(s) loop
+        m = Merge(a, b)
+        square = Square(m)
+        out = Exit(square)
+        after = Merge(out, s:1)";
+    on_threads(&lines(text), |session| {
+        for (taken, expected) in [(true, 3.0), (false, 9.0)] {
+            let feeds = [("x", scalar(3.0)), ("p", Tensor::scalar(taken))];
+            let y = session.run(&feeds, &["after"], &[]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), expected);
+        }
+    });
+}
+
+#[test]
+fn what_leaves_a_loop_several_times_is_no_panic() {
+    let text = "x = Placeholder()
+        limit = Const() 100
+        e = Enter(x) loop
+        l = Enter(limit) loop constant
+        m = Merge(e, n)
+        less = Less(m, l)
+        s = Switch(m, less)
+        twice = Add(s:1, s:1)
+        n = NextIteration(twice)
+        every = Exit(m)
+        y = Add(every, x)
+        z = Merge(every, x, ^every)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..2 {
+            // What comes of it is not defined, as in TensorFlow; the run ends.
+            let _ = session.run(&[("x", scalar(1.0))], &["y", "z"], &[]);
+        }
+    });
+}
+
+#[test]
+fn a_fetch_that_is_dead_ends_the_run_on_every_thread() {
+    let text = "x = Placeholder()
+        p = Placeholder() bool
+        s = Switch(x, p)
+        dead = Slow(s)
+        a = Slow(x)
+        b = Slow(s:1)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..100 {
+            let feeds = [("x", scalar(3.0)), ("p", Tensor::scalar(true))];
+            let error = session.run(&feeds, &["dead"], &["a", "b"]).unwrap_err();
+            assert!(error.message().contains("did not run"), "{error}");
+        }
+    });
+}
+
+#[test]
+fn constants_die_with_what_they_wait_for() {
+    // `pivot` asks `q` as `one` does, but is dead where `d` is.
+    let by_data = "x = Placeholder()
+        p = Placeholder() bool
+        q = Placeholder() bool
+        d = Switch(x, p)
+        inner = Switch(d:1, q)
+        pivot = Identity(inner:1)
+        c = Const(^pivot) 1
+        one = Switch(x, q)
+        y = Add(one:1, c)";
+    // The trigger runs in any case.
+    let by_trigger = "x = Placeholder()
+        p = Placeholder() bool
+        q = Placeholder() bool
+        d = Switch(x, p)
+        pivot = Identity(d:1)
+        trigger = ControlTrigger(^pivot)
+        c = Const(^pivot) 1
+        one = Switch(x, q)
+        y = Add(one:1, c, ^trigger)";
+    for text in [by_data, by_trigger] {
+        on_threads(&lines(text), |session| {
+            for (p, is_alive) in [(true, true), (false, false)] {
+                let feeds = [("x", scalar(3.0)), ("p", Tensor::scalar(p)), ("q", Tensor::scalar(true))];
+                assert_eq!(session.run(&feeds, &["y"], &[]).is_ok(), is_alive, "{text}");
+            }
+        });
+    }
+}
