@@ -11,20 +11,21 @@ use kernlink::error::{Code, Error, Result};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::step::{Step, block_on};
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{DeviceMemory as _, Tensor};
 use smallvec::SmallVec;
 
 use crate::adapter::{self, AdapterInfo, VARIABLE};
 use crate::counters::{Counter, Counters};
 use crate::matmul::tune::Tuner;
-use crate::memory::{Buffer, GpuMemory, Pool};
+use crate::memory::{Bound, GpuMemory, Pool};
 use crate::pipeline::Pipelines;
 use crate::read_back::{self, ReadBacks};
 use crate::recorder::Recorder;
 use crate::refusal::Refusals;
 use crate::shader::Shader;
 use crate::timing::Timing;
-use crate::transfer;
+use crate::transfer::{self, device_bytes};
+use crate::windows::Limits;
 
 /// The most workgroups in one dimension of a dispatch, on every device.
 const MOST_GROUPS: u64 = 65_535;
@@ -53,6 +54,15 @@ pub enum Groups {
     Exactly([u32; 3]),
 }
 
+/// A number of elements, as shaders count.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED from 2^32 on.
+pub(crate) fn counted(count: usize) -> Result<u32> {
+    u32::try_from(count)
+        .map_err(|_| Error::resource_exhausted(format!("{count} elements are more than a shader counts")))
+}
+
 /// A graphics processor.
 pub struct GpuDevice {
     name: Arc<str>,
@@ -66,6 +76,7 @@ pub(crate) struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) info: AdapterInfo,
+    pub(crate) limits: Limits,
     pub(crate) recorder: Mutex<Recorder>,
     pub(crate) pool: Pool,
     pub(crate) pipelines: Pipelines,
@@ -170,6 +181,7 @@ impl GpuDevice {
         let gpu = Arc::new(Gpu {
             name: name.clone(),
             read_backs: ReadBacks::start(&device)?,
+            limits: Limits::new(&device.limits()),
             device,
             queue,
             info,
@@ -202,6 +214,18 @@ impl GpuDevice {
         &self.gpu.info
     }
 
+    /// The same device, which binds at most so many bytes at once: for tests of tensors that are larger.
+    ///
+    /// # Panics
+    /// If there are tensors already.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_binding_limit(mut self, bytes: usize) -> GpuDevice {
+        let gpu = Arc::get_mut(&mut self.gpu).expect("no tensor is there yet");
+        gpu.limits = gpu.limits.lowered(bytes);
+        self
+    }
+
     /// Its limits, for kernels that choose their tiles by them.
     pub fn limits(&self) -> wgpu::Limits {
         self.gpu.device.limits()
@@ -225,7 +249,7 @@ impl GpuDevice {
             return Err(Error::invalid_argument(format!("a {dtype} tensor stays in the memory of the host")));
         }
         self.gpu.fault()?;
-        let bytes = transfer::device_bytes(dtype, shape.num_elements());
+        let bytes = device_bytes(dtype, shape.num_elements());
         let memory = self.gpu.pool.allocate(&self.gpu, bytes, false)?;
         Ok(Tensor::from_device(dtype, shape, Arc::new(memory)))
     }
@@ -247,12 +271,12 @@ impl GpuDevice {
     /// # Errors
     /// INVALID_ARGUMENT if the shader is not valid; INTERNAL if a tensor is not in the device's memory, or tensors or
     /// parameters are of another number than the shader declares, or for what earlier work met; RESOURCE_EXHAUSTED if
-    /// the dispatch is too large.
+    /// the dispatch or a tensor is too large.
     #[track_caller]
     pub fn dispatch(&self, shader: &Shader, tensors: &[&Tensor], params: &[u32], groups: Groups) -> Result<()> {
         let pipeline = shader.pipeline(&self.gpu)?;
-        let buffers: SmallVec<[&Arc<Buffer>; 8]> =
-            tensors.iter().map(|tensor| self.buffer(tensor)).collect::<Result<_>>()?;
+        let buffers: SmallVec<[Bound<'_>; 8]> =
+            tensors.iter().map(|tensor| self.bound(tensor, &pipeline.label)).collect::<Result<_>>()?;
         let mut words: SmallVec<[u32; 32]> = SmallVec::new();
         let fold = |count: u64| -> Result<[u32; 3]> {
             if count > MOST_GROUPS * MOST_GROUPS {
@@ -260,10 +284,6 @@ impl GpuDevice {
             }
             let rows = count.div_ceil(MOST_GROUPS).max(1);
             Ok([count.div_ceil(rows) as u32, rows as u32, 1])
-        };
-        let counted = |count: usize| {
-            u32::try_from(count)
-                .map_err(|_| Error::resource_exhausted(format!("{count} elements are more than a shader counts")))
         };
         let groups = match groups {
             Groups::Elements(0) | Groups::Rows(0) => return Ok(()),
@@ -293,12 +313,46 @@ impl GpuDevice {
     #[track_caller]
     pub fn copy(&self, tensor: &Tensor) -> Result<Tensor> {
         let copy = self.allocate(tensor.dtype(), tensor.shape().clone())?;
-        let bytes = transfer::device_bytes(tensor.dtype(), tensor.num_elements()).next_multiple_of(4) as u64;
-        if bytes > 0 {
-            let (from, to) = (self.buffer(tensor)?, self.buffer(&copy)?);
-            lock(&self.gpu.recorder).copy(&self.gpu, from, to, bytes);
-        }
+        self.copy_part(tensor, 0, &copy, 0, tensor.num_elements())?;
         Ok(copy)
+    }
+
+    /// Records a copy of some elements of a tensor to a place in another of its dtype.
+    ///
+    /// # Errors
+    /// INTERNAL if a tensor is not in the device's memory; RESOURCE_EXHAUSTED if the elements do not begin at a whole word.
+    #[track_caller]
+    pub(crate) fn copy_part(&self, from: &Tensor, first: usize, to: &Tensor, place: usize, count: usize) -> Result<()> {
+        let bytes_of = |elements: usize| device_bytes(from.dtype(), elements) as u64;
+        let (source, target) = (self.memory(from)?, self.memory(to)?);
+        let source = (&**source.buffer(), source.offset() + bytes_of(first));
+        let target = (&**target.buffer(), target.offset() + bytes_of(place));
+        if !source.1.is_multiple_of(4) || !target.1.is_multiple_of(4) {
+            let message =
+                format!("a window of {} elements begins within a word of {}", from.dtype(), self.gpu.info.name);
+            return Err(Error::resource_exhausted(message));
+        }
+        // Buffers hold whole vectors.
+        let bytes = bytes_of(count).next_multiple_of(4);
+        if bytes > 0 {
+            lock(&self.gpu.recorder).copy(&self.gpu, source, target, bytes);
+        }
+        Ok(())
+    }
+
+    /// Some elements of a tensor as a vector, if they begin where the device can bind.
+    ///
+    /// # Errors
+    /// INTERNAL if the tensor is not in the device's memory.
+    #[track_caller]
+    pub(crate) fn view(&self, tensor: &Tensor, first: usize, count: usize) -> Result<Option<Tensor>> {
+        let memory = self.memory(tensor)?;
+        let [first, bytes] = [first, count].map(|elements| device_bytes(tensor.dtype(), elements));
+        if !(memory.offset() as usize + first).is_multiple_of(self.gpu.limits.alignment) {
+            return Ok(None);
+        }
+        let part = tensor.device_memory().map(|whole| memory.part(whole, first, bytes));
+        Ok(part.map(|part| Tensor::from_device(tensor.dtype(), [count], Arc::new(part))))
     }
 
     /// The word in which shaders leave the number of an error that they find in elements; see [`crate::refusal`].
@@ -306,9 +360,26 @@ impl GpuDevice {
         self.gpu.refusals.word(self)
     }
 
+    /// What a shader is bound to for a tensor.
     #[track_caller]
-    fn buffer<'t>(&self, tensor: &'t Tensor) -> Result<&'t Arc<Buffer>> {
-        Ok(self.memory(tensor)?.buffer())
+    fn bound<'t>(&self, tensor: &'t Tensor, label: &str) -> Result<Bound<'t>> {
+        let memory = self.memory(tensor)?;
+        if memory.num_bytes() > self.gpu.limits.binding {
+            return Err(self.too_large(tensor, memory.num_bytes(), label));
+        }
+        Ok(memory.bound())
+    }
+
+    #[cold]
+    #[track_caller]
+    fn too_large(&self, tensor: &Tensor, bytes: usize, label: &str) -> Error {
+        let (name, most) = (&self.gpu.info.name, self.gpu.limits.binding);
+        Error::resource_exhausted(format!(
+            "shader `{label}` takes a {} tensor of shape {} whole: these are {bytes} bytes, of which {name} binds at most \
+             {most} at once",
+            tensor.dtype(),
+            tensor.shape()
+        ))
     }
 
     #[track_caller]
@@ -343,6 +414,20 @@ impl Gpu {
             return Err(Error::new(Code::Aborted, format!("{} is lost: {lost}", self.info.name)));
         }
         fault.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Writes to a new buffer. Large ones are written piece by piece, so that not all of it is on the way at once.
+    fn upload(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
+        let mut at = 0;
+        for piece in bytes.chunks(self.limits.piece()) {
+            if at > 0 {
+                self.queue.submit([]);
+                // What has arrived is given free; if the device is lost, that is said later.
+                let _ = self.device.poll(wgpu::PollType::Poll);
+            }
+            self.queue.write_buffer(buffer, at, piece);
+            at += piece.len() as u64;
+        }
     }
 
     /// Submits what is recorded and waits for its end.
@@ -386,7 +471,7 @@ impl Device for GpuDevice {
         let memory = self.gpu.pool.allocate(&self.gpu, bytes.len(), true)?;
         if !bytes.is_empty() {
             self.gpu.counters.add(Counter::Uploads);
-            self.gpu.queue.write_buffer(&memory.buffer().buffer, 0, &bytes);
+            self.gpu.upload(&memory.buffer().buffer, &bytes);
         }
         Ok(Tensor::from_device(tensor.dtype(), tensor.shape().clone(), Arc::new(memory)))
     }
@@ -402,10 +487,11 @@ impl Device for GpuDevice {
                 return Ok(Box::pin(std::future::ready(empty)));
             }
             self.gpu.fault()?;
-            let read_back = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape().clone())?;
+            let read_backs = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape())?;
             let gpu = self.gpu.clone();
+            let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
             Ok(Box::pin(async move {
-                let tensor = read_back.await?;
+                let tensor = read_back::join(read_backs, dtype, shape).await?;
                 gpu.fault()?;
                 Ok(tensor)
             }))

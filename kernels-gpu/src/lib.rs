@@ -28,6 +28,7 @@ mod training;
 mod transfer;
 mod variants;
 pub mod wgsl;
+mod windows;
 
 pub use adapter::AdapterInfo;
 pub use device::{GpuDevice, Groups};

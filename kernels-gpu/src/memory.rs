@@ -25,13 +25,38 @@ pub(crate) struct Buffer {
     pub(crate) last_batch: AtomicU64,
 }
 
-/// The memory of a tensor.
+/// The memory of a tensor, or a part of it.
 pub(crate) struct GpuMemory {
     gpu: Weak<Gpu>,
     /// Taken when the memory is given back.
     buffer: Option<Arc<Buffer>>,
     device: Arc<str>,
     bytes: usize,
+    /// Where it begins in the buffer.
+    offset: usize,
+    /// That of which it is a part, which gives the buffer back.
+    whole: Option<Arc<dyn DeviceMemory>>,
+}
+
+/// What a shader is bound to.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound<'a> {
+    pub(crate) buffer: &'a Arc<Buffer>,
+    /// The first byte and the number of bytes, if it is not all.
+    pub(crate) part: Option<[u64; 2]>,
+}
+
+impl Bound<'_> {
+    pub(crate) fn resource(&self) -> wgpu::BindingResource<'_> {
+        match self.part {
+            None => self.buffer.buffer.as_entire_binding(),
+            Some([offset, size]) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &self.buffer.buffer,
+                offset,
+                size: wgpu::BufferSize::new(size),
+            }),
+        }
+    }
 }
 
 impl GpuMemory {
@@ -42,6 +67,29 @@ impl GpuMemory {
 
     pub(crate) fn buffer(&self) -> &Arc<Buffer> {
         self.buffer.as_ref().expect("the buffer is there until the memory is dropped")
+    }
+
+    /// Where it begins in the buffer.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset as u64
+    }
+
+    /// Some bytes of `whole`, which is this memory.
+    pub(crate) fn part(&self, whole: &Arc<dyn DeviceMemory>, first: usize, bytes: usize) -> GpuMemory {
+        GpuMemory {
+            gpu: self.gpu.clone(),
+            buffer: self.buffer.clone(),
+            device: self.device.clone(),
+            bytes,
+            offset: self.offset + first,
+            whole: Some(whole.clone()),
+        }
+    }
+
+    /// What shaders are bound to: whole vectors, which buffers hold.
+    pub(crate) fn bound(&self) -> Bound<'_> {
+        let size = self.bytes.next_multiple_of(16) as u64;
+        Bound { buffer: self.buffer(), part: self.whole.as_ref().map(|_| [self.offset(), size]) }
     }
 }
 
@@ -57,6 +105,9 @@ impl DeviceMemory for GpuMemory {
 
 impl Drop for GpuMemory {
     fn drop(&mut self) {
+        if self.whole.is_some() {
+            return;
+        }
         if let (Some(gpu), Some(buffer)) = (self.gpu.upgrade(), self.buffer.take()) {
             lock(&gpu.pool.free).entry(buffer.buffer.size()).or_default().push(buffer);
         }
@@ -105,20 +156,21 @@ impl Pool {
                 self.create(gpu, size)
             })?,
         };
-        Ok(GpuMemory { gpu: Arc::downgrade(gpu), buffer: Some(buffer), device: gpu.name.clone(), bytes })
+        let gpu_of = Arc::downgrade(gpu);
+        Ok(GpuMemory { gpu: gpu_of, buffer: Some(buffer), device: gpu.name.clone(), bytes, offset: 0, whole: None })
     }
 
     fn size(&self, gpu: &Gpu, bytes: usize) -> Result<u64> {
-        let limits = gpu.device.limits();
-        let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size) & !3;
-        let wanted = bytes as u64;
-        if wanted > most {
+        let limits = gpu.limits;
+        if bytes > limits.buffer {
             return Err(Error::resource_exhausted(format!(
-                "a tensor of {wanted} bytes is more than {} binds at once: {most}",
-                gpu.info.name
+                "a tensor of {bytes} bytes is more than {} holds in one buffer: {}",
+                gpu.info.name, limits.buffer
             )));
         }
-        Ok(class(wanted).min(most))
+        // What can be bound at once is bound with the whole buffer.
+        let most = if bytes <= limits.binding { limits.binding } else { limits.buffer };
+        Ok(class(bytes as u64).min(most as u64))
     }
 
     fn create(&self, gpu: &Gpu, size: u64) -> Result<Arc<Buffer>> {

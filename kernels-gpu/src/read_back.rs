@@ -12,6 +12,7 @@ use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use smallvec::{SmallVec, smallvec};
 
 use crate::counters::Counter;
 use crate::device::{Gpu, lock, now};
@@ -100,17 +101,58 @@ impl Future for ReadBack {
     }
 }
 
-/// Submits what is recorded, with a copy of a tensor's memory at its end. If shaders have refused elements, reading fails.
+/// Submits what is recorded, with copies of a tensor's memory at its end: one, or some for a large tensor. If shaders have
+/// refused elements, reading fails.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is no memory through which it can go; and what the device says to the submission.
-pub(crate) fn begin(gpu: &Arc<Gpu>, memory: &GpuMemory, dtype: DataType, shape: Shape) -> Result<ReadBack> {
+pub(crate) fn begin(
+    gpu: &Arc<Gpu>,
+    memory: &GpuMemory,
+    dtype: DataType,
+    shape: &Shape,
+) -> Result<SmallVec<[ReadBack; 1]>> {
+    let count = shape.num_elements();
+    let most = gpu.limits.piece() / transfer::device_bytes(dtype, 1);
+    if count <= most {
+        let room = memory.buffer().buffer.size();
+        return Ok(smallvec![begin_piece(gpu, memory, 0, room, dtype, shape.clone())?]);
+    }
+    let room = gpu.limits.piece() as u64;
+    let piece = |first| begin_piece(gpu, memory, first, room, dtype, Shape::from([most.min(count - first)]));
+    (0..count).step_by(most).map(piece).collect()
+}
+
+/// The tensor whose elements are read back.
+pub(crate) async fn join(mut pieces: SmallVec<[ReadBack; 1]>, dtype: DataType, shape: Shape) -> Result<Tensor> {
+    if pieces.len() == 1
+        && let Some(only) = pieces.pop()
+    {
+        return only.await;
+    }
+    let mut bytes = Vec::with_capacity(shape.num_elements() * dtype.size());
+    for piece in pieces {
+        bytes.extend_from_slice(piece.await?.bytes()?);
+    }
+    Tensor::from_bytes(dtype, shape, &bytes)
+}
+
+/// Begins to read elements from `first` on, by way of a buffer with `room` for their bytes.
+fn begin_piece(
+    gpu: &Arc<Gpu>,
+    memory: &GpuMemory,
+    first: usize,
+    room: u64,
+    dtype: DataType,
+    shape: Shape,
+) -> Result<ReadBack> {
     let bytes = transfer::device_bytes(dtype, shape.num_elements()) as u64;
     let size = bytes.next_multiple_of(4).max(4);
-    let staging = gpu.read_backs.staging(gpu, memory.buffer().buffer.size() + 4)?;
+    let from = memory.offset() + transfer::device_bytes(dtype, first) as u64;
+    let staging = gpu.read_backs.staging(gpu, room + 4)?;
     let may_refuse = {
         let mut recorder = lock(&gpu.recorder);
-        recorder.copy_out(gpu, memory.buffer(), &staging, size);
+        recorder.copy_out(gpu, (memory.buffer(), from), (&staging, 0), size);
         let may_refuse = recorder.copy_refusals(gpu, &staging, size);
         recorder.submit_last(gpu)?;
         may_refuse

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::counters::Counter;
 use crate::device::{Gpu, now};
-use crate::memory::Buffer;
+use crate::memory::{Bound, Buffer};
 use crate::pipeline::Pipeline;
 use crate::shader::Access;
 use crate::timing::Timed;
@@ -22,7 +22,7 @@ pub(crate) const LARGEST_BATCH: u32 = 64;
 /// How many bind groups are kept.
 const KEPT_BIND_GROUPS: usize = 8192;
 
-/// The layout and the buffers of a bind group.
+/// The layout and the buffers of a bind group; behind a buffer that is bound in part, which part.
 type GroupKey = (u32, SmallVec<[u64; 8]>);
 
 pub(crate) struct Recorder {
@@ -60,7 +60,7 @@ impl Recorder {
         &mut self,
         gpu: &Gpu,
         pipeline: &Arc<Pipeline>,
-        buffers: &[&Arc<Buffer>],
+        buffers: &[Bound<'_>],
         params: &[u32],
         groups: [u32; 3],
     ) -> Result<()> {
@@ -75,7 +75,7 @@ impl Recorder {
             )));
         }
         let is_written = |(index, access): (usize, &Access)| {
-            let shared = buffers.iter().filter(|buffer| buffer.id == buffers[index].id).count() > 1;
+            let shared = buffers.iter().filter(|bound| bound.buffer.id == buffers[index].buffer.id).count() > 1;
             *access == Access::Write && shared
         };
         if pipeline.accesses.iter().enumerate().any(is_written) {
@@ -84,9 +84,12 @@ impl Recorder {
         }
         let batch = gpu.open_batch.load(Ordering::Relaxed);
         let mut key: GroupKey = (pipeline.layout_id, SmallVec::new());
-        for buffer in buffers {
-            buffer.last_batch.store(batch, Ordering::Relaxed);
-            key.1.push(buffer.id);
+        for bound in buffers {
+            bound.buffer.last_batch.store(batch, Ordering::Relaxed);
+            key.1.push(bound.buffer.id);
+            if let Some(part) = bound.part {
+                key.1.extend([u64::MAX, part[0], part[1]]);
+            }
         }
         let group = match self.bind_groups.get(&key) {
             Some(group) => group.clone(),
@@ -96,9 +99,9 @@ impl Recorder {
                 }
                 let bound = buffers.iter().enumerate();
                 let entries: SmallVec<[_; 8]> = bound
-                    .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                    .map(|(binding, bound)| wgpu::BindGroupEntry {
                         binding: binding as u32,
-                        resource: buffer.buffer.as_entire_binding(),
+                        resource: bound.resource(),
                     })
                     .collect();
                 let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &pipeline.layout, entries: &entries };
@@ -156,11 +159,11 @@ impl Recorder {
         self.pass.as_mut().expect("made above")
     }
 
-    /// Records a copy out of a tensor's buffer.
-    pub(crate) fn copy_out(&mut self, gpu: &Gpu, from: &Buffer, to: &wgpu::Buffer, bytes: u64) {
+    /// Records a copy out of a tensor's buffer, from a byte on.
+    pub(crate) fn copy_out(&mut self, gpu: &Gpu, from: (&Buffer, u64), to: (&wgpu::Buffer, u64), bytes: u64) {
         self.pass = None;
-        from.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.encoder(gpu).copy_buffer_to_buffer(&from.buffer, 0, to, 0, bytes);
+        from.0.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.encoder(gpu).copy_buffer_to_buffer(&from.0.buffer, from.1, to.0, to.1, bytes);
     }
 
     /// Whether something may have refused elements since the last [`Recorder::copy_refusals`].
@@ -179,10 +182,10 @@ impl Recorder {
         true
     }
 
-    /// Records a copy between tensors' buffers.
-    pub(crate) fn copy(&mut self, gpu: &Gpu, from: &Buffer, to: &Buffer, bytes: u64) {
-        to.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.copy_out(gpu, from, &to.buffer, bytes);
+    /// Records a copy between tensors' buffers, from a byte of each on.
+    pub(crate) fn copy(&mut self, gpu: &Gpu, from: (&Buffer, u64), to: (&Buffer, u64), bytes: u64) {
+        to.0.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.copy_out(gpu, from, (&to.0.buffer, to.1), bytes);
     }
 
     /// Hands what is recorded to the device.
