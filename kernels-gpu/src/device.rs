@@ -1,13 +1,14 @@
 //! The device: opens an adapter, keeps its tensors and runs its shaders.
 
+use std::cell::Cell;
 use std::pin::pin;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use kernlink::device::{BoxFuture, Device, DeviceType, GPU};
 use kernlink::dtype::DataType;
-use kernlink::error::{Code, Error, Result};
+use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::step::{Step, block_on};
@@ -16,6 +17,7 @@ use smallvec::SmallVec;
 
 use crate::adapter::{self, AdapterInfo, VARIABLE};
 use crate::counters::{Counter, Counters};
+use crate::fault::{Faults, met};
 use crate::matmul::tune::Tuner;
 use crate::memory::{Bound, GpuMemory, Pool};
 use crate::pipeline::Pipelines;
@@ -30,6 +32,9 @@ use crate::windows::Limits;
 /// The most workgroups in one dimension of a dispatch, on every device.
 const MOST_GROUPS: u64 = 65_535;
 
+/// How many bytes of uploads wait for a submission at most.
+const UNDER_WAY: u64 = 64 << 20;
+
 /// Locks, also after a panic of another holder.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -41,6 +46,11 @@ pub(crate) fn now(caught: impl Future<Output = Option<wgpu::Error>>) -> Option<w
         Poll::Ready(error) => error,
         Poll::Pending => None,
     }
+}
+
+thread_local! {
+    /// The step of the kernel that this thread runs, or ran last: only kernels record shaders that refuse elements.
+    static STEP: Cell<Option<i64>> = const { Cell::new(None) };
 }
 
 /// How many workgroups a dispatch has.
@@ -88,14 +98,9 @@ pub(crate) struct Gpu {
     pub(crate) timing: Timing,
     /// The number of the batch that is being recorded, from 1.
     pub(crate) open_batch: AtomicU64,
-    fault: Arc<Mutex<Fault>>,
-}
-
-/// What went wrong since it was last asked.
-#[derive(Default)]
-struct Fault {
-    lost: Option<String>,
-    error: Option<Error>,
+    pub(crate) faults: Arc<Faults>,
+    /// The bytes of uploads that no submission has taken along.
+    pub(crate) uploaded: AtomicU64,
 }
 
 impl GpuDevice {
@@ -158,15 +163,11 @@ impl GpuDevice {
         };
         let (device, queue) = block_on(adapter.request_device(&descriptor))
             .map_err(|error| Error::internal(format!("{info} refuses a device: {error}")))?;
-        let fault = Arc::new(Mutex::new(Fault::default()));
-        let on_error = fault.clone();
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            lock(&on_error).error.get_or_insert_with(|| met(&error));
-        }));
-        let on_loss = fault.clone();
-        device.set_device_lost_callback(move |reason, message| {
-            lock(&on_loss).lost.get_or_insert_with(|| format!("{reason:?}: {message}"));
-        });
+        let faults = Arc::new(Faults::new(&info.name));
+        let on_error = faults.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error.report(&error)));
+        let on_loss = faults.clone();
+        device.set_device_lost_callback(move |reason, message| on_loss.lose(&format!("{reason:?}: {message}")));
         let capabilities = [
             ("f16", wgpu::Features::SHADER_F16),
             ("i64", wgpu::Features::SHADER_INT64),
@@ -180,7 +181,7 @@ impl GpuDevice {
         let name: Arc<str> = format!("/device:GPU:{number}").into();
         let gpu = Arc::new(Gpu {
             name: name.clone(),
-            read_backs: ReadBacks::start(&device)?,
+            read_backs: ReadBacks::start(&device, &faults)?,
             limits: Limits::new(&device.limits()),
             device,
             queue,
@@ -194,7 +195,8 @@ impl GpuDevice {
             has_timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             timing: Timing::default(),
             open_batch: AtomicU64::new(1),
-            fault,
+            faults,
+            uploaded: AtomicU64::new(0),
         });
         Ok(GpuDevice { name, gpu, capabilities: capabilities.map(|(name, _)| *name).collect() })
     }
@@ -206,6 +208,7 @@ impl GpuDevice {
     #[track_caller]
     pub fn of<'a>(ctx: &RawContext<'a>) -> Result<&'a GpuDevice> {
         let device = ctx.run().device.and_then(|device| device.downcast_ref::<GpuDevice>());
+        STEP.set(ctx.run().step.map(|step| step.id()));
         device.ok_or_else(|| Error::internal("a GPU kernel runs on a device that is no GPU"))
     }
 
@@ -234,6 +237,15 @@ impl GpuDevice {
     /// The number and the bytes of the buffers that are kept and not used.
     pub fn unused_memory(&self) -> (usize, u64) {
         self.gpu.pool.unused()
+    }
+
+    /// Gives the buffers that are kept and not used back to the driver. It happens by itself where memory runs out, and to
+    /// what exceeds by far what was ever in use.
+    ///
+    /// # Errors
+    /// What was recorded and not yet submitted meets.
+    pub fn trim(&self) -> Result<()> {
+        self.gpu.trim()
     }
 
     /// A tensor in the device's memory, with arbitrary elements.
@@ -303,7 +315,11 @@ impl GpuDevice {
         }
         words.extend_from_slice(params);
         self.gpu.fault()?;
-        lock(&self.gpu.recorder).dispatch(&self.gpu, pipeline, &buffers, &words, groups)
+        let mut recorder = lock(&self.gpu.recorder);
+        if let Some(refusal) = pipeline.refusal.and_then(|word| words.get_mut(word as usize)) {
+            *refusal = recorder.refusing.parameter(*refusal, STEP.get());
+        }
+        recorder.dispatch(&self.gpu, pipeline, &buffers, &words, groups)
     }
 
     /// Records a copy of a tensor's elements into new memory.
@@ -355,9 +371,9 @@ impl GpuDevice {
         Ok(part.map(|part| Tensor::from_device(tensor.dtype(), [count], Arc::new(part))))
     }
 
-    /// The word in which shaders leave the number of an error that they find in elements; see [`crate::refusal`].
+    /// The words in which shaders leave the numbers of errors that they find in elements; see [`crate::refusal`].
     pub(crate) fn refusals(&self) -> Result<&Tensor> {
-        self.gpu.refusals.word(self)
+        self.gpu.refusals.words(self)
     }
 
     /// What a shader is bound to for a tensor.
@@ -392,15 +408,6 @@ impl GpuDevice {
     }
 }
 
-/// What wgpu reports, as an error of Kernlink's.
-fn met(error: &wgpu::Error) -> Error {
-    let code = match error {
-        wgpu::Error::OutOfMemory { .. } => Code::ResourceExhausted,
-        _ => Code::Internal,
-    };
-    Error::new(code, format!("on the GPU: {error}"))
-}
-
 impl Gpu {
     /// What the device refuses to do: as it is lost, or else for what wgpu reports.
     pub(crate) fn refused(&self, error: &wgpu::Error) -> Error {
@@ -408,35 +415,47 @@ impl Gpu {
     }
 
     /// What went wrong since it was last asked.
+    #[inline]
     pub(crate) fn fault(&self) -> Result<()> {
-        let mut fault = lock(&self.fault);
-        if let Some(lost) = &fault.lost {
-            return Err(Error::new(Code::Aborted, format!("{} is lost: {lost}", self.info.name)));
-        }
-        fault.error.take().map_or(Ok(()), Err)
+        self.faults.check()
     }
 
-    /// Writes to a new buffer. Large ones are written piece by piece, so that not all of it is on the way at once.
-    fn upload(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
+    /// Writes to a new buffer, piece by piece: what is on its way lies in memory that both see, of which a card may have
+    /// little, and wgpu gives a device up that has none left.
+    fn upload(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<()> {
         let mut at = 0;
         for piece in bytes.chunks(self.limits.piece()) {
-            if at > 0 {
+            let length = piece.len() as u64;
+            if self.uploaded.fetch_add(length, Ordering::Relaxed) + length > UNDER_WAY {
+                self.uploaded.store(length, Ordering::Relaxed);
                 self.queue.submit([]);
-                // What has arrived is given free; if the device is lost, that is said later.
-                let _ = self.device.poll(wgpu::PollType::Poll);
+                self.faults.settle(&self.device)?;
             }
             self.queue.write_buffer(buffer, at, piece);
-            at += piece.len() as u64;
+            at += length;
         }
+        Ok(())
+    }
+
+    /// Gives memory that nothing uses back to the driver.
+    pub(crate) fn trim(&self) -> Result<()> {
+        {
+            let mut recorder = lock(&self.recorder);
+            recorder.submit_last(self)?;
+            recorder.forget_bind_groups();
+            self.pool.clear();
+        }
+        self.read_backs.clear();
+        self.faults.settle(&self.device)
     }
 
     /// Submits what is recorded and waits for its end.
     pub(crate) fn settle(&self) -> Result<()> {
         let submitted = lock(&self.recorder).submit_last(self);
-        let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
+        let waited = self.faults.settle(&self.device);
         submitted?;
         self.fault()?;
-        waited.map(drop).map_err(|error| Error::internal(format!("cannot wait for {}: {error}", self.info.name)))
+        waited
     }
 }
 
@@ -471,7 +490,7 @@ impl Device for GpuDevice {
         let memory = self.gpu.pool.allocate(&self.gpu, bytes.len(), true)?;
         if !bytes.is_empty() {
             self.gpu.counters.add(Counter::Uploads);
-            self.gpu.upload(&memory.buffer().buffer, &bytes);
+            self.gpu.upload(&memory.buffer().buffer, &bytes)?;
         }
         Ok(Tensor::from_device(tensor.dtype(), tensor.shape().clone(), Arc::new(memory)))
     }
@@ -500,10 +519,32 @@ impl Device for GpuDevice {
     }
 
     fn synchronize(&self) -> Result<()> {
-        if lock(&self.gpu.recorder).may_refuse() {
+        if lock(&self.gpu.recorder).refusing.is_any() {
             block_on(self.to_host(self.refusals()?))?;
         }
         self.gpu.settle()
+    }
+
+    fn flush(&self) -> Result<()> {
+        lock(&self.gpu.recorder).submit_last(&self.gpu)
+    }
+
+    fn end_step(&self, step: &Step) -> BoxFuture<'static, Result<()>> {
+        let id = step.id();
+        let Some(is_written) = lock(&self.gpu.recorder).refusing.end(id) else {
+            return Box::pin(std::future::ready(Ok(())));
+        };
+        let gpu = self.gpu.clone();
+        let copy = is_written.then(|| self.refusals().map(|words| self.to_host(words)));
+        Box::pin(async move {
+            if let Some(copy) = copy {
+                copy?.await?;
+                // The copy has taken the word: the place is free now.
+                lock(&gpu.recorder).refusing.end(id);
+            }
+            gpu.refusals.all_arrived(id).await;
+            gpu.refusals.check_step(id)
+        })
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -517,12 +558,13 @@ impl Device for GpuDevice {
 
 #[cfg(test)]
 mod tests {
+    use kernlink::error::Code;
+
     use super::*;
 
     #[test]
     fn a_lost_device_is_the_error_of_all_that_comes_after() {
-        let wanted = std::env::var(VARIABLE).unwrap_or_else(|_| "llvmpipe".to_owned());
-        let gpu = GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian mesa-vulkan-drivers");
+        let gpu = crate::testing::device();
         let tensor = gpu.to_device(&Tensor::scalar(1f32)).unwrap();
         gpu.gpu.device.destroy();
         for _ in 0..2 {

@@ -11,6 +11,7 @@ mod counters;
 mod device;
 mod element_wise;
 mod family;
+mod fault;
 mod index;
 mod matmul;
 mod memory;

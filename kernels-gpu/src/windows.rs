@@ -52,7 +52,7 @@ impl Limits {
 
     /// The bytes that go from or to the host at once.
     pub(crate) fn piece(&self) -> usize {
-        self.binding.min(256 << 20)
+        self.binding.min(16 << 20)
     }
 }
 
