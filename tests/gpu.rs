@@ -189,7 +189,7 @@ fn the_second_run_makes_nothing_and_later_ones_keep_the_memory_level() {
     };
     once();
     let second = once();
-    for made in ["pipelines", "bind_group_layouts", "buffers"] {
+    for made in ["pipelines", "bind_group_layouts", "bind_groups", "buffers"] {
         assert_eq!(count(&second, made), 0, "{made}: {second:?}");
     }
     let unused = opened.gpu.unused_memory();
@@ -293,6 +293,36 @@ fn errors_name_the_node_and_the_device_lives_on() {
             assert_eq!(y.as_slice::<f32>().unwrap(), [-1.0, -2.0]);
         }
     }
+}
+
+#[test]
+fn what_is_wrong_with_elements_is_the_error_of_their_run_alone() {
+    let opened = open();
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let i = ops::placeholder(&mut graph, DataType::Int32).name("i").build().unwrap();
+    let axis = ops::const_(&mut graph, Tensor::scalar(0i32), DataType::Int32).build().unwrap();
+    ops::gather_v2(&mut graph, x, i, axis).name("y").build().unwrap();
+    ops::neg(&mut graph, x).name("z").build().unwrap();
+    let (one, other) = (opened.session(&graph), opened.session(&graph));
+    let feeds = |i: [i32; 2]| [("x", Tensor::vector(&[1f32, 2.0, 3.0]).unwrap()), ("i", Tensor::vector(&i).unwrap())];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..40 {
+                // Whether the gathered is fetched, something else, or nothing.
+                for (fetches, targets) in [(&["y"][..], &[][..]), (&["z"], &["y"]), (&[], &["y"])] {
+                    let error = one.run(&feeds([0, 3]), fetches, targets).unwrap_err();
+                    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+                    assert!(error.message().contains("`y`"), "{error}");
+                }
+            }
+        });
+        for _ in 0..120 {
+            let y = other.run(&feeds([2, 0]), &["y"], &[]).unwrap();
+            assert_eq!(y[0].as_slice::<f32>().unwrap(), [3.0, 1.0]);
+        }
+    });
+    assert!(one.run(&feeds([1, 1]), &[], &["y"]).is_ok());
 }
 
 #[test]

@@ -1,33 +1,39 @@
 //! The device: opens an adapter, keeps its tensors and runs its shaders.
 
+use std::cell::Cell;
 use std::pin::pin;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use kernlink::device::{BoxFuture, Device, DeviceType, GPU};
 use kernlink::dtype::DataType;
-use kernlink::error::{Code, Error, Result};
+use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::step::{Step, block_on};
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{DeviceMemory as _, Tensor};
 use smallvec::SmallVec;
 
 use crate::adapter::{self, AdapterInfo, VARIABLE};
 use crate::counters::{Counter, Counters};
+use crate::fault::{Faults, met};
 use crate::matmul::tune::Tuner;
-use crate::memory::{Buffer, GpuMemory, Pool};
+use crate::memory::{Bound, GpuMemory, Pool};
 use crate::pipeline::Pipelines;
 use crate::read_back::{self, ReadBacks};
 use crate::recorder::Recorder;
 use crate::refusal::Refusals;
 use crate::shader::Shader;
 use crate::timing::Timing;
-use crate::transfer;
+use crate::transfer::{self, device_bytes};
+use crate::windows::Limits;
 
 /// The most workgroups in one dimension of a dispatch, on every device.
 const MOST_GROUPS: u64 = 65_535;
+
+/// How many bytes of uploads wait for a submission at most.
+const UNDER_WAY: u64 = 64 << 20;
 
 /// Locks, also after a panic of another holder.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -42,6 +48,11 @@ pub(crate) fn now(caught: impl Future<Output = Option<wgpu::Error>>) -> Option<w
     }
 }
 
+thread_local! {
+    /// The step of the kernel that this thread runs, or ran last: only kernels record shaders that refuse elements.
+    static STEP: Cell<Option<i64>> = const { Cell::new(None) };
+}
+
 /// How many workgroups a dispatch has.
 #[derive(Clone, Copy, Debug)]
 pub enum Groups {
@@ -51,6 +62,15 @@ pub enum Groups {
     Rows(usize),
     /// So many in each dimension.
     Exactly([u32; 3]),
+}
+
+/// A number of elements, as shaders count.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED from 2^32 on.
+pub(crate) fn counted(count: usize) -> Result<u32> {
+    u32::try_from(count)
+        .map_err(|_| Error::resource_exhausted(format!("{count} elements are more than a shader counts")))
 }
 
 /// A graphics processor.
@@ -66,6 +86,7 @@ pub(crate) struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) info: AdapterInfo,
+    pub(crate) limits: Limits,
     pub(crate) recorder: Mutex<Recorder>,
     pub(crate) pool: Pool,
     pub(crate) pipelines: Pipelines,
@@ -77,14 +98,9 @@ pub(crate) struct Gpu {
     pub(crate) timing: Timing,
     /// The number of the batch that is being recorded, from 1.
     pub(crate) open_batch: AtomicU64,
-    fault: Arc<Mutex<Fault>>,
-}
-
-/// What went wrong since it was last asked.
-#[derive(Default)]
-struct Fault {
-    lost: Option<String>,
-    error: Option<Error>,
+    pub(crate) faults: Arc<Faults>,
+    /// The bytes of uploads that no submission has taken along.
+    pub(crate) uploaded: AtomicU64,
 }
 
 impl GpuDevice {
@@ -147,15 +163,11 @@ impl GpuDevice {
         };
         let (device, queue) = block_on(adapter.request_device(&descriptor))
             .map_err(|error| Error::internal(format!("{info} refuses a device: {error}")))?;
-        let fault = Arc::new(Mutex::new(Fault::default()));
-        let on_error = fault.clone();
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            lock(&on_error).error.get_or_insert_with(|| met(&error));
-        }));
-        let on_loss = fault.clone();
-        device.set_device_lost_callback(move |reason, message| {
-            lock(&on_loss).lost.get_or_insert_with(|| format!("{reason:?}: {message}"));
-        });
+        let faults = Arc::new(Faults::new(&info.name));
+        let on_error = faults.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error.report(&error)));
+        let on_loss = faults.clone();
+        device.set_device_lost_callback(move |reason, message| on_loss.lose(&format!("{reason:?}: {message}")));
         let capabilities = [
             ("f16", wgpu::Features::SHADER_F16),
             ("i64", wgpu::Features::SHADER_INT64),
@@ -169,7 +181,8 @@ impl GpuDevice {
         let name: Arc<str> = format!("/device:GPU:{number}").into();
         let gpu = Arc::new(Gpu {
             name: name.clone(),
-            read_backs: ReadBacks::start(&device)?,
+            read_backs: ReadBacks::start(&device, &faults)?,
+            limits: Limits::new(&device.limits()),
             device,
             queue,
             info,
@@ -182,7 +195,8 @@ impl GpuDevice {
             has_timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             timing: Timing::default(),
             open_batch: AtomicU64::new(1),
-            fault,
+            faults,
+            uploaded: AtomicU64::new(0),
         });
         Ok(GpuDevice { name, gpu, capabilities: capabilities.map(|(name, _)| *name).collect() })
     }
@@ -194,12 +208,25 @@ impl GpuDevice {
     #[track_caller]
     pub fn of<'a>(ctx: &RawContext<'a>) -> Result<&'a GpuDevice> {
         let device = ctx.run().device.and_then(|device| device.downcast_ref::<GpuDevice>());
+        STEP.set(ctx.run().step.map(|step| step.id()));
         device.ok_or_else(|| Error::internal("a GPU kernel runs on a device that is no GPU"))
     }
 
     /// The adapter.
     pub fn adapter(&self) -> &AdapterInfo {
         &self.gpu.info
+    }
+
+    /// The same device, which binds at most so many bytes at once: for tests of tensors that are larger.
+    ///
+    /// # Panics
+    /// If there are tensors already.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_binding_limit(mut self, bytes: usize) -> GpuDevice {
+        let gpu = Arc::get_mut(&mut self.gpu).expect("no tensor is there yet");
+        gpu.limits = gpu.limits.lowered(bytes);
+        self
     }
 
     /// Its limits, for kernels that choose their tiles by them.
@@ -210,6 +237,15 @@ impl GpuDevice {
     /// The number and the bytes of the buffers that are kept and not used.
     pub fn unused_memory(&self) -> (usize, u64) {
         self.gpu.pool.unused()
+    }
+
+    /// Gives the buffers that are kept and not used back to the driver. It happens by itself where memory runs out, and to
+    /// what exceeds by far what was ever in use.
+    ///
+    /// # Errors
+    /// What was recorded and not yet submitted meets.
+    pub fn trim(&self) -> Result<()> {
+        self.gpu.trim()
     }
 
     /// A tensor in the device's memory, with arbitrary elements.
@@ -225,7 +261,7 @@ impl GpuDevice {
             return Err(Error::invalid_argument(format!("a {dtype} tensor stays in the memory of the host")));
         }
         self.gpu.fault()?;
-        let bytes = transfer::device_bytes(dtype, shape.num_elements());
+        let bytes = device_bytes(dtype, shape.num_elements());
         let memory = self.gpu.pool.allocate(&self.gpu, bytes, false)?;
         Ok(Tensor::from_device(dtype, shape, Arc::new(memory)))
     }
@@ -247,12 +283,12 @@ impl GpuDevice {
     /// # Errors
     /// INVALID_ARGUMENT if the shader is not valid; INTERNAL if a tensor is not in the device's memory, or tensors or
     /// parameters are of another number than the shader declares, or for what earlier work met; RESOURCE_EXHAUSTED if
-    /// the dispatch is too large.
+    /// the dispatch or a tensor is too large.
     #[track_caller]
     pub fn dispatch(&self, shader: &Shader, tensors: &[&Tensor], params: &[u32], groups: Groups) -> Result<()> {
         let pipeline = shader.pipeline(&self.gpu)?;
-        let buffers: SmallVec<[&Arc<Buffer>; 8]> =
-            tensors.iter().map(|tensor| self.buffer(tensor)).collect::<Result<_>>()?;
+        let buffers: SmallVec<[Bound<'_>; 8]> =
+            tensors.iter().map(|tensor| self.bound(tensor, &pipeline.label)).collect::<Result<_>>()?;
         let mut words: SmallVec<[u32; 32]> = SmallVec::new();
         let fold = |count: u64| -> Result<[u32; 3]> {
             if count > MOST_GROUPS * MOST_GROUPS {
@@ -260,10 +296,6 @@ impl GpuDevice {
             }
             let rows = count.div_ceil(MOST_GROUPS).max(1);
             Ok([count.div_ceil(rows) as u32, rows as u32, 1])
-        };
-        let counted = |count: usize| {
-            u32::try_from(count)
-                .map_err(|_| Error::resource_exhausted(format!("{count} elements are more than a shader counts")))
         };
         let groups = match groups {
             Groups::Elements(0) | Groups::Rows(0) => return Ok(()),
@@ -283,7 +315,11 @@ impl GpuDevice {
         }
         words.extend_from_slice(params);
         self.gpu.fault()?;
-        lock(&self.gpu.recorder).dispatch(&self.gpu, pipeline, &buffers, &words, groups)
+        let mut recorder = lock(&self.gpu.recorder);
+        if let Some(refusal) = pipeline.refusal.and_then(|word| words.get_mut(word as usize)) {
+            *refusal = recorder.refusing.parameter(*refusal, STEP.get());
+        }
+        recorder.dispatch(&self.gpu, pipeline, &buffers, &words, groups)
     }
 
     /// Records a copy of a tensor's elements into new memory.
@@ -293,22 +329,73 @@ impl GpuDevice {
     #[track_caller]
     pub fn copy(&self, tensor: &Tensor) -> Result<Tensor> {
         let copy = self.allocate(tensor.dtype(), tensor.shape().clone())?;
-        let bytes = transfer::device_bytes(tensor.dtype(), tensor.num_elements()).next_multiple_of(4) as u64;
-        if bytes > 0 {
-            let (from, to) = (self.buffer(tensor)?, self.buffer(&copy)?);
-            lock(&self.gpu.recorder).copy(&self.gpu, from, to, bytes);
-        }
+        self.copy_part(tensor, 0, &copy, 0, tensor.num_elements())?;
         Ok(copy)
     }
 
-    /// The word in which shaders leave the number of an error that they find in elements; see [`crate::refusal`].
-    pub(crate) fn refusals(&self) -> Result<&Tensor> {
-        self.gpu.refusals.word(self)
+    /// Records a copy of some elements of a tensor to a place in another of its dtype.
+    ///
+    /// # Errors
+    /// INTERNAL if a tensor is not in the device's memory; RESOURCE_EXHAUSTED if the elements do not begin at a whole word.
+    #[track_caller]
+    pub(crate) fn copy_part(&self, from: &Tensor, first: usize, to: &Tensor, place: usize, count: usize) -> Result<()> {
+        let bytes_of = |elements: usize| device_bytes(from.dtype(), elements) as u64;
+        let (source, target) = (self.memory(from)?, self.memory(to)?);
+        let source = (&**source.buffer(), source.offset() + bytes_of(first));
+        let target = (&**target.buffer(), target.offset() + bytes_of(place));
+        if !source.1.is_multiple_of(4) || !target.1.is_multiple_of(4) {
+            let message =
+                format!("a window of {} elements begins within a word of {}", from.dtype(), self.gpu.info.name);
+            return Err(Error::resource_exhausted(message));
+        }
+        // Buffers hold whole vectors.
+        let bytes = bytes_of(count).next_multiple_of(4);
+        if bytes > 0 {
+            lock(&self.gpu.recorder).copy(&self.gpu, source, target, bytes);
+        }
+        Ok(())
     }
 
+    /// Some elements of a tensor as a vector, if they begin where the device can bind.
+    ///
+    /// # Errors
+    /// INTERNAL if the tensor is not in the device's memory.
     #[track_caller]
-    fn buffer<'t>(&self, tensor: &'t Tensor) -> Result<&'t Arc<Buffer>> {
-        Ok(self.memory(tensor)?.buffer())
+    pub(crate) fn view(&self, tensor: &Tensor, first: usize, count: usize) -> Result<Option<Tensor>> {
+        let memory = self.memory(tensor)?;
+        let [first, bytes] = [first, count].map(|elements| device_bytes(tensor.dtype(), elements));
+        if !(memory.offset() as usize + first).is_multiple_of(self.gpu.limits.alignment) {
+            return Ok(None);
+        }
+        let part = tensor.device_memory().map(|whole| memory.part(whole, first, bytes));
+        Ok(part.map(|part| Tensor::from_device(tensor.dtype(), [count], Arc::new(part))))
+    }
+
+    /// The words in which shaders leave the numbers of errors that they find in elements; see [`crate::refusal`].
+    pub(crate) fn refusals(&self) -> Result<&Tensor> {
+        self.gpu.refusals.words(self)
+    }
+
+    /// What a shader is bound to for a tensor.
+    #[track_caller]
+    fn bound<'t>(&self, tensor: &'t Tensor, label: &str) -> Result<Bound<'t>> {
+        let memory = self.memory(tensor)?;
+        if memory.num_bytes() > self.gpu.limits.binding {
+            return Err(self.too_large(tensor, memory.num_bytes(), label));
+        }
+        Ok(memory.bound())
+    }
+
+    #[cold]
+    #[track_caller]
+    fn too_large(&self, tensor: &Tensor, bytes: usize, label: &str) -> Error {
+        let (name, most) = (&self.gpu.info.name, self.gpu.limits.binding);
+        Error::resource_exhausted(format!(
+            "shader `{label}` takes a {} tensor of shape {} whole: these are {bytes} bytes, of which {name} binds at most \
+             {most} at once",
+            tensor.dtype(),
+            tensor.shape()
+        ))
     }
 
     #[track_caller]
@@ -321,15 +408,6 @@ impl GpuDevice {
     }
 }
 
-/// What wgpu reports, as an error of Kernlink's.
-fn met(error: &wgpu::Error) -> Error {
-    let code = match error {
-        wgpu::Error::OutOfMemory { .. } => Code::ResourceExhausted,
-        _ => Code::Internal,
-    };
-    Error::new(code, format!("on the GPU: {error}"))
-}
-
 impl Gpu {
     /// What the device refuses to do: as it is lost, or else for what wgpu reports.
     pub(crate) fn refused(&self, error: &wgpu::Error) -> Error {
@@ -337,21 +415,47 @@ impl Gpu {
     }
 
     /// What went wrong since it was last asked.
+    #[inline]
     pub(crate) fn fault(&self) -> Result<()> {
-        let mut fault = lock(&self.fault);
-        if let Some(lost) = &fault.lost {
-            return Err(Error::new(Code::Aborted, format!("{} is lost: {lost}", self.info.name)));
+        self.faults.check()
+    }
+
+    /// Writes to a new buffer, piece by piece: what is on its way lies in memory that both see, of which a card may have
+    /// little, and wgpu gives a device up that has none left.
+    fn upload(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<()> {
+        let mut at = 0;
+        for piece in bytes.chunks(self.limits.piece()) {
+            let length = piece.len() as u64;
+            if self.uploaded.fetch_add(length, Ordering::Relaxed) + length > UNDER_WAY {
+                self.uploaded.store(length, Ordering::Relaxed);
+                self.queue.submit([]);
+                self.faults.settle(&self.device)?;
+            }
+            self.queue.write_buffer(buffer, at, piece);
+            at += length;
         }
-        fault.error.take().map_or(Ok(()), Err)
+        Ok(())
+    }
+
+    /// Gives memory that nothing uses back to the driver.
+    pub(crate) fn trim(&self) -> Result<()> {
+        {
+            let mut recorder = lock(&self.recorder);
+            recorder.submit_last(self)?;
+            recorder.forget_bind_groups();
+            self.pool.clear();
+        }
+        self.read_backs.clear();
+        self.faults.settle(&self.device)
     }
 
     /// Submits what is recorded and waits for its end.
     pub(crate) fn settle(&self) -> Result<()> {
         let submitted = lock(&self.recorder).submit_last(self);
-        let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
+        let waited = self.faults.settle(&self.device);
         submitted?;
         self.fault()?;
-        waited.map(drop).map_err(|error| Error::internal(format!("cannot wait for {}: {error}", self.info.name)))
+        waited
     }
 }
 
@@ -386,7 +490,7 @@ impl Device for GpuDevice {
         let memory = self.gpu.pool.allocate(&self.gpu, bytes.len(), true)?;
         if !bytes.is_empty() {
             self.gpu.counters.add(Counter::Uploads);
-            self.gpu.queue.write_buffer(&memory.buffer().buffer, 0, &bytes);
+            self.gpu.upload(&memory.buffer().buffer, &bytes)?;
         }
         Ok(Tensor::from_device(tensor.dtype(), tensor.shape().clone(), Arc::new(memory)))
     }
@@ -402,10 +506,11 @@ impl Device for GpuDevice {
                 return Ok(Box::pin(std::future::ready(empty)));
             }
             self.gpu.fault()?;
-            let read_back = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape().clone())?;
+            let read_backs = read_back::begin(&self.gpu, memory, tensor.dtype(), tensor.shape())?;
             let gpu = self.gpu.clone();
+            let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
             Ok(Box::pin(async move {
-                let tensor = read_back.await?;
+                let tensor = read_back::join(read_backs, dtype, shape).await?;
                 gpu.fault()?;
                 Ok(tensor)
             }))
@@ -414,10 +519,32 @@ impl Device for GpuDevice {
     }
 
     fn synchronize(&self) -> Result<()> {
-        if lock(&self.gpu.recorder).may_refuse() {
+        if lock(&self.gpu.recorder).refusing.is_any() {
             block_on(self.to_host(self.refusals()?))?;
         }
         self.gpu.settle()
+    }
+
+    fn flush(&self) -> Result<()> {
+        lock(&self.gpu.recorder).submit_last(&self.gpu)
+    }
+
+    fn end_step(&self, step: &Step) -> BoxFuture<'static, Result<()>> {
+        let id = step.id();
+        let Some(is_written) = lock(&self.gpu.recorder).refusing.end(id) else {
+            return Box::pin(std::future::ready(Ok(())));
+        };
+        let gpu = self.gpu.clone();
+        let copy = is_written.then(|| self.refusals().map(|words| self.to_host(words)));
+        Box::pin(async move {
+            if let Some(copy) = copy {
+                copy?.await?;
+                // The copy has taken the word: the place is free now.
+                lock(&gpu.recorder).refusing.end(id);
+            }
+            gpu.refusals.all_arrived(id).await;
+            gpu.refusals.check_step(id)
+        })
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -431,12 +558,13 @@ impl Device for GpuDevice {
 
 #[cfg(test)]
 mod tests {
+    use kernlink::error::Code;
+
     use super::*;
 
     #[test]
     fn a_lost_device_is_the_error_of_all_that_comes_after() {
-        let wanted = std::env::var(VARIABLE).unwrap_or_else(|_| "llvmpipe".to_owned());
-        let gpu = GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian mesa-vulkan-drivers");
+        let gpu = crate::testing::device();
         let tensor = gpu.to_device(&Tensor::scalar(1f32)).unwrap();
         gpu.gpu.device.destroy();
         for _ in 0..2 {

@@ -107,6 +107,31 @@ impl<const N: usize> Index<N> {
         (inner.size, inner.steps)
     }
 
+    /// The number of the output's elements.
+    pub(crate) fn count(&self) -> usize {
+        self.dims.iter().map(|dim| dim.size).product()
+    }
+
+    /// From the first to the last of each operand's elements; steps lead forwards.
+    pub(crate) fn extents(&self) -> [usize; N] {
+        let reach = |k: usize| self.dims.iter().map(|dim| (dim.size - 1) * dim.steps[k] as usize).sum::<usize>();
+        std::array::from_fn(|k| reach(k) + 1)
+    }
+
+    /// Two halves along the outermost dimension, and how far it is in the operands from the first to the second. The
+    /// first has a number of rows that makes the second begin at whole vectors, where there are enough. `None` of a
+    /// single element.
+    pub(crate) fn halves(&self) -> Option<(Index<N>, Index<N>, [usize; N])> {
+        const WHOLE: usize = 128;
+        let Dim { size, steps } = self.dims[0];
+        let low = if size >= 2 * WHOLE { size / 2 / WHOLE * WHOLE } else { size / 2 };
+        let part = |size: usize| {
+            let dims = std::iter::once((size, steps)).chain(self.dims[1..].iter().map(|dim| (dim.size, dim.steps)));
+            Index::new(dims.collect::<SmallVec<[_; 6]>>().into_iter())
+        };
+        (low > 0).then(|| (part(low), part(size - low), steps.map(|step| low * step as usize)))
+    }
+
     /// The same in pieces of `width` elements of the innermost dimension. Operands with step 1 there move in pieces,
     /// too; the others in elements, as before. `None` if sizes or steps are no multiples.
     pub(crate) fn in_vectors(&self, width: usize) -> Option<Index<N>> {
@@ -306,6 +331,24 @@ mod tests {
         let vectors = index(&[3, 8], &[3, 1]).in_vectors(4).unwrap();
         assert_eq!(walk(&vectors, 6), [[0, 0], [1, 0], [2, 1], [3, 1], [4, 2], [5, 2]]);
         assert!(index(&[3, 6], &[3, 1]).in_vectors(4).is_none());
+    }
+
+    #[test]
+    fn halves_are_the_whole() {
+        let index = |a: &[usize], b: &[usize]| Index::broadcast([&Shape::from(a), &Shape::from(b)], 8).unwrap().1;
+        for index in [index(&[5, 3, 8], &[3, 1]), index(&[600, 3], &[1, 3]), index(&[2, 3], &[2, 1]), index(&[3], &[])]
+        {
+            let (low, high, steps) = index.halves().unwrap();
+            assert_eq!(low.count() + high.count(), index.count());
+            let shifted = |at: &[u32; 2]| std::array::from_fn(|k| at[k] + steps[k] as u32);
+            let both = [walk(&low, low.count()), walk(&high, high.count()).iter().map(shifted).collect()].concat();
+            let whole = walk(&index, index.count());
+            assert_eq!(both, whole);
+            for k in 0..2 {
+                assert_eq!(index.extents()[k], whole.iter().map(|at| at[k] as usize + 1).max().unwrap());
+            }
+        }
+        assert!(index(&[1, 1], &[]).halves().is_none());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod counters;
 mod device;
 mod element_wise;
 mod family;
+mod fault;
 mod index;
 mod matmul;
 mod memory;
@@ -28,6 +29,7 @@ mod training;
 mod transfer;
 mod variants;
 pub mod wgsl;
+mod windows;
 
 pub use adapter::AdapterInfo;
 pub use device::{GpuDevice, Groups};

@@ -4,18 +4,26 @@
 //! gone while work that reads it is still under way. Only uploads overtake what is recorded and not yet submitted: they
 //! take buffers that the open batch does not touch.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use kernlink::error::{Error, Result};
 use kernlink::tensor::DeviceMemory;
+use rustc_hash::FxHashMap;
 
 use crate::counters::Counter;
-use crate::device::{Gpu, lock, now};
+use crate::device::{Gpu, lock};
+use crate::fault::caught;
 
 /// The smallest buffer, in bytes.
 const SMALLEST: u64 = 256;
+
+/// So many bytes may lie unused at least.
+const KEPT: u64 = 64 << 20;
+
+/// So many times as much as was ever in use at once may lie unused, for runs with tensors of other sizes.
+const KEPT_TIMES: u64 = 2;
 
 /// A wgpu buffer with what tells it from others.
 pub(crate) struct Buffer {
@@ -25,13 +33,38 @@ pub(crate) struct Buffer {
     pub(crate) last_batch: AtomicU64,
 }
 
-/// The memory of a tensor.
+/// The memory of a tensor, or a part of it.
 pub(crate) struct GpuMemory {
     gpu: Weak<Gpu>,
     /// Taken when the memory is given back.
     buffer: Option<Arc<Buffer>>,
     device: Arc<str>,
     bytes: usize,
+    /// Where it begins in the buffer.
+    offset: usize,
+    /// That of which it is a part, which gives the buffer back.
+    whole: Option<Arc<dyn DeviceMemory>>,
+}
+
+/// What a shader is bound to.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound<'a> {
+    pub(crate) buffer: &'a Arc<Buffer>,
+    /// The first byte and the number of bytes, if it is not all.
+    pub(crate) part: Option<[u64; 2]>,
+}
+
+impl Bound<'_> {
+    pub(crate) fn resource(&self) -> wgpu::BindingResource<'_> {
+        match self.part {
+            None => self.buffer.buffer.as_entire_binding(),
+            Some([offset, size]) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &self.buffer.buffer,
+                offset,
+                size: wgpu::BufferSize::new(size),
+            }),
+        }
+    }
 }
 
 impl GpuMemory {
@@ -42,6 +75,29 @@ impl GpuMemory {
 
     pub(crate) fn buffer(&self) -> &Arc<Buffer> {
         self.buffer.as_ref().expect("the buffer is there until the memory is dropped")
+    }
+
+    /// Where it begins in the buffer.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset as u64
+    }
+
+    /// Some bytes of `whole`, which is this memory.
+    pub(crate) fn part(&self, whole: &Arc<dyn DeviceMemory>, first: usize, bytes: usize) -> GpuMemory {
+        GpuMemory {
+            gpu: self.gpu.clone(),
+            buffer: self.buffer.clone(),
+            device: self.device.clone(),
+            bytes,
+            offset: self.offset + first,
+            whole: Some(whole.clone()),
+        }
+    }
+
+    /// What shaders are bound to: whole vectors, which buffers hold.
+    pub(crate) fn bound(&self) -> Bound<'_> {
+        let size = self.bytes.next_multiple_of(16) as u64;
+        Bound { buffer: self.buffer(), part: self.whole.as_ref().map(|_| [self.offset(), size]) }
     }
 }
 
@@ -57,17 +113,70 @@ impl DeviceMemory for GpuMemory {
 
 impl Drop for GpuMemory {
     fn drop(&mut self) {
+        if self.whole.is_some() {
+            return;
+        }
         if let (Some(gpu), Some(buffer)) = (self.gpu.upgrade(), self.buffer.take()) {
-            lock(&gpu.pool.free).entry(buffer.buffer.size()).or_default().push(buffer);
+            gpu.pool.give_back(buffer);
         }
     }
 }
 
-/// The buffers that nothing uses, by size.
+/// The buffers that nothing uses.
 #[derive(Default)]
 pub(crate) struct Pool {
-    free: Mutex<HashMap<u64, Vec<Arc<Buffer>>>>,
+    free: Mutex<Free>,
     next_id: AtomicU64,
+}
+
+/// By size, and in it by age: the oldest is taken first, so that a run takes those that the run before it took, and finds
+/// its bind groups made.
+#[derive(Default)]
+struct Free {
+    by_size: FxHashMap<u64, BTreeMap<u64, Arc<Buffer>>>,
+    /// The bytes that lie here, those that do not, and the most that ever did not.
+    unused: u64,
+    used: u64,
+    most_used: u64,
+}
+
+impl Free {
+    /// A buffer of a size that the batch `open`, if it is given, does not touch.
+    fn take(&mut self, size: u64, open: Option<u64>) -> Option<Arc<Buffer>> {
+        let buffers = self.by_size.get_mut(&size)?;
+        let untouched = |buffer: &Buffer| open.is_none_or(|open| buffer.last_batch.load(Ordering::Relaxed) < open);
+        let id = buffers.iter().find(|(_, buffer)| untouched(buffer)).map(|(&id, _)| id)?;
+        let buffer = buffers.remove(&id)?;
+        self.unused -= size;
+        self.use_more(size);
+        Some(buffer)
+    }
+
+    fn use_more(&mut self, bytes: u64) {
+        self.used += bytes;
+        self.most_used = self.most_used.max(self.used);
+    }
+
+    /// Gives buffers back to the driver, those first that were used longest ago, until at most `most` bytes lie unused; not
+    /// those that the batch `open` touches.
+    fn shrink(&mut self, most: u64, open: u64) {
+        if self.unused <= most {
+            return;
+        }
+        let age = |buffer: &Arc<Buffer>| (buffer.last_batch.load(Ordering::Relaxed), buffer.id, buffer.buffer.size());
+        let mut ages: Vec<_> = self.by_size.values().flat_map(BTreeMap::values).map(age).collect();
+        ages.sort_unstable();
+        for (_, id, size) in ages.into_iter().take_while(|&(batch, ..)| batch < open) {
+            if self.unused <= most {
+                break;
+            }
+            if let Some(buffer) = self.by_size.get_mut(&size).and_then(|buffers| buffers.remove(&id)) {
+                // Bind groups that are kept would hold the memory otherwise.
+                buffer.buffer.destroy();
+                self.unused -= size;
+            }
+        }
+    }
 }
 
 /// The class of a size: a quarter of a power of two.
@@ -84,70 +193,74 @@ impl Pool {
     /// RESOURCE_EXHAUSTED if the device has no such memory.
     pub(crate) fn allocate(&self, gpu: &Arc<Gpu>, bytes: usize, for_upload: bool) -> Result<GpuMemory> {
         let size = self.size(gpu, bytes)?;
-        let found = {
-            let mut free = lock(&self.free);
-            let buffers = free.entry(size).or_default();
-            if for_upload {
-                let open = gpu.open_batch.load(Ordering::Acquire);
-                let position = buffers.iter().rposition(|buffer| buffer.last_batch.load(Ordering::Relaxed) < open);
-                position.map(|position| buffers.swap_remove(position))
-            } else {
-                buffers.pop()
-            }
-        };
+        let open = for_upload.then(|| gpu.open_batch.load(Ordering::Acquire));
+        let found = lock(&self.free).take(size, open);
         let buffer = match found {
             Some(buffer) => buffer,
-            None => self.create(gpu, size).or_else(|_| {
-                // What lies unused in other sizes may be enough.
-                gpu.settle()?;
-                self.clear();
-                gpu.settle()?;
-                self.create(gpu, size)
-            })?,
+            None => {
+                let made = self.create(gpu, size).or_else(|_| {
+                    // What lies unused in other sizes may be enough.
+                    gpu.trim()?;
+                    self.create(gpu, size)
+                })?;
+                let mut free = lock(&self.free);
+                free.use_more(size);
+                let most = (free.most_used * KEPT_TIMES).max(KEPT);
+                free.shrink(most, gpu.open_batch.load(Ordering::Acquire));
+                made
+            }
         };
-        Ok(GpuMemory { gpu: Arc::downgrade(gpu), buffer: Some(buffer), device: gpu.name.clone(), bytes })
+        let gpu_of = Arc::downgrade(gpu);
+        Ok(GpuMemory { gpu: gpu_of, buffer: Some(buffer), device: gpu.name.clone(), bytes, offset: 0, whole: None })
     }
 
     fn size(&self, gpu: &Gpu, bytes: usize) -> Result<u64> {
-        let limits = gpu.device.limits();
-        let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size) & !3;
-        let wanted = bytes as u64;
-        if wanted > most {
+        let limits = gpu.limits;
+        if bytes > limits.buffer {
             return Err(Error::resource_exhausted(format!(
-                "a tensor of {wanted} bytes is more than {} binds at once: {most}",
-                gpu.info.name
+                "a tensor of {bytes} bytes is more than {} holds in one buffer: {}",
+                gpu.info.name, limits.buffer
             )));
         }
-        Ok(class(wanted).min(most))
+        // What can be bound at once is bound with the whole buffer.
+        let most = if bytes <= limits.binding { limits.binding } else { limits.buffer };
+        Ok(class(bytes as u64).min(most as u64))
     }
 
     fn create(&self, gpu: &Gpu, size: u64) -> Result<Arc<Buffer>> {
-        let out_of_memory = gpu.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        let descriptor = wgpu::BufferDescriptor {
             label: None,
             size,
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
-        });
-        if now(out_of_memory.pop()).is_some() {
-            let message = format!("{} has no {size} bytes left for a tensor", gpu.info.name);
-            return Err(Error::resource_exhausted(message));
-        }
+        };
+        let buffer = caught(&gpu.device, || gpu.device.create_buffer(&descriptor)).map_err(|error| match error {
+            wgpu::Error::OutOfMemory { .. } => {
+                Error::resource_exhausted(format!("{} has no {size} bytes left for a tensor", gpu.info.name))
+            }
+            error => gpu.refused(&error),
+        })?;
         gpu.counters.add(Counter::Buffers);
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         Ok(Arc::new(Buffer { buffer, id, last_batch: AtomicU64::new(0) }))
     }
 
-    /// Gives what is unused back to the driver.
-    fn clear(&self) {
-        lock(&self.free).clear();
+    fn give_back(&self, buffer: Arc<Buffer>) {
+        let (size, mut free) = (buffer.buffer.size(), lock(&self.free));
+        free.used -= size;
+        free.unused += size;
+        free.by_size.entry(size).or_default().insert(buffer.id, buffer);
+    }
+
+    /// Gives all that is unused back to the driver. No batch may be open.
+    pub(crate) fn clear(&self) {
+        lock(&self.free).shrink(0, u64::MAX);
     }
 
     /// The number and the bytes of the buffers that nothing uses.
     pub(crate) fn unused(&self) -> (usize, u64) {
         let free = lock(&self.free);
-        let buffers = free.values().flatten();
-        buffers.fold((0, 0), |(count, bytes), buffer| (count + 1, bytes + buffer.buffer.size()))
+        (free.by_size.values().map(BTreeMap::len).sum(), free.unused)
     }
 }
 

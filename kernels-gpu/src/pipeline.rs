@@ -7,7 +7,8 @@ use kernlink::error::{Error, Result};
 use smallvec::SmallVec;
 
 use crate::counters::Counter;
-use crate::device::{Gpu, lock, now};
+use crate::device::{Gpu, lock};
+use crate::fault::caught;
 use crate::shader::{Access, Program};
 
 /// A compiled shader.
@@ -20,7 +21,7 @@ pub(crate) struct Pipeline {
     pub(crate) words: u32,
     pub(crate) workgroup: u32,
     pub(crate) label: String,
-    pub(crate) is_refusing: bool,
+    pub(crate) refusal: Option<u32>,
 }
 
 /// A layout of bind groups, and what tells it from others.
@@ -87,7 +88,18 @@ impl Pipelines {
                 limits.max_immediate_size
             )));
         }
-        let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let made = caught(&gpu.device, || self.make(gpu, program));
+        made.map_err(|error| match error {
+            wgpu::Error::Validation { .. } => {
+                Error::invalid_argument(format!("shader `{label}`: {error}\nin\n{}", numbered(&program.text)))
+            }
+            // The driver's own compiler, or its memory.
+            error => gpu.refused(&error).append(format!("\n  in the shader `{label}`")),
+        })
+    }
+
+    fn make(&self, gpu: &Gpu, program: &Program) -> Pipeline {
+        let label = &program.label;
         let descriptor = wgpu::ShaderModuleDescriptor {
             label: Some(label),
             source: wgpu::ShaderSource::Wgsl((&*program.text).into()),
@@ -117,10 +129,7 @@ impl Pipelines {
             cache: None,
         });
         gpu.counters.add(Counter::Pipelines);
-        if let Some(error) = now(scope.pop()) {
-            return Err(Error::invalid_argument(format!("shader `{label}`: {error}\nin\n{}", numbered(&program.text))));
-        }
-        Ok(Pipeline {
+        Pipeline {
             compute,
             layout,
             layout_id,
@@ -128,8 +137,8 @@ impl Pipelines {
             words: program.words,
             workgroup: program.workgroup,
             label: label.clone(),
-            is_refusing: program.is_refusing,
-        })
+            refusal: program.refusal,
+        }
     }
 }
 

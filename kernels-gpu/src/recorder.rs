@@ -1,17 +1,19 @@
 //! What is recorded and not yet submitted: one command encoder with one open pass.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use kernlink::error::{Error, Result};
 use kernlink::step::{TracedNode, traced_node};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::counters::Counter;
-use crate::device::{Gpu, now};
-use crate::memory::Buffer;
+use crate::device::Gpu;
+use crate::fault::caught;
+use crate::memory::{Bound, Buffer};
 use crate::pipeline::Pipeline;
+use crate::refusal::{Copied, Refusing};
 use crate::shader::Access;
 use crate::timing::Timed;
 
@@ -22,7 +24,7 @@ pub(crate) const LARGEST_BATCH: u32 = 64;
 /// How many bind groups are kept.
 const KEPT_BIND_GROUPS: usize = 8192;
 
-/// The layout and the buffers of a bind group.
+/// The layout and the buffers of a bind group; behind a buffer that is bound in part, which part.
 type GroupKey = (u32, SmallVec<[u64; 8]>);
 
 pub(crate) struct Recorder {
@@ -31,9 +33,8 @@ pub(crate) struct Recorder {
     encoder: Option<wgpu::CommandEncoder>,
     dispatches: u32,
     limit: u32,
-    /// Whether there are dispatches that may have refused elements, of which nobody has read.
-    may_refuse: bool,
-    bind_groups: HashMap<GroupKey, wgpu::BindGroup>,
+    pub(crate) refusing: Refusing,
+    bind_groups: FxHashMap<GroupKey, wgpu::BindGroup>,
     /// The shaders of the batch, for errors.
     recorded: Vec<Arc<Pipeline>>,
     timed: Option<Timed>,
@@ -46,8 +47,8 @@ impl Default for Recorder {
             encoder: None,
             dispatches: 0,
             limit: FIRST_BATCH,
-            may_refuse: false,
-            bind_groups: HashMap::new(),
+            refusing: Refusing::default(),
+            bind_groups: FxHashMap::default(),
             recorded: Vec::new(),
             timed: None,
         }
@@ -60,7 +61,7 @@ impl Recorder {
         &mut self,
         gpu: &Gpu,
         pipeline: &Arc<Pipeline>,
-        buffers: &[&Arc<Buffer>],
+        buffers: &[Bound<'_>],
         params: &[u32],
         groups: [u32; 3],
     ) -> Result<()> {
@@ -75,7 +76,7 @@ impl Recorder {
             )));
         }
         let is_written = |(index, access): (usize, &Access)| {
-            let shared = buffers.iter().filter(|buffer| buffer.id == buffers[index].id).count() > 1;
+            let shared = buffers.iter().filter(|bound| bound.buffer.id == buffers[index].buffer.id).count() > 1;
             *access == Access::Write && shared
         };
         if pipeline.accesses.iter().enumerate().any(is_written) {
@@ -84,9 +85,12 @@ impl Recorder {
         }
         let batch = gpu.open_batch.load(Ordering::Relaxed);
         let mut key: GroupKey = (pipeline.layout_id, SmallVec::new());
-        for buffer in buffers {
-            buffer.last_batch.store(batch, Ordering::Relaxed);
-            key.1.push(buffer.id);
+        for bound in buffers {
+            bound.buffer.last_batch.store(batch, Ordering::Relaxed);
+            key.1.push(bound.buffer.id);
+            if let Some(part) = bound.part {
+                key.1.extend([u64::MAX, part[0], part[1]]);
+            }
         }
         let group = match self.bind_groups.get(&key) {
             Some(group) => group.clone(),
@@ -96,9 +100,9 @@ impl Recorder {
                 }
                 let bound = buffers.iter().enumerate();
                 let entries: SmallVec<[_; 8]> = bound
-                    .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                    .map(|(binding, bound)| wgpu::BindGroupEntry {
                         binding: binding as u32,
-                        resource: buffer.buffer.as_entire_binding(),
+                        resource: bound.resource(),
                     })
                     .collect();
                 let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &pipeline.layout, entries: &entries };
@@ -113,7 +117,6 @@ impl Recorder {
         if let Some(node) = traced {
             self.begin_timed_pass(gpu, node);
         }
-        self.may_refuse |= pipeline.is_refusing;
         let pass = self.pass(gpu);
         pass.set_pipeline(&pipeline.compute);
         pass.set_bind_group(0, &group, &[]);
@@ -131,6 +134,11 @@ impl Recorder {
             self.submit(gpu)?;
         }
         Ok(())
+    }
+
+    /// Lets go of what is kept for buffers.
+    pub(crate) fn forget_bind_groups(&mut self) {
+        self.bind_groups.clear();
     }
 
     /// Opens a pass with timestamps at its ends.
@@ -156,33 +164,27 @@ impl Recorder {
         self.pass.as_mut().expect("made above")
     }
 
-    /// Records a copy out of a tensor's buffer.
-    pub(crate) fn copy_out(&mut self, gpu: &Gpu, from: &Buffer, to: &wgpu::Buffer, bytes: u64) {
+    /// Records a copy out of a tensor's buffer, from a byte on.
+    pub(crate) fn copy_out(&mut self, gpu: &Gpu, from: (&Buffer, u64), to: (&wgpu::Buffer, u64), bytes: u64) {
         self.pass = None;
-        from.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.encoder(gpu).copy_buffer_to_buffer(&from.buffer, 0, to, 0, bytes);
+        from.0.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.encoder(gpu).copy_buffer_to_buffer(&from.0.buffer, from.1, to.0, to.1, bytes);
     }
 
-    /// Whether something may have refused elements since the last [`Recorder::copy_refusals`].
-    pub(crate) fn may_refuse(&self) -> bool {
-        self.may_refuse
-    }
-
-    /// Records a copy of the word of refusals, and clears it, unless nothing can have been refused.
-    pub(crate) fn copy_refusals(&mut self, gpu: &Gpu, to: &wgpu::Buffer, at: u64) -> bool {
-        let may_refuse = std::mem::take(&mut self.may_refuse);
-        let Some(word) = gpu.refusals.buffer().filter(|_| may_refuse) else { return false };
+    /// Records a copy of the words of refusals, and clears them, unless nothing can have been refused.
+    pub(crate) fn copy_refusals(&mut self, gpu: &Arc<Gpu>, to: &wgpu::Buffer, at: u64) -> Option<Copied> {
+        let words = gpu.refusals.buffer().filter(|_| self.refusing.is_any())?;
         self.pass = None;
         let encoder = self.encoder(gpu);
-        encoder.copy_buffer_to_buffer(&word.buffer, 0, to, at, 4);
-        encoder.clear_buffer(&word.buffer, 0, Some(4));
-        true
+        encoder.copy_buffer_to_buffer(&words.buffer, 0, to, at, Copied::BYTES);
+        encoder.clear_buffer(&words.buffer, 0, Some(Copied::BYTES));
+        Some(self.refusing.copied(gpu))
     }
 
-    /// Records a copy between tensors' buffers.
-    pub(crate) fn copy(&mut self, gpu: &Gpu, from: &Buffer, to: &Buffer, bytes: u64) {
-        to.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.copy_out(gpu, from, &to.buffer, bytes);
+    /// Records a copy between tensors' buffers, from a byte of each on.
+    pub(crate) fn copy(&mut self, gpu: &Gpu, from: (&Buffer, u64), to: (&Buffer, u64), bytes: u64) {
+        to.0.last_batch.store(gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.copy_out(gpu, from, (&to.0.buffer, to.1), bytes);
     }
 
     /// Hands what is recorded to the device.
@@ -193,23 +195,21 @@ impl Recorder {
         self.pass = None;
         self.dispatches = 0;
         self.limit = (self.limit * 2).min(LARGEST_BATCH);
-        let recorded = std::mem::take(&mut self.recorded);
         let Some(mut encoder) = self.encoder.take() else { return Ok(()) };
         let resolved = self.timed.take().map(|timed| timed.resolve(gpu, &mut encoder));
-        let validation = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let memory = gpu.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        gpu.queue.submit([encoder.finish()]);
+        let submitted = caught(&gpu.device, || gpu.queue.submit([encoder.finish()]));
         gpu.open_batch.fetch_add(1, Ordering::AcqRel);
+        gpu.uploaded.store(0, Ordering::Relaxed);
         gpu.counters.add(Counter::Submissions);
-        let errors = [now(memory.pop()), now(validation.pop())];
-        if let Some(error) = errors.into_iter().flatten().next() {
-            let shaders = recorded.iter().map(|pipeline| pipeline.label.as_str()).collect::<Vec<_>>().join(", ");
-            return Err(gpu.refused(&error).append(format!("\n  in a batch of the shaders {shaders}")));
-        }
-        if let Some(resolved) = resolved {
+        let refused = submitted.err().map(|error| {
+            let shaders = self.recorded.iter().map(|pipeline| pipeline.label.as_str()).collect::<Vec<_>>().join(", ");
+            gpu.refused(&error).append(format!("\n  in a batch of the shaders {shaders}"))
+        });
+        self.recorded.clear();
+        if let Some(resolved) = resolved.filter(|_| refused.is_none()) {
             gpu.timing.add(resolved);
         }
-        Ok(())
+        refused.map_or(Ok(()), Err)
     }
 
     /// [`Recorder::submit`] after which the device is waited for, so that the next batch is a small one.

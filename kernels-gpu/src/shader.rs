@@ -88,8 +88,8 @@ pub struct Program {
     pub(crate) workgroup: u32,
     /// Whether accesses out of bounds are caught, at a price.
     pub(crate) is_checked: bool,
-    /// Whether it may leave an error in the device's word of refusals.
-    pub(crate) is_refusing: bool,
+    /// The word of its parameters with which it leaves an error, if it may leave one; see [`crate::refusal`].
+    pub(crate) refusal: Option<u32>,
 }
 
 impl Program {
@@ -106,7 +106,7 @@ impl Program {
             has_f16: false,
             is_checked: false,
             is_body_first: false,
-            is_refusing: false,
+            refusal: None,
         }
     }
 
@@ -134,7 +134,7 @@ pub struct ProgramBuilder {
     has_f16: bool,
     is_checked: bool,
     is_body_first: bool,
-    is_refusing: bool,
+    refusal: Option<u32>,
 }
 
 impl ProgramBuilder {
@@ -230,9 +230,10 @@ impl ProgramBuilder {
         self
     }
 
-    /// Says that the shader may leave an error in the device's word of refusals.
+    /// Says that the parameter declared last is that with which the shader leaves an error in the device's words of
+    /// refusals.
     pub(crate) fn refusing(mut self) -> ProgramBuilder {
-        self.is_refusing = true;
+        self.refusal = self.words.checked_sub(1);
         self
     }
 
@@ -274,8 +275,9 @@ impl ProgramBuilder {
         if !self.is_body_first {
             text += body;
         }
-        let ProgramBuilder { label, accesses, workgroup, is_checked, is_refusing, .. } = self;
-        Program { label, text, accesses, words, workgroup, is_checked, is_refusing }
+        let ProgramBuilder { label, accesses, workgroup, is_checked, .. } = self;
+        let refusal = self.refusal.map(|word| word + u32::from(counted));
+        Program { label, text, accesses, words, workgroup, is_checked, refusal }
     }
 }
 

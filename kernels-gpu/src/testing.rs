@@ -20,6 +20,12 @@ impl std::ops::Deref for Opened {
     }
 }
 
+/// A device that binds at most so many bytes at once.
+pub(crate) fn limited(bytes: usize) -> Opened {
+    let Opened { device, _guard } = device();
+    Opened { device: device.with_binding_limit(bytes), _guard }
+}
+
 /// A device on the adapter that `KERNLINK_GPU` names, or else on a software one.
 pub(crate) fn device() -> Opened {
     let guard = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);

@@ -113,7 +113,7 @@ fn resolve(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, set: &wgpu::QuerySet, 
 /// The timestamps of each pass, when all work is done.
 fn read(gpu: &Gpu, stamps: &wgpu::Buffer) -> Option<Vec<[u64; 2]>> {
     stamps.map_async(wgpu::MapMode::Read, .., drop);
-    gpu.device.poll(wgpu::PollType::wait_indefinitely()).ok()?;
+    gpu.faults.settle(&gpu.device).ok()?;
     let view = stamps.get_mapped_range(..).ok()?;
     let stamp = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
     Some(view.chunks_exact(16).map(|pair| [stamp(&pair[..8]), stamp(&pair[8..])]).collect())
@@ -133,7 +133,7 @@ fn calibrate(gpu: &Gpu) -> Option<(u64, Instant)> {
             let commands = encoder.finish();
             let before = Instant::now();
             gpu.queue.submit([commands]);
-            gpu.device.poll(wgpu::PollType::wait_indefinitely()).ok()?;
+            gpu.faults.settle(&gpu.device).ok()?;
             let took = before.elapsed();
             Some((took, read(gpu, &stamps)?.first()?[1], before + took / 2))
         };

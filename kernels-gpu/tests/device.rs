@@ -90,9 +90,9 @@ fn an_invalid_shader_is_named_with_its_line() {
 }
 
 #[test]
-fn what_is_larger_than_a_binding_is_refused() {
+fn what_is_larger_than_a_buffer_is_refused() {
     let gpu = device();
-    let most = gpu.limits().max_storage_buffer_binding_size as usize;
+    let most = gpu.limits().max_buffer_size as usize;
     let error = gpu.allocate(DataType::Float, [most / 4 + 1]).unwrap_err();
     assert_eq!(error.code(), kernlink::Code::ResourceExhausted);
 }

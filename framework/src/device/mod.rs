@@ -90,6 +90,19 @@ pub trait Device: Any + Send + Sync {
         Ok(())
     }
 
+    /// Begins with what the device was given and has put off, so that it does not wait for more.
+    ///
+    /// # Errors
+    /// What is met in doing so.
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The step ends, of which all kernels have run: gives the errors of its work on the device that no kernel was told of.
+    fn end_step(&self, _step: &Step) -> BoxFuture<'static, Result<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// What the device has made and done so far, by name; nothing if it does not count.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -322,7 +322,8 @@ impl Shared {
             }
             step::block_on_unchecked(step.all_idle());
         }
-        let result = step.end(result);
+        let flushed = plan.devices.iter().try_for_each(|device| device.flush());
+        let result = step.end(result.and_then(|fetched| flushed.map(|()| fetched)), plan.devices.iter().map(|d| &**d));
         drop((on_close, on_cancel));
         let time = step.start().elapsed();
         if options.trace {

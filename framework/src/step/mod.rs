@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 
 use deferred::Deferred;
 
+use crate::device::Device;
 use crate::error::{Code, Error, Result};
 use crate::resource::ResourceManager;
 use crate::tensor::Tensor;
@@ -218,9 +219,13 @@ impl Step {
         lock(&self.tensor_store).insert(name.to_owned(), (tensor, handle.to_owned()));
     }
 
-    /// Ends the step, of which nothing runs any more but what was deferred: waits for that, and gives what was stored to
-    /// the session if all went well.
-    pub(crate) fn end<T>(&self, mut result: Result<T>) -> Result<T> {
+    /// Ends the step, of which nothing runs any more but what was deferred: waits for that, asks the devices what they have
+    /// met, and gives what was stored to the session if all went well.
+    pub(crate) fn end<'d, T>(
+        &self,
+        mut result: Result<T>,
+        devices: impl IntoIterator<Item = &'d dyn Device>,
+    ) -> Result<T> {
         if self.deferred.is_any() {
             if let Err(error) = &result {
                 self.cancellation.cancel(error.clone());
@@ -228,6 +233,14 @@ impl Step {
             block_on_unchecked(self.deferred.all_done());
         }
         result = result.and_then(|value| self.deferred.check().map(|()| value));
+        for device in devices.into_iter().filter(|device| device.has_own_memory()) {
+            let met = block_on_unchecked(device.end_step(self));
+            let was_ended = matches!(&result, Err(e) if matches!(e.code(), Code::Cancelled | Code::DeadlineExceeded));
+            // Whatever else went wrong came of it.
+            if let (Err(error), false) = (met, was_ended) {
+                result = Err(error);
+            }
+        }
         if result.is_ok() {
             for (_, (tensor, handle)) in lock(&self.tensor_store).drain() {
                 self.session.add_tensor(&handle, tensor);

@@ -11,9 +11,10 @@ use super::integers::{ensure_single, vector_or_scalar};
 use super::mover::Mover;
 use super::unit::{Unit, pattern};
 use super::variant::Variant;
-use crate::device::Groups;
+use crate::device::{Groups, counted};
 use crate::shader::{Entry, Program, Scalar};
 use crate::transfer::device_bytes;
+use crate::windows::{whole, written};
 
 /// Vectors of 16 bytes that hold a tensor: memory goes on to a whole one.
 fn vectors(tensor: &Tensor) -> Groups {
@@ -22,7 +23,9 @@ fn vectors(tensor: &Tensor) -> Groups {
 
 /// Sets all elements to a value of which these are the bytes; see [`pattern`].
 pub(super) fn fill(on: &Mover<'_>, target: &Tensor, bytes: [u32; 2]) -> Result<()> {
-    on.run(Variant::Fill, &[target], &bytes, vectors(target))
+    on.gpu.in_windows(target.num_elements(), &[written(target)], |_, tensors| {
+        on.run(Variant::Fill, tensors, &bytes, vectors(tensors[0]))
+    })
 }
 
 pub(super) fn program() -> Program {
@@ -49,7 +52,9 @@ pub(super) fn spread_program() -> Program {
 /// Sets all elements to the one of `value`, which is on the device.
 pub(super) fn fill_with(on: &Mover<'_>, target: &Tensor, value: &Tensor) -> Result<()> {
     let bytes = Unit::of(value.dtype())?.bytes() as u32;
-    on.run(Variant::Spread, &[value, target], &[bytes], vectors(target))
+    on.gpu.in_windows(target.num_elements(), &[whole(value), written(target)], |_, tensors| {
+        on.run(Variant::Spread, tensors, &[bytes], vectors(tensors[1]))
+    })
 }
 
 pub(super) fn fill_shape(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -83,10 +88,10 @@ pub(super) fn ones_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Res
 
 pub(super) const PROGRESSIONS: [Scalar; 3] = [Scalar::F32, Scalar::F16, Scalar::I64];
 
-/// The program of `start + i * delta`. Halves are joined without a sign: naga extends that of a `u32` which becomes an
+/// The program of `start + i * delta` for each `i` from `first` on. Halves are joined without a sign: naga extends that of a `u32` which becomes an
 /// `i64`.
 pub(super) fn range_program(scalar: Scalar) -> Program {
-    let program = Program::builder(format!("range of {scalar:?}")).write("y", scalar);
+    let program = Program::builder(format!("range of {scalar:?}")).write("y", scalar).param("first", "u32");
     if scalar == Scalar::I64 {
         return program
             .param("start", "u32")
@@ -96,15 +101,14 @@ pub(super) fn range_program(scalar: Scalar) -> Program {
             .build(
                 Entry::Elements,
                 "fn whole(low: u32, high: u32) -> i64 {\n    return i64((u64(high) << 32u) | u64(low));\n}\n\
-                 fn element(i: u32) {\n    y[i] = whole(params.start, params.start_high) + i64(i) * \
+                 fn element(i: u32) {\n    y[i] = whole(params.start, params.start_high) + i64(params.first + i) * \
                  whole(params.delta, params.delta_high);\n}\n",
             );
     }
-    program
-        .alias("T", scalar)
-        .param("start", "f32")
-        .param("delta", "f32")
-        .build(Entry::Elements, "fn element(i: u32) {\n    y[i] = T(params.start) + T(f32(i)) * T(params.delta);\n}\n")
+    program.alias("T", scalar).param("start", "f32").param("delta", "f32").build(
+        Entry::Elements,
+        "fn element(i: u32) {\n    y[i] = T(params.start) + T(f32(params.first + i)) * T(params.delta);\n}\n",
+    )
 }
 
 /// How many numbers a sequence has, and what to begin with and add as parameters.
@@ -166,6 +170,10 @@ pub(super) fn range(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<
     let (count, params) = progression(ctx)?;
     let output = on.output(ctx, 0, [count as usize])?;
     let variant = Variant::Range(crate::family::scalar_of(output.dtype())?);
-    on.run(variant, &[&output], &params, Groups::Elements(count as usize))?;
+    on.gpu.in_windows(count as usize, &[written(&output)], |range, tensors| {
+        counted(range.end)?;
+        let params = [&[range.start as u32], &params[..]].concat();
+        on.run(variant, tensors, &params, Groups::Elements(range.len()))
+    })?;
     ctx.set_output_at(0, output)
 }

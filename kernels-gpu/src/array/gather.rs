@@ -1,5 +1,7 @@
 //! Rows by index: Gather, GatherV2, GatherNd, ResourceGather, ResourceGatherNd.
 
+use std::ops::Range;
+
 use kernlink::error::Result;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
@@ -10,16 +12,17 @@ use super::integers::{axis, checked_shape, scalar};
 use super::mover::Mover;
 use super::unit::{Unit, word};
 use super::variant::Variant;
-use crate::device::Groups;
+use crate::device::{Groups, counted};
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program};
-use crate::training::place::read;
+use crate::training::place;
+use crate::windows::{read, read_if, whole, written};
 
-/// The program that gathers along an axis.
+/// The program that gathers along an axis, from `height` rows of each block from row `top` on.
 pub(super) fn program(unit: Unit, index: Index) -> Program {
     let mut program = unit.declare(Program::builder(format!("gather of {unit:?} by {index:?} indices")));
     program = unit.write(index.read(unit.read(program, "x")), "y");
-    for name in ["inner", "picked", "outer", "size"] {
+    for name in ["inner", "picked", "outer", "size", "top", "height"] {
         program = program.param(name, "u32");
     }
     refusal::declare(program).declare(refusal::FUNCTION).build(Entry::Elements, include_str!("gather.wgsl"))
@@ -78,9 +81,26 @@ fn gather(
     }
     let (unit, times) = Unit::of(params.dtype())?.widest(|times| inner.is_multiple_of(times));
     let variant = Variant::Gather(unit, Index::of(indices.dtype())?);
-    let sizes = [inner / times, picked, outer, size].map(word);
-    let groups = Groups::Elements(output.num_elements() / times);
-    on.run_refusing(refusal, variant, &[params, indices, &output], &sizes, groups)?;
+    let batches = product(&params.shape()[..batch_dims]);
+    let record = |tensors: &[&Tensor], outer: usize, rows: Range<usize>| {
+        let mut sizes = [inner / times, picked, outer, size].map(word).to_vec();
+        sizes.extend([counted(rows.start)?, counted(rows.len())?]);
+        let groups = Groups::Elements(tensors[2].num_elements() / times);
+        on.run_refusing(refusal, variant, tensors, &sizes, groups)
+    };
+    if batches * outer > 1 {
+        let units = if batches > 1 { batches } else { outer };
+        let parts = [read(params), read_if(batches > 1, indices), written(&output)];
+        on.gpu.in_windows(units, &parts, |blocks, tensors| {
+            record(tensors, if batches > 1 { outer } else { blocks.len() }, 0..size)
+        })?;
+    } else {
+        on.gpu.in_windows(picked, &[read(indices), written(&output)], |_, picks| {
+            on.gpu.in_windows(size, &[read(params), whole(picks[0]), whole(picks[1])], |rows, tensors| {
+                record(tensors, 1, rows)
+            })
+        })?;
+    }
     Ok(output)
 }
 
@@ -121,7 +141,7 @@ pub(super) fn gather_resource(
     ctx: &mut RawContext<'_>,
 ) -> Result<()> {
     // Held no longer than this kernel runs, so that an update that follows changes the variable in place.
-    let params = read(on.gpu, ctx, 0, ctx.output_dtype_at(0)?)?;
+    let params = place::read(on.gpu, ctx, 0, ctx.output_dtype_at(0)?)?;
     let output = gather(on, ctx, &params, ctx.input_at(1)?, None, batch_dims, refusal)?;
     ctx.set_output_at(0, output)
 }
@@ -156,11 +176,16 @@ fn gather_nd_of(
         );
         let inner: usize = row.iter().product();
         let (unit, times) = Unit::of(params.dtype())?.widest(|times| inner.is_multiple_of(times));
-        let mut sizes = vec![word(inner / times)];
-        sizes.extend(nd_params(indexed)?);
         let variant = Variant::GatherNd(unit, Index::of(indices.dtype())?);
-        let groups = Groups::Elements(output.num_elements() / times);
-        on.run_refusing(refusal, variant, &[params, indices, &output], &sizes, groups)?;
+        on.gpu.in_windows(outer.iter().product(), &[read(indices), written(&output)], |_, picks| {
+            let parts = [read(params), whole(picks[0]), whole(picks[1])];
+            on.gpu.in_windows(indexed.iter().product(), &parts, |rows, tensors| {
+                let mut sizes = vec![word(inner / times)];
+                sizes.extend(nd_params(indexed, rows)?);
+                let groups = Groups::Elements(tensors[2].num_elements() / times);
+                on.run_refusing(refusal, variant, tensors, &sizes, groups)
+            })
+        })?;
     }
     Ok(output)
 }
@@ -180,7 +205,7 @@ pub(super) fn gather_nd(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext
 }
 
 pub(super) fn gather_nd_resource(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let params = read(on.gpu, ctx, 0, ctx.output_dtype_at(0)?)?;
+    let params = place::read(on.gpu, ctx, 0, ctx.output_dtype_at(0)?)?;
     let output = gather_nd_of(on, ctx, &params, ctx.input_at(1)?, refusal)?;
     ctx.set_output_at(0, output)
 }

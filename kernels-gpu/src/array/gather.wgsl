@@ -4,10 +4,10 @@ fn element(i: u32) {
     let block = row / params.picked;
     let pick = row - block * params.picked;
     let index = index_at(block / params.outer * params.picked + pick);
-    if (index < params.size) {
-        y[i] = x[(block * params.size + index) * params.inner + at];
-    } else {
+    if (index >= params.size) {
         refuse();
         y[i] = U();
+    } else if (index - params.top < params.height) {
+        y[i] = x[(block * params.height + index - params.top) * params.inner + at];
     }
 }

@@ -1,9 +1,9 @@
 fn element(i: u32) {
     let r = i / params.inner;
     let row = row_at(r);
-    if (row != 0xffffffffu) {
+    if (row < ELSEWHERE) {
         y[i] = x[row * params.inner + i - r * params.inner];
-    } else {
+    } else if (row == NOWHERE) {
         y[i] = U();
     }
 }

@@ -3,6 +3,7 @@
 //! GPUs. Other than there it is an error, of which the host hears when it next reads something; see [`crate::refusal`].
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use kernlink::bail;
 use kernlink::dtype::DataType;
@@ -10,6 +11,7 @@ use kernlink::error::{Code, Result};
 use kernlink::kernel::RawConstruction;
 
 use super::unit::word;
+use crate::device::counted;
 use crate::refusal::{FUNCTION, Refusal};
 use crate::shader::{ProgramBuilder, Scalar};
 
@@ -53,10 +55,12 @@ impl Index {
 /// The most entries of an index.
 pub(super) const MOST_ENTRIES: usize = 8;
 
-/// Declares the parameters of [`nd_params`], and `row_at(r)`: the row that vector `r` of the indices names, or
-/// `0xffffffff`. That one is refused, which the program is to [declare](crate::refusal::declare) after its buffers.
+/// Declares the parameters of [`nd_params`], and `row_at(r)`: which of the rows that are bound vector `r` of the indices
+/// names, or `ELSEWHERE`, or `NOWHERE` of all rows. That one is refused, which the program is to
+/// [declare](crate::refusal::declare) after its buffers.
 pub(super) fn read_nd(index: Index, program: ProgramBuilder) -> ProgramBuilder {
-    let mut program = index.read(program).param("depth", "u32");
+    let mut program = index.read(program).constant("ELSEWHERE", u32::MAX - 1).constant("NOWHERE", u32::MAX);
+    program = program.param("top", "u32").param("height", "u32").param("depth", "u32");
     let mut body = "fn row_at(r: u32) -> u32 {\n    var row = 0u;\n    var fits = true;\n    \
                     let first = r * params.depth;\n    var entry = 0u;\n"
         .to_owned();
@@ -68,19 +72,20 @@ pub(super) fn read_nd(index: Index, program: ProgramBuilder) -> ProgramBuilder {
              fits = fits && entry < params.size{entry};\n        row = row * params.size{entry} + entry;\n    }}\n"
         );
     }
-    body += "    if (!fits) {\n        refuse();\n        return 0xffffffffu;\n    }\n    return row;\n}\n";
+    body += "    if (!fits) {\n        refuse();\n        return NOWHERE;\n    }\n    \
+             return select(ELSEWHERE, row - params.top, row - params.top < params.height);\n}\n";
     body += FUNCTION;
     program.declare(&body)
 }
 
-/// The parameters for vectors of indices into these dimensions.
-pub(super) fn nd_params(indexed: &[usize]) -> Result<[u32; MOST_ENTRIES + 1]> {
+/// The parameters for vectors of indices into these dimensions, of which so many rows are bound.
+pub(super) fn nd_params(indexed: &[usize], bound: Range<usize>) -> Result<[u32; MOST_ENTRIES + 3]> {
     if indexed.len() > MOST_ENTRIES {
         bail!(Unimplemented, "indices of {} entries", indexed.len());
     }
-    let mut params = [0; MOST_ENTRIES + 1];
-    params[0] = word(indexed.len());
-    for (param, &size) in params[1..].iter_mut().zip(indexed) {
+    let mut params = [0; MOST_ENTRIES + 3];
+    params[..3].copy_from_slice(&[counted(bound.start)?, counted(bound.len())?, word(indexed.len())]);
+    for (param, &size) in params[3..].iter_mut().zip(indexed) {
         *param = word(size);
     }
     Ok(params)

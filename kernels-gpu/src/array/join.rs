@@ -24,7 +24,9 @@ pub(super) const MOST: usize = 7;
 fn join(on: &Mover<'_>, output: &Tensor, inputs: &[&Tensor], rows: usize) -> Result<()> {
     let row = output.num_elements() / rows;
     let mut start = 0;
-    for some in inputs.chunks(MOST) {
+    // Strided copies go by windows.
+    let most = if on.gpu.fits(output) { MOST } else { 1 };
+    for some in inputs.chunks(most) {
         let runs: Vec<usize> = some.iter().map(|input| input.num_elements() / rows).collect();
         let width: usize = runs.iter().sum();
         if let [only] = *some {

@@ -12,6 +12,7 @@ use super::unit::{Unit, word};
 use super::variant::Variant;
 use crate::device::Groups;
 use crate::shader::{Entry, Program};
+use crate::windows::{read, whole, written};
 
 pub(super) fn program(unit: Unit, index: Index) -> Program {
     let mut program = unit.declare(Program::builder(format!("one-hot of {unit:?} by {index:?} indices")));
@@ -42,6 +43,11 @@ pub(super) fn one_hot(&given: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) ->
     let suffix: usize = indices.shape()[axis..].iter().product();
     let variant = Variant::OneHot(Unit::of(output.dtype())?, Index::of(indices.dtype())?);
     let sizes = [depth, suffix].map(word);
-    on.run(variant, &[indices, hot, cold, &output], &sizes, Groups::Elements(output.num_elements()))?;
+    if output.num_elements() > 0 {
+        let parts = [read(indices), whole(hot), whole(cold), written(&output)];
+        on.gpu.in_windows(indices.num_elements() / suffix, &parts, |rows, tensors| {
+            on.run(variant, tensors, &sizes, Groups::Elements(rows.len() * depth * suffix))
+        })?;
+    }
     ctx.set_output_at(0, output)
 }

@@ -21,6 +21,7 @@ use crate::device::Groups;
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar};
 use crate::training::place::{forward, update as update_variables, writable};
+use crate::windows::{read, whole, written};
 
 /// What becomes of an element that is updated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +126,7 @@ pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Index) -> Progr
     };
     let body = format!(
         "{helpers}fn element(i: u32) {{\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
-         if (row == 0xffffffffu) {{\n        return;\n    }}\n    \
+         if (row >= ELSEWHERE) {{\n        return;\n    }}\n    \
          let at = row * params.inner + i - r * params.inner;\n    {update}\n}}\n"
     );
     refusal::declare(program).build(Entry::Elements, &body)
@@ -186,10 +187,18 @@ fn scatter_to(
             (Variant::ScatterSet(unit, index), times)
         }
     };
-    let mut params = vec![word(row / times)];
-    params.extend(nd_params(indexed)?);
-    let groups = Groups::Elements(updates.num_elements() / times);
-    on.run_refusing(refusal, variant, &[updates, indices, output], &params, groups)
+    if updates.num_elements() == 0 {
+        return Ok(());
+    }
+    on.gpu.in_windows(updates.num_elements() / row, &[read(updates), read(indices)], |_, some| {
+        let parts = [whole(some[0]), whole(some[1]), written(output)];
+        on.gpu.in_windows(output.num_elements() / row, &parts, |rows, tensors| {
+            let mut params = vec![word(row / times)];
+            params.extend(nd_params(indexed, rows)?);
+            let groups = Groups::Elements(tensors[0].num_elements() / times);
+            on.run_refusing(refusal, variant, tensors, &params, groups)
+        })
+    })
 }
 
 pub(super) fn scatter_nd(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {

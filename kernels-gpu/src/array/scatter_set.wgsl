@@ -1,7 +1,7 @@
 fn element(i: u32) {
     let r = i / params.inner;
     let row = row_at(r);
-    if (row != 0xffffffffu) {
+    if (row < ELSEWHERE) {
         y[row * params.inner + i - r * params.inner] = updates[i];
     }
 }

@@ -13,6 +13,7 @@ use super::unit::{Unit, word};
 use super::variant::Variant;
 use crate::device::Groups;
 use crate::shader::{Entry, Program};
+use crate::windows::Piece;
 
 /// The numbers of loops for which there is a shader each.
 pub(super) const RANKS: [usize; 6] = [1, 2, 3, 4, 6, 9];
@@ -72,7 +73,7 @@ impl StridedCopy {
         let dtype = target.dtype();
         ensure!(dtype == source.dtype(), Internal, "{} elements cannot be copied to {dtype}", source.dtype());
         let steps = self.checked_steps(target.num_elements(), source.num_elements())?;
-        let copy = Checked { on, target, source, unit: Unit::of(dtype)? };
+        let copy = Checked { on, target, source, unit: Unit::of(dtype)?, is_part: false };
         copy.run(&steps, self.target, self.source as isize)
     }
 
@@ -123,10 +124,58 @@ struct Checked<'a> {
     target: &'a Tensor,
     source: &'a Tensor,
     unit: Unit,
+    /// Whether these are windows of larger tensors, so that memory beyond their elements is somebody's.
+    is_part: bool,
 }
 
 impl Checked<'_> {
     fn run(&self, steps: &[Step], target: usize, source: isize) -> Result<()> {
+        let is_bound = self.is_part || self.on.gpu.fit(&[self.target, self.source]);
+        if is_bound { self.record(steps, target, source) } else { self.by_halves(steps, target, source) }
+    }
+
+    /// Cuts the loop that reaches furthest in a tensor in halves, until what the box meets of each can be bound.
+    #[cold]
+    fn by_halves(&self, steps: &[Step], target: usize, source: isize) -> Result<()> {
+        let in_target = |step: &Step| (step.count - 1) * step.target;
+        let in_source = |step: &Step| (step.count - 1) * step.source.unsigned_abs();
+        let limits = self.on.gpu.gpu.limits;
+        let per_bound = limits.alignment / self.unit.bytes();
+        // From where both can bind to the last elements.
+        let back: usize = steps.iter().filter(|step| step.source < 0).map(in_source).sum();
+        let first = [target, source as usize - back].map(|first| first / per_bound * per_bound);
+        let end = [
+            target + steps.iter().map(in_target).sum::<usize>() + 1,
+            source as usize - back + steps.iter().map(in_source).sum::<usize>() + 1,
+        ];
+        let count = [end[0] - first[0], end[1] - first[1]];
+        let is_too_large = count.map(|count| count * self.unit.bytes() > limits.binding);
+        if !is_too_large.contains(&true) {
+            let piece = |k: usize, tensor, written| Piece { tensor, first: first[k], count: count[k], written };
+            return self.on.gpu.with_pieces(&[piece(0, self.target, true), piece(1, self.source, false)], |tensors| {
+                let part = Checked { target: tensors[0], source: tensors[1], is_part: true, ..*self };
+                let mut steps: Steps = steps.iter().copied().filter(|step| step.count > 1).collect();
+                if steps.is_empty() {
+                    steps.push(Step { count: 1, target: 1, source: 1 });
+                }
+                part.record(&steps, target - first[0], source - first[1] as isize)
+            });
+        }
+        let reach = |step: &Step| if is_too_large[0] { in_target(step) } else { in_source(step) };
+        let Some(place) = (0..steps.len()).max_by_key(|&place| reach(&steps[place])) else {
+            bail!(Internal, "a copy of one element is too large");
+        };
+        let step = steps[place];
+        // Halves that begin at whole vectors, where there are enough of them.
+        let low = if step.count >= 128 { step.count / 128 * 64 } else { step.count / 2 };
+        let mut half: Steps = steps.into();
+        half[place].count = low;
+        self.by_halves(&half, target, source)?;
+        half[place].count = step.count - low;
+        self.by_halves(&half, target + low * step.target, source + low as isize * step.source)
+    }
+
+    fn record(&self, steps: &[Step], target: usize, source: isize) -> Result<()> {
         if let Some(turn) = Turn::of(steps, self.unit) {
             return turn.run(self, target, source);
         }
@@ -141,7 +190,8 @@ impl Checked<'_> {
         let (mut unit, mut times) = (self.unit, 1);
         if inner.target == 1 && inner.source == 1 {
             // Memory goes on to a whole vector, and what is there beyond the elements is nobody's.
-            let is_whole = steps.len() == 1 && target == 0 && inner.count == self.target.num_elements();
+            let is_whole =
+                !self.is_part && steps.len() == 1 && target == 0 && inner.count == self.target.num_elements();
             (unit, times) = self.unit.widest(|times| {
                 let strides = steps[..steps.len() - 1]
                     .iter()

@@ -10,12 +10,15 @@ use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use smallvec::SmallVec;
 
+use super::fill::fill;
 use super::integers::{checked_shape, ensure_scalar, vector_or_scalar, widths};
 use super::mover::Mover;
+use super::strided::StridedCopy;
 use super::unit::{Unit, pattern, word};
 use super::variant::Variant;
 use crate::device::Groups;
 use crate::shader::{Entry, Program};
+use crate::windows::{read, written};
 
 /// What is beyond the edges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +61,9 @@ fn look(on: &Mover<'_>, beyond: Beyond, output: &Tensor, input: &Tensor, dims: &
     if output.num_elements() == 0 {
         return Ok(());
     }
+    if !on.gpu.fit(&[output, input]) {
+        return look_by_copies(on, beyond, output, input, dims, extra);
+    }
     let mut joined: SmallVec<[Dim; 8]> = SmallVec::new();
     for &dim in dims {
         let is_whole = dim.size == dim.input && dim.before == 0;
@@ -91,6 +97,64 @@ fn look(on: &Mover<'_>, beyond: Beyond, output: &Tensor, input: &Tensor, dims: &
         params.extend([word(dim.size), word(dim.before), word(dim.input)]);
     }
     on.run(Variant::Window(beyond, unit, rank), &[input, output], &params, Groups::Elements(count))
+}
+
+/// Some places of a dimension of the window, in which the input runs forwards or backwards.
+#[derive(Clone, Copy)]
+struct Run {
+    first: usize,
+    count: usize,
+    input: usize,
+    step: isize,
+}
+
+impl Dim {
+    /// All runs, for mirror images with the parameter `first`.
+    fn runs(self, beyond: Beyond, first: usize) -> Vec<Run> {
+        let Dim { size, before, input } = self;
+        let run = |first, count, input, step| Run { first, count, input, step };
+        let after = size.saturating_sub(before + input);
+        let runs = match beyond {
+            Beyond::Constant => vec![run(before, input, 0, 1)],
+            Beyond::Mirror => vec![
+                run(0, before, before.wrapping_sub(first), -1),
+                run(before, input, 0, 1),
+                run(before + input, after, (input + first).wrapping_sub(2), -1),
+            ],
+            Beyond::OtherEnd => vec![run(0, before, size - before, 1), run(before, size - before, 0, 1)],
+        };
+        runs.into_iter().filter(|run| run.count > 0).collect()
+    }
+}
+
+/// [`look`] with a strided copy for each run of the input, which goes by windows.
+#[cold]
+fn look_by_copies(
+    on: &Mover<'_>,
+    beyond: Beyond,
+    output: &Tensor,
+    input: &Tensor,
+    dims: &[Dim],
+    extra: &[u32],
+) -> Result<()> {
+    if beyond == Beyond::Constant {
+        fill(on, output, [extra[0], extra[1]])?;
+    }
+    let sizes = |size: fn(&Dim) -> usize| dims.iter().map(size).collect::<Shape>().strides();
+    let (to, from) = (sizes(|dim| dim.size), sizes(|dim| dim.input));
+    let mut copies = vec![(StridedCopy::new(0, 0), 0, 0)];
+    for (axis, dim) in dims.iter().enumerate() {
+        let runs = dim.runs(beyond, extra.first().map_or(0, |&first| first as usize));
+        let extended = |(copy, target, source): &(StridedCopy, usize, usize)| {
+            let along = |run: &Run| {
+                let copy = copy.clone().step(run.count, to[axis], run.step * from[axis] as isize);
+                (copy, target + run.first * to[axis], source + run.input * from[axis])
+            };
+            runs.iter().map(along).collect::<Vec<_>>()
+        };
+        copies = copies.iter().flat_map(extended).collect();
+    }
+    copies.into_iter().try_for_each(|(copy, target, source)| copy.beginning_at(target, source).run(on, output, input))
 }
 
 pub(super) fn program(beyond: Beyond, unit: Unit, rank: usize) -> Program {
@@ -255,7 +319,12 @@ pub(super) fn mirror_pad_grad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawCont
         let output = on.gpu.allocate(folded.dtype(), smaller)?;
         let params = [before, after, size, inner, offset].map(word);
         let variant = Variant::Fold(crate::family::scalar_of(folded.dtype())?);
-        on.run(variant, &[&folded, &output], &params, Groups::Elements(output.num_elements()))?;
+        if output.num_elements() > 0 {
+            let outer = output.num_elements() / (size * inner);
+            on.gpu.in_windows(outer, &[read(&folded), written(&output)], |outer, tensors| {
+                on.run(variant, tensors, &params, Groups::Elements(outer.len() * size * inner))
+            })?;
+        }
         folded = output;
     }
     ctx.set_output_at(0, folded)

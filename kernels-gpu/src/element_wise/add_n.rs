@@ -7,11 +7,11 @@ use kernlink::error::Result;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_ops as ops;
-use smallvec::SmallVec;
 
 use crate::device::{GpuDevice, Groups};
 use crate::family::{gpu_kernels, scalar, scalar_of};
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{Part, read, written};
 
 /// The most tensors that one shader adds: eight buffers, of which one is the sum's, are what every device binds.
 const MOST: usize = 7;
@@ -71,10 +71,10 @@ impl AddN {
         };
         let shader = slot.get_or_init(|| Shader::new(program(self.scalar, order)));
         let sum = gpu.allocate(terms[0].dtype(), terms[0].shape().clone())?;
-        let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(terms);
-        tensors.push(&sum);
-        gpu.dispatch(shader, &tensors, &[], Groups::Elements(sum.num_elements().div_ceil(4)))?;
-        drop(tensors);
+        let parts: Vec<Part<'_>> = terms.iter().map(|term| read(term)).chain([written(&sum)]).collect();
+        gpu.in_windows(sum.num_elements(), &parts, |range, tensors| {
+            gpu.dispatch(shader, tensors, &[], Groups::Elements(range.len().div_ceil(4)))
+        })?;
         Ok(sum)
     }
 

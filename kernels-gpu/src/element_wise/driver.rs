@@ -9,7 +9,6 @@ use kernlink::dtype::DataType;
 use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
-use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 
@@ -19,6 +18,8 @@ use crate::family::scalar_of;
 use crate::index::{self, Index};
 use crate::refusal::Refusal;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::transfer::device_bytes;
+use crate::windows::{Part, Piece, read_if, written};
 
 /// The names of the operands.
 const NAMES: [&str; 3] = ["x", "y", "z"];
@@ -297,10 +298,12 @@ impl ElementWise {
         params: &[f32],
     ) -> Result<Tensor> {
         let shapes = operands.map(Tensor::shape);
+        let all = (1 << N) - 1;
         // The way that most go: one shape.
         if shapes[1..].iter().all(|shape| *shape == shapes[0]) {
-            let moving = (1 << N) - 1;
-            return self.dispatch(gpu, dtype, shapes[0].clone(), &operands, Pattern::Flat { moving }, &[], params);
+            let output = gpu.allocate(dtype, shapes[0].clone())?;
+            self.flat(gpu, operands, &output, all, params)?;
+            return Ok(output);
         }
         let limit = if N == 2 { BINARY_LIMIT } else { LIMIT };
         if self.function.shapes != Shapes::Broadcast {
@@ -310,51 +313,111 @@ impl ElementWise {
                 InvalidArgument,
                 "the two inputs must have the same shape, not {x} and {y}"
             );
-            let moving = (1 << N) - 1;
-            return self.dispatch(gpu, dtype, x.clone(), &operands, Pattern::Flat { moving }, &[], params);
+            let output = gpu.allocate(dtype, x.clone())?;
+            self.flat(gpu, operands, &output, all, params)?;
+            return Ok(output);
         }
         let (shape, index) = Index::broadcast(shapes, limit)?;
-        if shape.num_elements() == 0 {
-            return gpu.allocate(dtype, shape);
+        let output = gpu.allocate(dtype, shape)?;
+        if output.num_elements() > 0 {
+            self.indexed(gpu, operands, &output, &index, params)?;
         }
+        Ok(output)
+    }
+
+    /// Records the function of operands of which those in the mask `moving` have as many elements as the output, in
+    /// its order, and the others one.
+    fn flat<const N: usize>(
+        &self,
+        gpu: &GpuDevice,
+        operands: [&Tensor; N],
+        output: &Tensor,
+        moving: u32,
+        params: &[f32],
+    ) -> Result<()> {
+        let mut parts: SmallVec<[Part<'_>; 4]> = SmallVec::new();
+        parts.extend(operands.iter().enumerate().map(|(k, operand)| read_if(moving & 1 << k != 0, operand)));
+        parts.push(written(output));
+        gpu.in_windows(output.num_elements(), &parts, |range, tensors| {
+            self.dispatch(gpu, tensors, Pattern::Flat { moving }, range.len(), &[], params)
+        })
+    }
+
+    /// Records the function of operands that broadcast to an output with elements.
+    fn indexed<const N: usize>(
+        &self,
+        gpu: &GpuDevice,
+        operands: [&Tensor; N],
+        output: &Tensor,
+        index: &Index<N>,
+        params: &[f32],
+    ) -> Result<()> {
         let (_, steps) = index.inner();
-        let mask =
-            |steps: [i64; N]| steps.iter().enumerate().fold(0, |mask, (k, &step)| mask | u32::from(step != 0) << k);
+        let moving = steps.iter().enumerate().fold(0, |mask, (k, &step)| mask | u32::from(step != 0) << k);
         if index.rank() == 1 {
             // A single element of output has operands that need not move.
-            let moving = match mask(steps) {
-                0 => (1 << N) - 1,
-                moving => moving,
-            };
-            return self.dispatch(gpu, dtype, shape, &operands, Pattern::Flat { moving }, &[], params);
+            return self.flat(gpu, operands, output, if moving == 0 { (1 << N) - 1 } else { moving }, params);
         }
-        let rank = index.shader_rank()?;
+        let mut tensors: SmallVec<[&Tensor; 4]> = SmallVec::from_slice(&operands);
+        tensors.push(output);
+        if !gpu.fit(&tensors) {
+            return self.by_halves(gpu, operands, output, index, [0; N], 0, params);
+        }
+        let (rank, count) = (index.shader_rank()?, output.num_elements());
         match index.in_vectors(4) {
             Some(vectors) => {
-                let pattern = Pattern::Vectors { moving: mask(steps), rank };
-                self.dispatch(gpu, dtype, shape, &operands, pattern, &vectors.params(rank), params)
+                self.dispatch(gpu, &tensors, Pattern::Vectors { moving, rank }, count, &vectors.params(rank), params)
             }
-            None => self.dispatch(gpu, dtype, shape, &operands, Pattern::Single { rank }, &index.params(rank), params),
+            None => self.dispatch(gpu, &tensors, Pattern::Single { rank }, count, &index.params(rank), params),
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what a dispatch consists of")]
+    /// [`ElementWise::indexed`], from these elements on, cut in halves along the outermost dimension until what each
+    /// needs of the operands can be bound.
+    #[cold]
+    #[expect(clippy::too_many_arguments, reason = "what a part consists of")]
+    fn by_halves<const N: usize>(
+        &self,
+        gpu: &GpuDevice,
+        operands: [&Tensor; N],
+        output: &Tensor,
+        index: &Index<N>,
+        firsts: [usize; N],
+        first: usize,
+        params: &[f32],
+    ) -> Result<()> {
+        let extents = index.extents();
+        let is_too_large = |tensor: &Tensor, count| device_bytes(tensor.dtype(), count) > gpu.gpu.limits.binding;
+        let mut all = operands.iter().zip(extents).map(|(operand, extent)| is_too_large(operand, extent));
+        if (is_too_large(output, index.count()) || all.any(|is_too_large| is_too_large))
+            && let Some((low, high, steps)) = index.halves()
+        {
+            self.by_halves(gpu, operands, output, &low, firsts, first, params)?;
+            let firsts = std::array::from_fn(|k| firsts[k] + steps[k]);
+            return self.by_halves(gpu, operands, output, &high, firsts, first + low.count(), params);
+        }
+        let piece = |k: usize| Piece { tensor: operands[k], first: firsts[k], count: extents[k], written: false };
+        let mut pieces: SmallVec<[Piece<'_>; 4]> = (0..N).map(piece).collect();
+        pieces.push(Piece { tensor: output, first, count: index.count(), written: true });
+        gpu.with_pieces(&pieces, |tensors| {
+            self.indexed(gpu, std::array::from_fn(|k| tensors[k]), tensors[N], index, params)
+        })
+    }
+
+    /// Records a run for so many elements of the output, the last of the tensors.
     fn dispatch(
         &self,
         gpu: &GpuDevice,
-        dtype: DataType,
-        shape: Shape,
-        operands: &[&Tensor],
+        tensors: &[&Tensor],
         pattern: Pattern,
+        count: usize,
         places: &[u32],
         params: &[f32],
-    ) -> Result<Tensor> {
-        let output = gpu.allocate(dtype, shape)?;
-        let count = output.num_elements();
+    ) -> Result<()> {
         if count == 0 {
-            return Ok(output);
+            return Ok(());
         }
-        let slot = self.shaders.get(pattern.position(operands.len()));
+        let slot = self.shaders.get(pattern.position(tensors.len() - 1));
         let slot = slot.ok_or_else(|| Error::internal(format!("{pattern:?} has no shader")))?;
         let shader = slot.get_or_init(|| Shader::new(program(&self.function, pattern)));
         let mut words: SmallVec<[u32; 32]> = SmallVec::from_slice(places);
@@ -363,18 +426,12 @@ impl ElementWise {
             Pattern::Single { .. } => Groups::Elements(count),
             _ => Groups::Elements(count.div_ceil(4)),
         };
-        let refused = self.refusal.map(|_| gpu.refusals()).transpose()?;
-        {
-            let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(operands);
-            tensors.push(&output);
-            if let Some(refusal) = self.refusal {
-                tensors.extend(refused);
-                words.push(refusal.number());
-                words.push(count as u32);
-            }
-            gpu.dispatch(shader, &tensors, &words, groups)?;
-        }
-        Ok(output)
+        let Some(refusal) = self.refusal else { return gpu.dispatch(shader, tensors, &words, groups) };
+        let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(tensors);
+        tensors.push(gpu.refusals()?);
+        words.push(refusal.number());
+        words.push(count as u32);
+        gpu.dispatch(shader, &tensors, &words, groups)
     }
 }
 

@@ -35,8 +35,20 @@ pub(crate) struct Factors<'a> {
     pub(crate) stride: usize,
     /// From batch to batch of the output.
     pub(crate) step: usize,
+    pub(crate) target: Target,
     /// The parameters that depend on the kinds of the factors.
     pub(crate) special: SmallVec<[u32; 18]>,
+}
+
+/// What is made of the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    /// All of it.
+    Whole,
+    /// Some of its elements; the others stay.
+    Some,
+    /// All of it, which is of [`Gemm::sum_dtype`]: a part of a sum that [`Gemm::add`] makes.
+    Term,
 }
 
 /// A size as a shader takes it.
@@ -67,6 +79,21 @@ impl Gemm {
         Ok(Gemm { dtype, scalar, sources: [a, b], shaders, sums })
     }
 
+    /// The kinds of the factors.
+    pub(crate) fn sources(&self) -> [Source; 2] {
+        self.sources
+    }
+
+    /// The dtype in which products are added.
+    pub(crate) fn sum_dtype(&self) -> DataType {
+        if sum_of(self.scalar) == self.scalar { self.dtype } else { DataType::Float }
+    }
+
+    /// Sets the output to the sum of terms, each a row of `terms`.
+    pub(crate) fn add(&self, gpu: &GpuDevice, terms: &Tensor, out: &Tensor) -> Result<()> {
+        sum_parts::run(gpu, &self.sums, self.scalar, terms, out)
+    }
+
     /// Records the product. The output is not empty.
     pub(crate) fn run(&self, gpu: &GpuDevice, factors: &Factors<'_>) -> Result<()> {
         let shared = gpu.limits().max_compute_workgroup_storage_size;
@@ -95,8 +122,11 @@ impl Gemm {
     pub(crate) fn run_as(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice) -> Result<()> {
         let tiles = &TABLE[choice.line];
         let Extents { rows, columns, inner, batches } = factors.extents;
-        let chunk = inner.div_ceil(choice.parts).next_multiple_of(tiles.inner as usize);
+        // Parts make all of the output.
+        let wanted = if factors.target == Target::Some { 1 } else { choice.parts };
+        let chunk = inner.div_ceil(wanted).next_multiple_of(tiles.inner as usize);
         let parts = if inner == 0 { 1 } else { inner.div_ceil(chunk) };
+        let is_term = factors.target == Target::Term;
         let elements = factors.out.num_elements();
         let [vectors_a, vectors_b, vectors_out] = factors.vectors;
         debug_assert!(is_pattern(self.sources, factors.vectors), "{:?} {:?}", self.sources, factors.vectors);
@@ -106,14 +136,11 @@ impl Gemm {
             a: Side { source: self.sources[0], vectors: vectors_a },
             b: Side { source: self.sources[1], vectors: vectors_b },
             vectors: vectors_out,
-            parts: parts > 1,
+            parts: parts > 1 || is_term,
         };
         let scratch = match parts {
             1 => None,
-            parts => {
-                let dtype = if sum_of(self.scalar) == self.scalar { self.dtype } else { DataType::Float };
-                Some(gpu.allocate(dtype, [parts, elements])?)
-            }
+            parts => Some(gpu.allocate(self.sum_dtype(), [parts, elements])?),
         };
         let common = [rows, columns, inner, chunk, batches, factors.stride, factors.step, elements];
         let mut params: SmallVec<[u32; 32]> = common.iter().map(|&size| word(size)).collect::<Result<_>>()?;
@@ -126,7 +153,10 @@ impl Gemm {
         let target = scratch.as_ref().unwrap_or(factors.out);
         gpu.dispatch(&self.shaders.get(key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
         match scratch {
-            Some(scratch) => sum_parts::run(gpu, &self.sums, self.scalar, &scratch, factors.out),
+            Some(scratch) => {
+                let scalar = if is_term { sum_of(self.scalar) } else { self.scalar };
+                sum_parts::run(gpu, &self.sums, scalar, &scratch, factors.out)
+            }
             None => Ok(()),
         }
     }
@@ -216,6 +246,7 @@ mod tests {
                         vectors: [strides[0], strides[1], columns].map(|size| size.is_multiple_of(4)),
                         stride: columns,
                         step: rows * columns,
+                        target: Target::Whole,
                         special,
                     };
                     gemm.run_as(&gpu, &factors, Choice { line, parts }).unwrap();
@@ -245,6 +276,7 @@ mod tests {
             vectors: [true; 3],
             stride: columns,
             step: 0,
+            target: Target::Whole,
             special: of_matrices([inner, columns]).unwrap(),
         };
         let gemm = Gemm::new(DataType::Float, Source::Rows, Source::Columns).unwrap();

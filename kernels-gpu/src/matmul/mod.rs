@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod gemm;
+mod large;
 mod products;
 pub(crate) mod sum_parts;
 pub(crate) mod text;

@@ -8,7 +8,7 @@ use kernlink::{bail, ensure};
 use smallvec::{SmallVec, smallvec};
 
 use super::config::Extents;
-use super::gemm::{self, Gemm, word};
+use super::gemm::{self, Gemm, Target, word};
 use super::text::Source;
 use super::vector;
 use crate::device::GpuDevice;
@@ -17,18 +17,18 @@ use crate::shader::Scalar;
 use crate::variants::Variants;
 
 /// A batch dimension: its size, and the matrices between neighbours on either side, none where that side broadcasts.
-type Batch = (usize, [usize; 2]);
+pub(super) type Batch = (usize, [usize; 2]);
 
 /// How many batch dimensions a shader counts; of others the host does.
 const COUNTED: usize = 3;
 
 /// The sizes of products.
-struct Sizes {
+pub(super) struct Sizes {
     output: Shape,
-    rows: usize,
-    inner: usize,
-    columns: usize,
-    batch: SmallVec<[Batch; 4]>,
+    pub(super) rows: usize,
+    pub(super) inner: usize,
+    pub(super) columns: usize,
+    pub(super) batch: SmallVec<[Batch; 4]>,
 }
 
 /// One side of a product.
@@ -103,8 +103,8 @@ fn collapsed(sizes: &[usize], a: &[usize], b: &[usize]) -> SmallVec<[Batch; 4]> 
 /// Multiplies matrices of one dtype.
 pub(super) struct Products {
     scalar: Scalar,
-    transposed: [bool; 2],
-    by_tiles: Gemm,
+    pub(super) transposed: [bool; 2],
+    pub(super) by_tiles: Gemm,
     by_vectors: Variants<vector::Key>,
 }
 
@@ -136,6 +136,10 @@ impl Products {
         if out.num_elements() == 0 {
             return Ok(out);
         }
+        if !gpu.fit(&[a, b, &out]) {
+            self.by_windows(gpu, [a, b, &out], &sizes)?;
+            return Ok(out);
+        }
         let (outer, counted) = sizes.batch.split_at(sizes.batch.len().saturating_sub(COUNTED));
         let whole: usize = counted.iter().map(|&(size, _)| size).product();
         let matrices = [sizes.rows * sizes.inner, sizes.inner * sizes.columns];
@@ -154,7 +158,7 @@ impl Products {
     }
 
     /// The products over at most three batch dimensions, from `bases` in the two factors and the output.
-    fn some(
+    pub(super) fn some(
         &self,
         gpu: &GpuDevice,
         [a, b, out]: [&Tensor; 3],
@@ -217,6 +221,7 @@ impl Products {
             vectors,
             stride: columns,
             step: rows * columns,
+            target: Target::Whole,
             special,
         };
         self.by_tiles.run(gpu, &factors)

@@ -19,6 +19,7 @@ use crate::matmul::gemm::word;
 use crate::matmul::text::conditional;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::variants::Variants;
+use crate::windows::{read, whole, written};
 
 /// What an op reads from its attrs.
 struct Attrs {
@@ -230,8 +231,9 @@ impl BatchNorm {
         let (x, scale, offset) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
         let y = gpu.allocate_output(ctx, 0, x.shape().clone())?;
         let params = [word(layout.channels)?, word(layout.inner)?, bits(self.attrs.epsilon)];
-        let tensors = [x, scale, offset, mean, variance, &y];
-        element::run(gpu, &self.apply, layout.key(self.scalar), &tensors, &params, y.num_elements())?;
+        let parts = [read(x), whole(scale), whole(offset), whole(mean), whole(variance), written(&y)];
+        let (key, batch) = (layout.key(self.scalar), x.shape()[0]);
+        element::run(gpu, &self.apply, key, batch, &parts, &params, y.num_elements())?;
         ctx.set_output_at(0, y)
     }
 }
@@ -363,8 +365,9 @@ impl BatchNormGrad {
                 Groups::Elements(channels),
             )?;
             let params = [word(channels)?, word(layout.inner)?, u32::from(self.attrs.training)];
-            let tensors = [gradient, x, mean, &coefficients, &out];
-            element::run(gpu, &self.apply, layout.key(self.scalar), &tensors, &params, out.num_elements())?;
+            let parts = [read(gradient), read(x), whole(mean), whole(&coefficients), written(&out)];
+            let (key, batch) = (layout.key(self.scalar), shape[0]);
+            element::run(gpu, &self.apply, key, batch, &parts, &params, out.num_elements())?;
             ctx.set_output_at(1, of_scale)?;
             ctx.set_output_at(2, of_offset)?;
         }

@@ -4,6 +4,7 @@ use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use smallvec::SmallVec;
 
 use super::element::Key as Elements;
 use crate::device::{GpuDevice, Groups};
@@ -11,6 +12,7 @@ use crate::matmul::gemm::word;
 use crate::matmul::text::conditional;
 use crate::shader::{Entry, Program, Scalar};
 use crate::variants::Variants;
+use crate::windows::{Part, Piece, read_if};
 
 /// A shape as `[outer, channels, inner]`; `inner` is 1 if channels are last.
 #[derive(Clone, Copy)]
@@ -119,14 +121,33 @@ pub(super) fn run(
     const BUSY: usize = 1024;
     let key = Key { elements: layout.key(scalar), terms, planes: layout.inner > 1 };
     let tiles = layout.channels.div_ceil(key.elements.width() as usize).div_ceil(key.across() as usize);
-    let parts = (layout.count() / ELEMENTS).min(BUSY.div_ceil(tiles)).max(1);
-    let chunk = layout.count().div_ceil(parts);
-    let parts = layout.count().div_ceil(chunk);
+    // How many parts so many elements of a channel are cut into, and how long each is.
+    let share = |count: usize| {
+        let chunk = count.div_ceil((count / ELEMENTS).min(BUSY.div_ceil(tiles)).max(1));
+        (count.div_ceil(chunk), chunk)
+    };
     let sums = if terms.is_two() { 2 } else { 1 };
+    // The mean is that of all elements.
+    let moving: SmallVec<[Part<'_>; 4]> =
+        tensors.iter().enumerate().map(|(place, tensor)| read_if(place < sums, tensor)).collect();
+    let window = if gpu.fit(tensors) { None } else { gpu.window(layout.outer, &moving)? };
+    let window = window.unwrap_or(layout.outer);
+    let windows = (0..layout.outer).step_by(window);
+    let parts: usize = windows.map(|start| share(window.min(layout.outer - start) * layout.inner).0).sum();
     let scratch = gpu.allocate(DataType::Float, [parts, sums, layout.channels])?;
-    let params = [word(layout.channels)?, word(layout.inner)?, word(layout.count())?, word(chunk)?];
-    let tensors: Vec<&Tensor> = tensors.iter().copied().chain([&scratch]).collect();
-    gpu.dispatch(&shaders.get(key), &tensors, &params, Groups::Rows(tiles.saturating_mul(parts)))?;
+    let (shader, mut part) = (shaders.get(key), 0);
+    gpu.in_windows(layout.outer, &moving, |outer, tensors| {
+        let count = outer.len() * layout.inner;
+        let (parts, chunk) = share(count);
+        let params = [word(layout.channels)?, word(layout.inner)?, word(count)?, word(chunk)?];
+        let row = sums * layout.channels;
+        let piece = Piece { tensor: &scratch, first: part * row, count: parts * row, written: true };
+        part += parts;
+        gpu.with_pieces(&[piece], |scratch| {
+            let tensors: SmallVec<[&Tensor; 4]> = tensors.iter().chain(scratch).copied().collect();
+            gpu.dispatch(&shader, &tensors, &params, Groups::Rows(tiles.saturating_mul(parts)))
+        })
+    })?;
     Ok(scratch)
 }
 

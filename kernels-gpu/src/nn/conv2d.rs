@@ -14,9 +14,10 @@ use super::convolution::{Attrs, Convolution, Geometry, shape_from};
 use crate::device::GpuDevice;
 use crate::family::gpu_kernels;
 use crate::matmul::config::Extents;
-use crate::matmul::gemm::{self, Factors, Gemm, of_matrices};
+use crate::matmul::gemm::{self, Factors, Gemm, Target, of_matrices};
 use crate::matmul::text::Source;
 use crate::shader::{Program, Scalar};
+use crate::windows::{Piece, read, whole, written};
 
 /// Conv2D.
 struct Conv2D {
@@ -41,7 +42,9 @@ impl Conv2D {
         let format = self.convolution.format;
         let out = gpu.allocate_output(ctx, 0, format.shape(geometry.batch, rows, columns, geometry.out_depth))?;
         if out.num_elements() > 0 {
-            self.convolve(gpu, &geometry, [input, filter, &out])?;
+            gpu.in_windows(geometry.batch, &[read(input), whole(filter), written(&out)], |images, tensors| {
+                self.convolve(gpu, &geometry.of_images(images.len()), [tensors[0], tensors[1], tensors[2]])
+            })?;
         }
         ctx.set_output_at(0, out)
     }
@@ -78,6 +81,7 @@ impl Conv2D {
             vectors: [false, out_by_fours, out_by_fours],
             stride: geometry.out_depth,
             step: columns,
+            target: Target::Whole,
             special: SmallVec::new(),
         };
         if geometry.is_product() {
@@ -152,34 +156,41 @@ impl BackpropInput {
         let geometry = self.convolution.backward(&shape, filter.shape(), gradient.shape())?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
-            let is_empty = gradient.num_elements() == 0;
-            let is_product = geometry.is_product();
-            let taps = geometry.rows.window * geometry.columns.window;
-            let (rows, columns, inner) = match is_product {
-                true => (geometry.pixels(), geometry.patch(), geometry.out_depth),
-                false => {
-                    let pixels = geometry.batch * geometry.rows.input * geometry.columns.input;
-                    (pixels, geometry.depth, taps * geometry.out_depth)
-                }
-            };
-            let by_fours = geometry.out_depth.is_multiple_of(4);
-            let factors = Factors {
-                a: gradient,
-                b: filter,
-                out: &out,
-                extents: Extents { rows, columns, inner: if is_empty { 0 } else { inner }, batches: 1 },
-                vectors: [by_fours, by_fours, columns.is_multiple_of(4)],
-                stride: columns,
-                step: 0,
-                special: match is_product {
-                    true => of_matrices([geometry.out_depth; 2])?,
-                    false => geometry.params([0, 0], [0, 0])?,
-                },
-            };
-            let product = if is_product { &self.plain } else { &self.product };
-            product.run(gpu, &factors)?;
+            gpu.in_windows(geometry.batch, &[whole(filter), read(gradient), written(&out)], |images, tensors| {
+                self.flow_back(gpu, &geometry.of_images(images.len()), [tensors[0], tensors[1], tensors[2]])
+            })?;
         }
         ctx.set_output_at(0, out)
+    }
+
+    fn flow_back(&self, gpu: &GpuDevice, geometry: &Geometry, [filter, gradient, out]: [&Tensor; 3]) -> Result<()> {
+        let is_empty = gradient.num_elements() == 0;
+        let is_product = geometry.is_product();
+        let taps = geometry.rows.window * geometry.columns.window;
+        let (rows, columns, inner) = match is_product {
+            true => (geometry.pixels(), geometry.patch(), geometry.out_depth),
+            false => {
+                let pixels = geometry.batch * geometry.rows.input * geometry.columns.input;
+                (pixels, geometry.depth, taps * geometry.out_depth)
+            }
+        };
+        let by_fours = geometry.out_depth.is_multiple_of(4);
+        let factors = Factors {
+            a: gradient,
+            b: filter,
+            out,
+            extents: Extents { rows, columns, inner: if is_empty { 0 } else { inner }, batches: 1 },
+            vectors: [by_fours, by_fours, columns.is_multiple_of(4)],
+            stride: columns,
+            step: 0,
+            target: Target::Whole,
+            special: match is_product {
+                true => of_matrices([geometry.out_depth; 2])?,
+                false => geometry.params([0, 0], [0, 0])?,
+            },
+        };
+        let product = if is_product { &self.plain } else { &self.product };
+        product.run(gpu, &factors)
     }
 }
 
@@ -212,33 +223,67 @@ impl BackpropFilter {
         let geometry = self.convolution.backward(input.shape(), &shape, gradient.shape())?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
-            let is_empty = input.num_elements() == 0;
-            let extents = Extents {
-                rows: geometry.patch(),
-                columns: geometry.out_depth,
-                inner: if is_empty { 0 } else { geometry.pixels() },
-                batches: 1,
-            };
-            let is_product = geometry.is_product();
-            let neighbours = if is_product { geometry.patch() } else { geometry.depth };
-            let out_by_fours = geometry.out_depth.is_multiple_of(4);
-            let factors = Factors {
-                a: input,
-                b: gradient,
-                out: &out,
-                extents,
-                vectors: [neighbours.is_multiple_of(4), out_by_fours, out_by_fours],
-                stride: geometry.out_depth,
-                step: 0,
-                special: match is_product {
-                    true => of_matrices([geometry.patch(), geometry.out_depth])?,
-                    false => geometry.params([0, geometry.out_depth], [0, 0])?,
-                },
-            };
-            let product = if is_product { &self.plain } else { &self.product };
-            product.run(gpu, &factors)?;
+            self.add_up(gpu, &geometry, [input, gradient, &out])?;
         }
         ctx.set_output_at(0, out)
+    }
+
+    /// Adds up what all images say: those in a window by themselves, if there are several.
+    fn add_up(&self, gpu: &GpuDevice, geometry: &Geometry, [input, gradient, out]: [&Tensor; 3]) -> Result<()> {
+        let (parts, product) = ([read(input), read(gradient)], self.product_of(geometry));
+        let window = if gpu.fit(&[input, gradient]) { None } else { gpu.window(geometry.batch, &parts)? };
+        let Some(window) = window else {
+            return self.multiply(gpu, geometry, [input, gradient, out], Target::Whole);
+        };
+        let elements = out.num_elements();
+        let terms = gpu.allocate(product.sum_dtype(), [geometry.batch.div_ceil(window), elements])?;
+        gpu.in_windows(geometry.batch, &parts, |images, tensors| {
+            let first = images.start / window * elements;
+            let term = Piece { tensor: &terms, first, count: elements, written: true };
+            gpu.with_pieces(&[term], |term| {
+                let tensors = [tensors[0], tensors[1], term[0]];
+                self.multiply(gpu, &geometry.of_images(images.len()), tensors, Target::Term)
+            })
+        })?;
+        product.add(gpu, &terms, out)
+    }
+
+    fn product_of(&self, geometry: &Geometry) -> &Gemm {
+        if geometry.is_product() { &self.plain } else { &self.product }
+    }
+
+    fn multiply(
+        &self,
+        gpu: &GpuDevice,
+        geometry: &Geometry,
+        [input, gradient, out]: [&Tensor; 3],
+        target: Target,
+    ) -> Result<()> {
+        let is_empty = input.num_elements() == 0;
+        let extents = Extents {
+            rows: geometry.patch(),
+            columns: geometry.out_depth,
+            inner: if is_empty { 0 } else { geometry.pixels() },
+            batches: 1,
+        };
+        let is_product = geometry.is_product();
+        let neighbours = if is_product { geometry.patch() } else { geometry.depth };
+        let out_by_fours = geometry.out_depth.is_multiple_of(4);
+        let factors = Factors {
+            a: input,
+            b: gradient,
+            out,
+            extents,
+            vectors: [neighbours.is_multiple_of(4), out_by_fours, out_by_fours],
+            stride: geometry.out_depth,
+            step: 0,
+            target,
+            special: match is_product {
+                true => of_matrices([geometry.patch(), geometry.out_depth])?,
+                false => geometry.params([0, geometry.out_depth], [0, 0])?,
+            },
+        };
+        self.product_of(geometry).run(gpu, &factors)
     }
 }
 

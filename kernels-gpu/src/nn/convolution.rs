@@ -122,6 +122,7 @@ pub(super) fn fits(axis: &Axis, gradient: &Shape, dimension: usize) -> Result<()
 }
 
 /// The sizes of a convolution.
+#[derive(Clone)]
 pub(super) struct Geometry {
     pub(super) batch: usize,
     pub(super) rows: Axis,
@@ -133,6 +134,11 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
+    /// The convolution of so many images.
+    pub(super) fn of_images(&self, batch: usize) -> Geometry {
+        Geometry { batch, ..self.clone() }
+    }
+
     /// Output pixels.
     pub(super) fn pixels(&self) -> usize {
         self.batch * self.rows.output * self.columns.output

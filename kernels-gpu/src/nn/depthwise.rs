@@ -19,6 +19,7 @@ use crate::matmul::sum_parts;
 use crate::matmul::text::{conditional, sum_of};
 use crate::shader::{Access, Entry, Program, Scalar};
 use crate::variants::Variants;
+use crate::windows::{Piece, read, whole, written};
 
 /// What attrs say.
 struct Convolution {
@@ -215,7 +216,8 @@ impl Depthwise {
                 "DepthwiseConv2dNative on the GPU supports data_format NHWC only, not NCHW"
             );
             let (key, params) = (geometry.key(self.scalar), geometry.params()?);
-            element::run(gpu, &self.shaders, key, &[input, filter, &out], &params, elements)?;
+            let parts = [read(input), whole(filter), written(&out)];
+            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, elements)?;
         }
         ctx.set_output_at(0, out)
     }
@@ -256,7 +258,8 @@ impl BackpropInput {
         let elements = out.num_elements();
         if elements > 0 {
             let (key, params) = (geometry.key(self.scalar), geometry.params()?);
-            element::run(gpu, &self.shaders, key, &[filter, gradient, &out], &params, elements)?;
+            let parts = [whole(filter), read(gradient), written(&out)];
+            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, elements)?;
         }
         ctx.set_output_at(0, out)
     }
@@ -319,22 +322,39 @@ impl BackpropFilter {
         const BUSY: usize = 1024;
         let key = geometry.key(self.scalar);
         let is_empty = input.num_elements() == 0 || gradient.num_elements() == 0;
-        let pixels = if is_empty { 0 } else { geometry.batch * geometry.rows.output * geometry.columns.output };
+        let image = if is_empty { 0 } else { geometry.rows.output * geometry.columns.output };
         let taps = geometry.rows.window * geometry.columns.window;
         let tiles = geometry.out_depth().div_ceil(key.width() as usize).div_ceil(SHARES) * taps;
-        let parts = (pixels / PIXELS).min(BUSY.div_ceil(tiles)).max(1);
-        let chunk = pixels.div_ceil(parts);
-        let parts = if pixels == 0 { 1 } else { pixels.div_ceil(chunk) };
+        // How many parts so many images are cut into, and how long each is.
+        let share = |images: usize| {
+            let pixels = images * image;
+            let chunk = pixels.div_ceil((pixels / PIXELS).min(BUSY.div_ceil(tiles)).max(1));
+            (if pixels == 0 { 1 } else { pixels.div_ceil(chunk) }, chunk)
+        };
+        let moving = [read(input), read(gradient)];
+        let window = if gpu.fit(&[input, gradient]) { None } else { gpu.window(geometry.batch, &moving)? };
+        let window = window.unwrap_or(geometry.batch).max(1);
+        let windows = (0..geometry.batch.max(1)).step_by(window);
+        let parts: usize = windows.map(|start| share(window.min(geometry.batch.saturating_sub(start))).0).sum();
         let sum = if self.scalar == Scalar::F16 { DataType::Float } else { out.dtype() };
-        let mut params = geometry.params()?;
-        params.extend_from_slice(&[word(pixels)?, word(chunk)?]);
-        let groups = Groups::Rows(tiles.saturating_mul(parts));
-        if parts == 1 && sum == out.dtype() {
-            return gpu.dispatch(&self.shaders.get(key), &[input, gradient, out], &params, groups);
+        let scratch = if parts == 1 && sum == out.dtype() { None } else { Some([parts, out.num_elements()]) };
+        let scratch = scratch.map(|shape| gpu.allocate(sum, shape)).transpose()?;
+        let (shader, target, mut part) = (self.shaders.get(key), scratch.as_ref().unwrap_or(out), 0);
+        gpu.in_windows(geometry.batch, &moving, |images, tensors| {
+            let (parts, chunk) = share(images.len());
+            let mut params = geometry.params()?;
+            params.extend_from_slice(&[word(images.len() * image)?, word(chunk)?]);
+            let (first, count) = (part * out.num_elements(), parts * out.num_elements());
+            part += parts;
+            gpu.with_pieces(&[Piece { tensor: target, first, count, written: true }], |target| {
+                let groups = Groups::Rows(tiles.saturating_mul(parts));
+                gpu.dispatch(&shader, &[tensors[0], tensors[1], target[0]], &params, groups)
+            })
+        })?;
+        match scratch {
+            Some(scratch) => sum_parts::run(gpu, &self.sums, self.scalar, &scratch, out),
+            None => Ok(()),
         }
-        let scratch = gpu.allocate(sum, [parts, out.num_elements()])?;
-        gpu.dispatch(&self.shaders.get(key), &[input, gradient, &scratch], &params, groups)?;
-        sum_parts::run(gpu, &self.sums, self.scalar, &scratch, out)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Shaders with a thread for each element, or for four neighbours in the channels.
 
 use kernlink::error::Result;
-use kernlink::tensor::Tensor;
 
 use crate::device::{GpuDevice, Groups};
 use crate::matmul::text::{conditional, sum_of};
 use crate::shader::{Access, Entry, Program, ProgramBuilder, Scalar};
 use crate::variants::Variants;
+use crate::windows::Part;
 
 /// What tells the shaders of a text from each other: the type of the elements, and whether threads take four.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -78,14 +78,23 @@ impl Source {
     }
 }
 
-/// Runs a shader for each share of `elements` elements.
+/// Runs a shader for each share of `elements` elements of `batch` images, which tensors that are not whole hold one after
+/// the other.
 pub(super) fn run(
     gpu: &GpuDevice,
     shaders: &Variants<Key>,
     key: Key,
-    tensors: &[&Tensor],
+    batch: usize,
+    parts: &[Part<'_>],
     params: &[u32],
     elements: usize,
 ) -> Result<()> {
-    gpu.dispatch(&shaders.get(key), tensors, params, Groups::Elements(elements.div_ceil(key.width() as usize)))
+    if elements == 0 {
+        return Ok(());
+    }
+    let shader = shaders.get(key);
+    gpu.in_windows(batch, parts, |images, tensors| {
+        let elements = images.len() * (elements / batch);
+        gpu.dispatch(&shader, tensors, params, Groups::Elements(elements.div_ceil(key.width() as usize)))
+    })
 }

@@ -15,6 +15,7 @@ use crate::family::{gpu_kernels, scalar_of};
 use crate::matmul::gemm::word;
 use crate::shader::{Access, Program, Scalar};
 use crate::variants::Variants;
+use crate::windows::{read, written};
 
 /// A text after the functions that find windows.
 macro_rules! over_windows {
@@ -102,13 +103,15 @@ impl MaxPool {
             );
             let out = gpu.allocate_output(ctx, 0, [shape[0], shape[1], shape[2], shape[3] / window])?;
             let key = Key { scalar: self.scalar, vectors: false };
-            element::run(gpu, &self.over_depth, key, &[input, &out], &[word(window)?], out.num_elements())?;
+            let (parts, params) = ([read(input), written(&out)], [word(window)?]);
+            element::run(gpu, &self.over_depth, key, shape[0], &parts, &params, out.num_elements())?;
             return ctx.set_output_at(0, out);
         }
         let out = gpu.allocate_output(ctx, 0, geometry.output())?;
         if out.num_elements() > 0 {
-            let key = geometry.key(self.scalar);
-            element::run(gpu, &self.shaders, key, &[input, &out], &geometry.params()?, out.num_elements())?;
+            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let parts = [read(input), written(&out)];
+            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
         ctx.set_output_at(0, out)
     }
@@ -144,8 +147,9 @@ impl AvgPool {
         ensure!(self.pooling.windows[3] == 1, Unimplemented, "averages over depth are not supported");
         let out = gpu.allocate_output(ctx, 0, geometry.output())?;
         if out.num_elements() > 0 {
-            let key = geometry.key(self.scalar);
-            element::run(gpu, &self.shaders, key, &[input, &out], &geometry.params()?, out.num_elements())?;
+            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let parts = [read(input), written(&out)];
+            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
         ctx.set_output_at(0, out)
     }
@@ -185,8 +189,9 @@ impl AvgPoolGrad {
         ensure_shape("grad", grad.shape(), &geometry.output())?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
-            let key = geometry.key(self.scalar);
-            element::run(gpu, &self.shaders, key, &[grad, &out], &geometry.params()?, out.num_elements())?;
+            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let parts = [read(grad), written(&out)];
+            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
         ctx.set_output_at(0, out)
     }
@@ -245,8 +250,10 @@ impl MaxPoolGrad {
         if out.num_elements() > 0 {
             let (key, params) = (geometry.key(self.scalar), geometry.params()?);
             let places = gpu.allocate(DataType::Uint32, pooled)?;
-            element::run(gpu, &self.places, key, &[input, &places], &params, places.num_elements())?;
-            element::run(gpu, &self.shaders, key, &[grad, &places, &out], &params, out.num_elements())?;
+            let parts = [read(input), written(&places)];
+            element::run(gpu, &self.places, key, geometry.batch, &parts, &params, places.num_elements())?;
+            let parts = [read(grad), read(&places), written(&out)];
+            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
         ctx.set_output_at(0, out)
     }
@@ -280,7 +287,8 @@ impl MaxPoolGradGrad {
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
             let (key, params) = (geometry.key(self.scalar), geometry.params()?);
-            element::run(gpu, &self.shaders, key, &[input, pooled, grad, &out], &params, out.num_elements())?;
+            let parts = [read(input), read(pooled), read(grad), written(&out)];
+            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
         ctx.set_output_at(0, out)
     }

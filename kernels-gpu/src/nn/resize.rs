@@ -14,6 +14,7 @@ use crate::family::{gpu_kernels, scalar_of};
 use crate::matmul::gemm::word;
 use crate::shader::{Entry, Program, Scalar};
 use crate::variants::Variants;
+use crate::windows::{read, written};
 
 /// How places in one image become places in the other.
 #[derive(Clone, Copy)]
@@ -152,7 +153,8 @@ impl Resize {
         let out = gpu.allocate_output(ctx, 0, [batch, to[0], to[1], depth])?;
         let key = Key { scalar: self.scalar, vectors: depth.is_multiple_of(4) };
         let params = self.scaling.params([rows, columns, depth], to)?;
-        element::run(gpu, &self.shaders, key, &[input, &out], &params, out.num_elements())?;
+        let parts = [read(input), written(&out)];
+        element::run(gpu, &self.shaders, key, batch, &parts, &params, out.num_elements())?;
         ctx.set_output_at(0, out)
     }
 }
@@ -188,7 +190,8 @@ impl ResizeGrad {
         let key = Key { scalar: self.scalar, vectors: depth.is_multiple_of(4) };
         // Without gradients the step is infinite, but nothing is looked at.
         let params = self.scaling.params([to[0], to[1], depth], [rows, columns])?;
-        element::run(gpu, &self.shaders, key, &[ctx.input_at(0)?, &out], &params, out.num_elements())?;
+        let parts = [read(ctx.input_at(0)?), written(&out)];
+        element::run(gpu, &self.shaders, key, batch, &parts, &params, out.num_elements())?;
         ctx.set_output_at(0, out)
     }
 }

@@ -14,6 +14,7 @@ use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{read, written};
 
 /// The greatest rank that TensorFlow's kernels take, and so the greatest that these do.
 const MAX_RANK: usize = 7;
@@ -95,8 +96,11 @@ impl Arg {
             let by_rows = inner == 1 && size > FEW;
             let slot = if by_rows { &self.by_rows } else { &self.by_columns };
             let shader = slot.get_or_init(|| Shader::new(program(self.from, self.to, self.greatest, by_rows)));
-            let groups = if by_rows { Groups::Rows(count) } else { Groups::Elements(count) };
-            gpu.dispatch(shader, &[input, &output], &[size as u32, inner as u32], groups)?;
+            gpu.in_windows(count / inner, &[read(input), written(&output)], |outer, tensors| {
+                let count = outer.len() * inner;
+                let groups = if by_rows { Groups::Rows(count) } else { Groups::Elements(count) };
+                gpu.dispatch(shader, tensors, &[size as u32, inner as u32], groups)
+            })?;
         }
         ctx.set_output_at(0, output)
     }

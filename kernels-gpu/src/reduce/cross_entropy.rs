@@ -14,6 +14,7 @@ use crate::element_wise::for_text;
 use crate::family::{gpu_kernels, scalar_of};
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{read, read_if, whole, written};
 
 /// What stands before the two shaders: the greatest logit of a row and the sum of the powers.
 const POWERS: &str = include_str!("powers.wgsl");
@@ -98,7 +99,10 @@ impl Dense {
         let [x_row, x_column] = steps(logits.shape());
         let [label_row, label_column] = steps(labels.shape());
         let params = [classes as u32, x_row, x_column, label_row, label_column];
-        gpu.dispatch(&self.0, &[logits, labels, &loss, &gradient], &params, Groups::Rows(rows))?;
+        let parts = [read_if(x_row > 0, logits), read_if(label_row > 0, labels), written(&loss), written(&gradient)];
+        gpu.in_windows(rows, &parts, |rows, tensors| {
+            gpu.dispatch(&self.0, tensors, &params, Groups::Rows(rows.len()))
+        })?;
         ctx.set_output_at(0, loss)?;
         ctx.set_output_at(1, gradient)
     }
@@ -139,7 +143,8 @@ impl OpKernel<SparseOp> for Sparse {
         let shader = self.shader.get_or_init(|| Shader::new(sparse_program(scalar, kind)));
         let refusals = gpu.refusals()?;
         let params = [self.refusal.number(), classes as u32, classes as u32, 1];
-        gpu.dispatch(shader, &[logits, labels, &loss, &gradient, refusals], &params, Groups::Rows(rows))?;
+        let parts = [read(logits), read(labels), written(&loss), written(&gradient), whole(refusals)];
+        gpu.in_windows(rows, &parts, |rows, tensors| gpu.dispatch(shader, tensors, &params, Groups::Rows(rows.len())))?;
         ctx.set_output_at(0, loss)?;
         ctx.set_output_at(1, gradient)
     }

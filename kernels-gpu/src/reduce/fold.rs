@@ -53,7 +53,7 @@ impl Way {
 
 /// Which part of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Stage {
+pub(super) enum Stage {
     Whole,
     First,
     Last,
@@ -141,7 +141,7 @@ pub(crate) fn programs(reducer: &Reducer) -> Vec<Program> {
 /// The kernel of a [`Reducer`].
 pub(crate) struct Fold {
     reducer: Reducer,
-    part: DataType,
+    pub(super) part: DataType,
     shaders: Mutex<HashMap<(Stage, Way), Arc<Shader>>>,
 }
 
@@ -163,20 +163,39 @@ impl Fold {
         if plan.outputs == 0 {
             return Ok(output);
         }
-        let parts = parts(plan);
-        if parts == 1 {
-            self.stage(gpu, Stage::Whole, input, &output, plan, 1, plan.count)?;
+        if gpu.fit(&[input, &output]) {
+            self.reduce(gpu, input, &output, plan, plan.count)?;
         } else {
-            let partial = gpu.allocate(self.part, [parts, plan.outputs])?;
-            self.stage(gpu, Stage::First, input, &partial, plan, parts, plan.count)?;
-            let rest = Plan::of_parts(parts, plan.outputs);
-            self.stage(gpu, Stage::Last, &partial, &output, &rest, 1, plan.count)?;
+            self.by_windows(gpu, input, &output, &plan.runs, plan.count)?;
         }
         Ok(output)
     }
 
+    /// Whether results depend on the number of elements.
+    pub(super) fn counts(&self) -> bool {
+        self.reducer.finish.contains("count")
+    }
+
+    /// The reduction to `output`; results are of `total` elements.
+    pub(super) fn reduce(
+        &self,
+        gpu: &GpuDevice,
+        input: &Tensor,
+        output: &Tensor,
+        plan: &Plan,
+        total: usize,
+    ) -> Result<()> {
+        let parts = parts(plan);
+        if parts == 1 {
+            return self.stage(gpu, Stage::Whole, input, output, plan, 1, total);
+        }
+        let partial = gpu.allocate(self.part, [parts, plan.outputs])?;
+        self.stage(gpu, Stage::First, input, &partial, plan, parts, total)?;
+        self.stage(gpu, Stage::Last, &partial, output, &Plan::of_parts(parts, plan.outputs), 1, total)
+    }
+
     #[expect(clippy::too_many_arguments, reason = "what a dispatch consists of")]
-    fn stage(
+    pub(super) fn stage(
         &self,
         gpu: &GpuDevice,
         stage: Stage,
@@ -229,7 +248,7 @@ fn takes_rows(plan: &Plan) -> bool {
 }
 
 /// How many parts are reduced by themselves.
-fn parts(plan: &Plan) -> usize {
+pub(super) fn parts(plan: &Plan) -> usize {
     let wanted = if takes_rows(plan) {
         if plan.outputs >= 1024 { 1 } else { (plan.count / (8 * LONG)).min(LONG) }
     } else if plan.count > 2 * SHORT {

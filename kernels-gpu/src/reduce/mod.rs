@@ -3,6 +3,7 @@
 mod arg;
 mod cross_entropy;
 mod fold;
+mod large;
 mod norm;
 mod plan;
 mod reducer;

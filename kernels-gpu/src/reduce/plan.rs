@@ -7,6 +7,13 @@ use smallvec::SmallVec;
 
 use crate::index::Index;
 
+/// Neighbouring dimensions that are all kept or all folded, as one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Run {
+    pub(crate) size: usize,
+    pub(crate) is_folded: bool,
+}
+
 /// How to reduce a tensor of one shape along some axes.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -22,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) count: usize,
     /// Whether neighbours in memory are folded.
     pub(crate) inner_folded: bool,
+    /// The input's dimensions.
+    pub(crate) runs: SmallVec<[Run; 4]>,
 }
 
 impl Plan {
@@ -43,6 +52,13 @@ impl Plan {
                 true => {}
             }
         }
+        let mut runs: SmallVec<[Run; 4]> = SmallVec::new();
+        for (&size, &is_folded) in shape.iter().zip(&fold).filter(|(size, _)| **size != 1) {
+            match runs.last_mut() {
+                Some(last) if last.is_folded == is_folded => last.size *= size,
+                _ => runs.push(Run { size, is_folded }),
+            }
+        }
         let strides = shape.strides();
         let some = |kind: bool| {
             let fold = &fold;
@@ -61,7 +77,15 @@ impl Plan {
             outputs: count(false),
             count: count(true),
             inner_folded: inner.is_some_and(|axis| fold[axis]),
+            runs,
         })
+    }
+
+    /// The reduction of a tensor of these dimensions.
+    pub(crate) fn of_runs(runs: &[Run]) -> Result<Plan> {
+        let shape: Shape = runs.iter().map(|run| run.size).collect();
+        let folded = (0..).zip(runs).filter(|(_, run)| run.is_folded);
+        Plan::new(&shape, &folded.map(|(axis, _)| axis).collect::<SmallVec<[i64; 4]>>(), false)
     }
 
     /// The reduction of rows of `parts` elements that lie `outputs` apart.
@@ -73,6 +97,10 @@ impl Plan {
             outputs,
             count: parts,
             inner_folded: outputs == 1,
+            runs: SmallVec::from_slice(&[
+                Run { size: parts, is_folded: true },
+                Run { size: outputs, is_folded: false },
+            ]),
         }
     }
 

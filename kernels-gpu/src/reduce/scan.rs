@@ -11,6 +11,7 @@ use crate::device::{GpuDevice, Groups};
 use crate::element_wise::{computed, for_text};
 use crate::family::{gpu_kernels, scalar_of};
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{read, written};
 
 /// Elements up to which a thread walks along the axis alone.
 const SHORT: usize = 64;
@@ -92,9 +93,12 @@ impl Scan {
             let by_rows = size > SHORT && lines < MANY;
             let slot = if by_rows { &self.by_rows } else { &self.by_columns };
             let shader = slot.get_or_init(|| Shader::new(program(self.kind, self.scalar, by_rows)));
-            let groups = if by_rows { Groups::Rows(lines) } else { Groups::Elements(lines) };
             let params = [size as u32, inner as u32, u32::from(self.exclusive), u32::from(self.reverse)];
-            gpu.dispatch(shader, &[input, &output], &params, groups)?;
+            gpu.in_windows(lines / inner, &[read(input), written(&output)], |outer, tensors| {
+                let lines = outer.len() * inner;
+                let groups = if by_rows { Groups::Rows(lines) } else { Groups::Elements(lines) };
+                gpu.dispatch(shader, tensors, &params, groups)
+            })?;
         }
         ctx.set_output_at(0, output)
     }

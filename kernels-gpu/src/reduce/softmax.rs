@@ -11,6 +11,7 @@ use crate::device::{GpuDevice, Groups};
 use crate::element_wise::for_text;
 use crate::family::{gpu_kernels, scalar, scalar_of};
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{read, written};
 
 /// Classes up to which a thread does a row.
 pub(super) const FEW: usize = 32;
@@ -57,8 +58,10 @@ impl Softmax {
             let few = classes <= FEW;
             let slot = if few { &self.few } else { &self.many };
             let shader = slot.get_or_init(|| Shader::new(program(self.scalar, self.log, few)));
-            let groups = if few { Groups::Elements(rows) } else { Groups::Rows(rows) };
-            gpu.dispatch(shader, &[logits, &output], &[classes as u32], groups)?;
+            gpu.in_windows(rows, &[read(logits), written(&output)], |rows, tensors| {
+                let groups = if few { Groups::Elements(rows.len()) } else { Groups::Rows(rows.len()) };
+                gpu.dispatch(shader, tensors, &[classes as u32], groups)
+            })?;
         }
         ctx.set_output_at(0, output)
     }

@@ -12,6 +12,7 @@ use crate::device::{GpuDevice, Groups};
 use crate::element_wise::{computed, for_text};
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{read, written};
 
 /// The elements that a workgroup sorts in its memory.
 const SORTED: usize = 1024;
@@ -72,8 +73,10 @@ impl TopK {
             let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
             let slot = if sorts { &self.sorts } else { &self.seeks };
             let shader = slot.get_or_init(|| Shader::new(program(scalar, places, sorts)));
-            let rows = Groups::Rows(values.num_elements() / k);
-            gpu.dispatch(shader, &[input, &values, &indices], &[columns as u32, k as u32], rows)?;
+            let parts = [read(input), written(&values), written(&indices)];
+            gpu.in_windows(values.num_elements() / k, &parts, |rows, tensors| {
+                gpu.dispatch(shader, tensors, &[columns as u32, k as u32], Groups::Rows(rows.len()))
+            })?;
         }
         ctx.set_output_at(0, values)?;
         ctx.set_output_at(1, indices)

@@ -8,6 +8,7 @@ use super::place::{forward, update, writable};
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{read, written};
 
 pub(super) const SCALARS: [Scalar; 4] = [Scalar::F32, Scalar::U32, Scalar::F16, Scalar::I64];
 
@@ -42,9 +43,10 @@ impl Accumulate {
                 value.shape()
             );
             writable(gpu, variable)?;
-            // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
-            let vectors = variable.num_elements().div_ceil(4);
-            gpu.dispatch(&self.shader, &[value, variable], &[], Groups::Elements(vectors))
+            gpu.in_windows(variable.num_elements(), &[read(value), written(variable)], |range, tensors| {
+                // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
+                gpu.dispatch(&self.shader, tensors, &[], Groups::Elements(range.len().div_ceil(4)))
+            })
         })?;
         forward(ctx)
     }

@@ -17,6 +17,7 @@ use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{Part, read, whole, written};
 
 /// What every device binds at once.
 const MOST_BUFFERS: usize = 8;
@@ -30,8 +31,9 @@ fn is_packed(rule: &Rule, indices: Option<Index>) -> bool {
     rule.variables.len() + 1 + 2 * usize::from(indices.is_some()) + rule.scalars.len() > MOST_BUFFERS
 }
 
-/// The program of a step: for whole variables, four elements a thread; or for the rows that indices name. A row that is
-/// named several times is changed in order, by the thread of the first of them.
+/// The program of a step: for whole variables, four elements a thread; or for the rows that indices name, as far as they are
+/// among those that are bound, `height` from row `top` on. A row that is named several times is changed in order, by the
+/// thread of the first of them.
 pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Option<Index>) -> Program {
     let width = if indices.is_some() { 1 } else { 4 };
     let kind = if indices.is_some() { "sparse " } else { "" };
@@ -48,6 +50,7 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Op
     program = if width == 4 { program.read_vectors("gradient", scalar, 4) } else { program.read("gradient", scalar) };
     if let Some(index) = indices {
         program = index.read(program).param("rows", "u32").param("size", "u32").param("steps", "u32");
+        program = program.param("top", "u32").param("height", "u32");
     }
     let mut body = "fn element(i: u32) {\n".to_owned();
     if is_packed(rule, indices) {
@@ -67,8 +70,9 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Op
     if indices.is_some() {
         body += "    let first = i / params.size;\n    let column = i - first * params.size;\n    \
                  let row = index_at(first);\n    if (row >= params.rows) {\n        refuse();\n        return;\n    }\n    \
+                 if (row - params.top >= params.height) {\n        return;\n    }\n    \
                  for (var k = 0u; k < first; k++) {\n        if (index_at(k) == row) {\n            return;\n        \
-                 }\n    }\n    let at = row * params.size + column;\n";
+                 }\n    }\n    let at = (row - params.top) * params.size + column;\n";
     } else {
         body += "    let at = i;\n    let g = gradient[i];\n";
     }
@@ -162,43 +166,50 @@ impl Apply {
             let name = &ctx.op().inputs[index].name;
             ensure!(variable.shape() == shape, InvalidArgument, "{}", differ(name, shape, variable.shape()));
         }
-        let mut params: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut size = 1;
         let indices = self.indices.map(|indices| ctx.input_at(indices)).transpose()?;
-        let threads = match indices {
+        let rows = match indices {
             None => {
                 let name = &ctx.op().inputs[self.gradient].name;
                 ensure!(gradient.shape() == shape, InvalidArgument, "{}", differ(name, shape, gradient.shape()));
-                // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
-                gradient.num_elements().div_ceil(4)
+                shape.num_elements()
             }
             Some(indices) => {
-                let size = check_rows(self.rule, shape, gradient.shape(), indices.shape())?;
-                params.extend([shape[0] as u32, size as u32, indices.num_elements() as u32]);
-                params.push(self.refusal.number());
-                gradient.num_elements()
+                size = check_rows(self.rule, shape, gradient.shape(), indices.shape())?;
+                shape[0]
             }
         };
-        if threads == 0 {
+        if gradient.num_elements() == 0 {
             return Ok(());
         }
         for variable in &mut *variables {
             writable(gpu, variable)?;
         }
-        let mut tensors: SmallVec<[&Tensor; MOST_BUFFERS]> = variables.iter().map(|variable| &**variable).collect();
-        tensors.push(gradient);
-        tensors.extend(indices);
+        let mut parts: SmallVec<[Part<'_>; MOST_BUFFERS]> =
+            variables.iter().map(|variable| written(variable)).collect();
+        parts.push(if indices.is_some() { whole(gradient) } else { read(gradient) });
+        parts.extend(indices.map(whole));
         if let Some(pack) = &self.pack {
             packed = gpu.allocate(gradient.dtype(), [scalars.len()])?;
             scalars.push(&packed);
             gpu.dispatch(pack, &scalars, &[], Groups::Elements(1))?;
-            tensors.push(&packed);
+            parts.push(whole(&packed));
         } else {
-            tensors.append(&mut scalars);
+            parts.extend(scalars.iter().map(|scalar| whole(scalar)));
         }
-        if indices.is_some() {
-            tensors.push(gpu.refusals()?);
-        }
-        gpu.dispatch(&self.step, &tensors, &params, Groups::Elements(threads))
+        let Some(indices) = indices else {
+            return gpu.in_windows(rows, &parts, |range, tensors| {
+                // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
+                gpu.dispatch(&self.step, tensors, &[], Groups::Elements(range.len().div_ceil(4)))
+            });
+        };
+        parts.push(whole(gpu.refusals()?));
+        gpu.in_windows(rows, &parts, |range, tensors| {
+            let sizes = [rows, size, indices.num_elements(), range.start, range.len()];
+            let mut params: SmallVec<[u32; 6]> = sizes.iter().map(|&size| size as u32).collect();
+            params.push(self.refusal.number());
+            gpu.dispatch(&self.step, tensors, &params, Groups::Elements(gradient.num_elements()))
+        })
     }
 }
 

@@ -282,7 +282,7 @@ impl Source {
             words: members.len() as u32 + u32::from(self.is_counted()),
             workgroup: self.workgroup,
             is_checked: true,
-            is_refusing: false,
+            refusal: None,
         }
     }
 }

@@ -108,7 +108,7 @@ impl Prepared {
             pool,
             RunInfo { step: Some(&step), device: Some(device), ..RunInfo::default() },
         );
-        let computed = step.end(catch_panic("the kernel", || self.kernel.compute(&mut run)));
+        let computed = step.end(catch_panic("the kernel", || self.kernel.compute(&mut run)), [device]);
         let missing = || outputs.iter().position(Option::is_none);
         let error = match computed {
             Err(error) => error,
