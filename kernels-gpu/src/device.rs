@@ -27,7 +27,7 @@ use crate::refusal::Refusals;
 use crate::shader::Shader;
 use crate::timing::Timing;
 use crate::transfer::{self, device_bytes};
-use crate::windows::Limits;
+use crate::windows::{self, Limits};
 
 /// The most workgroups in one dimension of a dispatch, on every device.
 const MOST_GROUPS: u64 = 65_535;
@@ -78,6 +78,8 @@ pub struct GpuDevice {
     name: Arc<str>,
     pub(crate) gpu: Arc<Gpu>,
     capabilities: Vec<&'static str>,
+    /// Copies elements of two bytes that do not begin at whole words.
+    pub(crate) halves: Shader,
 }
 
 /// What the device and its tensors share.
@@ -198,7 +200,8 @@ impl GpuDevice {
             faults,
             uploaded: AtomicU64::new(0),
         });
-        Ok(GpuDevice { name, gpu, capabilities: capabilities.map(|(name, _)| *name).collect() })
+        let capabilities = capabilities.map(|(name, _)| *name).collect();
+        Ok(GpuDevice { name, gpu, capabilities, halves: Shader::new(windows::halves()) })
     }
 
     /// The device on which a kernel runs.
@@ -336,7 +339,7 @@ impl GpuDevice {
     /// Records a copy of some elements of a tensor to a place in another of its dtype.
     ///
     /// # Errors
-    /// INTERNAL if a tensor is not in the device's memory; RESOURCE_EXHAUSTED if the elements do not begin at a whole word.
+    /// INTERNAL if a tensor is not in the device's memory.
     #[track_caller]
     pub(crate) fn copy_part(&self, from: &Tensor, first: usize, to: &Tensor, place: usize, count: usize) -> Result<()> {
         let bytes_of = |elements: usize| device_bytes(from.dtype(), elements) as u64;
@@ -344,9 +347,7 @@ impl GpuDevice {
         let source = (&**source.buffer(), source.offset() + bytes_of(first));
         let target = (&**target.buffer(), target.offset() + bytes_of(place));
         if !source.1.is_multiple_of(4) || !target.1.is_multiple_of(4) {
-            let message =
-                format!("a window of {} elements begins within a word of {}", from.dtype(), self.gpu.info.name);
-            return Err(Error::resource_exhausted(message));
+            return self.copy_halves([from, to], [first, place], count);
         }
         // Buffers hold whole vectors.
         let bytes = bytes_of(count).next_multiple_of(4);

@@ -119,12 +119,13 @@ impl<const N: usize> Index<N> {
     }
 
     /// Two halves along the outermost dimension, and how far it is in the operands from the first to the second. The
-    /// first has a number of rows that makes the second begin at whole vectors, where there are enough. `None` of a
+    /// first has a number of rows that makes the second begin at whole vectors, or at least words, where there are enough. `None` of a
     /// single element.
     pub(crate) fn halves(&self) -> Option<(Index<N>, Index<N>, [usize; N])> {
         const WHOLE: usize = 128;
         let Dim { size, steps } = self.dims[0];
-        let low = if size >= 2 * WHOLE { size / 2 / WHOLE * WHOLE } else { size / 2 };
+        let multiple = [WHOLE, 2, 1].into_iter().find(|multiple| size >= 2 * multiple).unwrap_or(1);
+        let low = size / 2 / multiple * multiple;
         let part = |size: usize| {
             let dims = std::iter::once((size, steps)).chain(self.dims[1..].iter().map(|dim| (dim.size, dim.steps)));
             Index::new(dims.collect::<SmallVec<[_; 6]>>().into_iter())

@@ -47,6 +47,7 @@ pub fn programs() -> Vec<Program> {
         matmul::programs(),
         nn::programs(),
         training::programs(),
+        vec![windows::halves()],
     ]
     .concat()
 }

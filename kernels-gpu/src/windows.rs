@@ -12,7 +12,8 @@ use kernlink::error::Result;
 use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 
-use crate::device::GpuDevice;
+use crate::device::{GpuDevice, Groups};
+use crate::shader::{Entry, Program, Scalar};
 use crate::transfer::device_bytes;
 
 /// May only lower what is bound at once, in bytes: for tests.
@@ -106,6 +107,16 @@ impl<'a> Piece<'a> {
     }
 }
 
+/// The program that copies elements of two bytes, wherever they begin.
+pub(crate) fn halves() -> Program {
+    Program::builder("copy of halves")
+        .read("x", Scalar::F16)
+        .write("y", Scalar::F16)
+        .param("from_place", "u32")
+        .param("to_place", "u32")
+        .build(Entry::Elements, "fn element(i: u32) {\n    y[i + params.to_place] = x[i + params.from_place];\n}\n")
+}
+
 fn bytes_of(tensor: &Tensor) -> usize {
     device_bytes(tensor.dtype(), tensor.num_elements())
 }
@@ -194,11 +205,33 @@ impl GpuDevice {
         Ok((most >= step).then(|| most / step * step))
     }
 
+    /// Records a copy of elements of two bytes each from and to where the device cannot copy: by way of where it can bind.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn copy_halves(&self, tensors: [&Tensor; 2], firsts: [usize; 2], count: usize) -> Result<()> {
+        let Limits { binding, alignment, .. } = self.gpu.limits;
+        let most = binding / 4;
+        for done in (0..count).step_by(most) {
+            let count = most.min(count - done);
+            let firsts = firsts.map(|first| first + done);
+            let bound = firsts.map(|first| first / alignment * alignment);
+            let piece = |k: usize| {
+                let (tensor, first, skipped) = (tensors[k], bound[k], firsts[k] - bound[k]);
+                Piece { tensor, first, count: skipped + count, written: k == 1 }
+            };
+            let params = [0, 1].map(|k| (firsts[k] - bound[k]) as u32);
+            self.with_pieces(&[piece(0), piece(1)], |tensors| {
+                self.dispatch(&self.halves, tensors, &params, Groups::Elements(count))
+            })?;
+        }
+        Ok(())
+    }
+
     /// Records with `each` what is to be done for pieces of tensors, which it gets as vectors. A piece that does not begin
     /// where the device can bind is copied, and back if it is written.
     ///
     /// # Errors
-    /// Those of `each`; RESOURCE_EXHAUSTED if there is no memory for copies, or a piece cannot be copied either.
+    /// Those of `each`; RESOURCE_EXHAUSTED if there is no memory for copies.
     #[track_caller]
     pub(crate) fn with_pieces(&self, pieces: &[Piece<'_>], each: impl FnOnce(&[&Tensor]) -> Result<()>) -> Result<()> {
         let mut parts: SmallVec<[Tensor; 8]> = SmallVec::new();
@@ -233,8 +266,7 @@ mod tests {
     use kernlink::step::block_on;
 
     use super::*;
-    use crate::device::Groups;
-    use crate::shader::{Entry, Program, Scalar, Shader};
+    use crate::shader::Shader;
     use crate::testing::limited;
 
     #[test]
@@ -242,29 +274,29 @@ mod tests {
         assert_eq!([1, 2, 4, 12, 24, 256, 512, 768].map(|bytes| multiple(256, bytes)), [256, 128, 64, 64, 32, 1, 1, 1]);
     }
 
-    /// `y[r] = x[r] + shared[0]` for each row, and the number of dispatches.
+    /// `y[r] = x[r] + addend[0]` for each row, and the number of dispatches.
     fn add(rows: usize, row: usize, limit: usize) -> (Vec<i32>, u64) {
         let gpu = limited(limit);
         let add = Shader::new(
             Program::builder("add")
                 .read("x", Scalar::I32)
-                .read("shared", Scalar::I32)
+                .read("addend", Scalar::I32)
                 .write("y", Scalar::I32)
                 .param("row", "u32")
                 .build(
                     Entry::Rows,
                     "fn row(r: u32, lane: u32) {\n    for (var i = lane; i < params.row; i += WORKGROUP) {\n        \
-                     y[r * params.row + i] = x[r * params.row + i] + shared[0];\n    }\n}\n",
+                     y[r * params.row + i] = x[r * params.row + i] + addend[0];\n    }\n}\n",
                 ),
         );
         let numbers: Vec<i32> = (0..(rows * row) as i32).collect();
         let x = gpu.to_device(&Tensor::vector(&numbers).unwrap()).unwrap();
-        let shared = gpu.to_device(&Tensor::scalar(7i32)).unwrap();
+        let addend = gpu.to_device(&Tensor::scalar(7i32)).unwrap();
         let y = gpu.allocate(DataType::Int32, [rows, row]).unwrap();
         let dispatches =
             |gpu: &GpuDevice| gpu.counters().into_iter().find(|(name, _)| *name == "dispatches").unwrap().1;
         let before = dispatches(&gpu);
-        gpu.in_windows(rows, &[read(&x), whole(&shared), written(&y)], |range, tensors| {
+        gpu.in_windows(rows, &[read(&x), whole(&addend), written(&y)], |range, tensors| {
             gpu.dispatch(&add, tensors, &[row as u32], Groups::Rows(range.len()))
         })
         .unwrap();

@@ -254,14 +254,14 @@ fn rows() {
     for shape in [[5000, 10], [50, 1001]] {
         cases.push(case("Softmax", &t, &[&f32s(&shape, 1)]));
         cases.push(case("LogSoftmax", &t, &[&f32s(&shape, 1)]));
-        let attrs = [ty("T", DataType::Float), ty("Tk", DataType::Int32), ty("index_type", DataType::Int32)];
-        let attrs = [&attrs[..], &[flag("sorted", true)]].concat();
-        cases.push(case("TopKV2", &attrs, &[&f32s(&shape, 1), &Tensor::scalar(3i32)]));
         let attrs = [ty("T", DataType::Float), ty("Tlabels", DataType::Int32)];
         let labels = indices(&shape[..1], shape[1]);
         cases.push(case("SparseSoftmaxCrossEntropyWithLogits", &attrs, &[&f32s(&shape, 1), &labels]));
         cases.push(case("SoftmaxCrossEntropyWithLogits", &t, &[&f32s(&shape, 1), &f32s(&[1, shape[1]], 2)]));
     }
+    let attrs = [ty("T", DataType::Float), ty("Tk", DataType::Int32), ty("index_type", DataType::Int32)];
+    let attrs = [&attrs[..], &[flag("sorted", true)]].concat();
+    cases.push(case("TopKV2", &attrs, &[&f32s(&[50, 1001], 1), &Tensor::scalar(3i32)]));
     for (shape, axis) in [(vec![60, 501], 1), (vec![30, 40, 33], 1), (vec![500, 11, 7], 1)] {
         let x = tensor(DataType::Int32, &shape, 5);
         let attrs = [ty("T", DataType::Int32), ty("Tidx", DataType::Int32), ty("output_type", DataType::Int32)];
@@ -297,7 +297,9 @@ fn moves() {
         }
         cases.push(case("Pack", &with(&[int("N", 2), int("axis", 1)]), &[&x, &x]));
         cases.push(case("Split", &with(&[int("num_split", 3)]), &[&Tensor::scalar(1i32), &x]));
-        cases.push(case("Unpack", &with(&[int("num", 3), int("axis", 0)]), &[&wide]));
+        if dtype != DataType::Int64 {
+            cases.push(case("Unpack", &with(&[int("num", 3), int("axis", 0)]), &[&wide]));
+        }
         let attrs = with(&[ty("Tmultiples", DataType::Int32)]);
         cases.push(case("Tile", &attrs, &[&tensor(dtype, &[5, 301], 3), &vector(&[13, 4])]));
         let attrs = with(&[ty("Tidx", DataType::Int32)]);
@@ -390,7 +392,8 @@ fn products() {
                 let b = tensor(dtype, &turn(turned[1], [inner, columns]), 2);
                 let attrs = [ty("T", dtype), flag("transpose_a", turned[0]), flag("transpose_b", turned[1])];
                 let elements = (rows * inner).max(inner * columns).max(rows * columns);
-                if elements * dtype.size() > LIMIT {
+                let is_one_of_all = dtype == DataType::Float || inner >= 200;
+                if elements * dtype.size() > LIMIT && is_one_of_all {
                     cases.push(case("MatMul", &attrs, &[&a, &b]).within(tolerance));
                 }
             }

@@ -32,6 +32,7 @@ use crate::shader::Program;
 pub(crate) use index::{Index, out_of_range};
 use mover::Moving;
 use scatter::Merge;
+pub(crate) use transpose::turned;
 
 /// All programs of the family.
 pub(crate) fn programs() -> Vec<Program> {

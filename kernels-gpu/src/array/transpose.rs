@@ -7,8 +7,9 @@ use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 
 use super::integers::vector;
-use super::mover::Mover;
+use super::mover::{Mover, Shaders};
 use super::strided::StridedCopy;
+use crate::device::GpuDevice;
 
 /// The axes that `perm` names, once each.
 fn permutation(perm: &Tensor, rank: usize) -> Result<Vec<usize>> {
@@ -30,6 +31,15 @@ fn permutation(perm: &Tensor, rank: usize) -> Result<Vec<usize>> {
         bail!(InvalidArgument, "{missing} is missing from {given:?}.");
     }
     Ok(axes)
+}
+
+/// A matrix of so many rows and columns, transposed.
+pub(crate) fn turned(gpu: &GpuDevice, matrix: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
+    let shaders = Shaders::default();
+    let turned = gpu.allocate(matrix.dtype(), [columns, rows])?;
+    let copy = StridedCopy::new(0, 0).step(columns, rows, 1).step(rows, 1, columns as isize);
+    copy.run(&Mover::new(gpu, &shaders), &turned, matrix)?;
+    Ok(turned)
 }
 
 /// Input 0 with its axes in the order of input 1.

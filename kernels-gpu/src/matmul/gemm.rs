@@ -11,7 +11,9 @@ use super::text::{self, Key, Side, Source, sum_of};
 use super::tune::{Kind, elapsed};
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
+use crate::reduce::{self, Fold, Run};
 use crate::shader::{Program, Scalar};
+use crate::transfer::device_bytes;
 use crate::variants::Variants;
 
 /// A product of two factors of certain kinds.
@@ -91,7 +93,13 @@ impl Gemm {
 
     /// Sets the output to the sum of terms, each a row of `terms`.
     pub(crate) fn add(&self, gpu: &GpuDevice, terms: &Tensor, out: &Tensor) -> Result<()> {
-        sum_parts::run(gpu, &self.sums, self.scalar, terms, out)
+        if gpu.fits(terms) {
+            return sum_parts::run(gpu, &self.sums, self.scalar, terms, out);
+        }
+        let sum = Fold::new(reduce::Kind::Sum.of(self.scalar).of_parts());
+        let [rows, row] = [terms.shape()[0], out.num_elements()];
+        let dims = [Run { size: rows, is_folded: true }, Run { size: row, is_folded: false }];
+        sum.by_windows(gpu, terms, out, &dims, rows)
     }
 
     /// Records the product. The output is not empty.
@@ -122,12 +130,13 @@ impl Gemm {
     pub(crate) fn run_as(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice) -> Result<()> {
         let tiles = &TABLE[choice.line];
         let Extents { rows, columns, inner, batches } = factors.extents;
-        // Parts make all of the output.
-        let wanted = if factors.target == Target::Some { 1 } else { choice.parts };
+        let elements = factors.out.num_elements();
+        // Parts make all of the output, and are bound all at once.
+        let most = gpu.gpu.limits.binding / device_bytes(self.sum_dtype(), elements);
+        let wanted = if factors.target == Target::Some { 1 } else { choice.parts.min(most).max(1) };
         let chunk = inner.div_ceil(wanted).next_multiple_of(tiles.inner as usize);
         let parts = if inner == 0 { 1 } else { inner.div_ceil(chunk) };
         let is_term = factors.target == Target::Term;
-        let elements = factors.out.num_elements();
         let [vectors_a, vectors_b, vectors_out] = factors.vectors;
         debug_assert!(is_pattern(self.sources, factors.vectors), "{:?} {:?}", self.sources, factors.vectors);
         let key = Key {

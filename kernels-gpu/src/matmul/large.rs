@@ -11,6 +11,7 @@ use super::gemm::{self, Target, of_matrices, word};
 use super::products::{Batch, Products, Sizes};
 use super::text::Source;
 use crate::device::GpuDevice;
+use crate::transfer::device_bytes;
 use crate::windows::{Piece, read, read_if, whole, written};
 
 /// A part of one product: how large it is, and from which elements on the matrices are read and written.
@@ -108,18 +109,34 @@ impl Products {
                 self.cut(gpu, [a, tensors[0], tensors[1]], sizes, cut)
             });
         }
+        if self.transposed[1] && !gpu.fits(b) {
+            // Neither can be cut along the inner dimension as it is.
+            let turned = crate::array::turned(gpu, b, [columns, inner])?;
+            let other = Products::new(b.dtype(), [self.transposed[0], false])?;
+            return other.by_columns(gpu, [a, &turned, out], sizes, rows, base);
+        }
         let parts = [read_if(self.transposed[0], a), read_if(!self.transposed[1], b)];
         let window = gpu.window(inner, &parts)?.unwrap_or(inner);
-        let terms = gpu.allocate(self.by_tiles.sum_dtype(), [inner.div_ceil(window), out.num_elements()])?;
-        gpu.in_windows(inner, &parts, |some, tensors| {
-            let first = some.start / window * out.num_elements();
-            let term = Piece { tensor: &terms, first, count: out.num_elements(), written: true };
-            let start = |moves: bool| if moves { 0 } else { some.start };
-            let bases = [base + start(self.transposed[0]), start(!self.transposed[1]), 0];
-            let cut = Cut { inner: some.len(), bases, target: Target::Term, ..cut };
-            gpu.with_pieces(&[term], |term| self.cut(gpu, [tensors[0], tensors[1], term[0]], sizes, cut))
-        })?;
-        self.by_tiles.add(gpu, &terms, out)
+        let (terms, dtype) = (inner.div_ceil(window), self.by_tiles.sum_dtype());
+        // The terms of some rows at a time are bound at once.
+        let some = (gpu.gpu.limits.binding / device_bytes(dtype, terms * columns)).max(1);
+        for row in (0..rows.len()).step_by(some) {
+            let count = some.min(rows.len() - row);
+            let base = base + row * if self.transposed[0] { 1 } else { inner };
+            let cut = Cut { rows: count, target: Target::Term, ..cut };
+            let terms = gpu.allocate(dtype, [terms, count * columns])?;
+            gpu.in_windows(inner, &parts, |some, tensors| {
+                let first = some.start / window * count * columns;
+                let term = Piece { tensor: &terms, first, count: count * columns, written: true };
+                let start = |moves: bool| if moves { 0 } else { some.start };
+                let bases = [base + start(self.transposed[0]), start(!self.transposed[1]), 0];
+                let cut = Cut { inner: some.len(), bases, ..cut };
+                gpu.with_pieces(&[term], |term| self.cut(gpu, [tensors[0], tensors[1], term[0]], sizes, cut))
+            })?;
+            let out = Piece { tensor: out, first: row * columns, count: count * columns, written: true };
+            gpu.with_pieces(&[out], |out| self.by_tiles.add(gpu, &terms, out[0]))?;
+        }
+        Ok(())
     }
 
     fn cut(&self, gpu: &GpuDevice, [a, b, out]: [&Tensor; 3], sizes: &Sizes, cut: Cut) -> Result<()> {

@@ -17,6 +17,7 @@ use crate::device::{GpuDevice, Groups, lock};
 use crate::element_wise::{computed, for_text};
 use crate::index;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::transfer::device_bytes;
 
 /// Elements up to which a thread folds alone.
 const SHORT: usize = 32;
@@ -140,7 +141,7 @@ pub(crate) fn programs(reducer: &Reducer) -> Vec<Program> {
 
 /// The kernel of a [`Reducer`].
 pub(crate) struct Fold {
-    reducer: Reducer,
+    pub(super) reducer: Reducer,
     pub(super) part: DataType,
     shaders: Mutex<HashMap<(Stage, Way), Arc<Shader>>>,
 }
@@ -185,7 +186,8 @@ impl Fold {
         plan: &Plan,
         total: usize,
     ) -> Result<()> {
-        let parts = parts(plan);
+        let most = gpu.gpu.limits.binding / device_bytes(self.part, plan.outputs);
+        let parts = parts(plan).min(most).max(1);
         if parts == 1 {
             return self.stage(gpu, Stage::Whole, input, output, plan, 1, total);
         }

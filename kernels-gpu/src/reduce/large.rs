@@ -27,7 +27,7 @@ fn resized(dims: &[Run], size: usize) -> Vec<Run> {
 impl Fold {
     /// Reduces a tensor of these dimensions to `output`; results are of `total` elements.
     #[cold]
-    pub(super) fn by_windows(
+    pub(crate) fn by_windows(
         &self,
         gpu: &GpuDevice,
         input: &Tensor,
@@ -102,23 +102,23 @@ impl Fold {
         let bytes = [(input.dtype(), inner), (self.part, things * outputs), (output.dtype(), outputs)];
         let chunk = bytes.map(|(dtype, count)| most(device_bytes(dtype, count))).into_iter().min().unwrap_or(1);
         let chunk = if chunk >= 128 { chunk / 64 * 64 } else { chunk.max(1) };
+        let (to_parts, of_parts) = (Fold::new(self.reducer.to_parts()), Fold::new(self.reducer.of_parts()));
         for start in (0..kept.size).step_by(chunk) {
             let size = chunk.min(kept.size - start);
-            let plan = Plan::of_runs(&resized(rest, size))?;
-            let partial = gpu.allocate(self.part, [things, plan.outputs])?;
+            let results = size * outputs;
+            let partial = gpu.allocate(self.part, [things, results])?;
             for thing in 0..things {
                 let first = thing * unit + start * inner;
                 let input = Piece { tensor: input, first, count: size * inner, written: false };
-                let first = thing * plan.outputs;
-                let output = Piece { tensor: &partial, first, count: plan.outputs, written: true };
+                let output = Piece { tensor: &partial, first: thing * results, count: results, written: true };
                 gpu.with_pieces(&[input, output], |tensors| {
-                    self.stage(gpu, Stage::First, tensors[0], tensors[1], &plan, 1, total)
+                    to_parts.by_windows(gpu, tensors[0], tensors[1], &resized(rest, size), total)
                 })?;
             }
-            let output = Piece { tensor: output, first: start * outputs, count: plan.outputs, written: true };
+            let output = Piece { tensor: output, first: start * outputs, count: results, written: true };
+            let dims = [Run { size: things, is_folded: true }, Run { size: results, is_folded: false }];
             gpu.with_pieces(&[Piece::all(&partial), output], |tensors| {
-                let plan = Plan::of_parts(things, plan.outputs);
-                self.stage(gpu, Stage::Last, tensors[0], tensors[1], &plan, 1, total)
+                of_parts.by_windows(gpu, tensors[0], tensors[1], &dims, total)
             })?;
         }
         Ok(())

@@ -23,7 +23,7 @@ use crate::family::{gpu_kernels, scalar_of};
 use crate::shader::{Program, Scalar};
 
 pub(crate) use fold::Fold;
-pub(crate) use plan::Plan;
+pub(crate) use plan::{Plan, Run};
 pub(crate) use reducer::Kind;
 
 /// An op with inputs `input` and `reduction_indices`, attr `keep_dims` and one output.
