@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use super::helpers;
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
-use crate::index::{self, Index};
+use crate::places::{self, Places};
 use crate::refusal::Refusal;
 use crate::shader::{Entry, Program, Scalar, Shader};
 
@@ -124,7 +124,7 @@ impl Pattern {
             _ => LIMIT,
         };
         let mut patterns: Vec<Pattern> = masks.clone().map(|moving| Pattern::Flat { moving }).collect();
-        for rank in index::shader_ranks(limit) {
+        for rank in places::shader_ranks(limit) {
             patterns.extend(masks.clone().map(|moving| Pattern::Vectors { moving, rank }));
             patterns.push(Pattern::Single { rank });
         }
@@ -134,7 +134,7 @@ impl Pattern {
     /// Its place in [`Pattern::all`].
     fn position(self, operands: usize) -> usize {
         let masks = (1 << operands) - 1;
-        let of_rank = |rank| masks + index::shader_ranks(rank - 1).count() * (masks + 1);
+        let of_rank = |rank| masks + places::shader_ranks(rank - 1).count() * (masks + 1);
         match self {
             Pattern::Flat { moving } => moving as usize - 1,
             Pattern::Vectors { moving, rank } => of_rank(rank) + moving as usize - 1,
@@ -179,8 +179,8 @@ fn program(function: &Function, pattern: Pattern) -> Program {
     };
     let mut body = String::new();
     if rank > 0 {
-        builder = index::declare(builder, rank, names);
-        body += &index::function(rank, names);
+        builder = places::declare(builder, rank, names);
+        body += &places::function(rank, names);
         loads = format!("    let place = at(i);\n{loads}");
     }
     for name in function.params {
@@ -313,7 +313,7 @@ impl ElementWise {
             let moving = (1 << N) - 1;
             return self.dispatch(gpu, dtype, x.clone(), &operands, Pattern::Flat { moving }, &[], params);
         }
-        let (shape, index) = Index::broadcast(shapes, limit)?;
+        let (shape, index) = Places::broadcast(shapes, limit)?;
         if shape.num_elements() == 0 {
             return gpu.allocate(dtype, shape);
         }

@@ -9,7 +9,6 @@ use kernlink::dtype::DataType;
 use kernlink::error::{Code, Result};
 use kernlink::kernel::RawConstruction;
 
-use super::unit::word;
 use crate::refusal::{FUNCTION, Refusal};
 use crate::shader::{ProgramBuilder, Scalar};
 
@@ -20,18 +19,18 @@ pub(crate) fn out_of_range(ctx: &RawConstruction<'_>) -> Refusal {
 
 /// The dtype of indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Index {
+pub(crate) enum Indices {
     Narrow,
     Wide,
 }
 
-impl Index {
-    pub(super) const ALL: [Index; 2] = [Index::Narrow, Index::Wide];
+impl Indices {
+    pub(crate) const ALL: [Indices; 2] = [Indices::Narrow, Indices::Wide];
 
-    pub(crate) fn of(dtype: DataType) -> Result<Index> {
+    pub(crate) fn of(dtype: DataType) -> Result<Indices> {
         match dtype {
-            DataType::Int32 => Ok(Index::Narrow),
-            DataType::Int64 => Ok(Index::Wide),
+            DataType::Int32 => Ok(Indices::Narrow),
+            DataType::Int64 => Ok(Indices::Wide),
             other => bail!(Internal, "no shader takes indices of {other}"),
         }
     }
@@ -39,10 +38,10 @@ impl Index {
     /// Declares the buffer `indices`, which is read by `index_at(place)`.
     pub(crate) fn read(self, program: ProgramBuilder) -> ProgramBuilder {
         match self {
-            Index::Narrow => program
+            Indices::Narrow => program
                 .read("indices", Scalar::U32)
                 .declare("fn index_at(place: u32) -> u32 {\n    return indices[place];\n}"),
-            Index::Wide => program.read_vectors("indices", Scalar::U32, 2).declare(
+            Indices::Wide => program.read_vectors("indices", Scalar::U32, 2).declare(
                 "fn index_at(place: u32) -> u32 {\n    let index = indices[place];\n    \
                  return select(index.x, 0xffffffffu, index.y != 0u);\n}",
             ),
@@ -51,11 +50,11 @@ impl Index {
 }
 
 /// The most entries of an index.
-pub(super) const MOST_ENTRIES: usize = 8;
+pub(crate) const MOST_ENTRIES: usize = 8;
 
 /// Declares the parameters of [`nd_params`], and `row_at(r)`: the row that vector `r` of the indices names, or
 /// `0xffffffff`. That one is refused, which the program is to [declare](crate::refusal::declare) after its buffers.
-pub(super) fn read_nd(index: Index, program: ProgramBuilder) -> ProgramBuilder {
+pub(crate) fn read_nd(index: Indices, program: ProgramBuilder) -> ProgramBuilder {
     let mut program = index.read(program).param("depth", "u32");
     let mut body = "fn row_at(r: u32) -> u32 {\n    var row = 0u;\n    var fits = true;\n    \
                     let first = r * params.depth;\n    var entry = 0u;\n"
@@ -74,14 +73,14 @@ pub(super) fn read_nd(index: Index, program: ProgramBuilder) -> ProgramBuilder {
 }
 
 /// The parameters for vectors of indices into these dimensions.
-pub(super) fn nd_params(indexed: &[usize]) -> Result<[u32; MOST_ENTRIES + 1]> {
+pub(crate) fn nd_params(indexed: &[usize]) -> Result<[u32; MOST_ENTRIES + 1]> {
     if indexed.len() > MOST_ENTRIES {
         bail!(Unimplemented, "indices of {} entries", indexed.len());
     }
     let mut params = [0; MOST_ENTRIES + 1];
-    params[0] = word(indexed.len());
+    params[0] = indexed.len() as u32;
     for (param, &size) in params[1..].iter_mut().zip(indexed) {
-        *param = word(size);
+        *param = size as u32;
     }
     Ok(params)
 }
