@@ -7,6 +7,7 @@ mod context;
 mod crew;
 mod def;
 mod dynamic;
+pub mod geometry;
 mod host_slots;
 mod memory;
 mod runner;

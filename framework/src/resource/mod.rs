@@ -2,6 +2,7 @@
 
 mod container;
 mod manager;
+pub mod place;
 mod variable;
 
 pub use container::ContainerInfo;

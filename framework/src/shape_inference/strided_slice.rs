@@ -3,6 +3,7 @@
 
 use smallvec::SmallVec;
 
+use crate::attr::AttrMap;
 use crate::error::{Error, Result};
 use crate::shape::{PartialShape, Shape};
 
@@ -39,6 +40,21 @@ impl Masks {
             new_axis: bits("new_axis_mask", new_axis)?,
             shrink_axis: bits("shrink_axis_mask", shrink_axis)?,
         })
+    }
+
+    /// From a node's attrs.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if one is missing or does not fit 32 bits.
+    pub fn from_attrs(attrs: &AttrMap) -> Result<Masks> {
+        let mask = |name: &str| attrs.required(name);
+        Masks::new(
+            mask("begin_mask")?,
+            mask("end_mask")?,
+            mask("ellipsis_mask")?,
+            mask("new_axis_mask")?,
+            mask("shrink_axis_mask")?,
+        )
     }
 }
 

@@ -1,11 +1,12 @@
 //! One value for all elements, and sequences: Fill, ZerosLike, OnesLike, Range.
 
+use kernlink::bail;
 use kernlink::dtype::{DataType, f16};
-use kernlink::error::{Error, Result};
+use kernlink::error::Result;
 use kernlink::kernel::RawContext;
+use kernlink::kernel::geometry::sequence;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 
 use super::integers::{ensure_single, vector_or_scalar};
 use super::mover::Mover;
@@ -112,65 +113,30 @@ pub(super) fn range_program(scalar: Scalar) -> Program {
 }
 
 /// How many numbers a sequence has, and what to begin with and add as parameters.
-fn progression(ctx: &RawContext<'_>) -> Result<(i64, Vec<u32>)> {
+fn progression(ctx: &RawContext<'_>) -> Result<(usize, Vec<u32>)> {
     let [start, limit, delta] = [ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?];
-    for (tensor, name) in [(start, "start"), (limit, "limit"), (delta, "delta")] {
-        ensure_single(tensor, name)?;
-    }
-    macro_rules! check {
-        ($start:ident, $limit:ident, $delta:ident, $zero:expr) => {
-            ensure!($delta != $zero, InvalidArgument, "Requires delta != 0: {:?}", $delta);
-            if $delta > $zero {
-                ensure!(
-                    $start <= $limit,
-                    InvalidArgument,
-                    "Requires start <= limit when delta > 0: {:?}/{:?}",
-                    $start,
-                    $limit
-                );
-            } else {
-                ensure!(
-                    $start >= $limit,
-                    InvalidArgument,
-                    "Requires start >= limit when delta < 0: {:?}/{:?}",
-                    $start,
-                    $limit
-                );
-            }
-        };
-    }
     macro_rules! floats {
         ($t:ty) => {{
-            let (start, limit, delta) = (start.to_scalar::<$t>()?, limit.to_scalar::<$t>()?, delta.to_scalar::<$t>()?);
-            check!(start, limit, delta, <$t>::from(0u8));
-            // The quotient is rounded to the dtype, as TensorFlow's is.
-            let count = f64::from((limit - start) / delta).abs().ceil();
-            let count = (count < i64::MAX as f64).then_some(count as i64);
-            (count, vec![f32::from(start).to_bits(), f32::from(delta).to_bits()])
+            let (start, delta, count) = sequence::range::<$t>(start, limit, delta)?;
+            Ok((count, vec![f32::from(start).to_bits(), f32::from(delta).to_bits()]))
         }};
     }
-    let (count, params) = match start.dtype() {
+    match start.dtype() {
         DataType::Float => floats!(f32),
         DataType::Half => floats!(f16),
         DataType::Int64 => {
-            let (start, limit, delta) =
-                (start.to_scalar::<i64>()?, limit.to_scalar::<i64>()?, delta.to_scalar::<i64>()?);
-            check!(start, limit, delta, 0i64);
-            let range = (i128::from(limit) - i128::from(start)).unsigned_abs();
-            let count = i64::try_from(range.div_ceil(i128::from(delta).unsigned_abs())).ok();
-            (count, [start, delta].iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect())
+            let (start, delta, count) = sequence::range::<i64>(start, limit, delta)?;
+            Ok((count, [start, delta].iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect()))
         }
         other => bail!(Internal, "no shader counts in {other}"),
-    };
-    let too_many = || Error::invalid_argument(format!("Requires ((limit - start) / delta) <= {}", i64::MAX));
-    Ok((count.filter(|&count| count >= 0).ok_or_else(too_many)?, params))
+    }
 }
 
 pub(super) fn range(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let (count, params) = progression(ctx)?;
-    let output = on.output(ctx, 0, [count as usize])?;
+    let output = on.output(ctx, 0, [count])?;
     let variant = Variant::Range(crate::family::scalar_of(output.dtype())?);
-    on.gpu.in_windows(count as usize, &[written(&output)], |range, tensors| {
+    on.gpu.in_windows(count, &[written(&output)], |range, tensors| {
         counted(range.end)?;
         let params = [&[range.start as u32], &params[..]].concat();
         on.run(variant, tensors, &params, Groups::Elements(range.len()))

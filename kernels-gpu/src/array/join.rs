@@ -1,17 +1,14 @@
 //! Several tensors into one: Concat, ConcatV2, Pack.
 
 use std::fmt::Write as _;
-use std::ops::Range;
 
-use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::shape::{MAX_RANK, Shape};
+use kernlink::kernel::geometry::concat::{Joined, concatenated, packed};
 use kernlink::tensor::Tensor;
 
-use super::integers::{axis, ensure_single, single};
 use super::mover::Mover;
-use super::strided::StridedCopy;
+use super::strided::{Run as _, StridedCopy};
 use super::unit::{Unit, word};
 use super::variant::Variant;
 use crate::device::Groups;
@@ -70,45 +67,9 @@ pub(super) fn program(unit: Unit, inputs: usize) -> Program {
     program.build(Entry::Elements, &body)
 }
 
-/// Joins the inputs `values` along the axis that input `axis` names.
-fn concat(on: &Mover<'_>, ctx: &mut RawContext<'_>, values: Range<usize>, axis: usize, name: &str) -> Result<()> {
-    let axis_tensor = ctx.input_at(axis)?;
-    ensure_single(axis_tensor, name)?;
-    let given = single(axis_tensor, name)?;
-    let first = ctx.input_at(values.start)?.shape().clone();
-    let rank = first.rank();
-    ensure!(rank > 0, InvalidArgument, "ConcatOp : Can't concatenate scalars (use Pack instead)");
-    ensure!(
-        (-(rank as i64)..rank as i64).contains(&given),
-        InvalidArgument,
-        "ConcatOp : Expected concatenating dimensions in the range [-{rank}, {rank}), but got {given}"
-    );
-    let axis = given.rem_euclid(rank as i64) as usize;
-    let mut shape = first.clone();
-    shape.dims_mut()[axis] = 0;
-    let mut filled = Vec::new();
-    for index in values.clone() {
-        let input = ctx.input_at(index)?;
-        let other = input.shape();
-        ensure!(
-            other.rank() == rank,
-            InvalidArgument,
-            "ConcatOp : Ranks of all input tensors should match: shape[0] = {first} vs. shape[{}] = {other}",
-            index - values.start
-        );
-        for d in (0..rank).filter(|&d| d != axis) {
-            ensure!(
-                other[d] == first[d],
-                InvalidArgument,
-                "ConcatOp : Dimension {d} in both shapes must be equal: shape[0] = {first} vs. shape[{}] = {other}",
-                index - values.start
-            );
-        }
-        shape.dims_mut()[axis] = shape[axis].saturating_add(other[axis]);
-        if input.num_elements() > 0 {
-            filled.push(index);
-        }
-    }
+/// Sets output 0 to inputs that stand side by side in its rows.
+fn set_joined(on: &Mover<'_>, ctx: &mut RawContext<'_>, joined: Joined) -> Result<()> {
+    let Joined { shape, filled, rows } = joined;
     // A join with empty tensors is the one that is not empty.
     let output = if let [only] = filled[..] {
         ctx.take_input_at(only)?.reshaped(shape)?
@@ -116,7 +77,7 @@ fn concat(on: &Mover<'_>, ctx: &mut RawContext<'_>, values: Range<usize>, axis: 
         let output = on.output(ctx, 0, shape)?;
         if !filled.is_empty() {
             let inputs = filled.into_iter().map(|index| ctx.input_at(index)).collect::<Result<Vec<_>>>()?;
-            join(on, &output, &inputs, first[..axis].iter().product())?;
+            join(on, &output, &inputs, rows)?;
         }
         output
     };
@@ -125,38 +86,17 @@ fn concat(on: &Mover<'_>, ctx: &mut RawContext<'_>, values: Range<usize>, axis: 
 
 pub(super) fn concat_v1(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let count = ctx.num_inputs();
-    concat(on, ctx, 1..count, 0, "concat_dim")
+    let joined = concatenated(ctx, 1..count, 0, "concat_dim")?;
+    set_joined(on, ctx, joined)
 }
 
 pub(super) fn concat_v2(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let axis = ctx.num_inputs() - 1;
-    concat(on, ctx, 0..axis, axis, "axis")
+    let joined = concatenated(ctx, 0..axis, axis, "axis")?;
+    set_joined(on, ctx, joined)
 }
 
-pub(super) fn pack(&given: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let count = ctx.num_inputs();
-    let first: Shape = ctx.input_at(0)?.shape().clone();
-    ensure!(first.rank() < MAX_RANK, InvalidArgument, "tensors of rank {} cannot be packed", first.rank());
-    let axis = axis(given, first.rank() + 1, "axis")?;
-    for index in 1..count {
-        let other = ctx.input_at(index)?.shape();
-        ensure!(
-            *other == first,
-            InvalidArgument,
-            "Shapes of all inputs must match: values[0].shape = {first} != values[{index}].shape = {other}"
-        );
-    }
-    let mut shape = first.clone();
-    shape.insert(axis, count);
-    let output = if count == 1 {
-        ctx.take_input_at(0)?.reshaped(shape)?
-    } else {
-        let output = on.output(ctx, 0, shape)?;
-        if output.num_elements() > 0 {
-            let inputs = (0..count).map(|index| ctx.input_at(index)).collect::<Result<Vec<_>>>()?;
-            join(on, &output, &inputs, first[..axis].iter().product())?;
-        }
-        output
-    };
-    ctx.set_output_at(0, output)
+pub(super) fn pack(&axis: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let joined = packed(ctx, axis)?;
+    set_joined(on, ctx, joined)
 }

@@ -1,15 +1,14 @@
 //! Arrays: the moving of elements, which shaders do by the elements' size and not by their dtype.
 //!
-//! Most of these kernels make a [`StridedCopy`](strided::StridedCopy) of what they are asked for, as those for the
-//! processor do, and say the same of what is wrong. Each is a function; the table below says of which dtypes.
+//! Most of these kernels run a [`StridedCopy`](strided::StridedCopy), as those for the processor do: what becomes of
+//! shapes, where elements go and what is wrong is said in [`kernlink::kernel::geometry`] for both. Each is a function;
+//! the table below says of which dtypes.
 //!
 //! Where TensorFlow's kernels for GPUs have `int32` in host memory, because it counts and indexes, so has Kernlink:
 //! those registrations are with the kernels for the processor.
 
 mod fill;
 mod gather;
-mod index;
-mod integers;
 mod join;
 mod mover;
 mod one_hot;
@@ -26,10 +25,11 @@ mod window;
 
 use kernlink::error::Result;
 use kernlink::kernel::RawConstruction;
+use kernlink::kernel::geometry::integers;
+use kernlink::shape_inference::strided_slice::Masks;
 use kernlink_ops as ops;
 
 use crate::shader::Program;
-pub(crate) use index::{Index, out_of_range};
 use mover::Moving;
 use scatter::Merge;
 pub(crate) use transpose::turned;
@@ -105,11 +105,11 @@ moves! {
         nothing => transpose::transpose;
     Slice T { [f32, u32, bool, i64] [f16; "f16"] } host ["begin", "size"] where {}: nothing => slice::slice;
     StridedSlice T { [f32, u32, bool, i64] [f16; "f16"] } host ["begin", "end", "strides"] where {}:
-        slice::masks => slice::strided_slice;
+        |ctx| Masks::from_attrs(ctx.attrs) => slice::strided_slice;
     StridedSliceGrad T { [f32, u32, bool, i64] [f16; "f16"] } host ["shape", "begin", "end", "strides"] where {}:
-        slice::masks => slice::strided_slice_grad;
+        |ctx| Masks::from_attrs(ctx.attrs) => slice::strided_slice_grad;
     TensorStridedSliceUpdate T { [f32, u32, bool, i64] [f16; "f16"] } host ["begin", "end", "strides"] where {}:
-        slice::masks => slice::tensor_strided_slice_update;
+        |ctx| Masks::from_attrs(ctx.attrs) => slice::tensor_strided_slice_update;
     Reverse T { [f32, u32, bool, i64] [f16; "f16"] } host ["dims"] where {}: nothing => slice::reverse;
     ReverseV2 T { [f32, u32, bool, i64] [f16; "f16"] } host ["axis"] where { Tidx = [int32, int64] }:
         nothing => slice::reverse_v2;

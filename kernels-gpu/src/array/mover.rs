@@ -4,11 +4,13 @@
 use std::sync::{Arc, Mutex};
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::rearranged::{Elements, Rearranged};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 
+use super::strided::{Run as _, StridedCopy};
 use super::variant::Variant;
 use crate::device::{GpuDevice, Groups, lock};
 use crate::refusal::Refusal;
@@ -90,6 +92,30 @@ impl<'a> Mover<'a> {
         let mut params: SmallVec<[u32; 16]> = SmallVec::from_slice(params);
         params.push(refusal.number());
         self.run(variant, &tensors, &params, count)
+    }
+
+    /// The tensor that becomes of `input`, for output `index`.
+    pub(super) fn arranged(&self, ctx: &RawContext<'_>, index: usize, input: Tensor, to: Rearranged) -> Result<Tensor> {
+        let Rearranged { shape, elements } = to;
+        let copy = match elements {
+            Elements::Same => return input.reshaped(shape),
+            // No buffer begins within another.
+            Elements::Rows(rows) => {
+                let row: usize = input.shape()[1..].iter().product();
+                StridedCopy::new(0, rows.start * row).step(rows.len() * row, 1, 1)
+            }
+            Elements::Copied(copy) => copy,
+        };
+        let output = self.output(ctx, index, shape)?;
+        copy.run(self, &output, &input)?;
+        Ok(output)
+    }
+
+    /// Sets output 0 to what becomes of input `index`.
+    pub(super) fn rearrange(&self, ctx: &mut RawContext<'_>, index: usize, to: Rearranged) -> Result<()> {
+        let input = ctx.take_input_at(index)?;
+        let output = self.arranged(ctx, 0, input, to)?;
+        ctx.set_output_at(0, output)
     }
 
     /// A tensor for an output, with arbitrary elements.

@@ -5,22 +5,23 @@
 //! from run to run, and of several values to set one stays.
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::indices::{scattered_nd, scattered_rows};
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::resource::place::{forward, update as update_variables};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 
 use super::fill::{fill, fill_with};
-use super::index::{Index, nd_params, out_of_range, read_nd};
 use super::integers::vector;
 use super::mover::Mover;
 use super::slice::own;
 use super::unit::{Unit, word};
 use super::variant::Variant;
 use crate::device::Groups;
+use crate::indices::{Indices, nd_params, out_of_range, read_nd};
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar};
-use crate::training::place::{forward, update as update_variables, writable};
+use crate::training::place::writable;
 use crate::windows::{read, whole, written};
 
 /// What becomes of an element that is updated.
@@ -65,7 +66,7 @@ impl Merge {
 }
 
 /// The program that sets what vectors of indices name.
-pub(super) fn set_program(unit: Unit, index: Index) -> Program {
+pub(super) fn set_program(unit: Unit, index: Indices) -> Program {
     let mut program = unit.declare(Program::builder(format!("scatter of {unit:?} to vectors of {index:?} indices")));
     program = unit.write(read_nd(index, unit.read(program, "updates").param("inner", "u32")), "y");
     refusal::declare(program).build(Entry::Elements, include_str!("scatter_set.wgsl"))
@@ -73,7 +74,7 @@ pub(super) fn set_program(unit: Unit, index: Index) -> Program {
 
 /// The program that merges into what vectors of indices name. A sum of 64 bits is made of two of 32, where what is
 /// carried over is added when it arises; a float is exchanged until nobody came in between.
-pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Index) -> Program {
+pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Indices) -> Program {
     let label = format!("scatter {} of {scalar:?} to vectors of {index:?} indices", merge.name());
     let mut program = Program::builder(label).param("inner", "u32");
     let (words, atomic) = match scalar {
@@ -132,41 +133,12 @@ pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Index) -> Progr
     refusal::declare(program).build(Entry::Elements, &body)
 }
 
-/// Checks the shapes, and returns the dimensions that the indices name and the elements of a row.
-fn check<'s>(indices: &Shape, updates: &Shape, output: &'s Shape) -> Result<(&'s [usize], usize)> {
-    ensure!(output.rank() > 0, InvalidArgument, "Output must be at least 1-D, got shape: {output}");
-    let Some((&depth, batch)) = indices.split_last() else {
-        bail!(InvalidArgument, "Indices shape must have rank at least one. Found:{indices}");
-    };
-    ensure!(updates.rank() > 0, InvalidArgument, "Updates shape must have rank at least one. Found:{updates}");
-    let (some_indices, some_updates) = (indices.num_elements() > 0, updates.num_elements() > 0);
-    ensure!(
-        some_indices == some_updates && (!some_updates || output.num_elements() > 0),
-        InvalidArgument,
-        "Indices and updates specified for empty output shape: indices {indices}, updates {updates}, output {output}"
-    );
-    ensure!(
-        depth <= output.rank() && updates.rank() >= batch.len() && updates[..batch.len()] == *batch,
-        InvalidArgument,
-        "the first dimensions of updates {updates} must be those of indices {indices} but the last, which has no more \
-         entries than the output {output} has dimensions"
-    );
-    let (indexed, row) = output.split_at(depth);
-    ensure!(
-        updates[batch.len()..] == *row,
-        InvalidArgument,
-        "Inner dimensions of output shape must match inner dimensions of updates shape. Output: {output} updates: \
-         {updates}"
-    );
-    Ok((indexed, row.iter().product()))
-}
-
 /// How updates are merged, if they are not set, and the error for indices that are out of range.
 pub(super) type How = (Option<Merge>, Refusal);
 
 /// Merges updates into `output`, or sets them, at vectors of indices.
 fn scatter(on: &Mover<'_>, how: How, indices: &Tensor, updates: &Tensor, output: &Tensor) -> Result<()> {
-    let (indexed, row) = check(indices.shape(), updates.shape(), output.shape())?;
+    let (indexed, row) = scattered_nd(indices.shape(), updates.shape(), output.shape())?;
     scatter_to(on, how, [indices, updates, output], indexed, row)
 }
 
@@ -179,7 +151,7 @@ fn scatter_to(
     indexed: &[usize],
     row: usize,
 ) -> Result<()> {
-    let index = Index::of(indices.dtype())?;
+    let index = Indices::of(indices.dtype())?;
     let (variant, times) = match merge {
         Some(merge) => (Variant::ScatterMerge(merge, crate::family::scalar_of(output.dtype())?, index), 1),
         None => {
@@ -204,7 +176,7 @@ fn scatter_to(
 pub(super) fn scatter_nd(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let shape = Shape::from_dims(&vector(ctx.input_at(2)?, "shape")?)?;
     let (indices, updates) = (ctx.input_at(0)?, ctx.input_at(1)?);
-    check(indices.shape(), updates.shape(), &shape)?;
+    scattered_nd(indices.shape(), updates.shape(), &shape)?;
     let output = on.output(ctx, 0, shape)?;
     fill(on, &output, [0; 2])?;
     scatter(on, (Some(Merge::Add), refusal), indices, updates, &output)?;
@@ -213,7 +185,7 @@ pub(super) fn scatter_nd(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContex
 
 /// Updates input 0 at indices 1 with input 2.
 fn update(on: &Mover<'_>, ctx: &mut RawContext<'_>, how: How) -> Result<()> {
-    check(ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape(), ctx.input_at(0)?.shape())?;
+    scattered_nd(ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape(), ctx.input_at(0)?.shape())?;
     let output = own(on, ctx, 0)?;
     scatter(on, how, ctx.input_at(1)?, ctx.input_at(2)?, &output)?;
     ctx.set_output_at(0, output)
@@ -248,25 +220,9 @@ pub(super) fn rows(ctx: &RawConstruction<'_>, merge: Option<Merge>) -> Result<Ho
 pub(super) fn scatter_rows(&how: &How, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let dtype = ctx.input_at(2)?.dtype();
     let is_resource = !ctx.signature().inputs[0].is_ref;
-    update_variables(ctx, 1, dtype, |ctx, variables| {
-        let (variable, indices, updates) = (&mut *variables[0], ctx.input_at(1)?, ctx.input_at(2)?);
-        let shape = variable.shape();
-        let Some((&count, row)) = shape.split_first() else {
-            bail!(InvalidArgument, "params must be at least 1-D, got shape {shape}");
-        };
-        let fits = updates.shape().iter().eq(indices.shape().iter().chain(row));
-        // TensorFlow looks no closer at updates of a resource that there are none of.
-        let is_nothing =
-            is_resource && indices.num_elements() == 0 && updates.rank() + 1 == indices.rank() + shape.rank();
-        ensure!(
-            updates.rank() == 0 || fits || is_nothing,
-            InvalidArgument,
-            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape {}, \
-             indices.shape {}, params.shape {shape}",
-            updates.shape(),
-            indices.shape()
-        );
-        let size: usize = row.iter().product();
+    update_variables(ctx, dtype, |ctx, [variable]| {
+        let (indices, updates) = (ctx.input_at(1)?, ctx.input_at(2)?);
+        let (count, size) = scattered_rows(variable.shape(), indices.shape(), updates.shape(), is_resource)?;
         if indices.num_elements() * size == 0 {
             return Ok(());
         }

@@ -1,11 +1,13 @@
-//! Copies between strided boxes of two tensors: what transposing, slicing, tiling, broadcasting and their kin come down
-//! to.
+//! How copies between strided boxes of two tensors are run: what transposing, slicing, tiling, broadcasting and their kin
+//! come down to.
 
 use std::fmt::Write as _;
 
+use kernlink::bail;
 use kernlink::error::Result;
+pub(super) use kernlink::kernel::geometry::strided::StridedCopy;
+use kernlink::kernel::geometry::strided::{Step, Steps};
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use smallvec::SmallVec;
 
 use super::mover::Mover;
@@ -26,95 +28,23 @@ const TILE_THREADS: u32 = 256;
 const TURN_STEPS: usize = 3;
 const SHORTEST_SIDE: usize = 8;
 
-/// One loop of a copy: how often it runs, and how far each turn goes in target and source, in elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
-    count: usize,
-    target: usize,
-    source: isize,
-}
-
-type Steps = SmallVec<[Step; 6]>;
-
-/// A copy of a box of elements. The order of the steps does not matter.
-#[derive(Clone, Debug, Default)]
-pub(super) struct StridedCopy {
-    steps: Steps,
-    target: usize,
-    source: usize,
-}
-
-impl StridedCopy {
-    /// A copy from element `source` of the source to element `target` of the target.
-    pub(super) fn new(target: usize, source: usize) -> StridedCopy {
-        StridedCopy { steps: Steps::new(), target, source }
-    }
-
-    /// Repeats what was said so far `count` times, `target` elements further on in the target and `source` in the
-    /// source each time.
-    pub(super) fn step(mut self, count: usize, target: usize, source: isize) -> StridedCopy {
-        self.steps.push(Step { count, target, source });
-        self
-    }
-
-    /// The same copy between other first elements.
-    pub(super) fn beginning_at(self, target: usize, source: usize) -> StridedCopy {
-        StridedCopy { target, source, ..self }
-    }
-
+/// How a copy is run on a device.
+pub(super) trait Run {
     /// Records the copy. The box must not meet an element of the target twice.
     ///
     /// # Errors
-    /// INTERNAL if the box does not fit the tensors: a kernel computed it wrongly.
-    pub(super) fn run(&self, on: &Mover<'_>, target: &Tensor, source: &Tensor) -> Result<()> {
-        if self.steps.iter().any(|step| step.count == 0) {
-            return Ok(());
+    /// INTERNAL if the box does not fit the tensors: a kernel computed it wrongly. The shaders check nothing.
+    fn run(&self, on: &Mover<'_>, target: &Tensor, source: &Tensor) -> Result<()>;
+}
+
+impl Run for StridedCopy {
+    fn run(&self, on: &Mover<'_>, target: &Tensor, source: &Tensor) -> Result<()> {
+        let Some(mut steps) = self.checked(target, source)? else { return Ok(()) };
+        if steps.is_empty() {
+            steps.push(Step { count: 1, target: 1, source: 1 });
         }
-        let dtype = target.dtype();
-        ensure!(dtype == source.dtype(), Internal, "{} elements cannot be copied to {dtype}", source.dtype());
-        let steps = self.checked_steps(target.num_elements(), source.num_elements())?;
-        let copy = Checked { on, target, source, unit: Unit::of(dtype)?, is_part: false };
+        let copy = Checked { on, target, source, unit: Unit::of(target.dtype())?, is_part: false };
         copy.run(&steps, self.target, self.source as isize)
-    }
-
-    /// The loops from the one with the longest stride in the target to the one with the shortest, joined where two are
-    /// one, after a check that the box fits: the shaders check nothing.
-    fn checked_steps(&self, target_len: usize, source_len: usize) -> Result<Steps> {
-        let mut steps: Steps = self.steps.iter().copied().filter(|step| step.count > 1).collect();
-        steps.sort_by_key(|step| std::cmp::Reverse(step.target));
-
-        let (mut low, mut high) = (self.source as i128, self.source as i128);
-        let mut extent = 1i128;
-        for step in steps.iter().rev() {
-            if (step.target as i128) < extent {
-                bail!(Internal, "a copy writes an element twice: {self:?}");
-            }
-            extent = extent.saturating_add((step.count as i128 - 1).saturating_mul(step.target as i128));
-            let reach = (step.count as i128 - 1).saturating_mul(step.source as i128);
-            if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
-        }
-        let end = extent.saturating_add(self.target as i128);
-        if end > target_len as i128 || low < 0 || high >= source_len as i128 {
-            bail!(Internal, "a copy from {source_len} to {target_len} elements leaves them: {self:?}");
-        }
-
-        let mut joined = Steps::new();
-        for inner in steps.into_iter().rev() {
-            match joined.last_mut() {
-                Some(last)
-                    if inner.target == last.target * last.count
-                        && inner.source == last.source * last.count as isize =>
-                {
-                    last.count *= inner.count;
-                }
-                _ => joined.push(inner),
-            }
-        }
-        joined.reverse();
-        if joined.is_empty() {
-            joined.push(Step { count: 1, target: 1, source: 1 });
-        }
-        Ok(joined)
     }
 }
 
@@ -303,30 +233,6 @@ mod tests {
     use super::super::mover::Shaders;
     use super::*;
 
-    fn steps(copy: StridedCopy, target: usize, source: usize) -> Vec<(usize, usize, isize)> {
-        let steps = copy.checked_steps(target, source).unwrap();
-        steps.iter().map(|step| (step.count, step.target, step.source)).collect()
-    }
-
-    #[test]
-    fn loops_that_are_one_are_joined() {
-        let whole = StridedCopy::new(0, 0).step(2, 12, 12).step(3, 4, 4).step(1, 99, 7).step(4, 1, 1);
-        assert_eq!(steps(whole, 24, 24), [(24, 1, 1)]);
-        let transpose = StridedCopy::new(0, 0).step(3, 1, 4).step(4, 3, 1).step(5, 12, 12);
-        assert_eq!(steps(transpose, 60, 60), [(5, 12, 12), (4, 3, 1), (3, 1, 4)]);
-        assert_eq!(steps(StridedCopy::new(2, 3), 3, 4), [(1, 1, 1)]);
-    }
-
-    #[test]
-    fn a_box_that_does_not_fit_is_refused() {
-        assert!(StridedCopy::new(0, 0).step(5, 1, 1).checked_steps(4, 5).is_err());
-        assert!(StridedCopy::new(0, 0).step(5, 1, 1).checked_steps(5, 4).is_err());
-        assert!(StridedCopy::new(0, 2).step(4, 1, -1).checked_steps(4, 4).is_err());
-        assert!(StridedCopy::new(0, 0).step(2, 1, 0).step(2, 1, 1).checked_steps(9, 9).is_err());
-        assert!(StridedCopy::new(0, 0).step(2, 0, 1).checked_steps(9, 9).is_err());
-        assert!(StridedCopy::new(4, 0).checked_steps(4, 4).is_err());
-    }
-
     /// Elements `0..count` of a dtype, as their numbers' lowest bytes; no half is no number.
     fn numbered(dtype: DataType, count: usize) -> Tensor {
         let numbers = (0..count as u64).map(|number| if dtype == DataType::Half { number % 0x7c00 } else { number });
@@ -399,7 +305,8 @@ mod tests {
 
     #[test]
     fn transpositions_of_long_sides_go_by_tiles() {
-        let steps = |copy: StridedCopy| copy.checked_steps(1 << 20, 1 << 20).unwrap();
+        let tensor = Tensor::zeros(DataType::Uint8, [1 << 20]).unwrap();
+        let steps = |copy: StridedCopy| copy.checked(&tensor, &tensor).unwrap().unwrap();
         let swapped = steps(StridedCopy::new(0, 0).step(4, 960, 960).step(30, 1, 32).step(32, 30, 1));
         assert!(Turn::of(&swapped, Unit::Word).is_some());
         let narrow = steps(StridedCopy::new(0, 0).step(3, 1, 32).step(32, 3, 1));

@@ -1,10 +1,10 @@
 //! All shaders of the family: one for each function, size of elements and number of loops.
 
-use super::index::Index;
 use super::scatter::Merge;
 use super::unit::Unit;
 use super::window::Beyond;
 use super::{fill, gather, join, one_hot, scatter, strided, window};
+use crate::indices::Indices;
 use crate::shader::{Program, Scalar};
 
 /// A shader of the family.
@@ -18,11 +18,11 @@ pub(super) enum Variant {
     Window(Beyond, Unit, usize),
     Fold(Scalar),
     Join(Unit, usize),
-    Gather(Unit, Index),
-    GatherNd(Unit, Index),
-    ScatterSet(Unit, Index),
-    ScatterMerge(Merge, Scalar, Index),
-    OneHot(Unit, Index),
+    Gather(Unit, Indices),
+    GatherNd(Unit, Indices),
+    ScatterSet(Unit, Indices),
+    ScatterMerge(Merge, Scalar, Indices),
+    OneHot(Unit, Indices),
 }
 
 const SCALARS: [Scalar; 6] = [Scalar::F32, Scalar::I32, Scalar::U32, Scalar::Bool, Scalar::F16, Scalar::I64];
@@ -57,7 +57,7 @@ impl Variant {
                 all.extend(window::RANKS.map(|rank| Variant::Window(beyond, unit, rank)));
             }
             all.extend((2..=join::MOST).map(|inputs| Variant::Join(unit, inputs)));
-            for index in Index::ALL {
+            for index in Indices::ALL {
                 all.extend([
                     Variant::Gather(unit, index),
                     Variant::GatherNd(unit, index),
@@ -65,7 +65,7 @@ impl Variant {
                 ]);
             }
         }
-        for index in Index::ALL {
+        for index in Indices::ALL {
             all.extend(Unit::OF_ELEMENTS.map(|unit| Variant::OneHot(unit, index)));
             for merge in Merge::ALL {
                 let known = SCALARS.into_iter().filter(|&scalar| merge.is_of(scalar));

@@ -3,17 +3,18 @@
 
 use std::fmt::Write as _;
 
+use kernlink::bail;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::pad::{self as geometry, Fold, Padding};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use smallvec::SmallVec;
 
 use super::fill::fill;
-use super::integers::{checked_shape, ensure_scalar, vector_or_scalar, widths};
+use super::integers::ensure_scalar;
 use super::mover::Mover;
-use super::strided::StridedCopy;
+use super::strided::{Run as _, StridedCopy};
 use super::unit::{Unit, pattern, word};
 use super::variant::Variant;
 use crate::device::Groups;
@@ -191,15 +192,10 @@ pub(super) fn program(beyond: Beyond, unit: Unit, rank: usize) -> Program {
     program.build(Entry::Elements, &body)
 }
 
-/// The rows of input 1, and the shape of input 0, which has at most `max_rank` dimensions, with them around it.
-fn paddings(ctx: &RawContext<'_>, max_rank: usize) -> Result<(Vec<Dim>, Shape)> {
-    let input = ctx.input_at(0)?;
-    ensure!(input.rank() <= max_rank, Unimplemented, "inputs rank not in [0,{max_rank}]: {}", input.rank());
-    let paddings = widths(ctx.input_at(1)?, input.rank(), "paddings")?;
-    let padded = |(&dim, [before, after]): (&usize, &[usize; 2])| dim.checked_add(*before)?.checked_add(*after);
-    let shape = checked_shape(input.shape().iter().zip(&paddings).map(padded))?;
-    let dims = shape.iter().zip(&paddings).zip(input.shape().iter());
-    Ok((dims.map(|((&size, &[before, _]), &input)| Dim { size, before, input }).collect(), shape))
+/// The window of an output of this shape, with paddings around the input.
+fn padded(shape: &Shape, paddings: &[Padding], input: &Shape) -> Vec<Dim> {
+    let dims = shape.iter().zip(paddings).zip(input.iter());
+    dims.map(|((&size, padding), &input)| Dim { size, before: padding.before, input }).collect()
 }
 
 /// Pads with zeros or with input 2, a scalar in host memory.
@@ -211,62 +207,41 @@ pub(super) fn pad(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()
     } else {
         [0; 2]
     };
-    let (dims, shape) = paddings(ctx, 8)?;
     let input = ctx.input_at(0)?;
+    let (paddings, shape) = geometry::padded(input.shape(), ctx.input_at(1)?, 8)?;
     if shape.num_elements() == input.num_elements() {
         let output = ctx.take_input_at(0)?.reshaped(shape)?;
         return ctx.set_output_at(0, output);
     }
     let output = on.output(ctx, 0, shape)?;
+    let dims = padded(output.shape(), &paddings, input.shape());
     look(on, Beyond::Constant, &output, input, &dims, &value)?;
     ctx.set_output_at(0, output)
 }
 
 /// The attr `mode` of mirror images: whether the edge itself is not repeated.
 pub(super) fn is_reflection(ctx: &RawConstruction<'_>) -> Result<bool> {
-    match ctx.attrs.required::<String>("mode")?.as_str() {
-        "REFLECT" => Ok(true),
-        "SYMMETRIC" => Ok(false),
-        other => bail!(InvalidArgument, "mode must be either REFLECT or SYMMETRIC, not {other}"),
-    }
+    geometry::is_reflection(&ctx.attrs.required::<String>("mode")?)
 }
 
 pub(super) fn mirror_pad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let (dims, shape) = paddings(ctx, 5)?;
     let input = ctx.input_at(0)?;
-    for &Dim { size, before, input } in &dims {
-        let (limit, after) = (input.saturating_sub(usize::from(reflect)), size - before - input);
-        ensure!(
-            before <= limit && after <= limit && (input > 0 || !reflect),
-            InvalidArgument,
-            "paddings must be {} the dimension size: {before}, {after} for {input}",
-            if reflect { "less than" } else { "no greater than" }
-        );
-    }
+    let (paddings, shape) = geometry::mirrored(input.shape(), ctx.input_at(1)?, reflect)?;
     if shape.num_elements() == input.num_elements() {
         let output = ctx.take_input_at(0)?.reshaped(shape)?;
         return ctx.set_output_at(0, output);
     }
     let output = on.output(ctx, 0, shape)?;
+    let dims = padded(output.shape(), &paddings, input.shape());
     look(on, Beyond::Mirror, &output, input, &dims, &[u32::from(!reflect)])?;
     ctx.set_output_at(0, output)
 }
 
 pub(super) fn roll(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let (input, shift, axis) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-    ensure!(input.rank() > 0, InvalidArgument, "input must be 1-D or higher");
-    let (shifts, axes) = (vector_or_scalar(shift, "shift")?, vector_or_scalar(axis, "axis")?);
-    ensure!(shift.shape() == axis.shape(), InvalidArgument, "shift and axis must have the same size");
-    let dim = |&size: &usize| Dim { size, before: 0, input: size };
-    let mut dims: Vec<Dim> = input.shape().iter().map(dim).collect();
-    for (&shift, &given) in shifts.iter().zip(&axes) {
-        let rank = input.rank() as i64;
-        ensure!((-rank..rank).contains(&given), InvalidArgument, "axis {given} is out of range");
-        let dim = &mut dims[given.rem_euclid(rank) as usize];
-        if let Some(size) = i64::try_from(dim.size).ok().filter(|&size| size > 0) {
-            dim.before = (dim.before + shift.rem_euclid(size) as usize) % dim.size;
-        }
-    }
+    let input = ctx.input_at(0)?;
+    let turns = geometry::rolled(input.shape(), ctx.input_at(1)?, ctx.input_at(2)?)?;
+    let dim = |(&size, before)| Dim { size, before, input: size };
+    let dims: Vec<Dim> = input.shape().iter().zip(turns).map(dim).collect();
     if dims.iter().all(|dim| dim.before == 0) || input.num_elements() == 0 {
         let output = ctx.take_input_at(0)?;
         return ctx.set_output_at(0, output);
@@ -287,32 +262,9 @@ pub(super) fn fold_program(scalar: crate::shader::Scalar) -> Program {
 
 pub(super) fn mirror_pad_grad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let input = ctx.input_at(0)?;
-    ensure!(input.rank() <= 5, Unimplemented, "inputs rank not in [0,5]: {}", input.rank());
-    let mut shape = input.shape().clone();
-    let offset = usize::from(reflect);
-    let mut folds = Vec::new();
-    for (axis, [before, after]) in widths(ctx.input_at(1)?, input.rank(), "paddings")?.into_iter().enumerate() {
-        let size = before.checked_add(after).and_then(|padding| shape[axis].checked_sub(padding));
-        let Some(size) = size.filter(|&size| size > 0) else {
-            bail!(
-                InvalidArgument,
-                "Total paddings must be less than the input dimension size: {before} and {after} were not less than {}",
-                shape[axis]
-            );
-        };
-        ensure!(
-            before + offset <= size && after + offset <= size,
-            InvalidArgument,
-            "paddings must be {} the output dimension size: {before}, {after} for {size}",
-            if reflect { "less than" } else { "no greater than" }
-        );
-        shape.dims_mut()[axis] = size;
-        if before + after > 0 {
-            folds.push((axis, before, after, size));
-        }
-    }
+    let (folds, _) = geometry::folded(input.shape(), ctx.input_at(1)?, reflect)?;
     let mut folded = input.clone();
-    for (axis, before, after, size) in folds {
+    for Fold { axis, before, after, size, offset } in folds {
         let mut smaller = folded.shape().clone();
         smaller.dims_mut()[axis] = size;
         let inner: usize = smaller[axis + 1..].iter().product();

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_ops as ops;
@@ -15,18 +15,6 @@ use crate::windows::{Part, read, written};
 
 /// The most tensors that one shader adds: eight buffers, of which one is the sum's, are what every device binds.
 const MOST: usize = 7;
-
-/// Inputs that are summed by themselves before they are added to what came before, as TensorFlow groups them: the first
-/// two to nine, then eight at a time. The sums are rounded the same way only in the same order.
-const GROUP: usize = 8;
-
-/// How many of `inputs`, more than one, make the first group.
-fn first_group(inputs: usize) -> usize {
-    match inputs % GROUP {
-        few @ (0 | 1) => few + GROUP,
-        few => few,
-    }
-}
 
 /// How the tensors of a shader are added.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,13 +82,7 @@ impl AddN {
         let terms: Vec<&Tensor> = (0..ctx.num_inputs()).map(|i| ctx.input_at(i)).collect::<Result<_>>()?;
         let first = terms[0];
         for (i, other) in terms.iter().enumerate() {
-            ensure!(
-                other.shape() == first.shape(),
-                InvalidArgument,
-                "all inputs must have the shape {} of the first, but input {i} has shape {}",
-                first.shape(),
-                other.shape()
-            );
+            ensure_term(first.shape(), i, other.shape())?;
         }
         let sum = if terms.len() == 1 {
             first.clone()

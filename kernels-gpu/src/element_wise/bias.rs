@@ -1,8 +1,9 @@
 //! BiasAdd and BiasAddV1: a vector added to each channel.
 
 use kernlink::dtype::DataType;
-use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::channels::biased;
+use kernlink::kernel::window::Format;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink_ops as ops;
@@ -23,8 +24,7 @@ pub(crate) fn has_channels_last(ctx: &RawConstruction<'_>) -> Result<bool> {
         Some(_) => ctx.attrs.required("data_format")?,
         None => "NHWC".to_owned(),
     };
-    ensure!(format == "NHWC" || format == "NCHW", InvalidArgument, "data_format `{format}` is not supported");
-    Ok(format == "NHWC")
+    Ok(Format::from_attr(&format)? == Format::Nhwc)
 }
 
 impl BiasAdd {
@@ -38,15 +38,7 @@ impl BiasAdd {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let (value, bias) = (ctx.input_at(0)?, ctx.input_at(1)?);
         let shape = value.shape();
-        ensure!(shape.rank() >= 2, InvalidArgument, "value must be at least 2-dimensional, not {shape}");
-        ensure!(bias.rank() == 1, InvalidArgument, "bias must be 1-dimensional, not {}", bias.shape());
-        let axis = if self.channels_last { shape.rank() - 1 } else { 1 };
-        ensure!(
-            bias.num_elements() == shape[axis],
-            InvalidArgument,
-            "there must be as many biases as channels: bias is {}, value is {shape}, channels are dimension {axis}",
-            bias.shape()
-        );
+        let axis = biased(shape, bias.shape(), self.channels_last)?;
         let spread: Shape = std::iter::once(shape[axis]).chain(shape[axis + 1..].iter().map(|_| 1)).collect();
         let bias = bias.clone().reshaped(spread)?;
         let output = self.sum.run(GpuDevice::of(ctx)?, value.dtype(), &[value, &bias], &[])?;

@@ -3,6 +3,7 @@
 use kernlink::dtype::DataType;
 use kernlink::ensure;
 use kernlink::error::{Error, Result};
+use kernlink::kernel::geometry::element_wise as geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
@@ -24,32 +25,14 @@ struct BitcastKernel {
 impl OpKernel<Bitcast> for BitcastKernel {
     fn new(ctx: &KernelConstruction<'_, Bitcast>) -> Result<Self> {
         let (from, to) = (ctx.input_dtype(Bitcast::INPUT), ctx.output_dtype(Bitcast::OUTPUT));
-        ensure!(from.is_pod() && to.is_pod(), InvalidArgument, "{from} cannot be read as {to}");
+        geometry::ensure_bitcast(from, to)?;
         ensure!(to != DataType::Bool, InvalidArgument, "{from} cannot be read as {to}");
-        let (large, small) = (from.size().max(to.size()), from.size().min(to.size()));
-        ensure!(large % small == 0, InvalidArgument, "{from} cannot be read as {to}: their sizes do not divide");
         Ok(BitcastKernel { from, to })
     }
 
-    /// A smaller element adds a dimension, a larger one takes the last away.
     fn compute(&self, ctx: &mut KernelContext<'_, Bitcast>) -> Result<()> {
         let tensor = ctx.take_input(Bitcast::INPUT)?;
-        let (from, to) = (self.from.size(), self.to.size());
-        let mut shape = tensor.shape().clone();
-        if from > to {
-            shape.push(from / to);
-        } else if from < to {
-            ensure!(
-                shape.last() == Some(&(to / from)),
-                InvalidArgument,
-                "a tensor of shape {shape} cannot be bitcast from {} to {}: its last dimension must be {}",
-                self.from,
-                self.to,
-                to / from
-            );
-            shape.remove(shape.rank() - 1);
-        }
-        shape.check()?;
+        let shape = geometry::bitcast(tensor.shape(), self.from, self.to)?;
         let memory = tensor.device_memory().ok_or_else(|| Error::internal("the input is not in the GPU's memory"))?;
         ctx.set_output(Bitcast::OUTPUT, Tensor::from_device(self.to, shape, memory.clone()))
     }

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::helpers;
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
-use crate::index::{self, Index};
+use crate::places::{self, Places};
 use crate::refusal::Refusal;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::transfer::device_bytes;
@@ -125,7 +125,7 @@ impl Pattern {
             _ => LIMIT,
         };
         let mut patterns: Vec<Pattern> = masks.clone().map(|moving| Pattern::Flat { moving }).collect();
-        for rank in index::shader_ranks(limit) {
+        for rank in places::shader_ranks(limit) {
             patterns.extend(masks.clone().map(|moving| Pattern::Vectors { moving, rank }));
             patterns.push(Pattern::Single { rank });
         }
@@ -135,7 +135,7 @@ impl Pattern {
     /// Its place in [`Pattern::all`].
     fn position(self, operands: usize) -> usize {
         let masks = (1 << operands) - 1;
-        let of_rank = |rank| masks + index::shader_ranks(rank - 1).count() * (masks + 1);
+        let of_rank = |rank| masks + places::shader_ranks(rank - 1).count() * (masks + 1);
         match self {
             Pattern::Flat { moving } => moving as usize - 1,
             Pattern::Vectors { moving, rank } => of_rank(rank) + moving as usize - 1,
@@ -180,8 +180,8 @@ fn program(function: &Function, pattern: Pattern) -> Program {
     };
     let mut body = String::new();
     if rank > 0 {
-        builder = index::declare(builder, rank, names);
-        body += &index::function(rank, names);
+        builder = places::declare(builder, rank, names);
+        body += &places::function(rank, names);
         loads = format!("    let place = at(i);\n{loads}");
     }
     for name in function.params {
@@ -317,7 +317,7 @@ impl ElementWise {
             self.flat(gpu, operands, &output, all, params)?;
             return Ok(output);
         }
-        let (shape, index) = Index::broadcast(shapes, limit)?;
+        let (shape, index) = Places::broadcast(shapes, limit)?;
         let output = gpu.allocate(dtype, shape)?;
         if output.num_elements() > 0 {
             self.indexed(gpu, operands, &output, &index, params)?;
@@ -349,7 +349,7 @@ impl ElementWise {
         gpu: &GpuDevice,
         operands: [&Tensor; N],
         output: &Tensor,
-        index: &Index<N>,
+        index: &Places<N>,
         params: &[f32],
     ) -> Result<()> {
         let (_, steps) = index.inner();
@@ -381,7 +381,7 @@ impl ElementWise {
         gpu: &GpuDevice,
         operands: [&Tensor; N],
         output: &Tensor,
-        index: &Index<N>,
+        index: &Places<N>,
         firsts: [usize; N],
         first: usize,
         params: &[f32],

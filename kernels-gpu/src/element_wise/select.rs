@@ -1,9 +1,8 @@
 //! Choice between elements: Select, SelectV2 and ClipByValue.
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::element_wise as geometry;
 use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink::shape::Shape;
-use kernlink::{bail, ensure};
 use kernlink_ops as ops;
 
 use super::driver::{self, ElementWise, Function};
@@ -29,27 +28,8 @@ struct Select(ElementWise);
 impl Select {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let (condition, chosen, other) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-        let (then, otherwise) = (chosen.shape(), other.shape());
-        ensure!(then == otherwise, InvalidArgument, "`t` and `e` must have the same shape, not {then} and {otherwise}");
-        let condition = match condition.rank() {
-            0 => condition.clone(),
-            _ if condition.shape() == then => condition.clone(),
-            1 => {
-                let rows = condition.num_elements();
-                ensure!(
-                    then.first() == Some(&rows),
-                    InvalidArgument,
-                    "a condition with {rows} elements needs tensors with as many rows, not of shape {then}"
-                );
-                let shape: Shape = std::iter::once(rows).chain(then.iter().skip(1).map(|_| 1)).collect();
-                condition.clone().reshaped(shape)?
-            }
-            _ => bail!(
-                InvalidArgument,
-                "the condition must be a scalar, a vector, or of shape {then}, not of shape {}",
-                condition.shape()
-            ),
-        };
+        let shape = geometry::condition(condition.shape(), chosen.shape(), other.shape())?;
+        let condition = condition.clone().reshaped(shape)?;
         let output = self.0.run(GpuDevice::of(ctx)?, chosen.dtype(), &[&condition, chosen, other], &[])?;
         ctx.set_output_at(0, output)
     }
@@ -73,12 +53,7 @@ impl Clip {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let shape = ctx.input_at(0)?.shape();
         for index in [1, 2] {
-            let bound = ctx.input_at(index)?.shape();
-            ensure!(
-                bound.rank() == 0 || bound == shape,
-                InvalidArgument,
-                "a bound must be a scalar or have the shape {shape} of the tensor, not {bound}"
-            );
+            geometry::ensure_bound(shape, ctx.input_at(index)?.shape())?;
         }
         self.0.compute(ctx)
     }

@@ -4,11 +4,12 @@
 use std::ops::Range;
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::products::{Batch, Sizes};
 use kernlink::tensor::Tensor;
 
 use super::config::Extents;
 use super::gemm::{self, Target, of_matrices, word};
-use super::products::{Batch, Products, Sizes};
+use super::products::Products;
 use super::text::Source;
 use crate::device::GpuDevice;
 use crate::transfer::device_bytes;

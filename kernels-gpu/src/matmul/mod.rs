@@ -10,8 +10,8 @@ pub(crate) mod tune;
 mod vector;
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::products::{ensure_batches, ensure_matrices};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -27,9 +27,7 @@ impl MatMul {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (a, b) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        for (input, name) in [(a, "a"), (b, "b")] {
-            ensure!(input.rank() == 2, InvalidArgument, "`{name}` must be a matrix, not of shape {}", input.shape());
-        }
+        ensure_matrices(a.shape(), b.shape())?;
         let product = self.0.compute(gpu, a, b)?;
         ctx.set_output_at(0, product)
     }
@@ -58,20 +56,7 @@ impl BatchMatMul {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (x, y) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        for (input, name) in [(x, "x"), (y, "y")] {
-            let shape = input.shape();
-            ensure!(shape.rank() >= 2, InvalidArgument, "`{name}` must have at least 2 dimensions, not shape {shape}");
-        }
-        let same = x.rank() == y.rank() && x.shape()[..x.rank() - 2] == y.shape()[..y.rank() - 2];
-        if !self.broadcasts && !same {
-            let shapes = (x.shape(), y.shape());
-            bail!(
-                InvalidArgument,
-                "`x` and `y` must have the same batch dimensions, not shapes {} and {}",
-                shapes.0,
-                shapes.1
-            );
-        }
+        ensure_batches(x.shape(), y.shape(), self.broadcasts)?;
         let products = self.products.compute(gpu, x, y)?;
         ctx.set_output_at(0, products)
     }

@@ -1,10 +1,9 @@
-//! Products of matrices over batch dimensions that broadcast: their sizes, and by which shader they are computed.
+//! Products of matrices over batch dimensions that broadcast: by which shader they are computed.
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::shape::Shape;
+use kernlink::kernel::geometry::products::{Batch, Side, Sizes};
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use smallvec::{SmallVec, smallvec};
 
 use super::config::Extents;
@@ -16,89 +15,8 @@ use crate::family::scalar_of;
 use crate::shader::Scalar;
 use crate::variants::Variants;
 
-/// A batch dimension: its size, and the matrices between neighbours on either side, none where that side broadcasts.
-pub(super) type Batch = (usize, [usize; 2]);
-
 /// How many batch dimensions a shader counts; of others the host does.
 const COUNTED: usize = 3;
-
-/// The sizes of products.
-pub(super) struct Sizes {
-    output: Shape,
-    pub(super) rows: usize,
-    pub(super) inner: usize,
-    pub(super) columns: usize,
-    pub(super) batch: SmallVec<[Batch; 4]>,
-}
-
-/// One side of a product.
-#[derive(Clone, Copy)]
-struct Side<'a> {
-    shape: &'a Shape,
-    transposed: bool,
-}
-
-impl Side<'_> {
-    /// Batch dimensions, rows and columns; these as they enter the product.
-    fn split(&self) -> (&[usize], usize, usize) {
-        let (batch, matrix) = self.shape.split_at(self.shape.rank() - 2);
-        if self.transposed { (batch, matrix[1], matrix[0]) } else { (batch, matrix[0], matrix[1]) }
-    }
-}
-
-impl Sizes {
-    fn new(a: Side<'_>, b: Side<'_>) -> Result<Sizes> {
-        let ((a_batch, rows, inner), (b_batch, b_rows, columns)) = (a.split(), b.split());
-        let turned = |side: Side<'_>| if side.transposed { " transposed" } else { "" };
-        ensure!(
-            inner == b_rows,
-            InvalidArgument,
-            "the matrices do not fit: {}{} has {inner} columns, {}{} has {b_rows} rows",
-            a.shape,
-            turned(a),
-            b.shape,
-            turned(b)
-        );
-        let broadcast = Shape::from(a_batch).broadcast(&Shape::from(b_batch));
-        let Ok(mut output) = broadcast else {
-            bail!(InvalidArgument, "the batch dimensions of {} and {} do not broadcast", a.shape, b.shape);
-        };
-        let batch = collapsed(&output, a_batch, b_batch);
-        output.push(rows);
-        output.push(columns);
-        output.check()?;
-        Ok(Sizes { output, rows, inner, columns, batch })
-    }
-}
-
-/// The batch dimensions, as few as say the same.
-fn collapsed(sizes: &[usize], a: &[usize], b: &[usize]) -> SmallVec<[Batch; 4]> {
-    let mut batch: SmallVec<[Batch; 4]> = SmallVec::new();
-    let mut next = [1usize; 2];
-    for (from_last, &size) in sizes.iter().rev().enumerate() {
-        let mut steps = [0; 2];
-        for (side, (shape, step)) in [a, b].into_iter().zip(&mut steps).enumerate() {
-            let own = shape.len().checked_sub(from_last + 1).map_or(1, |axis| shape[axis]);
-            if own != 1 {
-                *step = next[side];
-            }
-            next[side] = next[side].saturating_mul(own);
-        }
-        if size == 1 {
-            continue;
-        }
-        match batch.last_mut() {
-            Some((inner, inner_steps))
-                if steps.iter().zip(inner_steps.iter()).all(|(&step, &inner_step)| step == inner_step * *inner) =>
-            {
-                *inner *= size;
-            }
-            _ => batch.push((size, steps)),
-        }
-    }
-    batch.reverse();
-    batch
-}
 
 /// Multiplies matrices of one dtype.
 pub(super) struct Products {
@@ -225,20 +143,5 @@ impl Products {
             special,
         };
         self.by_tiles.run(gpu, &factors)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dimensions_that_say_the_same_are_one() {
-        let collapsed = |sizes: &[usize], a: &[usize], b: &[usize]| collapsed(sizes, a, b).to_vec();
-        assert_eq!(collapsed(&[2, 3, 4], &[2, 3, 4], &[2, 3, 4]), [(24, [1, 1])]);
-        assert_eq!(collapsed(&[2, 3, 4], &[2, 3, 4], &[4]), [(6, [4, 0]), (4, [1, 1])]);
-        assert_eq!(collapsed(&[2, 3], &[2, 1], &[3]), [(2, [1, 0]), (3, [0, 1])]);
-        assert_eq!(collapsed(&[1, 1], &[1], &[1, 1]), []);
-        assert_eq!(collapsed(&[2, 2, 2, 2], &[2, 1, 1, 2], &[1, 2, 2, 1]), [(2, [2, 0]), (4, [0, 1]), (2, [1, 0])]);
     }
 }

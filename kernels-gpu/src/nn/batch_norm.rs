@@ -5,13 +5,12 @@ use std::sync::OnceLock;
 use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
-use kernlink::shape::Shape;
+use kernlink::kernel::geometry::channels::{Layout, Norm, bessel};
+use kernlink::kernel::{GPU, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use kernlink_ops as ops;
 
-use super::channel_sums::{self, Layout, Terms};
+use super::channel_sums::{self, Terms, key_of};
 use super::element::{self, Key};
 use crate::device::{GpuDevice, Groups};
 use crate::family::{gpu_kernels, scalar_of};
@@ -20,35 +19,6 @@ use crate::matmul::text::conditional;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::variants::Variants;
 use crate::windows::{read, whole, written};
-
-/// What an op reads from its attrs.
-struct Attrs {
-    epsilon: f32,
-    training: bool,
-    channels_last: bool,
-}
-
-impl Attrs {
-    fn new(epsilon: f32, training: bool, format: &str) -> Result<Attrs> {
-        let channels_last = match format {
-            "NHWC" | "NDHWC" => true,
-            "NCHW" | "NCDHW" => false,
-            _ => bail!(InvalidArgument, "data_format `{format}` is not supported"),
-        };
-        Ok(Attrs { epsilon, training, channels_last })
-    }
-}
-
-/// Fails unless a vector has an element for each channel.
-fn ensure_channels(vector: &Shape, name: &str, channels: usize) -> Result<()> {
-    ensure!(
-        vector[0] == channels,
-        InvalidArgument,
-        "{name} must have as many elements as x has channels, {channels}, not {}",
-        vector[0]
-    );
-    Ok(())
-}
 
 /// Parameters that are numbers in the middle of counts.
 fn bits(value: f32) -> u32 {
@@ -128,7 +98,7 @@ fn variance_of_parts() -> Program {
 
 /// The three versions: they share the order of inputs and outputs.
 struct BatchNorm {
-    attrs: Attrs,
+    norm: Norm,
     factor: f32,
     scalar: Scalar,
     apply: Variants<Key>,
@@ -140,9 +110,9 @@ struct BatchNorm {
 }
 
 impl BatchNorm {
-    fn new(dtype: DataType, attrs: Attrs, factor: f32) -> Result<BatchNorm> {
+    fn new(dtype: DataType, norm: Norm, factor: f32) -> Result<BatchNorm> {
         Ok(BatchNorm {
-            attrs,
+            norm,
             factor,
             scalar: scalar_of(dtype)?,
             apply: Variants::new(apply),
@@ -161,16 +131,9 @@ impl BatchNorm {
         let gpu = GpuDevice::of(ctx)?;
         let x = ctx.input_at(0)?.clone();
         let shape = x.shape().clone();
-        ensure!(matches!(shape.rank(), 4 | 5), InvalidArgument, "x must be 4- or 5-dimensional, not {shape}");
-        let layout = Layout::new(&shape, self.attrs.channels_last);
-        let running = !self.attrs.training || self.factor != 1.0;
-        for (index, name) in [(1, "scale"), (2, "offset"), (3, "mean"), (4, "variance")] {
-            let vector = ctx.input_at(index)?.shape();
-            ensure!(vector.rank() == 1, InvalidArgument, "{name} must be 1-dimensional, not {vector}");
-            if index <= 2 || running {
-                ensure_channels(vector, name, layout.channels)?;
-            }
-        }
+        let running = !self.norm.training || self.factor != 1.0;
+        let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
+        let layout = self.norm.forward(&shape, [vector(1)?, vector(2)?, vector(3)?, vector(4)?], running)?;
         if let Some(nothing) = &self.nothing {
             if nothing.get().is_none() {
                 let _ = nothing.set(gpu.to_device(&Tensor::scalar(0.0f32))?);
@@ -186,7 +149,7 @@ impl BatchNorm {
             let nothing = gpu.to_device(&nothing)?;
             return (1..5).try_for_each(|index| ctx.set_output_at(index, nothing.clone()));
         }
-        if !self.attrs.training {
+        if !self.norm.training {
             self.apply(gpu, ctx, &layout, &mean, &variance)?;
             for (index, tensor) in [(1, &mean), (2, &variance), (3, &mean), (4, &variance)] {
                 ctx.set_output_at(index, tensor.clone())?;
@@ -204,12 +167,10 @@ impl BatchNorm {
 
         let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Squares, &[&x, &batch_mean])?;
         let (batch_variance, new_mean, new_variance) = (vector()?, vector()?, vector()?);
-        // Bessel's correction.
-        let adjust = count as f32 / (count.max(2) - 1) as f32;
         gpu.dispatch(
             &self.variance,
             &[&scratch, &batch_mean, &mean, &variance, &batch_variance, &new_mean, &new_variance],
-            &[parts, elements, bits(adjust), bits(self.factor), u32::from(running)],
+            &[parts, elements, bits(bessel(count)), bits(self.factor), u32::from(running)],
             Groups::Elements(channels),
         )?;
         self.apply(gpu, ctx, &layout, &batch_mean, &batch_variance)?;
@@ -230,9 +191,9 @@ impl BatchNorm {
     ) -> Result<()> {
         let (x, scale, offset) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
         let y = gpu.allocate_output(ctx, 0, x.shape().clone())?;
-        let params = [word(layout.channels)?, word(layout.inner)?, bits(self.attrs.epsilon)];
+        let params = [word(layout.channels)?, word(layout.inner)?, bits(self.norm.epsilon)];
         let parts = [read(x), whole(scale), whole(offset), whole(mean), whole(variance), written(&y)];
-        let (key, batch) = (layout.key(self.scalar), x.shape()[0]);
+        let (key, batch) = (key_of(&layout, self.scalar), x.shape()[0]);
         element::run(gpu, &self.apply, key, batch, &parts, &params, y.num_elements())?;
         ctx.set_output_at(0, y)
     }
@@ -242,7 +203,7 @@ impl BatchNorm {
 macro_rules! of_attrs {
     ($ctx:ident) => {{
         let attrs = $ctx.attrs();
-        Attrs::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?
+        Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?
     }};
 }
 
@@ -311,7 +272,7 @@ fn apply_gradient(key: &Key) -> Program {
 
 /// The gradients of the three versions: they share the order of inputs and outputs.
 struct BatchNormGrad {
-    attrs: Attrs,
+    norm: Norm,
     scalar: Scalar,
     apply: Variants<Key>,
     sums: Variants<channel_sums::Key>,
@@ -319,9 +280,9 @@ struct BatchNormGrad {
 }
 
 impl BatchNormGrad {
-    fn new(dtype: DataType, attrs: Attrs) -> Result<BatchNormGrad> {
+    fn new(dtype: DataType, norm: Norm) -> Result<BatchNormGrad> {
         Ok(BatchNormGrad {
-            attrs,
+            norm,
             scalar: scalar_of(dtype)?,
             apply: Variants::new(apply_gradient),
             sums: Variants::new(channel_sums::program),
@@ -333,19 +294,8 @@ impl BatchNormGrad {
         let gpu = GpuDevice::of(ctx)?;
         let (gradient, x) = (ctx.input_at(0)?, ctx.input_at(1)?);
         let (flow, shape) = (gradient.shape(), x.shape());
-        ensure!(matches!(shape.rank(), 4 | 5), InvalidArgument, "x must be 4- or 5-dimensional, not {shape}");
-        ensure!(flow == shape, InvalidArgument, "x and y_backprop must have the same shape, not {shape} and {flow}");
-        let layout = Layout::new(shape, self.attrs.channels_last);
-        for (index, name) in [(2, "scale"), (3, "reserve_space_1"), (4, "reserve_space_2")] {
-            let vector = ctx.input_at(index)?.shape();
-            ensure!(vector.rank() == 1, InvalidArgument, "{name} must be 1-dimensional, not {vector}");
-            ensure_channels(vector, name, layout.channels)?;
-        }
-        ensure!(
-            self.attrs.training || self.attrs.channels_last,
-            InvalidArgument,
-            "with is_training=false the channels must be last"
-        );
+        let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
+        let layout = self.norm.backward(shape, flow, [vector(2)?, vector(3)?, vector(4)?], GPU)?;
         let channels = layout.channels;
         let out = gpu.allocate_output(ctx, 0, shape.clone())?;
         if out.num_elements() == 0 {
@@ -361,12 +311,12 @@ impl BatchNormGrad {
             gpu.dispatch(
                 &self.coefficients,
                 &[&scratch, scale, variance, &of_scale, &of_offset, &coefficients],
-                &[word(scratch.shape()[0])?, bits(layout.count() as f32), bits(self.attrs.epsilon)],
+                &[word(scratch.shape()[0])?, bits(layout.count() as f32), bits(self.norm.epsilon)],
                 Groups::Elements(channels),
             )?;
-            let params = [word(channels)?, word(layout.inner)?, u32::from(self.attrs.training)];
+            let params = [word(channels)?, word(layout.inner)?, u32::from(self.norm.training)];
             let parts = [read(gradient), read(x), whole(mean), whole(&coefficients), written(&out)];
-            let (key, batch) = (layout.key(self.scalar), shape[0]);
+            let (key, batch) = (key_of(&layout, self.scalar), shape[0]);
             element::run(gpu, &self.apply, key, batch, &parts, &params, out.num_elements())?;
             ctx.set_output_at(1, of_scale)?;
             ctx.set_output_at(2, of_offset)?;

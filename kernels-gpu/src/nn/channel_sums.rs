@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::shape::Shape;
+use kernlink::kernel::geometry::channels::Layout;
 use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 
@@ -14,30 +14,9 @@ use crate::shader::{Entry, Program, Scalar};
 use crate::variants::Variants;
 use crate::windows::{Part, Piece, read_if};
 
-/// A shape as `[outer, channels, inner]`; `inner` is 1 if channels are last.
-#[derive(Clone, Copy)]
-pub(super) struct Layout {
-    pub(super) outer: usize,
-    pub(super) channels: usize,
-    pub(super) inner: usize,
-}
-
-impl Layout {
-    pub(super) fn new(shape: &Shape, channels_last: bool) -> Layout {
-        let axis = if channels_last { shape.rank() - 1 } else { 1 };
-        let product = |dims: &[usize]| dims.iter().fold(1usize, |product, &dim| product.saturating_mul(dim));
-        Layout { outer: product(&shape[..axis]), channels: shape[axis], inner: product(&shape[axis + 1..]) }
-    }
-
-    /// Elements of a channel.
-    pub(super) fn count(&self) -> usize {
-        self.outer * self.inner
-    }
-
-    /// How threads take elements of a type: by fours if these are neighbouring channels.
-    pub(super) fn key(&self, scalar: Scalar) -> Elements {
-        Elements { scalar, vectors: self.inner == 1 && self.channels.is_multiple_of(4) }
-    }
+/// How threads take elements of a type: by fours if these are neighbouring channels.
+pub(super) fn key_of(layout: &Layout, scalar: Scalar) -> Elements {
+    Elements { scalar, vectors: layout.inner == 1 && layout.channels.is_multiple_of(4) }
 }
 
 /// What is added up.
@@ -119,7 +98,7 @@ pub(super) fn run(
     /// Elements of a part at least, and how many workgroups keep a device busy.
     const ELEMENTS: usize = 2048;
     const BUSY: usize = 1024;
-    let key = Key { elements: layout.key(scalar), terms, planes: layout.inner > 1 };
+    let key = Key { elements: key_of(layout, scalar), terms, planes: layout.inner > 1 };
     let tiles = layout.channels.div_ceil(key.elements.width() as usize).div_ceil(key.across() as usize);
     // How many parts so many elements of a channel are cut into, and how long each is.
     let share = |count: usize| {

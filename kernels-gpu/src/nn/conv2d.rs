@@ -1,16 +1,14 @@
 //! Conv2D and its gradients: products whose factors are read where the windows are.
 
-use kernlink::dtype::DataType;
-use kernlink::ensure;
 use kernlink::error::{Code, Result};
-use kernlink::kernel::RawContext;
-use kernlink::kernel::window::Format;
-use kernlink::shape::Shape;
+use kernlink::kernel::geometry::convolution::{Convolution, Geometry};
+use kernlink::kernel::geometry::integers::shape_from;
+use kernlink::kernel::{GPU, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_ops as ops;
 use smallvec::SmallVec;
 
-use super::convolution::{Attrs, Convolution, Geometry, shape_from};
+use super::convolution::params;
 use crate::device::GpuDevice;
 use crate::family::gpu_kernels;
 use crate::matmul::config::Extents;
@@ -28,8 +26,8 @@ struct Conv2D {
 }
 
 impl Conv2D {
-    fn new(dtype: DataType, attrs: &Attrs<'_>) -> Result<Conv2D> {
-        let convolution = Convolution::new(attrs, Code::Unimplemented)?;
+    fn new(ctx: &RawConstruction<'_>) -> Result<Conv2D> {
+        let (convolution, dtype) = (Convolution::new(ctx.attrs)?, ctx.input_dtype_at(0)?);
         let product = Gemm::new(dtype, Source::Patches, Source::Columns)?;
         Ok(Conv2D { convolution, product, plain: Gemm::new(dtype, Source::Rows, Source::Columns)? })
     }
@@ -38,12 +36,10 @@ impl Conv2D {
         let gpu = GpuDevice::of(ctx)?;
         let (input, filter) = (ctx.input_at(0)?, ctx.input_at(1)?);
         let geometry = self.convolution.forward(input.shape(), filter.shape())?;
-        let (rows, columns) = (geometry.rows.output, geometry.columns.output);
-        let format = self.convolution.format;
-        let out = gpu.allocate_output(ctx, 0, format.shape(geometry.batch, rows, columns, geometry.out_depth))?;
+        let out = gpu.allocate_output(ctx, 0, self.convolution.output(&geometry))?;
         if out.num_elements() > 0 {
             gpu.in_windows(geometry.batch, &[read(input), whole(filter), written(&out)], |images, tensors| {
-                self.convolve(gpu, &geometry.of_images(images.len()), [tensors[0], tensors[1], tensors[2]])
+                self.convolve(gpu, &Geometry { batch: images.len(), ..geometry }, [tensors[0], tensors[1], tensors[2]])
             })?;
         }
         ctx.set_output_at(0, out)
@@ -51,19 +47,10 @@ impl Conv2D {
 
     fn convolve(&self, gpu: &GpuDevice, geometry: &Geometry, [input, filter, out]: [&Tensor; 3]) -> Result<()> {
         let is_empty = input.num_elements() == 0;
-        ensure!(
-            is_empty || self.convolution.format == Format::Nhwc,
-            Unimplemented,
-            "Conv2D on the GPU supports data_format NHWC only, not NCHW"
-        );
-        ensure!(is_empty || filter.num_elements() > 0, InvalidArgument, "filter {} must not be empty", filter.shape());
-        let groups = if is_empty { 1 } else { geometry.depth / geometry.patch_depth };
-        ensure!(
-            groups > 0 && geometry.out_depth.is_multiple_of(groups),
-            InvalidArgument,
-            "output depth {} must be evenly divisible by the number of groups, {groups}",
-            geometry.out_depth
-        );
+        if !is_empty {
+            self.convolution.ensure_computable(geometry, filter.shape(), GPU)?;
+        }
+        let groups = if is_empty { 1 } else { geometry.groups() };
         let columns = geometry.out_depth / groups;
         let extents = Extents {
             rows: geometry.pixels(),
@@ -89,37 +76,14 @@ impl Conv2D {
             factors.special = of_matrices([geometry.patch(), columns])?;
             return self.plain.run(gpu, &factors);
         }
-        factors.vectors[0] = geometry.depth.is_multiple_of(4) && geometry.patch_depth.is_multiple_of(4);
-        factors.special = geometry.params([0, geometry.out_depth], [geometry.patch_depth, columns])?;
+        factors.vectors[0] = geometry.in_depth.is_multiple_of(4) && geometry.patch_depth.is_multiple_of(4);
+        factors.special = params(geometry, [0, geometry.out_depth], [geometry.patch_depth, columns])?;
         self.product.run(gpu, &factors)
     }
 }
 
-/// The attrs that Conv2D and its gradients have alike.
-macro_rules! attrs {
-    ($ctx:ident, $format:expr) => {{
-        let attrs = $ctx.attrs();
-        Attrs {
-            strides: &attrs.strides,
-            dilations: &attrs.dilations,
-            padding: &attrs.padding,
-            explicit: &attrs.explicit_paddings,
-            format: $format,
-        }
-    }};
-}
-
 gpu_kernels! {
-    Conv2D T { [f32, i32] [f16; "f16"] } host [] as Conv2D: |ctx| {
-        let format = Format::from_attr(&ctx.attrs().data_format)?;
-        Conv2D::new(ctx.input_dtype_at(0)?, &attrs!(ctx, format))
-    }
-}
-
-/// The format of gradients.
-fn channels_last(format: &str) -> Result<Format> {
-    ensure!(format == "NHWC", InvalidArgument, "data_format must be NHWC, not {format}");
-    Ok(Format::Nhwc)
+    Conv2D T { [f32, i32] [f16; "f16"] } host [] as Conv2D: |ctx| Conv2D::new(ctx)
 }
 
 /// Conv2DBackpropInput.
@@ -131,8 +95,9 @@ struct BackpropInput {
 }
 
 impl BackpropInput {
-    fn new(dtype: DataType, attrs: &Attrs<'_>) -> Result<BackpropInput> {
-        let convolution = Convolution::new(attrs, Code::Unimplemented)?;
+    fn new(ctx: &RawConstruction<'_>) -> Result<BackpropInput> {
+        let convolution = Convolution::of_gradient(ctx.attrs, GPU, Code::Unimplemented)?;
+        let dtype = ctx.output_dtype_at(0)?;
         let product = Gemm::new(dtype, Source::Flows, Source::Filters)?;
         Ok(BackpropInput { convolution, product, plain: Gemm::new(dtype, Source::Rows, Source::Rows)? })
     }
@@ -140,24 +105,12 @@ impl BackpropInput {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (filter, gradient) = (ctx.input_at(1)?, ctx.input_at(2)?);
-        let mut shape = shape_from(ctx.input_at(0)?, "input_sizes")?;
-        ensure!(
-            matches!(shape.rank(), 2 | 4),
-            InvalidArgument,
-            "input_sizes must have 4 or 2 values, not {}",
-            shape.rank()
-        );
-        if shape.rank() == 2 {
-            let (flow, window) = (gradient.shape(), filter.shape());
-            ensure!(flow.rank() == 4, InvalidArgument, "out_backprop must be 4-dimensional, not {flow}");
-            ensure!(window.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {window}");
-            shape = Shape::from([flow[0], shape[0], shape[1], window[2]]);
-        }
-        let geometry = self.convolution.backward(&shape, filter.shape(), gradient.shape())?;
+        let shape = Convolution::input_shape(ctx.input_at(0)?, filter.shape(), gradient.shape())?;
+        let geometry = self.convolution.backward(&shape, filter.shape(), gradient.shape(), GPU)?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
             gpu.in_windows(geometry.batch, &[whole(filter), read(gradient), written(&out)], |images, tensors| {
-                self.flow_back(gpu, &geometry.of_images(images.len()), [tensors[0], tensors[1], tensors[2]])
+                self.flow_back(gpu, &Geometry { batch: images.len(), ..geometry }, [tensors[0], tensors[1], tensors[2]])
             })?;
         }
         ctx.set_output_at(0, out)
@@ -171,7 +124,7 @@ impl BackpropInput {
             true => (geometry.pixels(), geometry.patch(), geometry.out_depth),
             false => {
                 let pixels = geometry.batch * geometry.rows.input * geometry.columns.input;
-                (pixels, geometry.depth, taps * geometry.out_depth)
+                (pixels, geometry.in_depth, taps * geometry.out_depth)
             }
         };
         let by_fours = geometry.out_depth.is_multiple_of(4);
@@ -186,7 +139,7 @@ impl BackpropInput {
             target: Target::Whole,
             special: match is_product {
                 true => of_matrices([geometry.out_depth; 2])?,
-                false => geometry.params([0, 0], [0, 0])?,
+                false => params(geometry, [0, 0], [0, 0])?,
             },
         };
         let product = if is_product { &self.plain } else { &self.product };
@@ -196,8 +149,7 @@ impl BackpropInput {
 
 gpu_kernels! {
     Conv2DBackpropInput T { [f32, i32] [f16; "f16"] } host ["input_sizes"] as BackpropInput: |ctx| {
-        let format = channels_last(&ctx.attrs().data_format)?;
-        BackpropInput::new(ctx.output_dtype_at(0)?, &attrs!(ctx, format))
+        BackpropInput::new(ctx)
     }
 }
 
@@ -210,8 +162,9 @@ struct BackpropFilter {
 }
 
 impl BackpropFilter {
-    fn new(dtype: DataType, attrs: &Attrs<'_>) -> Result<BackpropFilter> {
-        let convolution = Convolution::new(attrs, Code::InvalidArgument)?;
+    fn new(ctx: &RawConstruction<'_>) -> Result<BackpropFilter> {
+        let convolution = Convolution::of_gradient(ctx.attrs, GPU, Code::InvalidArgument)?;
+        let dtype = ctx.output_dtype_at(0)?;
         let product = Gemm::new(dtype, Source::PatchesAcross, Source::Columns)?;
         Ok(BackpropFilter { convolution, product, plain: Gemm::new(dtype, Source::Columns, Source::Columns)? })
     }
@@ -220,7 +173,7 @@ impl BackpropFilter {
         let gpu = GpuDevice::of(ctx)?;
         let (input, gradient) = (ctx.input_at(0)?, ctx.input_at(2)?);
         let shape = shape_from(ctx.input_at(1)?, "filter_sizes")?;
-        let geometry = self.convolution.backward(input.shape(), &shape, gradient.shape())?;
+        let geometry = self.convolution.backward(input.shape(), &shape, gradient.shape(), GPU)?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
             self.add_up(gpu, &geometry, [input, gradient, &out])?;
@@ -242,7 +195,7 @@ impl BackpropFilter {
             let term = Piece { tensor: &terms, first, count: elements, written: true };
             gpu.with_pieces(&[term], |term| {
                 let tensors = [tensors[0], tensors[1], term[0]];
-                self.multiply(gpu, &geometry.of_images(images.len()), tensors, Target::Term)
+                self.multiply(gpu, &Geometry { batch: images.len(), ..*geometry }, tensors, Target::Term)
             })
         })?;
         product.add(gpu, &terms, out)
@@ -267,7 +220,7 @@ impl BackpropFilter {
             batches: 1,
         };
         let is_product = geometry.is_product();
-        let neighbours = if is_product { geometry.patch() } else { geometry.depth };
+        let neighbours = if is_product { geometry.patch() } else { geometry.in_depth };
         let out_by_fours = geometry.out_depth.is_multiple_of(4);
         let factors = Factors {
             a: input,
@@ -280,7 +233,7 @@ impl BackpropFilter {
             target,
             special: match is_product {
                 true => of_matrices([geometry.patch(), geometry.out_depth])?,
-                false => geometry.params([0, geometry.out_depth], [0, 0])?,
+                false => params(geometry, [0, geometry.out_depth], [0, 0])?,
             },
         };
         self.product_of(geometry).run(gpu, &factors)
@@ -289,8 +242,7 @@ impl BackpropFilter {
 
 gpu_kernels! {
     Conv2DBackpropFilter T { [f32] [f16; "f16"] } host ["filter_sizes"] as BackpropFilter: |ctx| {
-        let format = channels_last(&ctx.attrs().data_format)?;
-        BackpropFilter::new(ctx.output_dtype_at(0)?, &attrs!(ctx, format))
+        BackpropFilter::new(ctx)
     }
 }
 

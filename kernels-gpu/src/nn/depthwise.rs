@@ -1,16 +1,15 @@
 //! DepthwiseConv2dNative and its gradients.
 
 use kernlink::dtype::DataType;
-use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
-use kernlink::kernel::window::{Axis, Format, Padding, explicit_paddings, four};
-use kernlink::shape::Shape;
+use kernlink::kernel::geometry::depthwise::{self as geometry, Geometry};
+use kernlink::kernel::geometry::integers::shape_from;
+use kernlink::kernel::{GPU, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_ops as ops;
 use smallvec::SmallVec;
 
-use super::convolution::{Attrs, fits, reaches, shape_from};
+use super::convolution::reaches;
 use super::element::{self, Key, Source};
 use crate::device::{GpuDevice, Groups};
 use crate::family::{gpu_kernels, scalar_of};
@@ -20,105 +19,6 @@ use crate::matmul::text::{conditional, sum_of};
 use crate::shader::{Access, Entry, Program, Scalar};
 use crate::variants::Variants;
 use crate::windows::{Piece, read, whole, written};
-
-/// What attrs say.
-struct Convolution {
-    stride: i64,
-    padding: Padding,
-    paddings: [(i64, i64); 4],
-    format: Format,
-}
-
-impl Convolution {
-    fn new(attrs: &Attrs<'_>) -> Result<Convolution> {
-        let format = attrs.format;
-        let strides = four("strides", attrs.strides)?;
-        let stride = strides[format.height()];
-        ensure!(
-            stride == strides[format.width()],
-            InvalidArgument,
-            "strides {strides:?} must be equal in rows and columns"
-        );
-        ensure!(
-            strides[0] == 1 && strides[format.channels()] == 1,
-            InvalidArgument,
-            "strides {strides:?} must be 1 in the batch and depth dimensions"
-        );
-        let padding = Padding::from_attr(attrs.padding)?;
-        let paddings = explicit_paddings(padding, attrs.explicit, format)?;
-        let dilations = attrs.dilations;
-        for value in dilations {
-            ensure!(i32::try_from(*value).is_ok(), InvalidArgument, "dilations has {value} out of range for an int32");
-        }
-        ensure!(
-            dilations.iter().all(|&dilation| dilation == 1),
-            Unimplemented,
-            "dilations {dilations:?} must be 1: tf.nn.depthwise_conv2d brings dilation by SpaceToBatchND"
-        );
-        Ok(Convolution { stride, padding, paddings, format })
-    }
-
-    /// [`Convolution::new`] for a gradient.
-    fn of_gradient(attrs: &Attrs<'_>) -> Result<Convolution> {
-        let convolution = Convolution::new(attrs)?;
-        ensure!(convolution.format == Format::Nhwc, Unimplemented, "data_format must be NHWC");
-        Ok(convolution)
-    }
-
-    /// The convolution of tensors of these shapes.
-    fn forward(&self, input: &Shape, filter: &Shape) -> Result<Geometry> {
-        ensure!(input.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {input}");
-        ensure!(filter.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {filter}");
-        let (channels, format) = (input[self.format.channels()], self.format);
-        ensure!(
-            channels == filter[2],
-            InvalidArgument,
-            "input and filter must have the same depth, not {channels} and {}",
-            filter[2]
-        );
-        let axis = |axis: usize, window: usize| {
-            Axis::new(input[axis], window, self.stride, 1, self.padding, self.paddings[axis])
-        };
-        let (rows, columns) = (axis(format.height(), filter[0])?, axis(format.width(), filter[1])?);
-        Ok(Geometry { batch: input[0], rows, columns, depth: channels, multiplier: filter[3] })
-    }
-
-    /// The convolution whose input, filter and output have these shapes.
-    fn backward(&self, input: &Shape, filter: &Shape, gradient: &Shape) -> Result<Geometry> {
-        for (name, shape) in [("input", input), ("filter", filter), ("out_backprop", gradient)] {
-            ensure!(shape.rank() == 4, InvalidArgument, "{name} must be 4-dimensional, not {shape}");
-        }
-        ensure!(
-            input[0] == gradient[0],
-            InvalidArgument,
-            "input and out_backprop must have the same batch size, not {} and {}",
-            input[0],
-            gradient[0]
-        );
-        let geometry = self.forward(input, filter)?;
-        ensure!(
-            geometry.out_depth() == gradient[3],
-            InvalidArgument,
-            "out_backprop must have {} times {} channels, not {}",
-            filter[2],
-            filter[3],
-            gradient[3]
-        );
-        fits(&geometry.rows, gradient, 1)?;
-        fits(&geometry.columns, gradient, 2)?;
-        Ok(geometry)
-    }
-}
-
-/// The sizes of a depthwise convolution.
-struct Geometry {
-    batch: usize,
-    rows: Axis,
-    columns: Axis,
-    depth: usize,
-    /// Output channels for each input channel.
-    multiplier: usize,
-}
 
 const PARAMS: [&str; 12] = [
     "rows",
@@ -135,50 +35,30 @@ const PARAMS: [&str; 12] = [
     "multiplier",
 ];
 
-impl Geometry {
-    fn out_depth(&self) -> usize {
-        self.depth.saturating_mul(self.multiplier)
-    }
-
-    fn params(&self) -> Result<SmallVec<[u32; 14]>> {
-        let (rows, columns) = (&self.rows, &self.columns);
-        reaches(rows)?;
-        reaches(columns)?;
-        let sizes = [
-            rows.input,
-            columns.input,
-            self.depth,
-            rows.output,
-            columns.output,
-            self.out_depth(),
-            rows.window,
-            columns.window,
-            rows.stride,
-            rows.before,
-            columns.before,
-            self.multiplier,
-        ];
-        sizes.into_iter().map(word).collect()
-    }
-
-    /// The shader: threads take four channels if each has one filter.
-    fn key(&self, scalar: Scalar) -> Key {
-        Key { scalar, vectors: self.multiplier == 1 && self.depth.is_multiple_of(4) }
-    }
+fn params(geometry: &Geometry) -> Result<SmallVec<[u32; 14]>> {
+    let (rows, columns) = (&geometry.rows, &geometry.columns);
+    reaches(rows)?;
+    reaches(columns)?;
+    let sizes = [
+        rows.input,
+        columns.input,
+        geometry.in_depth,
+        rows.output,
+        columns.output,
+        geometry.out_depth(),
+        rows.window,
+        columns.window,
+        rows.stride,
+        rows.before,
+        columns.before,
+        geometry.multiplier,
+    ];
+    sizes.into_iter().map(word).collect()
 }
 
-/// The attrs that the ops have alike.
-macro_rules! attrs {
-    ($ctx:ident) => {{
-        let attrs = $ctx.attrs();
-        Attrs {
-            strides: &attrs.strides,
-            dilations: &attrs.dilations,
-            padding: &attrs.padding,
-            explicit: &attrs.explicit_paddings,
-            format: Format::from_attr(&attrs.data_format)?,
-        }
-    }};
+/// The shader for a convolution: threads take four channels if each has one filter.
+fn key_of(geometry: &Geometry, scalar: Scalar) -> Key {
+    Key { scalar, vectors: geometry.multiplier == 1 && geometry.in_depth.is_multiple_of(4) }
 }
 
 const FORWARD: Source = Source {
@@ -190,32 +70,26 @@ const FORWARD: Source = Source {
 
 /// DepthwiseConv2dNative.
 struct Depthwise {
-    convolution: Convolution,
+    convolution: geometry::Depthwise,
     scalar: Scalar,
     shaders: Variants<Key>,
 }
 
 impl Depthwise {
-    fn new(dtype: DataType, attrs: &Attrs<'_>) -> Result<Depthwise> {
-        let shaders = Variants::new(|key| FORWARD.program(key));
-        Ok(Depthwise { convolution: Convolution::new(attrs)?, scalar: scalar_of(dtype)?, shaders })
+    fn new(ctx: &RawConstruction<'_>) -> Result<Depthwise> {
+        let (convolution, shaders) = (geometry::Depthwise::new(ctx.attrs)?, Variants::new(|key| FORWARD.program(key)));
+        Ok(Depthwise { convolution, scalar: scalar_of(ctx.input_dtype_at(0)?)?, shaders })
     }
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (input, filter) = (ctx.input_at(0)?, ctx.input_at(1)?);
         let geometry = self.convolution.forward(input.shape(), filter.shape())?;
-        let (rows, columns) = (geometry.rows.output, geometry.columns.output);
-        let format = self.convolution.format;
-        let out = gpu.allocate_output(ctx, 0, format.shape(geometry.batch, rows, columns, geometry.out_depth()))?;
+        let out = gpu.allocate_output(ctx, 0, self.convolution.output(&geometry))?;
         let elements = out.num_elements();
         if elements > 0 {
-            ensure!(
-                format == Format::Nhwc,
-                Unimplemented,
-                "DepthwiseConv2dNative on the GPU supports data_format NHWC only, not NCHW"
-            );
-            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            self.convolution.ensure_computable(GPU)?;
+            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [read(input), whole(filter), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, elements)?;
         }
@@ -224,9 +98,7 @@ impl Depthwise {
 }
 
 gpu_kernels! {
-    DepthwiseConv2dNative T { [f32] [f16; "f16"] } host [] as Depthwise: |ctx| {
-        Depthwise::new(ctx.input_dtype_at(0)?, &attrs!(ctx))
-    }
+    DepthwiseConv2dNative T { [f32] [f16; "f16"] } host [] as Depthwise: |ctx| Depthwise::new(ctx)
 }
 
 const OF_INPUT: Source = Source {
@@ -238,15 +110,16 @@ const OF_INPUT: Source = Source {
 
 /// DepthwiseConv2dNativeBackpropInput.
 struct BackpropInput {
-    convolution: Convolution,
+    convolution: geometry::Depthwise,
     scalar: Scalar,
     shaders: Variants<Key>,
 }
 
 impl BackpropInput {
-    fn new(dtype: DataType, attrs: &Attrs<'_>) -> Result<BackpropInput> {
+    fn new(ctx: &RawConstruction<'_>) -> Result<BackpropInput> {
+        let convolution = geometry::Depthwise::of_gradient(ctx.attrs, GPU)?;
         let shaders = Variants::new(|key| OF_INPUT.program(key));
-        Ok(BackpropInput { convolution: Convolution::of_gradient(attrs)?, scalar: scalar_of(dtype)?, shaders })
+        Ok(BackpropInput { convolution, scalar: scalar_of(ctx.output_dtype_at(0)?)?, shaders })
     }
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -257,7 +130,7 @@ impl BackpropInput {
         let out = gpu.allocate_output(ctx, 0, shape)?;
         let elements = out.num_elements();
         if elements > 0 {
-            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [whole(filter), read(gradient), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, elements)?;
         }
@@ -267,7 +140,7 @@ impl BackpropInput {
 
 gpu_kernels! {
     DepthwiseConv2dNativeBackpropInput T { [f32] [f16; "f16"] } host ["input_sizes"] as BackpropInput: |ctx| {
-        BackpropInput::new(ctx.output_dtype_at(0)?, &attrs!(ctx))
+        BackpropInput::new(ctx)
     }
 }
 
@@ -290,17 +163,17 @@ fn of_filter(key: &Key) -> Program {
 
 /// DepthwiseConv2dNativeBackpropFilter.
 struct BackpropFilter {
-    convolution: Convolution,
+    convolution: geometry::Depthwise,
     scalar: Scalar,
     shaders: Variants<Key>,
     sums: Variants<sum_parts::Key>,
 }
 
 impl BackpropFilter {
-    fn new(dtype: DataType, attrs: &Attrs<'_>) -> Result<BackpropFilter> {
-        let convolution = Convolution::of_gradient(attrs)?;
+    fn new(ctx: &RawConstruction<'_>) -> Result<BackpropFilter> {
+        let convolution = geometry::Depthwise::of_gradient(ctx.attrs, GPU)?;
         let (shaders, sums) = (Variants::new(of_filter), Variants::new(sum_parts::program));
-        Ok(BackpropFilter { convolution, scalar: scalar_of(dtype)?, shaders, sums })
+        Ok(BackpropFilter { convolution, scalar: scalar_of(ctx.output_dtype_at(0)?)?, shaders, sums })
     }
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -320,7 +193,7 @@ impl BackpropFilter {
         /// Pixels of a part at least, and how many workgroups keep a device busy.
         const PIXELS: usize = 512;
         const BUSY: usize = 1024;
-        let key = geometry.key(self.scalar);
+        let key = key_of(geometry, self.scalar);
         let is_empty = input.num_elements() == 0 || gradient.num_elements() == 0;
         let image = if is_empty { 0 } else { geometry.rows.output * geometry.columns.output };
         let taps = geometry.rows.window * geometry.columns.window;
@@ -342,7 +215,7 @@ impl BackpropFilter {
         let (shader, target, mut part) = (self.shaders.get(key), scratch.as_ref().unwrap_or(out), 0);
         gpu.in_windows(geometry.batch, &moving, |images, tensors| {
             let (parts, chunk) = share(images.len());
-            let mut params = geometry.params()?;
+            let mut params = params(geometry)?;
             params.extend_from_slice(&[word(images.len() * image)?, word(chunk)?]);
             let (first, count) = (part * out.num_elements(), parts * out.num_elements());
             part += parts;
@@ -360,7 +233,7 @@ impl BackpropFilter {
 
 gpu_kernels! {
     DepthwiseConv2dNativeBackpropFilter T { [f32] [f16; "f16"] } host ["filter_sizes"] as BackpropFilter: |ctx| {
-        BackpropFilter::new(ctx.output_dtype_at(0)?, &attrs!(ctx))
+        BackpropFilter::new(ctx)
     }
 }
 

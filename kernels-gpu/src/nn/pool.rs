@@ -1,15 +1,14 @@
 //! MaxPool, AvgPool and their gradients.
 
 use kernlink::dtype::DataType;
-use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
-use kernlink::kernel::window::Padding;
+use kernlink::kernel::geometry::convolution::ensure_channels_last;
+use kernlink::kernel::geometry::pooling::{Pooling, ensure_shape};
+use kernlink::kernel::{GPU, RawContext};
 use kernlink_ops as ops;
 
-use super::convolution::shape_from;
 use super::element::{self, Key, Source};
-use super::pooling::{PARAMS, Pooling, ensure_shape};
+use super::pooling::{PARAMS, key_of, params};
 use crate::device::GpuDevice;
 use crate::family::{gpu_kernels, scalar_of};
 use crate::matmul::gemm::word;
@@ -45,13 +44,13 @@ enum Windows {
     /// In attrs.
     Known(Pooling),
     /// In two inputs from this one.
-    Given { first: usize, padding: String, format: String },
+    Given { first: usize, padding: String },
 }
 
 impl Windows {
     fn given(first: usize, padding: &str, format: &str) -> Result<Windows> {
-        ensure!(format == "NHWC", InvalidArgument, "data_format must be NHWC, not {format}");
-        Ok(Windows::Given { first, padding: padding.to_owned(), format: format.to_owned() })
+        ensure_channels_last(format, GPU)?;
+        Ok(Windows::Given { first, padding: padding.to_owned() })
     }
 
     /// Runs `work` with the pooling.
@@ -62,8 +61,8 @@ impl Windows {
     ) -> Result<()> {
         match self {
             Windows::Known(pooling) => work(ctx, pooling),
-            Windows::Given { first, padding, format } => {
-                let pooling = Pooling::from_inputs(ctx, *first, padding, format)?;
+            Windows::Given { first, padding } => {
+                let pooling = Pooling::from_inputs(ctx, *first, padding, GPU)?;
                 work(ctx, &pooling)
             }
         }
@@ -94,22 +93,16 @@ impl MaxPool {
         let input = ctx.input_at(0)?;
         let shape = input.shape();
         let geometry = pooling.geometry(shape)?;
-        let window = pooling.windows[3] as usize;
-        if window > 1 {
-            ensure!(
-                pooling.padding != Padding::Explicit,
-                Unimplemented,
-                "depthwise pooling does not support explicit padding"
-            );
-            let out = gpu.allocate_output(ctx, 0, [shape[0], shape[1], shape[2], shape[3] / window])?;
+        if let Some((window, shape)) = pooling.over_depth(shape)? {
+            let out = gpu.allocate_output(ctx, 0, shape)?;
             let key = Key { scalar: self.scalar, vectors: false };
             let (parts, params) = ([read(input), written(&out)], [word(window)?]);
-            element::run(gpu, &self.over_depth, key, shape[0], &parts, &params, out.num_elements())?;
+            element::run(gpu, &self.over_depth, key, geometry.batch, &parts, &params, out.num_elements())?;
             return ctx.set_output_at(0, out);
         }
         let out = gpu.allocate_output(ctx, 0, geometry.output())?;
         if out.num_elements() > 0 {
-            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [read(input), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
@@ -119,9 +112,7 @@ impl MaxPool {
 
 gpu_kernels! {
     MaxPool T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as MaxPool: |ctx| {
-        let a = ctx.attrs();
-        let explicit = &a.explicit_paddings;
-        let pooling = Pooling::new(&a.data_format, &a.ksize, &a.strides, &a.padding, explicit, false)?;
+        let pooling = Pooling::of_maxima(ctx.attrs, GPU)?;
         MaxPool::new(ctx.input_dtype_at(0)?, Windows::Known(pooling))
     }
 }
@@ -143,11 +134,10 @@ impl AvgPool {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let input = ctx.input_at(0)?;
-        let geometry = self.pooling.geometry(input.shape())?;
-        ensure!(self.pooling.windows[3] == 1, Unimplemented, "averages over depth are not supported");
+        let geometry = self.pooling.averaged(input.shape())?;
         let out = gpu.allocate_output(ctx, 0, geometry.output())?;
         if out.num_elements() > 0 {
-            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [read(input), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
@@ -157,8 +147,7 @@ impl AvgPool {
 
 gpu_kernels! {
     AvgPool T { [f32] [f16; "f16"] } host [] as AvgPool: |ctx| {
-        let a = ctx.attrs();
-        let pooling = Pooling::new(&a.data_format, &a.ksize, &a.strides, &a.padding, &[], true)?;
+        let pooling = Pooling::new(ctx.attrs, GPU)?;
         let shaders = Variants::new(|key| AVERAGE.program(key));
         scalar_of(ctx.input_dtype_at(0)?).map(|scalar| AvgPool { pooling, scalar, shaders })
     }
@@ -180,16 +169,11 @@ struct AvgPoolGrad {
 impl AvgPoolGrad {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let shape = shape_from(ctx.input_at(0)?, "orig_input_shape")?;
         let grad = ctx.input_at(1)?;
-        ensure!(shape.rank() == 4, InvalidArgument, "orig_input_shape must have 4 elements, not {}", shape.rank());
-        ensure!(grad.rank() == 4, InvalidArgument, "grad must be 4-dimensional, not {}", grad.shape());
-        ensure!(self.pooling.windows[3] == 1, Unimplemented, "averages over depth are not supported");
-        let geometry = self.pooling.geometry(&shape)?;
-        ensure_shape("grad", grad.shape(), &geometry.output())?;
+        let (shape, geometry) = self.pooling.averaged_back(ctx.input_at(0)?, grad.shape())?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
-            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [read(grad), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
@@ -199,8 +183,7 @@ impl AvgPoolGrad {
 
 gpu_kernels! {
     AvgPoolGrad T { [f32] [f16; "f16"] } host ["orig_input_shape"] as AvgPoolGrad: |ctx| {
-        let a = ctx.attrs();
-        let pooling = Pooling::new(&a.data_format, &a.ksize, &a.strides, &a.padding, &[], true)?;
+        let pooling = Pooling::new(ctx.attrs, GPU)?;
         let shaders = Variants::new(|key| AVERAGE_GRADIENT.program(key));
         scalar_of(ctx.output_dtype_at(0)?).map(|scalar| AvgPoolGrad { pooling, scalar, shaders })
     }
@@ -248,7 +231,7 @@ impl MaxPoolGrad {
         ensure_shape("grad", grad.shape(), &pooled)?;
         let out = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if out.num_elements() > 0 {
-            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let places = gpu.allocate(DataType::Uint32, pooled)?;
             let parts = [read(input), written(&places)];
             element::run(gpu, &self.places, key, geometry.batch, &parts, &params, places.num_elements())?;
@@ -286,7 +269,7 @@ impl MaxPoolGradGrad {
         ensure_shape("grad", grad.shape(), input.shape())?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
-            let (key, params) = (geometry.key(self.scalar), geometry.params()?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [read(input), read(pooled), read(grad), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }
@@ -296,12 +279,10 @@ impl MaxPoolGradGrad {
 
 /// A kernel whose window and stride are attrs, and one whose window and stride are inputs.
 macro_rules! gradients {
-    ($($op:ident, $op_v2:ident as $kernel:ident, |$attrs:ident| $explicit:expr;)+) => {$(
+    ($($op:ident, $op_v2:ident as $kernel:ident;)+) => {$(
         gpu_kernels! {
             $op T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host [] as $kernel: |ctx| {
-                let $attrs = ctx.attrs();
-                let (windows, strides) = (&$attrs.ksize, &$attrs.strides);
-                let pooling = Pooling::new(&$attrs.data_format, windows, strides, &$attrs.padding, $explicit, true)?;
+                let pooling = Pooling::new(ctx.attrs, GPU)?;
                 $kernel::new(ctx.output_dtype_at(0)?, Windows::Known(pooling))
             }
         }
@@ -314,8 +295,8 @@ macro_rules! gradients {
     )+};
 }
 gradients! {
-    MaxPoolGrad, MaxPoolGradV2 as MaxPoolGrad, |attrs| &attrs.explicit_paddings;
-    MaxPoolGradGrad, MaxPoolGradGradV2 as MaxPoolGradGrad, |attrs| &[];
+    MaxPoolGrad, MaxPoolGradV2 as MaxPoolGrad;
+    MaxPoolGradGrad, MaxPoolGradGradV2 as MaxPoolGradGrad;
 }
 
 pub(super) fn programs() -> Vec<Program> {

@@ -2,9 +2,8 @@
 
 use std::sync::OnceLock;
 
-use kernlink::dtype::DataType;
-use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::reduce::{Sought, sought};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -15,9 +14,6 @@ use crate::element_wise::computed;
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::windows::{read, written};
-
-/// The greatest rank that TensorFlow's kernels take, and so the greatest that these do.
-const MAX_RANK: usize = 7;
 
 fn program(from: Scalar, to: Scalar, greatest: bool, by_rows: bool) -> Program {
     let part = computed(from);
@@ -66,31 +62,10 @@ impl Arg {
     }
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let (input, dimension) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        let shape = input.shape();
-        ensure!(
-            dimension.rank() == 0,
-            InvalidArgument,
-            "dimension must be a scalar, not of shape {}",
-            dimension.shape()
-        );
-        let dimension = match dimension.dtype() {
-            DataType::Int16 => i64::from(dimension.to_scalar::<i16>()?),
-            _ => dimension.to_i64_vec()?[0],
-        };
-        let axis = shape.axis(dimension).map_err(|error| error.context("dimension"))?;
-        let size = shape[axis];
-        ensure!(size > 0, InvalidArgument, "reduction axis {axis} is empty in shape {shape}");
-        let inner: usize = shape[axis + 1..].iter().product();
-        let mut reduced = shape.clone();
-        reduced.remove(axis);
-        ensure!(
-            shape.rank() <= MAX_RANK || reduced.num_elements() == 0,
-            InvalidArgument,
-            "the rank of {shape} is above {MAX_RANK}"
-        );
+        let input = ctx.input_at(0)?;
+        let Sought { size, inner, output } = sought(input.shape(), ctx.input_at(1)?)?;
         let gpu = GpuDevice::of(ctx)?;
-        let output = gpu.allocate_output(ctx, 0, reduced)?;
+        let output = gpu.allocate_output(ctx, 0, output)?;
         let count = output.num_elements();
         if count > 0 {
             let by_rows = inner == 1 && size > FEW;

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use kernlink::error::{Code, Result};
+use kernlink::kernel::geometry::loss;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::shape::Shape;
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -53,33 +53,10 @@ fn sparse_program(scalar: Scalar, labels: Scalar) -> Program {
         .build(Entry::Rows, &(for_text(&text) + &text))
 }
 
-/// The rows and columns of the matrix that two shapes broadcast to.
-fn broadcast(logits: &Shape, labels: &Shape) -> Result<[usize; 2]> {
-    let rank = logits.rank().max(labels.rank());
-    let mut sizes = Vec::with_capacity(rank);
-    for axis in 0..rank {
-        let (a, b) = (size(logits, rank, axis), size(labels, rank, axis));
-        ensure!(
-            a == b || a == 1 || b == 1,
-            InvalidArgument,
-            "logits and labels must be broadcastable, not {logits} and {labels}"
-        );
-        sizes.push(if a == 1 { b } else { a });
-    }
-    let Ok(sizes) = <[usize; 2]>::try_from(sizes) else {
-        bail!(InvalidArgument, "logits and labels must be matrices, or broadcast to one, not {logits} and {labels}");
-    };
-    Ok(sizes)
-}
-
-/// The size at an axis of the shape that is filled up to a rank.
-fn size(shape: &Shape, rank: usize, axis: usize) -> usize {
-    (axis + shape.rank()).checked_sub(rank).map_or(1, |axis| shape[axis])
-}
-
 /// How far it is to the next row and the next column of a shape that broadcasts to a matrix.
 fn steps(shape: &Shape) -> [u32; 2] {
-    let [rows, columns] = [0, 1].map(|axis| size(shape, 2, axis));
+    let size = |from_end: usize| shape.rank().checked_sub(from_end).map_or(1, |axis| shape[axis]);
+    let (rows, columns) = (size(2), size(1));
     [if rows == 1 { 0 } else { columns as u32 }, u32::from(columns != 1)]
 }
 
@@ -93,7 +70,7 @@ impl Dense {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (logits, labels) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        let [rows, classes] = broadcast(logits.shape(), labels.shape())?;
+        let [rows, classes] = loss::cross_entropy(logits.shape(), labels.shape())?;
         let loss = gpu.allocate_output(ctx, 0, [rows])?;
         let gradient = gpu.allocate_output(ctx, 1, [rows, classes])?;
         let [x_row, x_column] = steps(logits.shape());
@@ -126,19 +103,9 @@ impl OpKernel<SparseOp> for Sparse {
     fn compute(&self, ctx: &mut KernelContext<'_, SparseOp>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (logits, labels) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        let shape = logits.shape();
-        ensure!(shape.rank() == 2, InvalidArgument, "logits must be 2-dimensional, not {shape}");
-        ensure!(labels.rank() == 1, InvalidArgument, "labels must be 1-dimensional, not {}", labels.shape());
-        let [rows, classes] = [shape[0], shape[1]];
-        ensure!(
-            rows == labels.shape()[0],
-            InvalidArgument,
-            "logits and labels must have the same first dimension, not {shape} and {}",
-            labels.shape()
-        );
-        ensure!(classes > 0, InvalidArgument, "there must be at least one class: logits are {shape}");
+        let [rows, classes] = loss::sparse_cross_entropy(logits.shape(), labels.shape())?;
         let loss = gpu.allocate_output(ctx, 0, [rows])?;
-        let gradient = gpu.allocate_output(ctx, 1, shape.clone())?;
+        let gradient = gpu.allocate_output(ctx, 1, logits.shape().clone())?;
         let (scalar, kind) = (scalar_of(logits.dtype())?, scalar_of(labels.dtype())?);
         let shader = self.shader.get_or_init(|| Shader::new(sparse_program(scalar, kind)));
         let refusals = gpu.refusals()?;

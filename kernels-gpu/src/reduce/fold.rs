@@ -15,7 +15,7 @@ use super::plan::Plan;
 use super::reducer::Reducer;
 use crate::device::{GpuDevice, Groups, lock};
 use crate::element_wise::{computed, for_text};
-use crate::index;
+use crate::places;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::transfer::device_bytes;
 
@@ -81,8 +81,8 @@ fn program(reducer: &Reducer, stage: Stage, way: Way) -> Program {
     let wide_output = width == 4 && !is_row;
     builder = if wide_output { builder.write_vectors("y", to, 4) } else { builder.write("y", to) };
     builder = builder.param("outputs", "u32").param("folded", "u32").param("chunk", "u32").param("total", "u32");
-    builder = index::declare_named(builder, "kept_", ranks.0, &["x"]);
-    builder = index::declare_named(builder, "folded_", ranks.1, &["x"]);
+    builder = places::declare_named(builder, "kept_", ranks.0, &["x"]);
+    builder = places::declare_named(builder, "folded_", ranks.1, &["x"]);
     if way == Way::VectorRows {
         builder = builder.workgroup(256);
     }
@@ -91,7 +91,8 @@ fn program(reducer: &Reducer, stage: Stage, way: Way) -> Program {
          fn merge(a: A, b: A) -> A {{\n    {}\n}}\nfn finish(a: A, count: u32) -> R {{\n    {}\n}}\n",
         reducer.identity, reducer.lift, reducer.merge, reducer.finish
     );
-    let mut body = index::function_named("kept_", ranks.0, &["x"]) + &index::function_named("folded_", ranks.1, &["x"]);
+    let mut body =
+        places::function_named("kept_", ranks.0, &["x"]) + &places::function_named("folded_", ranks.1, &["x"]);
     if functions.contains("whole_root") {
         body += &super::norm::whole_root(part);
     }

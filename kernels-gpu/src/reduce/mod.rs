@@ -11,8 +11,8 @@ mod scan;
 mod softmax;
 mod top_k;
 
-use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::channels::bias_gradient;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink_ops as ops;
@@ -105,8 +105,8 @@ impl BiasAddGrad {
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gradient = ctx.input_at(0)?;
+        bias_gradient(gradient.shape(), self.channels_last)?;
         let rank = gradient.rank();
-        ensure!(rank >= 2, InvalidArgument, "out_backprop must be at least 2-dimensional, not {}", gradient.shape());
         let channels = if self.channels_last { rank - 1 } else { 1 };
         let axes: Vec<i64> = (0..rank as i64).filter(|&axis| axis != channels as i64).collect();
         let plan = Plan::new(gradient.shape(), &axes, false)?;

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::reduce::scanned;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink_ops as ops;
 
@@ -82,12 +82,9 @@ impl Scan {
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, axis) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        ensure!(axis.rank() == 0, InvalidArgument, "axis must be a scalar, not of shape {}", axis.shape());
-        let shape = input.shape();
-        let axis = shape.axis(axis.to_i64_vec()?[0])?;
-        let (size, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
-        let output = gpu.allocate_output(ctx, 0, shape.clone())?;
+        let input = ctx.input_at(0)?;
+        let (size, inner) = scanned(input.shape(), ctx.input_at(1)?)?;
+        let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if output.num_elements() > 0 {
             let lines = output.num_elements() / size;
             let by_rows = size > SHORT && lines < MANY;

@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::integers::scalar;
+use kernlink::kernel::geometry::reduce::greatest;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -46,26 +47,10 @@ struct TopK {
 
 impl TopK {
     fn compute(&self, ctx: &mut RawContext<'_>, k: i64) -> Result<()> {
-        ensure!(k >= 0, InvalidArgument, "Need k >= 0, got {k}");
         let gpu = GpuDevice::of(ctx)?;
         let input = ctx.input_at(0)?;
-        let Some(&columns) = input.shape().last() else {
-            bail!(InvalidArgument, "input must be >= 1-D, got shape {}", input.shape());
-        };
-        ensure!(
-            k as u64 <= columns as u64,
-            InvalidArgument,
-            "input must have at least k columns. Had {columns}, needed {k}"
-        );
-        ensure!(
-            columns <= i32::MAX as usize,
-            InvalidArgument,
-            "Second dimension of flattened input must be <= {}, got {columns}",
-            i32::MAX
-        );
+        let (columns, shape) = greatest(input.shape(), k, ctx.output_dtype_at(1)?)?;
         let k = k as usize;
-        let mut shape = input.shape().clone();
-        shape.dims_mut()[input.rank() - 1] = k;
         let values = gpu.allocate_output(ctx, 0, shape.clone())?;
         let indices = gpu.allocate_output(ctx, 1, shape)?;
         if values.num_elements() > 0 {
@@ -91,12 +76,7 @@ impl OpKernel<ops::TopKV2> for TopKV2Kernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::TopKV2>) -> Result<()> {
-        let k = ctx.input_at(1)?;
-        ensure!(k.rank() == 0, InvalidArgument, "k must be a scalar, not of shape {}", k.shape());
-        let k = match k.dtype() {
-            kernlink::dtype::DataType::Int16 => i64::from(k.to_scalar::<i16>()?),
-            _ => k.to_i64_vec()?[0],
-        };
+        let k = scalar(ctx.input_at(1)?, "k")?;
         self.0.compute(ctx, k)
     }
 

@@ -1,10 +1,11 @@
 //! Adding to whole variables and subtracting from them: AssignAdd, AssignSub, AssignAddVariableOp, AssignSubVariableOp.
 
-use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::training::ensure_addend;
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::resource::place::{forward, update};
 
-use super::place::{forward, update, writable};
+use super::place::writable;
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
@@ -33,15 +34,9 @@ impl Accumulate {
     pub(super) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let dtype = ctx.input_at(1)?.dtype();
-        update(ctx, 1, dtype, |ctx, variables| {
-            let (variable, value) = (&mut *variables[0], ctx.input_at(1)?);
-            ensure!(
-                variable.shape() == value.shape(),
-                InvalidArgument,
-                "Cannot update variable with shape {} using a Tensor with shape {}, shapes must be equal.",
-                variable.shape(),
-                value.shape()
-            );
+        update(ctx, dtype, |ctx, [variable]| {
+            let value = ctx.input_at(1)?;
+            ensure_addend(variable.shape(), value.shape())?;
             writable(gpu, variable)?;
             gpu.in_windows(variable.num_elements(), &[read(value), written(variable)], |range, tensors| {
                 // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.

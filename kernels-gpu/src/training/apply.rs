@@ -3,18 +3,19 @@
 use std::fmt::Write as _;
 
 use kernlink::attr::AttrValue;
+use kernlink::bail;
 use kernlink::error::{Code, Error, Result};
+use kernlink::kernel::geometry::training as geometry;
 use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink::shape::Shape;
+use kernlink::resource::place::{forward, update};
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use smallvec::SmallVec;
 
-use super::place::{forward, update, writable};
+use super::place::writable;
 use super::rules::{FUNCTIONS, Rule};
-use crate::array::{Index, out_of_range};
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
+use crate::indices::{Indices, out_of_range};
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::windows::{Part, read, whole, written};
@@ -27,14 +28,14 @@ const FLAGS: [&str; 3] = ["use_nesterov", "update_slots", "multiply_linear_by_lr
 
 /// Whether a rule's scalars are brought together in one buffer before the step: they are too many to bind. With indices
 /// go the refusals.
-fn is_packed(rule: &Rule, indices: Option<Index>) -> bool {
+fn is_packed(rule: &Rule, indices: Option<Indices>) -> bool {
     rule.variables.len() + 1 + 2 * usize::from(indices.is_some()) + rule.scalars.len() > MOST_BUFFERS
 }
 
 /// The program of a step: for whole variables, four elements a thread; or for the rows that indices name, as far as they are
 /// among those that are bound, `height` from row `top` on. A row that is named several times is changed in order, by the
 /// thread of the first of them.
-pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Option<Index>) -> Program {
+pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Option<Indices>) -> Program {
     let width = if indices.is_some() { 1 } else { 4 };
     let kind = if indices.is_some() { "sparse " } else { "" };
     let mut program = Program::builder(format!("{kind}step of {}", rule.name)).alias("T", scalar);
@@ -131,7 +132,7 @@ impl Apply {
         let scalars = rule.scalars.iter().map(|name| place(name)).collect::<Result<_>>()?;
         let gradient = named("grad").map_or_else(|| place("delta"), Ok)?;
         let indices = named("indices");
-        let index = indices.map(|indices| Index::of(ctx.input_dtype_at(indices)?)).transpose()?;
+        let index = indices.map(|indices| Indices::of(ctx.input_dtype_at(indices)?)).transpose()?;
         let flags = FLAGS.map(|flag| matches!(ctx.attrs.get(flag), Some(AttrValue::Bool(true))));
         let scalar = scalar_of(ctx.input_dtype_at(gradient)?)?;
         let pack = is_packed(rule, index).then(|| Shader::new(pack_program(scalar, rule.scalars.len())));
@@ -143,8 +144,13 @@ impl Apply {
     pub(super) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let dtype = ctx.input_at(self.gradient)?.dtype();
-        let change = |ctx: &RawContext<'_>, variables: &mut [&mut Tensor]| self.take_step(gpu, ctx, variables);
-        update(ctx, self.rule.variables.len(), dtype, change).map_err(|error| match error.code() {
+        let taken = match self.rule.variables.len() {
+            1 => update(ctx, dtype, |ctx, mut variables: [_; 1]| self.take_step(gpu, ctx, &mut variables)),
+            2 => update(ctx, dtype, |ctx, mut variables: [_; 2]| self.take_step(gpu, ctx, &mut variables)),
+            3 => update(ctx, dtype, |ctx, mut variables: [_; 3]| self.take_step(gpu, ctx, &mut variables)),
+            _ => update(ctx, dtype, |ctx, mut variables: [_; 4]| self.take_step(gpu, ctx, &mut variables)),
+        };
+        taken.map_err(|error| match error.code() {
             // What TensorFlow says of a variable that was never assigned.
             Code::NotFound => Error::internal(format!("Invalid variable reference. {}", error.message())),
             _ => error,
@@ -157,25 +163,23 @@ impl Apply {
         let mut scalars: SmallVec<[&Tensor; 7]> = SmallVec::new();
         for (&input, name) in self.scalars.iter().zip(self.rule.scalars) {
             let scalar = ctx.input_at(input)?;
-            ensure!(scalar.rank() == 0, InvalidArgument, "{name} is not a scalar: {}", scalar.shape());
+            geometry::ensure_scalar(name, scalar)?;
             scalars.push(scalar);
         }
         let gradient = ctx.input_at(self.gradient)?;
         let shape = variables[0].shape();
         for (index, variable) in variables.iter().enumerate() {
-            let name = &ctx.op().inputs[index].name;
-            ensure!(variable.shape() == shape, InvalidArgument, "{}", differ(name, shape, variable.shape()));
+            geometry::ensure_shape(ctx, shape, index, variable.shape())?;
         }
         let mut size = 1;
         let indices = self.indices.map(|indices| ctx.input_at(indices)).transpose()?;
         let rows = match indices {
             None => {
-                let name = &ctx.op().inputs[self.gradient].name;
-                ensure!(gradient.shape() == shape, InvalidArgument, "{}", differ(name, shape, gradient.shape()));
+                geometry::ensure_shape(ctx, shape, self.gradient, gradient.shape())?;
                 shape.num_elements()
             }
             Some(indices) => {
-                size = check_rows(self.rule, shape, gradient.shape(), indices.shape())?;
+                size = geometry::rows(shape, gradient.shape(), indices.shape(), needs_elements(self.rule))?;
                 shape[0]
             }
         };
@@ -213,30 +217,8 @@ impl Apply {
     }
 }
 
-fn differ(name: &str, variable: &Shape, other: &Shape) -> String {
-    format!("var and {name} do not have the same shape: {variable} {other}")
-}
-
-/// Checks the shapes of a sparse step, and returns the number of elements in a row.
-fn check_rows(rule: &Rule, variable: &Shape, gradient: &Shape, indices: &Shape) -> Result<usize> {
-    let Some((_, row)) = variable.split_first() else {
-        bail!(InvalidArgument, "var must be at least 1 dimensional");
-    };
-    ensure!(indices.rank() == 1, InvalidArgument, "indices must be one-dimensional");
-    ensure!(
-        gradient.rank() == variable.rank() && gradient[1..] == *row,
-        InvalidArgument,
-        "var and grad must match in all dimensions but the first, and are {variable} and {gradient}"
-    );
-    ensure!(
-        gradient[0] == indices[0],
-        InvalidArgument,
-        "grad must be the same size as indices in the first dimension."
-    );
-    let size = row.iter().product();
-    // TensorFlow's steps of these rules refuse rows without elements.
-    let needs_elements = matches!(rule.name, "Adagrad" | "AdagradV2" | "ProximalGradientDescent" | "ProximalAdagrad")
-        || rule.name.starts_with("Ftrl");
-    ensure!(size > 0 || !needs_elements, InvalidArgument, "Inner dimension should be greater than zero.");
-    Ok(size)
+/// Whether TensorFlow's sparse step of a rule refuses rows without elements.
+fn needs_elements(rule: &Rule) -> bool {
+    matches!(rule.name, "Adagrad" | "AdagradV2" | "ProximalGradientDescent" | "ProximalAdagrad")
+        || rule.name.starts_with("Ftrl")
 }

@@ -8,8 +8,8 @@ mod rules;
 
 use kernlink_ops as ops;
 
-use crate::array::Index;
 use crate::family::gpu_kernels;
+use crate::indices::Indices;
 use crate::shader::{Program, Scalar};
 use accumulate::Accumulate;
 use apply::Apply;
@@ -22,7 +22,7 @@ pub(crate) fn programs() -> Vec<Program> {
     for scalar in [Scalar::F32, Scalar::F16] {
         programs.extend([3, 4, 5, 6].map(|count| apply::pack_program(scalar, count)));
         for rule in rules::RULES {
-            for indices in [None, Some(Index::Narrow), Some(Index::Wide)] {
+            for indices in [None, Some(Indices::Narrow), Some(Indices::Wide)] {
                 programs.extend([false, true].map(|flag| apply::program(rule, scalar, [flag; 3], indices)));
             }
         }

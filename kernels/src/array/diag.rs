@@ -15,7 +15,7 @@ use kernlink_ops as ops;
 use super::element::bytes_mut;
 use super::grad::own;
 use super::integers::{checked_shape, ensure_single, scalar, vector_or_scalar};
-use super::strided::StridedCopy;
+use super::strided::{Run as _, StridedCopy};
 
 /// A stack of matrices.
 #[derive(Clone, Copy)]

@@ -2,14 +2,14 @@
 
 use kernlink::ensure;
 use kernlink::error::{Error, Result};
+use kernlink::kernel::geometry::indices::{Gathered, gathered, gathered_nd, ignores_bad_indices};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::{checked_shape, position, scalar};
-use super::rows::take_rows;
+use super::integers::{position, scalar};
+use super::rows::{row_of, take_rows};
 
 /// Gathers from `params` along `axis` what `indices` names, batch by batch over the first `batch_dims` dimensions, for
 /// output 0.
@@ -20,37 +20,9 @@ pub(crate) fn gather(
     axis: Option<i64>,
     batch_dims: i64,
 ) -> Result<Tensor> {
-    let (rank, indices_rank) = (params.rank() as i64, indices.rank() as i64);
-    ensure!(rank > 0, InvalidArgument, "params must be at least 1 dimensional");
-    ensure!(
-        batch_dims == 0 || (-indices_rank..=indices_rank).contains(&batch_dims),
-        InvalidArgument,
-        "Expected batch_dims in the range [-{indices_rank}, {indices_rank}], but got {batch_dims}"
-    );
-    let batch_dims = if batch_dims < 0 { batch_dims + indices_rank } else { batch_dims };
-    ensure!(batch_dims < rank, InvalidArgument, "batch_dims ({batch_dims}) must be less than rank(params) ({rank}).");
-    let axis = super::integers::axis(axis.unwrap_or(batch_dims), params.rank(), "axis")?;
-    let batch_dims = batch_dims as usize;
-    ensure!(
-        axis >= batch_dims,
-        InvalidArgument,
-        "batch_dims ({batch_dims}) must be less than or equal to axis ({axis})."
-    );
-    ensure!(
-        params.shape()[..batch_dims] == indices.shape()[..batch_dims],
-        InvalidArgument,
-        "the first {batch_dims} dimensions of params {} and of indices {} should be equal",
-        params.shape(),
-        indices.shape()
-    );
-
-    let size = params.shape()[axis];
-    let product = |dims: &[usize]| dims.iter().product::<usize>();
-    let outer = product(&params.shape()[batch_dims..axis]);
-    let inner = product(&params.shape()[axis + 1..]);
-    let picked = product(&indices.shape()[batch_dims..]);
-    let dims = params.shape()[..axis].iter().chain(&indices.shape()[batch_dims..]).chain(&params.shape()[axis + 1..]);
-    let mut output = ctx.allocate_output_at(0, checked_shape(dims.map(|&dim| Some(dim)))?)?;
+    let Gathered { shape, batch_dims, outer, size, inner, picked } =
+        gathered(params.shape(), indices.shape(), axis, batch_dims)?;
+    let mut output = ctx.allocate_output_at(0, shape)?;
     if output.num_elements() == 0 {
         return Ok(output);
     }
@@ -122,11 +94,7 @@ struct GatherNdKernel {
 ])]
 impl OpKernel<ops::GatherNd> for GatherNdKernel {
     fn new(ctx: &KernelConstruction<'_, ops::GatherNd>) -> Result<Self> {
-        let lenient = match ctx.attrs().bad_indices_policy.as_str() {
-            "" | "DEFAULT" | "ERROR" => false,
-            "IGNORE" => true,
-            other => kernlink::bail!(InvalidArgument, "Unknown bad indices handling attribute: {other}"),
-        };
+        let lenient = ignores_bad_indices(&ctx.attrs().bad_indices_policy)?;
         Ok(Self { lenient })
     }
 
@@ -139,56 +107,27 @@ impl OpKernel<ops::GatherNd> for GatherNdKernel {
 
 /// Gathers from `params` what the vectors in `indices` name, for output 0. Unless `lenient`, none is out of range.
 pub(crate) fn gather_nd(ctx: &RawContext<'_>, params: &Tensor, indices: &Tensor, lenient: bool) -> Result<Tensor> {
-    ensure!(params.rank() > 0, InvalidArgument, "params must be at least a vector");
-    let Some((&depth, outer)) = indices.shape().split_last() else {
-        kernlink::bail!(InvalidArgument, "indices must be at least a vector");
-    };
-    ensure!(
-        depth <= params.rank(),
-        InvalidArgument,
-        "index innermost dimension length must be <= params rank; saw: {depth} vs. {}",
-        params.rank()
-    );
-    let (indexed, row) = params.shape().split_at(depth);
-    let shape = checked_shape(outer.iter().chain(row).map(|&dim| Some(dim)))?;
+    let (shape, depth) = gathered_nd(params.shape(), indices.shape())?;
     let mut output = ctx.allocate_output_at(0, shape)?;
+    let (indexed, row) = params.shape().split_at(depth);
+    let outer = &indices.shape()[..indices.rank() - 1];
     let count: usize = outer.iter().product();
     if count > 0 {
-        ensure!(
-            params.num_elements() > 0,
-            InvalidArgument,
-            "Requested more than 0 entries, but params is empty.  Params shape: {}",
-            params.shape()
-        );
-        let rows = nd_rows(&indices.to_i64_vec()?, indexed, count, outer, params.shape(), lenient)?;
+        let indices = indices.to_i64_vec()?;
+        let mut rows = Vec::with_capacity(count);
+        for r in 0..count {
+            let index = &indices[r * depth..][..depth];
+            let row = row_of(index, indexed);
+            ensure!(
+                row.is_some() || lenient,
+                InvalidArgument,
+                "indices{} = {index:?} does not index into param shape {}",
+                position(outer, r),
+                params.shape()
+            );
+            rows.push(row);
+        }
         take_rows(ctx, &mut output, params, row.iter().product(), &|r| rows[r])?;
     }
     Ok(output)
-}
-
-/// For each of `count` indices into the dimensions `indexed` the number of the row.
-fn nd_rows(
-    indices: &[i64],
-    indexed: &[usize],
-    count: usize,
-    outer: &[usize],
-    params: &Shape,
-    lenient: bool,
-) -> Result<Vec<Option<usize>>> {
-    let depth = indexed.len();
-    let mut rows = Vec::with_capacity(count);
-    for r in 0..count {
-        let index = &indices[r * depth..][..depth];
-        let row = index.iter().zip(indexed).try_fold(0usize, |row, (&index, &size)| {
-            usize::try_from(index).ok().filter(|&index| index < size).map(|index| row * size + index)
-        });
-        ensure!(
-            row.is_some() || lenient,
-            InvalidArgument,
-            "indices{} = {index:?} does not index into param shape {params}",
-            position(outer, r)
-        );
-        rows.push(row);
-    }
-    Ok(rows)
 }

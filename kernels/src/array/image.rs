@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{Element, Number, Pod, bf16, f16};
-use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::kernel::geometry::resize::{Scaling, bilinear_gradient, nearest_gradient, resized};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
@@ -14,60 +14,28 @@ use kernlink_ops as ops;
 use super::integers::checked_shape;
 use super::rows::take_rows;
 
-/// How places in one image become places in the other.
-#[derive(Clone, Copy)]
-struct Scaling {
-    align_corners: bool,
-    half_pixel_centers: bool,
+/// For each place in a size of `to` the nearest in a size of `from`.
+fn nearest(scaling: Scaling, from: usize, to: usize) -> Vec<usize> {
+    let step = scaling.step(from, to);
+    let place =
+        |index: usize| if scaling.half_pixel_centers { (index as f32 + 0.5) * step } else { index as f32 * step };
+    let whole = |place: f32| if scaling.align_corners { place.round() } else { place.floor() };
+    // The cast takes what is negative or NaN to 0.
+    (0..to).map(|index| (whole(place(index)) as usize).min(from - 1)).collect()
 }
 
-impl Scaling {
-    /// Whatever the attrs say, even both.
-    fn any(ctx: &RawConstruction<'_>) -> Result<Scaling> {
-        Ok(Scaling {
-            align_corners: ctx.attrs.required("align_corners")?,
-            half_pixel_centers: ctx.attrs.required("half_pixel_centers")?,
+/// For each place in a size of `to` what it is between in a size of `from`.
+fn between(scaling: Scaling, from: usize, to: usize) -> Vec<Between> {
+    let step = scaling.step(from, to);
+    (0..to)
+        .map(|index| {
+            let index = index as f32;
+            let place = if scaling.half_pixel_centers { (index + 0.5) * step - 0.5 } else { index * step };
+            let floor = place.floor();
+            let upper = (place.ceil() as usize).min(from - 1);
+            Between { lower: (floor as usize).min(upper), upper, fraction: place - floor }
         })
-    }
-
-    fn new(ctx: &RawConstruction<'_>) -> Result<Scaling> {
-        let scaling = Scaling::any(ctx)?;
-        ensure!(
-            !(scaling.align_corners && scaling.half_pixel_centers),
-            InvalidArgument,
-            "If half_pixel_centers is True, align_corners must be False."
-        );
-        Ok(scaling)
-    }
-
-    /// The distance in an image of size `from` between neighbours in one of size `to`.
-    fn step(self, from: usize, to: usize) -> f32 {
-        if self.align_corners && to > 1 { (from - 1) as f32 / (to - 1) as f32 } else { from as f32 / to as f32 }
-    }
-
-    /// For each place in a size of `to` the nearest in a size of `from`.
-    fn nearest(self, from: usize, to: usize, round: bool) -> Vec<usize> {
-        let step = self.step(from, to);
-        let place =
-            |index: usize| if self.half_pixel_centers { (index as f32 + 0.5) * step } else { index as f32 * step };
-        let whole = |place: f32| if round { place.round() } else { place.floor() };
-        // The cast takes what is negative or NaN to 0.
-        (0..to).map(|index| (whole(place(index)) as usize).min(from - 1)).collect()
-    }
-
-    /// For each place in a size of `to` what it is between in a size of `from`.
-    fn between(self, from: usize, to: usize) -> Vec<Between> {
-        let step = self.step(from, to);
-        (0..to)
-            .map(|index| {
-                let index = index as f32;
-                let place = if self.half_pixel_centers { (index + 0.5) * step - 0.5 } else { index * step };
-                let floor = place.floor();
-                let upper = (place.ceil() as usize).min(from - 1);
-                Between { lower: (floor as usize).min(upper), upper, fraction: place - floor }
-            })
-            .collect()
-    }
+        .collect()
 }
 
 /// Two neighbours, and the weight of the second.
@@ -75,38 +43,6 @@ struct Between {
     lower: usize,
     upper: usize,
     fraction: f32,
-}
-
-/// Images `[batch, rows, columns, channels]`.
-fn images(tensor: &Tensor, name: &str) -> Result<[usize; 4]> {
-    match tensor.shape()[..] {
-        [batch, rows, columns, channels] => Ok([batch, rows, columns, channels]),
-        _ => kernlink::bail!(InvalidArgument, "{name} must be 4-dimensional, not of shape {}", tensor.shape()),
-    }
-}
-
-/// Rows and columns, both positive, in vector `tensor`.
-fn size(tensor: &Tensor) -> Result<[usize; 2]> {
-    ensure!(
-        *tensor.shape() == Shape::from([2]),
-        InvalidArgument,
-        "shape_t must be a vector of two elements, not of shape {}",
-        tensor.shape()
-    );
-    let &[rows, columns] = tensor.as_slice::<i32>()? else {
-        kernlink::bail!(InvalidArgument, "shape_t must have two elements");
-    };
-    ensure!(rows > 0 && columns > 0, InvalidArgument, "output dimensions must be positive: {rows}, {columns}");
-    Ok([rows as usize, columns as usize])
-}
-
-/// The images of input 0, which have pixels, and the size in input 1.
-fn resized(ctx: &RawContext<'_>) -> Result<([usize; 4], [usize; 2])> {
-    let from = images(ctx.input_at(0)?, "input")?;
-    let to = size(ctx.input_at(1)?)?;
-    ensure!(from[3] > 0, InvalidArgument, "image must have at least one channel");
-    ensure!(from[1] > 0 && from[2] > 0, InvalidArgument, "input image must be of non-zero size");
-    Ok((from, to))
 }
 
 /// A tensor of images of this size.
@@ -123,15 +59,13 @@ struct NearestKernel {
 ])]
 impl OpKernel<ops::ResizeNearestNeighbor> for NearestKernel {
     fn new(ctx: &KernelConstruction<'_, ops::ResizeNearestNeighbor>) -> Result<Self> {
-        Ok(Self { scaling: Scaling::new(ctx)? })
+        Ok(Self { scaling: Scaling::new(ctx.attrs)? })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::ResizeNearestNeighbor>) -> Result<()> {
-        let ([batch, rows, columns, channels], to) = resized(ctx)?;
+        let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
         let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
-        let round = self.scaling.align_corners;
-        let down = self.scaling.nearest(rows, to[0], round);
-        let across = self.scaling.nearest(columns, to[1], round);
+        let (down, across) = (nearest(self.scaling, rows, to[0]), nearest(self.scaling, columns, to[1]));
         take_rows(ctx, &mut output, ctx.input_at(0)?, channels, &|pixel| {
             let (line, x) = (pixel / to[1], across[pixel % to[1]]);
             Some((line / to[0] * rows + down[line % to[0]]) * columns + x)
@@ -148,18 +82,15 @@ struct NearestGradKernel<T> {
 #[register_kernel(device = Cpu, host_memory = ["size"], T = [f32, f64, f16, bf16, i8, i32, u8])]
 impl<T: Number> OpKernel<ops::ResizeNearestNeighborGrad> for NearestGradKernel<T> {
     fn new(ctx: &KernelConstruction<'_, ops::ResizeNearestNeighborGrad>) -> Result<Self> {
-        Ok(Self { scaling: Scaling::any(ctx)?, element: PhantomData })
+        Ok(Self { scaling: Scaling::any(ctx.attrs)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::ResizeNearestNeighborGrad>) -> Result<()> {
         let grads = ctx.input_at(0)?;
-        let [batch, rows, columns, channels] = images(grads, "input")?;
-        let to = size(ctx.input_at(1)?)?;
+        let ([batch, rows, columns, channels], to) = nearest_gradient(grads.shape(), ctx.input_at(1)?)?;
         let mut output = Tensor::zeros(T::DTYPE, shape_of([batch, to[0], to[1], channels])?)?;
         if grads.num_elements() > 0 {
-            let round = self.scaling.align_corners;
-            let down = self.scaling.nearest(to[0], rows, round);
-            let across = self.scaling.nearest(to[1], columns, round);
+            let (down, across) = (nearest(self.scaling, to[0], rows), nearest(self.scaling, to[1], columns));
             let (grads, whole) = (grads.as_slice::<T>()?, to[0] * to[1] * channels);
             let cost = 1 + rows * columns / (to[0] * to[1]);
             ctx.parallel_chunks(output.as_mut_slice::<T>()?, whole, cost, |first, piece| {
@@ -206,13 +137,13 @@ struct BilinearKernel<T> {
 #[register_kernel(device = Cpu, host_memory = ["size"], T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16])]
 impl<T: Pixel> OpKernel<ops::ResizeBilinear> for BilinearKernel<T> {
     fn new(ctx: &KernelConstruction<'_, ops::ResizeBilinear>) -> Result<Self> {
-        Ok(Self { scaling: Scaling::new(ctx)?, element: PhantomData })
+        Ok(Self { scaling: Scaling::new(ctx.attrs)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::ResizeBilinear>) -> Result<()> {
-        let ([batch, rows, columns, channels], to) = resized(ctx)?;
+        let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
         let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
-        let (down, across) = (self.scaling.between(rows, to[0]), self.scaling.between(columns, to[1]));
+        let (down, across) = (between(self.scaling, rows, to[0]), between(self.scaling, columns, to[1]));
         let (input, line) = (ctx.input_at(0)?.as_slice::<T>()?, to[1] * channels);
         ctx.parallel_chunks(output.as_mut_slice::<f32>()?, line, 4, |first, piece| {
             for (number, target) in (first / line..).zip(piece.chunks_exact_mut(line)) {
@@ -257,18 +188,16 @@ struct BilinearGradKernel<T> {
 #[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
 impl<T: Gradient + Pod> OpKernel<ops::ResizeBilinearGrad> for BilinearGradKernel<T> {
     fn new(ctx: &KernelConstruction<'_, ops::ResizeBilinearGrad>) -> Result<Self> {
-        Ok(Self { scaling: Scaling::new(ctx)?, element: PhantomData })
+        Ok(Self { scaling: Scaling::new(ctx.attrs)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::ResizeBilinearGrad>) -> Result<()> {
         let grads = ctx.input_at(0)?;
-        let [batch, rows, columns, channels] = images(grads, "input_grad")?;
-        let [_, to_rows, to_columns, _] = images(ctx.input_at(1)?, "original_image")?;
-        ensure!(rows > 0 && columns > 0, InvalidArgument, "resized dimensions must be positive");
-        ensure!(to_rows > 0 && to_columns > 0, InvalidArgument, "original dimensions must be positive");
+        let ([batch, rows, columns, channels], [to_rows, to_columns]) =
+            bilinear_gradient(grads.shape(), ctx.input_at(1)?.shape())?;
         let mut output = Tensor::zeros(T::DTYPE, shape_of([batch, to_rows, to_columns, channels])?)?;
         if grads.num_elements() > 0 {
-            let (down, across) = (self.scaling.between(to_rows, rows), self.scaling.between(to_columns, columns));
+            let (down, across) = (between(self.scaling, to_rows, rows), between(self.scaling, to_columns, columns));
             let (grads, whole) = (grads.as_slice::<f32>()?, to_rows * to_columns * channels);
             let cost = 1 + 8 * rows * columns / (to_rows * to_columns);
             ctx.parallel_chunks(output.as_mut_slice::<T>()?, whole, cost, |first, piece| {

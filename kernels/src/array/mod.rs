@@ -1,8 +1,9 @@
 //! Arrays: shapes as values, and the moving of elements.
 //!
-//! Nearly all of these kernels only move elements, so they are compiled once and not once for each dtype. Most make a
-//! [`StridedCopy`](strided::StridedCopy) of what they are asked for; those that pick rows one by one use
-//! [`take_rows`](rows::take_rows). Kernels of other families use these too.
+//! Nearly all of these kernels only move elements, so they are compiled once and not once for each dtype. What becomes of
+//! their inputs' shapes, and where elements go, is in [`kernlink::kernel::geometry`]. Most run a
+//! [`StridedCopy`](strided::StridedCopy); those that pick rows one by one use [`take_rows`](rows::take_rows). Kernels of
+//! other families use these too.
 
 mod check;
 mod diag;
@@ -11,7 +12,6 @@ pub(crate) mod gather;
 mod grad;
 mod image;
 mod inplace;
-pub(crate) mod integers;
 mod join;
 mod nonzero;
 mod one_hot;
@@ -32,3 +32,5 @@ pub(crate) mod strided;
 mod top_k;
 mod transpose;
 mod unique;
+
+pub(crate) use kernlink::kernel::geometry::integers;

@@ -3,14 +3,13 @@
 use kernlink::dtype::Element;
 use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::indices::{OneHot, one_hot};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::shape::MAX_RANK;
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::element::{bytes_mut, match_objects};
-use super::integers::{ensure_scalar, scalar};
 use super::repeat::fill;
 
 struct OneHotKernel {
@@ -28,29 +27,12 @@ impl OpKernel<ops::OneHot> for OneHotKernel {
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::OneHot>) -> Result<()> {
         let indices = ctx.input(ops::OneHot::INDICES)?;
-        let rank = indices.rank();
-        ensure!(rank < MAX_RANK, InvalidArgument, "indices cannot have rank {rank}");
-        ensure!(
-            (-1..=rank as i64).contains(&self.axis),
-            InvalidArgument,
-            "Expected axis to be -1 or between [0, {}).  But received: {}",
-            rank + 1,
-            self.axis
-        );
-        let depth = scalar(ctx.input(ops::OneHot::DEPTH)?, "depth")?;
-        ensure!(depth >= 0, InvalidArgument, "depth must be non-negative, got: {depth}");
-        let depth = depth as usize;
         let (on, off) = (ctx.input(ops::OneHot::ON_VALUE)?, ctx.input(ops::OneHot::OFF_VALUE)?);
-        ensure_scalar(on, "on_value")?;
-        ensure_scalar(off, "off_value")?;
-
-        let axis = if self.axis == -1 { rank } else { self.axis as usize };
-        let mut shape = indices.shape().clone();
-        shape.insert(axis, depth);
+        let vectors = one_hot(indices.shape(), self.axis, ctx.input(ops::OneHot::DEPTH)?, [on, off])?;
+        let OneHot { shape, depth, suffix } = vectors;
         let mut output = ctx.allocate_output(ops::OneHot::OUTPUT, shape)?;
         if output.num_elements() > 0 {
             fill(ctx, &mut output, off)?;
-            let suffix: usize = indices.shape()[axis..].iter().product();
             let hot = indices.to_i64_vec()?.into_iter().enumerate().filter_map(|(i, index)| {
                 let index = usize::try_from(index).ok().filter(|&index| index < depth)?;
                 Some((i / suffix * depth + index) * suffix + i % suffix)

@@ -1,43 +1,20 @@
 //! Pad, PadV2, MirrorPad.
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::pad::{Padding, is_reflection, mirrored, padded};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::{checked_shape, ensure_scalar, pairs};
-use super::strided::StridedCopy;
-
-/// How many elements come before and after those of one dimension.
-#[derive(Clone, Copy)]
-struct Padding {
-    before: usize,
-    after: usize,
-}
-
-/// The rows of input 1, and the shape of input 0, which has at most `max_rank` dimensions, with them around it.
-fn paddings(ctx: &RawContext<'_>, max_rank: usize) -> Result<(Vec<Padding>, Shape)> {
-    let input = ctx.input_at(0)?;
-    ensure!(input.rank() <= max_rank, Unimplemented, "inputs rank not in [0,{max_rank}]: {}", input.rank());
-    let mut paddings = Vec::with_capacity(input.rank());
-    for [before, after] in pairs(ctx.input_at(1)?, input.rank(), "paddings")? {
-        let (Ok(before), Ok(after)) = (usize::try_from(before), usize::try_from(after)) else {
-            bail!(InvalidArgument, "Paddings must be non-negative: {before} {after}");
-        };
-        paddings.push(Padding { before, after });
-    }
-    let padded = |(&dim, padding): (&usize, &Padding)| dim.checked_add(padding.before)?.checked_add(padding.after);
-    let shape = checked_shape(input.shape().iter().zip(&paddings).map(padded))?;
-    Ok((paddings, shape))
-}
+use super::integers::ensure_scalar;
+use super::strided::{Run as _, StridedCopy};
 
 /// Pads input 0 with `value`: slabs of it before and after each dimension, and the input between them.
 fn pad(ctx: &mut RawContext<'_>, value: &Tensor) -> Result<Tensor> {
-    let (paddings, shape) = paddings(ctx, 8)?;
     let input = ctx.input_at(0)?;
+    let (paddings, shape) = padded(input.shape(), ctx.input_at(1)?, 8)?;
     if shape.num_elements() == input.num_elements() {
         return ctx.take_input_at(0)?.reshaped(shape);
     }
@@ -125,34 +102,19 @@ struct MirrorPadKernel {
 ])]
 impl OpKernel<ops::MirrorPad> for MirrorPadKernel {
     fn new(ctx: &KernelConstruction<'_, ops::MirrorPad>) -> Result<Self> {
-        let reflect = match ctx.attrs().mode.as_str() {
-            "REFLECT" => true,
-            "SYMMETRIC" => false,
-            other => bail!(InvalidArgument, "mode must be either REFLECT or SYMMETRIC, not {other}"),
-        };
+        let reflect = is_reflection(&ctx.attrs().mode)?;
         Ok(Self { reflect })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::MirrorPad>) -> Result<()> {
-        let (paddings, shape) = paddings(ctx, 5)?;
         let input = ctx.input(ops::MirrorPad::INPUT)?;
-        let offset = usize::from(self.reflect);
-        for (&dim, padding) in input.shape().iter().zip(&paddings) {
-            let limit = dim.saturating_sub(offset);
-            ensure!(
-                padding.before <= limit && padding.after <= limit && (dim > 0 || !self.reflect),
-                InvalidArgument,
-                "paddings must be {} the dimension size: {}, {} for {dim}",
-                if self.reflect { "less than" } else { "no greater than" },
-                padding.before,
-                padding.after
-            );
-        }
+        let (paddings, shape) = mirrored(input.shape(), ctx.input(ops::MirrorPad::PADDINGS)?, self.reflect)?;
         let output = if shape.num_elements() == input.num_elements() {
             ctx.take_input(ops::MirrorPad::INPUT)?.reshaped(shape)?
         } else {
             let mut output = ctx.allocate_output(ops::MirrorPad::OUTPUT, shape)?;
             let strides = (output.shape().strides(), input.shape().strides());
+            let offset = usize::from(self.reflect);
             let mirror = Mirror { ctx, input, paddings: &paddings, offset, to: &strides.0, from: &strides.1 };
             mirror.copy(&mut output, StridedCopy::new(0, 0), [0, 0], 0)?;
             output

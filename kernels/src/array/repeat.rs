@@ -2,6 +2,7 @@
 
 use kernlink::dtype::{Complex32, Complex64, DataType, bf16, f16};
 use kernlink::error::Result;
+use kernlink::kernel::geometry::rearranged::{broadcast_to, tiled};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -9,8 +10,8 @@ use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::{checked_shape, ensure_single, vector, vector_or_scalar};
-use super::strided::StridedCopy;
+use super::integers::{ensure_single, vector_or_scalar};
+use super::strided::{Run as _, StridedCopy, rearrange};
 use crate::tensors::zeros_like;
 
 /// Sets all elements of `target` to the one element of `value`.
@@ -27,46 +28,9 @@ impl OpKernel<ops::Tile> for TileKernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::Tile>) -> Result<()> {
-        let multiples = vector(ctx.input(ops::Tile::MULTIPLES)?, "multiples")?;
-        let input = ctx.input(ops::Tile::INPUT)?;
-        ensure!(
-            multiples.len() == input.rank(),
-            InvalidArgument,
-            "Expected multiples argument to be a vector of length {} but got length {}",
-            input.rank(),
-            multiples.len()
-        );
-        if let Some(axis) = multiples.iter().position(|&times| times < 0) {
-            bail!(InvalidArgument, "Expected multiples[{axis}] >= 0, but got {}", multiples[axis]);
-        }
-        let dims = input.shape().iter().zip(&multiples);
-        let shape = checked_shape(dims.map(|(&dim, &times)| dim.checked_mul(times as usize)))?;
-        let output = if shape == *input.shape() {
-            ctx.take_input(ops::Tile::INPUT)?
-        } else {
-            let (to, from) = (shape.strides(), input.shape().strides());
-            let mut output = ctx.allocate_output(ops::Tile::OUTPUT, shape)?;
-            if output.num_elements() > 0 {
-                let mut copy = StridedCopy::new(0, 0);
-                for (axis, &dim) in input.shape().iter().enumerate() {
-                    copy =
-                        copy.step(multiples[axis] as usize, to[axis] * dim, 0).step(dim, to[axis], from[axis] as isize);
-                }
-                copy.run(ctx, &mut output, input)?;
-            }
-            output
-        };
-        ctx.set_output(ops::Tile::OUTPUT, output)
+        let tiles = tiled(ctx.input(ops::Tile::INPUT)?.shape(), ctx.input(ops::Tile::MULTIPLES)?)?;
+        rearrange(ctx, 0, tiles)
     }
-}
-
-/// How many runs of dimensions that are repeated, and of dimensions that are not, follow each other.
-fn runs(from: &[usize], to: &[usize]) -> usize {
-    let added = to.len() - from.len();
-    let repeated = |axis: usize| axis < added || from[axis - added] != to[axis];
-    let mut runs: Vec<bool> = (0..to.len()).filter(|&axis| to[axis] != 1).map(repeated).collect();
-    runs.dedup();
-    runs.len()
 }
 
 struct BroadcastToKernel;
@@ -82,38 +46,8 @@ impl OpKernel<ops::BroadcastTo> for BroadcastToKernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::BroadcastTo>) -> Result<()> {
-        let shape = Shape::from_dims(&vector(ctx.input(ops::BroadcastTo::SHAPE)?, "shape")?)?;
-        let input = ctx.input(ops::BroadcastTo::INPUT)?;
-        let output = if shape == *input.shape() {
-            ctx.take_input(ops::BroadcastTo::INPUT)?
-        } else {
-            let Some(added) = shape.rank().checked_sub(input.rank()) else {
-                bail!(
-                    InvalidArgument,
-                    "Rank of input ({}) must be no greater than rank of output shape ({}).",
-                    input.rank(),
-                    shape.rank()
-                );
-            };
-            let fits = input.shape().iter().zip(&shape[added..]).all(|(&from, &to)| from == to || from == 1);
-            ensure!(fits, InvalidArgument, "Incompatible shapes: {} vs. {shape}", input.shape());
-            ensure!(
-                input.rank() == 0 || shape.num_elements() == 0 || runs(input.shape(), &shape) <= 5,
-                Unimplemented,
-                "Broadcast between {} and {shape} is not supported yet.",
-                input.shape()
-            );
-            let (to, from) = (shape.strides(), input.shape().strides());
-            let mut copy = StridedCopy::new(0, 0);
-            for (axis, &dim) in shape.iter().enumerate() {
-                let repeated = axis < added || input.shape()[axis - added] == 1;
-                copy = copy.step(dim, to[axis], if repeated { 0 } else { from[axis - added] as isize });
-            }
-            let mut output = ctx.allocate_output(ops::BroadcastTo::OUTPUT, shape)?;
-            copy.run(ctx, &mut output, input)?;
-            output
-        };
-        ctx.set_output(ops::BroadcastTo::OUTPUT, output)
+        let repeated = broadcast_to(ctx.input(ops::BroadcastTo::INPUT)?.shape(), ctx.input(ops::BroadcastTo::SHAPE)?)?;
+        rearrange(ctx, 0, repeated)
     }
 }
 

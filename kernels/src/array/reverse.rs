@@ -1,13 +1,14 @@
 //! Reverse, ReverseSequence.
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::rearranged::reversed;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::rows::take_rows;
-use super::strided::StridedCopy;
+use super::strided::rearrange;
 
 struct ReverseKernel;
 
@@ -22,30 +23,8 @@ impl OpKernel<ops::Reverse> for ReverseKernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::Reverse>) -> Result<()> {
-        let (input, dims) = (ctx.input(ops::Reverse::TENSOR)?, ctx.input(ops::Reverse::DIMS)?);
-        let rank = input.rank();
-        if rank > 0 {
-            ensure!(dims.rank() == 1, InvalidArgument, "'dims' must be 1-dimension, not {}", dims.rank());
-            ensure!(
-                dims.num_elements() == rank,
-                InvalidArgument,
-                "'dims' must have the same number of values as 'input' has dimensions. 'input' has {rank}, 'dims' has \
-                 {} values",
-                dims.num_elements()
-            );
-            ensure!(rank <= 8, Unimplemented, "reverse is not implemented for tensors of rank > 8, such as {rank}");
-        }
-        let dims = dims.as_slice::<bool>()?;
-        let mut output = ctx.allocate_output(ops::Reverse::OUTPUT, input.shape())?;
-        if output.num_elements() > 0 {
-            let (mut copy, mut first) = (StridedCopy::new(0, 0), 0);
-            for ((&dim, &stride), &reversed) in input.shape().iter().zip(&input.shape().strides()).zip(dims) {
-                copy = copy.step(dim, stride, if reversed { -(stride as isize) } else { stride as isize });
-                first += if reversed { (dim - 1) * stride } else { 0 };
-            }
-            copy.beginning_at(0, first).run(ctx, &mut output, input)?;
-        }
-        ctx.set_output(ops::Reverse::OUTPUT, output)
+        let turned = reversed(ctx.input(ops::Reverse::TENSOR)?.shape(), ctx.input(ops::Reverse::DIMS)?)?;
+        rearrange(ctx, 0, turned)
     }
 }
 

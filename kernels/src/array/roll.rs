@@ -1,14 +1,13 @@
 //! Roll.
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::pad::rolled;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::vector_or_scalar;
-use super::strided::StridedCopy;
+use super::strided::{Run as _, StridedCopy};
 
 struct RollKernel;
 
@@ -23,21 +22,7 @@ impl OpKernel<ops::Roll> for RollKernel {
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::Roll>) -> Result<()> {
         let input = ctx.input(ops::Roll::INPUT)?;
-        let (shift, axis) = (ctx.input(ops::Roll::SHIFT)?, ctx.input(ops::Roll::AXIS)?);
-        ensure!(input.rank() > 0, InvalidArgument, "input must be 1-D or higher");
-        let (shifts, axes) = (vector_or_scalar(shift, "shift")?, vector_or_scalar(axis, "axis")?);
-        ensure!(shift.shape() == axis.shape(), InvalidArgument, "shift and axis must have the same size");
-        let mut turns = vec![0usize; input.rank()];
-        for (&shift, &given) in shifts.iter().zip(&axes) {
-            let rank = input.rank() as i64;
-            if !(-rank..rank).contains(&given) {
-                bail!(InvalidArgument, "axis {given} is out of range");
-            }
-            let axis = given.rem_euclid(rank) as usize;
-            if let Some(size) = i64::try_from(input.shape()[axis]).ok().filter(|&size| size > 0) {
-                turns[axis] = (turns[axis] + shift.rem_euclid(size) as usize) % size as usize;
-            }
-        }
+        let turns = rolled(input.shape(), ctx.input(ops::Roll::SHIFT)?, ctx.input(ops::Roll::AXIS)?)?;
         let output = if turns.iter().all(|&turns| turns == 0) || input.num_elements() == 0 {
             ctx.take_input(ops::Roll::INPUT)?
         } else {

@@ -40,6 +40,14 @@ pub(crate) fn take_rows(
     Ok(())
 }
 
+/// The number of the row that an index into the first dimensions names; none if it is out of range.
+#[inline]
+pub(crate) fn row_of(index: &[i64], sizes: &[usize]) -> Option<usize> {
+    index.iter().zip(sizes).try_fold(0usize, |row, (&index, &size)| {
+        usize::try_from(index).ok().filter(|&index| index < size).map(|index| row * size + index)
+    })
+}
+
 /// Nanoseconds or so that it takes to pick a row, to which its length adds.
 const PICK_COST: usize = 4;
 

@@ -3,12 +3,13 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{Element, Number, Pod, TString};
+use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::indices::{ignores_bad_indices, scattered_nd};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 use ops::{ScatterNd, ScatterNdNonAliasingAdd, TensorScatterAdd, TensorScatterMax, TensorScatterMin, TensorScatterSub};
@@ -16,6 +17,7 @@ use ops::{ScatterNd, ScatterNdNonAliasingAdd, TensorScatterAdd, TensorScatterMax
 use super::element::{bytes_mut, match_objects};
 use super::grad::own;
 use super::integers::{position, vector};
+use super::rows::row_of;
 
 /// Where updates go.
 struct Places {
@@ -29,40 +31,14 @@ impl Places {
     /// # Errors
     /// INVALID_ARGUMENT if the shapes do not fit, or for an index out of range unless the policy says to ignore it.
     fn new(indices: &Tensor, updates: &Shape, output: &Shape, lenient: bool) -> Result<Places> {
-        ensure!(output.rank() > 0, InvalidArgument, "Output must be at least 1-D, got shape: {output}");
-        let Some((&depth, batch)) = indices.shape().split_last() else {
-            bail!(InvalidArgument, "Indices shape must have rank at least one. Found:{}", indices.shape());
-        };
-        ensure!(updates.rank() > 0, InvalidArgument, "Updates shape must have rank at least one. Found:{updates}");
-        let (some_indices, some_updates) = (indices.num_elements() > 0, updates.num_elements() > 0);
-        ensure!(
-            some_indices == some_updates && (!some_updates || output.num_elements() > 0),
-            InvalidArgument,
-            "Indices and updates specified for empty output shape: indices {}, updates {updates}, output {output}",
-            indices.shape()
-        );
-        ensure!(
-            depth <= output.rank() && updates.rank() >= batch.len() && updates[..batch.len()] == *batch,
-            InvalidArgument,
-            "the first dimensions of updates {updates} must be those of indices {} but the last, which has no more \
-             entries than the output {output} has dimensions",
-            indices.shape()
-        );
-        let (indexed, row) = output.split_at(depth);
-        ensure!(
-            updates[batch.len()..] == *row,
-            InvalidArgument,
-            "Inner dimensions of output shape must match inner dimensions of updates shape. Output: {output} updates: \
-             {updates}"
-        );
+        let (indexed, row) = scattered_nd(indices.shape(), updates, output)?;
+        let (depth, batch) = (indexed.len(), &indices.shape()[..indices.rank() - 1]);
         let mut rows = Vec::new();
-        if some_indices {
+        if indices.num_elements() > 0 {
             let values = indices.to_i64_vec()?;
             rows.reserve_exact(values.len() / depth);
             for (r, index) in values.chunks_exact(depth).enumerate() {
-                let place = index.iter().zip(indexed).try_fold(0usize, |row, (&index, &size)| {
-                    usize::try_from(index).ok().filter(|&index| index < size).map(|index| row * size + index)
-                });
+                let place = row_of(index, indexed);
                 ensure!(
                     place.is_some() || lenient,
                     InvalidArgument,
@@ -72,7 +48,7 @@ impl Places {
                 rows.push(place);
             }
         }
-        Ok(Places { rows, row: row.iter().product() })
+        Ok(Places { rows, row })
     }
 
     /// Merges each update with the element at its place, in order.
@@ -146,11 +122,7 @@ merges! {
 /// Attr `bad_indices_policy`: whether updates with indices out of range are left out.
 fn lenient(ctx: &RawConstruction<'_>) -> Result<bool> {
     let policy: String = ctx.attrs.required("bad_indices_policy")?;
-    match policy.as_str() {
-        "" | "DEFAULT" | "ERROR" => Ok(false),
-        "IGNORE" => Ok(true),
-        other => bail!(InvalidArgument, "Unknown bad indices handling attribute: {other}"),
-    }
+    ignores_bad_indices(&policy)
 }
 
 /// ScatterNd with one way to merge.

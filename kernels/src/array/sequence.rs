@@ -3,96 +3,59 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{Number, bf16, f16};
-use kernlink::error::{Error, Result};
+use kernlink::error::Result;
+use kernlink::kernel::geometry::sequence::{Progression, range};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::{ensure_scalar, ensure_single, scalar};
+use super::integers::{ensure_scalar, scalar};
 
-/// A number of which Range makes sequences.
-trait Progression: Number + PartialOrd {
-    /// How many steps of `delta`, which is not 0 and goes the right way, lead from `start` to `limit`; `None` if they
-    /// cannot be counted.
-    fn steps(start: Self, limit: Self, delta: Self) -> Option<i64>;
+/// A number that counts.
+trait Counted: Progression {
     /// The number `index`, rounded.
     fn from_index(index: usize) -> Self;
 }
 
-macro_rules! integer_progressions {
-    ($($t:ty),*) => {$(
-        impl Progression for $t {
-            fn steps(start: Self, limit: Self, delta: Self) -> Option<i64> {
-                let range = (i128::from(limit) - i128::from(start)).unsigned_abs();
-                i64::try_from(range.div_ceil(i128::from(delta).unsigned_abs())).ok()
-            }
-            fn from_index(index: usize) -> Self {
-                index as $t
-            }
-        }
-    )*};
-}
-integer_progressions!(i32, i64);
-
-macro_rules! float_progressions {
-    ($($t:ty, $to_f64:expr, $from_index:expr);*) => {$(
-        impl Progression for $t {
-            fn steps(start: Self, limit: Self, delta: Self) -> Option<i64> {
-                // The quotient is rounded to the dtype, as TensorFlow's is.
-                let count = $to_f64((limit - start) / delta).abs().ceil();
-                (count < i64::MAX as f64).then_some(count as i64)
-            }
+macro_rules! counted {
+    ($($t:ty: $from_index:expr;)*) => {$(
+        impl Counted for $t {
             fn from_index(index: usize) -> Self {
                 $from_index(index)
             }
         }
     )*};
 }
-float_progressions!(
-    f32, f64::from, |index| index as f32;
-    f64, f64::from, |index| index as f64;
-    f16, f64::from, |index| f16::from_f32(index as f32);
-    bf16, f64::from, |index| bf16::from_f32(index as f32)
-);
+counted! {
+    i32: |index| index as i32;
+    i64: |index| index as i64;
+    f32: |index| index as f32;
+    f64: |index| index as f64;
+    f16: |index| f16::from_f32(index as f32);
+    bf16: |index| bf16::from_f32(index as f32);
+}
 
 struct RangeKernel<T>(PhantomData<T>);
 
 #[register_kernel(device = Cpu, host_memory = ["start", "limit", "delta"], Tidx = [bf16, f64, f32, f16, i32, i64])]
 #[register_kernel(device = Default, Tidx = [i32], host_memory = ["start", "limit", "delta", "output"])]
-impl<Tidx: Progression> OpKernel<ops::Range> for RangeKernel<Tidx> {
+impl<Tidx: Counted> OpKernel<ops::Range> for RangeKernel<Tidx> {
     fn new(_: &KernelConstruction<'_, ops::Range>) -> Result<Self> {
         Ok(Self(PhantomData))
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::Range>) -> Result<()> {
-        let value = |tensor: &Tensor, name: &str| {
-            ensure_single(tensor, name)?;
-            tensor.to_scalar::<Tidx>()
-        };
-        let start = value(ctx.input(ops::Range::START)?, "start")?;
-        let limit = value(ctx.input(ops::Range::LIMIT)?, "limit")?;
-        let delta = value(ctx.input(ops::Range::DELTA)?, "delta")?;
-        ensure!(delta != Tidx::ZERO, InvalidArgument, "Requires delta != 0: {delta:?}");
-        if delta > Tidx::ZERO {
-            ensure!(start <= limit, InvalidArgument, "Requires start <= limit when delta > 0: {start:?}/{limit:?}");
-        } else {
-            ensure!(start >= limit, InvalidArgument, "Requires start >= limit when delta < 0: {start:?}/{limit:?}");
-        }
-        let size = Tidx::steps(start, limit, delta).filter(|&size| size >= 0).ok_or_else(|| {
-            Error::invalid_argument(format!(
-                "Requires ((limit - start) / delta) <= {}, not ({limit:?} - {start:?}) / {delta:?}",
-                i64::MAX
-            ))
-        })?;
-        let mut output = ctx.allocate_output(ops::Range::OUTPUT, [size as usize])?;
+        type Op = ops::Range;
+        let (start, delta, count) = range::<Tidx>(ctx.input(Op::START)?, ctx.input(Op::LIMIT)?, ctx.input(Op::DELTA)?)?;
+        let mut output = ctx.allocate_output(Op::OUTPUT, [count])?;
         ctx.parallel_chunks(output.as_mut_slice::<Tidx>()?, 1024, 1, |first, piece| {
             for (i, element) in piece.iter_mut().enumerate() {
                 *element = start.add(Tidx::from_index(first + i).mul(delta));
             }
         });
-        ctx.set_output(ops::Range::OUTPUT, output)
+        ctx.set_output(Op::OUTPUT, output)
     }
 }
 

@@ -5,11 +5,12 @@
 
 use std::marker::PhantomData;
 
+use kernlink::bail;
 use kernlink::dtype::{DataType, Number};
 use kernlink::error::Result;
+use kernlink::kernel::geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -184,25 +185,10 @@ impl<T: Number + PartialOrd> OpKernel<ops::TopK> for TopKKernel<T> {
 
 /// Writes the `k` greatest of each row of input 0 to output 0, and where they stood to output 1.
 fn top_k<T: Number + PartialOrd>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Result<()> {
-    ensure!(k >= 0, InvalidArgument, "Need k >= 0, got {k}");
     let input = ctx.input_at(0)?;
-    let Some(&columns) = input.shape().last() else {
-        bail!(InvalidArgument, "input must be >= 1-D, got shape {}", input.shape());
-    };
-    ensure!(
-        k as u64 <= columns as u64,
-        InvalidArgument,
-        "input must have at least k columns. Had {columns}, needed {k}"
-    );
-    let k = k as usize;
     let index_type = ctx.output_dtype_at(1)?;
-    let most = match index_type {
-        DataType::Int16 => i16::MAX as usize,
-        _ => i32::MAX as usize,
-    };
-    ensure!(columns <= most, InvalidArgument, "Second dimension of flattened input must be <= {most}, got {columns}");
-    let mut shape = input.shape().clone();
-    shape.dims_mut()[input.rank() - 1] = k;
+    let (columns, shape) = geometry::reduce::greatest(input.shape(), k, index_type)?;
+    let k = k as usize;
     let mut values = ctx.allocate_output_at(0, shape)?;
     let mut picked = Tensor::alloc(DataType::Uint32, values.shape())?;
     let count = values.num_elements();

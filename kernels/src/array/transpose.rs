@@ -1,56 +1,20 @@
 //! Transpose and ConjugateTranspose.
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Element};
-use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::rearranged::transposed;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::{Shape, resolve_axis};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::vector;
-use super::strided::StridedCopy;
-
-/// The axes that `perm` names, once each.
-fn permutation(perm: &Tensor, rank: usize) -> Result<Vec<usize>> {
-    let given = vector(perm, "perm")?;
-    ensure!(
-        given.len() == rank,
-        InvalidArgument,
-        "transpose expects a vector of size {rank}. But input(1) is a vector of size {}",
-        given.len()
-    );
-    let mut seen = vec![false; rank];
-    let mut axes = Vec::with_capacity(rank);
-    for &axis in &given {
-        let axis = resolve_axis(axis, rank)?;
-        seen[axis] = true;
-        axes.push(axis);
-    }
-    if let Some(missing) = seen.iter().position(|seen| !seen) {
-        kernlink::bail!(InvalidArgument, "{missing} is missing from {given:?}.");
-    }
-    Ok(axes)
-}
+use super::strided::arranged;
 
 /// Input 0 with its axes in the order of input 1.
 fn transpose(ctx: &mut RawContext<'_>) -> Result<Tensor> {
-    let input = ctx.input_at(0)?;
-    let axes = permutation(ctx.input_at(1)?, input.rank())?;
-    let shape: Shape = axes.iter().map(|&axis| input.shape()[axis]).collect();
-    let long = |axis: &&usize| input.shape()[**axis] != 1;
-    if axes.iter().filter(long).is_sorted() || shape.num_elements() == 0 {
-        return ctx.take_input_at(0)?.reshaped(shape);
-    }
-    let (to, from) = (shape.strides(), input.shape().strides());
-    let mut output = ctx.allocate_output_at(0, shape)?;
-    let mut copy = StridedCopy::new(0, 0);
-    for (&axis, &stride) in axes.iter().zip(&to) {
-        copy = copy.step(input.shape()[axis], stride, from[axis] as isize);
-    }
-    copy.run(ctx, &mut output, input)?;
-    Ok(output)
+    let to = transposed(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
+    let input = ctx.take_input_at(0)?;
+    arranged(ctx, 0, input, to)
 }
 
 struct TransposeKernel;

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::Number;
+use kernlink::kernel::geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
 use kernlink::tensor::{Tensor, Variant};
@@ -14,18 +15,6 @@ use crate::tensors::add_variants;
 
 /// Elements that are summed over all inputs before the next ones, so that the sums stay in the cache.
 const PIECE: usize = 2048;
-
-/// Inputs that are summed by themselves before they are added to what came before, as TensorFlow groups them: the first
-/// two to nine, then eight at a time. The sums are rounded the same way only in the same order.
-const GROUP: usize = 8;
-
-/// How many of `inputs`, more than one, make the first group.
-fn first_group(inputs: usize) -> usize {
-    match inputs % GROUP {
-        few @ (0 | 1) => few + GROUP,
-        few => few,
-    }
-}
 
 fn add_to<T: Number>(sums: &mut [T], other: &[T]) {
     for (sum, &x) in sums.iter_mut().zip(other) {
@@ -50,13 +39,7 @@ impl<O: Op, T: Number> OpKernel<O> for AddNKernel<T> {
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let mut first = ctx.take_input_at(0)?;
         for i in 1..ctx.num_inputs() {
-            let other = ctx.input_at(i)?.shape();
-            ensure!(
-                other == first.shape(),
-                InvalidArgument,
-                "all inputs must have the shape {} of the first, but input {i} has shape {other}",
-                first.shape()
-            );
+            ensure_term(first.shape(), i, ctx.input_at(i)?.shape())?;
         }
         if ctx.num_inputs() == 1 {
             return ctx.set_output_at(0, first);

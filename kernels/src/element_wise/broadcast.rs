@@ -1,19 +1,11 @@
-//! How tensors of different shapes meet: the output's shape, and which elements of each operand a run of output
-//! elements takes.
+//! How tensors of different shapes meet: which elements of each operand a run of output elements takes.
 
 use std::ops::Range;
 
+use kernlink::Result;
+use kernlink::kernel::geometry::broadcast::Broadcast;
 use kernlink::shape::Shape;
-use kernlink::{Error, Result};
 use smallvec::SmallVec;
-
-/// One dimension of the output after neighbours that broadcast alike were merged.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Dim<const N: usize> {
-    size: usize,
-    /// How far each operand moves, in elements, when the index grows by one.
-    steps: [usize; N],
-}
 
 /// The two innermost dimensions of a [`Plan`].
 pub(crate) struct Sheet<const N: usize> {
@@ -29,94 +21,38 @@ pub(crate) struct Sheet<const N: usize> {
 
 /// The broadcast of `N` operands.
 #[derive(Debug)]
-pub(crate) struct Plan<const N: usize> {
-    shape: Shape,
-    /// Outermost first, at least one. The steps of the last are 0 or 1.
-    dims: SmallVec<[Dim<N>; 4]>,
-}
+pub(crate) struct Plan<const N: usize>(Broadcast<N>);
 
 impl<const N: usize> Plan<N> {
     /// Aligns the shapes at their last dimension; sizes must be equal or 1.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if the shapes do not fit or the output has too many elements; UNIMPLEMENTED if more than
-    /// `limit` dimensions remain after merging, where TensorFlow has no kernel either.
+    /// Those of [`Broadcast::new`].
     #[track_caller]
     pub(crate) fn new(shapes: [&Shape; N], limit: usize) -> Result<Plan<N>> {
-        let rank = shapes.iter().map(|shape| shape.rank()).max().unwrap_or(0);
-        let size_at = |shape: &Shape, axis: usize| {
-            (axis + shape.rank()).checked_sub(rank).and_then(|axis| shape.get(axis).copied()).unwrap_or(1)
-        };
-        let mut shape = Shape::default();
-        for axis in 0..rank {
-            let mut size = 1;
-            for operand in shapes {
-                match (size, size_at(operand, axis)) {
-                    (_, 1) => {}
-                    (1, other) => size = other,
-                    (size, other) if size == other => {}
-                    _ => return Err(incompatible(&shapes)),
-                }
-            }
-            shape.push(size);
-        }
-        shape.check()?;
-
-        let mut dims: SmallVec<[Dim<N>; 4]> = SmallVec::new();
-        let mut distance = [1usize; N];
-        for axis in (0..rank).rev() {
-            let size = shape[axis];
-            if size == 1 {
-                continue;
-            }
-            let mut steps = [0; N];
-            for operand in 0..N {
-                let own = size_at(shapes[operand], axis);
-                if own != 1 {
-                    steps[operand] = distance[operand];
-                    distance[operand] = distance[operand].saturating_mul(own);
-                }
-            }
-            match dims.last_mut() {
-                Some(inner) if continues(inner, &steps) => inner.size = inner.size.saturating_mul(size),
-                _ => dims.push(Dim { size, steps }),
-            }
-        }
-        if dims.len() > limit && shape.num_elements() != 0 {
-            let shapes = shapes.map(|shape| shape.to_string()).join(" and ");
-            let message = format!(
-                "shapes {shapes} broadcast along {} groups of dimensions; more than {limit} are not supported",
-                dims.len()
-            );
-            return Err(Error::unimplemented(message));
-        }
-        if dims.is_empty() {
-            dims.push(Dim { size: 1, steps: [0; N] });
-        }
-        dims.reverse();
-        Ok(Plan { shape, dims })
+        Broadcast::new(shapes, limit).map(Plan)
     }
 
     /// The output's shape.
     pub(crate) fn shape(&self) -> &Shape {
-        &self.shape
+        &self.0.shape
     }
 
     /// For each operand, whether it moves along a run (1) or stays (0).
     pub(crate) fn run_steps(&self) -> [usize; N] {
-        self.dims[self.dims.len() - 1].steps
+        self.0.dims[self.0.dims.len() - 1].steps
     }
 
     /// The two innermost dimensions, if there are that many.
     pub(crate) fn sheet(&self) -> Option<Sheet<N>> {
-        let [.., outer, inner] = self.dims.as_slice() else { return None };
+        let [.., outer, inner] = self.0.dims.as_slice() else { return None };
         Some(Sheet { rows: outer.size, row_steps: outer.steps, length: inner.size, steps: inner.steps })
     }
 
     /// Where each operand begins in sheet `index`, counted over all outer dimensions.
     pub(crate) fn sheet_start(&self, index: usize) -> [usize; N] {
         let (mut start, mut rest) = ([0; N], index);
-        for dim in self.dims[..self.dims.len().saturating_sub(2)].iter().rev() {
+        for dim in self.0.dims[..self.0.dims.len().saturating_sub(2)].iter().rev() {
             for (start, step) in start.iter_mut().zip(dim.steps) {
                 *start += rest % dim.size * step;
             }
@@ -128,10 +64,10 @@ impl<const N: usize> Plan<N> {
     /// Calls `run` with the first output element, the first element of each operand and the length of every run in
     /// `range`, in order.
     pub(crate) fn runs(&self, range: Range<usize>, run: &mut dyn FnMut(usize, [usize; N], usize)) {
-        if range.is_empty() || self.shape.num_elements() == 0 {
+        if range.is_empty() || self.0.shape.num_elements() == 0 {
             return;
         }
-        let (outer, inner) = (&self.dims[..self.dims.len() - 1], self.dims[self.dims.len() - 1]);
+        let (outer, inner) = (&self.0.dims[..self.0.dims.len() - 1], self.0.dims[self.0.dims.len() - 1]);
         let mut column = range.start % inner.size;
         let mut row = range.start / inner.size;
         let mut offsets = [0; N];
@@ -169,21 +105,6 @@ impl<const N: usize> Plan<N> {
             }
         }
     }
-}
-
-/// Whether a dimension with `steps` goes on where the dimension inside it ends, for every operand.
-fn continues<const N: usize>(inner: &Dim<N>, steps: &[usize; N]) -> bool {
-    (0..N).all(|operand| match inner.steps[operand] {
-        0 => steps[operand] == 0,
-        step => steps[operand] == step.saturating_mul(inner.size),
-    })
-}
-
-#[cold]
-#[track_caller]
-fn incompatible<const N: usize>(shapes: &[&Shape; N]) -> Error {
-    let shapes = shapes.map(|shape| shape.to_string()).join(" vs. ");
-    Error::invalid_argument(format!("Incompatible shapes: {shapes}"))
 }
 
 #[cfg(test)]
@@ -260,25 +181,5 @@ mod tests {
             }
         }
         assert_eq!(seen, expected);
-    }
-
-    #[test]
-    fn dimensions_that_broadcast_alike_merge() {
-        assert_eq!(plan(&[2, 3, 4], &[2, 3, 4]).dims.len(), 1);
-        assert_eq!(plan(&[2, 3, 4], &[]).dims.len(), 1);
-        assert_eq!(plan(&[2, 3, 4, 5], &[4, 5]).sheet().unwrap().length, 20);
-        assert_eq!(plan(&[2, 1, 3], &[2, 1, 3]).dims.len(), 1);
-        assert_eq!(plan(&[8, 5, 5, 7], &[8, 1, 1, 7]).dims.len(), 3);
-    }
-
-    #[test]
-    fn what_does_not_fit_is_an_error() {
-        let shape = |dims: &[usize]| Shape::from(dims);
-        let error = Plan::new([&shape(&[2]), &shape(&[3])], 5).unwrap_err();
-        assert_eq!(error.code(), kernlink::Code::InvalidArgument);
-        let error = Plan::new([&shape(&[2, 1, 2, 1, 2, 1]), &shape(&[1, 2, 1, 2, 1, 2])], 5).unwrap_err();
-        assert_eq!(error.code(), kernlink::Code::Unimplemented);
-        let huge = usize::MAX >> 2;
-        assert!(Plan::new([&shape(&[huge, 1]), &shape(&[1, huge])], 5).is_err());
     }
 }

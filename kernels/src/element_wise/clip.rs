@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Pod, bf16, f16};
+use kernlink::kernel::geometry::element_wise::ensure_bound;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::ClipByValue;
 
@@ -51,12 +52,7 @@ impl<T: Clip> OpKernel<ClipByValue> for ClipByValueKernel<T> {
     fn compute(&self, ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()> {
         let shape = ctx.input(ClipByValue::T)?.shape();
         for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
-            let bound = ctx.input(bound)?.shape();
-            ensure!(
-                bound.rank() == 0 || bound == shape,
-                InvalidArgument,
-                "a bound must be a scalar or have the shape {shape} of the tensor, not {bound}"
-            );
+            ensure_bound(shape, ctx.input(bound)?.shape())?;
         }
         let spec = Spec {
             run: run::<T>,

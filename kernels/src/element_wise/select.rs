@@ -1,10 +1,10 @@
 //! Choice between two tensors, element by element.
 
 use kernlink::dtype::{DataType, Element, TString};
+use kernlink::kernel::geometry::element_wise as geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::Shape;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
-use kernlink::{Result, bail, ensure};
+use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Select, SelectV2};
 
@@ -115,27 +115,8 @@ impl OpKernel<Select> for SelectKernel {
     /// The condition has the shape of the others, or is a scalar, or a vector with an element for each of their rows.
     fn compute(&self, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
         let condition = ctx.take_input_at(0)?;
-        let (then, otherwise) = (ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape());
-        ensure!(then == otherwise, InvalidArgument, "`t` and `e` must have the same shape, not {then} and {otherwise}");
-        let condition = match condition.rank() {
-            0 => condition,
-            _ if condition.shape() == then => condition,
-            1 => {
-                let rows = condition.num_elements();
-                ensure!(
-                    then.first() == Some(&rows),
-                    InvalidArgument,
-                    "a condition with {rows} elements needs tensors with as many rows, not of shape {then}"
-                );
-                let shape: Shape = std::iter::once(rows).chain(then.iter().skip(1).map(|_| 1)).collect();
-                condition.reshaped(shape)?
-            }
-            _ => bail!(
-                InvalidArgument,
-                "the condition must be a scalar, a vector, or of shape {then}, not of shape {}",
-                condition.shape()
-            ),
-        };
+        let shape = geometry::condition(condition.shape(), ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape())?;
+        let condition = condition.reshaped(shape)?;
         self.0.compute(ctx, condition)
     }
 }

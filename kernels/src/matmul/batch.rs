@@ -2,12 +2,13 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, bf16};
+use kernlink::kernel::geometry::products::ensure_batches;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{BatchMatMul, BatchMatMulV2, BatchMatMulV3};
 
@@ -26,10 +27,8 @@ impl Adjoint {
     }
 
     /// The products of tensors of these shapes.
-    pub(super) fn products(self, x: &Shape, y: &Shape) -> Result<Products> {
-        for (shape, name) in [(x, "x"), (y, "y")] {
-            ensure!(shape.rank() >= 2, InvalidArgument, "`{name}` must have at least 2 dimensions, not shape {shape}");
-        }
+    fn products(self, x: &Shape, y: &Shape, broadcasts: bool) -> Result<Products> {
+        ensure_batches(x, y, broadcasts)?;
         let side = |shape, adjoint| Operand { shape, transposed: adjoint, conjugate: adjoint };
         Products::new(side(x, self.x), side(y, self.y))
     }
@@ -41,22 +40,15 @@ struct Equal;
 struct Broadcast;
 
 trait Batch: Send + Sync + 'static {
-    fn check(x: &Shape, y: &Shape) -> Result<()>;
+    const BROADCASTS: bool;
 }
 
 impl Batch for Equal {
-    fn check(x: &Shape, y: &Shape) -> Result<()> {
-        let batch = |shape: &Shape| Shape::from(&shape[..shape.rank().saturating_sub(2)]);
-        let same = x.rank() == y.rank() && batch(x) == batch(y);
-        ensure!(same, InvalidArgument, "`x` and `y` must have the same batch dimensions, not shapes {x} and {y}");
-        Ok(())
-    }
+    const BROADCASTS: bool = false;
 }
 
 impl Batch for Broadcast {
-    fn check(_: &Shape, _: &Shape) -> Result<()> {
-        Ok(())
-    }
+    const BROADCASTS: bool = true;
 }
 
 struct BatchMatMulOf<B, T> {
@@ -71,15 +63,20 @@ impl<O: Op, B: Batch, T: Factor> OpKernel<O> for BatchMatMulOf<B, T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let (x, y) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        B::check(x.shape(), y.shape())?;
-        let output = multiply::<T>(ctx, self.adjoint, x, y)?;
+        let output = multiply::<T>(ctx, self.adjoint, B::BROADCASTS, x, y)?;
         ctx.set_output_at(0, output)
     }
 }
 
 /// The products of the matrices in `x` and `y`.
-pub(super) fn multiply<T: Factor>(ctx: &RawContext<'_>, adjoint: Adjoint, x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    let products = adjoint.products(x.shape(), y.shape())?;
+pub(super) fn multiply<T: Factor>(
+    ctx: &RawContext<'_>,
+    adjoint: Adjoint,
+    broadcasts: bool,
+    x: &Tensor,
+    y: &Tensor,
+) -> Result<Tensor> {
+    let products = adjoint.products(x.shape(), y.shape(), broadcasts)?;
     let mut output = Tensor::alloc(T::DTYPE, products.output.clone())?;
     products.compute::<T>(ctx, x.as_slice()?, y.as_slice()?, output.as_mut_slice()?)?;
     Ok(output)

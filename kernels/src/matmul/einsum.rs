@@ -14,7 +14,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::Einsum;
 
 use super::product::{Factor, Operand, Products};
-use crate::array::strided::StridedCopy;
+use crate::array::strided::{Run as _, StridedCopy};
 use crate::reduce::{Summand, sum_rows};
 
 /// A dimension that has a letter, or the k-th of those that the ellipsis stands for.

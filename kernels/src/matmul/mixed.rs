@@ -31,7 +31,7 @@ where
     fn compute(&self, ctx: &mut KernelContext<'_, BatchMatMulV3>) -> Result<()> {
         let x = convert::<A, W>(ctx.input(BatchMatMulV3::X)?)?;
         let y = convert::<B, W>(ctx.input(BatchMatMulV3::Y)?)?;
-        let output = multiply::<W>(ctx, self.adjoint, &x, &y)?;
+        let output = multiply::<W>(ctx, self.adjoint, true, &x, &y)?;
         ctx.set_output(BatchMatMulV3::OUTPUT, output)
     }
 }

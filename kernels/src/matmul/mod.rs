@@ -8,8 +8,9 @@ mod product;
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
+use kernlink::kernel::geometry::products::ensure_matrices;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::MatMul;
 
@@ -29,9 +30,7 @@ impl<T: Factor> OpKernel<MatMul> for MatMulKernel<T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, MatMul>) -> Result<()> {
         let (a, b) = (ctx.input(MatMul::A)?, ctx.input(MatMul::B)?);
-        for (input, name) in [(a, "a"), (b, "b")] {
-            ensure!(input.rank() == 2, InvalidArgument, "`{name}` must be a matrix, not of shape {}", input.shape());
-        }
+        ensure_matrices(a.shape(), b.shape())?;
         let a_side = Operand { shape: a.shape(), transposed: self.transpose[0], conjugate: false };
         let b_side = Operand { shape: b.shape(), transposed: self.transpose[1], conjugate: false };
         let products = Products::new(a_side, b_side)?;

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Mutex;
 
+use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, bf16, f16};
 use kernlink::kernel::RawContext;
+use kernlink::kernel::geometry::products::{self, Batch, Side};
 use kernlink::shape::Shape;
-use kernlink::{Result, ensure};
 use smallvec::SmallVec;
 
 use crate::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};
@@ -46,11 +47,9 @@ pub(super) struct Operand<'a> {
     pub(super) conjugate: bool,
 }
 
-impl Operand<'_> {
-    /// Batch dimensions, rows and columns; these as they enter the product.
-    fn split(&self) -> (&[usize], usize, usize) {
-        let (batch, matrix) = self.shape.split_at(self.shape.rank() - 2);
-        if self.transposed { (batch, matrix[1], matrix[0]) } else { (batch, matrix[0], matrix[1]) }
+impl<'a> Operand<'a> {
+    fn side(&self) -> Side<'a> {
+        Side { shape: self.shape, transposed: self.transposed }
     }
 }
 
@@ -61,7 +60,7 @@ pub(super) struct Products {
     sizes: Sizes,
     transposed: [bool; 2],
     conjugate: [bool; 2],
-    batch: Batch,
+    batch: SmallVec<[Batch; 4]>,
     count: usize,
 }
 
@@ -69,30 +68,14 @@ impl Products {
     /// # Errors
     /// INVALID_ARGUMENT if the inner dimensions differ or the batch dimensions do not broadcast.
     pub(super) fn new(a: Operand<'_>, b: Operand<'_>) -> Result<Products> {
-        let ((a_batch, m, k), (b_batch, b_rows, n)) = (a.split(), b.split());
-        ensure!(
-            k == b_rows,
-            InvalidArgument,
-            "the matrices do not fit: {}{} has {k} columns, {}{} has {b_rows} rows",
-            a.shape,
-            if a.transposed { " transposed" } else { "" },
-            b.shape,
-            if b.transposed { " transposed" } else { "" }
-        );
-        let mut output =
-            Shape::from(a_batch).broadcast(&Shape::from(b_batch)).map_err(|_| incompatible(a.shape, b.shape))?;
-        let count = output.num_elements();
-        output.push(m);
-        output.push(n);
-        output.check()?;
-        let batch = Batch::new(&output[..output.rank() - 2], a_batch, b_batch);
+        let products::Sizes { output, rows, inner, columns, batch } = products::Sizes::new(a.side(), b.side())?;
         Ok(Products {
             output,
-            sizes: Sizes { m, k, n },
+            sizes: Sizes { m: rows, k: inner, n: columns },
             transposed: [a.transposed, b.transposed],
             conjugate: [a.conjugate, b.conjugate],
+            count: batch.iter().map(|&(size, _)| size).product(),
             batch,
-            count,
         })
     }
 
@@ -117,7 +100,7 @@ impl Products {
         // A product that all threads share costs them a meeting; few large ones are worth it.
         if self.count < 2 * ctx.threads() && work > 1_000_000 {
             for (index, target) in output.chunks_mut(m * n).enumerate() {
-                let [a, b] = self.batch.pair(index);
+                let [a, b] = pair(&self.batch, index);
                 gemm(ctx, self.sizes, a_at(a), b_at(b), Target { data: target, row_stride: n, accumulate: false })?;
             }
             return Ok(());
@@ -126,7 +109,7 @@ impl Products {
         let cost = (work / (m * n)).max(1);
         ctx.parallel_chunks(output, m * n, cost, |first, piece| {
             for (index, target) in (first / (m * n)..).zip(piece.chunks_mut(m * n)) {
-                let [a, b] = self.batch.pair(index);
+                let [a, b] = pair(&self.batch, index);
                 let target = Target { data: target, row_stride: n, accumulate: false };
                 if let Err(error) = gemm_here(self.sizes, a_at(a), b_at(b), target) {
                     *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Err(error);
@@ -135,11 +118,6 @@ impl Products {
         });
         failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
-}
-
-#[cold]
-fn incompatible(a: &Shape, b: &Shape) -> kernlink::Error {
-    kernlink::Error::invalid_argument(format!("the batch dimensions of {a} and {b} do not broadcast"))
 }
 
 fn conjugated<T: Factor>(elements: &[T], conjugate: bool) -> Cow<'_, [T]> {
@@ -152,35 +130,15 @@ fn matrix<T>(data: &[T], rows: usize, columns: usize, transposed: bool) -> Matri
     if transposed { Matrix::transposed(data, rows) } else { Matrix::rows(data, columns) }
 }
 
-/// Batch dimensions: for each its size, and the distance between neighbours in either side, which is 0 where that side
-/// broadcasts.
-struct Batch(SmallVec<[(usize, [usize; 2]); 4]>);
-
-impl Batch {
-    fn new(sizes: &[usize], a: &[usize], b: &[usize]) -> Batch {
-        let mut axes: SmallVec<[(usize, [usize; 2]); 4]> = sizes.iter().map(|&size| (size, [0, 0])).collect();
-        for (index, side) in [a, b].into_iter().enumerate() {
-            let mut stride = 1usize;
-            for ((_, strides), &size) in axes.iter_mut().rev().zip(side.iter().rev()) {
-                if size != 1 {
-                    strides[index] = stride;
-                }
-                stride = stride.saturating_mul(size);
-            }
-        }
-        Batch(axes)
+/// Which matrix of either side enters product `index`.
+fn pair(batch: &[Batch], index: usize) -> [usize; 2] {
+    let (mut rest, mut pair) = (index, [0, 0]);
+    for &(size, [a, b]) in batch.iter().rev() {
+        let place = rest % size;
+        rest /= size;
+        pair = [pair[0] + place * a, pair[1] + place * b];
     }
-
-    /// Which matrix of either side enters product `index`.
-    fn pair(&self, index: usize) -> [usize; 2] {
-        let (mut rest, mut pair) = (index, [0, 0]);
-        for &(size, [a, b]) in self.0.iter().rev() {
-            let place = rest % size;
-            rest /= size;
-            pair = [pair[0] + place * a, pair[1] + place * b];
-        }
-        pair
-    }
+    pair
 }
 
 #[cfg(test)]
@@ -189,26 +147,15 @@ mod tests {
 
     #[test]
     fn batches_broadcast() {
-        let pairs = |sizes: &[usize], a: &[usize], b: &[usize]| -> Vec<[usize; 2]> {
-            let batch = Batch::new(sizes, a, b);
-            (0..sizes.iter().product()).map(|index| batch.pair(index)).collect()
-        };
-        assert_eq!(pairs(&[2, 3], &[2, 1], &[3]), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
-        assert_eq!(pairs(&[2], &[1], &[2]), [[0, 0], [0, 1]]);
-        assert_eq!(pairs(&[], &[], &[]), [[0, 0]]);
-    }
-
-    #[test]
-    fn sizes_are_checked() {
-        let products = |a: &[usize], b: &[usize], transposed: bool| {
-            let (a, b) = (Shape::from(a), Shape::from(b));
+        let pairs = |a: &[usize], b: &[usize]| -> Vec<[usize; 2]> {
+            let (a, b) = ([a, &[1, 1]].concat(), [b, &[1, 1]].concat());
             let side = |shape| Operand { shape, transposed: false, conjugate: false };
-            Products::new(Operand { transposed, ..side(&a) }, side(&b)).map(|products| products.output)
+            let products = Products::new(side(&Shape::from(a)), side(&Shape::from(b))).unwrap();
+            (0..products.count).map(|index| pair(&products.batch, index)).collect()
         };
-        assert_eq!(products(&[4, 2, 3], &[3, 5], false).unwrap(), Shape::from([4, 2, 5]));
-        assert_eq!(products(&[3, 2], &[1, 3, 5], true).unwrap(), Shape::from([1, 2, 5]));
-        assert!(products(&[2, 3], &[4, 5], false).is_err());
-        assert!(products(&[2, 2, 3], &[3, 3, 5], false).is_err());
-        assert!(products(&[usize::MAX >> 2, 0], &[0, 8], false).is_err());
+        assert_eq!(pairs(&[2, 1], &[3]), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        assert_eq!(pairs(&[1], &[2]), [[0, 0], [0, 1]]);
+        assert_eq!(pairs(&[2, 2], &[2, 2]), [[0, 0], [1, 1], [2, 2], [3, 3]]);
+        assert_eq!(pairs(&[], &[]), [[0, 0]]);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::marker::PhantomData;
 
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::{Result, ensure};
+use kernlink::Result;
+use kernlink::kernel::geometry::pooling::{Geometry, Pooling};
+use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel};
 use kernlink_macros::register_kernel;
 use kernlink_ops::AvgPoolGrad;
 
-use super::conv2d_grad::shape_from;
-use super::pool::{Average, Geometry, Pooling};
+use super::pool::Average;
 use super::vector::widest;
 
 struct AvgPoolGradKernel<T> {
@@ -19,20 +19,12 @@ struct AvgPoolGradKernel<T> {
 #[register_kernel(device = Cpu, host_memory = ["orig_input_shape"], T = [f16, bf16, f32, f64])]
 impl<T: Average> OpKernel<AvgPoolGrad> for AvgPoolGradKernel<T> {
     fn new(ctx: &KernelConstruction<'_, AvgPoolGrad>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let pooling = Pooling::new(&attrs.data_format, &attrs.ksize, &attrs.strides, &attrs.padding, &[], true)?;
-        Ok(Self { pooling, element: PhantomData })
+        Ok(Self { pooling: Pooling::new(ctx.attrs, CPU)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, AvgPoolGrad>) -> Result<()> {
-        let shape = shape_from(ctx.input(AvgPoolGrad::ORIG_INPUT_SHAPE)?, "orig_input_shape")?;
         let grad = ctx.input(AvgPoolGrad::GRAD)?;
-        ensure!(shape.rank() == 4, InvalidArgument, "orig_input_shape must have 4 elements, not {}", shape.rank());
-        ensure!(grad.rank() == 4, InvalidArgument, "grad must be 4-dimensional, not {}", grad.shape());
-        ensure!(self.pooling.windows[3] == 1, Unimplemented, "averages over depth are not supported");
-        let geometry = self.pooling.geometry(&shape)?;
-        let pooled = geometry.output();
-        ensure!(*grad.shape() == pooled, InvalidArgument, "grad must have shape {pooled}, not {}", grad.shape());
+        let (shape, geometry) = self.pooling.averaged_back(ctx.input(AvgPoolGrad::ORIG_INPUT_SHAPE)?, grad.shape())?;
         let mut output = ctx.allocate_output(AvgPoolGrad::OUTPUT, shape)?;
         if output.num_elements() > 0 {
             let grad = grad.as_slice::<T>()?;

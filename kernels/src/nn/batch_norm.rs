@@ -2,11 +2,12 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::DataType;
+use kernlink::kernel::geometry::channels::{Layout, Norm, bessel};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{FusedBatchNorm, FusedBatchNormV2, FusedBatchNormV3};
 
@@ -15,40 +16,22 @@ use super::vector::widest;
 use crate::gemm::Shared;
 
 /// What the three ops read from their attrs.
-struct Norm {
-    epsilon: f32,
+struct BatchNorm {
+    norm: Norm,
     factor: f32,
-    training: bool,
-    channels_last: bool,
 }
 
-impl Norm {
-    fn new(epsilon: f32, factor: f32, training: bool, format: &str) -> Result<Norm> {
-        let channels_last = match format {
-            "NHWC" | "NDHWC" => true,
-            "NCHW" | "NCDHW" => false,
-            _ => bail!(InvalidArgument, "data_format `{format}` is not supported"),
-        };
-        Ok(Norm { epsilon, factor, training, channels_last })
+impl BatchNorm {
+    fn new(epsilon: f32, factor: f32, training: bool, format: &str) -> Result<BatchNorm> {
+        Ok(BatchNorm { norm: Norm::new(epsilon, training, format)?, factor })
     }
 
     /// The five outputs that all versions have. They share the order of inputs and outputs.
     fn compute<T: Narrow>(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let shape = ctx.input_at(0)?.shape().clone();
-        ensure!(matches!(shape.rank(), 4 | 5), InvalidArgument, "x must be 4- or 5-dimensional, not {shape}");
-        let layout = Layout::new(&shape, self.channels_last);
-        let running = !self.training || self.factor != 1.0;
-        for (index, name) in [(1, "scale"), (2, "offset"), (3, "mean"), (4, "variance")] {
-            let vector = ctx.input_at(index)?.shape();
-            ensure!(vector.rank() == 1, InvalidArgument, "{name} must be 1-dimensional, not {vector}");
-            ensure!(
-                vector[0] == layout.channels || (index > 2 && !running),
-                InvalidArgument,
-                "{name} must have as many elements as x has channels, {}, not {}",
-                layout.channels,
-                vector[0]
-            );
-        }
+        let running = !self.norm.training || self.factor != 1.0;
+        let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
+        let layout = self.norm.forward(&shape, [vector(1)?, vector(2)?, vector(3)?, vector(4)?], running)?;
         let (mean, variance) = (ctx.input_at(3)?.clone(), ctx.input_at(4)?.clone());
         if shape.num_elements() == 0 {
             let y = ctx.allocate_output_at(0, shape)?;
@@ -56,7 +39,7 @@ impl Norm {
             let nothing = Tensor::from_elements([layout.channels], &vec![f32::NAN; layout.channels])?;
             return (1..5).try_for_each(|index| ctx.set_output_at(index, nothing.clone()));
         }
-        if !self.training {
+        if !self.norm.training {
             let (mean_values, variances) = (mean.as_slice::<f32>()?, variance.as_slice::<f32>()?);
             self.apply::<T>(ctx, &shape, &layout, mean_values, variances)?;
             for (index, tensor) in [(1, &mean), (2, &variance), (3, &mean), (4, &variance)] {
@@ -71,8 +54,7 @@ impl Norm {
         let squares = totals(ctx, x, &layout, Some(&batch_mean))?;
         let batch_variance: Vec<f32> = squares.into_iter().map(average).collect();
         self.apply::<T>(ctx, &shape, &layout, &batch_mean, &batch_variance)?;
-        // Bessel's correction.
-        let adjust = count as f32 / (count.max(2) - 1) as f32;
+        let adjust = bessel(count);
         let (mut new_mean, mut new_variance) = (batch_mean.clone(), batch_variance.clone());
         if running {
             let (keep, factor) = (1.0 - self.factor, self.factor);
@@ -101,8 +83,11 @@ impl Norm {
         variance: &[f32],
     ) -> Result<()> {
         let scale = ctx.input_at(1)?.as_slice::<f32>()?;
-        let factors: Vec<f32> =
-            variance.iter().zip(scale).map(|(&variance, &scale)| scale / (variance + self.epsilon).sqrt()).collect();
+        let factors: Vec<f32> = variance
+            .iter()
+            .zip(scale)
+            .map(|(&variance, &scale)| scale / (variance + self.norm.epsilon).sqrt())
+            .collect();
         let offset = ctx.input_at(2)?.clone();
         let line = Line { mean, factors: &factors, offset: offset.as_slice::<f32>()? };
         let mut y = match ctx.forward_input_at(0, 0, shape) {
@@ -121,26 +106,6 @@ impl Norm {
             }
         });
         ctx.set_output_at(0, y)
-    }
-}
-
-/// A shape as `[outer, channels, inner]`; `inner` is 1 if channels are last.
-pub(super) struct Layout {
-    pub(super) outer: usize,
-    pub(super) channels: usize,
-    pub(super) inner: usize,
-}
-
-impl Layout {
-    pub(super) fn new(shape: &Shape, channels_last: bool) -> Layout {
-        let axis = if channels_last { shape.rank() - 1 } else { 1 };
-        let product = |dims: &[usize]| dims.iter().fold(1usize, |product, &dim| product.saturating_mul(dim));
-        Layout { outer: product(&shape[..axis]), channels: shape[axis], inner: product(&shape[axis + 1..]) }
-    }
-
-    /// Elements of a channel.
-    pub(super) fn count(&self) -> usize {
-        self.outer * self.inner
     }
 }
 
@@ -236,14 +201,14 @@ widest! {
     }
 }
 
-struct FusedBatchNormKernel<T>(Norm, PhantomData<T>);
+struct FusedBatchNormKernel<T>(BatchNorm, PhantomData<T>);
 
 #[register_kernel(device = Cpu, T = [f32])]
 impl<T: Narrow> OpKernel<FusedBatchNorm> for FusedBatchNormKernel<T> {
     fn new(ctx: &KernelConstruction<'_, FusedBatchNorm>) -> Result<Self> {
         let attrs = ctx.attrs();
         let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
-        Ok(Self(Norm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
+        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNorm>) -> Result<()> {
@@ -251,14 +216,14 @@ impl<T: Narrow> OpKernel<FusedBatchNorm> for FusedBatchNormKernel<T> {
     }
 }
 
-struct FusedBatchNormV2Kernel<T>(Norm, PhantomData<T>);
+struct FusedBatchNormV2Kernel<T>(BatchNorm, PhantomData<T>);
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32], U = [f32])]
 impl<T: Narrow> OpKernel<FusedBatchNormV2> for FusedBatchNormV2Kernel<T> {
     fn new(ctx: &KernelConstruction<'_, FusedBatchNormV2>) -> Result<Self> {
         let attrs = ctx.attrs();
         let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
-        Ok(Self(Norm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
+        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNormV2>) -> Result<()> {
@@ -266,14 +231,14 @@ impl<T: Narrow> OpKernel<FusedBatchNormV2> for FusedBatchNormV2Kernel<T> {
     }
 }
 
-struct FusedBatchNormV3Kernel<T>(Norm, PhantomData<T>);
+struct FusedBatchNormV3Kernel<T>(BatchNorm, PhantomData<T>);
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32], U = [f32])]
 impl<T: Narrow> OpKernel<FusedBatchNormV3> for FusedBatchNormV3Kernel<T> {
     fn new(ctx: &KernelConstruction<'_, FusedBatchNormV3>) -> Result<Self> {
         let attrs = ctx.attrs();
         let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
-        Ok(Self(Norm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
+        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNormV3>) -> Result<()> {

@@ -2,56 +2,26 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::geometry::channels::{Layout, Norm};
+use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{FusedBatchNormGrad, FusedBatchNormGradV2, FusedBatchNormGradV3};
 
-use super::batch_norm::Layout;
 use super::narrow::Narrow;
 use super::vector::widest;
 
 /// What the three ops read from their attrs.
-struct NormGrad {
-    epsilon: f32,
-    training: bool,
-    channels_last: bool,
-}
+struct NormGrad(Norm);
 
 impl NormGrad {
-    fn new(epsilon: f32, training: bool, format: &str) -> Result<NormGrad> {
-        let channels_last = match format {
-            "NHWC" | "NDHWC" => true,
-            "NCHW" | "NCDHW" => false,
-            _ => bail!(InvalidArgument, "data_format `{format}` is not supported"),
-        };
-        Ok(NormGrad { epsilon, training, channels_last })
-    }
-
     /// The five outputs. All versions share the order of inputs and outputs.
     fn compute<T: Narrow>(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let (gradient, x) = (ctx.input_at(0)?.shape().clone(), ctx.input_at(1)?.shape());
-        ensure!(matches!(x.rank(), 4 | 5), InvalidArgument, "x must be 4- or 5-dimensional, not {x}");
-        ensure!(gradient == *x, InvalidArgument, "x and y_backprop must have the same shape, not {x} and {gradient}");
-        let layout = Layout::new(x, self.channels_last);
-        for (index, name) in [(2, "scale"), (3, "reserve_space_1"), (4, "reserve_space_2")] {
-            let vector = ctx.input_at(index)?.shape();
-            ensure!(vector.rank() == 1, InvalidArgument, "{name} must be 1-dimensional, not {vector}");
-            ensure!(
-                vector[0] == layout.channels,
-                InvalidArgument,
-                "{name} must have as many elements as x has channels, {}, not {}",
-                layout.channels,
-                vector[0]
-            );
-        }
-        ensure!(
-            self.training || self.channels_last,
-            InvalidArgument,
-            "with is_training=false the channels must be last on the CPU"
-        );
+        let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
+        let layout = self.0.backward(x, &gradient, [vector(2)?, vector(3)?, vector(4)?], CPU)?;
         for index in [3, 4] {
             ctx.set_output_at(index, Tensor::zeros(DataType::Float, [0])?)?;
         }
@@ -68,7 +38,7 @@ impl NormGrad {
         let sums = totals(ctx, dy, x, &layout, mean)?;
         let (offset, product) = sums.split_at(layout.channels);
         let variance = ctx.input_at(4)?.as_slice::<f32>()?.iter();
-        let inverse: Vec<f64> = variance.map(|&variance| 1.0 / f64::from(variance + self.epsilon).sqrt()).collect();
+        let inverse: Vec<f64> = variance.map(|&variance| 1.0 / f64::from(variance + self.0.epsilon).sqrt()).collect();
         let scale = ctx.input_at(2)?.as_slice::<f32>()?;
         let count = layout.count() as f64;
         let factor: Vec<f32> =
@@ -98,7 +68,7 @@ impl NormGrad {
                 piece.copy_from_slice(&source[first..first + piece.len()]);
             }
             let x = &x[first..first + piece.len()];
-            match (self.training, layout.inner) {
+            match (self.0.training, layout.inner) {
                 (false, _) => scale_rows(piece, line.factor),
                 (true, 1) => apply_rows(piece, x, &line),
                 (true, inner) => apply_planes(piece, x, &line, inner, first / unit),
@@ -233,7 +203,8 @@ macro_rules! gradients {
         impl<T: Narrow> OpKernel<$op> for $kernel<T> {
             fn new(ctx: &KernelConstruction<'_, $op>) -> Result<Self> {
                 let attrs = ctx.attrs();
-                Ok(Self(NormGrad::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?, PhantomData))
+                let norm = Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?;
+                Ok(Self(NormGrad(norm), PhantomData))
             }
 
             fn compute(&self, ctx: &mut KernelContext<'_, $op>) -> Result<()> {

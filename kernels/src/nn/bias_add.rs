@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::Number;
+use kernlink::kernel::geometry::channels::biased;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{BiasAdd, BiasAddV1};
 
@@ -50,15 +51,7 @@ impl<T: Number> OpKernel<BiasAddV1> for BiasAddV1Kernel<T> {
 fn add_bias<T: Number>(ctx: &mut RawContext<'_>, format: Format) -> Result<()> {
     let (value, bias) = (ctx.input_at(0)?, ctx.input_at(1)?.clone());
     let shape = value.shape().clone();
-    ensure!(shape.rank() >= 2, InvalidArgument, "value must be at least 2-dimensional, not {shape}");
-    ensure!(bias.rank() == 1, InvalidArgument, "bias must be 1-dimensional, not {}", bias.shape());
-    let axis = if format == Format::Nchw { 1 } else { shape.rank() - 1 };
-    ensure!(
-        bias.num_elements() == shape[axis],
-        InvalidArgument,
-        "there must be as many biases as channels: bias is {}, value is {shape}, channels are dimension {axis}",
-        bias.shape()
-    );
+    let axis = biased(&shape, bias.shape(), format == Format::Nhwc)?;
     let mut output = ctx.forward_input_at(0, 0, &shape);
     let source = if output.is_none() { Some(ctx.input_at(0)?.as_slice::<T>()?) } else { None };
     let mut fresh = match output.take() {

@@ -2,14 +2,14 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Element, Number, bf16, f16};
+use kernlink::kernel::geometry::channels::{Layout, bias_gradient};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::BiasAddGrad;
 
-use super::batch_norm::Layout;
 use super::vector::widest;
 use super::window::Format;
 
@@ -29,9 +29,7 @@ impl<T: Summed> OpKernel<BiasAddGrad> for BiasAddGradKernel<T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, BiasAddGrad>) -> Result<()> {
         let gradient = ctx.input(BiasAddGrad::OUT_BACKPROP)?;
-        let shape = gradient.shape();
-        ensure!(shape.rank() >= 2, InvalidArgument, "out_backprop must be at least 2-dimensional, not {shape}");
-        let layout = Layout::new(shape, self.format == Format::Nhwc);
+        let layout = bias_gradient(gradient.shape(), self.format == Format::Nhwc)?;
         let mut output = ctx.allocate_output(BiasAddGrad::OUTPUT, [layout.channels])?;
         let elements = output.as_mut_slice::<T>()?;
         if gradient.num_elements() == 0 {

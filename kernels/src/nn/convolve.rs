@@ -6,6 +6,7 @@
 use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
+use kernlink::kernel::geometry::convolution::Geometry;
 use kernlink::tensor::Tensor;
 
 use super::window::Axis;
@@ -15,58 +16,10 @@ use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
 /// Multiply-adds a thread does in a nanosecond, or so.
 const PER_NANOSECOND: usize = 24;
 
-/// The sizes of a convolution.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Geometry {
-    pub(super) batch: usize,
-    pub(super) rows: Axis,
-    pub(super) columns: Axis,
-    /// Channels of the input.
-    pub(super) in_depth: usize,
-    /// Channels of the input that one filter sees; divides `in_depth`.
-    pub(super) patch_depth: usize,
-    /// Channels of the output; a multiple of the number of groups.
-    pub(super) out_depth: usize,
-}
-
-impl Geometry {
-    pub(super) fn groups(&self) -> usize {
-        self.in_depth / self.patch_depth.max(1)
-    }
-
-    /// Whether no panel has filters of several groups.
-    pub(super) fn is_side_by_side(&self) -> bool {
-        let groups = self.groups();
-        groups == 1 || (self.out_depth / groups).is_multiple_of(COLUMNS)
-    }
-
-    /// Output pixels.
-    pub(super) fn pixels(&self) -> usize {
-        self.batch * self.rows.output * self.columns.output
-    }
-
-    /// Elements of a patch: what one filter multiplies.
-    pub(super) fn patch(&self) -> usize {
-        self.rows.window * self.columns.window * self.patch_depth
-    }
-
-    /// Whether each output pixel's patch is a row of the input as it lies in memory.
-    pub(super) fn is_product(&self) -> bool {
-        let trivial = self.rows.is_trivial() && self.columns.is_trivial();
-        let whole = self.rows.is_whole() && self.columns.is_whole();
-        self.groups() == 1 && (trivial || whole)
-    }
-
-    /// Image, row and column of an output pixel.
-    pub(super) fn pixel(&self, index: usize) -> (usize, usize, usize) {
-        let (line, column) = (index / self.columns.output, index % self.columns.output);
-        (line / self.rows.output, line % self.rows.output, column)
-    }
-
-    /// The first element of an input pixel.
-    pub(super) fn input_at(&self, image: usize, row: usize, column: usize) -> usize {
-        ((image * self.rows.input + row) * self.columns.input + column) * self.in_depth
-    }
+/// Whether no panel has filters of several groups.
+pub(super) fn is_side_by_side(geometry: &Geometry) -> bool {
+    let groups = geometry.groups();
+    groups == 1 || (geometry.out_depth / groups).is_multiple_of(COLUMNS)
 }
 
 /// Convolution by gathering patches into a matrix: for dtypes whose speed matters less.
@@ -163,7 +116,7 @@ pub(super) fn gather_taps<T: Gemm>(
     }
 }
 
-/// The panels of the filter of any geometry whose [`Geometry::is_side_by_side`].
+/// The panels of the filter of any geometry of which it [`is_side_by_side`].
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
@@ -178,7 +131,7 @@ pub(super) fn pack(filter: &Tensor) -> Result<Tensor> {
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
 pub(super) fn pack_for(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
-    if geometry.is_side_by_side() { pack(filter) } else { pack_groups(filter.as_slice::<f32>()?, geometry) }
+    if is_side_by_side(geometry) { pack(filter) } else { pack_groups(filter.as_slice::<f32>()?, geometry) }
 }
 
 /// Convolution of `f32` by tiles.

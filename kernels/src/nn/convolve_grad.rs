@@ -7,9 +7,10 @@
 use kernlink::Result;
 use kernlink::dtype::Pod;
 use kernlink::kernel::RawContext;
+use kernlink::kernel::geometry::convolution::Geometry;
 use kernlink::tensor::Tensor;
 
-use super::convolve::{self, Geometry};
+use super::convolve;
 use super::window::Axis;
 use crate::gemm::{Gemm, Matrix, Sizes, Target, gemm_here};
 

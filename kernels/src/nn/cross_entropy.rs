@@ -4,10 +4,11 @@ use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use kernlink::dtype::{Pod, bf16, f16};
+use kernlink::kernel::geometry::loss::{cross_entropy, sparse_cross_entropy};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Result, bail, ensure};
+use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{SoftmaxCrossEntropyWithLogits, SparseSoftmaxCrossEntropyWithLogits};
 
@@ -168,26 +169,6 @@ fn each_row<T: Entropy>(
     Ok(())
 }
 
-/// The rows and columns of the matrix that two shapes broadcast to.
-fn broadcast(logits: &Shape, labels: &Shape) -> Result<[usize; 2]> {
-    let rank = logits.rank().max(labels.rank());
-    let size = |shape: &Shape, axis: usize| (axis + shape.rank()).checked_sub(rank).map_or(1, |axis| shape[axis]);
-    let mut sizes = Vec::with_capacity(rank);
-    for axis in 0..rank {
-        let (a, b) = (size(logits, axis), size(labels, axis));
-        ensure!(
-            a == b || a == 1 || b == 1,
-            InvalidArgument,
-            "logits and labels must be broadcastable, not {logits} and {labels}"
-        );
-        sizes.push(if a == 1 { b } else { a });
-    }
-    let Ok(sizes) = <[usize; 2]>::try_from(sizes) else {
-        bail!(InvalidArgument, "logits and labels must be matrices, or broadcast to one, not {logits} and {labels}");
-    };
-    Ok(sizes)
-}
-
 /// Copies a tensor of at most two dimensions into a matrix, broadcast.
 fn spread<T: Pod>(source: &Tensor, target: &mut [T], columns: usize) -> Result<()> {
     let elements = source.as_slice::<T>()?;
@@ -214,7 +195,7 @@ impl<T: Entropy> OpKernel<SoftmaxCrossEntropyWithLogits> for SoftmaxCrossEntropy
     fn compute(&self, ctx: &mut KernelContext<'_, SoftmaxCrossEntropyWithLogits>) -> Result<()> {
         type Op = SoftmaxCrossEntropyWithLogits;
         let (logits, labels) = (ctx.input(Op::FEATURES)?, ctx.input(Op::LABELS)?.clone());
-        let sizes @ [rows, classes] = broadcast(logits.shape(), labels.shape())?;
+        let sizes @ [rows, classes] = cross_entropy(logits.shape(), labels.shape())?;
         let shape = Shape::from(sizes);
         let mut loss = ctx.allocate_output(Op::LOSS, [rows])?;
         let logits = logits.clone();
@@ -253,16 +234,7 @@ impl<T: Entropy> OpKernel<SparseSoftmaxCrossEntropyWithLogits> for SparseSoftmax
         type Op = SparseSoftmaxCrossEntropyWithLogits;
         let (logits, labels) = (ctx.input(Op::FEATURES)?, ctx.input(Op::LABELS)?);
         let shape = logits.shape().clone();
-        ensure!(shape.rank() == 2, InvalidArgument, "logits must be 2-dimensional, not {shape}");
-        ensure!(labels.rank() == 1, InvalidArgument, "labels must be 1-dimensional, not {}", labels.shape());
-        ensure!(
-            shape[0] == labels.shape()[0],
-            InvalidArgument,
-            "logits and labels must have the same first dimension, not {shape} and {}",
-            labels.shape()
-        );
-        let classes = shape[1];
-        ensure!(classes > 0, InvalidArgument, "there must be at least one class: logits are {shape}");
+        let [_, classes] = sparse_cross_entropy(&shape, labels.shape())?;
         let labels = labels.to_i64_vec()?;
         if let Some(label) = labels.iter().find(|&&label| usize::try_from(label).map_or(true, |label| label >= classes))
         {

@@ -2,100 +2,43 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::{DataType, Number, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::geometry::depthwise::{Depthwise, Geometry};
+use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::DepthwiseConv2dNative;
 
 use super::narrow::{narrowed, widened};
-use super::window::{Axis, Format, Padding, explicit_paddings, four};
 
 struct DepthwiseKernel<T> {
-    stride: i64,
-    padding: Padding,
-    paddings: [(i64, i64); 4],
-    format: Format,
+    convolution: Depthwise,
     element: PhantomData<T>,
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Depthwise> OpKernel<DepthwiseConv2dNative> for DepthwiseKernel<T> {
+impl<T: Convolve> OpKernel<DepthwiseConv2dNative> for DepthwiseKernel<T> {
     fn new(ctx: &KernelConstruction<'_, DepthwiseConv2dNative>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let format = Format::from_attr(&attrs.data_format)?;
-        let strides = four("strides", &attrs.strides)?;
-        let (stride, stride_width) = (strides[format.height()], strides[format.width()]);
-        ensure!(stride == stride_width, InvalidArgument, "strides {strides:?} must be equal in rows and columns");
-        ensure!(
-            strides[0] == 1 && strides[format.channels()] == 1,
-            InvalidArgument,
-            "strides {strides:?} must be 1 in the batch and depth dimensions"
-        );
-        let padding = Padding::from_attr(&attrs.padding)?;
-        let paddings = explicit_paddings(padding, &attrs.explicit_paddings, format)?;
-        let dilations = &attrs.dilations;
-        for value in dilations {
-            ensure!(i32::try_from(*value).is_ok(), InvalidArgument, "dilations has {value} out of range for an int32");
-        }
-        ensure!(
-            dilations.iter().all(|&dilation| dilation == 1),
-            Unimplemented,
-            "dilations {dilations:?} must be 1: tf.nn.depthwise_conv2d brings dilation by SpaceToBatchND"
-        );
-        Ok(Self { stride, padding, paddings, format, element: PhantomData })
+        Ok(Self { convolution: Depthwise::new(ctx.attrs)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, DepthwiseConv2dNative>) -> Result<()> {
         let input = ctx.input(DepthwiseConv2dNative::INPUT)?;
         let filter = ctx.input(DepthwiseConv2dNative::FILTER)?;
-        let (shape, window) = (input.shape(), filter.shape());
-        ensure!(shape.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {shape}");
-        ensure!(window.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {window}");
-        let in_depth = shape[self.format.channels()];
-        ensure!(
-            in_depth == window[2],
-            InvalidArgument,
-            "input and filter must have the same depth, not {in_depth} and {}",
-            window[2]
-        );
-        let axis = |axis: usize, window: usize| {
-            Axis::new(shape[axis], window, self.stride, 1, self.padding, self.paddings[axis])
-        };
-        let geometry = Geometry {
-            rows: axis(self.format.height(), window[0])?,
-            columns: axis(self.format.width(), window[1])?,
-            in_depth,
-            multiplier: window[3],
-        };
-        let out_depth = in_depth.saturating_mul(window[3]);
-        let shape = self.format.shape(shape[0], geometry.rows.output, geometry.columns.output, out_depth);
+        let geometry = self.convolution.forward(input.shape(), filter.shape())?;
+        let shape = self.convolution.output(&geometry);
         let mut output = ctx.allocate_output(DepthwiseConv2dNative::OUTPUT, shape)?;
         if output.num_elements() > 0 {
-            ensure!(
-                self.format == Format::Nhwc,
-                Unimplemented,
-                "DepthwiseConv2dNative on the CPU supports data_format NHWC only, not NCHW"
-            );
+            self.convolution.ensure_computable(CPU)?;
             T::convolve(ctx, &geometry, input, filter, &mut output)?;
         }
         ctx.set_output(DepthwiseConv2dNative::OUTPUT, output)
     }
 }
 
-/// The sizes of a depthwise convolution.
-#[derive(Clone, Copy)]
-pub(super) struct Geometry {
-    pub(super) rows: Axis,
-    pub(super) columns: Axis,
-    pub(super) in_depth: usize,
-    /// Output channels for each input channel.
-    pub(super) multiplier: usize,
-}
-
 /// How a dtype is convolved.
-trait Depthwise: Number {
+trait Convolve: Number {
     fn convolve(
         ctx: &RawContext<'_>,
         geometry: &Geometry,
@@ -107,7 +50,7 @@ trait Depthwise: Number {
 
 macro_rules! depthwise {
     ($($t:ty),*) => {$(
-        impl Depthwise for $t {
+        impl Convolve for $t {
             fn convolve(
                 ctx: &RawContext<'_>,
                 geometry: &Geometry,
@@ -124,7 +67,7 @@ depthwise!(f32, f64);
 
 macro_rules! depthwise_as_f32 {
     ($($t:ty),*) => {$(
-        impl Depthwise for $t {
+        impl Convolve for $t {
             fn convolve(
                 ctx: &RawContext<'_>,
                 geometry: &Geometry,

@@ -2,101 +2,23 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::{DataType, Number, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::Shape;
+use kernlink::kernel::geometry::convolution;
+use kernlink::kernel::geometry::depthwise::{Depthwise, Geometry};
+use kernlink::kernel::geometry::integers::shape_from;
+use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{DepthwiseConv2dNativeBackpropFilter, DepthwiseConv2dNativeBackpropInput};
 
-use super::conv2d_grad::shape_from;
-use super::convolve;
 use super::convolve_grad::{Phase, crop, phases, scatter};
-use super::depthwise::{Geometry, SumProducts, by_lines};
+use super::depthwise::{SumProducts, by_lines};
 use super::narrow::{narrowed, widened};
 use super::vector::widest;
-use super::window::{Axis, Format, Padding, explicit_paddings, four};
-
-/// What both ops read from their attrs.
-struct Convolution {
-    stride: i64,
-    padding: Padding,
-    paddings: [(i64, i64); 4],
-}
-
-impl Convolution {
-    fn new(format: &str, strides: &[i64], dilations: &[i64], padding: &str, explicit: &[i64]) -> Result<Convolution> {
-        let format = Format::from_attr(format)?;
-        let strides = four("strides", strides)?;
-        let stride = strides[format.height()];
-        ensure!(
-            stride == strides[format.width()],
-            InvalidArgument,
-            "strides {strides:?} must be equal in rows and columns"
-        );
-        ensure!(
-            strides[0] == 1 && strides[format.channels()] == 1,
-            InvalidArgument,
-            "strides {strides:?} must be 1 in the batch and depth dimensions"
-        );
-        ensure!(
-            dilations.iter().all(|&dilation| dilation == 1),
-            Unimplemented,
-            "dilations {dilations:?} must be 1: tf.nn.depthwise_conv2d brings dilation by SpaceToBatchND"
-        );
-        let padding = Padding::from_attr(padding)?;
-        let paddings = explicit_paddings(padding, explicit, format)?;
-        ensure!(format == Format::Nhwc, Unimplemented, "data_format must be NHWC on the CPU");
-        Ok(Convolution { stride, padding, paddings })
-    }
-
-    /// The convolution whose input, filter and output have these shapes.
-    fn geometry(&self, input: &Shape, filter: &Shape, gradient: &Shape) -> Result<Geometry> {
-        for (name, shape) in [("input", input), ("filter", filter), ("out_backprop", gradient)] {
-            ensure!(shape.rank() == 4, InvalidArgument, "{name} must be 4-dimensional, not {shape}");
-        }
-        ensure!(
-            input[0] == gradient[0],
-            InvalidArgument,
-            "input and out_backprop must have the same batch size, not {} and {}",
-            input[0],
-            gradient[0]
-        );
-        ensure!(
-            input[3] == filter[2],
-            InvalidArgument,
-            "input and filter must have the same depth, not {} and {}",
-            input[3],
-            filter[2]
-        );
-        ensure!(
-            filter[2].saturating_mul(filter[3]) == gradient[3],
-            InvalidArgument,
-            "out_backprop must have {} times {} channels, not {}",
-            filter[2],
-            filter[3],
-            gradient[3]
-        );
-        let axis = |axis: usize| {
-            let window = filter[axis - 1];
-            let found = Axis::new(input[axis], window, self.stride, 1, self.padding, self.paddings[axis])?;
-            ensure!(
-                found.output == gradient[axis],
-                InvalidArgument,
-                "out_backprop has size {} in dimension {axis}; an input of {} and a filter of {window} make {}",
-                gradient[axis],
-                input[axis],
-                found.output
-            );
-            Ok(found)
-        };
-        Ok(Geometry { rows: axis(1)?, columns: axis(2)?, in_depth: input[3], multiplier: filter[3] })
-    }
-}
 
 /// How a dtype's gradients are computed. Nothing is empty.
-trait Depthwise: Number {
+trait Gradients: Number {
     fn of_input(ctx: &RawContext<'_>, g: &Geometry, filter: &Tensor, gradient: &Tensor, out: &mut Tensor)
     -> Result<()>;
     fn of_filter(ctx: &RawContext<'_>, g: &Geometry, input: &Tensor, gradient: &Tensor, out: &mut Tensor)
@@ -105,7 +27,7 @@ trait Depthwise: Number {
 
 macro_rules! depthwise {
     ($($t:ty),+) => {$(
-        impl Depthwise for $t {
+        impl Gradients for $t {
             fn of_input(ctx: &RawContext<'_>, g: &Geometry, filter: &Tensor, dy: &Tensor, out: &mut Tensor) -> Result<()> {
                 of_input::<$t>(ctx, g, filter, dy, out)
             }
@@ -119,7 +41,7 @@ depthwise!(f32, f64);
 
 macro_rules! depthwise_as_f32 {
     ($($t:ty),+) => {$(
-        impl Depthwise for $t {
+        impl Gradients for $t {
             fn of_input(ctx: &RawContext<'_>, g: &Geometry, filter: &Tensor, dy: &Tensor, out: &mut Tensor) -> Result<()> {
                 let (filter, dy) = (widened::<$t>(ctx, filter)?, widened::<$t>(ctx, dy)?);
                 let mut wide = Tensor::alloc(DataType::Float, out.shape().clone())?;
@@ -200,7 +122,7 @@ fn mirrored<T: SumProducts>(
     let depth = geometry.in_depth;
     let (rows, columns) = (phases(&geometry.rows), phases(&geometry.columns));
     let outputs = [geometry.rows.output, geometry.columns.output];
-    let whole = convolve::Geometry {
+    let whole = convolution::Geometry {
         batch: gradient.shape()[0],
         rows: geometry.rows,
         columns: geometry.columns,
@@ -211,6 +133,7 @@ fn mirrored<T: SumProducts>(
     let of_phase = |row: &Phase, column: &Phase, output: &mut Tensor| {
         let skipped = [row.skipped(outputs[0]), column.skipped(outputs[1])];
         let turned = Geometry {
+            batch: whole.batch,
             rows: row.axis(outputs[0], skipped[0]),
             columns: column.axis(outputs[1], skipped[1]),
             in_depth: depth,
@@ -318,24 +241,21 @@ widest! {
 }
 
 struct BackpropInputKernel<T> {
-    convolution: Convolution,
+    convolution: Depthwise,
     element: PhantomData<T>,
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Depthwise> OpKernel<DepthwiseConv2dNativeBackpropInput> for BackpropInputKernel<T> {
+impl<T: Gradients> OpKernel<DepthwiseConv2dNativeBackpropInput> for BackpropInputKernel<T> {
     fn new(ctx: &KernelConstruction<'_, DepthwiseConv2dNativeBackpropInput>) -> Result<Self> {
-        let a = ctx.attrs();
-        let explicit = &a.explicit_paddings;
-        let convolution = Convolution::new(&a.data_format, &a.strides, &a.dilations, &a.padding, explicit)?;
-        Ok(Self { convolution, element: PhantomData })
+        Ok(Self { convolution: Depthwise::of_gradient(ctx.attrs, CPU)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, DepthwiseConv2dNativeBackpropInput>) -> Result<()> {
         type Op = DepthwiseConv2dNativeBackpropInput;
         let (filter, gradient) = (ctx.input(Op::FILTER)?, ctx.input(Op::OUT_BACKPROP)?);
         let shape = shape_from(ctx.input(Op::INPUT_SIZES)?, "input_sizes")?;
-        let geometry = self.convolution.geometry(&shape, filter.shape(), gradient.shape())?;
+        let geometry = self.convolution.backward(&shape, filter.shape(), gradient.shape())?;
         let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
         if output.num_elements() > 0 {
             if filter.num_elements() == 0 || gradient.num_elements() == 0 {
@@ -349,24 +269,21 @@ impl<T: Depthwise> OpKernel<DepthwiseConv2dNativeBackpropInput> for BackpropInpu
 }
 
 struct BackpropFilterKernel<T> {
-    convolution: Convolution,
+    convolution: Depthwise,
     element: PhantomData<T>,
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Depthwise> OpKernel<DepthwiseConv2dNativeBackpropFilter> for BackpropFilterKernel<T> {
+impl<T: Gradients> OpKernel<DepthwiseConv2dNativeBackpropFilter> for BackpropFilterKernel<T> {
     fn new(ctx: &KernelConstruction<'_, DepthwiseConv2dNativeBackpropFilter>) -> Result<Self> {
-        let a = ctx.attrs();
-        let explicit = &a.explicit_paddings;
-        let convolution = Convolution::new(&a.data_format, &a.strides, &a.dilations, &a.padding, explicit)?;
-        Ok(Self { convolution, element: PhantomData })
+        Ok(Self { convolution: Depthwise::of_gradient(ctx.attrs, CPU)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, DepthwiseConv2dNativeBackpropFilter>) -> Result<()> {
         type Op = DepthwiseConv2dNativeBackpropFilter;
         let (input, gradient) = (ctx.input(Op::INPUT)?, ctx.input(Op::OUT_BACKPROP)?);
         let shape = shape_from(ctx.input(Op::FILTER_SIZES)?, "filter_sizes")?;
-        let geometry = self.convolution.geometry(input.shape(), &shape, gradient.shape())?;
+        let geometry = self.convolution.backward(input.shape(), &shape, gradient.shape())?;
         let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
         if output.num_elements() > 0 {
             if input.num_elements() == 0 || gradient.num_elements() == 0 {

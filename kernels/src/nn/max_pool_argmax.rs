@@ -3,18 +3,19 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Number};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::geometry::convolution::ensure_channels_last;
+use kernlink::kernel::geometry::pooling::{Pooling, ensure_shape};
+use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGradWithArgmax, MaxPoolV2, MaxPoolWithArgmax};
 
-use super::max_pool_grad::{NOWHERE, ensure_shape, places_of_line, pooling_from_inputs};
-use super::pool::{Maximum, Pooling, max_pool};
+use super::max_pool_grad::{NOWHERE, places_of_line};
+use super::pool::{Maximum, max_pool};
 
 struct MaxPoolV2Kernel<T> {
     padding: String,
-    format: String,
     element: PhantomData<T>,
 }
 
@@ -22,17 +23,12 @@ struct MaxPoolV2Kernel<T> {
 impl<T: Maximum> OpKernel<MaxPoolV2> for MaxPoolV2Kernel<T> {
     fn new(ctx: &KernelConstruction<'_, MaxPoolV2>) -> Result<Self> {
         let attrs = ctx.attrs();
-        ensure!(
-            attrs.data_format == "NHWC",
-            InvalidArgument,
-            "data_format must be NHWC on the CPU, not {}",
-            attrs.data_format
-        );
-        Ok(Self { padding: attrs.padding.clone(), format: attrs.data_format.clone(), element: PhantomData })
+        ensure_channels_last(&attrs.data_format, CPU)?;
+        Ok(Self { padding: attrs.padding.clone(), element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, MaxPoolV2>) -> Result<()> {
-        let pooling = pooling_from_inputs(ctx, 1, &self.padding, &self.format)?;
+        let pooling = Pooling::from_inputs(ctx, 1, &self.padding, CPU)?;
         max_pool::<T>(ctx, &pooling)
     }
 }
@@ -47,9 +43,8 @@ struct WithArgmaxKernel<T> {
 #[register_kernel(device = Cpu, T = [realnumbertype], Targmax = [int32, int64])]
 impl<T: Maximum> OpKernel<MaxPoolWithArgmax> for WithArgmaxKernel<T> {
     fn new(ctx: &KernelConstruction<'_, MaxPoolWithArgmax>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let pooling = Pooling::new("NHWC", &attrs.ksize, &attrs.strides, &attrs.padding, &[], true)?;
-        Ok(Self { pooling, across: attrs.include_batch_in_index, element: PhantomData })
+        let pooling = Pooling::new(ctx.attrs, CPU)?;
+        Ok(Self { pooling, across: ctx.attrs().include_batch_in_index, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, MaxPoolWithArgmax>) -> Result<()> {
@@ -124,9 +119,8 @@ struct GradWithArgmaxKernel<T> {
 #[register_kernel(device = Cpu, T = [realnumbertype], Targmax = [int64])]
 impl<T: Number> OpKernel<MaxPoolGradWithArgmax> for GradWithArgmaxKernel<T> {
     fn new(ctx: &KernelConstruction<'_, MaxPoolGradWithArgmax>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let pooling = Pooling::new("NHWC", &attrs.ksize, &attrs.strides, &attrs.padding, &[], true)?;
-        Ok(Self { pooling, across: attrs.include_batch_in_index, element: PhantomData })
+        let pooling = Pooling::new(ctx.attrs, CPU)?;
+        Ok(Self { pooling, across: ctx.attrs().include_batch_in_index, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, MaxPoolGradWithArgmax>) -> Result<()> {

@@ -3,31 +3,20 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::Number;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::geometry::convolution::ensure_channels_last;
+use kernlink::kernel::geometry::pooling::{Geometry, Pooling, ensure_shape};
+use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGrad, MaxPoolGradGrad, MaxPoolGradGradV2, MaxPoolGradV2};
 
-use super::pool::{Geometry, Maximum, Pooling};
+use super::pool::Maximum;
 use super::vector::widest;
-
-/// Fails unless a tensor has the shape that the pooling gives.
-pub(super) fn ensure_shape(name: &str, found: &Shape, expected: &Shape) -> Result<()> {
-    ensure!(found == expected, InvalidArgument, "{name} must have shape {expected}, not {found}");
-    Ok(())
-}
 
 /// The window over `input`; it moves over rows and columns alone.
 pub(super) fn spatial(pooling: &Pooling, input: &Shape) -> Result<Geometry> {
-    ensure!(
-        pooling.windows[3] == 1 && pooling.strides[3] == 1,
-        Unimplemented,
-        "pooling over the depth has no gradient: ksize {:?}, strides {:?}",
-        pooling.windows,
-        pooling.strides
-    );
-    let geometry = pooling.geometry(input)?;
+    let geometry = pooling.spatial(input)?;
     // Pixels of an image are counted in 32 bits.
     ensure!(
         geometry.rows.input.saturating_mul(geometry.columns.input) < u32::MAX as usize,
@@ -155,16 +144,9 @@ fn gradient_of_gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, pooling: 
     ctx.set_output_at(0, output)
 }
 
-/// The pooling whose window and stride are inputs `first` and `first + 1`.
-pub(super) fn pooling_from_inputs(ctx: &RawContext<'_>, first: usize, padding: &str, format: &str) -> Result<Pooling> {
-    let values = |index: usize| ctx.input_at(index)?.to_i64_vec();
-    let (windows, strides) = (values(first)?, values(first + 1)?);
-    Pooling::new(format, &windows, &strides, padding, &[], true)
-}
-
 /// A kernel whose window and stride are attrs, and one whose window and stride are inputs.
 macro_rules! gradients {
-    ($($kernel:ident, $op:ident, $kernel_v2:ident, $op_v2:ident, $compute:ident, |$attrs:ident| $explicit:expr;)+) => {$(
+    ($($kernel:ident, $op:ident, $kernel_v2:ident, $op_v2:ident, $compute:ident;)+) => {$(
         struct $kernel<T> {
             pooling: Pooling,
             element: PhantomData<T>,
@@ -173,11 +155,7 @@ macro_rules! gradients {
         #[register_kernel(device = Cpu, T = [realnumbertype])]
         impl<T: Maximum + Number> OpKernel<$op> for $kernel<T> {
             fn new(ctx: &KernelConstruction<'_, $op>) -> Result<Self> {
-                let $attrs = ctx.attrs();
-                let (windows, strides) = (&$attrs.ksize, &$attrs.strides);
-                let pooling =
-                    Pooling::new(&$attrs.data_format, windows, strides, &$attrs.padding, $explicit, true)?;
-                Ok(Self { pooling, element: PhantomData })
+                Ok(Self { pooling: Pooling::new(ctx.attrs, CPU)?, element: PhantomData })
             }
 
             fn compute(&self, ctx: &mut KernelContext<'_, $op>) -> Result<()> {
@@ -187,7 +165,6 @@ macro_rules! gradients {
 
         struct $kernel_v2<T> {
             padding: String,
-            format: String,
             element: PhantomData<T>,
         }
 
@@ -195,23 +172,18 @@ macro_rules! gradients {
         impl<T: Maximum + Number> OpKernel<$op_v2> for $kernel_v2<T> {
             fn new(ctx: &KernelConstruction<'_, $op_v2>) -> Result<Self> {
                 let attrs = ctx.attrs();
-                ensure!(
-                    attrs.data_format == "NHWC",
-                    InvalidArgument,
-                    "data_format must be NHWC on the CPU, not {}",
-                    attrs.data_format
-                );
-                Ok(Self { padding: attrs.padding.clone(), format: attrs.data_format.clone(), element: PhantomData })
+                ensure_channels_last(&attrs.data_format, CPU)?;
+                Ok(Self { padding: attrs.padding.clone(), element: PhantomData })
             }
 
             fn compute(&self, ctx: &mut KernelContext<'_, $op_v2>) -> Result<()> {
-                let pooling = pooling_from_inputs(ctx, 3, &self.padding, &self.format)?;
+                let pooling = Pooling::from_inputs(ctx, 3, &self.padding, CPU)?;
                 $compute::<T>(ctx, &pooling)
             }
         }
     )+};
 }
 gradients! {
-    MaxPoolGradKernel, MaxPoolGrad, MaxPoolGradV2Kernel, MaxPoolGradV2, gradient, |attrs| &attrs.explicit_paddings;
-    MaxPoolGradGradKernel, MaxPoolGradGrad, MaxPoolGradGradV2Kernel, MaxPoolGradGradV2, gradient_of_gradient, |attrs| &[];
+    MaxPoolGradKernel, MaxPoolGrad, MaxPoolGradV2Kernel, MaxPoolGradV2, gradient;
+    MaxPoolGradGradKernel, MaxPoolGradGrad, MaxPoolGradGradV2Kernel, MaxPoolGradGradV2, gradient_of_gradient;
 }

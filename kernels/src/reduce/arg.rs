@@ -3,18 +3,15 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Element};
+use kernlink::kernel::geometry::reduce::{Sought, sought};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
-use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Result, bail, ensure};
+use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ArgMax, ArgMin};
 
 use super::reducer::Ordered;
-
-/// The greatest rank that TensorFlow's kernels take, and so the greatest that these do.
-const MAX_RANK: usize = 7;
 
 /// Which element is sought.
 pub(super) trait Choice: Send + Sync + 'static {
@@ -56,7 +53,7 @@ impl<O: Op, C: Choice, T: Ordered> OpKernel<O> for Arg<C, T> {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let sizes = Sizes::new(ctx)?;
+        let sizes = sought(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
         let mut found = Tensor::alloc(DataType::Int64, sizes.output.clone())?;
         if found.num_elements() > 0 {
             search::<C, T>(ctx, &sizes, ctx.input_at(0)?.as_slice()?, found.as_mut_slice()?);
@@ -66,46 +63,8 @@ impl<O: Op, C: Choice, T: Ordered> OpKernel<O> for Arg<C, T> {
     }
 }
 
-/// The input seen from the axis.
-struct Sizes {
-    /// The axis' size.
-    axis: usize,
-    /// The product of the sizes behind it.
-    inner: usize,
-    /// The input's shape without it.
-    output: Shape,
-}
-
-impl Sizes {
-    fn new(ctx: &RawContext<'_>) -> Result<Sizes> {
-        let (shape, dimension) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?);
-        ensure!(
-            dimension.rank() == 0,
-            InvalidArgument,
-            "dimension must be a scalar, not of shape {}",
-            dimension.shape()
-        );
-        let dimension = match dimension.dtype() {
-            DataType::Int16 => i64::from(dimension.to_scalar::<i16>()?),
-            _ => dimension.to_i64_vec()?[0],
-        };
-        let index = shape.axis(dimension).map_err(|error| error.context("dimension"))?;
-        let axis = shape[index];
-        ensure!(axis > 0, InvalidArgument, "reduction axis {index} is empty in shape {shape}");
-        let inner = shape[index + 1..].iter().product();
-        let mut output = shape.clone();
-        output.remove(index);
-        ensure!(
-            shape.rank() <= MAX_RANK || output.num_elements() == 0,
-            InvalidArgument,
-            "the rank of {shape} is above {MAX_RANK}"
-        );
-        Ok(Sizes { axis, inner, output })
-    }
-}
-
-fn search<C: Choice, T: Ordered>(ctx: &RawContext<'_>, sizes: &Sizes, input: &[T], found: &mut [i64]) {
-    let &Sizes { axis, inner, .. } = sizes;
+fn search<C: Choice, T: Ordered>(ctx: &RawContext<'_>, sizes: &Sought, input: &[T], found: &mut [i64]) {
+    let &Sought { size: axis, inner, .. } = sizes;
     if inner == 1 {
         ctx.parallel_chunks(found, 1, 1 + axis, |first, piece| {
             for (target, row) in piece.iter_mut().zip(input[first * axis..].chunks(axis)) {

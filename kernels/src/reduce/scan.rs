@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::{Number, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::kernel::geometry::reduce::scanned;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction};
 use kernlink::op::Op;
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Cumprod, Cumsum, CumulativeLogsumexp};
 
@@ -89,7 +90,7 @@ impl<O: Op, A: Accumulation<T>, T: Number> OpKernel<O> for Scan<A, T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let input = ctx.input_at(0)?;
-        let (size, inner) = sizes(ctx)?;
+        let (size, inner) = scanned(input.shape(), ctx.input_at(1)?)?;
         let mut output = ctx.allocate_output_at(0, input.shape())?;
         if output.num_elements() > 0 {
             let (input, block) = (input.as_slice::<T>()?, size * inner);
@@ -105,14 +106,6 @@ impl<O: Op, A: Accumulation<T>, T: Number> OpKernel<O> for Scan<A, T> {
         }
         ctx.set_output_at(0, output)
     }
-}
-
-/// The size of the axis, and the product of the sizes behind it.
-fn sizes(ctx: &RawContext<'_>) -> Result<(usize, usize)> {
-    let (shape, axis) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?);
-    ensure!(axis.rank() == 0, InvalidArgument, "axis must be a scalar, not of shape {}", axis.shape());
-    let axis = shape.axis(axis.to_i64_vec()?[0])?;
-    Ok((shape[axis], shape[axis + 1..].iter().product()))
 }
 
 fn scan_run<A: Accumulation<T>, T: Number>(way: Way, input: &[T], output: &mut [T]) {

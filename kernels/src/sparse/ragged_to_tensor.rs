@@ -12,7 +12,7 @@ use kernlink_ops as ops;
 
 use super::elements::{i64s, move_rows};
 use crate::array::integers::single;
-use crate::array::strided::StridedCopy;
+use crate::array::strided::{Run as _, StridedCopy};
 
 /// What a tensor says of a ragged dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, Number, Pod};
+use kernlink::kernel::geometry::training::ensure_addend;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::tensor::Tensor;
@@ -44,13 +45,7 @@ fn accumulate(ctx: &mut RawContext<'_>, subtract: bool) -> Result<()> {
     let dtype = ctx.input_at(1)?.dtype();
     update(ctx, dtype, |ctx, [variable]| {
         let value = ctx.input_at(1)?;
-        ensure!(
-            variable.shape() == value.shape(),
-            InvalidArgument,
-            "Cannot update variable with shape {} using a Tensor with shape {}, shapes must be equal.",
-            variable.shape(),
-            value.shape()
-        );
+        ensure_addend(variable.shape(), value.shape())?;
         writable(variable)?;
         if subtract {
             match_numbers!(dtype, T => each::<T>(ctx, variable, value, Number::sub))

@@ -1,7 +1,7 @@
 //! Parts of a variable by index, without a copy of the whole.
 
 use kernlink::Result;
-use kernlink::ensure;
+use kernlink::kernel::geometry::indices::positive_batch_dims;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -19,9 +19,7 @@ struct ResourceGatherKernel {
 ])]
 impl OpKernel<ops::ResourceGather> for ResourceGatherKernel {
     fn new(ctx: &KernelConstruction<'_, ops::ResourceGather>) -> Result<Self> {
-        let batch_dims = ctx.attrs().batch_dims;
-        ensure!(batch_dims >= 0, InvalidArgument, "batch_dims is negative ({batch_dims})");
-        Ok(Self { batch_dims })
+        Ok(Self { batch_dims: positive_batch_dims(ctx.attrs().batch_dims)? })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::ResourceGather>) -> Result<()> {

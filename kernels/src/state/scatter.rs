@@ -1,5 +1,6 @@
 //! Changing rows of variables by index.
 
+use kernlink::kernel::geometry::indices::scattered_rows;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::tensor::Tensor;
@@ -65,26 +66,10 @@ fn scatter(ctx: &mut RawContext<'_>, how: Combine) -> Result<()> {
     let is_resource = !ctx.signature().inputs[0].is_ref;
     update(ctx, dtype, |ctx, [variable]| {
         let (indices, updates) = (ctx.input_at(1)?, ctx.input_at(2)?);
-        let shape = variable.shape();
-        let Some((&count, row)) = shape.split_first() else {
-            return Err(Error::invalid_argument(format!("params must be at least 1-D, got shape {shape}")));
-        };
-        let fits = updates.shape().iter().eq(indices.shape().iter().chain(row));
-        // TensorFlow looks no closer at updates of a resource that there are none of.
-        let is_nothing =
-            is_resource && indices.num_elements() == 0 && updates.rank() + 1 == indices.rank() + shape.rank();
-        ensure!(
-            updates.rank() == 0 || fits || is_nothing,
-            InvalidArgument,
-            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape {}, \
-             indices.shape {}, params.shape {shape}",
-            updates.shape(),
-            indices.shape()
-        );
+        let (count, size) = scattered_rows(variable.shape(), indices.shape(), updates.shape(), is_resource)?;
         if how == Combine::Div && (is_resource || dtype.is_integer()) {
             ensure!(!contains_zero(updates)?, InvalidArgument, "updates must not contain 0");
         }
-        let size = row.iter().product();
         let rows = rows(indices, count)?;
         if !rows.is_empty() {
             writable(variable)?;

@@ -1,17 +1,19 @@
 //! Changing slices of variables by index vectors.
 
 use kernlink::attr::AttrValue;
+use kernlink::kernel::geometry::indices::ignores_bad_indices;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Result, bail, ensure};
+use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::combine::{Combine, Rows};
 use super::place::{forward, update, writable};
 use crate::array::integers::position;
+use crate::array::rows::row_of;
 
 /// The kernel of `ScatterNdAdd`, `ResourceScatterNdAdd` and their kin.
 struct ScatterNd {
@@ -64,11 +66,7 @@ impl<O: Op> OpKernel<O> for ScatterNd {
             Some(AttrValue::String(policy)) => policy.to_string_lossy().into_owned(),
             _ => String::new(),
         };
-        let lenient = match &*policy {
-            "" | "DEFAULT" | "ERROR" => false,
-            "IGNORE" => true,
-            other => bail!(InvalidArgument, "Unknown bad indices handling attribute: {other}"),
-        };
+        let lenient = ignores_bad_indices(&policy)?;
         Ok(Self { how: Combine::of_op(&O::DEF.name)?, lenient })
     }
 
@@ -118,9 +116,7 @@ impl ScatterNd {
         let values = indices.to_i64_vec()?;
         let vectors = values.chunks_exact(sizes.len()).take(outer.num_elements()).enumerate();
         let slice = |(at, vector): (usize, &[i64])| {
-            let row = vector.iter().zip(sizes).try_fold(0, |row, (&index, &size)| {
-                usize::try_from(index).ok().filter(|&index| index < size).map(|index| row * size + index)
-            });
+            let row = row_of(vector, sizes);
             ensure!(
                 row.is_some() || self.lenient,
                 InvalidArgument,

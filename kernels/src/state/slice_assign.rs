@@ -1,17 +1,16 @@
 //! Assigning to a strided part of a variable.
 
-use kernlink::attr::AttrValue;
+use kernlink::kernel::geometry::slice::{slice_of, written};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
-use kernlink::shape_inference::strided_slice::{Masks, OutputDim, resolve};
+use kernlink::shape_inference::strided_slice::Masks;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::place::{forward, update, writable};
-use crate::array::integers::vector;
-use crate::array::strided::StridedCopy;
+use crate::array::strided::Run as _;
 
 struct StridedSliceAssign {
     masks: Masks,
@@ -31,18 +30,7 @@ type ResourceKernel = StridedSliceAssign;
 
 impl<O: Op> OpKernel<O> for StridedSliceAssign {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let mask = |name: &str| match ctx.attrs.get(name) {
-            Some(&AttrValue::Int(mask)) => mask,
-            _ => 0,
-        };
-        let masks = Masks::new(
-            mask("begin_mask"),
-            mask("end_mask"),
-            mask("ellipsis_mask"),
-            mask("new_axis_mask"),
-            mask("shrink_axis_mask"),
-        )?;
-        Ok(Self { masks })
+        Ok(Self { masks: Masks::from_attrs(ctx.attrs)? })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
@@ -54,11 +42,8 @@ impl<O: Op> OpKernel<O> for StridedSliceAssign {
 
 impl StridedSliceAssign {
     fn assign(&self, ctx: &RawContext<'_>, variable: &mut Tensor) -> Result<()> {
-        let begin = vector(ctx.input_at(1)?, "begin")?;
-        let end = vector(ctx.input_at(2)?, "end")?;
-        let strides = vector(ctx.input_at(3)?, "strides")?;
         let value = ctx.input_at(4)?;
-        let slice = resolve(&begin, &end, &strides, self.masks, variable.shape())?;
+        let (slice, shape) = slice_of(ctx, self.masks, variable.shape())?;
         let unknown = || Error::internal("a slice of a known shape has no size");
         let sizes = slice.processing_shape().to_shape().ok_or_else(unknown)?;
         if sizes.num_elements() == 0 {
@@ -67,7 +52,6 @@ impl StridedSliceAssign {
         ensure!(sizes.rank() <= 8, Unimplemented, "Unhandled input dimensions {}", sizes.rank());
 
         // The value's dimensions stand for the last ones of the slice; those before are of size 1.
-        let shape = slice.final_shape().to_shape().ok_or_else(unknown)?;
         let missing = shape.rank() as isize - value.rank() as isize;
         let fits = |(axis, &size): (usize, &usize)| {
             let target = usize::try_from(axis as isize + missing).ok().map(|axis| shape[axis]);
@@ -79,32 +63,7 @@ impl StridedSliceAssign {
             "Cannot broadcast input shape {} into final shape {shape}",
             value.shape()
         );
-        let value_strides = value.shape().strides();
-        let mut from = vec![0; sizes.rank()];
-        for (place, dim) in slice.output.iter().enumerate() {
-            let axis = usize::try_from(place as isize - missing).ok().filter(|&axis| axis < value.rank());
-            if let (&OutputDim::Input(dim), Some(axis)) = (dim, axis)
-                && value.shape()[axis] != 1
-            {
-                from[dim] = value_strides[axis];
-            }
-        }
-
         writable(variable)?;
-        let to = variable.shape().strides();
-        let (mut copy, mut first, mut source) = (StridedCopy::new(0, 0), 0, 0);
-        for (axis, dim) in slice.dims.iter().enumerate() {
-            let (last, step) = (sizes[axis] - 1, dim.stride.unsigned_abs() as usize);
-            // Of a slice that goes backwards, the copy begins with the value's last element.
-            let (begin, stride) = if dim.stride < 0 {
-                source += last * from[axis];
-                (dim.begin as usize - last * step, -(from[axis] as isize))
-            } else {
-                (dim.begin as usize, from[axis] as isize)
-            };
-            first += begin * to[axis];
-            copy = copy.step(sizes[axis], if last == 0 { to[axis] } else { step * to[axis] }, stride);
-        }
-        copy.beginning_at(first, source).run(ctx, variable, value)
+        written(&slice, variable.shape(), value.shape())?.run(ctx, variable, value)
     }
 }

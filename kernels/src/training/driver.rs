@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
+use kernlink::kernel::geometry::training as geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
-use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Code, Error, Result, bail, ensure};
+use kernlink::{Code, Error, Result, bail};
 
 use super::value::Value;
 use crate::state::place::{forward, rows_of_a_thread, update, writable};
@@ -47,7 +47,7 @@ impl Inputs<'_, '_> {
             bail!(Internal, "there is no input `{name}`");
         };
         let tensor = self.ctx.input_at(index)?;
-        ensure!(tensor.rank() == 0, InvalidArgument, "{name} is not a scalar: {}", tensor.shape());
+        geometry::ensure_scalar(name, tensor)?;
         match tensor.dtype() {
             // The number of steps so far.
             DataType::Int64 => Ok(T::of(tensor.to_scalar::<i64>()? as f64)),
@@ -167,17 +167,13 @@ pub(super) fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<
     update(ctx, T::DTYPE, |ctx, variables: [&mut Tensor; V]| {
         let rule = R::new(&Inputs { ctx, layout })?;
         let gradient = ctx.input_at(layout.gradient)?;
-        check_shapes(ctx, &variables)?;
+        let shape = variables[0].shape();
+        for (index, variable) in variables.iter().enumerate() {
+            geometry::ensure_shape(ctx, shape, index, variable.shape())?;
+        }
         match layout.indices {
             None => {
-                let shape = variables[0].shape();
-                ensure!(
-                    shape == gradient.shape(),
-                    InvalidArgument,
-                    "var and {} do not have the same shape: {shape} {}",
-                    ctx.op().inputs[layout.gradient].name,
-                    gradient.shape()
-                );
+                geometry::ensure_shape(ctx, shape, layout.gradient, gradient.shape())?;
                 let gradient = gradient.as_slice::<T>()?;
                 let mut chunks = elements_of::<T, V>(variables)?.map(|elements| elements.chunks_mut(PIECE));
                 let mut pieces: Vec<_> = gradient
@@ -192,13 +188,13 @@ pub(super) fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<
             }
             Some(indices) => {
                 let indices = ctx.input_at(indices)?;
-                let size = check_rows(variables[0].shape(), gradient.shape(), indices.shape(), R::NEEDS_ELEMENTS)?;
-                let rows = rows(indices, variables[0].shape()[0])?;
+                let size = geometry::rows(shape, gradient.shape(), indices.shape(), R::NEEDS_ELEMENTS)?;
+                let count = shape[0];
+                let rows = rows(indices, count)?;
                 if size == 0 || rows.is_empty() {
                     return Ok(());
                 }
                 let gradient = gradient.as_slice::<T>()?;
-                let count = variables[0].shape()[0];
                 let work = rows.len() * size * T::COST * (V + 2) / 64;
                 let share = rows_of_a_thread(ctx, count, work);
                 let mut chunks = elements_of::<T, V>(variables)?.map(|elements| elements.chunks_mut(share * size));
@@ -224,42 +220,6 @@ pub(super) fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<
         }
         Ok(())
     })
-}
-
-/// Checks that all variables have one shape.
-fn check_shapes(ctx: &RawContext<'_>, variables: &[&mut Tensor]) -> Result<()> {
-    for (index, variable) in variables.iter().enumerate() {
-        ensure!(
-            variable.shape() == variables[0].shape(),
-            InvalidArgument,
-            "var and {} do not have the same shape: {} {}",
-            ctx.op().inputs[index].name,
-            variables[0].shape(),
-            variable.shape()
-        );
-    }
-    Ok(())
-}
-
-/// Checks the shapes of a sparse step, and returns the number of elements in a row.
-fn check_rows(variable: &Shape, gradient: &Shape, indices: &Shape, needs_elements: bool) -> Result<usize> {
-    let Some((_, row)) = variable.split_first() else {
-        bail!(InvalidArgument, "var must be at least 1 dimensional");
-    };
-    ensure!(indices.rank() == 1, InvalidArgument, "indices must be one-dimensional");
-    ensure!(
-        gradient.rank() == variable.rank() && gradient[1..] == *row,
-        InvalidArgument,
-        "var and grad must match in all dimensions but the first, and are {variable} and {gradient}"
-    );
-    ensure!(
-        gradient[0] == indices[0],
-        InvalidArgument,
-        "grad must be the same size as indices in the first dimension."
-    );
-    let size = row.iter().product();
-    ensure!(size > 0 || !needs_elements, InvalidArgument, "Inner dimension should be greater than zero.");
-    Ok(size)
 }
 
 /// The indices, each below `count`.

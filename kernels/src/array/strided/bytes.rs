@@ -61,7 +61,7 @@ impl Ends {
     }
 }
 
-/// Copies the box of `steps` from element `from` of `source` to element `first` of `target`, whose elements have
+/// Copies the box of `steps`, which become steps of bytes, from element `from` of `source` to element `first` of `target`, whose elements have
 /// `width` bytes.
 ///
 /// # Safety

@@ -1,114 +1,64 @@
-//! Copies between strided boxes of two tensors: what transposing, slicing, joining, tiling, broadcasting, padding and
-//! their kin come down to.
+//! How copies between strided boxes of two tensors are run: what transposing, slicing, joining, tiling, broadcasting,
+//! padding and their kin come down to.
 
 mod bytes;
 mod objects;
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
+use kernlink::kernel::geometry::rearranged::{Elements, Rearranged};
+pub(crate) use kernlink::kernel::geometry::strided::StridedCopy;
+use kernlink::kernel::geometry::strided::{Step, Steps};
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use smallvec::SmallVec;
 
 use super::element::{bytes_mut, match_objects};
 
-/// One loop of a copy: how often it runs, and how far each turn goes in target and source, in elements (in bytes once
-/// it reaches the module `bytes`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
-    count: usize,
-    target: usize,
-    source: isize,
-}
-
-type Steps = SmallVec<[Step; 6]>;
-
-/// A copy of a box of elements. The order of the steps does not matter: the copy chooses its own.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct StridedCopy {
-    steps: Steps,
-    target: usize,
-    source: usize,
-}
-
-impl StridedCopy {
-    /// A copy from element `source` of the source to element `target` of the target.
-    pub(crate) fn new(target: usize, source: usize) -> StridedCopy {
-        StridedCopy { steps: Steps::new(), target, source }
-    }
-
-    /// Repeats what was said so far `count` times, `target` elements further on in the target and `source` in the
-    /// source each time.
-    pub(crate) fn step(mut self, count: usize, target: usize, source: isize) -> StridedCopy {
-        self.steps.push(Step { count, target, source });
-        self
-    }
-
-    /// The same copy between other first elements.
-    pub(crate) fn beginning_at(self, target: usize, source: usize) -> StridedCopy {
-        StridedCopy { target, source, ..self }
-    }
-
+/// How a copy is run on the processor.
+pub(crate) trait Run {
     /// Copies. The box must not meet an element of the target twice.
     ///
     /// # Errors
     /// INTERNAL if the box does not fit the tensors: a kernel computed it wrongly.
-    pub(crate) fn run(&self, ctx: &RawContext<'_>, target: &mut Tensor, source: &Tensor) -> Result<()> {
-        if self.steps.iter().any(|step| step.count == 0) {
-            return Ok(());
-        }
-        let dtype = target.dtype();
-        ensure!(dtype == source.dtype(), Internal, "{} elements cannot be copied to {dtype}", source.dtype());
-        let steps = self.checked_steps(target.num_elements(), source.num_elements())?;
-        let (first, from) = (self.target, self.source);
+    fn run(&self, ctx: &RawContext<'_>, target: &mut Tensor, source: &Tensor) -> Result<()>;
+}
+
+impl Run for StridedCopy {
+    fn run(&self, ctx: &RawContext<'_>, target: &mut Tensor, source: &Tensor) -> Result<()> {
+        let Some(steps) = self.checked(target, source)? else { return Ok(()) };
+        let (dtype, first, from) = (target.dtype(), self.target, self.source);
         match_objects!(dtype, T => {
             objects::copy(&steps, &mut target.as_mut_slice::<T>()?[first..], source.as_slice::<T>()?, from);
         }, _ => {
             let source = source.bytes()?;
             // SAFETY: only bytes of elements of the same dtype are written.
             let target = unsafe { bytes_mut(target)? };
-            // SAFETY: `checked_steps` found that the box fits both slices and meets no target element twice.
+            // SAFETY: `checked` found that the box fits both slices and meets no target element twice.
             unsafe { bytes::copy(ctx, &steps, target, first, source, from, dtype.size()) };
         });
         Ok(())
     }
+}
 
-    /// The loops from the one with the longest stride in the target to the one with the shortest, joined where two are
-    /// one, after a check that the box fits.
-    fn checked_steps(&self, target_len: usize, source_len: usize) -> Result<Steps> {
-        let mut steps: Steps = self.steps.iter().copied().filter(|step| step.count > 1).collect();
-        steps.sort_by_key(|step| std::cmp::Reverse(step.target));
-
-        let (mut low, mut high) = (self.source as i128, self.source as i128);
-        let mut extent = 1i128;
-        for step in steps.iter().rev() {
-            if (step.target as i128) < extent {
-                bail!(Internal, "a copy writes an element twice: {self:?}");
-            }
-            extent = extent.saturating_add((step.count as i128 - 1).saturating_mul(step.target as i128));
-            let reach = (step.count as i128 - 1).saturating_mul(step.source as i128);
-            if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
+/// The tensor that becomes of `input`, for output `index`.
+pub(crate) fn arranged(ctx: &RawContext<'_>, index: usize, input: Tensor, to: Rearranged) -> Result<Tensor> {
+    let Rearranged { shape, elements } = to;
+    match elements {
+        Elements::Same => input.reshaped(shape),
+        Elements::Rows(rows) => input.slice_rows(rows.start, rows.end)?.reshaped(shape),
+        Elements::Copied(copy) => {
+            let mut output = ctx.allocate_output_at(index, shape)?;
+            copy.run(ctx, &mut output, &input)?;
+            Ok(output)
         }
-        let end = extent.saturating_add(self.target as i128);
-        if end > target_len as i128 || low < 0 || high >= source_len as i128 {
-            bail!(Internal, "a copy from {source_len} to {target_len} elements leaves them: {self:?}");
-        }
-
-        let mut joined = Steps::new();
-        for inner in steps.into_iter().rev() {
-            match joined.last_mut() {
-                Some(last)
-                    if inner.target == last.target * last.count
-                        && inner.source == last.source * last.count as isize =>
-                {
-                    last.count *= inner.count;
-                }
-                _ => joined.push(inner),
-            }
-        }
-        joined.reverse();
-        Ok(joined)
     }
+}
+
+/// Sets output 0 to what becomes of input `index`.
+pub(crate) fn rearrange(ctx: &mut RawContext<'_>, index: usize, to: Rearranged) -> Result<()> {
+    let input = ctx.take_input_at(index)?;
+    let output = arranged(ctx, 0, input, to)?;
+    ctx.set_output_at(0, output)
 }
 
 /// Where the outer loops of a copy stand.
@@ -153,31 +103,6 @@ mod tests {
     use kernlink::op::{OpDef, Signature};
 
     use super::*;
-
-    fn steps(copy: StridedCopy, target: usize, source: usize) -> Vec<(usize, usize, isize)> {
-        let steps = copy.checked_steps(target, source).unwrap();
-        steps.iter().map(|step| (step.count, step.target, step.source)).collect()
-    }
-
-    #[test]
-    fn loops_that_are_one_are_joined() {
-        let whole = StridedCopy::new(0, 0).step(2, 12, 12).step(3, 4, 4).step(1, 99, 7).step(4, 1, 1);
-        assert_eq!(steps(whole, 24, 24), [(24, 1, 1)]);
-        let transpose = StridedCopy::new(0, 0).step(3, 1, 4).step(4, 3, 1).step(5, 12, 12);
-        assert_eq!(steps(transpose, 60, 60), [(5, 12, 12), (4, 3, 1), (3, 1, 4)]);
-        let reverse = StridedCopy::new(0, 11).step(3, 4, -4).step(4, 1, -1);
-        assert_eq!(steps(reverse, 12, 12), [(12, 1, -1)]);
-    }
-
-    #[test]
-    fn a_box_that_does_not_fit_is_refused() {
-        assert!(StridedCopy::new(0, 0).step(5, 1, 1).checked_steps(4, 5).is_err());
-        assert!(StridedCopy::new(0, 0).step(5, 1, 1).checked_steps(5, 4).is_err());
-        assert!(StridedCopy::new(0, 2).step(4, 1, -1).checked_steps(4, 4).is_err());
-        assert!(StridedCopy::new(0, 0).step(2, 1, 0).step(2, 1, 1).checked_steps(9, 9).is_err());
-        assert!(StridedCopy::new(0, 0).step(2, 0, 1).checked_steps(9, 9).is_err());
-        assert!(StridedCopy::new(0, 0).step(usize::MAX, usize::MAX, isize::MAX).checked_steps(9, 9).is_err());
-    }
 
     /// Elements `0..count` as a tensor of a dtype.
     fn numbered(dtype: DataType, count: usize) -> Tensor {

@@ -2,6 +2,7 @@
 //! alike are merged, and sizes and steps are passed as parameters, so that a shader knows only how many there are.
 
 use kernlink::error::{Error, Result};
+use kernlink::kernel::geometry::broadcast::Broadcast;
 use kernlink::shape::Shape;
 use smallvec::SmallVec;
 
@@ -20,14 +21,14 @@ struct Dim<const N: usize> {
 
 /// How an output's elements are found in `N` operands.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Index<const N: usize> {
+pub(crate) struct Places<const N: usize> {
     /// Outermost first, at least one; none of size 1 if there are more.
     dims: SmallVec<[Dim<N>; 6]>,
 }
 
-impl<const N: usize> Index<N> {
+impl<const N: usize> Places<N> {
     /// Sizes from the outermost to the innermost dimension, each with the operands' steps.
-    pub(crate) fn new(dims: impl DoubleEndedIterator<Item = (usize, [i64; N])>) -> Index<N> {
+    pub(crate) fn new(dims: impl DoubleEndedIterator<Item = (usize, [i64; N])>) -> Places<N> {
         let mut merged: SmallVec<[Dim<N>; 6]> = SmallVec::new();
         for (size, steps) in dims.rev() {
             if size == 1 {
@@ -44,56 +45,18 @@ impl<const N: usize> Index<N> {
             merged.push(Dim { size: 1, steps: [0; N] });
         }
         merged.reverse();
-        Index { dims: merged }
+        Places { dims: merged }
     }
 
     /// The shape to which shapes broadcast, aligned at their last dimension, and the way to their elements.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if the shapes do not fit or the output has too many elements; UNIMPLEMENTED if more than
-    /// `limit` dimensions remain after merging, where TensorFlow has no kernel either.
+    /// Those of [`Broadcast::new`].
     #[track_caller]
-    pub(crate) fn broadcast(shapes: [&Shape; N], limit: usize) -> Result<(Shape, Index<N>)> {
-        let rank = shapes.iter().map(|shape| shape.rank()).max().unwrap_or(0);
-        let size_at = |shape: &Shape, axis: usize| {
-            (axis + shape.rank()).checked_sub(rank).and_then(|axis| shape.get(axis).copied()).unwrap_or(1)
-        };
-        let mut output = Shape::default();
-        for axis in 0..rank {
-            let mut size = 1;
-            for operand in shapes {
-                match (size, size_at(operand, axis)) {
-                    (_, 1) => {}
-                    (1, other) => size = other,
-                    (size, other) if size == other => {}
-                    _ => {
-                        let shapes = shapes.map(|shape| shape.to_string()).join(" vs. ");
-                        return Err(Error::invalid_argument(format!("Incompatible shapes: {shapes}")));
-                    }
-                }
-            }
-            output.push(size);
-        }
-        output.check()?;
-        let strides = shapes.map(|shape| {
-            let own: SmallVec<[i64; 8]> = shape.strides().iter().map(|&stride| stride as i64).collect();
-            own
-        });
-        let index = Index::new((0..rank).map(|axis| {
-            let steps = std::array::from_fn(|k| match size_at(shapes[k], axis) {
-                1 => 0,
-                _ => strides[k][axis + shapes[k].rank() - rank],
-            });
-            (output[axis], steps)
-        }));
-        if index.rank() > limit && output.num_elements() != 0 {
-            let shapes = shapes.map(|shape| shape.to_string()).join(" and ");
-            return Err(Error::unimplemented(format!(
-                "shapes {shapes} broadcast along {} groups of dimensions; more than {limit} are not supported",
-                index.rank()
-            )));
-        }
-        Ok((output, index))
+    pub(crate) fn broadcast(shapes: [&Shape; N], limit: usize) -> Result<(Shape, Places<N>)> {
+        let Broadcast { shape, dims } = Broadcast::new(shapes, limit)?;
+        let places = Places::new(dims.iter().map(|dim| (dim.size, dim.steps.map(|step| step as i64))));
+        Ok((shape, places))
     }
 
     /// The number of dimensions that are left, at least 1.
@@ -119,23 +82,23 @@ impl<const N: usize> Index<N> {
     }
 
     /// Two halves along the outermost dimension, and how far it is in the operands from the first to the second. The
-    /// first has a number of rows that makes the second begin at whole vectors, or at least words, where there are enough. `None` of a
-    /// single element.
-    pub(crate) fn halves(&self) -> Option<(Index<N>, Index<N>, [usize; N])> {
+    /// first has a number of rows that makes the second begin at whole vectors, or at least words, where there are
+    /// enough. `None` of a single element.
+    pub(crate) fn halves(&self) -> Option<(Places<N>, Places<N>, [usize; N])> {
         const WHOLE: usize = 128;
         let Dim { size, steps } = self.dims[0];
         let multiple = [WHOLE, 2, 1].into_iter().find(|multiple| size >= 2 * multiple).unwrap_or(1);
         let low = size / 2 / multiple * multiple;
         let part = |size: usize| {
             let dims = std::iter::once((size, steps)).chain(self.dims[1..].iter().map(|dim| (dim.size, dim.steps)));
-            Index::new(dims.collect::<SmallVec<[_; 6]>>().into_iter())
+            Places::new(dims.collect::<SmallVec<[_; 6]>>().into_iter())
         };
         (low > 0).then(|| (part(low), part(size - low), steps.map(|step| low * step as usize)))
     }
 
     /// The same in pieces of `width` elements of the innermost dimension. Operands with step 1 there move in pieces,
     /// too; the others in elements, as before. `None` if sizes or steps are no multiples.
-    pub(crate) fn in_vectors(&self, width: usize) -> Option<Index<N>> {
+    pub(crate) fn in_vectors(&self, width: usize) -> Option<Places<N>> {
         let mut index = self.clone();
         let (size, steps) = self.inner();
         let divides = |number: i64| number % width as i64 == 0;
@@ -158,7 +121,7 @@ impl<const N: usize> Index<N> {
     }
 
     /// The same with steps in vectors of `width` elements. `None` if a step is no multiple.
-    pub(crate) fn scaled(&self, width: usize) -> Option<Index<N>> {
+    pub(crate) fn scaled(&self, width: usize) -> Option<Places<N>> {
         let mut index = self.clone();
         for step in index.dims.iter_mut().flat_map(|dim| &mut dim.steps) {
             if *step % width as i64 != 0 {
@@ -213,7 +176,7 @@ fn words(rank: usize, operands: usize) -> usize {
     rank - 1 + rank * operands
 }
 
-/// Declares the parameters of an [`Index`] of `rank` dimensions. They are scalars one by one, as arrays of parameters
+/// Declares the parameters of an [`Places`] of `rank` dimensions. They are scalars one by one, as arrays of parameters
 /// lie differently in HLSL.
 pub(crate) fn declare(builder: ProgramBuilder, rank: usize, operands: &[&str]) -> ProgramBuilder {
     declare_named(builder, "", rank, operands)
@@ -261,7 +224,7 @@ mod tests {
     use super::*;
 
     /// The places that the shader's arithmetic gives.
-    fn walk<const N: usize>(index: &Index<N>, count: usize) -> Vec<[u32; N]> {
+    fn walk<const N: usize>(index: &Places<N>, count: usize) -> Vec<[u32; N]> {
         let rank = index.shader_rank().unwrap();
         let words = index.params(rank);
         assert_eq!(words.len(), super::words(rank, N));
@@ -307,7 +270,7 @@ mod tests {
         ];
         for (a, b) in cases {
             let (a, b) = (Shape::from(a), Shape::from(b));
-            let (shape, index) = Index::broadcast([&a, &b], 5).unwrap();
+            let (shape, index) = Places::broadcast([&a, &b], 5).unwrap();
             let places = walk(&index, shape.num_elements());
             assert_eq!(places.iter().map(|at| at[0]).collect::<Vec<_>>(), by_definition(&shape, &a));
             assert_eq!(places.iter().map(|at| at[1]).collect::<Vec<_>>(), by_definition(&shape, &b));
@@ -316,19 +279,19 @@ mod tests {
 
     #[test]
     fn what_is_walked_alike_merges() {
-        let index = |a: &[usize], b: &[usize]| Index::broadcast([&Shape::from(a), &Shape::from(b)], 8).unwrap().1;
+        let index = |a: &[usize], b: &[usize]| Places::broadcast([&Shape::from(a), &Shape::from(b)], 8).unwrap().1;
         assert_eq!(index(&[2, 3, 4], &[2, 3, 4]).rank(), 1);
         assert_eq!(index(&[2, 3, 4], &[]).inner(), (24, [1, 0]));
         assert_eq!(index(&[2, 3, 4, 5], &[4, 5]).inner(), (20, [1, 1]));
         assert_eq!(index(&[8, 5, 5, 7], &[8, 1, 1, 7]).rank(), 3);
         // A matrix read backwards is one run backwards.
-        assert_eq!(Index::new([(3, [-4i64]), (4, [-1])].into_iter()).inner(), (12, [-1]));
-        assert_eq!(walk(&Index::new([(3, [-1i64])].into_iter()), 3), [[0], [u32::MAX], [u32::MAX - 1]]);
+        assert_eq!(Places::new([(3, [-4i64]), (4, [-1])].into_iter()).inner(), (12, [-1]));
+        assert_eq!(walk(&Places::new([(3, [-1i64])].into_iter()), 3), [[0], [u32::MAX], [u32::MAX - 1]]);
     }
 
     #[test]
     fn vectors_need_whole_runs() {
-        let index = |a: &[usize], b: &[usize]| Index::broadcast([&Shape::from(a), &Shape::from(b)], 8).unwrap().1;
+        let index = |a: &[usize], b: &[usize]| Places::broadcast([&Shape::from(a), &Shape::from(b)], 8).unwrap().1;
         let vectors = index(&[3, 8], &[3, 1]).in_vectors(4).unwrap();
         assert_eq!(walk(&vectors, 6), [[0, 0], [1, 0], [2, 1], [3, 1], [4, 2], [5, 2]]);
         assert!(index(&[3, 6], &[3, 1]).in_vectors(4).is_none());
@@ -336,7 +299,7 @@ mod tests {
 
     #[test]
     fn halves_are_the_whole() {
-        let index = |a: &[usize], b: &[usize]| Index::broadcast([&Shape::from(a), &Shape::from(b)], 8).unwrap().1;
+        let index = |a: &[usize], b: &[usize]| Places::broadcast([&Shape::from(a), &Shape::from(b)], 8).unwrap().1;
         for index in [index(&[5, 3, 8], &[3, 1]), index(&[600, 3], &[1, 3]), index(&[2, 3], &[2, 1]), index(&[3], &[])]
         {
             let (low, high, steps) = index.halves().unwrap();
@@ -350,14 +313,5 @@ mod tests {
             }
         }
         assert!(index(&[1, 1], &[]).halves().is_none());
-    }
-
-    #[test]
-    fn what_does_not_fit_is_an_error() {
-        let shape = |dims: &[usize]| Shape::from(dims);
-        let error = Index::broadcast([&shape(&[2]), &shape(&[3])], 5).unwrap_err();
-        assert_eq!(error.code(), kernlink::Code::InvalidArgument);
-        let error = Index::broadcast([&shape(&[2, 1, 2, 1, 2, 1]), &shape(&[1, 2, 1, 2, 1, 2])], 5).unwrap_err();
-        assert_eq!(error.code(), kernlink::Code::Unimplemented);
     }
 }

@@ -10,7 +10,6 @@ use kernlink::dtype::DataType;
 use kernlink::error::{Code, Result};
 use kernlink::kernel::RawConstruction;
 
-use super::unit::word;
 use crate::device::counted;
 use crate::refusal::{FUNCTION, Refusal};
 use crate::shader::{ProgramBuilder, Scalar};
@@ -22,18 +21,18 @@ pub(crate) fn out_of_range(ctx: &RawConstruction<'_>) -> Refusal {
 
 /// The dtype of indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Index {
+pub(crate) enum Indices {
     Narrow,
     Wide,
 }
 
-impl Index {
-    pub(super) const ALL: [Index; 2] = [Index::Narrow, Index::Wide];
+impl Indices {
+    pub(crate) const ALL: [Indices; 2] = [Indices::Narrow, Indices::Wide];
 
-    pub(crate) fn of(dtype: DataType) -> Result<Index> {
+    pub(crate) fn of(dtype: DataType) -> Result<Indices> {
         match dtype {
-            DataType::Int32 => Ok(Index::Narrow),
-            DataType::Int64 => Ok(Index::Wide),
+            DataType::Int32 => Ok(Indices::Narrow),
+            DataType::Int64 => Ok(Indices::Wide),
             other => bail!(Internal, "no shader takes indices of {other}"),
         }
     }
@@ -41,10 +40,10 @@ impl Index {
     /// Declares the buffer `indices`, which is read by `index_at(place)`.
     pub(crate) fn read(self, program: ProgramBuilder) -> ProgramBuilder {
         match self {
-            Index::Narrow => program
+            Indices::Narrow => program
                 .read("indices", Scalar::U32)
                 .declare("fn index_at(place: u32) -> u32 {\n    return indices[place];\n}"),
-            Index::Wide => program.read_vectors("indices", Scalar::U32, 2).declare(
+            Indices::Wide => program.read_vectors("indices", Scalar::U32, 2).declare(
                 "fn index_at(place: u32) -> u32 {\n    let index = indices[place];\n    \
                  return select(index.x, 0xffffffffu, index.y != 0u);\n}",
             ),
@@ -53,12 +52,12 @@ impl Index {
 }
 
 /// The most entries of an index.
-pub(super) const MOST_ENTRIES: usize = 8;
+pub(crate) const MOST_ENTRIES: usize = 8;
 
 /// Declares the parameters of [`nd_params`], and `row_at(r)`: which of the rows that are bound vector `r` of the indices
 /// names, or `ELSEWHERE`, or `NOWHERE` of all rows. That one is refused, which the program is to
 /// [declare](crate::refusal::declare) after its buffers.
-pub(super) fn read_nd(index: Index, program: ProgramBuilder) -> ProgramBuilder {
+pub(crate) fn read_nd(index: Indices, program: ProgramBuilder) -> ProgramBuilder {
     let mut program = index.read(program).constant("ELSEWHERE", u32::MAX - 1).constant("NOWHERE", u32::MAX);
     program = program.param("top", "u32").param("height", "u32").param("depth", "u32");
     let mut body = "fn row_at(r: u32) -> u32 {\n    var row = 0u;\n    var fits = true;\n    \
@@ -79,14 +78,14 @@ pub(super) fn read_nd(index: Index, program: ProgramBuilder) -> ProgramBuilder {
 }
 
 /// The parameters for vectors of indices into these dimensions, of which so many rows are bound.
-pub(super) fn nd_params(indexed: &[usize], bound: Range<usize>) -> Result<[u32; MOST_ENTRIES + 3]> {
+pub(crate) fn nd_params(indexed: &[usize], bound: Range<usize>) -> Result<[u32; MOST_ENTRIES + 3]> {
     if indexed.len() > MOST_ENTRIES {
         bail!(Unimplemented, "indices of {} entries", indexed.len());
     }
     let mut params = [0; MOST_ENTRIES + 3];
-    params[..3].copy_from_slice(&[counted(bound.start)?, counted(bound.len())?, word(indexed.len())]);
+    params[..3].copy_from_slice(&[counted(bound.start)?, counted(bound.len())?, indexed.len() as u32]);
     for (param, &size) in params[3..].iter_mut().zip(indexed) {
-        *param = word(size);
+        *param = size as u32;
     }
     Ok(params)
 }

@@ -1,0 +1,333 @@
+//! Convolutions over rows and columns, and their gradients.
+
+use super::super::window::{Axis, Format, Padding, explicit_paddings, four};
+use super::integers::shape_from;
+use crate::attr::AttrMap;
+use crate::device::DeviceType;
+use crate::ensure;
+use crate::error::{Code, Error, Result};
+use crate::shape::Shape;
+use crate::tensor::Tensor;
+
+/// The attrs of a convolution's op.
+pub(super) struct Attrs {
+    pub(super) format: String,
+    pub(super) strides: Vec<i64>,
+    pub(super) dilations: Vec<i64>,
+    pub(super) padding: String,
+    pub(super) explicit: Vec<i64>,
+}
+
+impl Attrs {
+    pub(super) fn new(attrs: &AttrMap) -> Result<Attrs> {
+        Ok(Attrs {
+            format: attrs.required("data_format")?,
+            strides: attrs.required("strides")?,
+            dilations: attrs.required("dilations")?,
+            padding: attrs.required("padding")?,
+            explicit: attrs.required("explicit_paddings")?,
+        })
+    }
+}
+
+/// What the attrs say.
+#[derive(Clone, Copy, Debug)]
+pub struct Convolution {
+    strides: [i64; 4],
+    dilations: [i64; 4],
+    padding: Padding,
+    paddings: [(i64, i64); 4],
+    /// Where the channels are.
+    pub format: Format,
+}
+
+impl Convolution {
+    /// Of the attrs of a convolution.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for values that no convolution has, UNIMPLEMENTED if a stride or dilation moves through batch or
+    /// channels.
+    pub fn new(attrs: &AttrMap) -> Result<Convolution> {
+        let attrs = Attrs::new(attrs)?;
+        Convolution::of(&attrs, Format::from_attr(&attrs.format)?, Code::Unimplemented)
+    }
+
+    /// Of the attrs of a gradient, for a kernel for a device. `code` is the error's if a stride or dilation moves through
+    /// batch or channels.
+    ///
+    /// # Errors
+    /// As [`Convolution::new`]; INVALID_ARGUMENT if channels are not last.
+    pub fn of_gradient(attrs: &AttrMap, device: DeviceType, code: Code) -> Result<Convolution> {
+        let attrs = Attrs::new(attrs)?;
+        ensure_channels_last(&attrs.format, device)?;
+        Convolution::of(&attrs, Format::Nhwc, code)
+    }
+
+    fn of(attrs: &Attrs, format: Format, code: Code) -> Result<Convolution> {
+        let (dilations, strides) = (four("dilations", &attrs.dilations)?, four("strides", &attrs.strides)?);
+        for (name, values) in [("strides", strides), ("dilations", dilations)] {
+            if values[0] != 1 || values[format.channels()] != 1 {
+                return Err(Error::new(code, format!("{name} {values:?} must be 1 in the batch and depth dimensions")));
+            }
+            ensure!(
+                values.iter().all(|&value| value > 0),
+                InvalidArgument,
+                "{name} {values:?} must be larger than 0 in rows and columns"
+            );
+        }
+        let padding = Padding::from_attr(&attrs.padding)?;
+        let paddings = explicit_paddings(padding, &attrs.explicit, format)?;
+        Ok(Convolution { strides, dilations, padding, paddings, format })
+    }
+
+    fn axis(&self, axis: usize, size: usize, window: usize) -> Result<Axis> {
+        Axis::new(size, window, self.strides[axis], self.dilations[axis], self.padding, self.paddings[axis])
+    }
+
+    /// The convolution of tensors of these shapes.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they do not fit.
+    pub fn forward(&self, input: &Shape, filter: &Shape) -> Result<Geometry> {
+        ensure!(input.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {input}");
+        ensure!(filter.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {filter}");
+        let (in_depth, patch_depth) = (input[self.format.channels()], filter[2]);
+        ensure!(patch_depth > 0, InvalidArgument, "filter depth must be positive, filter is {filter}");
+        ensure!(
+            in_depth.is_multiple_of(patch_depth),
+            InvalidArgument,
+            "input depth {in_depth} must be evenly divisible by filter depth {patch_depth}"
+        );
+        let (height, width) = (self.format.height(), self.format.width());
+        Ok(Geometry {
+            batch: input[0],
+            rows: self.axis(height, input[height], filter[0])?,
+            columns: self.axis(width, input[width], filter[1])?,
+            in_depth,
+            patch_depth,
+            out_depth: filter[3],
+        })
+    }
+
+    /// The shape of the output.
+    pub fn output(&self, geometry: &Geometry) -> Shape {
+        self.format.shape(geometry.batch, geometry.rows.output, geometry.columns.output, geometry.out_depth)
+    }
+
+    /// Fails unless a kernel for a device can convolve an input that is not empty.
+    ///
+    /// # Errors
+    /// UNIMPLEMENTED if channels are not last, INVALID_ARGUMENT if the filter is empty or its groups are of different
+    /// sizes.
+    pub fn ensure_computable(&self, geometry: &Geometry, filter: &Shape, device: DeviceType) -> Result<()> {
+        ensure!(
+            self.format == Format::Nhwc,
+            Unimplemented,
+            "Conv2D on the {device} supports data_format NHWC only, not NCHW"
+        );
+        ensure!(filter.num_elements() > 0, InvalidArgument, "filter {filter} must not be empty");
+        let groups = geometry.in_depth / geometry.patch_depth;
+        ensure!(
+            groups > 0 && geometry.out_depth.is_multiple_of(groups),
+            InvalidArgument,
+            "output depth {} must be evenly divisible by the number of groups, {groups}",
+            geometry.out_depth
+        );
+        Ok(())
+    }
+
+    /// The convolution whose input, filter and output have these shapes, for a kernel for a device; channels are last.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they do not fit.
+    pub fn backward(&self, input: &Shape, filter: &Shape, gradient: &Shape, device: DeviceType) -> Result<Geometry> {
+        ensure_gradient(input, filter, gradient)?;
+        ensure!(filter[2] > 0, InvalidArgument, "filter depth must be positive, filter is {filter}");
+        ensure!(
+            input[3] == filter[2],
+            InvalidArgument,
+            "the depths of input and filter must be equal, not {} and {}: gradients of convolutions in groups are not \
+             supported on the {device}",
+            input[3],
+            filter[2]
+        );
+        ensure!(
+            filter[3] == gradient[3],
+            InvalidArgument,
+            "filter and out_backprop must have the same output depth, not {} and {}",
+            filter[3],
+            gradient[3]
+        );
+        let geometry = self.forward(input, filter)?;
+        ensure_output(&geometry.rows, gradient, 1)?;
+        ensure_output(&geometry.columns, gradient, 2)?;
+        Ok(geometry)
+    }
+
+    /// The shape of the input that `sizes` describe, as a whole or by rows and columns alone.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they describe none.
+    pub fn input_shape(sizes: &Tensor, filter: &Shape, gradient: &Shape) -> Result<Shape> {
+        let shape = shape_from(sizes, "input_sizes")?;
+        let rank = shape.rank();
+        ensure!(matches!(rank, 2 | 4), InvalidArgument, "input_sizes must have 4 or 2 values, not {rank}");
+        if rank == 4 {
+            return Ok(shape);
+        }
+        ensure!(gradient.rank() == 4, InvalidArgument, "out_backprop must be 4-dimensional, not {gradient}");
+        ensure!(filter.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {filter}");
+        Ok(Shape::from([gradient[0], shape[0], shape[1], filter[2]]))
+    }
+}
+
+/// Fails unless channels are last, for a kernel for a device.
+///
+/// # Errors
+/// INVALID_ARGUMENT if they are not.
+pub fn ensure_channels_last(format: &str, device: DeviceType) -> Result<()> {
+    ensure!(format == "NHWC", InvalidArgument, "data_format must be NHWC on the {device}, not {format}");
+    Ok(())
+}
+
+/// Fails unless all have 4 dimensions, and input and gradient the same batch.
+pub(super) fn ensure_gradient(input: &Shape, filter: &Shape, gradient: &Shape) -> Result<()> {
+    for (name, shape) in [("input", input), ("filter", filter), ("out_backprop", gradient)] {
+        ensure!(shape.rank() == 4, InvalidArgument, "{name} must be 4-dimensional, not {shape}");
+    }
+    ensure!(
+        input[0] == gradient[0],
+        InvalidArgument,
+        "input and out_backprop must have the same batch size, not {} and {}",
+        input[0],
+        gradient[0]
+    );
+    Ok(())
+}
+
+/// Fails unless the gradient is as large as the output.
+pub(super) fn ensure_output(axis: &Axis, gradient: &Shape, dimension: usize) -> Result<()> {
+    ensure!(
+        axis.output == gradient[dimension],
+        InvalidArgument,
+        "out_backprop has size {} in dimension {dimension}; an input of {} and a filter of {} make {}",
+        gradient[dimension],
+        axis.input,
+        axis.window,
+        axis.output
+    );
+    Ok(())
+}
+
+/// The sizes of a convolution.
+#[derive(Clone, Copy, Debug)]
+pub struct Geometry {
+    /// Images.
+    pub batch: usize,
+    /// How the window moves over rows.
+    pub rows: Axis,
+    /// How the window moves over columns.
+    pub columns: Axis,
+    /// Channels of the input.
+    pub in_depth: usize,
+    /// Channels of the input that one filter sees; divides `in_depth`.
+    pub patch_depth: usize,
+    /// Channels of the output; a multiple of the number of groups.
+    pub out_depth: usize,
+}
+
+impl Geometry {
+    /// Groups of channels that are convolved each by itself.
+    #[inline]
+    pub fn groups(&self) -> usize {
+        self.in_depth / self.patch_depth.max(1)
+    }
+
+    /// Output pixels.
+    #[inline]
+    pub fn pixels(&self) -> usize {
+        self.batch * self.rows.output * self.columns.output
+    }
+
+    /// Elements of a patch: what one filter multiplies.
+    #[inline]
+    pub fn patch(&self) -> usize {
+        self.rows.window * self.columns.window * self.patch_depth
+    }
+
+    /// Whether each output pixel's patch is a row of the input as it lies in memory.
+    pub fn is_product(&self) -> bool {
+        let trivial = self.rows.is_trivial() && self.columns.is_trivial();
+        let whole = self.rows.is_whole() && self.columns.is_whole();
+        self.groups() == 1 && (trivial || whole)
+    }
+
+    /// Image, row and column of an output pixel.
+    #[inline]
+    pub fn pixel(&self, index: usize) -> (usize, usize, usize) {
+        let (line, column) = (index / self.columns.output, index % self.columns.output);
+        (line / self.rows.output, line % self.rows.output, column)
+    }
+
+    /// The first element of an input pixel.
+    #[inline]
+    pub fn input_at(&self, image: usize, row: usize, column: usize) -> usize {
+        ((image * self.rows.input + row) * self.columns.input + column) * self.in_depth
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::attr::AttrValue;
+    use crate::device::CPU;
+
+    /// The attrs of a convolution with strides of 2, but for these.
+    pub(in super::super) fn attrs(others: &[(&str, AttrValue)]) -> AttrMap {
+        let usual: [(&str, AttrValue); 5] = [
+            ("data_format", "NHWC".into()),
+            ("strides", vec![1, 2, 2, 1].into()),
+            ("dilations", vec![1; 4].into()),
+            ("padding", "SAME".into()),
+            ("explicit_paddings", Vec::<i64>::new().into()),
+        ];
+        usual.iter().chain(others).map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
+    #[test]
+    fn groups_divide_channels() {
+        let convolution = Convolution::new(&attrs(&[])).unwrap();
+        let (input, filter) = (Shape::from([2, 8, 8, 6]), Shape::from([3, 3, 3, 4]));
+        let geometry = convolution.forward(&input, &filter).unwrap();
+        assert_eq!((geometry.groups(), geometry.pixels(), geometry.patch()), (2, 32, 27));
+        assert_eq!(convolution.output(&geometry), Shape::from([2, 4, 4, 4]));
+        assert!(convolution.ensure_computable(&geometry, &filter, CPU).is_ok());
+        let odd = Shape::from([3, 3, 3, 5]);
+        assert!(convolution.ensure_computable(&convolution.forward(&input, &odd).unwrap(), &odd, CPU).is_err());
+        assert!(convolution.forward(&input, &Shape::from([3, 3, 4, 4])).is_err());
+    }
+
+    #[test]
+    fn gradients_fit_the_output() {
+        let convolution = Convolution::of_gradient(&attrs(&[]), CPU, Code::InvalidArgument).unwrap();
+        let (input, filter) = (Shape::from([2, 8, 8, 3]), Shape::from([3, 3, 3, 4]));
+        let backward = |flow: [usize; 4]| convolution.backward(&input, &filter, &Shape::from(flow), CPU);
+        assert!(backward([2, 4, 4, 4]).unwrap().rows.before == 0);
+        assert!(backward([2, 4, 5, 4]).unwrap_err().message().contains("dimension 2"));
+        assert!(backward([1, 4, 4, 4]).is_err());
+        assert!(backward([2, 4, 4, 3]).is_err());
+        let sizes = Tensor::vector(&[8i32, 8]).unwrap();
+        assert_eq!(Convolution::input_shape(&sizes, &filter, &Shape::from([2, 4, 4, 4])).unwrap(), input);
+        assert!(Convolution::input_shape(&Tensor::vector(&[8i32]).unwrap(), &filter, &input).is_err());
+    }
+
+    #[test]
+    fn the_batch_is_not_strided() {
+        let batches = attrs(&[("strides", vec![2, 1, 1, 1].into())]);
+        assert_eq!(Convolution::new(&batches).unwrap_err().code(), Code::Unimplemented);
+        let error = Convolution::of_gradient(&batches, CPU, Code::InvalidArgument).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArgument);
+        let error = Convolution::of_gradient(&attrs(&[("data_format", "NCHW".into())]), CPU, Code::InvalidArgument);
+        assert_eq!(error.unwrap_err().message(), "data_format must be NHWC on the CPU, not NCHW");
+    }
+}

@@ -1,0 +1,26 @@
+//! What kernels for all devices have in common: checks of attrs and shapes, and where elements are.
+//!
+//! An op's checks and their texts are stated once, in these modules, and with them the shapes that follow and the way
+//! from elements of the output to those of the inputs. A kernel's own part is to compute.
+
+pub mod broadcast;
+pub mod channels;
+pub mod concat;
+pub mod convolution;
+pub mod depthwise;
+pub mod element_wise;
+pub mod indices;
+pub mod integers;
+pub mod loss;
+pub mod pad;
+pub mod pooling;
+pub mod products;
+pub mod rearranged;
+pub mod reduce;
+pub mod resize;
+pub mod sequence;
+pub mod slice;
+pub mod space;
+pub mod split;
+pub mod strided;
+pub mod training;

@@ -1,0 +1,128 @@
+//! Where a variable's value is, whichever kind of variable it is, and how kernels change it.
+
+use std::sync::{Arc, MutexGuard};
+
+use super::Variable;
+use crate::dtype::DataType;
+use crate::error::{Error, Result};
+use crate::kernel::RawContext;
+use crate::tensor::{Tensor, TensorRef};
+use crate::{bail, ensure};
+
+/// The place of a variable's value.
+enum Place {
+    Resource(Arc<Variable>),
+    Reference(TensorRef),
+}
+
+impl Place {
+    /// What the handle or the reference at input `input` stands for.
+    ///
+    /// # Errors
+    /// NOT_FOUND if the handle names no variable.
+    fn of(ctx: &RawContext<'_>, input: usize) -> Result<Place> {
+        match ctx.signature().inputs.get(input) {
+            Some(slot) if slot.is_ref => Ok(Place::Reference(ctx.reference_at(input)?.clone())),
+            _ => Ok(Place::Resource(ctx.resource_at::<Variable>(input)?)),
+        }
+    }
+
+    /// The dtype of its values.
+    fn dtype(&self) -> DataType {
+        match self {
+            Place::Resource(variable) => variable.dtype(),
+            Place::Reference(reference) => reference.dtype(),
+        }
+    }
+
+    /// The value, locked.
+    fn lock(&self) -> MutexGuard<'_, Option<Tensor>> {
+        match self {
+            Place::Resource(variable) => variable.lock(),
+            Place::Reference(reference) => reference.lock(),
+        }
+    }
+
+    /// A number that tells it from all others, in whose order locks are taken.
+    fn address(&self) -> usize {
+        match self {
+            Place::Resource(variable) => Arc::as_ptr(variable).addr(),
+            Place::Reference(reference) => reference.address(),
+        }
+    }
+
+    /// The error if it is without a value.
+    #[cold]
+    fn uninitialized(&self, ctx: &RawContext<'_>, input: usize) -> Error {
+        match self {
+            Place::Reference(reference) => reference.uninitialized(),
+            Place::Resource(_) => match ctx.handle_at(input) {
+                Ok(handle) => Error::failed_precondition(format!(
+                    "Attempting to use uninitialized variable {} in container {}",
+                    handle.name, handle.container
+                )),
+                Err(error) => error,
+            },
+        }
+    }
+}
+
+/// The value of the variable at input `input`.
+///
+/// # Errors
+/// NOT_FOUND if there is no such variable, FAILED_PRECONDITION if it has no value, INVALID_ARGUMENT if its dtype is not
+/// `dtype`.
+pub fn read(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tensor> {
+    let place = Place::of(ctx, input)?;
+    ensure!(
+        place.dtype() == dtype,
+        InvalidArgument,
+        "Trying to read variable with wrong dtype. Expected {dtype} got {}",
+        place.dtype()
+    );
+    let value = place.lock().clone();
+    value.ok_or_else(|| place.uninitialized(ctx, input))
+}
+
+/// Changes the variables at the first `N` inputs, all locked meanwhile. `change` makes those that it changes
+/// its own, unless they are, when it has nothing more to complain of.
+///
+/// # Errors
+/// As [`read`], for each of them; those of `change`. INVALID_ARGUMENT if two of them are the same variable.
+pub fn update<const N: usize, R>(
+    ctx: &mut RawContext<'_>,
+    dtype: DataType,
+    change: impl FnOnce(&RawContext<'_>, [&mut Tensor; N]) -> Result<R>,
+) -> Result<R> {
+    let mut places = [const { None }; N];
+    for (input, place) in places.iter_mut().enumerate() {
+        *place = Some(Place::of(ctx, input)?);
+    }
+    let places: [Place; N] = places.map(|place| place.expect("filled above"));
+    if let Some(other) = places.iter().map(Place::dtype).find(|&other| other != dtype) {
+        bail!(InvalidArgument, "Trying to update variable with wrong dtype. Expected {other} got {dtype}");
+    }
+    let mut order: [usize; N] = std::array::from_fn(|input| input);
+    order.sort_unstable_by_key(|&input| places[input].address());
+    if let Some(pair) = order.windows(2).find(|pair| places[pair[0]].address() == places[pair[1]].address()) {
+        bail!(InvalidArgument, "inputs {} and {} are the same variable", pair[0].min(pair[1]), pair[0].max(pair[1]));
+    }
+    ctx.hold_lock();
+    let mut guards = [const { None }; N];
+    for input in order {
+        guards[input] = Some(places[input].lock());
+    }
+    let tensors = guards.each_mut().map(|guard| guard.as_mut().and_then(|guard| guard.as_mut()));
+    if let Some(input) = tensors.iter().position(Option::is_none) {
+        return Err(places[input].uninitialized(ctx, input));
+    }
+    change(ctx, tensors.map(|tensor| tensor.expect("checked above")))
+}
+
+/// Hands the reference at input 0 on as output 0, if the op has outputs.
+///
+/// # Errors
+/// As [`RawContext::forward_reference_at`].
+pub fn forward(ctx: &mut RawContext<'_>) -> Result<()> {
+    if ctx.num_outputs() > 0 { ctx.forward_reference_at(0, 0) } else { Ok(()) }
+}
