@@ -21,6 +21,7 @@ mod recorder;
 mod reduce;
 mod refusal;
 mod shader;
+mod team;
 #[cfg(test)]
 mod testing;
 mod timing;
