@@ -19,14 +19,14 @@ pub(crate) fn out_of_range(ctx: &RawConstruction<'_>) -> Refusal {
 }
 
 /// The dtype of indices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Index {
     Narrow,
     Wide,
 }
 
 impl Index {
-    pub(super) const ALL: [Index; 2] = [Index::Narrow, Index::Wide];
+    pub(crate) const ALL: [Index; 2] = [Index::Narrow, Index::Wide];
 
     pub(crate) fn of(dtype: DataType) -> Result<Index> {
         match dtype {
