@@ -35,7 +35,7 @@ pub use device::{GpuDevice, Groups};
 pub use shader::{Access, Entry, Program, ProgramBuilder, Scalar, Shader, WORKGROUP};
 
 /// The number of kernels that this crate registers.
-pub const KERNELS: usize = 395 + array::KERNELS + training::KERNELS;
+pub const KERNELS: usize = 401 + array::KERNELS + training::KERNELS;
 
 /// Every shader that the crate's kernels run, in each of its variants: for tests that need no device.
 pub fn programs() -> Vec<Program> {
