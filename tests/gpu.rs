@@ -28,10 +28,15 @@ struct Opened {
 }
 
 fn open() -> Opened {
+    open_without(&[])
+}
+
+/// As if the adapter lacked some capabilities.
+fn open_without(capabilities: &[&str]) -> Opened {
     let guard = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
-    let gpu =
-        GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
+    let gpu = GpuDevice::open_without(0, Some(&wanted), capabilities)
+        .expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
     Opened { gpu: Arc::new(gpu), _guard: guard }
 }
 
@@ -62,6 +67,21 @@ fn every_case_passes_that_has_kernels_and_the_readme_says_which() {
     // What has kernels depends on what the device can do.
     if ["f16", "i64"].iter().all(|capability| device.capabilities().contains(capability)) {
         support::check_readme("gpu coverage", &table(&registry, &total), "--features cli,gpu --test gpu");
+    }
+}
+
+#[test]
+fn reductions_pass_without_subgroups() {
+    let opened = open_without(&["subgroups"]);
+    let device: Arc<dyn Device> = opened.gpu.clone();
+    let registry = kernlink::registry().unwrap();
+    let wanted = ["reduce", "losses"];
+    for file in support::golden_files() {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        if wanted.contains(&name) {
+            let report = golden::verify(&kernlink::proto::read_graph(&file).unwrap(), &registry, &device).unwrap();
+            assert!(report.passed() > 0 && report.failures.is_empty(), "{name}: {:?}", report.failures);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use kernlink::step::{Step, block_on};
 use kernlink::tensor::{DeviceMemory as _, Tensor};
 use smallvec::SmallVec;
 
-use crate::adapter::{self, AdapterInfo, VARIABLE};
+use crate::adapter::{self, AdapterInfo, CAPABILITIES, VARIABLE};
 use crate::counters::{Counter, Counters};
 use crate::fault::{Faults, met};
 use crate::matmul::tune::Tuner;
@@ -128,7 +128,16 @@ impl GpuDevice {
     /// NOT_FOUND if no adapter has the name, FAILED_PRECONDITION if there is none but software; both list what there is.
     /// INTERNAL if the driver refuses the device.
     pub fn open_named(number: usize, wanted: Option<&str>) -> Result<GpuDevice> {
-        GpuDevice::open_on(number, &adapter::choose(adapter::all(), wanted)?)
+        GpuDevice::open_without(number, wanted, &[])
+    }
+
+    /// [`GpuDevice::open_named`], as if the adapter lacked these capabilities: tests see by it what poorer devices do. So does
+    /// the environment variable `KERNLINK_GPU_WITHOUT`.
+    ///
+    /// # Errors
+    /// See [`GpuDevice::open_named`]; INVALID_ARGUMENT for an unknown capability.
+    pub fn open_without(number: usize, wanted: Option<&str>, capabilities: &[&str]) -> Result<GpuDevice> {
+        GpuDevice::open_on(number, &adapter::choose(adapter::all(), wanted)?, capabilities)
     }
 
     /// `/device:GPU:number` on the adapter with this number in [`GpuDevice::adapters`].
@@ -136,20 +145,12 @@ impl GpuDevice {
     /// # Errors
     /// NOT_FOUND if there are not so many adapters; INTERNAL if the driver refuses the device.
     pub fn open_numbered(number: usize) -> Result<GpuDevice> {
-        GpuDevice::open_on(number, &adapter::numbered(adapter::all(), number)?)
+        GpuDevice::open_on(number, &adapter::numbered(adapter::all(), number)?, &[])
     }
 
-    fn open_on(number: usize, adapter: &wgpu::Adapter) -> Result<GpuDevice> {
+    fn open_on(number: usize, adapter: &wgpu::Adapter, without: &[&str]) -> Result<GpuDevice> {
         let info = AdapterInfo::of(adapter);
-        let available = adapter.features();
-        let useful = wgpu::Features::IMMEDIATES
-            | wgpu::Features::SHADER_F16
-            | wgpu::Features::SHADER_INT64
-            | wgpu::Features::SUBGROUP
-            | wgpu::Features::SHADER_FLOAT32_ATOMIC
-            | wgpu::Features::TIMESTAMP_QUERY
-            | wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
-        let features = available & useful;
+        let features = adapter.features() & (wgpu::Features::IMMEDIATES | adapter::allowed(without)?);
         if !features.contains(wgpu::Features::IMMEDIATES) {
             let message = format!("{info} takes no immediate parameters, which Kernlink's shaders need");
             return Err(Error::failed_precondition(message));
@@ -170,15 +171,7 @@ impl GpuDevice {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error.report(&error)));
         let on_loss = faults.clone();
         device.set_device_lost_callback(move |reason, message| on_loss.lose(&format!("{reason:?}: {message}")));
-        let capabilities = [
-            ("f16", wgpu::Features::SHADER_F16),
-            ("i64", wgpu::Features::SHADER_INT64),
-            ("subgroups", wgpu::Features::SUBGROUP),
-            ("f32-atomics", wgpu::Features::SHADER_FLOAT32_ATOMIC),
-            ("timestamps", wgpu::Features::TIMESTAMP_QUERY),
-            ("cooperative-matrix", wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
-        ];
-        let capabilities = capabilities.iter().filter(|(_, feature)| features.contains(*feature));
+        let capabilities = CAPABILITIES.iter().filter(|(_, feature)| features.contains(*feature));
         let tuner = Tuner::new(&info, features.contains(wgpu::Features::TIMESTAMP_QUERY));
         let name: Arc<str> = format!("/device:GPU:{number}").into();
         let gpu = Arc::new(Gpu {

@@ -20,7 +20,7 @@ pub(crate) fn out_of_range(ctx: &RawConstruction<'_>) -> Refusal {
 }
 
 /// The dtype of indices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Indices {
     Narrow,
     Wide,

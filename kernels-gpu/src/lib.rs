@@ -23,6 +23,7 @@ mod recorder;
 mod reduce;
 mod refusal;
 mod shader;
+mod team;
 #[cfg(test)]
 mod testing;
 mod timing;
@@ -37,7 +38,7 @@ pub use device::{GpuDevice, Groups};
 pub use shader::{Access, Entry, Program, ProgramBuilder, Scalar, Shader, WORKGROUP};
 
 /// The number of kernels that this crate registers.
-pub const KERNELS: usize = 389 + array::KERNELS + training::KERNELS;
+pub const KERNELS: usize = 401 + array::KERNELS + training::KERNELS;
 
 /// Every shader that the crate's kernels run, in each of its variants: for tests that need no device.
 pub fn programs() -> Vec<Program> {

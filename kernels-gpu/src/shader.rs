@@ -92,6 +92,17 @@ pub struct Program {
     pub(crate) refusal: Option<u32>,
 }
 
+/// What threads of [`Entry::Rows`] know of their subgroup: how many threads it has room for, how many subgroups there are,
+/// and which of them, and of its threads, they are.
+const SUBGROUP: &str = "struct Subgroup {
+    size: u32,
+    count: u32,
+    number: u32,
+    member: u32,
+}
+var<private> subgroup: Subgroup;
+";
+
 impl Program {
     /// Begins a shader; `label` names it in errors.
     pub fn builder(label: impl Into<String>) -> ProgramBuilder {
@@ -107,6 +118,7 @@ impl Program {
             is_checked: false,
             is_body_first: false,
             refusal: None,
+            has_subgroups: false,
         }
     }
 
@@ -135,6 +147,7 @@ pub struct ProgramBuilder {
     is_checked: bool,
     is_body_first: bool,
     refusal: Option<u32>,
+    has_subgroups: bool,
 }
 
 impl ProgramBuilder {
@@ -237,6 +250,12 @@ impl ProgramBuilder {
         self
     }
 
+    /// Has the variable `subgroup` say of each thread where it is; needs the capability `subgroups`.
+    pub(crate) fn subgroups(mut self) -> ProgramBuilder {
+        self.has_subgroups = true;
+        self
+    }
+
     /// Finishes the shader. With [`Entry::Elements`] and [`Entry::Rows`] the first parameter is `count`, which the body
     /// need not declare.
     pub fn build(self, entry: Entry, body: &str) -> Program {
@@ -264,11 +283,18 @@ impl ProgramBuilder {
             Entry::Raw => None,
         };
         if let Some((position, call)) = position {
+            let (mut builtins, mut known) = ("", "");
+            if self.has_subgroups {
+                text += SUBGROUP;
+                builtins = "    @builtin(subgroup_size) size: u32,\n    @builtin(num_subgroups) count: u32,\n    \
+                            @builtin(subgroup_id) number: u32,\n    @builtin(subgroup_invocation_id) member: u32,\n";
+                known = "    subgroup = Subgroup(size, count, number, member);\n";
+            }
             let _ = write!(
                 text,
                 "@compute @workgroup_size({threads})\nfn main(\n    @builtin(workgroup_id) at: vec3<u32>,\n    \
-                 @builtin(num_workgroups) groups: vec3<u32>,\n    @builtin(local_invocation_index) lane: u32,\n) {{\n    \
-                 let group = at.y * groups.x + at.x;\n    let position = {position};\n    \
+                 @builtin(num_workgroups) groups: vec3<u32>,\n    @builtin(local_invocation_index) lane: u32,\n\
+                 {builtins}) {{\n{known}    let group = at.y * groups.x + at.x;\n    let position = {position};\n    \
                  if (position < params.count) {{\n        {call};\n    }}\n}}\n"
             );
         }

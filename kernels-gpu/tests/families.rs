@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kernlink_framework as kernlink;
 
 use kernlink::attr::{AttrMap, AttrValue};
+use kernlink::device::Device as _;
 use kernlink::dtype::{DataType, Element};
 use kernlink::error::Result;
 use kernlink::registry::Registry;
@@ -26,9 +27,14 @@ struct Gpu {
 impl Gpu {
     /// The adapter that `KERNLINK_GPU` names, or else a software one.
     fn open() -> Gpu {
+        Gpu::open_without(&[])
+    }
+
+    /// The same as if it lacked some capabilities.
+    fn open_without(capabilities: &[&str]) -> Gpu {
         let guard = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
-        let device = GpuDevice::open_named(0, Some(&wanted))
+        let device = GpuDevice::open_without(0, Some(&wanted), capabilities)
             .expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
         let providers = [&kernlink_ops::KERNLINK_PROVIDER, &kernlink_kernels_gpu::KERNLINK_PROVIDER];
         let registry = Arc::new(Registry::linked(&providers).expect("all registrations"));
@@ -74,9 +80,21 @@ fn sums(shape: &[usize], axes: &[i32], values: &[i32]) -> Vec<i32> {
     sums
 }
 
+/// Runs a test as the device is, and as if it had no subgroups.
+fn on_both(test: impl Fn(&Gpu)) {
+    for without in [&[][..], &["subgroups"]] {
+        let gpu = Gpu::open_without(without);
+        assert!(without.iter().all(|name| !gpu.device.capabilities().contains(name)));
+        test(&gpu);
+    }
+}
+
 #[test]
 fn reductions_of_all_shapes_agree_with_the_definition() {
-    let gpu = Gpu::open();
+    on_both(reductions);
+}
+
+fn reductions(gpu: &Gpu) {
     let cases: [(&[usize], &[&[i32]]); 9] = [
         (&[200_001], &[&[0]]),
         (&[3, 50_001], &[&[0], &[1], &[0, 1]]),
@@ -99,8 +117,11 @@ fn reductions_of_all_shapes_agree_with_the_definition() {
 }
 
 #[test]
-fn long_sums_of_floats_stay_accurate() {
-    let gpu = Gpu::open();
+fn long_sums_of_floats_stay_accurate_and_are_the_same_each_time() {
+    on_both(sums_of_floats);
+}
+
+fn sums_of_floats(gpu: &Gpu) {
     for (shape, axis) in [([1usize, 400_000], 1), ([400_000, 1], 0), ([100_000, 4], 0)] {
         let tensor = Tensor::from_elements(Shape::from(shape), &vec![0.1f32; shape[0] * shape[1]]).unwrap();
         let attrs = [dtype("T", DataType::Float), dtype("Tidx", DataType::Int32), flag("keep_dims", false)];
@@ -108,6 +129,15 @@ fn long_sums_of_floats_stay_accurate() {
         for sum in gpu.one::<f32>("Sum", &attrs, vec![tensor, Tensor::vector(&[axis]).unwrap()]) {
             assert!((f64::from(sum) / exact - 1.0).abs() < 2e-6, "{sum} for {exact}");
         }
+    }
+    for shape in [[1usize, 200_003], [7, 1031]] {
+        let values: Vec<f32> = numbers(&shape).1.iter().map(|&value| value as f32 / 7.0).collect();
+        let tensor = Tensor::from_elements(Shape::from(shape), &values).unwrap();
+        let attrs = [dtype("T", DataType::Float), dtype("Tidx", DataType::Int32), flag("keep_dims", false)];
+        let sums = || gpu.one::<f32>("Sum", &attrs, vec![tensor.clone(), Tensor::vector(&[1]).unwrap()]);
+        let bits = |sums: Vec<f32>| sums.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        let first = bits(sums());
+        (0..5).for_each(|_| assert_eq!(bits(sums()), first));
     }
 }
 
@@ -146,7 +176,10 @@ fn broadcasts_with_and_without_vectors_agree_with_the_definition() {
 
 #[test]
 fn rows_that_a_workgroup_walks_in_steps_agree_with_the_definition() {
-    let gpu = Gpu::open();
+    on_both(walked_rows);
+}
+
+fn walked_rows(gpu: &Gpu) {
     let (tensor, values) = numbers(&[3, 5000]);
     let attrs = [dtype("T", DataType::Int32), dtype("Tidx", DataType::Int32)];
     for (exclusive, reverse) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -188,7 +221,10 @@ fn rows_that_a_workgroup_walks_in_steps_agree_with_the_definition() {
 
 #[test]
 fn softmax_of_long_rows_sums_to_one() {
-    let gpu = Gpu::open();
+    on_both(long_softmax);
+}
+
+fn long_softmax(gpu: &Gpu) {
     let logits: Vec<f32> = numbers(&[4, 3000]).1.iter().map(|&x| x as f32 / 100.0).collect();
     let tensor = Tensor::from_elements(Shape::from([4, 3000]), &logits).unwrap();
     let attrs = [dtype("T", DataType::Float)];

@@ -14,9 +14,12 @@ mod mover;
 mod one_hot;
 mod repeat;
 mod scatter;
+mod segments;
+mod sequence;
 mod slice;
 mod space;
 mod split;
+mod stitch;
 mod strided;
 mod transpose;
 mod unit;
@@ -31,7 +34,7 @@ use kernlink_ops as ops;
 
 use crate::shader::Program;
 use mover::Moving;
-use scatter::Merge;
+pub(crate) use scatter::{Merge, Merging};
 pub(crate) use transpose::turned;
 
 /// All programs of the family.
@@ -190,6 +193,10 @@ moves! {
         |ctx| scatter::rows(ctx, Some(Merge::Max)) => scatter::scatter_rows;
     ResourceScatterMin dtype { [f32, u32] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
         |ctx| scatter::rows(ctx, Some(Merge::Min)) => scatter::scatter_rows;
+    ResourceScatterMul dtype { [f32, u32] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
+        |ctx| scatter::rows(ctx, Some(Merge::Mul)) => scatter::scatter_rows;
+    ResourceScatterDiv dtype { [f32, u32] [f16; "f16"] } host ["resource"] where { Tindices = [int32, int64] }:
+        |ctx| scatter::rows(ctx, Some(Merge::DivByNonzero)) => scatter::scatter_rows;
     ScatterUpdate T { [f32, u32, bool, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
         |ctx| scatter::rows(ctx, None) => scatter::scatter_rows;
     ScatterAdd T { [f32, u32, i64] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
@@ -200,6 +207,24 @@ moves! {
         |ctx| scatter::rows(ctx, Some(Merge::Max)) => scatter::scatter_rows;
     ScatterMin T { [f32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
         |ctx| scatter::rows(ctx, Some(Merge::Min)) => scatter::scatter_rows;
+    ScatterMul T { [f32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        |ctx| scatter::rows(ctx, Some(Merge::Mul)) => scatter::scatter_rows;
+    ScatterDiv T { [f32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
+        |ctx| scatter::rows(ctx, Some(Merge::Div)) => scatter::scatter_rows;
     TensorScatterMin T { [f32, u32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
         gather::bad_indices_policy => scatter::tensor_min;
+    ReverseSequence T { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where { Tlen = [int32, int64] }:
+        sequence::dims => sequence::reverse_sequence;
+    DynamicStitch T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["indices"] where {}: nothing => stitch::stitch;
+    ParallelDynamicStitch T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["indices"] where {}:
+        nothing => stitch::stitch;
+    UnsortedSegmentSum T { [f32, i32, u32, i64] [f16; "f16"] } host ["num_segments"] where {
+        Tindices = [int32, int64]
+    }: |ctx| segments::how(ctx, Merge::Add) => segments::unsorted;
+    UnsortedSegmentProd T { [f32, i32, u32] [f16; "f16"] } host ["num_segments"] where { Tindices = [int32, int64] }:
+        |ctx| segments::how(ctx, Merge::Mul) => segments::unsorted;
+    UnsortedSegmentMax T { [f32, i32, u32] [f16; "f16"] } host ["num_segments"] where { Tindices = [int32, int64] }:
+        |ctx| segments::how(ctx, Merge::Max) => segments::unsorted;
+    UnsortedSegmentMin T { [f32, i32, u32] [f16; "f16"] } host ["num_segments"] where { Tindices = [int32, int64] }:
+        |ctx| segments::how(ctx, Merge::Min) => segments::unsorted;
 }

@@ -4,7 +4,7 @@
 //! Where several updates meet in one element they come in any order: sums of floats may differ in their last digits
 //! from run to run, and of several values to set one stays.
 
-use kernlink::error::Result;
+use kernlink::error::{Code, Result};
 use kernlink::kernel::geometry::indices::{scattered_nd, scattered_rows};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::resource::place::{forward, update as update_variables};
@@ -18,9 +18,10 @@ use super::slice::own;
 use super::unit::{Unit, word};
 use super::variant::Variant;
 use crate::device::Groups;
+use crate::element_wise::for_text;
 use crate::indices::{Indices, nd_params, out_of_range, read_nd};
 use crate::refusal::{self, Refusal};
-use crate::shader::{Entry, Program, Scalar};
+use crate::shader::{Entry, Program, ProgramBuilder, Scalar};
 use crate::training::place::writable;
 use crate::windows::{read, whole, written};
 
@@ -29,39 +30,130 @@ use crate::windows::{read, whole, written};
 pub(crate) enum Merge {
     Add,
     Sub,
+    Mul,
+    Div,
+    /// Division that refuses zeros.
+    DivByNonzero,
     Max,
     Min,
 }
 
 impl Merge {
-    pub(super) const ALL: [Merge; 4] = [Merge::Add, Merge::Sub, Merge::Max, Merge::Min];
-
-    fn name(self) -> &'static str {
-        match self {
-            Merge::Add => "Add",
-            Merge::Sub => "Sub",
-            Merge::Max => "Max",
-            Merge::Min => "Min",
-        }
-    }
+    pub(super) const ALL: [Merge; 7] =
+        [Merge::Add, Merge::Sub, Merge::Mul, Merge::Div, Merge::DivByNonzero, Merge::Max, Merge::Min];
 
     /// Whether shaders have it for a type.
     pub(super) fn is_of(self, scalar: Scalar) -> bool {
         match scalar {
-            Scalar::F32 | Scalar::I32 | Scalar::U32 | Scalar::F16 => true,
+            Scalar::F32 | Scalar::F16 => true,
+            Scalar::I32 | Scalar::U32 => self != Merge::Div,
             Scalar::Bool => self == Merge::Add,
             Scalar::I64 => matches!(self, Merge::Add | Merge::Sub),
         }
     }
 
-    /// The function `merged(old, new)` of floats.
-    fn of_floats(self) -> &'static str {
+    /// The built-in function for atomic integers, if there is one.
+    fn atomic(self) -> Option<&'static str> {
+        match self {
+            Merge::Add => Some("atomicAdd"),
+            Merge::Sub => Some("atomicSub"),
+            Merge::Max => Some("atomicMax"),
+            Merge::Min => Some("atomicMin"),
+            Merge::Mul | Merge::Div | Merge::DivByNonzero => None,
+        }
+    }
+
+    /// What `merged(old, new_)` returns.
+    fn merged(self, spreads_nan: bool) -> &'static str {
         match self {
             Merge::Add => "old + new_",
             Merge::Sub => "old - new_",
+            Merge::Mul => "old * new_",
+            Merge::Div | Merge::DivByNonzero => "old / new_",
+            Merge::Max if spreads_nan => "select(old, new_, new_ > old || is_nan(f32(new_)))",
+            Merge::Min if spreads_nan => "select(old, new_, new_ < old || is_nan(f32(new_)))",
             Merge::Max => "select(old, new_, new_ > old)",
             Merge::Min => "select(old, new_, new_ < old)",
         }
+    }
+}
+
+/// How a shader merges elements into atomic words. A sum of 64 bits is made of two of 32, where what is carried over is
+/// added when it arises; what no built-in function does is exchanged until nobody came in between.
+pub(crate) struct Merging {
+    scalar: Scalar,
+    /// Functions that `update` calls.
+    pub(crate) helpers: String,
+    /// The statements that merge `updates[i]` into element `at` of `y`.
+    pub(crate) update: String,
+}
+
+impl Merging {
+    /// The greater and the lesser of a number and NaN are the number, if that comes first.
+    pub(crate) fn new(merge: Merge, scalar: Scalar) -> Merging {
+        Merging::with(merge, scalar, false)
+    }
+
+    /// NaN stays.
+    pub(super) fn spreading_nan(merge: Merge, scalar: Scalar) -> Merging {
+        Merging::with(merge, scalar, matches!(scalar, Scalar::F32 | Scalar::F16))
+    }
+
+    fn with(merge: Merge, scalar: Scalar, spreads_nan: bool) -> Merging {
+        let exchange = |place: &str, value: &str| {
+            format!(
+                "var seen = atomicLoad(&y[{place}]);\n    loop {{\n        let exchanged = \
+                 atomicCompareExchangeWeak(&y[{place}], seen, {value});\n        if (exchanged.exchanged) {{\n            \
+                 break;\n        }}\n        seen = exchanged.old_value;\n    }}"
+            )
+        };
+        let mut update = match (scalar, merge.atomic()) {
+            (Scalar::Bool, _) => "atomicOr(&y[at], updates[i]);".to_owned(),
+            (Scalar::I32 | Scalar::U32, Some(function)) => format!("{function}(&y[at], updates[i]);"),
+            (Scalar::I32 | Scalar::U32, None) => exchange("at", "merged(seen, updates[i])"),
+            (Scalar::I64, _) => {
+                let update = if merge == Merge::Sub { "negative(updates[i])" } else { "updates[i]" };
+                format!(
+                    "let update = {update};\n    let low = atomicAdd(&y[2u * at], update.x);\n    \
+                     atomicAdd(&y[2u * at + 1u], update.y + select(0u, 1u, low + update.x < low));"
+                )
+            }
+            (Scalar::F32, _) => exchange("at", "bitcast<u32>(merged(bitcast<f32>(seen), updates[i]))"),
+            (Scalar::F16, _) => exchange("at / 2u", "half(seen, at % 2u == 1u, updates[i])"),
+        };
+        if merge == Merge::DivByNonzero {
+            let zero = format!("updates[i] == {}(0)", scalar.wgsl());
+            update = format!("if ({zero}) {{\n        refuse();\n        return;\n    }}\n    {update}");
+        }
+        let (ty, merged) = (scalar.wgsl(), merge.merged(spreads_nan));
+        let mut helpers = for_text(merged);
+        if scalar == Scalar::I64 {
+            helpers += "fn negative(x: vec2<u32>) -> vec2<u32> {\n    \
+                        return vec2<u32>(0u - x.x, ~x.y + select(0u, 1u, x.x == 0u));\n}\n";
+        } else if update.contains("merged(") || scalar == Scalar::F16 {
+            helpers += &format!("fn merged(old: {ty}, new_: {ty}) -> {ty} {{\n    return {merged};\n}}\n");
+        }
+        if scalar == Scalar::F16 {
+            helpers += "fn half(both: u32, is_high: bool, new_: f16) -> u32 {\n    \
+                        let halves = vec2<f16>(unpack2x16float(both));\n    \
+                        let value = merged(select(halves.x, halves.y, is_high), new_);\n    \
+                        let bits = pack2x16float(vec2<f32>(f32(value), 0.0));\n    \
+                        return select((both & 0xffff0000u) | bits, (both & 0xffffu) | (bits << 16u), is_high);\n}\n";
+        }
+        Merging { scalar, helpers, update }
+    }
+
+    /// Declares the elements that are merged.
+    pub(crate) fn read(&self, program: ProgramBuilder, name: &str) -> ProgramBuilder {
+        match self.scalar {
+            Scalar::I64 => program.read_vectors(name, Scalar::U32, 2),
+            scalar => program.read(name, scalar),
+        }
+    }
+
+    /// Declares what they are merged into.
+    pub(crate) fn write(&self, program: ProgramBuilder, name: &str) -> ProgramBuilder {
+        program.write_atomics(name, if self.scalar == Scalar::I32 { Scalar::I32 } else { Scalar::U32 })
     }
 }
 
@@ -72,63 +164,17 @@ pub(super) fn set_program(unit: Unit, index: Indices) -> Program {
     refusal::declare(program).build(Entry::Elements, include_str!("scatter_set.wgsl"))
 }
 
-/// The program that merges into what vectors of indices name. A sum of 64 bits is made of two of 32, where what is
-/// carried over is added when it arises; a float is exchanged until nobody came in between.
+/// The program that merges into what vectors of indices name.
 pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Indices) -> Program {
-    let label = format!("scatter {} of {scalar:?} to vectors of {index:?} indices", merge.name());
-    let mut program = Program::builder(label).param("inner", "u32");
-    let (words, atomic) = match scalar {
-        Scalar::I32 => (1, Scalar::I32),
-        Scalar::I64 => (2, Scalar::U32),
-        _ => (1, Scalar::U32),
-    };
-    program = match scalar {
-        Scalar::I64 => program.read_vectors("updates", Scalar::U32, words),
-        scalar => program.read("updates", scalar),
-    };
-    program = read_nd(index, program).write_atomics("y", atomic);
-    let exchange = |place: &str, value: &str| {
-        format!(
-            "var seen = atomicLoad(&y[{place}]);\n    loop {{\n        let exchanged = \
-             atomicCompareExchangeWeak(&y[{place}], seen, {value});\n        if (exchanged.exchanged) {{\n            \
-             break;\n        }}\n        seen = exchanged.old_value;\n    }}"
-        )
-    };
-    let update = match scalar {
-        Scalar::Bool => "atomicOr(&y[at], updates[i]);".to_owned(),
-        Scalar::I32 | Scalar::U32 => format!("atomic{}(&y[at], updates[i]);", merge.name()),
-        Scalar::I64 => {
-            let update = if merge == Merge::Sub { "negative(updates[i])" } else { "updates[i]" };
-            format!(
-                "let update = {update};\n    let low = atomicAdd(&y[2u * at], update.x);\n    \
-                 atomicAdd(&y[2u * at + 1u], update.y + select(0u, 1u, low + update.x < low));"
-            )
-        }
-        Scalar::F32 => exchange("at", "bitcast<u32>(merged(bitcast<f32>(seen), updates[i]))"),
-        Scalar::F16 => exchange("at / 2u", "half(seen, at % 2u == 1u, updates[i])"),
-    };
-    let helpers = match scalar {
-        Scalar::F32 => {
-            format!("fn merged(old: f32, new_: f32) -> f32 {{\n    return {};\n}}\n", merge.of_floats())
-        }
-        Scalar::F16 => format!(
-            "fn merged(old: f16, new_: f16) -> f16 {{\n    return {};\n}}\n\
-             fn half(both: u32, is_high: bool, new_: f16) -> u32 {{\n    \
-             let halves = vec2<f16>(unpack2x16float(both));\n    \
-             let value = merged(select(halves.x, halves.y, is_high), new_);\n    \
-             let bits = pack2x16float(vec2<f32>(f32(value), 0.0));\n    \
-             return select((both & 0xffff0000u) | bits, (both & 0xffffu) | (bits << 16u), is_high);\n}}\n",
-            merge.of_floats()
-        ),
-        Scalar::I64 => "fn negative(x: vec2<u32>) -> vec2<u32> {\n    \
-                        return vec2<u32>(0u - x.x, ~x.y + select(0u, 1u, x.x == 0u));\n}\n"
-            .to_owned(),
-        _ => String::new(),
-    };
+    let merging = Merging::new(merge, scalar);
+    let program = Program::builder(format!("scatter {merge:?} of {scalar:?} to vectors of {index:?} indices"));
+    let program = merging.read(program.param("inner", "u32"), "updates");
+    let program = merging.write(read_nd(index, program), "y");
     let body = format!(
-        "{helpers}fn element(i: u32) {{\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
+        "{}fn element(i: u32) {{\n    let r = i / params.inner;\n    let row = row_at(r);\n    \
          if (row >= ELSEWHERE) {{\n        return;\n    }}\n    \
-         let at = row * params.inner + i - r * params.inner;\n    {update}\n}}\n"
+         let at = row * params.inner + i - r * params.inner;\n    {}\n}}\n",
+        merging.helpers, merging.update
     );
     refusal::declare(program).build(Entry::Elements, &body)
 }
@@ -144,7 +190,7 @@ fn scatter(on: &Mover<'_>, how: How, indices: &Tensor, updates: &Tensor, output:
 
 /// Merges updates into a tensor, or sets them. `indexed` are the dimensions that the indices name, `row` the elements
 /// at one index.
-fn scatter_to(
+pub(super) fn scatter_to(
     on: &Mover<'_>,
     (merge, refusal): How,
     [indices, updates, output]: [&Tensor; 3],
@@ -213,7 +259,14 @@ pub(super) fn tensor_min(&refusal: &Refusal, on: &Mover<'_>, ctx: &mut RawContex
 
 /// What kernels that update rows of variables keep of their nodes.
 pub(super) fn rows(ctx: &RawConstruction<'_>, merge: Option<Merge>) -> Result<How> {
-    Ok((merge, out_of_range(ctx)))
+    let refusal = match merge {
+        Some(Merge::DivByNonzero) => {
+            let message = "an index is out of range, or updates contain 0";
+            Refusal::new(ctx, Code::InvalidArgument, message)
+        }
+        _ => out_of_range(ctx),
+    };
+    Ok((merge, refusal))
 }
 
 /// Updates rows of the variable at input 0, which indices 1 name, with input 2.

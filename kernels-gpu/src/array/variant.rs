@@ -3,7 +3,7 @@
 use super::scatter::Merge;
 use super::unit::Unit;
 use super::window::Beyond;
-use super::{fill, gather, join, one_hot, scatter, strided, window};
+use super::{fill, gather, join, one_hot, scatter, segments, sequence, strided, window};
 use crate::indices::Indices;
 use crate::shader::{Program, Scalar};
 
@@ -23,6 +23,8 @@ pub(super) enum Variant {
     ScatterSet(Unit, Indices),
     ScatterMerge(Merge, Scalar, Indices),
     OneHot(Unit, Indices),
+    Sequence(Unit, Indices),
+    Segments(Merge, Scalar, Indices),
 }
 
 const SCALARS: [Scalar; 6] = [Scalar::F32, Scalar::I32, Scalar::U32, Scalar::Bool, Scalar::F16, Scalar::I64];
@@ -43,6 +45,8 @@ impl Variant {
             Variant::ScatterSet(unit, index) => scatter::set_program(unit, index),
             Variant::ScatterMerge(merge, scalar, index) => scatter::merge_program(merge, scalar, index),
             Variant::OneHot(unit, index) => one_hot::program(unit, index),
+            Variant::Sequence(unit, index) => sequence::program(unit, index),
+            Variant::Segments(merge, scalar, index) => segments::program(merge, scalar, index),
         }
     }
 
@@ -62,6 +66,7 @@ impl Variant {
                     Variant::Gather(unit, index),
                     Variant::GatherNd(unit, index),
                     Variant::ScatterSet(unit, index),
+                    Variant::Sequence(unit, index),
                 ]);
             }
         }
@@ -70,6 +75,10 @@ impl Variant {
             for merge in Merge::ALL {
                 let known = SCALARS.into_iter().filter(|&scalar| merge.is_of(scalar));
                 all.extend(known.map(|scalar| Variant::ScatterMerge(merge, scalar, index)));
+            }
+            for merge in segments::MERGES {
+                let known = SCALARS.into_iter().filter(|&scalar| segments::is_of(merge, scalar));
+                all.extend(known.map(|scalar| Variant::Segments(merge, scalar, index)));
             }
         }
         all

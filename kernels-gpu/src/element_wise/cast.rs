@@ -9,14 +9,10 @@ use super::driver::{self, ElementWise, Function, Shapes};
 use crate::family::scalar_of;
 use crate::shader::{Program, Scalar};
 
-/// The function between two kinds of elements, `f16` being computed with as `f32`.
-fn function(from: Scalar, to: Scalar, truncates: bool) -> Option<Function> {
+/// The body of the function between two kinds of elements, `f16` being computed with as `f32`.
+pub(super) fn body(from: Scalar, to: Scalar) -> &'static str {
     use Scalar::{Bool, F16, F32, I32, I64, U32};
-    let body = match (from, to) {
-        // What 16 bits do not hold is dropped, not rounded.
-        (F32, F16) if truncates => {
-            "if (is_nan(x)) { return x; }\n    return bitcast<f32>(bitcast<u32>(x) & 0xffffe000u);"
-        }
+    match (from, to) {
         (F32 | F16, F32 | F16) | (I32, I32) | (U32, U32) | (Bool, Bool | U32) | (I64, I64) => "return x;",
         (F32 | F16, Bool) => "return u32((bitcast<u32>(x) << 1u) != 0u);",
         (_, Bool) => "return u32(x != T(0));",
@@ -35,6 +31,17 @@ fn function(from: Scalar, to: Scalar, truncates: bool) -> Option<Function> {
         // By way of 64 bits without a sign: some devices take a `u32` for an `i32` on the way to an `i64`.
         (U32, I64) => "return i64(u64(x));",
         (_, I64) => "return i64(x);",
+    }
+}
+
+/// The function between two kinds of elements.
+fn function(from: Scalar, to: Scalar, truncates: bool) -> Option<Function> {
+    let body = match (from, to) {
+        // What 16 bits do not hold is dropped, not rounded.
+        (Scalar::F32, Scalar::F16) if truncates => {
+            "if (is_nan(x)) { return x; }\n    return bitcast<f32>(bitcast<u32>(x) & 0xffffe000u);"
+        }
+        _ => body(from, to),
     };
     let label = format!("Cast{}{from:?}To{to:?}", if truncates { "Truncate" } else { "" });
     (from != to).then(|| Function::new(&label, &[from], to, body).shapes(Shapes::Equal))

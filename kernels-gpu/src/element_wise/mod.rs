@@ -10,6 +10,7 @@ mod driver;
 mod gradient;
 mod helpers;
 mod logic;
+mod narrow;
 mod select;
 mod table;
 mod unary;
@@ -30,6 +31,7 @@ pub(crate) fn programs() -> Vec<Program> {
         attr::programs(),
         select::programs(),
         cast::programs(),
+        narrow::programs(),
         add_n::programs(),
     ]
     .concat()

@@ -11,6 +11,7 @@ use crate::device::{GpuDevice, Groups};
 use crate::matmul::gemm::word;
 use crate::matmul::text::conditional;
 use crate::shader::{Entry, Program, Scalar};
+use crate::team::Team;
 use crate::variants::Variants;
 use crate::windows::{Part, Piece, read_if};
 
@@ -49,8 +50,8 @@ impl Terms {
 pub(super) struct Key {
     elements: Elements,
     terms: Terms,
-    /// Whether neighbours are of one channel.
-    planes: bool,
+    /// How the threads of a workgroup add up one channel where neighbours are of one; else they take several channels.
+    planes: Option<Team>,
 }
 
 const THREADS: u32 = 256;
@@ -59,7 +60,7 @@ const ACROSS: u32 = 16;
 
 impl Key {
     fn across(&self) -> u32 {
-        if self.planes { 1 } else { ACROSS }
+        if self.planes.is_some() { 1 } else { ACROSS }
     }
 }
 
@@ -77,9 +78,19 @@ pub(super) fn program(key: &Key) -> Program {
     for name in ["channels", "inner", "count_of_channel", "chunk"] {
         builder = builder.param(name, "u32");
     }
-    let second = if terms.is_two() { "    second: S,\n" } else { "" };
+    let (second, members, merge) = match terms.is_two() {
+        true => ("    second: S,\n", &["first", "second"][..], "return Terms(a.first + b.first, a.second + b.second);"),
+        false => ("", &["first"][..], "return Terms(a.first + b.first);"),
+    };
+    let sum = match key.planes {
+        Some(team) => {
+            builder = team.declare(builder);
+            team.functions("Terms", members, &[("sum", merge)])
+        }
+        None => include_str!("channel_sums_across.wgsl").replace("MERGE", merge),
+    };
     let body = format!(
-        "struct Terms {{\n    first: S,\n{second}}}\nfn terms(at: u32, channel: u32) -> Terms {{\n    return {};\n}}\n{}",
+        "struct Terms {{\n    first: S,\n{second}}}\nfn terms(at: u32, channel: u32) -> Terms {{\n    return {};\n}}\n{sum}{}",
         terms.text(),
         conditional(include_str!("channel_sums.wgsl"), "two", terms.is_two())
     );
@@ -98,7 +109,8 @@ pub(super) fn run(
     /// Elements of a part at least, and how many workgroups keep a device busy.
     const ELEMENTS: usize = 2048;
     const BUSY: usize = 1024;
-    let key = Key { elements: key_of(layout, scalar), terms, planes: layout.inner > 1 };
+    let planes = (layout.inner > 1).then(|| Team::on(gpu, Scalar::F32));
+    let key = Key { elements: key_of(layout, scalar), terms, planes };
     let tiles = layout.channels.div_ceil(key.elements.width() as usize).div_ceil(key.across() as usize);
     // How many parts so many elements of a channel are cut into, and how long each is.
     let share = |count: usize| {
@@ -134,7 +146,8 @@ pub(super) fn programs() -> Vec<Program> {
     let mut programs = Vec::new();
     for scalar in [Scalar::F32, Scalar::F16] {
         for terms in [Terms::Elements, Terms::Squares, Terms::Products] {
-            for (vectors, planes) in [(false, false), (true, false), (false, true)] {
+            let planes = Team::ALL.map(|team| (false, Some(team)));
+            for (vectors, planes) in [(false, None), (true, None)].into_iter().chain(planes) {
                 programs.push(program(&Key { elements: Elements { scalar, vectors }, terms, planes }));
             }
         }

@@ -1,10 +1,6 @@
 // Sums over the elements of each channel, of one part of them: a workgroup takes ACROSS shares of neighbouring channels,
 // each of them by SLICES threads. What is added is what `terms` finds at an element.
 const SLICES: u32 = WORKGROUP / ACROSS;
-var<workgroup> firsts: array<S, WORKGROUP>;
-#if two
-var<workgroup> seconds: array<S, WORKGROUP>;
-#end
 
 fn row(r: u32, lane: u32) {
     let channels = params.channels / WIDTH;
@@ -13,37 +9,20 @@ fn row(r: u32, lane: u32) {
     let part = r / tiles;
     let begin = part * params.chunk;
     let end = min(begin + params.chunk, params.count_of_channel);
-    var sum = Terms();
+    var own = Terms();
     if (channel < channels) {
         for (var place = begin + lane / ACROSS; place < end; place += SLICES) {
             let at = (place / params.inner * channels + channel) * params.inner + place % params.inner;
-            let more = terms(at, channel);
-            sum.first += more.first;
-#if two
-            sum.second += more.second;
-#end
+            own = sum_of_two(own, terms(at, channel));
         }
     }
-    firsts[lane] = sum.first;
-#if two
-    seconds[lane] = sum.second;
-#end
-    workgroupBarrier();
-    for (var step = SLICES / 2u; step > 0u; step >>= 1u) {
-        if (lane / ACROSS < step) {
-            firsts[lane] += firsts[lane + step * ACROSS];
-#if two
-            seconds[lane] += seconds[lane + step * ACROSS];
-#end
-        }
-        workgroupBarrier();
-    }
+    let sum = sum(own, lane);
     if (lane < ACROSS && channel < channels) {
 #if two
-        scratch[part * 2u * channels + channel] = firsts[lane];
-        scratch[(part * 2u + 1u) * channels + channel] = seconds[lane];
+        scratch[part * 2u * channels + channel] = sum.first;
+        scratch[(part * 2u + 1u) * channels + channel] = sum.second;
 #else
-        scratch[part * channels + channel] = firsts[lane];
+        scratch[part * channels + channel] = sum.first;
 #end
     }
 }

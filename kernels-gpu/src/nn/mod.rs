@@ -1,5 +1,6 @@
 //! Networks: convolution, pooling, normalisation, images, and their gradients.
 
+mod argmax;
 mod batch_norm;
 mod channel_sums;
 mod conv2d;
@@ -14,5 +15,13 @@ use crate::shader::Program;
 
 /// All programs of the family.
 pub(crate) fn programs() -> Vec<Program> {
-    [conv2d::programs(), depthwise::programs(), batch_norm::programs(), pool::programs(), resize::programs()].concat()
+    [
+        conv2d::programs(),
+        depthwise::programs(),
+        batch_norm::programs(),
+        pool::programs(),
+        argmax::programs(),
+        resize::programs(),
+    ]
+    .concat()
 }

@@ -13,9 +13,17 @@ use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::team::Team;
 use crate::windows::{read, written};
 
-fn program(from: Scalar, to: Scalar, greatest: bool, by_rows: bool) -> Program {
+/// Of two that were found, the one beyond the other, or the first.
+const MERGE: &str = "if (beyond(b.best, a.best) || (!beyond(a.best, b.best) && b.place < a.place)) {
+        return b;
+    }
+    return a;";
+
+/// The shader for rows by a team, or for columns.
+fn program(from: Scalar, to: Scalar, greatest: bool, by_rows: Option<Team>) -> Program {
     let part = computed(from);
     // What every sought element is beyond, as TensorFlow starts: the infinities are not.
     let start = match (part, from, greatest) {
@@ -32,10 +40,12 @@ fn program(from: Scalar, to: Scalar, greatest: bool, by_rows: bool) -> Program {
         (_, _, false) => "0xffffffffu",
     };
     let comparison = if greatest { "a > b" } else { "a < b" };
-    let text = if by_rows { include_str!("arg_rows.wgsl") } else { include_str!("arg_columns.wgsl") };
+    let text = if by_rows.is_some() { include_str!("arg_rows.wgsl") } else { include_str!("arg_columns.wgsl") };
+    let found = |team: Team| team.functions("Found", &["best", "place"], &[("found_of", MERGE)]);
+    let found = by_rows.map_or_else(String::new, found);
     let body = format!(
         "fn beyond(a: A, b: A) -> bool {{\n    return {comparison};\n}}\n\
-         fn first() -> A {{\n    return {start};\n}}\n{text}"
+         fn first() -> A {{\n    return {start};\n}}\n{found}{text}"
     );
     let builder = Program::builder(if greatest { "ArgMax" } else { "ArgMin" })
         .alias("A", part)
@@ -44,7 +54,10 @@ fn program(from: Scalar, to: Scalar, greatest: bool, by_rows: bool) -> Program {
         .write("y", to)
         .param("size", "u32")
         .param("inner", "u32");
-    builder.build(if by_rows { Entry::Rows } else { Entry::Elements }, &body)
+    match by_rows {
+        Some(team) => team.declare(builder).build(Entry::Rows, &body),
+        None => builder.build(Entry::Elements, &body),
+    }
 }
 
 struct Arg {
@@ -70,7 +83,8 @@ impl Arg {
         if count > 0 {
             let by_rows = inner == 1 && size > FEW;
             let slot = if by_rows { &self.by_rows } else { &self.by_columns };
-            let shader = slot.get_or_init(|| Shader::new(program(self.from, self.to, self.greatest, by_rows)));
+            let team = by_rows.then(|| Team::on(gpu, self.from));
+            let shader = slot.get_or_init(|| Shader::new(program(self.from, self.to, self.greatest, team)));
             gpu.in_windows(count / inner, &[read(input), written(&output)], |outer, tensors| {
                 let count = outer.len() * inner;
                 let groups = if by_rows { Groups::Rows(count) } else { Groups::Elements(count) };
@@ -130,9 +144,8 @@ pub(super) fn programs() -> Vec<Program> {
     let mut programs = Vec::new();
     for from in [F32, I32, U32, Bool, F16, I64] {
         for to in [I32, I64] {
-            for (greatest, by_rows) in [(false, false), (false, true), (true, false), (true, true)] {
-                programs.push(program(from, to, greatest, by_rows));
-            }
+            let ways = Team::of(from).iter().map(|&team| Some(team)).chain([None]);
+            programs.extend(ways.flat_map(|way| [false, true].map(|greatest| program(from, to, greatest, way))));
         }
     }
     programs

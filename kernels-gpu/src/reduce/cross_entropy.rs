@@ -9,19 +9,22 @@ use kernlink::shape::Shape;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use super::softmax::FOUND;
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::for_text;
 use crate::family::{gpu_kernels, scalar_of};
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::team::Team;
 use crate::windows::{read, read_if, whole, written};
 
 /// What stands before the two shaders: the greatest logit of a row and the sum of the powers.
 const POWERS: &str = include_str!("powers.wgsl");
 
-fn dense_program(scalar: Scalar) -> Program {
-    let text = format!("{POWERS}{}", include_str!("dense_entropy.wgsl"));
-    Program::builder("SoftmaxCrossEntropyWithLogits")
+fn dense_program(scalar: Scalar, team: Team) -> Program {
+    let found = team.functions("f32", &[], &FOUND);
+    let text = format!("{found}{POWERS}{}", include_str!("dense_entropy.wgsl"));
+    let builder = Program::builder("SoftmaxCrossEntropyWithLogits")
         .alias("T", scalar)
         .read("x", scalar)
         .read("labels", scalar)
@@ -32,12 +35,13 @@ fn dense_program(scalar: Scalar) -> Program {
         .param("x_column", "u32")
         .param("label_row", "u32")
         .param("label_column", "u32")
-        .workgroup(128)
-        .build(Entry::Rows, &(for_text(&text) + &text))
+        .workgroup(128);
+    team.declare(builder).build(Entry::Rows, &(for_text(&text) + &text))
 }
 
-fn sparse_program(scalar: Scalar, labels: Scalar) -> Program {
-    let text = format!("{POWERS}{}{}", refusal::FUNCTION, include_str!("sparse_entropy.wgsl"));
+fn sparse_program(scalar: Scalar, labels: Scalar, team: Team) -> Program {
+    let found = team.functions("f32", &[], &FOUND);
+    let text = format!("{found}{POWERS}{}{}", refusal::FUNCTION, include_str!("sparse_entropy.wgsl"));
     let builder = Program::builder("SparseSoftmaxCrossEntropyWithLogits")
         .alias("T", scalar)
         .alias("L", labels)
@@ -45,12 +49,9 @@ fn sparse_program(scalar: Scalar, labels: Scalar) -> Program {
         .read("labels", labels)
         .write("loss", scalar)
         .write("gradient", scalar);
-    refusal::declare(builder)
-        .param("classes", "u32")
-        .param("x_row", "u32")
-        .param("x_column", "u32")
-        .workgroup(128)
-        .build(Entry::Rows, &(for_text(&text) + &text))
+    let builder =
+        refusal::declare(builder).param("classes", "u32").param("x_row", "u32").param("x_column", "u32").workgroup(128);
+    team.declare(builder).build(Entry::Rows, &(for_text(&text) + &text))
 }
 
 /// How far it is to the next row and the next column of a shape that broadcasts to a matrix.
@@ -60,11 +61,14 @@ fn steps(shape: &Shape) -> [u32; 2] {
     [if rows == 1 { 0 } else { columns as u32 }, u32::from(columns != 1)]
 }
 
-struct Dense(Shader);
+struct Dense {
+    scalar: Scalar,
+    shader: OnceLock<Shader>,
+}
 
 impl Dense {
     fn new(ctx: &RawConstruction<'_>) -> Result<Dense> {
-        Ok(Dense(Shader::new(dense_program(scalar_of(ctx.input_dtype_at(0)?)?))))
+        Ok(Dense { scalar: scalar_of(ctx.input_dtype_at(0)?)?, shader: OnceLock::new() })
     }
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -76,10 +80,10 @@ impl Dense {
         let [x_row, x_column] = steps(logits.shape());
         let [label_row, label_column] = steps(labels.shape());
         let params = [classes as u32, x_row, x_column, label_row, label_column];
+        let made = || Shader::new(dense_program(self.scalar, Team::on(gpu, Scalar::F32)));
+        let shader = self.shader.get_or_init(made);
         let parts = [read_if(x_row > 0, logits), read_if(label_row > 0, labels), written(&loss), written(&gradient)];
-        gpu.in_windows(rows, &parts, |rows, tensors| {
-            gpu.dispatch(&self.0, tensors, &params, Groups::Rows(rows.len()))
-        })?;
+        gpu.in_windows(rows, &parts, |rows, tensors| gpu.dispatch(shader, tensors, &params, Groups::Rows(rows.len())))?;
         ctx.set_output_at(0, loss)?;
         ctx.set_output_at(1, gradient)
     }
@@ -107,7 +111,8 @@ impl OpKernel<SparseOp> for Sparse {
         let loss = gpu.allocate_output(ctx, 0, [rows])?;
         let gradient = gpu.allocate_output(ctx, 1, logits.shape().clone())?;
         let (scalar, kind) = (scalar_of(logits.dtype())?, scalar_of(labels.dtype())?);
-        let shader = self.shader.get_or_init(|| Shader::new(sparse_program(scalar, kind)));
+        let made = || Shader::new(sparse_program(scalar, kind, Team::on(gpu, Scalar::F32)));
+        let shader = self.shader.get_or_init(made);
         let refusals = gpu.refusals()?;
         let params = [self.refusal.number(), classes as u32, classes as u32, 1];
         let parts = [read(logits), read(labels), written(&loss), written(&gradient), whole(refusals)];
@@ -141,9 +146,12 @@ type HalfOfLongs = Sparse;
 
 /// All programs of the family.
 pub(super) fn programs() -> Vec<Program> {
-    let floats = [Scalar::F32, Scalar::F16];
-    let dense = floats.map(dense_program);
-    let sparse =
-        floats.into_iter().flat_map(|scalar| [Scalar::I32, Scalar::I64].map(|kind| sparse_program(scalar, kind)));
-    dense.into_iter().chain(sparse).collect()
+    let mut programs = Vec::new();
+    for scalar in [Scalar::F32, Scalar::F16] {
+        for team in Team::ALL {
+            programs.push(dense_program(scalar, team));
+            programs.extend([Scalar::I32, Scalar::I64].map(|kind| sparse_program(scalar, kind, team)));
+        }
+    }
+    programs
 }

@@ -9,8 +9,7 @@ fn row(r: u32, lane: u32) {
         sum += label * (log - shifted);
         gradient[r * params.classes + i] = T(own_exp(shifted) * scale - label);
     }
-    lanes[lane] = sum;
-    let total = sum_of_lanes(lane);
+    let total = sum_of(sum, lane);
     if (lane == 0u) {
         loss[r] = T(total);
     }

@@ -17,6 +17,7 @@ use crate::device::{GpuDevice, Groups, lock};
 use crate::element_wise::{computed, for_text};
 use crate::places;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::team::Team;
 use crate::transfer::device_bytes;
 
 /// Elements up to which a thread folds alone.
@@ -63,7 +64,8 @@ pub(super) enum Stage {
 const ROWS: &str = include_str!("rows.wgsl");
 const COLUMNS: &str = include_str!("columns.wgsl");
 
-fn program(reducer: &Reducer, stage: Stage, way: Way) -> Program {
+/// A shader; `team` matters where a workgroup makes an output.
+fn program(reducer: &Reducer, stage: Stage, way: Way, team: Team) -> Program {
     let reducer = match stage {
         Stage::Whole => reducer.clone(),
         Stage::First => reducer.to_parts(),
@@ -98,6 +100,10 @@ fn program(reducer: &Reducer, stage: Stage, way: Way) -> Program {
     }
     body += &for_text(&functions);
     body += &functions;
+    if is_row {
+        builder = team.declare(builder);
+        body += &team.functions("A", &[], &[("all_of", "return merge(a, b);")]);
+    }
     let stored = to.wgsl();
     body += &match way {
         Way::Rows { .. } => ROWS.replace(
@@ -130,14 +136,19 @@ fn program(reducer: &Reducer, stage: Stage, way: Way) -> Program {
 /// All programs of a reduction.
 pub(crate) fn programs(reducer: &Reducer) -> Vec<Program> {
     let ways = Way::all().into_iter();
-    let mut programs: Vec<Program> =
-        ways.flat_map(|way| [Stage::Whole, Stage::First].map(|stage| program(reducer, stage, way))).collect();
+    let mut all: Vec<_> = ways.flat_map(|way| [Stage::Whole, Stage::First].map(|stage| (stage, way))).collect();
     let ranks = RANKS[0];
-    programs.extend(
+    all.extend(
         [Way::Rows { ranks }, Way::Columns { ranks }, Way::VectorColumns { ranks }, Way::VectorRows]
-            .map(|way| program(reducer, Stage::Last, way)),
+            .map(|way| (Stage::Last, way)),
     );
-    programs
+    let teams = |way| match way {
+        Way::Rows { .. } | Way::VectorRows => Team::of(reducer.part),
+        _ => &Team::ALL[..1],
+    };
+    all.iter()
+        .flat_map(|&(stage, way)| teams(way).iter().map(move |&team| program(reducer, stage, way, team)))
+        .collect()
 }
 
 /// The kernel of a [`Reducer`].
@@ -238,7 +249,7 @@ impl Fold {
         let groups = if by_rows { Groups::Rows(threads) } else { Groups::Elements(threads) };
         let shader = {
             let mut shaders = lock(&self.shaders);
-            let made = || Arc::new(Shader::new(program(&self.reducer, stage, way)));
+            let made = || Arc::new(Shader::new(program(&self.reducer, stage, way, Team::on(gpu, self.reducer.part))));
             shaders.entry((stage, way)).or_insert_with(made).clone()
         };
         gpu.dispatch(&shader, &[input, output], &words, groups)

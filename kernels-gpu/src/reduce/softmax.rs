@@ -11,26 +11,33 @@ use crate::device::{GpuDevice, Groups};
 use crate::element_wise::for_text;
 use crate::family::{gpu_kernels, scalar, scalar_of};
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::team::Team;
 use crate::windows::{read, written};
 
 /// Classes up to which a thread does a row.
 pub(super) const FEW: usize = 32;
 
-fn program(scalar: Scalar, log: bool, few: bool) -> Program {
+/// What a workgroup finds of a row's numbers: the greatest, NaN aside, and the sum.
+pub(super) const FOUND: [(&str, &str); 2] = [("greatest", "return select(a, b, b > a);"), ("sum_of", "return a + b;")];
+
+/// The shader for short rows, or for others by a team.
+fn program(scalar: Scalar, log: bool, team: Option<Team>) -> Program {
+    let few = team.is_none();
     let text = if few { include_str!("softmax_few.wgsl") } else { include_str!("softmax.wgsl") };
     // The logarithm subtracts that of the sum, the other divides by the sum.
     let (scale, result) =
         if log { ("own_log(total)", "shifted - scale") } else { ("1.0 / total", "own_exp(shifted) * scale") };
     let text = text.replace("SCALE", scale).replace("RESULT", result);
-    let body = for_text(&text) + &text;
+    let found = team.map_or_else(String::new, |team| team.functions("f32", &[], &FOUND));
+    let body = for_text(&text) + &found + &text;
     let builder = Program::builder(if log { "LogSoftmax" } else { "Softmax" })
         .alias("T", scalar)
         .read("x", scalar)
         .write("y", scalar)
         .param("classes", "u32");
-    match few {
-        true => builder.build(Entry::Elements, &body),
-        false => builder.workgroup(128).build(Entry::Rows, &body),
+    match team {
+        None => builder.build(Entry::Elements, &body),
+        Some(team) => team.declare(builder.workgroup(128)).build(Entry::Rows, &body),
     }
 }
 
@@ -57,7 +64,8 @@ impl Softmax {
             let rows = output.num_elements() / classes;
             let few = classes <= FEW;
             let slot = if few { &self.few } else { &self.many };
-            let shader = slot.get_or_init(|| Shader::new(program(self.scalar, self.log, few)));
+            let team = (!few).then(|| Team::on(gpu, Scalar::F32));
+            let shader = slot.get_or_init(|| Shader::new(program(self.scalar, self.log, team)));
             gpu.in_windows(rows, &[read(logits), written(&output)], |rows, tensors| {
                 let groups = if few { Groups::Elements(rows.len()) } else { Groups::Rows(rows.len()) };
                 gpu.dispatch(shader, tensors, &[classes as u32], groups)
@@ -74,8 +82,8 @@ gpu_kernels! { LogSoftmax { [f32] [f16; "f16"] } as Softmax: |ctx| Softmax::new(
 pub(super) fn programs() -> Vec<Program> {
     let mut programs = Vec::new();
     for scalar in [scalar!(f32), scalar!(f16)] {
-        for (log, few) in [(false, false), (false, true), (true, false), (true, true)] {
-            programs.push(program(scalar, log, few));
+        for team in [None, Some(Team::Halves), Some(Team::Subgroups)] {
+            programs.extend([false, true].map(|log| program(scalar, log, team)));
         }
     }
     programs

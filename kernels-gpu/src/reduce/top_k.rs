@@ -13,6 +13,7 @@ use crate::device::{GpuDevice, Groups};
 use crate::element_wise::{computed, for_text};
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::team::Team;
 use crate::windows::{read, written};
 
 /// The elements that a workgroup sorts in its memory.
@@ -20,12 +21,23 @@ const SORTED: usize = 1024;
 /// Up to this many of a long row are sought one after the other.
 const FEW: usize = 8;
 
-fn program(scalar: Scalar, places: Scalar, sorts: bool) -> Program {
+/// Of two that were found, the first in order.
+const MERGE: &str = "if (before(b.key, b.place, a.key, a.place)) {
+        return b;
+    }
+    return a;";
+
+/// The shader that sorts, or that seeks by a team.
+fn program(scalar: Scalar, places: Scalar, seeks: Option<Team>) -> Program {
     let part = computed(scalar);
     let is_nan = if part == Scalar::F32 { "return is_nan(a);" } else { "return false;" };
     let order = format!("fn is_last(a: A) -> bool {{\n    {is_nan}\n}}\n");
-    let text = if sorts { include_str!("top_k_sort.wgsl") } else { include_str!("top_k_seek.wgsl") };
-    Program::builder("TopKV2")
+    let found = |team: Team| team.functions("Found", &["key", "place"], &[("found_of", MERGE)]);
+    let text = match seeks {
+        Some(team) => found(team) + include_str!("top_k_seek.wgsl"),
+        None => include_str!("top_k_sort.wgsl").to_owned(),
+    };
+    let builder = Program::builder("TopKV2")
         .alias("A", part)
         .alias("T", scalar)
         .alias("I", places)
@@ -35,8 +47,9 @@ fn program(scalar: Scalar, places: Scalar, sorts: bool) -> Program {
         .param("columns", "u32")
         .param("k", "u32")
         .constant("SORTED", SORTED as u32)
-        .workgroup(256)
-        .build(Entry::Rows, &(for_text(&order) + &order + include_str!("top_k_order.wgsl") + text))
+        .workgroup(256);
+    let builder = seeks.map_or(builder.clone(), |team| team.declare(builder));
+    builder.build(Entry::Rows, &(for_text(&order) + &order + include_str!("top_k_order.wgsl") + &text))
 }
 
 #[derive(Default)]
@@ -57,7 +70,8 @@ impl TopK {
             let sorts = columns <= SORTED || (FEW < k && k <= SORTED / 2);
             let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
             let slot = if sorts { &self.sorts } else { &self.seeks };
-            let shader = slot.get_or_init(|| Shader::new(program(scalar, places, sorts)));
+            let team = (!sorts).then(|| Team::on(gpu, scalar));
+            let shader = slot.get_or_init(|| Shader::new(program(scalar, places, team)));
             let parts = [read(input), written(&values), written(&indices)];
             gpu.in_windows(values.num_elements() / k, &parts, |rows, tensors| {
                 gpu.dispatch(shader, tensors, &[columns as u32, k as u32], Groups::Rows(rows.len()))
@@ -109,5 +123,6 @@ register! {
 pub(super) fn programs() -> Vec<Program> {
     use Scalar::{F16, F32, I32, I64, U32};
     let all = [F32, I32, U32, F16, I64].into_iter().flat_map(|scalar| [I32, I64].map(|places| (scalar, places)));
-    all.flat_map(|(scalar, places)| [false, true].map(|sorts| program(scalar, places, sorts))).collect()
+    let ways = |scalar| Team::of(scalar).iter().map(|&team| Some(team)).chain([None]);
+    all.flat_map(|(scalar, places)| ways(scalar).map(move |way| program(scalar, places, way))).collect()
 }

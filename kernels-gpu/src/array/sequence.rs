@@ -1,0 +1,70 @@
+//! ReverseSequence: the first elements of each sequence in the opposite order.
+
+use kernlink::ensure;
+use kernlink::error::{Code, Result};
+use kernlink::kernel::{RawConstruction, RawContext};
+
+use super::mover::Mover;
+use super::unit::{Unit, word};
+use super::variant::Variant;
+use crate::device::Groups;
+use crate::indices::Indices;
+use crate::refusal::{self, Refusal};
+use crate::shader::{Entry, Program};
+
+/// The program for units and lengths of a kind; lengths are read as indices are.
+pub(super) fn program(unit: Unit, length: Indices) -> Program {
+    let mut program = unit.declare(Program::builder(format!("reversed sequences of {unit:?} by {length:?} lengths")));
+    program = unit.write(length.read(unit.read(program, "x")), "y");
+    for name in ["seq_step", "seq_size", "batch_step", "batch_size"] {
+        program = program.param(name, "u32");
+    }
+    refusal::declare(program).declare(refusal::FUNCTION).build(Entry::Elements, include_str!("sequence.wgsl"))
+}
+
+/// What the kernel keeps of its node.
+pub(super) struct Dims {
+    seq: i64,
+    batch: i64,
+    refusal: Refusal,
+}
+
+pub(super) fn dims(ctx: &RawConstruction<'_>) -> Result<Dims> {
+    let (seq, batch) = (ctx.attrs.required("seq_dim")?, ctx.attrs.required("batch_dim")?);
+    for (name, dim) in [("seq_dim", seq), ("batch_dim", batch)] {
+        ensure!(dim >= 0, InvalidArgument, "Invalid {name} {dim}");
+    }
+    let message = "a length in seq_lengths is negative or above the size of the dimension seq_dim";
+    Ok(Dims { seq, batch, refusal: Refusal::new(ctx, Code::InvalidArgument, message) })
+}
+
+pub(super) fn reverse_sequence(dims: &Dims, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+    let (input, lengths) = (ctx.input_at(0)?, ctx.input_at(1)?);
+    let (shape, rank) = (input.shape(), input.rank());
+    ensure!(lengths.rank() == 1, InvalidArgument, "seq_lengths must be 1-dim, not {}", lengths.rank());
+    ensure!(dims.batch != dims.seq, InvalidArgument, "batch_dim == seq_dim == {}", dims.seq);
+    for (name, dim) in [("seq_dim", dims.seq), ("batch_dim", dims.batch)] {
+        ensure!(dim < rank as i64, InvalidArgument, "{name} must be < input rank ({dim} vs. {rank})");
+    }
+    ensure!(rank <= 5, InvalidArgument, "ReverseSequenceOp : Unhandled input dimensions: {rank}");
+    let (seq, batch) = (dims.seq as usize, dims.batch as usize);
+    ensure!(
+        lengths.num_elements() == shape[batch],
+        InvalidArgument,
+        "Length of seq_lengths != input.dims({batch}), ({} vs. {})",
+        lengths.num_elements(),
+        shape[batch]
+    );
+    let output = on.output(ctx, 0, shape)?;
+    if output.num_elements() > 0 {
+        let strides = shape.strides();
+        // Whole rows behind both dimensions move together.
+        let row = strides[seq.max(batch)];
+        let (unit, times) = Unit::of(output.dtype())?.widest(|times| row.is_multiple_of(times));
+        let variant = Variant::Sequence(unit, Indices::of(lengths.dtype())?);
+        let params = [strides[seq] / times, shape[seq], strides[batch] / times, shape[batch]].map(word);
+        let groups = Groups::Elements(output.num_elements() / times);
+        on.run_refusing(dims.refusal, variant, &[input, lengths, &output], &params, groups)?;
+    }
+    ctx.set_output_at(0, output)
+}

@@ -1,0 +1,173 @@
+//! MaxPoolWithArgmax and MaxPoolGradWithArgmax: where the greatest elements are, and what flows back to them.
+
+use kernlink::dtype::DataType;
+use kernlink::ensure;
+use kernlink::error::{Code, Result};
+use kernlink::kernel::geometry::pooling::{Pooling, ensure_shape};
+use kernlink::kernel::{GPU, RawConstruction, RawContext};
+use kernlink_ops as ops;
+
+use super::element::Key;
+use super::pooling::{PARAMS, params};
+use crate::array::{Merge, Merging};
+use crate::device::{GpuDevice, Groups};
+use crate::family::{gpu_kernels, scalar_of};
+use crate::indices::Indices;
+use crate::matmul::gemm::word;
+use crate::refusal::{self, Refusal};
+use crate::shader::{Entry, Program, ProgramBuilder, Scalar};
+use crate::variants::Variants;
+
+/// What tells the shaders of a text from each other: elements and indices.
+type Kind = (Scalar, Indices);
+
+/// The parameters of a pooling, and whether indices count from the first image.
+fn declare(builder: ProgramBuilder) -> ProgramBuilder {
+    PARAMS.into_iter().chain(["across"]).fold(builder, |builder, name| builder.param(name, "u32"))
+}
+
+fn builder(label: &str, scalar: Scalar) -> ProgramBuilder {
+    Key { scalar, vectors: false }.builder(label)
+}
+
+const WINDOWS: &str = include_str!("window.wgsl");
+
+fn max_program(&(scalar, index): &Kind) -> Program {
+    let builder = builder("max pooling with places", scalar).read("input", scalar).write("output", scalar);
+    // Where nothing is seen the index is -1.
+    let (builder, put) = match index {
+        Indices::Narrow => (builder.write("argmax", Scalar::U32), "argmax[i] = place;"),
+        Indices::Wide => (
+            builder.write_vectors("argmax", Scalar::U32, 2),
+            "argmax[i] = vec2<u32>(place, select(0u, NOWHERE, place == NOWHERE));",
+        ),
+    };
+    let put = format!("fn put(i: u32, place: u32) {{\n    {put}\n}}\n");
+    declare(builder).build(Entry::Elements, &[WINDOWS, &put, include_str!("max_pool_argmax.wgsl")].concat())
+}
+
+/// What flows back from windows that see the places to which their gradients go.
+fn near_program(&(scalar, index): &Kind) -> Program {
+    let builder = builder("gradient of max pooling to places in sight", scalar).read("gradient", scalar);
+    let builder = index.read(builder).write("output", scalar);
+    let body = [WINDOWS, include_str!("argmax_near.wgsl")].concat();
+    declare(builder).build(Entry::Elements, &body)
+}
+
+/// What goes to places that the windows do not see: an input of its own may name any of the image.
+fn far_program(&(scalar, index): &Kind) -> Program {
+    let merging = Merging::new(Merge::Add, scalar);
+    let builder = builder("gradient of max pooling to places out of sight", scalar);
+    let builder = merging.write(index.read(merging.read(builder, "updates")), "y");
+    let far = include_str!("argmax_far.wgsl").replace("UPDATE", &merging.update);
+    let body = [WINDOWS, &merging.helpers, refusal::FUNCTION, &far].concat();
+    refusal::declare(declare(builder)).build(Entry::Elements, &body)
+}
+
+struct WithArgmax {
+    pooling: Pooling,
+    across: bool,
+    scalar: Scalar,
+    shaders: Variants<Kind>,
+}
+
+impl WithArgmax {
+    fn new(ctx: &RawConstruction<'_>) -> Result<WithArgmax> {
+        Ok(WithArgmax {
+            pooling: Pooling::new(ctx.attrs, GPU)?,
+            across: ctx.attrs.required("include_batch_in_index")?,
+            scalar: scalar_of(ctx.input_dtype_at(0)?)?,
+            shaders: Variants::new(max_program),
+        })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let input = ctx.input_at(0)?;
+        ensure!(
+            self.pooling.windows[3] == 1,
+            Unimplemented,
+            "pooling over the depth does not say where: ksize {:?}",
+            self.pooling.windows
+        );
+        let geometry = self.pooling.geometry(input.shape())?;
+        let total = input.num_elements();
+        ensure!(total > 0, InvalidArgument, "the input must not be empty, but is {}", input.shape());
+        let index_type = ctx.output_dtype_at(1)?;
+        let indexed = if self.across { total } else { total / geometry.batch };
+        ensure!(
+            index_type != DataType::Int32 || indexed <= i32::MAX as usize,
+            InvalidArgument,
+            "an index into {} does not fit {index_type}",
+            input.shape()
+        );
+        word(total)?;
+        let (output, argmax) =
+            (gpu.allocate_output(ctx, 0, geometry.output())?, gpu.allocate_output(ctx, 1, geometry.output())?);
+        let mut params = params(&geometry)?;
+        params.push(u32::from(self.across));
+        let shader = self.shaders.get((self.scalar, Indices::of(index_type)?));
+        gpu.dispatch(&shader, &[input, &output, &argmax], &params, Groups::Elements(output.num_elements()))?;
+        ctx.set_output_at(0, output)?;
+        ctx.set_output_at(1, argmax)
+    }
+}
+
+gpu_kernels! {
+    MaxPoolWithArgmax T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host [] as WithArgmax: |ctx| WithArgmax::new(ctx)
+}
+
+struct GradWithArgmax {
+    pooling: Pooling,
+    across: bool,
+    scalar: Scalar,
+    refusal: Refusal,
+    near: Variants<Kind>,
+    far: Variants<Kind>,
+}
+
+impl GradWithArgmax {
+    fn new(ctx: &RawConstruction<'_>) -> Result<GradWithArgmax> {
+        Ok(GradWithArgmax {
+            pooling: Pooling::new(ctx.attrs, GPU)?,
+            across: ctx.attrs.required("include_batch_in_index")?,
+            scalar: scalar_of(ctx.output_dtype_at(0)?)?,
+            refusal: Refusal::new(ctx, Code::InvalidArgument, "an index in argmax lies outside of the image"),
+            near: Variants::new(near_program),
+            far: Variants::new(far_program),
+        })
+    }
+
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let (input, grad, argmax) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let geometry = self.pooling.geometry(input.shape())?;
+        ensure!(self.pooling.windows[3] == 1, Unimplemented, "pooling over the depth has no gradient");
+        let pooled = geometry.output();
+        ensure_shape("grad", grad.shape(), &pooled)?;
+        ensure_shape("argmax", argmax.shape(), &pooled)?;
+        let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
+        if output.num_elements() > 0 {
+            let kind = (self.scalar, Indices::of(argmax.dtype())?);
+            let mut params = params(&geometry)?;
+            params.push(u32::from(self.across));
+            let near = self.near.get(kind);
+            gpu.dispatch(&near, &[grad, argmax, &output], &params, Groups::Elements(output.num_elements()))?;
+            params.push(self.refusal.number());
+            let tensors = [grad, argmax, &output, gpu.refusals()?];
+            gpu.dispatch(&self.far.get(kind), &tensors, &params, Groups::Elements(grad.num_elements()))?;
+        }
+        ctx.set_output_at(0, output)
+    }
+}
+
+gpu_kernels! {
+    MaxPoolGradWithArgmax T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host [] as GradWithArgmax:
+    |ctx| GradWithArgmax::new(ctx)
+}
+
+pub(super) fn programs() -> Vec<Program> {
+    let scalars = [Scalar::F32, Scalar::I32, Scalar::U32, Scalar::F16, Scalar::I64];
+    let kinds = scalars.into_iter().flat_map(|scalar| Indices::ALL.map(|index| (scalar, index)));
+    kinds.flat_map(|kind| [max_program(&kind), near_program(&kind), far_program(&kind)]).collect()
+}

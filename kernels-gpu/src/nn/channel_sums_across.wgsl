@@ -1,0 +1,18 @@
+var<workgroup> lanes: array<Terms, WORKGROUP>;
+
+fn sum_of_two(a: Terms, b: Terms) -> Terms {
+    MERGE
+}
+
+// The sum of what the threads of one channel have, for the first thread of each.
+fn sum(own: Terms, lane: u32) -> Terms {
+    lanes[lane] = own;
+    workgroupBarrier();
+    for (var step = SLICES / 2u; step > 0u; step >>= 1u) {
+        if (lane / ACROSS < step) {
+            lanes[lane] = sum_of_two(lanes[lane], lanes[lane + step * ACROSS]);
+        }
+        workgroupBarrier();
+    }
+    return lanes[lane];
+}
