@@ -435,8 +435,7 @@ mod tests {
 
     #[test]
     fn a_lost_device_is_the_error_of_all_that_comes_after() {
-        let wanted = std::env::var(VARIABLE).unwrap_or_else(|_| "llvmpipe".to_owned());
-        let gpu = GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian mesa-vulkan-drivers");
+        let gpu = crate::testing::device();
         let tensor = gpu.to_device(&Tensor::scalar(1f32)).unwrap();
         gpu.gpu.device.destroy();
         for _ in 0..2 {

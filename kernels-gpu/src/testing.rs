@@ -1,8 +1,8 @@
-//! A device for tests.
+//! A device for tests: those beside the crate have this file, too.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::device::GpuDevice;
+use crate::GpuDevice;
 
 /// Drivers start and stop one at a time: software ones are not safe to do so at once.
 static DRIVER: Mutex<()> = Mutex::new(());

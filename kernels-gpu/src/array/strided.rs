@@ -254,7 +254,8 @@ mod tests {
 
     #[test]
     fn transpositions_of_long_sides_go_by_tiles() {
-        let steps = |copy: StridedCopy| copy.checked_steps(1 << 20, 1 << 20).unwrap();
+        let tensor = Tensor::zeros(DataType::Uint8, [1 << 20]).unwrap();
+        let steps = |copy: StridedCopy| copy.checked(&tensor, &tensor).unwrap().unwrap();
         let swapped = steps(StridedCopy::new(0, 0).step(4, 960, 960).step(30, 1, 32).step(32, 30, 1));
         assert!(Turn::of(&swapped, Unit::Word).is_some());
         let narrow = steps(StridedCopy::new(0, 0).step(3, 1, 32).step(32, 3, 1));

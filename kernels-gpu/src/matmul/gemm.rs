@@ -8,10 +8,11 @@ use smallvec::{SmallVec, smallvec};
 use super::config::{Choice, Extents, Machine, TABLE, candidates, choose, lines};
 use super::sum_parts;
 use super::text::{self, Key, Side, Source, sum_of};
-use super::tune::{Kind, elapsed};
+use super::tune::Kind;
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::shader::{Program, Scalar};
+use crate::timing::elapsed;
 use crate::variants::Variants;
 
 /// A product of two factors of certain kinds.
