@@ -1,8 +1,10 @@
-//! A device for tests.
+//! A device for tests: those beside the crate have this file, too.
+
+#![allow(dead_code, reason = "no test needs all of it")]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::device::GpuDevice;
+use crate::GpuDevice;
 
 /// Drivers start and stop one at a time: software ones are not safe to do so at once.
 static DRIVER: Mutex<()> = Mutex::new(());
@@ -28,9 +30,14 @@ pub(crate) fn limited(bytes: usize) -> Opened {
 
 /// A device on the adapter that `KERNLINK_GPU` names, or else on a software one.
 pub(crate) fn device() -> Opened {
+    without(&[])
+}
+
+/// The same as if it lacked some capabilities.
+pub(crate) fn without(capabilities: &[&str]) -> Opened {
     let guard = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
-    let device =
-        GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
+    let device = GpuDevice::open_without(0, Some(&wanted), capabilities)
+        .expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
     Opened { device, _guard: guard }
 }

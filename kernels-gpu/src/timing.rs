@@ -1,9 +1,12 @@
-//! How long the device takes for each dispatch of a traced step, by timestamps at both ends of a pass of its own.
+//! How long the device takes: for each dispatch of a traced step, by timestamps at both ends of a pass of its own, and for
+//! whatever else is measured.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use kernlink::error::{Error, Result};
 use kernlink::step::{Step, TracedNode};
 
 use crate::device::{Gpu, lock};
@@ -66,7 +69,7 @@ impl Timing {
         // What went wrong is told where results are missed.
         let _ = gpu.settle();
         for Resolved { stamps, nodes } in std::mem::take(&mut *lock(&self.resolved)) {
-            let Some(ticks) = read(gpu, &stamps) else { continue };
+            let Ok(ticks) = read(gpu, &stamps) else { continue };
             for (node, ticks) in nodes.into_iter().zip(ticks) {
                 lock(&self.known).entry(node.step).or_default().push((node, ticks));
             }
@@ -111,32 +114,57 @@ fn resolve(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, set: &wgpu::QuerySet, 
 }
 
 /// The timestamps of each pass, when all work is done.
-fn read(gpu: &Gpu, stamps: &wgpu::Buffer) -> Option<Vec<[u64; 2]>> {
+fn read(gpu: &Gpu, stamps: &wgpu::Buffer) -> Result<Vec<[u64; 2]>> {
+    let cannot = |error: &dyn fmt::Display| Error::internal(format!("cannot read the GPU's timestamps: {error}"));
     stamps.map_async(wgpu::MapMode::Read, .., drop);
-    gpu.faults.settle(&gpu.device).ok()?;
-    let view = stamps.get_mapped_range(..).ok()?;
+    gpu.faults.settle(&gpu.device)?;
+    let view = stamps.get_mapped_range(..).map_err(|error| cannot(&error))?;
     let stamp = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
-    Some(view.chunks_exact(16).map(|pair| [stamp(&pair[..8]), stamp(&pair[8..])]).collect())
+    Ok(view.chunks_exact(16).map(|pair| [stamp(&pair[..8]), stamp(&pair[8..])]).collect())
+}
+
+/// Records a pass that does nothing but have timestamps.
+fn mark(gpu: &Gpu, set: &wgpu::QuerySet, pass: u32) -> wgpu::CommandEncoder {
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let timestamp_writes = Some(writes(set, pass));
+    drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
+    encoder
 }
 
 /// A timestamp of the device with the time of the host: of several, the one that is known best.
 fn calibrate(gpu: &Gpu) -> Option<(u64, Instant)> {
-    let once =
-        || {
-            let set = query_set(gpu, 1);
-            let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: None,
-                timestamp_writes: Some(writes(&set, 0)),
-            }));
-            let stamps = resolve(gpu, &mut encoder, &set, 1);
-            let commands = encoder.finish();
-            let before = Instant::now();
-            gpu.queue.submit([commands]);
-            gpu.faults.settle(&gpu.device).ok()?;
-            let took = before.elapsed();
-            Some((took, read(gpu, &stamps)?.first()?[1], before + took / 2))
-        };
+    let once = || {
+        let set = query_set(gpu, 1);
+        let mut encoder = mark(gpu, &set, 0);
+        let stamps = resolve(gpu, &mut encoder, &set, 1);
+        let commands = encoder.finish();
+        let before = Instant::now();
+        gpu.queue.submit([commands]);
+        gpu.faults.settle(&gpu.device).ok()?;
+        let took = before.elapsed();
+        Some((took, read(gpu, &stamps).ok()?.first()?[1], before + took / 2))
+    };
     let best = (0..CALIBRATIONS).filter_map(|_| once()).min_by_key(|(took, ..)| *took);
     best.map(|(_, tick, at)| (tick, at))
+}
+
+/// The nanoseconds that the device takes for what `work` records, by timestamps before and after it.
+///
+/// # Errors
+/// Those of `work`, and INTERNAL if the device cannot say.
+pub(crate) fn elapsed(gpu: &Gpu, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let set = query_set(gpu, 2);
+    gpu.settle()?;
+    gpu.queue.submit([mark(gpu, &set, 0).finish()]);
+    work()?;
+    lock(&gpu.recorder).submit_last(gpu)?;
+    let mut encoder = mark(gpu, &set, 1);
+    let stamps = resolve(gpu, &mut encoder, &set, 2);
+    gpu.queue.submit([encoder.finish()]);
+    gpu.settle()?;
+    let ticks = match read(gpu, &stamps)?[..] {
+        [[_, first], [_, last]] => last.saturating_sub(first),
+        _ => 0,
+    };
+    Ok(ticks as f64 * f64::from(gpu.queue.get_timestamp_period()))
 }

@@ -1,6 +1,7 @@
 //! The device by itself.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+#[path = "../src/testing.rs"]
+mod testing;
 
 use kernlink_framework as kernlink;
 
@@ -9,31 +10,7 @@ use kernlink::dtype::DataType;
 use kernlink::step::block_on;
 use kernlink::tensor::Tensor;
 use kernlink_kernels_gpu::{Entry, GpuDevice, Groups, Program, Scalar, Shader};
-
-/// Drivers start and stop one at a time: software ones are not safe to do so at once.
-static DRIVER: Mutex<()> = Mutex::new(());
-
-/// A device on the adapter that `KERNLINK_GPU` names, or else on a software one.
-fn device() -> Opened {
-    let guard = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
-    let wanted = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
-    let device =
-        GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
-    Opened { device, _guard: guard }
-}
-
-/// A device that is closed before another is opened.
-struct Opened {
-    device: GpuDevice,
-    _guard: MutexGuard<'static, ()>,
-}
-
-impl std::ops::Deref for Opened {
-    type Target = GpuDevice;
-    fn deref(&self) -> &GpuDevice {
-        &self.device
-    }
-}
+use testing::device;
 
 #[test]
 fn tensors_go_there_and_come_back() {

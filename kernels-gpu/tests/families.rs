@@ -1,7 +1,10 @@
 //! Kernels on tensors large enough for the shaders that small ones do not reach: parts of reductions, vectors along
 //! broadcast dimensions, rows that a workgroup walks in steps. The golden cases have the small ones.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[path = "../src/testing.rs"]
+mod testing;
+
+use std::sync::Arc;
 
 use kernlink_framework as kernlink;
 
@@ -14,36 +17,33 @@ use kernlink::runtime::run_op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_kernels_gpu::GpuDevice;
-
-/// Drivers start and stop one at a time: software ones are not safe to do so at once.
-static DRIVER: Mutex<()> = Mutex::new(());
+use testing::{Opened, device, without};
 
 struct Gpu {
-    device: GpuDevice,
+    device: Opened,
     registry: Arc<Registry>,
-    _guard: MutexGuard<'static, ()>,
 }
 
 impl Gpu {
     /// The adapter that `KERNLINK_GPU` names, or else a software one.
     fn open() -> Gpu {
-        Gpu::open_without(&[])
+        Gpu::on(device())
     }
 
     /// The same as if it lacked some capabilities.
     fn open_without(capabilities: &[&str]) -> Gpu {
-        let guard = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
-        let device = GpuDevice::open_without(0, Some(&wanted), capabilities)
-            .expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
+        Gpu::on(without(capabilities))
+    }
+
+    fn on(device: Opened) -> Gpu {
         let providers = [&kernlink_ops::KERNLINK_PROVIDER, &kernlink_kernels_gpu::KERNLINK_PROVIDER];
         let registry = Arc::new(Registry::linked(&providers).expect("all registrations"));
-        Gpu { device, registry, _guard: guard }
+        Gpu { device, registry }
     }
 
     fn run(&self, op: &str, attrs: &[(&str, AttrValue)], inputs: Vec<Tensor>) -> Result<Vec<Tensor>> {
         let attrs: AttrMap = attrs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        run_op(&self.registry, &self.device, op, attrs, inputs)
+        run_op(&self.registry, &*self.device, op, attrs, inputs)
     }
 
     fn one<T: Element + Copy>(&self, op: &str, attrs: &[(&str, AttrValue)], inputs: Vec<Tensor>) -> Vec<T> {

@@ -1,5 +1,8 @@
 //! Kernels of which only the shader is written: what they compute, and what is said of wrong ones.
 
+#[path = "../src/testing.rs"]
+mod testing;
+
 use std::sync::Arc;
 
 use kernlink_framework as kernlink;
@@ -20,6 +23,7 @@ use kernlink_kernels_gpu::GpuDevice;
 use kernlink_kernels_gpu::wgsl::{Checked, Dispatch, Launch, Param, ParamType, ParamValue, Source};
 use kernlink_macros::{register_kernel, register_op};
 use kernlink_ops as ops;
+use testing::{Opened, device};
 
 kernlink::provider!(ops = 4, kernels = 3 + 1 + 1 + 1 + 1 + 1);
 
@@ -150,7 +154,7 @@ fn groups(launch: &Launch<'_, Histogram>) -> Result<[u32; 3]> {
 
 struct Setting {
     registry: Arc<Registry>,
-    gpu: GpuDevice,
+    gpu: Opened,
 }
 
 impl Setting {
@@ -190,7 +194,7 @@ impl Setting {
             false => self.gpu.to_device(input).map(Some),
         });
         let (mut there, mut outputs) = (there.collect::<Result<Vec<_>>>()?, [None]);
-        let run = RunInfo { device: Some(&self.gpu), ..RunInfo::default() };
+        let run = RunInfo { device: Some(&*self.gpu), ..RunInfo::default() };
         let signature = (O::DEF, &*node.signature);
         made.compute(&mut RawContext::in_run(&node.name, signature, &mut there, &mut outputs, None, run))?;
         let output = outputs[0].take().expect("the kernel has set its output");
@@ -202,10 +206,7 @@ impl Setting {
 // One test, because software drivers do not stand several devices at a time.
 #[test]
 fn shaders_are_bound_to_their_ops() -> Result<()> {
-    let wanted = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
-    let gpu =
-        GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
-    let setting = Setting { registry: Arc::new(Registry::linked(&[&KERNLINK_PROVIDER])?), gpu };
+    let setting = Setting { registry: Arc::new(Registry::linked(&[&KERNLINK_PROVIDER])?), gpu: device() };
 
     // Elements, four a thread, for each dtype.
     for count in [0, 1, 4, 7, 1001] {

@@ -1,6 +1,9 @@
 //! Tensors that are larger than what the device binds at once: every op gives what it gives where they are not.
 
-use std::sync::{Arc, Mutex, PoisonError};
+#[path = "../src/testing.rs"]
+mod testing;
+
+use std::sync::Arc;
 
 use kernlink_framework as kernlink;
 
@@ -18,16 +21,9 @@ use kernlink_kernels_gpu::{Entry, GpuDevice, Groups, Program, Scalar, Shader};
 /// What the limited device binds at once: most tensors here have some of it.
 const LIMIT: usize = 64 << 10;
 
-/// Drivers start and stop one at a time: software ones are not safe to do so at once.
-static DRIVER: Mutex<()> = Mutex::new(());
-
 /// Runs `work` on the adapter that `KERNLINK_GPU` names, or else a software one, which binds at most so much.
 fn on_device<T>(limit: usize, work: impl FnOnce(&GpuDevice) -> T) -> T {
-    let _guard = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
-    let wanted = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
-    let gpu =
-        GpuDevice::open_named(0, Some(&wanted)).expect("a Vulkan driver: on Debian the package mesa-vulkan-drivers");
-    work(&gpu.with_binding_limit(limit))
+    work(&testing::limited(limit))
 }
 
 fn dispatches(gpu: &GpuDevice) -> u64 {

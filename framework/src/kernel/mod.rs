@@ -10,6 +10,7 @@ mod dynamic;
 pub mod geometry;
 mod host_slots;
 mod memory;
+pub mod place;
 mod runner;
 mod surroundings;
 pub mod window;

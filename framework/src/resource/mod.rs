@@ -2,7 +2,6 @@
 
 mod container;
 mod manager;
-pub mod place;
 mod variable;
 
 pub use container::ContainerInfo;

@@ -6,8 +6,8 @@
 
 use kernlink::error::{Code, Result};
 use kernlink::kernel::geometry::indices::{scattered_nd, scattered_rows};
+use kernlink::kernel::place::{forward, update as update_variables};
 use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink::resource::place::{forward, update as update_variables};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 

@@ -6,9 +6,9 @@
 use std::sync::OnceLock;
 
 use kernlink::dtype::DataType;
-use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
+use kernlink::kernel::geometry::element_wise::ensure_alike;
 use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 
@@ -308,11 +308,7 @@ impl ElementWise {
         let limit = if N == 2 { BINARY_LIMIT } else { LIMIT };
         if self.function.shapes != Shapes::Broadcast {
             let (x, y) = (shapes[0], shapes[1]);
-            ensure!(
-                self.function.shapes == Shapes::Alike && x.num_elements() == y.num_elements(),
-                InvalidArgument,
-                "the two inputs must have the same shape, not {x} and {y}"
-            );
+            ensure_alike(x, y, self.function.shapes == Shapes::Alike)?;
             let output = gpu.allocate(dtype, x.clone())?;
             self.flat(gpu, operands, &output, all, params)?;
             return Ok(output);

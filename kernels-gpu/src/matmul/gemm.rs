@@ -8,11 +8,12 @@ use smallvec::{SmallVec, smallvec};
 use super::config::{Choice, Extents, Machine, TABLE, candidates, choose, lines};
 use super::sum_parts;
 use super::text::{self, Key, Side, Source, sum_of};
-use super::tune::{Kind, elapsed};
+use super::tune::Kind;
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::reduce::{self, Fold, Run};
 use crate::shader::{Program, Scalar};
+use crate::timing::elapsed;
 use crate::transfer::device_bytes;
 use crate::variants::Variants;
 

@@ -7,12 +7,12 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 
-use kernlink::error::{Error, Result};
+use kernlink::error::Result;
 
 use super::config::{Choice, Extents, TABLE};
 use super::text::Source;
 use crate::adapter::AdapterInfo;
-use crate::device::{Gpu, lock};
+use crate::device::lock;
 use crate::shader::Scalar;
 
 /// `0` has choices follow from sizes alone, `1` has them measured on software adapters, too.
@@ -121,49 +121,6 @@ impl Tuner {
             let _ = file.write_all(line(kind, choice).as_bytes());
         }
     }
-}
-
-/// The nanoseconds that the device takes for what `work` records, by timestamps before and after it.
-///
-/// # Errors
-/// Those of `work`, and INTERNAL if the device cannot say.
-pub(crate) fn elapsed(gpu: &Gpu, work: impl FnOnce() -> Result<()>) -> Result<f64> {
-    const STAMPS: u32 = 2;
-    const BYTES: u64 = 8 * STAMPS as u64;
-    let buffer = |usage| {
-        let descriptor = wgpu::BufferDescriptor { label: None, size: BYTES, usage, mapped_at_creation: false };
-        gpu.device.create_buffer(&descriptor)
-    };
-    let ty = wgpu::QueryType::Timestamp;
-    let set = gpu.device.create_query_set(&wgpu::QuerySetDescriptor { label: None, ty, count: STAMPS });
-    let there = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
-    let here = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
-    let stamp = |index: u32| {
-        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
-            query_set: &set,
-            beginning_of_pass_write_index: None,
-            end_of_pass_write_index: Some(index),
-        });
-        drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
-        if index + 1 == STAMPS {
-            encoder.resolve_query_set(&set, 0..STAMPS, &there, 0);
-            encoder.copy_buffer_to_buffer(&there, 0, &here, 0, BYTES);
-        }
-        gpu.queue.submit([encoder.finish()]);
-    };
-    gpu.settle()?;
-    stamp(0);
-    work()?;
-    lock(&gpu.recorder).submit_last(gpu)?;
-    stamp(1);
-    here.map_async(wgpu::MapMode::Read, .., drop);
-    gpu.settle()?;
-    let view = here.get_mapped_range(..);
-    let view = view.map_err(|error| Error::internal(format!("cannot read the GPU's timestamps: {error}")))?;
-    let ticks = |at: usize| view[at..at + 8].try_into().map(u64::from_le_bytes).unwrap_or_default();
-    let ticks = ticks(8).saturating_sub(ticks(0));
-    Ok(ticks as f64 * f64::from(gpu.queue.get_timestamp_period()))
 }
 
 /// The folder of the user's caches, or what the environment says.

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::loss::ensure_classes;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink_ops as ops;
 
@@ -57,7 +57,7 @@ impl Softmax {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let logits = ctx.input_at(0)?;
-        ensure!(logits.rank() >= 1, InvalidArgument, "logits must have at least 1 dimension");
+        ensure_classes(logits.shape())?;
         let output = gpu.allocate_output(ctx, 0, logits.shape().clone())?;
         let classes = logits.shape()[logits.rank() - 1];
         if output.num_elements() > 0 {

@@ -2,8 +2,8 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::geometry::training::ensure_addend;
+use kernlink::kernel::place::{forward, update};
 use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink::resource::place::{forward, update};
 
 use super::place::writable;
 use crate::device::{GpuDevice, Groups};

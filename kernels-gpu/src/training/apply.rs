@@ -6,8 +6,8 @@ use kernlink::attr::AttrValue;
 use kernlink::bail;
 use kernlink::error::{Code, Error, Result};
 use kernlink::kernel::geometry::training as geometry;
+use kernlink::kernel::place::{forward, update};
 use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink::resource::place::{forward, update};
 use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 

@@ -4,7 +4,7 @@ use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::resource::place;
+use kernlink::kernel::place;
 use kernlink::tensor::Tensor;
 
 use crate::device::GpuDevice;

@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::{DataType, Pod, bf16, f16};
+use kernlink::kernel::geometry::element_wise::ensure_alike;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{EluGrad, LeakyReluGrad, Relu6Grad, ReluGrad, SeluGrad, SoftplusGrad, SoftsignGrad};
 
@@ -72,7 +73,7 @@ impl<T: Leaky> OpKernel<LeakyReluGrad> for LeakyReluGradKernel<T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()> {
         let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
-        ensure!(x == y, InvalidArgument, "the two inputs must have the same shape, not {x} and {y}");
+        ensure_alike(x, y, false)?;
         let spec = Spec {
             run: run::<T>,
             #[cfg(target_arch = "x86_64")]

@@ -3,10 +3,11 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::Pod;
+use kernlink::kernel::geometry::element_wise::ensure_alike;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
-use kernlink::{Result, ensure};
 
 use super::binary::{Binary, BinaryFn};
 use super::driver::element_wise;
@@ -24,11 +25,7 @@ impl<O: Op, F: BinaryFn<T> + Loose, T: Pod> OpKernel<O> for Gradient<F, T> {
         if x == y {
             return element_wise(ctx, &Binary::<F, T>::SPEC, &[]);
         }
-        ensure!(
-            F::LOOSE && x.num_elements() == y.num_elements(),
-            InvalidArgument,
-            "the two inputs must have the same shape, not {x} and {y}"
-        );
+        ensure_alike(x, y, F::LOOSE)?;
         let second = ctx.input_at(1)?.clone().reshaped(x.clone())?;
         element_wise(ctx, &Binary::<F, T>::SPEC, &[second])
     }

@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::{Pod, bf16, f16};
+use kernlink::kernel::geometry::loss::ensure_classes;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{LogSoftmax, Softmax};
 
@@ -22,7 +23,7 @@ impl<T: Normalize> OpKernel<Softmax> for SoftmaxKernel<T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, Softmax>) -> Result<()> {
         let logits = ctx.input(Softmax::LOGITS)?.shape().clone();
-        ensure!(logits.rank() >= 1, InvalidArgument, "logits must have at least 1 dimension");
+        ensure_classes(&logits)?;
         let forwarded = ctx.forward_input(Softmax::LOGITS, Softmax::SOFTMAX, &logits);
         let output = match forwarded {
             Some(output) => normalized::<T>(ctx, None, output, false)?,
@@ -45,7 +46,7 @@ impl<T: Normalize> OpKernel<LogSoftmax> for LogSoftmaxKernel<T> {
 
     fn compute(&self, ctx: &mut KernelContext<'_, LogSoftmax>) -> Result<()> {
         let logits = ctx.input(LogSoftmax::LOGITS)?.shape().clone();
-        ensure!(logits.rank() >= 1, InvalidArgument, "logits must have at least 1 dimension");
+        ensure_classes(&logits)?;
         let forwarded = ctx.forward_input(LogSoftmax::LOGITS, LogSoftmax::LOGSOFTMAX, &logits);
         let output = match forwarded {
             Some(output) => normalized::<T>(ctx, None, output, true)?,

@@ -2,7 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-pub(crate) use kernlink::resource::place::{forward, read, update};
+pub(crate) use kernlink::kernel::place::{forward, read, update};
 use kernlink::tensor::Tensor;
 
 use crate::array::element::match_objects;

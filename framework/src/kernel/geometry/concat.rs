@@ -87,3 +87,43 @@ pub fn packed(ctx: &RawContext<'_>, given: i64) -> Result<Joined> {
     shape.insert(axis, count);
     Ok(Joined { rows: first[..axis].iter().product(), shape, filled: filled.collect() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::DataType;
+    use crate::op::{InOutType, OpDef, Signature};
+    use crate::tensor::Tensor;
+
+    /// What `join` makes of tensors of these shapes and an axis.
+    fn joined(shapes: &[&[usize]], axis: i32, join: impl Fn(&RawContext<'_>) -> Result<Joined>) -> Result<Joined> {
+        let values = shapes.iter().map(|&shape| Some(Tensor::zeros(DataType::Float, shape).unwrap()));
+        let mut inputs: Vec<_> = values.chain([Some(Tensor::scalar(axis))]).collect();
+        let input = InOutType { dtype: DataType::Float, is_ref: false };
+        let signature = Signature { inputs: vec![input; inputs.len()], ..Signature::default() };
+        join(&RawContext::new("node", &OpDef::EMPTY, &signature, &mut inputs, &mut [], None))
+    }
+
+    #[test]
+    fn shapes_are_joined_along_the_axis() {
+        let concat = |shapes: &[&[usize]], axis| {
+            let count = shapes.len();
+            joined(shapes, axis, |ctx| concatenated(ctx, 0..count, count, "axis"))
+        };
+        let some = concat(&[&[2, 3], &[2, 0], &[2, 4]], -1).unwrap();
+        assert_eq!((some.shape, &some.filled[..], some.rows), (Shape::from([2, 7]), &[0, 2][..], 2));
+        assert!(concat(&[&[2, 3], &[3, 3]], 1).unwrap_err().message().contains("Dimension 0"));
+        assert!(concat(&[&[2, 3], &[2]], 0).unwrap_err().message().contains("Ranks"));
+        assert!(concat(&[&[2, 3]], 2).unwrap_err().message().contains("in the range [-2, 2)"));
+        assert!(concat(&[&[], &[]], 0).is_err());
+    }
+
+    #[test]
+    fn equal_shapes_are_packed() {
+        // The axis' tensor, a scalar, is packed, too.
+        let all = joined(&[&[], &[]], 0, |ctx| packed(ctx, -1)).unwrap();
+        assert_eq!((all.shape, all.filled.len(), all.rows), (Shape::from([3]), 3, 1));
+        assert!(joined(&[&[2]], 0, |ctx| packed(ctx, 0)).is_err());
+        assert!(joined(&[&[]], 0, |ctx| packed(ctx, 1)).is_err());
+    }
+}

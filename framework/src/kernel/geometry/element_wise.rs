@@ -30,6 +30,19 @@ pub fn condition(condition: &Shape, then: &Shape, otherwise: &Shape) -> Result<S
     }
 }
 
+/// Fails unless two inputs have one shape, or, if that is enough, one number of elements.
+///
+/// # Errors
+/// INVALID_ARGUMENT if they have not.
+pub fn ensure_alike(x: &Shape, y: &Shape, loosely: bool) -> Result<()> {
+    ensure!(
+        x == y || (loosely && x.num_elements() == y.num_elements()),
+        InvalidArgument,
+        "the two inputs must have the same shape, not {x} and {y}"
+    );
+    Ok(())
+}
+
 /// Fails unless a bound is a scalar or has the tensor's shape.
 ///
 /// # Errors

@@ -1,8 +1,17 @@
-//! The shapes of losses.
+//! The shapes of logits and of losses.
 
 use crate::error::Result;
 use crate::shape::Shape;
 use crate::{bail, ensure};
+
+/// Fails unless logits have classes.
+///
+/// # Errors
+/// INVALID_ARGUMENT if they are a scalar.
+pub fn ensure_classes(logits: &Shape) -> Result<()> {
+    ensure!(logits.rank() >= 1, InvalidArgument, "logits must have at least 1 dimension");
+    Ok(())
+}
 
 /// The rows and columns of the matrix that logits and labels broadcast to.
 ///

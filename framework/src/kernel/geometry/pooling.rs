@@ -13,7 +13,7 @@ use crate::tensor::Tensor;
 
 /// The attrs of a pooling's op.
 struct Attrs<'a> {
-    format: String,
+    format: &'a str,
     windows: Vec<i64>,
     strides: Vec<i64>,
     padding: &'a str,
@@ -51,8 +51,9 @@ impl Pooling {
     fn of_attrs(attrs: &AttrMap, device: DeviceType, batch_first: bool) -> Result<Pooling> {
         let has = |name: &str| attrs.get(name).is_some();
         let padding: String = attrs.required("padding")?;
+        let format = if has("data_format") { attrs.required("data_format")? } else { "NHWC".to_owned() };
         let attrs = Attrs {
-            format: if has("data_format") { attrs.required("data_format")? } else { "NHWC".to_owned() },
+            format: &format,
             windows: attrs.required("ksize")?,
             strides: attrs.required("strides")?,
             padding: &padding,
@@ -63,7 +64,7 @@ impl Pooling {
 
     fn of(attrs: Attrs<'_>, device: DeviceType, batch_first: bool) -> Result<Pooling> {
         let padding = Padding::from_attr(attrs.padding)?;
-        ensure_channels_last(&attrs.format, device)?;
+        ensure_channels_last(attrs.format, device)?;
         let (windows, strides) = (four("ksize", &attrs.windows)?, four("strides", &attrs.strides)?);
         let spatial = windows[0] == 1 && strides[0] == 1;
         if spatial || !batch_first {
@@ -84,7 +85,7 @@ impl Pooling {
     pub fn from_inputs(ctx: &RawContext<'_>, first: usize, padding: &str, device: DeviceType) -> Result<Pooling> {
         let values = |index: usize| ctx.input_at(index)?.to_i64_vec();
         let (windows, strides) = (values(first)?, values(first + 1)?);
-        Pooling::of(Attrs { format: "NHWC".to_owned(), windows, strides, padding, explicit: Vec::new() }, device, true)
+        Pooling::of(Attrs { format: "NHWC", windows, strides, padding, explicit: Vec::new() }, device, true)
     }
 
     /// The window over an input of `shape`.

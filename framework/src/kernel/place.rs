@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use super::Variable;
+use super::RawContext;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::kernel::RawContext;
+use crate::resource::Variable;
 use crate::tensor::{Tensor, TensorRef};
 use crate::{bail, ensure};
 
