@@ -16,6 +16,9 @@ use kernlink::op::{AllowedValues, ArgType, AttrBase};
 use kernlink::prelude::*;
 use kernlink::registry::Registry;
 use kernlink::runtime::{RunMetadata, RunOptions, without_kernel};
+use kernlink::shape::PartialShape;
+
+use support::{constant, node};
 
 kernlink::provider!(ops = 2, kernels = 2);
 
@@ -29,6 +32,13 @@ struct Opened {
 
 fn open() -> Opened {
     open_without(&[])
+}
+
+/// A device that binds at most so many bytes at once.
+fn open_with(limit: usize) -> Opened {
+    let Opened { gpu, _guard } = open();
+    let gpu = Arc::into_inner(gpu).expect("nobody else has it").with_binding_limit(limit);
+    Opened { gpu: Arc::new(gpu), _guard }
 }
 
 /// As if the adapter lacked some capabilities.
@@ -83,6 +93,69 @@ fn reductions_pass_without_subgroups() {
             assert!(report.passed() > 0 && report.failures.is_empty(), "{name}: {:?}", report.failures);
         }
     }
+}
+
+#[test]
+fn every_case_passes_in_windows_unless_its_kernel_takes_a_tensor_whole() {
+    // The least that there is: even here many tensors are larger.
+    let opened = open_with(256);
+    let device: Arc<dyn Device> = opened.gpu.clone();
+    let registry = kernlink::registry().unwrap();
+    let mut total = Report::default();
+    for file in support::golden_files() {
+        total.merge(golden::verify(&kernlink::proto::read_graph(&file).unwrap(), &registry, &device).unwrap());
+    }
+    let is_whole = |(_, reason): &&(String, String)| reason.contains("at most 256 at once");
+    let (whole, failures): (Vec<_>, Vec<_>) = total.failures.iter().partition(is_whole);
+    for (case, reason) in &whole {
+        println!("{case}: {reason}");
+    }
+    assert!(failures.is_empty(), "{} of {} cases fail: {failures:?}", failures.len(), total.cases);
+    // A few of them are: axes around which nothing is left to cut, and the like.
+    assert!(whole.len() * 50 < total.passed(), "{} of {} cases need whole tensors", whole.len(), total.cases);
+}
+
+/// Two variables after steps of an optimiser, dense and sparse, and other updates.
+fn changed(opened: &Opened) -> Vec<Vec<f32>> {
+    const ROWS: usize = 3001;
+    const ROW: usize = 33;
+    let numbers = |rows: usize| {
+        let numbers: Vec<f32> = (0..rows * ROW).map(|i| (i * 37 % 101) as f32 / 8.0).collect();
+        Tensor::from_elements([rows, ROW], &numbers).unwrap()
+    };
+    let (float, int) = (AttrValue::Type(DataType::Float), AttrValue::Type(DataType::Int32));
+    let shape = PartialShape::from_dims(&[ROWS as i64, ROW as i64]).unwrap();
+    let variable = [("dtype", float.clone()), ("shape", AttrValue::Shape(shape))];
+    let (dense, sparse) = ([("T", float.clone())], [("T", float), ("Tindices", int)]);
+    // Some rows twice, and rows of all windows.
+    let indices: Vec<i32> = (0..50).map(|i| i * 611 % ROWS as i32).chain([0, 611, 3000]).collect();
+    let nodes = vec![
+        constant("x", numbers(ROWS)),
+        constant("some", numbers(indices.len())),
+        constant("indices", Tensor::vector(&indices).unwrap()),
+        constant("rate", Tensor::scalar(0.25f32)),
+        node("v", "VariableV2", &[], &variable),
+        node("m", "VariableV2", &[], &variable),
+        node("start_v", "Assign", &["v", "x"], &dense),
+        node("start_m", "Assign", &["m", "x"], &dense),
+        node("step", "ApplyMomentum", &["v", "m", "rate", "x", "rate"], &dense),
+        node("steps", "SparseApplyMomentum", &["v", "m", "rate", "some", "indices", "rate"], &sparse),
+        node("add", "AssignAdd", &["v", "x"], &dense),
+        node("scatter", "ScatterSub", &["m", "indices", "some"], &sparse),
+    ];
+    let graph = Graph::import(&support::graph(nodes), &kernlink::registry().unwrap()).unwrap();
+    let session = opened.session(&graph);
+    for targets in [&["start_v", "start_m"][..], &["step"], &["steps"], &["add"], &["scatter"]] {
+        session.run(&[], &[], targets).unwrap();
+    }
+    let values = session.run(&[], &["v", "m"], &[]).unwrap();
+    values.iter().map(|value| value.as_slice::<f32>().unwrap().to_vec()).collect()
+}
+
+#[test]
+fn variables_that_are_too_large_to_bind_change_as_others_do() {
+    let whole = changed(&open());
+    assert!(whole == changed(&open_with(64 << 10)));
 }
 
 /// What the table has a column for; other dtypes are the CPU's.

@@ -270,6 +270,15 @@ mod tests {
     use crate::testing::limited;
 
     #[test]
+    fn limits_are_only_lowered() {
+        let limits = Limits { binding: 1 << 20, alignment: 32, buffer: 1 << 30 };
+        assert_eq!(
+            [0, 700, 1 << 19, usize::MAX].map(|bytes| limits.lowered(bytes).binding),
+            [256, 512, 1 << 19, 1 << 20]
+        );
+    }
+
+    #[test]
     fn multiples_are_the_least() {
         assert_eq!([1, 2, 4, 12, 24, 256, 512, 768].map(|bytes| multiple(256, bytes)), [256, 128, 64, 64, 32, 1, 1, 1]);
     }
