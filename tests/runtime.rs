@@ -12,7 +12,7 @@ use kernlink::resource::Resource;
 use kernlink::runtime::RunOptions;
 use kernlink::step::{Cancellation, Waiters};
 
-kernlink::provider!(ops = 5, kernels = 5);
+kernlink::provider!(ops = 6, kernels = 6);
 
 // ---- a gate that one run opens and others wait for ----
 
@@ -466,6 +466,57 @@ fn functions_that_call_each_other_go_with_their_session() {
         check(4);
         drop(callable);
         assert_eq!(COUNTED.load(Ordering::SeqCst), 0);
+    }
+}
+
+/// Adds 1 in place, if its input is its own, or else hands it on.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub struct AddInPlace;
+
+struct AddInPlaceKernel;
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<AddInPlace> for AddInPlaceKernel {
+    fn new(_: &KernelConstruction<AddInPlace>) -> Result<Self> {
+        Ok(AddInPlaceKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<AddInPlace>) -> Result<()> {
+        let mut x = ctx.take_input(AddInPlace::X)?;
+        if x.is_unique() {
+            x.as_mut_slice::<f32>()?.iter_mut().for_each(|x| *x += 1.0);
+        }
+        ctx.set_output(AddInPlace::Y, x)
+    }
+}
+
+#[test]
+fn what_a_function_alone_is_given_it_may_change() {
+    let text = r#"
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        node { name: "n" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } }
+        node { name: "own" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+        node { name: "zero" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+          attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 0 } } } }
+        node { name: "one" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+          attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 1 } } } }
+        node { name: "loop" op: "For" input: "zero" input: "n" input: "one" input: "own"
+          attr { key: "T" value { list { type: DT_FLOAT } } } attr { key: "body" value { func { name: "Body" } } } }
+        library { function {
+          signature { name: "Body" input_arg { name: "i" type: DT_INT32 } input_arg { name: "x" type: DT_FLOAT }
+            output_arg { name: "y" type: DT_FLOAT } }
+          node_def { name: "add" op: "AddInPlace" input: "x" }
+          ret { key: "y" value: "add:y:0" }
+        } } versions { producer: 2474 }"#;
+    let def = kernlink::proto::graph_from_text(text).unwrap();
+    let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    for threads in [1, 2] {
+        let session = Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap();
+        let x = Tensor::vector(&[0f32; 100]).unwrap();
+        for _ in 0..2 {
+            let y = session.run(&[("x", x.clone()), ("n", Tensor::scalar(50i32))], &["loop"], &[]).unwrap();
+            assert_eq!(y[0].as_slice::<f32>().unwrap(), [50.0; 100]);
+            assert_eq!(x.as_slice::<f32>().unwrap(), [0.0; 100]);
+        }
     }
 }
 

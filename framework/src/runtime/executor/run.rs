@@ -89,9 +89,13 @@ impl Run {
         plan: &Arc<Plan>,
         step: &Arc<Step>,
         place: Place,
-        feeds: SmallVec<[Tensor; 4]>,
+        mut feeds: SmallVec<[Tensor; 4]>,
     ) -> Arc<Run> {
-        let state = lock(&plan.idle).pop().unwrap_or_else(|| Box::new(State::new(plan)));
+        let mut state = lock(&plan.idle).pop().unwrap_or_else(|| Box::new(State::new(plan)));
+        for &(feed, slot) in &plan.only_uses {
+            let feed = std::mem::replace(&mut feeds[feed as usize], Tensor::scalar(false));
+            Tensor::put(&mut state.iterations[TOP as usize].slots[slot as usize], Some(feed));
+        }
         let is_parallel = !place.stays
             && match step.inter_op() {
                 InterOp::Devices => {

@@ -423,7 +423,14 @@ impl Builder<'_> {
 
         let mut users: HashMap<(u32, u32), Vec<Edge>> = HashMap::new();
         let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.drafts.len()];
-        let mut externals = Vec::new();
+        let (mut externals, mut only_uses) = (Vec::new(), Vec::new());
+        let mut uses = vec![0; request.feeds.len()];
+        let sources = self.drafts.iter().flat_map(|draft| &draft.inputs).chain(&fetches);
+        for source in sources {
+            if let Source::Feed(feed) = source {
+                uses[*feed as usize] += 1;
+            }
+        }
         let mut layout: Vec<(u32, Range<u32>, Range<u32>)> = Vec::with_capacity(self.drafts.len());
         for (position, draft) in self.drafts.iter().enumerate() {
             let frame = &mut frames[frame_of[position] as usize];
@@ -435,6 +442,13 @@ impl Builder<'_> {
                         let edge = Edge { node: position as u32, slot: frame.slots };
                         users.entry((node, output)).or_default().push(edge);
                         data += 1;
+                    }
+                    Source::Feed(feed)
+                        if uses[feed as usize] == 1
+                            && frame_of[position] == ROOT
+                            && !matches!(draft.act, Act::Merge) =>
+                    {
+                        only_uses.push((feed, frame.slots));
                     }
                     source => externals.push(External { slot: frame.slots, source }),
                 }
@@ -551,6 +565,7 @@ impl Builder<'_> {
             output_edges,
             controls,
             externals,
+            only_uses,
             constants: self.constants,
             initial,
             fetches,

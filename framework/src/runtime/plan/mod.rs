@@ -184,6 +184,9 @@ pub(super) struct Plan {
     pub(super) output_edges: Vec<Range<u32>>,
     pub(super) controls: Vec<u32>,
     pub(super) externals: Vec<External>,
+    /// The feeds that one node takes, once, with the slot in the root frame to which they go as a run begins: they are the
+    /// node's own, which may change them in place if nobody else has them.
+    pub(super) only_uses: Vec<(u32, u32)>,
     pub(super) constants: Vec<Tensor>,
     /// The nodes that wait for nothing.
     pub(super) initial: Vec<u32>,
