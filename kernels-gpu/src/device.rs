@@ -159,7 +159,8 @@ impl GpuDevice {
             label: Some("kernlink"),
             required_features: features,
             required_limits: adapter.limits(),
-            // SAFETY: of the experimental features only cooperative matrices are used, by shaders of Kernlink's own.
+            // SAFETY: wgpu asks its users to know that experimental features may have faults. Only cooperative matrices are
+            // asked for, and only a shader that requires them by name uses them.
             experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,

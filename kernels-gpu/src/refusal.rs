@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn what_is_refused_fails_what_is_read_next_and_nothing_else() {
         let gpu = device();
-        let program = declare(Program::builder("refuse what is odd").read("x", Scalar::U32)).declare(FUNCTION);
+        let program = declare(Program::trusted("refuse what is odd").read("x", Scalar::U32)).declare(FUNCTION);
         let shader =
             Shader::new(program.build(
                 Entry::Elements,

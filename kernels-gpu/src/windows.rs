@@ -57,6 +57,9 @@ impl Limits {
     }
 }
 
+/// What is recorded for a window: which things they are, and the tensors with these alone.
+type Each<'e> = &'e mut dyn FnMut(Range<usize>, &[&Tensor]) -> Result<()>;
+
 /// A tensor of a kernel, and what becomes of it from window to window.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
@@ -109,7 +112,7 @@ impl<'a> Piece<'a> {
 
 /// The program that copies elements of two bytes, wherever they begin.
 pub(crate) fn halves() -> Program {
-    Program::builder("copy of halves")
+    Program::trusted("copy of halves")
         .read("x", Scalar::F16)
         .write("y", Scalar::F16)
         .param("from_place", "u32")
@@ -156,13 +159,7 @@ impl GpuDevice {
 
     #[cold]
     #[track_caller]
-    fn one_by_one(
-        &self,
-        units: usize,
-        parts: &[Part<'_>],
-        tensors: &[&Tensor],
-        each: &mut dyn FnMut(Range<usize>, &[&Tensor]) -> Result<()>,
-    ) -> Result<()> {
+    fn one_by_one(&self, units: usize, parts: &[Part<'_>], tensors: &[&Tensor], each: Each<'_>) -> Result<()> {
         let Some(chunk) = self.window(units, parts)? else { return each(0..units, tensors) };
         for first in (0..units).step_by(chunk) {
             let range = first..units.min(first + chunk);
@@ -287,7 +284,7 @@ mod tests {
     fn add(rows: usize, row: usize, limit: usize) -> (Vec<i32>, u64) {
         let gpu = limited(limit);
         let add = Shader::new(
-            Program::builder("add")
+            Program::trusted("add")
                 .read("x", Scalar::I32)
                 .read("addend", Scalar::I32)
                 .write("y", Scalar::I32)
@@ -327,7 +324,7 @@ mod tests {
     #[test]
     fn what_is_taken_whole_is_refused_with_its_size() {
         let gpu = limited(1024);
-        let program = Program::builder("look").read("x", Scalar::F32).write("y", Scalar::F32);
+        let program = Program::trusted("look").read("x", Scalar::F32).write("y", Scalar::F32);
         let look = Shader::new(program.build(Entry::Elements, "fn element(i: u32) { y[i] = x[i]; }"));
         let (x, y) = (gpu.allocate(DataType::Float, [257]).unwrap(), gpu.allocate(DataType::Float, [257]).unwrap());
         let error = gpu.dispatch(&look, &[&x, &y], &[], Groups::Elements(257)).unwrap_err();

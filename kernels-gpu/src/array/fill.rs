@@ -30,7 +30,7 @@ pub(super) fn fill(on: &Mover<'_>, target: &Tensor, bytes: [u32; 2]) -> Result<(
 }
 
 pub(super) fn program() -> Program {
-    Program::builder("fill").write_vectors("y", Scalar::U32, 4).param("low", "u32").param("high", "u32").build(
+    Program::trusted("fill").write_vectors("y", Scalar::U32, 4).param("low", "u32").param("high", "u32").build(
         Entry::Elements,
         "fn element(i: u32) {\n    y[i] = vec4<u32>(params.low, params.high, params.low, params.high);\n}\n",
     )
@@ -38,7 +38,7 @@ pub(super) fn program() -> Program {
 
 /// The program that fills with the one element of a tensor, of `bytes` bytes.
 pub(super) fn spread_program() -> Program {
-    Program::builder("fill with an element")
+    Program::trusted("fill with an element")
         .read("x", Scalar::U32)
         .write_vectors("y", Scalar::U32, 4)
         .param("bytes", "u32")
@@ -92,7 +92,7 @@ pub(super) const PROGRESSIONS: [Scalar; 3] = [Scalar::F32, Scalar::F16, Scalar::
 /// The program of `start + i * delta` for each `i` from `first` on. Halves are joined without a sign: naga extends that of a `u32` which becomes an
 /// `i64`.
 pub(super) fn range_program(scalar: Scalar) -> Program {
-    let program = Program::builder(format!("range of {scalar:?}")).write("y", scalar).param("first", "u32");
+    let program = Program::trusted(format!("range of {scalar:?}")).write("y", scalar).param("first", "u32");
     if scalar == Scalar::I64 {
         return program
             .param("start", "u32")

@@ -20,7 +20,7 @@ use crate::windows::{read, read_if, whole, written};
 
 /// The program that gathers along an axis, from `height` rows of each block from row `top` on.
 pub(super) fn program(unit: Unit, index: Indices) -> Program {
-    let mut program = unit.declare(Program::builder(format!("gather of {unit:?} by {index:?} indices")));
+    let mut program = unit.declare(Program::trusted(format!("gather of {unit:?} by {index:?} indices")));
     program = unit.write(index.read(unit.read(program, "x")), "y");
     for name in ["inner", "picked", "outer", "size", "top", "height"] {
         program = program.param(name, "u32");
@@ -30,7 +30,7 @@ pub(super) fn program(unit: Unit, index: Indices) -> Program {
 
 /// The program that gathers what vectors of indices name.
 pub(super) fn nd_program(unit: Unit, index: Indices) -> Program {
-    let mut program = unit.declare(Program::builder(format!("gather of {unit:?} by vectors of {index:?} indices")));
+    let mut program = unit.declare(Program::trusted(format!("gather of {unit:?} by vectors of {index:?} indices")));
     program = unit.write(read_nd(index, unit.read(program, "x").param("inner", "u32")), "y");
     refusal::declare(program).build(Entry::Elements, include_str!("gather_nd.wgsl"))
 }

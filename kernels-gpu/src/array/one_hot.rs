@@ -13,7 +13,7 @@ use crate::shader::{Entry, Program};
 use crate::windows::{read, whole, written};
 
 pub(super) fn program(unit: Unit, index: Indices) -> Program {
-    let mut program = unit.declare(Program::builder(format!("one-hot of {unit:?} by {index:?} indices")));
+    let mut program = unit.declare(Program::trusted(format!("one-hot of {unit:?} by {index:?} indices")));
     program = unit.write(unit.read(unit.read(index.read(program), "on"), "off"), "y");
     program.param("depth", "u32").param("suffix", "u32").build(Entry::Elements, include_str!("one_hot.wgsl"))
 }

@@ -159,7 +159,7 @@ impl Merging {
 
 /// The program that sets what vectors of indices name.
 pub(super) fn set_program(unit: Unit, index: Indices) -> Program {
-    let mut program = unit.declare(Program::builder(format!("scatter of {unit:?} to vectors of {index:?} indices")));
+    let mut program = unit.declare(Program::trusted(format!("scatter of {unit:?} to vectors of {index:?} indices")));
     program = unit.write(read_nd(index, unit.read(program, "updates").param("inner", "u32")), "y");
     refusal::declare(program).build(Entry::Elements, include_str!("scatter_set.wgsl"))
 }
@@ -167,7 +167,7 @@ pub(super) fn set_program(unit: Unit, index: Indices) -> Program {
 /// The program that merges into what vectors of indices name.
 pub(super) fn merge_program(merge: Merge, scalar: Scalar, index: Indices) -> Program {
     let merging = Merging::new(merge, scalar);
-    let program = Program::builder(format!("scatter {merge:?} of {scalar:?} to vectors of {index:?} indices"));
+    let program = Program::trusted(format!("scatter {merge:?} of {scalar:?} to vectors of {index:?} indices"));
     let program = merging.read(program.param("inner", "u32"), "updates");
     let program = merging.write(read_nd(index, program), "y");
     let body = format!(

@@ -35,7 +35,7 @@ pub(super) fn is_of(merge: Merge, scalar: Scalar) -> bool {
 pub(super) fn program(merge: Merge, scalar: Scalar, index: Indices) -> Program {
     let merging = Merging::spreading_nan(merge, scalar);
     let label = format!("segments {merge:?} of {scalar:?} by {index:?} numbers");
-    let program = merging.read(Program::builder(label), "updates");
+    let program = merging.read(Program::trusted(label), "updates");
     let (program, outside) = match index {
         Indices::Narrow => (program.read("numbers", Scalar::U32), "n >= 0x80000000u"),
         Indices::Wide => (program.read_vectors("numbers", Scalar::U32, 2), "n.y >= 0x80000000u"),

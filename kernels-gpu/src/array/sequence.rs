@@ -14,7 +14,7 @@ use crate::shader::{Entry, Program};
 
 /// The program for units and lengths of a kind; lengths are read as indices are.
 pub(super) fn program(unit: Unit, length: Indices) -> Program {
-    let mut program = unit.declare(Program::builder(format!("reversed sequences of {unit:?} by {length:?} lengths")));
+    let mut program = unit.declare(Program::trusted(format!("reversed sequences of {unit:?} by {length:?} lengths")));
     program = unit.write(length.read(unit.read(program, "x")), "y");
     for name in ["seq_step", "seq_size", "batch_step", "batch_size"] {
         program = program.param(name, "u32");

@@ -150,7 +150,7 @@ impl Checked<'_> {
 
 /// The program of a copy with this number of loops. Parameters are one by one: arrays of them lie differently in HLSL.
 pub(super) fn program(unit: Unit, rank: usize) -> Program {
-    let mut program = unit.declare(Program::builder(format!("copy of {rank} loops of {unit:?}")));
+    let mut program = unit.declare(Program::trusted(format!("copy of {rank} loops of {unit:?}")));
     program = unit.write(unit.read(program, "x"), "y").param("to", "u32").param("start", "u32");
     for loop_ in 0..rank {
         if loop_ > 0 {
@@ -211,7 +211,7 @@ impl Turn {
 
 /// The program of transpositions.
 pub(super) fn turn_program(unit: Unit) -> Program {
-    let mut program = unit.declare(Program::builder(format!("transposition of {unit:?}")));
+    let mut program = unit.declare(Program::trusted(format!("transposition of {unit:?}")));
     program = unit.write(unit.read(program, "x"), "y");
     for name in ["to", "start", "across", "down", "rows", "columns", "row_stride", "column_stride"] {
         program = program.param(name, "u32");

@@ -159,7 +159,7 @@ fn look_by_copies(
 }
 
 pub(super) fn program(beyond: Beyond, unit: Unit, rank: usize) -> Program {
-    let mut program = unit.declare(Program::builder(format!("window of {rank} dimensions of {unit:?} in {beyond:?}")));
+    let mut program = unit.declare(Program::trusted(format!("window of {rank} dimensions of {unit:?} in {beyond:?}")));
     program = unit.write(unit.read(program, "x"), "y");
     program = match beyond {
         Beyond::Constant => program.param("low", "u32").param("high", "u32"),
@@ -253,7 +253,7 @@ pub(super) fn roll(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<(
 
 /// The program that adds to what is kept of one dimension what mirrors it, of elements of type `T`.
 pub(super) fn fold_program(scalar: crate::shader::Scalar) -> Program {
-    let mut program = Program::builder(format!("fold of {scalar:?}")).read("x", scalar).write("y", scalar);
+    let mut program = Program::trusted(format!("fold of {scalar:?}")).read("x", scalar).write("y", scalar);
     for name in ["before", "after", "size", "inner", "offset"] {
         program = program.param(name, "u32");
     }

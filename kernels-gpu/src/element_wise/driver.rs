@@ -154,7 +154,7 @@ fn program(function: &Function, pattern: Pattern) -> Program {
     };
     let is_single = matches!(pattern, Pattern::Single { .. });
     let width = if is_single { 1 } else { 4 };
-    let mut builder = Program::builder(&*function.label).alias("T", computed(function.inputs[0]));
+    let mut builder = Program::trusted(&*function.label).alias("T", computed(function.inputs[0]));
     let mut loads = String::new();
     for (k, (name, &scalar)) in names.iter().zip(&function.inputs).enumerate() {
         let (stored, wide) = (scalar, computed(scalar).wgsl());

@@ -44,7 +44,7 @@ pub(super) struct Factors<'a> {
 pub(super) fn program(key: &Key) -> Program {
     let text = if key.along_inner { include_str!("dots.wgsl") } else { include_str!("lines.wgsl") };
     let width = if key.vectors { 4 } else { 1 };
-    let mut builder = Program::builder("product with a vector")
+    let mut builder = Program::trusted("product with a vector")
         .alias("T", key.scalar)
         .alias("A", sum_of(key.scalar))
         .declare(&declare_multiply_add(key.scalar))

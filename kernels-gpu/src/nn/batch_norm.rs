@@ -41,7 +41,7 @@ fn apply(key: &Key) -> Program {
 
 /// The mean of each channel from the sums of its parts.
 fn mean_of_parts() -> Program {
-    Program::builder("means of channels")
+    Program::trusted("means of channels")
         .read("scratch", Scalar::F32)
         .write("mean", Scalar::F32)
         .param("parts", "u32")
@@ -61,7 +61,7 @@ fn mean_of_parts() -> Program {
 
 /// The variance of each channel from the sums of its parts, and what becomes of the running statistics.
 fn variance_of_parts() -> Program {
-    Program::builder("variances of channels")
+    Program::trusted("variances of channels")
         .read("scratch", Scalar::F32)
         .read("mean", Scalar::F32)
         .read("old_mean", Scalar::F32)
@@ -193,7 +193,7 @@ impl BatchNorm {
         let y = gpu.allocate_output(ctx, 0, x.shape().clone())?;
         let params = [word(layout.channels)?, word(layout.inner)?, bits(self.norm.epsilon)];
         let parts = [read(x), whole(scale), whole(offset), whole(mean), whole(variance), written(&y)];
-        let (key, batch) = (key_of(&layout, self.scalar), x.shape()[0]);
+        let (key, batch) = (key_of(layout, self.scalar), x.shape()[0]);
         element::run(gpu, &self.apply, key, batch, &parts, &params, y.num_elements())?;
         ctx.set_output_at(0, y)
     }
@@ -227,7 +227,7 @@ gpu_kernels! {
 /// The gradients of scale and offset from the sums of parts, and for each channel the three numbers by which the gradient
 /// of the elements is found.
 fn coefficients_of_parts() -> Program {
-    Program::builder("gradients of channels")
+    Program::trusted("gradients of channels")
         .read("scratch", Scalar::F32)
         .read("scale", Scalar::F32)
         .read("variance", Scalar::F32)

@@ -24,7 +24,7 @@ impl Key {
     pub(super) fn builder(&self, label: &str) -> ProgramBuilder {
         let sum = sum_of(self.scalar);
         let shares = if self.vectors { ["vec4<T>", "vec4<A>", "vec4<u32>"] } else { ["T", "A", "u32"] };
-        Program::builder(label)
+        Program::trusted(label)
             .alias("T", self.scalar)
             .alias("A", sum)
             .declare(&format!("alias V = {};\nalias S = {};\nalias U = {};\n", shares[0], shares[1], shares[2]))

@@ -24,7 +24,7 @@ const POWERS: &str = include_str!("powers.wgsl");
 fn dense_program(scalar: Scalar, team: Team) -> Program {
     let found = team.functions("f32", &[], &FOUND);
     let text = format!("{found}{POWERS}{}", include_str!("dense_entropy.wgsl"));
-    let builder = Program::builder("SoftmaxCrossEntropyWithLogits")
+    let builder = Program::trusted("SoftmaxCrossEntropyWithLogits")
         .alias("T", scalar)
         .read("x", scalar)
         .read("labels", scalar)
@@ -42,7 +42,7 @@ fn dense_program(scalar: Scalar, team: Team) -> Program {
 fn sparse_program(scalar: Scalar, labels: Scalar, team: Team) -> Program {
     let found = team.functions("f32", &[], &FOUND);
     let text = format!("{found}{POWERS}{}{}", refusal::FUNCTION, include_str!("sparse_entropy.wgsl"));
-    let builder = Program::builder("SparseSoftmaxCrossEntropyWithLogits")
+    let builder = Program::trusted("SparseSoftmaxCrossEntropyWithLogits")
         .alias("T", scalar)
         .alias("L", labels)
         .read("x", scalar)

@@ -43,7 +43,7 @@ fn program(kind: Kind, scalar: Scalar, by_rows: bool) -> Program {
     let functions =
         format!("fn identity() -> A {{\n    return {identity};\n}}\nfn merge(a: A, b: A) -> A {{\n    {merge}\n}}\n");
     let text = if by_rows { include_str!("scan_rows.wgsl") } else { include_str!("scan_columns.wgsl") };
-    let builder = Program::builder(label)
+    let builder = Program::trusted(label)
         .alias("A", computed(scalar))
         .alias("T", scalar)
         .read("x", scalar)

@@ -37,7 +37,7 @@ fn program(scalar: Scalar, places: Scalar, seeks: Option<Team>) -> Program {
         Some(team) => found(team) + include_str!("top_k_seek.wgsl"),
         None => include_str!("top_k_sort.wgsl").to_owned(),
     };
-    let builder = Program::builder("TopKV2")
+    let builder = Program::trusted("TopKV2")
         .alias("A", part)
         .alias("T", scalar)
         .alias("I", places)

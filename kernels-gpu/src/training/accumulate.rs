@@ -20,7 +20,7 @@ pub(super) struct Accumulate {
 
 pub(super) fn program(scalar: Scalar, subtract: bool) -> Program {
     let (label, sign) = if subtract { ("AssignSub", '-') } else { ("AssignAdd", '+') };
-    Program::builder(label)
+    Program::trusted(label)
         .read_vectors("x", scalar, 4)
         .write_vectors("variable", scalar, 4)
         .build(Entry::Elements, &format!("fn element(i: u32) {{\n    variable[i] = variable[i] {sign} x[i];\n}}\n"))

@@ -38,7 +38,7 @@ fn is_packed(rule: &Rule, indices: Option<Indices>) -> bool {
 pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Option<Indices>) -> Program {
     let width = if indices.is_some() { 1 } else { 4 };
     let kind = if indices.is_some() { "sparse " } else { "" };
-    let mut program = Program::builder(format!("{kind}step of {}", rule.name)).alias("T", scalar);
+    let mut program = Program::trusted(format!("{kind}step of {}", rule.name)).alias("T", scalar);
     program = program.declare(if width == 4 { "alias V = vec4<T>;" } else { "alias V = T;" });
     for (name, flag) in FLAGS.into_iter().zip(flags) {
         program = program.declare(&format!("const {}: bool = {flag};", name.to_uppercase()));
@@ -99,7 +99,7 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Op
 
 /// The program that brings scalars together.
 pub(super) fn pack_program(scalar: Scalar, count: usize) -> Program {
-    let mut program = Program::builder(format!("pack of {count} scalars"));
+    let mut program = Program::trusted(format!("pack of {count} scalars"));
     let mut body = "fn element(i: u32) {\n".to_owned();
     for place in 0..count {
         program = program.read(&format!("x{place}"), scalar);

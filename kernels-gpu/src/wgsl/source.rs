@@ -240,7 +240,7 @@ impl Source {
 
     /// The file with all that it finds declared after it, so that its lines keep their numbers.
     fn generate(&self, bound: &[Bound], members: &[Member], dtypes: &[(&'static str, DataType)]) -> Program {
-        let mut builder = Program::builder(self.name).workgroup(self.workgroup).checked().body_first();
+        let mut builder = Program::builder(self.name).workgroup(self.workgroup).body_first();
         for &(attr, dtype) in dtypes {
             // Others are those of arguments in host memory.
             let is_bound = |bound: &Bound| matches!(&bound.arg.ty, ArgType::Attr(name) if name == attr);

@@ -49,11 +49,11 @@ pub fn range<T: Progression>(start: &Tensor, limit: &Tensor, delta: &Tensor) -> 
     };
     let (start, limit, delta) = (value(start, "start")?, value(limit, "limit")?, value(delta, "delta")?);
     ensure!(delta != T::ZERO, InvalidArgument, "Requires delta != 0: {delta:?}");
-    if delta > T::ZERO {
-        ensure!(start <= limit, InvalidArgument, "Requires start <= limit when delta > 0: {start:?}/{limit:?}");
-    } else {
-        ensure!(start >= limit, InvalidArgument, "Requires start >= limit when delta < 0: {start:?}/{limit:?}");
-    }
+    // What is not a number leads nowhere either.
+    let ((from, to), (comparison, sign)) =
+        if delta > T::ZERO { ((start, limit), ("<=", '>')) } else { ((limit, start), (">=", '<')) };
+    let leads_there = from <= to;
+    ensure!(leads_there, InvalidArgument, "Requires start {comparison} limit when delta {sign} 0: {start:?}/{limit:?}");
     let count = T::steps(start, limit, delta).and_then(|count| usize::try_from(count).ok()).ok_or_else(|| {
         Error::invalid_argument(format!(
             "Requires ((limit - start) / delta) <= {}, not ({limit:?} - {start:?}) / {delta:?}",
