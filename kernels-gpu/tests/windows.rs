@@ -424,9 +424,9 @@ fn images() {
         let gradient = tensor(dtype, &[11, 9, 10, 12], 3);
         cases.push(case("DepthwiseConv2dNative", &conv, &[&x, &filter]).within(tolerance));
         let sizes = vector(&[11, 17, 19, 12]);
-        let attrs = ["DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter"];
-        cases.push(case(attrs[0], &conv, &[&sizes, &filter, &gradient]).within(tolerance));
-        cases.push(case(attrs[1], &conv, &[&x, &vector(&[3, 3, 12, 1]), &gradient]).within(tolerance));
+        let ops = ["DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter"];
+        cases.push(case(ops[0], &conv, &[&sizes, &filter, &gradient]).within(tolerance));
+        cases.push(case(ops[1], &conv, &[&x, &vector(&[3, 3, 12, 1]), &gradient]).within(tolerance));
         let pool = [&conv[..], &[ints("ksize", &[1, 3, 3, 1])]].concat();
         for x in [&x, &odd] {
             cases.push(case("MaxPool", &pool, &[x]));
