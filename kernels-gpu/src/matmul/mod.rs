@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod gemm;
+pub(crate) mod matrices;
 mod products;
 pub(crate) mod sum_parts;
 pub(crate) mod text;

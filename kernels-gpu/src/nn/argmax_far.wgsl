@@ -3,12 +3,12 @@ fn element(i: u32) {
     let image = params.rows * params.columns * params.depth;
     let start = i / (params.out_rows * params.out_columns * params.depth) * image;
     let index = index_at(i);
-    let from = select(0u, start, params.across != 0u);
-    if (index < from || index - from >= image) {
+    let first = select(0u, start, params.across != 0u);
+    if (index < first || index - first >= image) {
         refuse();
         return;
     }
-    let place = index - from;
+    let place = index - first;
     let seen = window_of(i / params.depth);
     let pixel = place / params.depth;
     let y_ = pixel / params.columns;
