@@ -3,6 +3,8 @@
 use kernlink::error::{Error, Result};
 use kernlink::step::block_on;
 
+use crate::matmul::matrices::Matrices;
+
 /// Names the adapter: part of its name, in any case, or its number in the list of all.
 pub(crate) const VARIABLE: &str = "KERNLINK_GPU";
 /// Names capabilities that devices are opened without, as if the adapter lacked them.
@@ -47,6 +49,8 @@ pub struct AdapterInfo {
     pub is_software: bool,
     /// The most threads of a subgroup.
     pub(crate) most_in_subgroup: u32,
+    /// Cooperative matrices that products can be computed by.
+    pub(crate) matrices: Option<Matrices>,
 }
 
 impl AdapterInfo {
@@ -58,6 +62,7 @@ impl AdapterInfo {
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             is_software: info.device_type == wgpu::DeviceType::Cpu,
             most_in_subgroup: info.subgroup_max_size,
+            matrices: Matrices::of(adapter),
         }
     }
 }

@@ -96,7 +96,8 @@ impl GpuMemory {
 
     /// What shaders are bound to: whole vectors, which buffers hold.
     pub(crate) fn bound(&self) -> Bound<'_> {
-        let size = self.bytes.next_multiple_of(16) as u64;
+        // The widest vectors have 32 bytes.
+        let size = self.bytes.next_multiple_of(32) as u64;
         Bound { buffer: self.buffer(), part: self.whole.as_ref().map(|_| [self.offset(), size]) }
     }
 }

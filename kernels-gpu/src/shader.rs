@@ -119,6 +119,7 @@ impl Program {
             is_body_first: false,
             refusal: None,
             has_subgroups: false,
+            enabled: "",
         }
     }
 
@@ -153,6 +154,8 @@ pub struct ProgramBuilder {
     is_body_first: bool,
     refusal: Option<u32>,
     has_subgroups: bool,
+    /// Directives.
+    enabled: &'static str,
 }
 
 impl ProgramBuilder {
@@ -255,6 +258,12 @@ impl ProgramBuilder {
         self
     }
 
+    /// Has the shader multiply cooperative matrices; needs the capability `cooperative-matrix`.
+    pub(crate) fn matrices(mut self) -> ProgramBuilder {
+        self.enabled = "enable wgpu_cooperative_matrix;\n";
+        self
+    }
+
     /// Finishes the shader. With [`Entry::Elements`] and [`Entry::Rows`] the first parameter is `count`, which the body
     /// need not declare.
     pub fn build(self, entry: Entry, body: &str) -> Program {
@@ -262,6 +271,7 @@ impl ProgramBuilder {
         if self.has_f16 {
             text += if self.is_body_first { "enable f16; " } else { "enable f16;\n" };
         }
+        text += self.enabled;
         if self.is_body_first {
             text += body;
             text.push('\n');

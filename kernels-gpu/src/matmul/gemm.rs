@@ -5,7 +5,8 @@ use kernlink::error::{Error, Result};
 use kernlink::tensor::Tensor;
 use smallvec::{SmallVec, smallvec};
 
-use super::config::{Choice, Extents, Machine, TABLE, candidates, choose, lines};
+use super::config::{Choice, Extents, Machine, TABLE, candidates, choose};
+use super::matrices::{KNOWN, Matrices};
 use super::sum_parts;
 use super::text::{self, Key, Side, Source, sum_of};
 use super::tune::Kind;
@@ -106,17 +107,19 @@ impl Gemm {
     /// Records the product. The output is not empty.
     pub(crate) fn run(&self, gpu: &GpuDevice, factors: &Factors<'_>) -> Result<()> {
         let shared = gpu.limits().max_compute_workgroup_storage_size;
-        let machine = Machine::new(shared, gpu.adapter().is_software);
-        let (bytes, is_float, extents) = (self.dtype.size() as u32, is_float(self.scalar), &factors.extents);
+        let machine = Machine::new(shared, gpu.adapter().is_software, Matrices::on(gpu));
+        let extents = &factors.extents;
         let tuner = &gpu.gpu.tuner;
         if tuner.is_on {
             let kind = Kind::new(self.scalar, self.sources, factors.vectors, extents);
-            let candidates = || candidates(&machine, extents, bytes, is_float);
-            if let Some(choice) = tuner.choose(&kind, candidates, |choice| self.time(gpu, factors, choice))? {
+            let candidates = || candidates(&machine, extents, self.scalar);
+            let found = tuner.choose(&kind, candidates, |choice| self.time(gpu, factors, choice))?;
+            // What was found when the device could do more is not for now.
+            if let Some(choice) = found.filter(|choice| TABLE[choice.line].is_of(self.scalar, machine.matrices)) {
                 return self.run_as(gpu, factors, choice);
             }
         }
-        self.run_as(gpu, factors, choose(&machine, extents, bytes, is_float))
+        self.run_as(gpu, factors, choose(&machine, extents, self.scalar))
     }
 
     /// The nanoseconds of some products.
@@ -147,6 +150,7 @@ impl Gemm {
             b: Side { source: self.sources[1], vectors: vectors_b },
             vectors: vectors_out,
             parts: parts > 1 || is_term,
+            matrices: Matrices::on(gpu).filter(|_| tiles.by_matrices),
         };
         let scratch = match parts {
             1 => None,
@@ -172,28 +176,28 @@ impl Gemm {
     }
 }
 
-fn is_float(scalar: Scalar) -> bool {
-    matches!(scalar, Scalar::F32 | Scalar::F16)
-}
-
 /// The shaders of products whose factors are of these kinds, of elements of a type. How elements are found and written does
 /// not depend on the tiles, so that all patterns are seen with one size of these, and two patterns with all sizes.
 pub(crate) fn programs(scalar: Scalar, a: Source, b: Source) -> Vec<Program> {
     /// The line of which there are shaders for all types.
     const LINE: usize = 3;
     let mut programs = Vec::new();
-    for (line, pattern) in lines(is_float(scalar)).flat_map(|line| (0..8).map(move |pattern| (line, pattern))) {
-        let vectors = [0, 1, 2].map(|bit| pattern >> bit & 1 == 1);
-        let is_seen = line == LINE || pattern == 0 || pattern == 7;
-        if !is_seen || !is_pattern([a, b], vectors) {
-            continue;
-        }
-        for parts in [false, true] {
-            if parts && line != LINE {
-                continue;
+    for (line, tiles) in TABLE.iter().enumerate() {
+        let known = if tiles.by_matrices { KNOWN.map(Some).to_vec() } else { vec![None] };
+        for matrices in known.into_iter().filter(|&matrices| tiles.is_of(scalar, matrices)) {
+            for pattern in 0..8 {
+                let vectors = [0, 1, 2].map(|bit| pattern >> bit & 1 == 1);
+                let is_seen = line == LINE || pattern == 0 || pattern == 7;
+                if !is_seen || !is_pattern([a, b], vectors) {
+                    continue;
+                }
+                let (a, b) = (Side { source: a, vectors: vectors[0] }, Side { source: b, vectors: vectors[1] });
+                let key = Key { scalar, line, a, b, vectors: vectors[2], parts: false, matrices };
+                programs.push(text::program(&key));
+                if line == LINE {
+                    programs.push(text::program(&Key { parts: true, ..key }));
+                }
             }
-            let (a, b) = (Side { source: a, vectors: vectors[0] }, Side { source: b, vectors: vectors[1] });
-            programs.push(text::program(&Key { scalar, line, a, b, vectors: vectors[2], parts }));
         }
     }
     programs
@@ -211,6 +215,7 @@ fn is_pattern(sources: [Source; 2], [a, b, out]: [bool; 3]) -> bool {
 #[cfg(test)]
 mod tests {
     use kernlink::device::Device as _;
+    use kernlink::dtype::f16;
     use kernlink::step::block_on;
 
     use super::*;
@@ -221,53 +226,81 @@ mod tests {
         (0..count).map(|i| ((i * 31 + seed * 17) % 13) as f32 - 6.0).collect()
     }
 
+    /// Two products by a line of the table, of two matrices with the same one, in one part or several.
+    fn multiplies(gpu: &GpuDevice, dtype: DataType, line: usize) {
+        let tiles = &TABLE[line];
+        let there = |values: &[f32]| {
+            let values = match dtype {
+                DataType::Half => Tensor::vector(&values.iter().map(|&value| f16::from_f32(value)).collect::<Vec<_>>()),
+                _ => Tensor::vector(values),
+            };
+            gpu.to_device(&values.unwrap()).unwrap()
+        };
+        // Beyond a tile in each dimension, by fours and not.
+        for (more, parts) in [(4, 1), (3, 1), (4, 3), (1, 2)] {
+            let (rows, columns) = (tiles.rows as usize + more, tiles.columns as usize + more);
+            let inner = 3 * tiles.inner as usize + more;
+            let (a, b) = (numbers(2 * rows * inner, 1), numbers(inner * columns, 2));
+            for turned in [[false, false], [false, true], [true, false], [true, true]] {
+                let at_a = |batch: usize, row: usize, k: usize| {
+                    let place = if turned[0] { k * rows + row } else { row * inner + k };
+                    a[batch * rows * inner + place]
+                };
+                let at_b =
+                    |k: usize, column: usize| b[if turned[1] { column * inner + k } else { k * columns + column }];
+                let sources = [
+                    if turned[0] { Source::Columns } else { Source::Rows },
+                    if turned[1] { Source::Rows } else { Source::Columns },
+                ];
+                let gemm = Gemm::new(dtype, sources[0], sources[1]).unwrap();
+                let strides = [if turned[0] { rows } else { inner }, if turned[1] { inner } else { columns }];
+                let mut special = of_matrices(strides).unwrap();
+                (special[3], special[6]) = (2, (rows * inner) as u32);
+                let out = gpu.allocate(dtype, [2, rows, columns]).unwrap();
+                let factors = Factors {
+                    a: &there(&a),
+                    b: &there(&b),
+                    out: &out,
+                    extents: Extents { rows, columns, inner, batches: 2 },
+                    vectors: [strides[0], strides[1], columns].map(|size| size.is_multiple_of(4)),
+                    stride: columns,
+                    step: rows * columns,
+                    target: Target::Whole,
+                    special,
+                };
+                gemm.run_as(gpu, &factors, Choice { line, parts }).unwrap();
+                let host = block_on(gpu.to_host(&out)).unwrap();
+                let found: Vec<f32> = match dtype {
+                    DataType::Half => host.as_slice::<f16>().unwrap().iter().map(|value| value.to_f32()).collect(),
+                    _ => host.as_slice::<f32>().unwrap().to_vec(),
+                };
+                for (i, &found) in found.iter().enumerate() {
+                    let (batch, row, column) = (i / columns / rows, i / columns % rows, i % columns);
+                    let expected: f32 = (0..inner).map(|k| at_a(batch, row, k) * at_b(k, column)).sum();
+                    // Halves hold whole numbers up to 2048, and others rounded.
+                    let expected = if dtype == DataType::Half { f16::from_f32(expected).to_f32() } else { expected };
+                    assert_eq!(found, expected, "{tiles:?} {more} {parts} {turned:?} [{batch}, {row}, {column}]");
+                }
+            }
+        }
+    }
+
     #[test]
     fn every_line_of_the_table_multiplies() {
         let gpu = device();
-        for (line, tiles) in TABLE.iter().enumerate() {
-            // Beyond a tile in each dimension, by fours and not.
-            for (more, parts) in [(4, 1), (3, 1), (4, 3), (1, 2)] {
-                let (rows, columns) = (tiles.rows as usize + more, tiles.columns as usize + more);
-                let inner = 3 * tiles.inner as usize + more;
-                let (a, b) = (numbers(2 * rows * inner, 1), numbers(inner * columns, 2));
-                for turned in [[false, false], [false, true], [true, false], [true, true]] {
-                    let at_a = |batch: usize, row: usize, k: usize| {
-                        let place = if turned[0] { k * rows + row } else { row * inner + k };
-                        a[batch * rows * inner + place]
-                    };
-                    let at_b =
-                        |k: usize, column: usize| b[if turned[1] { column * inner + k } else { k * columns + column }];
-                    let sources = [
-                        if turned[0] { Source::Columns } else { Source::Rows },
-                        if turned[1] { Source::Rows } else { Source::Columns },
-                    ];
-                    let gemm = Gemm::new(DataType::Float, sources[0], sources[1]).unwrap();
-                    let strides = [if turned[0] { rows } else { inner }, if turned[1] { inner } else { columns }];
-                    let mut special = of_matrices(strides).unwrap();
-                    // Two products, of two matrices with the same one.
-                    (special[3], special[6]) = (2, (rows * inner) as u32);
-                    let (a, b) = (Tensor::vector(&a).unwrap(), Tensor::vector(&b).unwrap());
-                    let out = gpu.allocate(DataType::Float, [2, rows, columns]).unwrap();
-                    let factors = Factors {
-                        a: &gpu.to_device(&a).unwrap(),
-                        b: &gpu.to_device(&b).unwrap(),
-                        out: &out,
-                        extents: Extents { rows, columns, inner, batches: 2 },
-                        vectors: [strides[0], strides[1], columns].map(|size| size.is_multiple_of(4)),
-                        stride: columns,
-                        step: rows * columns,
-                        target: Target::Whole,
-                        special,
-                    };
-                    gemm.run_as(&gpu, &factors, Choice { line, parts }).unwrap();
-                    let host = block_on(gpu.to_host(&out)).unwrap();
-                    let found = host.as_slice::<f32>().unwrap();
-                    for (i, &found) in found.iter().enumerate() {
-                        let (batch, row, column) = (i / columns / rows, i / columns % rows, i % columns);
-                        let expected: f32 = (0..inner).map(|k| at_a(batch, row, k) * at_b(k, column)).sum();
-                        assert_eq!(found, expected, "{tiles:?} {more} {parts} {turned:?} [{batch}, {row}, {column}]");
-                    }
-                }
+        let lines = (0..TABLE.len()).filter(|&line| TABLE[line].is_of(Scalar::F32, None));
+        lines.for_each(|line| multiplies(&gpu, DataType::Float, line));
+    }
+
+    /// On devices that have them: Mesa's software driver from version 26 on.
+    #[test]
+    fn every_line_multiplies_by_cooperative_matrices() {
+        let gpu = device();
+        let matrices = Matrices::on(&gpu);
+        for line in (0..TABLE.len()).rev() {
+            if TABLE[line].by_matrices && TABLE[line].is_of(Scalar::F16, matrices) {
+                println!("{:?} by {matrices:?}", TABLE[line]);
+                multiplies(&gpu, DataType::Half, line);
             }
         }
     }

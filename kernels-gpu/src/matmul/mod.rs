@@ -3,6 +3,7 @@
 pub(crate) mod config;
 pub(crate) mod gemm;
 mod large;
+pub(crate) mod matrices;
 mod products;
 pub(crate) mod sum_parts;
 pub(crate) mod text;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::config::{TABLE, Tiles};
+use super::matrices::Matrices;
 use crate::shader::{Entry, Program, Scalar};
 
 /// How the elements of a factor are found. Each factor has an outer index, the row or column of the product, and an inner
@@ -66,6 +67,8 @@ pub(crate) struct Key {
     pub(crate) vectors: bool,
     /// Whether what is written are parts of sums, of the type in which they are added.
     pub(crate) parts: bool,
+    /// The device's cooperative matrices, if the line is for such.
+    pub(crate) matrices: Option<Matrices>,
 }
 
 /// The type in which products are added.
@@ -135,12 +138,10 @@ pub(crate) fn program(key: &Key) -> Program {
     let label = format!("product of {:?} and {:?} by {}x{}", key.a.source, key.b.source, tiles.rows, tiles.columns);
     let mut builder = Program::trusted(label)
         .alias("T", key.scalar)
-        .alias("A", sum)
         .alias("R", result)
         .constant("NOWHERE", u32::MAX)
         .constant("INNER", tiles.inner)
-        .declare(&declare_multiply_add(key.scalar))
-        .workgroup(tiles.threads())
+        .workgroup(tiles.threads(key.matrices))
         .read_vectors("data_a", key.scalar, if key.a.vectors { 4 } else { 1 })
         .read_vectors("data_b", key.scalar, if key.b.vectors { 4 } else { 1 })
         .write_vectors("result", result, if key.vectors { 4 } else { 1 });
@@ -152,10 +153,20 @@ pub(crate) fn program(key: &Key) -> Program {
     for (side, name) in [(key.a, "a"), (key.b, "b")] {
         body += &conditional(side.source.text(), "vectors", side.vectors).replace('$', name);
     }
-    body += if key.vectors { WRITE_VECTORS } else { WRITE_SCALARS };
-    let (text_a, text_b) = (Staging::new(key.a, "a", tiles), Staging::new(key.b, "b", tiles));
+    let write = if key.vectors { WRITE_VECTORS } else { WRITE_SCALARS };
+    body += &write.replace('A', sum.wgsl());
+    let (text_a, text_b) =
+        (Staging::new(key.a, "a", tiles, key.matrices), Staging::new(key.b, "b", tiles, key.matrices));
     let _ = write!(body, "{}{}", text_a.declaration(), text_b.declaration());
-    body += &main(tiles, is_convolved, &text_a, &text_b);
+    match key.matrices {
+        Some(matrices) => {
+            builder = builder.subgroups().matrices();
+            body += &matrices.declare_sums(tiles);
+        }
+        // With matrices, `A` is the part of a factor.
+        None => builder = builder.alias("A", sum).declare(&declare_multiply_add(key.scalar)),
+    }
+    body += &main(tiles, is_convolved, key.matrices, &text_a, &text_b);
     builder.build(Entry::Rows, &body)
 }
 
@@ -175,25 +186,33 @@ const WRITE_SCALARS: &str = "fn put(line: u32, column: u32, v: vec4<A>) {
 ";
 
 /// How a factor comes into the workgroup's memory: as vectors of four outer neighbours, line after line of the inner index.
-struct Staging {
+pub(super) struct Staging {
     side: Side,
     name: &'static str,
     /// Outer indices of a tile.
     outer: u32,
     inner: u32,
     threads: u32,
+    for_matrices: bool,
 }
 
 impl Staging {
-    fn new(side: Side, name: &'static str, tiles: &Tiles) -> Staging {
+    fn new(side: Side, name: &'static str, tiles: &Tiles, matrices: Option<Matrices>) -> Staging {
         let outer = if name == "a" { tiles.rows } else { tiles.columns };
-        Staging { side, name, outer, inner: tiles.inner, threads: tiles.threads() }
+        Staging {
+            side,
+            name,
+            outer,
+            inner: tiles.inner,
+            threads: tiles.threads(matrices),
+            for_matrices: matrices.is_some(),
+        }
     }
 
     /// Vectors from one inner index to the next: one more where threads write several lines at once, so that they do not
-    /// wait for each other.
-    fn stride(&self) -> u32 {
-        self.outer / 4 + u32::from(self.side.source.is_along_inner())
+    /// wait for each other; two for matrices, whose lines begin at multiples of 16 bytes.
+    pub(super) fn stride(&self) -> u32 {
+        self.outer / 4 + if self.for_matrices { 2 } else { u32::from(self.side.source.is_along_inner()) }
     }
 
     fn declaration(&self) -> String {
@@ -265,9 +284,7 @@ impl Staging {
 }
 
 /// Which tile of which product of which part is the workgroup's, and the product.
-fn main(tiles: &Tiles, is_convolved: bool, a: &Staging, b: &Staging) -> String {
-    let (vectors_down, vectors_across) = (tiles.thread_rows / 4, tiles.thread_columns / 4);
-    let (threads_down, threads_across) = (tiles.rows / tiles.thread_rows, tiles.columns / tiles.thread_columns);
+fn main(tiles: &Tiles, is_convolved: bool, matrices: Option<Matrices>, a: &Staging, b: &Staging) -> String {
     let mut text = format!(
         "fn row(r: u32, lane: u32) {{
     let across = (params.extent_b + {columns_less}u) / {columns}u;
@@ -298,26 +315,35 @@ fn main(tiles: &Tiles, is_convolved: bool, a: &Staging, b: &Staging) -> String {
     };
     let _ = write!(
         text,
-        "    let begin = part * params.chunk;
-    let end = min(params.inner, begin + params.chunk);
-    let ty = lane / {threads_across}u;
-    let tx = lane % {threads_across}u;
-{}{}",
+        "    let begin = part * params.chunk;\n    let end = min(params.inner, begin + params.chunk);\n{}{}",
         a.prepare(),
         b.prepare()
     );
-    for i in 0..tiles.thread_rows {
-        for j in 0..vectors_across {
-            let _ = writeln!(text, "    var c{i}_{j} = vec4<A>();");
-        }
-    }
+    let [before, within, after] = match matrices {
+        Some(matrices) => [matrices.begin(tiles), matrices.multiply(tiles, a, b), matrices.end(tiles)],
+        None => by_threads(tiles, a, b),
+    };
     let _ = write!(
         text,
-        "    for (var first = begin; first < end; first += INNER) {{\n{}{}        workgroupBarrier();\n        \
-         for (var k = 0u; k < INNER; k++) {{\n",
+        "{before}    for (var first = begin; first < end; first += INNER) {{\n{}{}        workgroupBarrier();\n{within}        \
+         workgroupBarrier();\n    }}\n{after}}}\n",
         a.bring(),
         b.bring()
     );
+    text
+}
+
+/// What threads do with vectors: what stands before the loop, between the barriers in it, and behind it.
+fn by_threads(tiles: &Tiles, a: &Staging, b: &Staging) -> [String; 3] {
+    let (vectors_down, vectors_across) = (tiles.thread_rows / 4, tiles.thread_columns / 4);
+    let (threads_down, threads_across) = (tiles.rows / tiles.thread_rows, tiles.columns / tiles.thread_columns);
+    let mut before = format!("    let ty = lane / {threads_across}u;\n    let tx = lane % {threads_across}u;\n");
+    for i in 0..tiles.thread_rows {
+        for j in 0..vectors_across {
+            let _ = writeln!(before, "    var c{i}_{j} = vec4<A>();");
+        }
+    }
+    let mut text = "        for (var k = 0u; k < INNER; k++) {\n".to_owned();
     for (vectors, threads, staging, lane) in
         [(vectors_down, threads_down, a, "ty"), (vectors_across, threads_across, b, "tx")]
     {
@@ -333,16 +359,16 @@ fn main(tiles: &Tiles, is_convolved: bool, a: &Staging, b: &Staging) -> String {
             let _ = writeln!(text, "            c{i}_{j} = mad(vec4<A>(av{}.{part}), bv{j}, c{i}_{j});", i / 4);
         }
     }
-    text += "        }\n        workgroupBarrier();\n    }\n";
+    text += "        }\n";
+    let mut after = String::new();
     for i in 0..tiles.thread_rows {
         let row = format!("a_first + ({}u + ty) * 4u + {}u", i / 4 * threads_down, i % 4);
-        let _ = writeln!(text, "    if ({row} < params.extent_a) {{");
-        let _ = writeln!(text, "        let line = base_out + ({row}) * params.stride_out;");
+        let _ = writeln!(after, "    if ({row} < params.extent_a) {{");
+        let _ = writeln!(after, "        let line = base_out + ({row}) * params.stride_out;");
         for j in 0..vectors_across {
-            let _ = writeln!(text, "        put(line, b_first + ({}u + tx) * 4u, c{i}_{j});", j * threads_across);
+            let _ = writeln!(after, "        put(line, b_first + ({}u + tx) * 4u, c{i}_{j});", j * threads_across);
         }
-        text += "    }\n";
+        after += "    }\n";
     }
-    text += "}\n";
-    text
+    [before, text, after]
 }
