@@ -111,8 +111,8 @@ fn every_case_passes_in_windows_unless_its_kernel_takes_a_tensor_whole() {
         println!("{case}: {reason}");
     }
     assert!(failures.is_empty(), "{} of {} cases fail: {failures:?}", failures.len(), total.cases);
-    // A few of them are: axes around which nothing is left to cut, and the like.
-    assert!(whole.len() * 50 < total.passed(), "{} of {} cases need whole tensors", whole.len(), total.cases);
+    // Some of them are: single images of convolutions and pooling, axes around which nothing is left to cut.
+    assert!(whole.len() * 10 < total.passed(), "{} of {} cases need whole tensors", whole.len(), total.cases);
 }
 
 /// Two variables after steps of an optimiser, dense and sparse, and other updates.

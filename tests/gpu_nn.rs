@@ -177,7 +177,7 @@ fn poolings(both: &Both) {
         let x = [2, 20, 21, depth];
         let input = numbers(&x, 1);
         both.compare("MaxPool", &attrs, std::slice::from_ref(&input));
-        both.compare("AvgPool", &attrs, &[input.clone()]);
+        both.compare("AvgPool", &attrs, std::slice::from_ref(&input));
         let pooled = run_op(&both.registry, &both.cpu, "MaxPool", attrs.clone(), vec![input.clone()]).unwrap();
         let gradient = numbers(pooled[0].shape(), 2);
         both.compare("MaxPoolGrad", &attrs, &[input, pooled[0].clone(), gradient.clone()]);

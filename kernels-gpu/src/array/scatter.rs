@@ -102,15 +102,15 @@ impl Merging {
     fn with(merge: Merge, scalar: Scalar, spreads_nan: bool) -> Merging {
         let exchange = |place: &str, value: &str| {
             format!(
-                "var seen = atomicLoad(&y[{place}]);\n    loop {{\n        let exchanged = \
-                 atomicCompareExchangeWeak(&y[{place}], seen, {value});\n        if (exchanged.exchanged) {{\n            \
-                 break;\n        }}\n        seen = exchanged.old_value;\n    }}"
+                "var current = atomicLoad(&y[{place}]);\n    loop {{\n        let exchanged = \
+                 atomicCompareExchangeWeak(&y[{place}], current, {value});\n        if (exchanged.exchanged) {{\n            \
+                 break;\n        }}\n        current = exchanged.old_value;\n    }}"
             )
         };
         let mut update = match (scalar, merge.atomic()) {
             (Scalar::Bool, _) => "atomicOr(&y[at], updates[i]);".to_owned(),
             (Scalar::I32 | Scalar::U32, Some(function)) => format!("{function}(&y[at], updates[i]);"),
-            (Scalar::I32 | Scalar::U32, None) => exchange("at", "merged(seen, updates[i])"),
+            (Scalar::I32 | Scalar::U32, None) => exchange("at", "merged(current, updates[i])"),
             (Scalar::I64, _) => {
                 let update = if merge == Merge::Sub { "negative(updates[i])" } else { "updates[i]" };
                 format!(
@@ -118,8 +118,8 @@ impl Merging {
                      atomicAdd(&y[2u * at + 1u], update.y + select(0u, 1u, low + update.x < low));"
                 )
             }
-            (Scalar::F32, _) => exchange("at", "bitcast<u32>(merged(bitcast<f32>(seen), updates[i]))"),
-            (Scalar::F16, _) => exchange("at / 2u", "half(seen, at % 2u == 1u, updates[i])"),
+            (Scalar::F32, _) => exchange("at", "bitcast<u32>(merged(bitcast<f32>(current), updates[i]))"),
+            (Scalar::F16, _) => exchange("at / 2u", "half(current, at % 2u == 1u, updates[i])"),
         };
         if merge == Merge::DivByNonzero {
             let zero = format!("updates[i] == {}(0)", scalar.wgsl());

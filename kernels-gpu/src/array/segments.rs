@@ -1,7 +1,6 @@
 //! UnsortedSegmentSum, -Prod, -Max, -Min: rows of which each goes into the one that its number names. As in scattering, rows
 //! come in any order, and sums of floats may differ in their last digits from run to run.
 
-use kernlink::device::Device as _;
 use kernlink::dtype::f16;
 use kernlink::ensure;
 use kernlink::error::{Code, Result};

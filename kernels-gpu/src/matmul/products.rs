@@ -139,7 +139,8 @@ impl Products {
             vectors,
             stride: columns,
             step: rows * columns,
-            target: Target::Whole,
+            // Parts of sums would be added up for the other products, too.
+            target: if batches * rows * columns < out.num_elements() { Target::Some } else { Target::Whole },
             special,
         };
         self.by_tiles.run(gpu, &factors)
