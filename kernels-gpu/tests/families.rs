@@ -217,3 +217,35 @@ fn what_a_shader_refuses_is_an_error_of_the_read_back() {
     let quotient: Vec<i32> = gpu.one("FloorDiv", &attrs, vec![x, Tensor::vector(&[2, 2, 3]).unwrap()]);
     assert_eq!(quotient, [3, -4, 3]);
 }
+
+/// Cumulative sums along a dimension before others, which lines of neighbours walk together.
+#[test]
+fn scans_along_outer_dimensions_agree_with_the_definition() {
+    let gpu = Gpu::open();
+    for (shape, axis) in
+        [(vec![1000usize, 7], 0usize), (vec![2, 300, 40], 1), (vec![70, 3, 33], 0), (vec![65, 4200], 0)]
+    {
+        let (tensor, values) = numbers(&shape);
+        let (size, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
+        for (exclusive, reverse) in [(false, false), (true, true)] {
+            let attrs = [
+                dtype("T", DataType::Int32),
+                dtype("Tidx", DataType::Int32),
+                flag("exclusive", exclusive),
+                flag("reverse", reverse),
+            ];
+            let given: Vec<i32> = gpu.one("Cumsum", &attrs, vec![tensor.clone(), Tensor::scalar(axis as i32)]);
+            for line in 0..values.len() / size {
+                let mut sum = 0;
+                for k in 0..size {
+                    let k = if reverse { size - 1 - k } else { k };
+                    let place = (line / inner * size + k) * inner + line % inner;
+                    let before = sum;
+                    sum += values[place];
+                    let expected = if exclusive { before } else { sum };
+                    assert_eq!(given[place], expected, "{shape:?} along {axis}: line {line}, {k}");
+                }
+            }
+        }
+    }
+}
