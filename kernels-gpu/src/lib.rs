@@ -21,6 +21,7 @@ mod recorder;
 mod reduce;
 mod refusal;
 mod shader;
+mod sort;
 #[cfg(test)]
 mod testing;
 mod timing;
@@ -45,6 +46,7 @@ pub fn programs() -> Vec<Program> {
         matmul::programs(),
         nn::programs(),
         training::programs(),
+        sort::programs(),
     ]
     .concat()
 }

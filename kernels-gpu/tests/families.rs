@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kernlink_framework as kernlink;
 
 use kernlink::attr::{AttrMap, AttrValue};
+use kernlink::device::Device as _;
 use kernlink::dtype::{DataType, Element};
 use kernlink::error::Result;
 use kernlink::registry::Registry;
@@ -168,7 +169,7 @@ fn rows_that_a_workgroup_walks_in_steps_agree_with_the_definition() {
         let greatest = row.iter().max().unwrap();
         assert_eq!(place as usize, row.iter().position(|value| value == greatest).unwrap());
     }
-    // Few are sought, some are sorted piece by piece, many are sought again.
+    // Few are sought, some are sorted piece by piece, many as whole rows.
     for k in [1usize, 5, 20, 512, 600] {
         let attrs = [
             dtype("T", DataType::Int32),
@@ -247,5 +248,57 @@ fn scans_along_outer_dimensions_agree_with_the_definition() {
                 }
             }
         }
+    }
+}
+
+fn top_k(gpu: &Gpu, of: DataType, tensor: Tensor, k: usize) -> [Tensor; 2] {
+    let attrs =
+        [dtype("T", of), dtype("Tk", DataType::Int32), dtype("index_type", DataType::Int32), flag("sorted", true)];
+    gpu.run("TopKV2", &attrs, vec![tensor, Tensor::scalar(k as i32)]).unwrap().try_into().unwrap()
+}
+
+#[test]
+fn whole_rows_are_sorted() {
+    let gpu = Gpu::open();
+    const COLUMNS: usize = 5001;
+    let odd = [f32::NAN, -0.0, 0.0, f32::INFINITY, f32::NEG_INFINITY, -f32::NAN, f32::MIN_POSITIVE, -f32::MAX];
+    let mut floats: Vec<f32> = numbers(&[3, COLUMNS]).1.iter().map(|&x| x as f32 / 8.0).collect();
+    floats.iter_mut().step_by(7).zip(odd.iter().cycle()).for_each(|(x, &odd)| *x = odd);
+    for k in [513, COLUMNS] {
+        let tensor = Tensor::from_elements([3, COLUMNS], &floats).unwrap();
+        let [values, places] = top_k(&gpu, DataType::Float, tensor, k);
+        let (values, places) = (values.as_slice::<f32>().unwrap(), places.as_slice::<i32>().unwrap());
+        for (row, (values, places)) in floats.chunks(COLUMNS).zip(values.chunks(k).zip(places.chunks(k))) {
+            let mut order: Vec<i32> = (0..COLUMNS as i32).collect();
+            // NaN goes last, and the zeros are equal.
+            let key = |place: i32| Some(row[place as usize]).filter(|x| !x.is_nan());
+            order.sort_by(|&a, &b| match (key(a), key(b)) {
+                (Some(a), Some(b)) => b.partial_cmp(&a).unwrap(),
+                (a, b) => a.is_none().cmp(&b.is_none()),
+            });
+            assert_eq!(places, &order[..k]);
+            assert!(values.iter().zip(places).all(|(x, &place)| x.to_bits() == row[place as usize].to_bits()));
+        }
+    }
+    let integers = numbers(&[2, COLUMNS]).1;
+    if gpu.device.capabilities().contains(&"i64") {
+        let wide: Vec<i64> = integers.iter().map(|&x| i64::from(x / 10) << 33 | i64::from(x & 7)).collect();
+        let [values, places] =
+            top_k(&gpu, DataType::Int64, Tensor::from_elements([2, COLUMNS], &wide).unwrap(), COLUMNS);
+        let (values, places) = (values.as_slice::<i64>().unwrap(), places.as_slice::<i32>().unwrap());
+        for (row, (values, places)) in wide.chunks(COLUMNS).zip(values.chunks(COLUMNS).zip(places.chunks(COLUMNS))) {
+            let mut order: Vec<i32> = (0..COLUMNS as i32).collect();
+            order.sort_by_key(|&place| std::cmp::Reverse(row[place as usize]));
+            assert_eq!(places, order);
+            assert!(values.iter().zip(places).all(|(&x, &place)| x == row[place as usize]));
+        }
+    }
+    let unsigned: Vec<u32> = integers.iter().map(|&x| x as u32).collect();
+    let tensor = Tensor::from_elements([2, COLUMNS], &unsigned).unwrap();
+    let [_, places] = top_k(&gpu, DataType::Uint32, tensor, COLUMNS);
+    for (row, places) in unsigned.chunks(COLUMNS).zip(places.as_slice::<i32>().unwrap().chunks(COLUMNS)) {
+        let mut order: Vec<i32> = (0..COLUMNS as i32).collect();
+        order.sort_by_key(|&place| std::cmp::Reverse(row[place as usize]));
+        assert_eq!(places, order);
     }
 }

@@ -9,6 +9,7 @@ mod reducer;
 mod scan;
 mod softmax;
 mod top_k;
+mod top_k_long;
 
 use kernlink::ensure;
 use kernlink::error::Result;

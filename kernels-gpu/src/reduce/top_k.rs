@@ -8,6 +8,7 @@ use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use super::top_k_long::{self, Long};
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::{computed, for_text};
 use crate::family::scalar_of;
@@ -41,6 +42,7 @@ fn program(scalar: Scalar, places: Scalar, sorts: bool) -> Program {
 struct TopK {
     sorts: OnceLock<Shader>,
     seeks: OnceLock<Shader>,
+    long: Long,
 }
 
 impl TopK {
@@ -68,8 +70,13 @@ impl TopK {
         let values = gpu.allocate_output(ctx, 0, shape.clone())?;
         let indices = gpu.allocate_output(ctx, 1, shape)?;
         if values.num_elements() > 0 {
-            let sorts = columns <= SORTED || (FEW < k && k <= SORTED / 2);
             let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
+            if columns > SORTED && k > SORTED / 2 {
+                self.long.run(gpu, [input, &values, &indices], [scalar, places], columns, k)?;
+                ctx.set_output_at(0, values)?;
+                return ctx.set_output_at(1, indices);
+            }
+            let sorts = columns <= SORTED || FEW < k;
             let slot = if sorts { &self.sorts } else { &self.seeks };
             let shader = slot.get_or_init(|| Shader::new(program(scalar, places, sorts)));
             let rows = Groups::Rows(values.num_elements() / k);
@@ -126,5 +133,9 @@ register! {
 pub(super) fn programs() -> Vec<Program> {
     use Scalar::{F16, F32, I32, I64, U32};
     let all = [F32, I32, U32, F16, I64].into_iter().flat_map(|scalar| [I32, I64].map(|places| (scalar, places)));
-    all.flat_map(|(scalar, places)| [false, true].map(|sorts| program(scalar, places, sorts))).collect()
+    let all: Vec<_> = all.collect();
+    let mut programs: Vec<Program> =
+        all.iter().flat_map(|&(scalar, places)| [false, true].map(|sorts| program(scalar, places, sorts))).collect();
+    programs.extend(all.iter().flat_map(|&(scalar, places)| top_k_long::programs(scalar, places)));
+    programs
 }
