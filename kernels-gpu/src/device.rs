@@ -18,7 +18,7 @@ use crate::adapter::{self, AdapterInfo, VARIABLE};
 use crate::counters::{Counter, Counters};
 use crate::matmul::tune::Tuner;
 use crate::memory::{Buffer, GpuMemory, Pool};
-use crate::pipeline::Pipelines;
+use crate::pipeline::{Pipeline, Pipelines};
 use crate::read_back::{self, ReadBacks};
 use crate::recorder::Recorder;
 use crate::refusal::Refusals;
@@ -51,6 +51,14 @@ pub enum Groups {
     Rows(usize),
     /// So many in each dimension.
     Exactly([u32; 3]),
+}
+
+/// What a dispatch consists of.
+pub(crate) struct Prepared<'a> {
+    pub(crate) pipeline: &'a Arc<Pipeline>,
+    pub(crate) buffers: SmallVec<[&'a Arc<Buffer>; 8]>,
+    pub(crate) words: SmallVec<[u32; 32]>,
+    pub(crate) groups: [u32; 3],
 }
 
 /// A graphics processor.
@@ -250,9 +258,25 @@ impl GpuDevice {
     /// the dispatch is too large.
     #[track_caller]
     pub fn dispatch(&self, shader: &Shader, tensors: &[&Tensor], params: &[u32], groups: Groups) -> Result<()> {
+        let Some(Prepared { pipeline, buffers, words, groups }) = self.prepare(shader, tensors, params, groups)? else {
+            return Ok(());
+        };
+        self.gpu.fault()?;
+        lock(&self.gpu.recorder).dispatch(&self.gpu, pipeline, &buffers, &words, groups)
+    }
+
+    /// [`GpuDevice::dispatch`] but for the recording; none if there are no threads.
+    #[track_caller]
+    pub(crate) fn prepare<'a>(
+        &self,
+        shader: &'a Shader,
+        tensors: &[&'a Tensor],
+        params: &[u32],
+        groups: Groups,
+    ) -> Result<Option<Prepared<'a>>> {
         let pipeline = shader.pipeline(&self.gpu)?;
         let buffers: SmallVec<[&Arc<Buffer>; 8]> =
-            tensors.iter().map(|tensor| self.buffer(tensor)).collect::<Result<_>>()?;
+            tensors.iter().map(|&tensor| self.buffer(tensor)).collect::<Result<_>>()?;
         let mut words: SmallVec<[u32; 32]> = SmallVec::new();
         let fold = |count: u64| -> Result<[u32; 3]> {
             if count > MOST_GROUPS * MOST_GROUPS {
@@ -266,7 +290,7 @@ impl GpuDevice {
                 .map_err(|_| Error::resource_exhausted(format!("{count} elements are more than a shader counts")))
         };
         let groups = match groups {
-            Groups::Elements(0) | Groups::Rows(0) => return Ok(()),
+            Groups::Elements(0) | Groups::Rows(0) => return Ok(None),
             Groups::Elements(count) => {
                 words.push(counted(count)?);
                 fold((count as u64).div_ceil(u64::from(pipeline.workgroup)))?
@@ -275,15 +299,14 @@ impl GpuDevice {
                 words.push(counted(count)?);
                 fold(count as u64)?
             }
-            Groups::Exactly(groups) if groups.contains(&0) => return Ok(()),
+            Groups::Exactly(groups) if groups.contains(&0) => return Ok(None),
             Groups::Exactly(groups) => groups,
         };
         if groups.iter().any(|&count| u64::from(count) > MOST_GROUPS) {
             return Err(Error::resource_exhausted(format!("{groups:?} workgroups are more than a dispatch takes")));
         }
         words.extend_from_slice(params);
-        self.gpu.fault()?;
-        lock(&self.gpu.recorder).dispatch(&self.gpu, pipeline, &buffers, &words, groups)
+        Ok(Some(Prepared { pipeline, buffers, words, groups }))
     }
 
     /// Records a copy of a tensor's elements into new memory.

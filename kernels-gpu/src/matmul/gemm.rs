@@ -8,10 +8,10 @@ use smallvec::{SmallVec, smallvec};
 use super::config::{Choice, Extents, Machine, TABLE, candidates, choose, lines};
 use super::sum_parts;
 use super::text::{self, Key, Side, Source, sum_of};
-use super::tune::{Kind, elapsed};
+use super::tune::{Dispatch, Kind, elapsed};
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
-use crate::shader::{Program, Scalar};
+use crate::shader::{Program, Scalar, Shader};
 use crate::variants::Variants;
 
 /// A product of two factors of certain kinds.
@@ -83,16 +83,21 @@ impl Gemm {
         self.run_as(gpu, factors, choose(&machine, extents, bytes, is_float))
     }
 
-    /// The nanoseconds of some products.
+    /// The nanoseconds of the product.
     fn time(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice) -> Result<f64> {
-        const RUNS: usize = 3;
-        // The shader is compiled, and the factors are in the device's caches, or not, as for all others.
-        self.run_as(gpu, factors, choice)?;
-        elapsed(&gpu.gpu, || (0..RUNS).try_for_each(|_| self.run_as(gpu, factors, choice)))
+        elapsed(gpu, |dispatch| self.by(gpu, factors, choice, dispatch))
     }
 
     /// [`Gemm::run`], with the choice made.
     pub(crate) fn run_as(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice) -> Result<()> {
+        let mut dispatch = |shader: &Shader, tensors: &[&Tensor], params: &[u32], groups| {
+            gpu.dispatch(shader, tensors, params, groups)
+        };
+        self.by(gpu, factors, choice, &mut dispatch)
+    }
+
+    /// The dispatches of the product.
+    fn by(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice, dispatch: &mut Dispatch<'_>) -> Result<()> {
         let tiles = &TABLE[choice.line];
         let Extents { rows, columns, inner, batches } = factors.extents;
         let chunk = inner.div_ceil(choice.parts).next_multiple_of(tiles.inner as usize);
@@ -124,9 +129,9 @@ impl Gemm {
             .saturating_mul(batches)
             .saturating_mul(parts);
         let target = scratch.as_ref().unwrap_or(factors.out);
-        gpu.dispatch(&self.shaders.get(key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
+        dispatch(&self.shaders.get(key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
         match scratch {
-            Some(scratch) => sum_parts::run(gpu, &self.sums, self.scalar, &scratch, factors.out),
+            Some(scratch) => sum_parts::run_by(dispatch, &self.sums, self.scalar, &scratch, factors.out),
             None => Ok(()),
         }
     }
@@ -249,7 +254,40 @@ mod tests {
         };
         let gemm = Gemm::new(DataType::Float, Source::Rows, Source::Columns).unwrap();
         let time = gemm.time(&gpu, &factors, Choice { line: 2, parts: 2 }).unwrap();
-        // Three times a million products: no device does that in a microsecond, and none takes ten seconds.
-        assert!((1e3..1e10).contains(&time), "{time}");
+        // A million products: no device does that in a tenth of a microsecond, and none takes ten seconds.
+        assert!((1e2..1e10).contains(&time), "{time}");
+    }
+
+    #[test]
+    fn what_others_record_is_not_measured() {
+        let gpu = device();
+        let gemm = Gemm::new(DataType::Float, Source::Rows, Source::Columns).unwrap();
+        let square = |size: usize| {
+            let zeros = || gpu.to_device(&Tensor::zeros(DataType::Float, [size, size]).unwrap()).unwrap();
+            [zeros(), zeros(), gpu.allocate(DataType::Float, [size, size]).unwrap()]
+        };
+        let choice = Choice { line: 3, parts: 1 };
+        let with = |size: usize, each: &dyn Fn(&Factors<'_>) -> f64| {
+            let [a, b, out] = square(size);
+            each(&Factors {
+                a: &a,
+                b: &b,
+                out: &out,
+                extents: Extents { rows: size, columns: size, inner: size, batches: 1 },
+                vectors: [true; 3],
+                stride: size,
+                step: 0,
+                special: of_matrices([size, size]).unwrap(),
+            })
+        };
+        let large = with(512, &|factors| gemm.time(&gpu, factors, choice).unwrap());
+        let small = with(32, &|factors| {
+            let time = elapsed(&gpu, |dispatch| {
+                with(512, &|factors| gemm.run_as(&gpu, factors, choice).map_or(f64::NAN, |()| 0.0));
+                gemm.by(&gpu, factors, choice, dispatch)
+            });
+            time.unwrap()
+        });
+        assert!(small < large / 4.0, "{small} {large}");
     }
 }

@@ -5,8 +5,9 @@ use kernlink::tensor::Tensor;
 
 use super::gemm::word;
 use super::text::sum_of;
+use super::tune::Dispatch;
 use crate::device::{GpuDevice, Groups};
-use crate::shader::{Entry, Program, Scalar};
+use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::variants::Variants;
 
 /// The type of the result, and whether four elements are added at once.
@@ -43,11 +44,25 @@ pub(crate) fn run(
     scratch: &Tensor,
     out: &Tensor,
 ) -> Result<()> {
+    let dispatch = &mut |shader: &Shader, tensors: &[&Tensor], params: &[u32], groups| {
+        gpu.dispatch(shader, tensors, params, groups)
+    };
+    run_by(dispatch, shaders, scalar, scratch, out)
+}
+
+/// Likewise; `dispatch` does it.
+pub(crate) fn run_by(
+    dispatch: &mut Dispatch<'_>,
+    shaders: &Variants<Key>,
+    scalar: Scalar,
+    scratch: &Tensor,
+    out: &Tensor,
+) -> Result<()> {
     let elements = out.num_elements();
     let vectors = elements.is_multiple_of(4);
     let count = if vectors { elements / 4 } else { elements };
     let params = [word(scratch.shape()[0])?, word(count)?];
-    gpu.dispatch(&shaders.get((scalar, vectors)), &[scratch, out], &params, Groups::Elements(count))
+    dispatch(&shaders.get((scalar, vectors)), &[scratch, out], &params, Groups::Elements(count))
 }
 
 pub(crate) fn programs() -> Vec<Program> {

@@ -5,15 +5,17 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use kernlink::error::{Error, Result};
+use kernlink::tensor::Tensor;
+use smallvec::SmallVec;
 
 use super::config::{Choice, Extents, TABLE};
 use super::text::Source;
 use crate::adapter::AdapterInfo;
-use crate::device::{Gpu, lock};
-use crate::shader::Scalar;
+use crate::device::{GpuDevice, Groups, Prepared, lock};
+use crate::shader::{Scalar, Shader};
 
 /// `0` has choices follow from sizes alone, `1` has them measured on software adapters, too.
 const SWITCH: &str = "KERNLINK_GPU_TUNE";
@@ -53,12 +55,11 @@ pub(crate) struct Tuner {
     /// Whether products are measured.
     pub(crate) is_on: bool,
     file: Option<PathBuf>,
-    known: OnceLock<Mutex<Known>>,
+    known: OnceLock<Known>,
 }
 
-#[derive(Default)]
 struct Known {
-    found: HashMap<Kind, Choice>,
+    found: Mutex<HashMap<Kind, Arc<Mutex<Option<Choice>>>>>,
     /// The lines of the file.
     read: HashMap<String, Choice>,
 }
@@ -77,7 +78,7 @@ impl Tuner {
     }
 
     /// The choice for products of this kind; `time` measures those that come into question, if that was not done before.
-    /// Nothing else is measured meanwhile.
+    /// Who wants to know of the same kind waits for it.
     ///
     /// # Errors
     /// That of the last measurement, if all fail.
@@ -87,27 +88,22 @@ impl Tuner {
         choices: impl FnOnce() -> Vec<Choice>,
         time: impl FnMut(Choice) -> Result<f64>,
     ) -> Result<Option<Choice>> {
-        let mut known = lock(self.known.get_or_init(|| {
+        let known = self.known.get_or_init(|| {
             let text = self.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
-            Mutex::new(Known { read: text.as_deref().map(parse).unwrap_or_default(), ..Known::default() })
-        }));
-        if let Some(&choice) = known.found.get(kind) {
-            return Ok(Some(choice));
+            Known { read: text.as_deref().map(parse).unwrap_or_default(), found: Mutex::default() }
+        });
+        let slot = lock(&known.found).entry(*kind).or_default().clone();
+        let mut found = lock(&slot);
+        if found.is_none() {
+            *found = known.read.get(&kind.to_string()).copied();
         }
-        let found = match known.read.get(&kind.to_string()) {
-            Some(&choice) => Some(choice),
-            None => {
-                let found = fastest(&choices(), time)?;
-                if let Some(choice) = found {
-                    self.write(kind, choice);
-                }
-                found
+        if found.is_none() {
+            *found = fastest(&choices(), time)?;
+            if let Some(choice) = *found {
+                self.write(kind, choice);
             }
-        };
-        if let Some(choice) = found {
-            known.found.insert(*kind, choice);
         }
-        Ok(found)
+        Ok(*found)
     }
 
     /// That a file cannot be written is no error: the same is found again the next time.
@@ -123,13 +119,36 @@ impl Tuner {
     }
 }
 
-/// The nanoseconds that the device takes for what `work` records, by timestamps before and after it.
+/// Takes a dispatch: see [`GpuDevice::dispatch`].
+pub(crate) type Dispatch<'d> = dyn FnMut(&Shader, &[&Tensor], &[u32], Groups) -> Result<()> + 'd;
+
+/// The nanoseconds that the device takes for the dispatches that `work` hands over, which it does three times: those of
+/// the one in the middle. What others record and submit is no part of it.
 ///
 /// # Errors
 /// Those of `work`, and INTERNAL if the device cannot say.
-pub(crate) fn elapsed(gpu: &Gpu, work: impl FnOnce() -> Result<()>) -> Result<f64> {
-    const STAMPS: u32 = 2;
+pub(crate) fn elapsed(device: &GpuDevice, work: impl FnOnce(&mut Dispatch<'_>) -> Result<()>) -> Result<f64> {
+    const RUNS: u32 = 3;
+    const STAMPS: u32 = 2 * RUNS;
     const BYTES: u64 = 8 * STAMPS as u64;
+    let gpu = &*device.gpu;
+    // Memory that `work` gives up is not to be given to others before its dispatches are submitted.
+    let (mut kept, mut dispatches) = (Vec::new(), Vec::new());
+    work(&mut |shader, tensors, params, groups| {
+        kept.extend(tensors.iter().map(|&tensor| tensor.clone()));
+        if let Some(Prepared { pipeline, buffers, words, groups }) = device.prepare(shader, tensors, params, groups)? {
+            let bound = buffers.iter().enumerate();
+            let entries: SmallVec<[_; 8]> = bound
+                .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                    binding: binding as u32,
+                    resource: buffer.buffer.as_entire_binding(),
+                })
+                .collect();
+            let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &pipeline.layout, entries: &entries };
+            dispatches.push((pipeline.clone(), gpu.device.create_bind_group(&descriptor), words, groups));
+        }
+        Ok(())
+    })?;
     let buffer = |usage| {
         let descriptor = wgpu::BufferDescriptor { label: None, size: BYTES, usage, mapped_at_creation: false };
         gpu.device.create_buffer(&descriptor)
@@ -138,32 +157,41 @@ pub(crate) fn elapsed(gpu: &Gpu, work: impl FnOnce() -> Result<()>) -> Result<f6
     let set = gpu.device.create_query_set(&wgpu::QuerySetDescriptor { label: None, ty, count: STAMPS });
     let there = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
     let here = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
-    let stamp = |index: u32| {
-        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    for run in 0..RUNS {
         let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
             query_set: &set,
-            beginning_of_pass_write_index: None,
-            end_of_pass_write_index: Some(index),
+            beginning_of_pass_write_index: Some(2 * run),
+            end_of_pass_write_index: Some(2 * run + 1),
         });
-        drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
-        if index + 1 == STAMPS {
-            encoder.resolve_query_set(&set, 0..STAMPS, &there, 0);
-            encoder.copy_buffer_to_buffer(&there, 0, &here, 0, BYTES);
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+        for (pipeline, group, words, groups) in &dispatches {
+            pass.set_pipeline(&pipeline.compute);
+            pass.set_bind_group(0, group, &[]);
+            if !words.is_empty() {
+                pass.set_immediates(0, bytemuck::cast_slice(words));
+            }
+            pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
         }
-        gpu.queue.submit([encoder.finish()]);
-    };
+    }
+    encoder.resolve_query_set(&set, 0..STAMPS, &there, 0);
+    encoder.copy_buffer_to_buffer(&there, 0, &here, 0, BYTES);
     gpu.settle()?;
-    stamp(0);
-    work()?;
-    lock(&gpu.recorder).submit_last(gpu)?;
-    stamp(1);
+    {
+        let mut recorder = lock(&gpu.recorder);
+        // The factors are results of what is recorded.
+        recorder.submit_last(gpu)?;
+        gpu.queue.submit([encoder.finish()]);
+    }
+    drop(kept);
     here.map_async(wgpu::MapMode::Read, .., drop);
     gpu.settle()?;
     let view = here.get_mapped_range(..);
     let view = view.map_err(|error| Error::internal(format!("cannot read the GPU's timestamps: {error}")))?;
     let ticks = |at: usize| view[at..at + 8].try_into().map(u64::from_le_bytes).unwrap_or_default();
-    let ticks = ticks(8).saturating_sub(ticks(0));
-    Ok(ticks as f64 * f64::from(gpu.queue.get_timestamp_period()))
+    let mut runs = [0, 1, 2].map(|run| ticks(16 * run + 8).saturating_sub(ticks(16 * run)));
+    runs.sort_unstable();
+    Ok(runs[1] as f64 * f64::from(gpu.queue.get_timestamp_period()))
 }
 
 /// The folder of the user's caches, or what the environment says.
@@ -252,6 +280,23 @@ mod tests {
         // Another process reads the file.
         assert_eq!(tuner().choose(&kind, choices, never).unwrap(), Some(Choice { line: 1, parts: 1 }));
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn one_kind_is_measured_while_another_is() {
+        let tuner = Tuner { is_on: true, file: None, known: OnceLock::new() };
+        let kind = |rows| {
+            let extents = Extents { rows, columns: 1, inner: 1, batches: 1 };
+            Kind::new(Scalar::F32, [Source::Rows, Source::Columns], [false; 3], &extents)
+        };
+        let choices = || vec![Choice { line: 0, parts: 1 }];
+        let found = tuner.choose(&kind(8), choices, |_| {
+            // Another thread that waited for this one would never end.
+            std::thread::scope(|scope| {
+                scope.spawn(|| tuner.choose(&kind(1), choices, |_| Ok(1.0))).join().unwrap().map(|_| 1.0)
+            })
+        });
+        assert_eq!(found.unwrap(), Some(choices()[0]));
     }
 
     #[test]
