@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::config::{Choice, Extents, Machine, TABLE, candidates, choose, lines};
 use super::sum_parts;
-use super::text::{self, Key, Side, Source, sum_of};
+use super::text::{self, Key, Side, Source};
 use super::tune::{Dispatch, Kind, elapsed};
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
@@ -21,6 +21,9 @@ pub(crate) struct Gemm {
     sources: [Source; 2],
     shaders: Variants<Key>,
     sums: Variants<sum_parts::Key>,
+    /// The choice that a test makes for all products.
+    #[cfg(test)]
+    pub(super) forced: Option<Choice>,
 }
 
 /// What is multiplied.
@@ -64,11 +67,23 @@ impl Gemm {
     pub(crate) fn new(dtype: DataType, a: Source, b: Source) -> Result<Gemm> {
         let scalar = scalar_of(dtype)?;
         let (shaders, sums) = (Variants::new(text::program), Variants::new(sum_parts::program));
-        Ok(Gemm { dtype, scalar, sources: [a, b], shaders, sums })
+        Ok(Gemm {
+            dtype,
+            scalar,
+            sources: [a, b],
+            shaders,
+            sums,
+            #[cfg(test)]
+            forced: None,
+        })
     }
 
     /// Records the product. The output is not empty.
     pub(crate) fn run(&self, gpu: &GpuDevice, factors: &Factors<'_>) -> Result<()> {
+        #[cfg(test)]
+        if let Some(choice) = self.forced {
+            return self.run_as(gpu, factors, choice);
+        }
         let shared = gpu.limits().max_compute_workgroup_storage_size;
         let machine = Machine::new(shared, gpu.adapter().is_software);
         let (bytes, is_float, extents) = (self.dtype.size() as u32, is_float(self.scalar), &factors.extents);
@@ -102,7 +117,14 @@ impl Gemm {
         let Extents { rows, columns, inner, batches } = factors.extents;
         let chunk = inner.div_ceil(choice.parts).next_multiple_of(tiles.inner as usize);
         let parts = if inner == 0 { 1 } else { inner.div_ceil(chunk) };
-        let elements = factors.out.num_elements();
+        // Convolutions write all of the output, products of matrices what lies from the last of their parameters on.
+        let is_convolved = self.sources.iter().any(|source| source.is_convolved());
+        let (mut special, mut base) = (factors.special.clone(), 0);
+        let mut elements = factors.out.num_elements();
+        if !is_convolved && parts > 1 {
+            base = special.last_mut().map_or(0, std::mem::take);
+            elements = batches * rows * columns;
+        }
         let [vectors_a, vectors_b, vectors_out] = factors.vectors;
         debug_assert!(is_pattern(self.sources, factors.vectors), "{:?} {:?}", self.sources, factors.vectors);
         let key = Key {
@@ -115,14 +137,11 @@ impl Gemm {
         };
         let scratch = match parts {
             1 => None,
-            parts => {
-                let dtype = if sum_of(self.scalar) == self.scalar { self.dtype } else { DataType::Float };
-                Some(gpu.allocate(dtype, [parts, elements])?)
-            }
+            parts => Some(sum_parts::scratch(gpu, self.dtype, parts, elements)?),
         };
         let common = [rows, columns, inner, chunk, batches, factors.stride, factors.step, elements];
         let mut params: SmallVec<[u32; 32]> = common.iter().map(|&size| word(size)).collect::<Result<_>>()?;
-        params.extend_from_slice(&factors.special);
+        params.extend_from_slice(&special);
         let groups = rows
             .div_ceil(tiles.rows as usize)
             .saturating_mul(columns.div_ceil(tiles.columns as usize))
@@ -131,7 +150,7 @@ impl Gemm {
         let target = scratch.as_ref().unwrap_or(factors.out);
         dispatch(&self.shaders.get(key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
         match scratch {
-            Some(scratch) => sum_parts::run_by(dispatch, &self.sums, self.scalar, &scratch, factors.out),
+            Some(scratch) => sum_parts::run_at(dispatch, &self.sums, self.scalar, &scratch, factors.out, base),
             None => Ok(()),
         }
     }

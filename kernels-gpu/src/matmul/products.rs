@@ -225,7 +225,46 @@ impl Products {
 
 #[cfg(test)]
 mod tests {
+    use kernlink::device::Device as _;
+    use kernlink::step::block_on;
+
     use super::*;
+    use crate::matmul::config::Choice;
+    use crate::testing::device;
+
+    /// Small whole numbers, whose products `f32` adds without loss.
+    fn numbers(count: usize, seed: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 31 + seed * 17) % 13) as f32 - 6.0).collect()
+    }
+
+    fn multiplied(gpu: &GpuDevice, products: &Products, a: (&[usize], &[f32]), b: (&[usize], &[f32])) -> Vec<f32> {
+        let there = |(shape, values): (&[usize], &[f32])| {
+            gpu.to_device(&Tensor::from_elements(Shape::from(shape), values).unwrap()).unwrap()
+        };
+        let out = products.compute(gpu, &there(a), &there(b)).unwrap();
+        block_on(gpu.to_host(&out)).unwrap().as_slice::<f32>().unwrap().to_vec()
+    }
+
+    #[test]
+    fn parts_of_some_products_leave_the_others_alone() {
+        let gpu = device();
+        // Four batch dimensions that do not merge: two rounds.
+        for (rows, columns, inner) in [(8, 8, 130), (5, 3, 130)] {
+            let (a, b) = (numbers(4 * rows * inner, 1), numbers(4 * inner * columns, 2));
+            let mut products = Products::new(DataType::Float, [false; 2]).unwrap();
+            products.by_tiles.forced = Some(Choice { line: 3, parts: 3 });
+            let shapes = [[2, 1, 2, 1, rows, inner], [1, 2, 1, 2, inner, columns]];
+            let found = multiplied(&gpu, &products, (&shapes[0], &a), (&shapes[1], &b));
+            assert_eq!(found.len(), 16 * rows * columns);
+            for (i, &found) in found.iter().enumerate() {
+                let (batch, row, column) = (i / columns / rows, i / columns % rows, i % columns);
+                let (of_a, of_b) = (batch / 8 * 2 + batch / 2 % 2, batch / 4 % 2 * 2 + batch % 2);
+                let product = |k| a[(of_a * rows + row) * inner + k] * b[(of_b * inner + k) * columns + column];
+                let expected: f32 = (0..inner).map(product).sum();
+                assert_eq!(found, expected, "batch {batch}, row {row}, column {column}");
+            }
+        }
+    }
 
     #[test]
     fn dimensions_that_say_the_same_are_one() {
