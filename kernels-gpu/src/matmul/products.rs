@@ -10,11 +10,10 @@ use smallvec::{SmallVec, smallvec};
 use super::config::Extents;
 use super::gemm::{self, Gemm, word};
 use super::text::Source;
-use super::vector;
+use super::vector::{self, ByVectors};
 use crate::device::GpuDevice;
 use crate::family::scalar_of;
 use crate::shader::Scalar;
-use crate::variants::Variants;
 
 /// A batch dimension: its size, and the matrices between neighbours on either side, none where that side broadcasts.
 type Batch = (usize, [usize; 2]);
@@ -105,7 +104,7 @@ pub(super) struct Products {
     scalar: Scalar,
     transposed: [bool; 2],
     by_tiles: Gemm,
-    by_vectors: Variants<vector::Key>,
+    by_vectors: ByVectors,
 }
 
 /// The kinds of factors.
@@ -120,7 +119,7 @@ impl Products {
     pub(super) fn new(dtype: DataType, transposed: [bool; 2]) -> Result<Products> {
         let [a, b] = sources(transposed);
         let by_tiles = Gemm::new(dtype, a, b)?;
-        Ok(Products { scalar: scalar_of(dtype)?, transposed, by_tiles, by_vectors: Variants::new(vector::program) })
+        Ok(Products { scalar: scalar_of(dtype)?, transposed, by_tiles, by_vectors: ByVectors::default() })
     }
 
     /// The products of tensors of two dimensions or more.
@@ -178,7 +177,7 @@ impl Products {
             let matrix = 1 - vector;
             let neighbours = if along_inner { inner } else { extent };
             let vectors = neighbours.is_multiple_of(4) && is_multiple(matrix) && (!along_inner || is_multiple(vector));
-            let key = vector::Key { scalar: self.scalar, along_inner, vectors };
+            let key = vector::Key { scalar: self.scalar, along_inner, vectors, parts: false };
             let factors = [a, b];
             let factors = vector::Factors {
                 vector: factors[vector],
@@ -262,6 +261,24 @@ mod tests {
                 let product = |k| a[(of_a * rows + row) * inner + k] * b[(of_b * inner + k) * columns + column];
                 let expected: f32 = (0..inner).map(product).sum();
                 assert_eq!(found, expected, "batch {batch}, row {row}, column {column}");
+            }
+        }
+    }
+
+    #[test]
+    fn products_with_a_vector_are_cut_into_parts() {
+        let gpu = device();
+        for (inner, extent) in [(5000, 40), (4999, 7), (4097, 64)] {
+            for transposed in [false, true] {
+                let (v, m) = (numbers(3 * inner, 1), numbers(inner * extent, 2));
+                let matrix = if transposed { [extent, inner] } else { [inner, extent] };
+                let at = |k: usize, column: usize| m[if transposed { column * inner + k } else { k * extent + column }];
+                let products = Products::new(DataType::Float, [false, transposed]).unwrap();
+                let found = multiplied(&gpu, &products, (&[3, 1, inner], &v), (&matrix, &m));
+                for (i, &found) in found.iter().enumerate() {
+                    let expected: f32 = (0..inner).map(|k| v[i / extent * inner + k] * at(k, i % extent)).sum();
+                    assert_eq!(found, expected, "{inner} {extent} {transposed} {i}");
+                }
             }
         }
     }
