@@ -414,6 +414,10 @@ impl Device for GpuDevice {
         Ok(Tensor::from_device(tensor.dtype(), tensor.shape().clone(), Arc::new(memory)))
     }
 
+    fn owns(&self, tensor: &Tensor) -> bool {
+        self.memory(tensor).is_ok()
+    }
+
     fn to_host(&self, tensor: &Tensor) -> BoxFuture<'static, Result<Tensor>> {
         let begun = || -> Result<BoxFuture<'static, Result<Tensor>>> {
             if tensor.device_memory().is_none() {

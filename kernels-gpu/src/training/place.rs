@@ -84,8 +84,11 @@ pub(crate) fn read(gpu: &GpuDevice, ctx: &RawContext<'_>, input: usize, dtype: D
         "Trying to read variable with wrong dtype. Expected {dtype} got {}",
         place.dtype()
     );
-    let value = place.lock().clone();
-    gpu.to_device(&value.ok_or_else(|| place.uninitialized(ctx, input))?)
+    let value = match &place {
+        Place::Resource(variable) => variable.read_on(gpu)?,
+        Place::Reference(reference) => reference.lock().as_ref().map(|value| gpu.to_device(value)).transpose()?,
+    };
+    value.ok_or_else(|| place.uninitialized(ctx, input))
 }
 
 /// Changes the variables at the first `count` inputs, all locked meanwhile. `change` makes those that it changes
