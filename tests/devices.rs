@@ -10,6 +10,7 @@ use std::time::Duration;
 use kernlink::device::{BoxFuture, CpuDevice, Device, DeviceType};
 use kernlink::kernel::{GPU, RawContext};
 use kernlink::prelude::*;
+use kernlink::resource::Variable;
 use kernlink::runtime::{EagerContext, RunMetadata, RunOptions};
 use kernlink::tensor::DeviceMemory;
 
@@ -766,6 +767,39 @@ fn variables_live_in_the_devices_memory() {
         // The function finds it where its handle says.
         assert_eq!(scalars(&session.run(&[one()], &["call"], &[]).unwrap()), [2.0]);
         assert_eq!(device.moved(), (1, 1));
+    });
+}
+
+#[test]
+fn what_the_host_gave_is_brought_once_until_it_changes() {
+    let text = "
+        v = VarHandleOp() dtype=float shape=any shared_name='v'
+        read = ReadVariableOp(v) dtype=float
+        sum = AddV2(read, read) T=float
+        set = VarIsInitializedOp(v)
+        shape = VariableShape(v)";
+    on(&graph_with(text, LIBRARY), &[], |session, device| {
+        let variable = Arc::new(Variable::new(DataType::Float));
+        session.resources().create("", "v", variable.clone()).unwrap();
+        for value in [1f32, 5.0] {
+            variable.assign(Tensor::scalar(value)).unwrap();
+            for uploads in [1, 0, 0] {
+                assert_eq!(scalars(&session.run(&[], &["sum"], &[]).unwrap()), [2.0 * value]);
+                assert_eq!(device.moved(), (uploads, 1));
+                session.run(&[], &["set", "shape"], &[]).unwrap();
+            }
+            // It is the host's all the same.
+            assert_eq!(variable.read().unwrap().to_scalar::<f32>().unwrap(), value);
+        }
+        if let Some(value) = variable.lock().as_mut() {
+            value.as_mut_slice::<f32>().unwrap()[0] = 7.0;
+        }
+        assert_eq!(scalars(&session.run(&[], &["sum"], &[]).unwrap()), [14.0]);
+        assert_eq!(device.moved(), (1, 1));
+        // Another device does not take it for its own.
+        let other = TestDevice::new(1, &[]);
+        let there = variable.read_on(&*other).unwrap().unwrap();
+        assert_eq!(there.device_memory().unwrap().device(), "/device:GPU:1");
     });
 }
 

@@ -105,6 +105,16 @@ fn every_case_passes_in_windows_unless_its_kernel_takes_a_tensor_whole() {
     for file in support::golden_files() {
         total.merge(golden::verify(&kernlink::proto::read_graph(&file).unwrap(), &registry, &device).unwrap());
     }
+    // What a workgroup sorts it takes whole: with so much the steps pass, too.
+    let is_sorted = |(_, reason): &(String, String)| reason.contains("`rows of a sparse step`");
+    let sorted = total.failures.extract_if(.., |failure| is_sorted(failure)).count();
+    assert!(sorted > 0, "no rows are sorted");
+    drop((opened, device));
+    let opened = open_with(8 << 10);
+    let device: Arc<dyn Device> = opened.gpu.clone();
+    let steps = support::golden_files().into_iter().find(|file| file.ends_with("training.pb")).unwrap();
+    let report = golden::verify(&kernlink::proto::read_graph(&steps).unwrap(), &registry, &device).unwrap();
+    assert!(report.passed() > sorted && report.failures.is_empty(), "{:?}", report.failures);
     let is_whole = |(_, reason): &&(String, String)| reason.contains("at most 256 at once");
     let (whole, failures): (Vec<_>, Vec<_>) = total.failures.iter().partition(is_whole);
     for (case, reason) in &whole {

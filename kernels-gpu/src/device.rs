@@ -20,7 +20,7 @@ use crate::counters::{Counter, Counters};
 use crate::fault::{Faults, met};
 use crate::matmul::tune::Tuner;
 use crate::memory::{Bound, GpuMemory, Pool};
-use crate::pipeline::Pipelines;
+use crate::pipeline::{Pipeline, Pipelines};
 use crate::read_back::{self, ReadBacks};
 use crate::recorder::Recorder;
 use crate::refusal::Refusals;
@@ -71,6 +71,14 @@ pub enum Groups {
 pub(crate) fn counted(count: usize) -> Result<u32> {
     u32::try_from(count)
         .map_err(|_| Error::resource_exhausted(format!("{count} elements are more than a shader counts")))
+}
+
+/// What a dispatch consists of.
+pub(crate) struct Prepared<'a> {
+    pub(crate) pipeline: &'a Arc<Pipeline>,
+    pub(crate) buffers: SmallVec<[Bound<'a>; 8]>,
+    pub(crate) words: SmallVec<[u32; 32]>,
+    pub(crate) groups: [u32; 3],
 }
 
 /// A graphics processor.
@@ -283,9 +291,30 @@ impl GpuDevice {
     /// the dispatch or a tensor is too large.
     #[track_caller]
     pub fn dispatch(&self, shader: &Shader, tensors: &[&Tensor], params: &[u32], groups: Groups) -> Result<()> {
+        let Some(prepared) = self.prepare(shader, tensors, params, groups)? else {
+            return Ok(());
+        };
+        let Prepared { pipeline, buffers, mut words, groups } = prepared;
+        self.gpu.fault()?;
+        let mut recorder = lock(&self.gpu.recorder);
+        if let Some(refusal) = pipeline.refusal.and_then(|word| words.get_mut(word as usize)) {
+            *refusal = recorder.refusing.parameter(*refusal, STEP.get());
+        }
+        recorder.dispatch(&self.gpu, pipeline, &buffers, &words, groups)
+    }
+
+    /// [`GpuDevice::dispatch`] but for the recording; none if there are no threads.
+    #[track_caller]
+    pub(crate) fn prepare<'a>(
+        &self,
+        shader: &'a Shader,
+        tensors: &[&'a Tensor],
+        params: &[u32],
+        groups: Groups,
+    ) -> Result<Option<Prepared<'a>>> {
         let pipeline = shader.pipeline(&self.gpu)?;
         let buffers: SmallVec<[Bound<'_>; 8]> =
-            tensors.iter().map(|tensor| self.bound(tensor, &pipeline.label)).collect::<Result<_>>()?;
+            tensors.iter().map(|&tensor| self.bound(tensor, &pipeline.label)).collect::<Result<_>>()?;
         let mut words: SmallVec<[u32; 32]> = SmallVec::new();
         let fold = |count: u64| -> Result<[u32; 3]> {
             if count > MOST_GROUPS * MOST_GROUPS {
@@ -295,7 +324,7 @@ impl GpuDevice {
             Ok([count.div_ceil(rows) as u32, rows as u32, 1])
         };
         let groups = match groups {
-            Groups::Elements(0) | Groups::Rows(0) => return Ok(()),
+            Groups::Elements(0) | Groups::Rows(0) => return Ok(None),
             Groups::Elements(count) => {
                 words.push(counted(count)?);
                 fold((count as u64).div_ceil(u64::from(pipeline.workgroup)))?
@@ -304,19 +333,14 @@ impl GpuDevice {
                 words.push(counted(count)?);
                 fold(count as u64)?
             }
-            Groups::Exactly(groups) if groups.contains(&0) => return Ok(()),
+            Groups::Exactly(groups) if groups.contains(&0) => return Ok(None),
             Groups::Exactly(groups) => groups,
         };
         if groups.iter().any(|&count| u64::from(count) > MOST_GROUPS) {
             return Err(Error::resource_exhausted(format!("{groups:?} workgroups are more than a dispatch takes")));
         }
         words.extend_from_slice(params);
-        self.gpu.fault()?;
-        let mut recorder = lock(&self.gpu.recorder);
-        if let Some(refusal) = pipeline.refusal.and_then(|word| words.get_mut(word as usize)) {
-            *refusal = recorder.refusing.parameter(*refusal, STEP.get());
-        }
-        recorder.dispatch(&self.gpu, pipeline, &buffers, &words, groups)
+        Ok(Some(Prepared { pipeline, buffers, words, groups }))
     }
 
     /// Records a copy of a tensor's elements into new memory.
@@ -488,6 +512,10 @@ impl Device for GpuDevice {
             self.gpu.upload(&memory.buffer().buffer, &bytes)?;
         }
         Ok(Tensor::from_device(tensor.dtype(), tensor.shape().clone(), Arc::new(memory)))
+    }
+
+    fn owns(&self, tensor: &Tensor) -> bool {
+        self.memory(tensor).is_ok()
     }
 
     fn to_host(&self, tensor: &Tensor) -> BoxFuture<'static, Result<Tensor>> {

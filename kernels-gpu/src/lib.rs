@@ -23,6 +23,7 @@ mod recorder;
 mod reduce;
 mod refusal;
 mod shader;
+mod sort;
 mod team;
 #[cfg(test)]
 mod testing;
@@ -49,6 +50,7 @@ pub fn programs() -> Vec<Program> {
         matmul::programs(),
         nn::programs(),
         training::programs(),
+        sort::programs(),
         vec![windows::halves()],
     ]
     .concat()

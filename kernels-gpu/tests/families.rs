@@ -201,7 +201,7 @@ fn walked_rows(gpu: &Gpu) {
         let greatest = row.iter().max().unwrap();
         assert_eq!(place as usize, row.iter().position(|value| value == greatest).unwrap());
     }
-    // Few are sought, some are sorted piece by piece, many are sought again.
+    // Few are sought, some are sorted piece by piece, many as whole rows.
     for k in [1usize, 5, 20, 512, 600] {
         let attrs = [
             dtype("T", DataType::Int32),
@@ -252,4 +252,88 @@ fn what_a_shader_refuses_is_an_error_of_the_read_back() {
     // What lies behind the last element of a vector refuses nothing, and the error is told once.
     let quotient: Vec<i32> = gpu.one("FloorDiv", &attrs, vec![x, Tensor::vector(&[2, 2, 3]).unwrap()]);
     assert_eq!(quotient, [3, -4, 3]);
+}
+
+/// Cumulative sums along a dimension before others, which lines of neighbours walk together.
+#[test]
+fn scans_along_outer_dimensions_agree_with_the_definition() {
+    let gpu = Gpu::open();
+    for (shape, axis) in
+        [(vec![1000usize, 7], 0usize), (vec![2, 300, 40], 1), (vec![70, 3, 33], 0), (vec![65, 4200], 0)]
+    {
+        let (tensor, values) = numbers(&shape);
+        let (size, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
+        for (exclusive, reverse) in [(false, false), (true, true)] {
+            let attrs = [
+                dtype("T", DataType::Int32),
+                dtype("Tidx", DataType::Int32),
+                flag("exclusive", exclusive),
+                flag("reverse", reverse),
+            ];
+            let given: Vec<i32> = gpu.one("Cumsum", &attrs, vec![tensor.clone(), Tensor::scalar(axis as i32)]);
+            for line in 0..values.len() / size {
+                let mut sum = 0;
+                for k in 0..size {
+                    let k = if reverse { size - 1 - k } else { k };
+                    let place = (line / inner * size + k) * inner + line % inner;
+                    let before = sum;
+                    sum += values[place];
+                    let expected = if exclusive { before } else { sum };
+                    assert_eq!(given[place], expected, "{shape:?} along {axis}: line {line}, {k}");
+                }
+            }
+        }
+    }
+}
+
+fn top_k(gpu: &Gpu, of: DataType, tensor: Tensor, k: usize) -> [Tensor; 2] {
+    let attrs =
+        [dtype("T", of), dtype("Tk", DataType::Int32), dtype("index_type", DataType::Int32), flag("sorted", true)];
+    gpu.run("TopKV2", &attrs, vec![tensor, Tensor::scalar(k as i32)]).unwrap().try_into().unwrap()
+}
+
+#[test]
+fn whole_rows_are_sorted() {
+    let gpu = Gpu::open();
+    const COLUMNS: usize = 5001;
+    let odd = [f32::NAN, -0.0, 0.0, f32::INFINITY, f32::NEG_INFINITY, -f32::NAN, f32::MIN_POSITIVE, -f32::MAX];
+    let mut floats: Vec<f32> = numbers(&[3, COLUMNS]).1.iter().map(|&x| x as f32 / 8.0).collect();
+    floats.iter_mut().step_by(7).zip(odd.iter().cycle()).for_each(|(x, &odd)| *x = odd);
+    for k in [513, COLUMNS] {
+        let tensor = Tensor::from_elements([3, COLUMNS], &floats).unwrap();
+        let [values, places] = top_k(&gpu, DataType::Float, tensor, k);
+        let (values, places) = (values.as_slice::<f32>().unwrap(), places.as_slice::<i32>().unwrap());
+        for (row, (values, places)) in floats.chunks(COLUMNS).zip(values.chunks(k).zip(places.chunks(k))) {
+            let mut order: Vec<i32> = (0..COLUMNS as i32).collect();
+            // NaN goes last, and the zeros are equal.
+            let key = |place: i32| Some(row[place as usize]).filter(|x| !x.is_nan());
+            order.sort_by(|&a, &b| match (key(a), key(b)) {
+                (Some(a), Some(b)) => b.partial_cmp(&a).unwrap(),
+                (a, b) => a.is_none().cmp(&b.is_none()),
+            });
+            assert_eq!(places, &order[..k]);
+            assert!(values.iter().zip(places).all(|(x, &place)| x.to_bits() == row[place as usize].to_bits()));
+        }
+    }
+    let integers = numbers(&[2, COLUMNS]).1;
+    if gpu.device.capabilities().contains(&"i64") {
+        let wide: Vec<i64> = integers.iter().map(|&x| i64::from(x / 10) << 33 | i64::from(x & 7)).collect();
+        let [values, places] =
+            top_k(&gpu, DataType::Int64, Tensor::from_elements([2, COLUMNS], &wide).unwrap(), COLUMNS);
+        let (values, places) = (values.as_slice::<i64>().unwrap(), places.as_slice::<i32>().unwrap());
+        for (row, (values, places)) in wide.chunks(COLUMNS).zip(values.chunks(COLUMNS).zip(places.chunks(COLUMNS))) {
+            let mut order: Vec<i32> = (0..COLUMNS as i32).collect();
+            order.sort_by_key(|&place| std::cmp::Reverse(row[place as usize]));
+            assert_eq!(places, order);
+            assert!(values.iter().zip(places).all(|(&x, &place)| x == row[place as usize]));
+        }
+    }
+    let unsigned: Vec<u32> = integers.iter().map(|&x| x as u32).collect();
+    let tensor = Tensor::from_elements([2, COLUMNS], &unsigned).unwrap();
+    let [_, places] = top_k(&gpu, DataType::Uint32, tensor, COLUMNS);
+    for (row, places) in unsigned.chunks(COLUMNS).zip(places.as_slice::<i32>().unwrap().chunks(COLUMNS)) {
+        let mut order: Vec<i32> = (0..COLUMNS as i32).collect();
+        order.sort_by_key(|&place| std::cmp::Reverse(row[place as usize]));
+        assert_eq!(places, order);
+    }
 }

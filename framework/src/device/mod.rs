@@ -74,6 +74,11 @@ pub trait Device: Any + Send + Sync {
         Ok(tensor.clone())
     }
 
+    /// Whether a tensor is in the device's own memory.
+    fn owns(&self, tensor: &Tensor) -> bool {
+        tensor.device_memory().is_some_and(|memory| memory.device() == self.name())
+    }
+
     /// A tensor of the device's in host memory, when all work has been done of which it is the result. One that the host
     /// sees already is returned as it is.
     ///

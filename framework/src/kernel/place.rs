@@ -3,6 +3,7 @@
 use std::sync::{Arc, MutexGuard};
 
 use super::RawContext;
+use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::resource::Variable;
@@ -25,6 +26,21 @@ impl Place {
             Some(slot) if slot.is_ref => Ok(Place::Reference(ctx.reference_at(input)?.clone())),
             _ => Ok(Place::Resource(ctx.resource_at::<Variable>(input)?)),
         }
+    }
+
+    /// [`Place::of`] a variable that is read.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if it is of another dtype.
+    fn of_dtype(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Place> {
+        let place = Place::of(ctx, input)?;
+        ensure!(
+            place.dtype() == dtype,
+            InvalidArgument,
+            "Trying to read variable with wrong dtype. Expected {dtype} got {}",
+            place.dtype()
+        );
+        Ok(place)
     }
 
     /// The dtype of its values.
@@ -73,14 +89,24 @@ impl Place {
 /// NOT_FOUND if there is no such variable, FAILED_PRECONDITION if it has no value, INVALID_ARGUMENT if its dtype is not
 /// `dtype`.
 pub fn read(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tensor> {
-    let place = Place::of(ctx, input)?;
-    ensure!(
-        place.dtype() == dtype,
-        InvalidArgument,
-        "Trying to read variable with wrong dtype. Expected {dtype} got {}",
-        place.dtype()
-    );
-    let value = place.lock().clone();
+    let place = Place::of_dtype(ctx, input, dtype)?;
+    let value = match &place {
+        Place::Resource(variable) => variable.read().ok(),
+        Place::Reference(reference) => reference.lock().clone(),
+    };
+    value.ok_or_else(|| place.uninitialized(ctx, input))
+}
+
+/// [`read`], in a device's memory.
+///
+/// # Errors
+/// As [`read`]; those of [`Device::to_device`].
+pub fn read_on(device: &dyn Device, ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tensor> {
+    let place = Place::of_dtype(ctx, input, dtype)?;
+    let value = match &place {
+        Place::Resource(variable) => variable.read_on(device)?,
+        Place::Reference(reference) => reference.lock().as_ref().map(|value| device.to_device(value)).transpose()?,
+    };
     value.ok_or_else(|| place.uninitialized(ctx, input))
 }
 

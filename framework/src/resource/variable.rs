@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Resource;
+use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -14,12 +15,14 @@ use crate::tensor::Tensor;
 pub struct Variable {
     dtype: DataType,
     value: Mutex<Option<Tensor>>,
+    /// The host's value in the memory of the device that read it last, until someone may change it. Locked after `value`.
+    copy: Mutex<Option<Tensor>>,
 }
 
 impl Variable {
     /// A variable without a value.
     pub fn new(dtype: DataType) -> Variable {
-        Variable { dtype, value: Mutex::new(None) }
+        Variable { dtype, value: Mutex::new(None), copy: Mutex::new(None) }
     }
 
     /// The dtype of its values.
@@ -31,8 +34,19 @@ impl Variable {
     ///
     /// Whoever changes it keeps to the dtype.
     pub fn lock(&self) -> MutexGuard<'_, Option<Tensor>> {
+        let value = self.look();
+        *self.copy() = None;
+        value
+    }
+
+    /// [`Variable::lock`] for those who change nothing.
+    fn look(&self) -> MutexGuard<'_, Option<Tensor>> {
         // A kernel that panicked with the lock left a whole tensor or none.
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn copy(&self) -> MutexGuard<'_, Option<Tensor>> {
+        self.copy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The value.
@@ -41,8 +55,28 @@ impl Variable {
     /// FAILED_PRECONDITION if there is none.
     #[track_caller]
     pub fn read(&self) -> Result<Tensor> {
-        let value = self.lock().clone();
+        let value = self.look().clone();
         value.ok_or_else(|| Error::failed_precondition("the variable was not initialized"))
+    }
+
+    /// The value in a device's memory, if there is one. What the host gave is brought there once, and not at each reading;
+    /// it stays with the host, too, whose kernels may want it.
+    ///
+    /// # Errors
+    /// Those of [`Device::to_device`].
+    pub fn read_on(&self, device: &dyn Device) -> Result<Option<Tensor>> {
+        let value = self.look();
+        let Some(value) = &*value else { return Ok(None) };
+        if value.device_memory().is_some() {
+            return Ok(Some(value.clone()));
+        }
+        let mut copy = self.copy();
+        if let Some(there) = copy.as_ref().filter(|there| device.owns(there)) {
+            return Ok(Some(there.clone()));
+        }
+        let there = device.to_device(value)?;
+        *copy = Some(there.clone());
+        Ok(Some(there))
     }
 
     /// Replaces the value.
@@ -71,13 +105,13 @@ impl Resource for Variable {
     }
 
     fn debug_string(&self) -> String {
-        match &*self.lock() {
+        match &*self.look() {
             Some(value) => format!("{}/{}", self.dtype, value.shape()),
             None => format!("{}, uninitialized", self.dtype),
         }
     }
 
     fn memory_used(&self) -> usize {
-        self.lock().as_ref().map_or(0, Tensor::num_bytes)
+        self.look().as_ref().map_or(0, Tensor::num_bytes)
     }
 }

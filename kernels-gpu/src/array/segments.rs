@@ -18,6 +18,7 @@ use crate::family::scalar_of;
 use crate::indices::Indices;
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar};
+use crate::windows::{read, whole};
 
 const OUT_OF_RANGE: &str = "a number in segment_ids is out of range";
 
@@ -103,7 +104,10 @@ pub(super) fn unsorted(&(merge, refusal): &How, on: &Mover<'_>, ctx: &mut RawCon
     if data.num_elements() > 0 {
         let variant = Variant::Segments(merge, scalar, Indices::of(ids.dtype())?);
         let params = [word(inner), word(count as usize)];
-        on.run_refusing(refusal, variant, &[data, ids, &output], &params, Groups::Elements(data.num_elements()))?;
+        on.gpu.in_windows(ids.num_elements(), &[read(data), read(ids), whole(&output)], |_, tensors| {
+            let groups = Groups::Elements(tensors[0].num_elements());
+            on.run_refusing(refusal, variant, tensors, &params, groups)
+        })?;
     }
     ctx.set_output_at(0, output)
 }

@@ -11,6 +11,7 @@ use crate::device::Groups;
 use crate::indices::Indices;
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program};
+use crate::windows::{read, read_if, written};
 
 /// The program for units and lengths of a kind; lengths are read as indices are.
 pub(super) fn program(unit: Unit, length: Indices) -> Program {
@@ -63,8 +64,12 @@ pub(super) fn reverse_sequence(dims: &Dims, on: &Mover<'_>, ctx: &mut RawContext
         let (unit, times) = Unit::of(output.dtype())?.widest(|times| row.is_multiple_of(times));
         let variant = Variant::Sequence(unit, Indices::of(lengths.dtype())?);
         let params = [strides[seq] / times, shape[seq], strides[batch] / times, shape[batch]].map(word);
-        let groups = Groups::Elements(output.num_elements() / times);
-        on.run_refusing(dims.refusal, variant, &[input, lengths, &output], &params, groups)?;
+        // Sequences along the outermost dimension are taken whole.
+        let parts = [read(input), read_if(batch == 0, lengths), written(&output)];
+        on.gpu.in_windows(if seq == 0 { 1 } else { shape[0] }, &parts, |_, tensors| {
+            let groups = Groups::Elements(tensors[2].num_elements() / times);
+            on.run_refusing(dims.refusal, variant, tensors, &params, groups)
+        })?;
     }
     ctx.set_output_at(0, output)
 }

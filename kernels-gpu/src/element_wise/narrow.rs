@@ -13,6 +13,7 @@ use super::helpers::for_text;
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::windows::{read, written};
 
 /// What elements are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,9 +119,10 @@ impl OpKernel<ops::Cast> for NarrowCast {
                 let gpu = GpuDevice::of(ctx)?;
                 let input = ctx.input_at(0)?;
                 let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
-                // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
-                let vectors = output.num_elements().div_ceil(4);
-                gpu.dispatch(shader, &[input, &output], &[], Groups::Elements(vectors))?;
+                gpu.in_windows(output.num_elements(), &[read(input), written(&output)], |range, tensors| {
+                    // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
+                    gpu.dispatch(shader, tensors, &[], Groups::Elements(range.len().div_ceil(4)))
+                })?;
                 output
             }
         };

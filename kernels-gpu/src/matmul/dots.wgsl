@@ -32,12 +32,15 @@ fn four_of_matrix(start: u32, k: u32) -> vec4<A> {
 
 fn row(r: u32, lane: u32) {
     let tiles = (params.extent + OUTPUTS - 1u) / OUTPUTS;
-    let start = starts(r / tiles);
+    let part = r / (tiles * params.batches);
+    let begin = part * params.chunk;
+    let end = min(params.inner, begin + params.chunk);
+    let start = starts(r / tiles % params.batches, part);
     let output = r % tiles * OUTPUTS + lane / LANES;
     let line = start.y + output * params.inner;
     var sum = vec4<A>();
     if (output < params.extent) {
-        for (var k = lane % LANES * 4u; k < params.inner; k += LANES * 4u) {
+        for (var k = begin + lane % LANES * 4u; k < end; k += LANES * 4u) {
             sum = mad(four_of_vector(start.x, k), four_of_matrix(line, k), sum);
         }
     }
@@ -51,6 +54,6 @@ fn row(r: u32, lane: u32) {
     }
     if (lane % LANES == 0u && output < params.extent) {
         let v = sums[lane];
-        result[start.z + output] = T(v.x + v.y + v.z + v.w);
+        result[start.z + output] = R(v.x + v.y + v.z + v.w);
     }
 }

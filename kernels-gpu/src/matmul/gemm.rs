@@ -13,8 +13,8 @@ use super::tune::Kind;
 use crate::device::{GpuDevice, Groups};
 use crate::family::scalar_of;
 use crate::reduce::{self, Fold, Run};
-use crate::shader::{Program, Scalar};
-use crate::timing::elapsed;
+use crate::shader::{Program, Scalar, Shader};
+use crate::timing::{Dispatch, elapsed};
 use crate::transfer::device_bytes;
 use crate::variants::Variants;
 
@@ -25,6 +25,9 @@ pub(crate) struct Gemm {
     sources: [Source; 2],
     shaders: Variants<Key>,
     sums: Variants<sum_parts::Key>,
+    /// The choice that a test makes for all products.
+    #[cfg(test)]
+    pub(super) forced: Option<Choice>,
 }
 
 /// What is multiplied.
@@ -80,7 +83,15 @@ impl Gemm {
     pub(crate) fn new(dtype: DataType, a: Source, b: Source) -> Result<Gemm> {
         let scalar = scalar_of(dtype)?;
         let (shaders, sums) = (Variants::new(text::program), Variants::new(sum_parts::program));
-        Ok(Gemm { dtype, scalar, sources: [a, b], shaders, sums })
+        Ok(Gemm {
+            dtype,
+            scalar,
+            sources: [a, b],
+            shaders,
+            sums,
+            #[cfg(test)]
+            forced: None,
+        })
     }
 
     /// The kinds of the factors.
@@ -90,7 +101,7 @@ impl Gemm {
 
     /// The dtype in which products are added.
     pub(crate) fn sum_dtype(&self) -> DataType {
-        if sum_of(self.scalar) == self.scalar { self.dtype } else { DataType::Float }
+        sum_parts::sum_dtype(self.dtype)
     }
 
     /// Sets the output to the sum of terms, each a row of `terms`.
@@ -106,6 +117,10 @@ impl Gemm {
 
     /// Records the product. The output is not empty.
     pub(crate) fn run(&self, gpu: &GpuDevice, factors: &Factors<'_>) -> Result<()> {
+        #[cfg(test)]
+        if let Some(choice) = self.forced {
+            return self.run_as(gpu, factors, choice);
+        }
         let shared = gpu.limits().max_compute_workgroup_storage_size;
         let machine = Machine::new(shared, gpu.adapter().is_software, Matrices::on(gpu));
         let extents = &factors.extents;
@@ -122,25 +137,36 @@ impl Gemm {
         self.run_as(gpu, factors, choose(&machine, extents, self.scalar))
     }
 
-    /// The nanoseconds of some products.
+    /// The nanoseconds of the product.
     fn time(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice) -> Result<f64> {
-        const RUNS: usize = 3;
-        // The shader is compiled, and the factors are in the device's caches, or not, as for all others.
-        self.run_as(gpu, factors, choice)?;
-        elapsed(&gpu.gpu, || (0..RUNS).try_for_each(|_| self.run_as(gpu, factors, choice)))
+        elapsed(gpu, |dispatch| self.by(gpu, factors, choice, dispatch))
     }
 
     /// [`Gemm::run`], with the choice made.
     pub(crate) fn run_as(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice) -> Result<()> {
+        let mut dispatch = |shader: &Shader, tensors: &[&Tensor], params: &[u32], groups| {
+            gpu.dispatch(shader, tensors, params, groups)
+        };
+        self.by(gpu, factors, choice, &mut dispatch)
+    }
+
+    /// The dispatches of the product.
+    fn by(&self, gpu: &GpuDevice, factors: &Factors<'_>, choice: Choice, dispatch: &mut Dispatch<'_>) -> Result<()> {
         let tiles = &TABLE[choice.line];
         let Extents { rows, columns, inner, batches } = factors.extents;
-        let elements = factors.out.num_elements();
-        // Parts make all of the output, and are bound all at once.
+        // Convolutions write all of the output, products of matrices what lies from the last of their parameters on.
+        let is_convolved = self.sources.iter().any(|source| source.is_convolved());
+        let elements = if is_convolved { factors.out.num_elements() } else { batches * rows * columns };
+        // Parts are bound all at once.
         let most = gpu.gpu.limits.binding / device_bytes(self.sum_dtype(), elements);
         let wanted = if factors.target == Target::Some { 1 } else { choice.parts.min(most).max(1) };
         let chunk = inner.div_ceil(wanted).next_multiple_of(tiles.inner as usize);
         let parts = if inner == 0 { 1 } else { inner.div_ceil(chunk) };
         let is_term = factors.target == Target::Term;
+        let (mut special, mut base) = (factors.special.clone(), 0);
+        if !is_convolved && parts > 1 {
+            base = special.last_mut().map_or(0, std::mem::take);
+        }
         let [vectors_a, vectors_b, vectors_out] = factors.vectors;
         debug_assert!(is_pattern(self.sources, factors.vectors), "{:?} {:?}", self.sources, factors.vectors);
         let key = Key {
@@ -154,22 +180,22 @@ impl Gemm {
         };
         let scratch = match parts {
             1 => None,
-            parts => Some(gpu.allocate(self.sum_dtype(), [parts, elements])?),
+            parts => Some(sum_parts::scratch(gpu, self.dtype, parts, elements)?),
         };
         let common = [rows, columns, inner, chunk, batches, factors.stride, factors.step, elements];
         let mut params: SmallVec<[u32; 32]> = common.iter().map(|&size| word(size)).collect::<Result<_>>()?;
-        params.extend_from_slice(&factors.special);
+        params.extend_from_slice(&special);
         let groups = rows
             .div_ceil(tiles.rows as usize)
             .saturating_mul(columns.div_ceil(tiles.columns as usize))
             .saturating_mul(batches)
             .saturating_mul(parts);
         let target = scratch.as_ref().unwrap_or(factors.out);
-        gpu.dispatch(&self.shaders.get(key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
+        dispatch(&self.shaders.get(key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
         match scratch {
             Some(scratch) => {
                 let scalar = if is_term { sum_of(self.scalar) } else { self.scalar };
-                sum_parts::run(gpu, &self.sums, scalar, &scratch, factors.out)
+                sum_parts::run_at(dispatch, &self.sums, scalar, &scratch, factors.out, base)
             }
             None => Ok(()),
         }
@@ -324,7 +350,41 @@ mod tests {
         };
         let gemm = Gemm::new(DataType::Float, Source::Rows, Source::Columns).unwrap();
         let time = gemm.time(&gpu, &factors, Choice { line: 2, parts: 2 }).unwrap();
-        // Three times a million products: no device does that in a microsecond, and none takes ten seconds.
-        assert!((1e3..1e10).contains(&time), "{time}");
+        // A million products: no device does that in a tenth of a microsecond, and none takes ten seconds.
+        assert!((1e2..1e10).contains(&time), "{time}");
+    }
+
+    #[test]
+    fn what_others_record_is_not_measured() {
+        let gpu = device();
+        let gemm = Gemm::new(DataType::Float, Source::Rows, Source::Columns).unwrap();
+        let square = |size: usize| {
+            let zeros = || gpu.to_device(&Tensor::zeros(DataType::Float, [size, size]).unwrap()).unwrap();
+            [zeros(), zeros(), gpu.allocate(DataType::Float, [size, size]).unwrap()]
+        };
+        let choice = Choice { line: 3, parts: 1 };
+        let with = |size: usize, each: &dyn Fn(&Factors<'_>) -> f64| {
+            let [a, b, out] = square(size);
+            each(&Factors {
+                a: &a,
+                b: &b,
+                out: &out,
+                extents: Extents { rows: size, columns: size, inner: size, batches: 1 },
+                vectors: [true; 3],
+                stride: size,
+                step: 0,
+                target: Target::Whole,
+                special: of_matrices([size, size]).unwrap(),
+            })
+        };
+        let large = with(512, &|factors| gemm.time(&gpu, factors, choice).unwrap());
+        let small = with(32, &|factors| {
+            let time = elapsed(&gpu, |dispatch| {
+                with(512, &|factors| gemm.run_as(&gpu, factors, choice).map_or(f64::NAN, |()| 0.0));
+                gemm.by(&gpu, factors, choice, dispatch)
+            });
+            time.unwrap()
+        });
+        assert!(small < large / 4.0, "{small} {large}");
     }
 }

@@ -20,11 +20,14 @@ fn four(start: u32, k: u32, column: u32) -> vec4<A> {
 
 fn row(r: u32, lane: u32) {
     let tiles = (params.extent + 4u * QUADS - 1u) / (4u * QUADS);
-    let start = starts(r / tiles);
+    let part = r / (tiles * params.batches);
+    let begin = part * params.chunk;
+    let end = min(params.inner, begin + params.chunk);
+    let start = starts(r / tiles % params.batches, part);
     let column = (r % tiles * QUADS + lane % QUADS) * 4u;
     var sum = vec4<A>();
     if (column < params.extent) {
-        for (var k = lane / QUADS; k < params.inner; k += SLICES) {
+        for (var k = begin + lane / QUADS; k < end; k += SLICES) {
             sum = mad(vec4<A>(A(vector[start.x + k])), four(start.y, k, column), sum);
         }
     }
@@ -40,7 +43,7 @@ fn row(r: u32, lane: u32) {
         let v = sums[lane];
         for (var i = 0u; i < 4u; i++) {
             if (column + i < params.extent) {
-                result[start.z + column + i] = T(v[i]);
+                result[start.z + column + i] = R(v[i]);
             }
         }
     }

@@ -111,7 +111,8 @@ impl Matrices {
         self.for_each(tiles, |i, j| {
             let _ = write!(
                 text,
-                "    let p{i}_{j} = &sums[own];\n    coopStoreT(c{i}_{j}, p{i}_{j}, stride_sums);\n    workgroupBarrier();\n    \
+                "    let p{i}_{j} = &sums[own];\n    let m{i}_{j} = c{i}_{j};\n    \
+                 coopStoreT(m{i}_{j}, p{i}_{j}, stride_sums);\n    workgroupBarrier();\n    \
                  for (var q = subgroup.member; q < {}u; q += {subgroup}u) {{\n        \
                  let row = a_first + own_row + {}u + q / {fours}u;\n        let at = own + q * 4u;\n        \
                  if (row < params.extent_a) {{\n            \

@@ -9,11 +9,10 @@ use smallvec::{SmallVec, smallvec};
 use super::config::Extents;
 use super::gemm::{self, Gemm, Target, word};
 use super::text::Source;
-use super::vector;
+use super::vector::{self, ByVectors};
 use crate::device::GpuDevice;
 use crate::family::scalar_of;
 use crate::shader::Scalar;
-use crate::variants::Variants;
 
 /// How many batch dimensions a shader counts; of others the host does.
 const COUNTED: usize = 3;
@@ -23,7 +22,7 @@ pub(super) struct Products {
     scalar: Scalar,
     pub(super) transposed: [bool; 2],
     pub(super) by_tiles: Gemm,
-    by_vectors: Variants<vector::Key>,
+    by_vectors: ByVectors,
 }
 
 /// The kinds of factors.
@@ -38,7 +37,7 @@ impl Products {
     pub(super) fn new(dtype: DataType, transposed: [bool; 2]) -> Result<Products> {
         let [a, b] = sources(transposed);
         let by_tiles = Gemm::new(dtype, a, b)?;
-        Ok(Products { scalar: scalar_of(dtype)?, transposed, by_tiles, by_vectors: Variants::new(vector::program) })
+        Ok(Products { scalar: scalar_of(dtype)?, transposed, by_tiles, by_vectors: ByVectors::default() })
     }
 
     /// The products of tensors of two dimensions or more.
@@ -100,7 +99,7 @@ impl Products {
             let matrix = 1 - vector;
             let neighbours = if along_inner { inner } else { extent };
             let vectors = neighbours.is_multiple_of(4) && is_multiple(matrix) && (!along_inner || is_multiple(vector));
-            let key = vector::Key { scalar: self.scalar, along_inner, vectors };
+            let key = vector::Key { scalar: self.scalar, along_inner, vectors, parts: false };
             let factors = [a, b];
             let factors = vector::Factors {
                 vector: factors[vector],
@@ -139,10 +138,72 @@ impl Products {
             vectors,
             stride: columns,
             step: rows * columns,
-            // Parts of sums would be added up for the other products, too.
-            target: if batches * rows * columns < out.num_elements() { Target::Some } else { Target::Whole },
+            target: Target::Whole,
             special,
         };
         self.by_tiles.run(gpu, &factors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernlink::device::Device as _;
+    use kernlink::step::block_on;
+
+    use super::*;
+    use crate::matmul::config::Choice;
+    use crate::testing::device;
+    use kernlink::shape::Shape;
+
+    /// Small whole numbers, whose products `f32` adds without loss.
+    fn numbers(count: usize, seed: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 31 + seed * 17) % 13) as f32 - 6.0).collect()
+    }
+
+    fn multiplied(gpu: &GpuDevice, products: &Products, a: (&[usize], &[f32]), b: (&[usize], &[f32])) -> Vec<f32> {
+        let there = |(shape, values): (&[usize], &[f32])| {
+            gpu.to_device(&Tensor::from_elements(Shape::from(shape), values).unwrap()).unwrap()
+        };
+        let out = products.compute(gpu, &there(a), &there(b)).unwrap();
+        block_on(gpu.to_host(&out)).unwrap().as_slice::<f32>().unwrap().to_vec()
+    }
+
+    #[test]
+    fn parts_of_some_products_leave_the_others_alone() {
+        let gpu = device();
+        // Four batch dimensions that do not merge: two rounds.
+        for (rows, columns, inner) in [(8, 8, 130), (5, 3, 130)] {
+            let (a, b) = (numbers(4 * rows * inner, 1), numbers(4 * inner * columns, 2));
+            let mut products = Products::new(DataType::Float, [false; 2]).unwrap();
+            products.by_tiles.forced = Some(Choice { line: 3, parts: 3 });
+            let shapes = [[2, 1, 2, 1, rows, inner], [1, 2, 1, 2, inner, columns]];
+            let found = multiplied(&gpu, &products, (&shapes[0], &a), (&shapes[1], &b));
+            assert_eq!(found.len(), 16 * rows * columns);
+            for (i, &found) in found.iter().enumerate() {
+                let (batch, row, column) = (i / columns / rows, i / columns % rows, i % columns);
+                let (of_a, of_b) = (batch / 8 * 2 + batch / 2 % 2, batch / 4 % 2 * 2 + batch % 2);
+                let product = |k| a[(of_a * rows + row) * inner + k] * b[(of_b * inner + k) * columns + column];
+                let expected: f32 = (0..inner).map(product).sum();
+                assert_eq!(found, expected, "batch {batch}, row {row}, column {column}");
+            }
+        }
+    }
+
+    #[test]
+    fn products_with_a_vector_are_cut_into_parts() {
+        let gpu = device();
+        for (inner, extent) in [(5000, 40), (4999, 7), (4097, 64)] {
+            for transposed in [false, true] {
+                let (v, m) = (numbers(3 * inner, 1), numbers(inner * extent, 2));
+                let matrix = if transposed { [extent, inner] } else { [inner, extent] };
+                let at = |k: usize, column: usize| m[if transposed { column * inner + k } else { k * extent + column }];
+                let products = Products::new(DataType::Float, [false, transposed]).unwrap();
+                let found = multiplied(&gpu, &products, (&[3, 1, inner], &v), (&matrix, &m));
+                for (i, &found) in found.iter().enumerate() {
+                    let expected: f32 = (0..inner).map(|k| v[i / extent * inner + k] * at(k, i % extent)).sum();
+                    assert_eq!(found, expected, "{inner} {extent} {transposed} {i}");
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The sum of parts that workgroups have added up apart from each other.
 
+use kernlink::device::Device as _;
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::tensor::Tensor;
 
@@ -7,6 +9,7 @@ use super::gemm::word;
 use super::text::sum_of;
 use crate::device::{GpuDevice, Groups};
 use crate::shader::{Entry, Program, Scalar};
+use crate::timing::Dispatch;
 use crate::variants::Variants;
 
 /// The type of the result, and whether four elements are added at once.
@@ -21,7 +24,7 @@ pub(crate) fn program(&(scalar, vectors): &Key) -> Program {
     for (var part = 0u; part < params.parts; part++) {{
         sum += scratch[part * params.step + i];
     }}
-    result[i] = {result}(sum);
+    result[params.base + i] = {result}(sum);
 }}
 "
     );
@@ -32,6 +35,7 @@ pub(crate) fn program(&(scalar, vectors): &Key) -> Program {
         .write_vectors("result", scalar, width)
         .param("parts", "u32")
         .param("step", "u32")
+        .param("base", "u32")
         .build(Entry::Elements, &body)
 }
 
@@ -43,11 +47,49 @@ pub(crate) fn run(
     scratch: &Tensor,
     out: &Tensor,
 ) -> Result<()> {
-    let elements = out.num_elements();
-    let vectors = elements.is_multiple_of(4);
-    let count = if vectors { elements / 4 } else { elements };
-    let params = [word(scratch.shape()[0])?, word(count)?];
-    gpu.dispatch(&shaders.get((scalar, vectors)), &[scratch, out], &params, Groups::Elements(count))
+    run_at(
+        &mut |shader, tensors, params, groups| gpu.dispatch(shader, tensors, params, groups),
+        shaders,
+        scalar,
+        scratch,
+        out,
+        0,
+    )
+}
+
+/// Likewise of shorter lines, for elements from `base` on; `dispatch` does it.
+pub(crate) fn run_at(
+    dispatch: &mut Dispatch<'_>,
+    shaders: &Variants<Key>,
+    scalar: Scalar,
+    scratch: &Tensor,
+    out: &Tensor,
+    base: u32,
+) -> Result<()> {
+    let elements = scratch.shape()[1];
+    let vectors = elements.is_multiple_of(4) && base.is_multiple_of(4);
+    let width = if vectors { 4 } else { 1 };
+    let count = elements / width;
+    let params = [word(scratch.shape()[0])?, word(count)?, base / width as u32];
+    dispatch(&shaders.get((scalar, vectors)), &[scratch, out], &params, Groups::Elements(count))
+}
+
+/// The dtype in which parts are kept.
+pub(crate) fn sum_dtype(dtype: DataType) -> DataType {
+    if dtype == DataType::Half { DataType::Float } else { dtype }
+}
+
+/// Memory for `parts` results of so many elements, as they are added up.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub(crate) fn scratch(gpu: &GpuDevice, dtype: DataType, parts: usize, elements: usize) -> Result<Tensor> {
+    let dtype = sum_dtype(dtype);
+    if cfg!(test) && dtype == DataType::Float {
+        // What nobody writes is not to look like a result.
+        return gpu.to_device(&Tensor::from_elements([parts, elements], &vec![f32::NAN; parts * elements])?);
+    }
+    gpu.allocate(dtype, [parts, elements])
 }
 
 pub(crate) fn programs() -> Vec<Program> {

@@ -42,7 +42,7 @@ impl Source {
     }
 
     /// Whether it needs the sizes of a convolution.
-    fn is_convolved(self) -> bool {
+    pub(super) fn is_convolved(self) -> bool {
         !matches!(self, Source::Rows | Source::Columns)
     }
 }
@@ -102,7 +102,7 @@ pub(crate) fn conditional(text: &str, name: &str, holds: bool) -> String {
 
 /// The parameters that all products take.
 const COMMON: [&str; 8] = ["extent_a", "extent_b", "inner", "chunk", "batches", "stride_out", "step_out", "step_part"];
-/// Those of products of matrices: three batch dimensions.
+/// Those of products of matrices: three batch dimensions; the last is where the product begins in the output.
 pub(super) const BATCHED: [&str; 13] = [
     "stride_a", "stride_b", "size1", "size2", "step_a0", "step_a1", "step_a2", "step_b0", "step_b1", "step_b2",
     "base_a", "base_b", "base_out",

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use kernlink::error::Result;
 
@@ -53,12 +53,11 @@ pub(crate) struct Tuner {
     /// Whether products are measured.
     pub(crate) is_on: bool,
     file: Option<PathBuf>,
-    known: OnceLock<Mutex<Known>>,
+    known: OnceLock<Known>,
 }
 
-#[derive(Default)]
 struct Known {
-    found: HashMap<Kind, Choice>,
+    found: Mutex<HashMap<Kind, Arc<Mutex<Option<Choice>>>>>,
     /// The lines of the file.
     read: HashMap<String, Choice>,
 }
@@ -77,7 +76,7 @@ impl Tuner {
     }
 
     /// The choice for products of this kind; `time` measures those that come into question, if that was not done before.
-    /// Nothing else is measured meanwhile.
+    /// Who wants to know of the same kind waits for it.
     ///
     /// # Errors
     /// That of the last measurement, if all fail.
@@ -87,27 +86,22 @@ impl Tuner {
         choices: impl FnOnce() -> Vec<Choice>,
         time: impl FnMut(Choice) -> Result<f64>,
     ) -> Result<Option<Choice>> {
-        let mut known = lock(self.known.get_or_init(|| {
+        let known = self.known.get_or_init(|| {
             let text = self.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
-            Mutex::new(Known { read: text.as_deref().map(parse).unwrap_or_default(), ..Known::default() })
-        }));
-        if let Some(&choice) = known.found.get(kind) {
-            return Ok(Some(choice));
+            Known { read: text.as_deref().map(parse).unwrap_or_default(), found: Mutex::default() }
+        });
+        let slot = lock(&known.found).entry(*kind).or_default().clone();
+        let mut found = lock(&slot);
+        if found.is_none() {
+            *found = known.read.get(&kind.to_string()).copied();
         }
-        let found = match known.read.get(&kind.to_string()) {
-            Some(&choice) => Some(choice),
-            None => {
-                let found = fastest(&choices(), time)?;
-                if let Some(choice) = found {
-                    self.write(kind, choice);
-                }
-                found
+        if found.is_none() {
+            *found = fastest(&choices(), time)?;
+            if let Some(choice) = *found {
+                self.write(kind, choice);
             }
-        };
-        if let Some(choice) = found {
-            known.found.insert(*kind, choice);
         }
-        Ok(found)
+        Ok(*found)
     }
 
     /// That a file cannot be written is no error: the same is found again the next time.
@@ -209,6 +203,23 @@ mod tests {
         // Another process reads the file.
         assert_eq!(tuner().choose(&kind, choices, never).unwrap(), Some(Choice { line: 1, parts: 1 }));
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn one_kind_is_measured_while_another_is() {
+        let tuner = Tuner { is_on: true, file: None, known: OnceLock::new() };
+        let kind = |rows| {
+            let extents = Extents { rows, columns: 1, inner: 1, batches: 1 };
+            Kind::new(Scalar::F32, [Source::Rows, Source::Columns], [false; 3], &extents)
+        };
+        let choices = || vec![Choice { line: 0, parts: 1 }];
+        let found = tuner.choose(&kind(8), choices, |_| {
+            // Another thread that waited for this one would never end.
+            std::thread::scope(|scope| {
+                scope.spawn(|| tuner.choose(&kind(1), choices, |_| Ok(1.0))).join().unwrap().map(|_| 1.0)
+            })
+        });
+        assert_eq!(found.unwrap(), Some(choices()[0]));
     }
 
     #[test]

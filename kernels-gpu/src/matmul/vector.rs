@@ -5,15 +5,19 @@ use kernlink::tensor::Tensor;
 use smallvec::SmallVec;
 
 use super::gemm::word;
+use super::sum_parts;
 use super::text::{conditional, declare_multiply_add, sum_of};
 use crate::device::{GpuDevice, Groups};
-use crate::shader::{Entry, Program, Scalar};
+use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::transfer::device_bytes;
 use crate::variants::Variants;
 
 const THREADS: u32 = 256;
 /// What a workgroup computes of the result: see `dots.wgsl` and `lines.wgsl`.
 const DOTS: usize = 8;
 const COLUMNS: usize = 64;
+/// How far a workgroup comes along the inner dimension at a time, at most.
+const STEP: usize = 128;
 
 /// What tells a shader from others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -23,6 +27,20 @@ pub(super) struct Key {
     pub(super) along_inner: bool,
     /// Whether four neighbours are read at once.
     pub(super) vectors: bool,
+    /// Whether the inner dimension is cut, so that results are as they are added up.
+    pub(super) parts: bool,
+}
+
+/// How shaders for elements of a type are kept.
+pub(super) struct ByVectors {
+    shaders: Variants<Key>,
+    sums: Variants<sum_parts::Key>,
+}
+
+impl Default for ByVectors {
+    fn default() -> ByVectors {
+        ByVectors { shaders: Variants::new(program), sums: Variants::new(sum_parts::program) }
+    }
 }
 
 /// The vectors and the matrices.
@@ -44,17 +62,19 @@ pub(super) struct Factors<'a> {
 pub(super) fn program(key: &Key) -> Program {
     let text = if key.along_inner { include_str!("dots.wgsl") } else { include_str!("lines.wgsl") };
     let width = if key.vectors { 4 } else { 1 };
+    let result = if key.parts { sum_of(key.scalar) } else { key.scalar };
     let mut builder = Program::trusted("product with a vector")
         .alias("T", key.scalar)
         .alias("A", sum_of(key.scalar))
+        .alias("R", result)
         .declare(&declare_multiply_add(key.scalar))
         .workgroup(THREADS)
         .read_vectors("vector", key.scalar, if key.along_inner { width } else { 1 })
         .read_vectors("matrix", key.scalar, width)
-        .write("result", key.scalar);
+        .write("result", result);
     for name in [
         "extent", "inner", "size1", "size2", "step_v0", "step_v1", "step_v2", "step_m0", "step_m1", "step_m2",
-        "base_v", "base_m", "base_out",
+        "base_v", "base_m", "base_out", "batches", "chunk",
     ] {
         builder = builder.param(name, "u32");
     }
@@ -62,20 +82,63 @@ pub(super) fn program(key: &Key) -> Program {
     builder.build(Entry::Rows, &body)
 }
 
+/// In how many parts of `STEP` or more the inner dimension is cut, so that there are enough workgroups.
+fn parts(groups: usize, inner: usize, is_software: bool) -> usize {
+    /// Workgroups that keep a large device busy, and a processor.
+    const BUSY: usize = 512;
+    const FEW: usize = 4;
+    let busy = if is_software { FEW } else { BUSY };
+    if 2 * groups > busy { 1 } else { (busy / groups).min(inner / (4 * STEP)).max(1) }
+}
+
 /// Records the products. The output is not empty.
-pub(super) fn run(gpu: &GpuDevice, shaders: &Variants<Key>, key: Key, factors: &Factors<'_>) -> Result<()> {
-    let &Factors { extent, inner, batches, .. } = factors;
+pub(super) fn run(gpu: &GpuDevice, kept: &ByVectors, mut key: Key, factors: &Factors<'_>) -> Result<()> {
+    let &Factors { out, extent, inner, batches, .. } = factors;
     let tiles = extent.div_ceil(if key.along_inner { DOTS } else { COLUMNS });
-    let mut params: SmallVec<[u32; 13]> = SmallVec::from_slice(&[word(extent)?, word(inner)?]);
+    let groups = tiles.saturating_mul(batches);
+    // Parts are bound all at once.
+    let most = gpu.gpu.limits.binding / device_bytes(sum_parts::sum_dtype(out.dtype()), batches * extent);
+    let wanted = parts(groups, inner, gpu.adapter().is_software).min(most).max(1);
+    let chunk = inner.div_ceil(wanted).next_multiple_of(STEP);
+    let parts = inner.div_ceil(chunk.max(1)).max(1);
+    key.parts = parts > 1;
+    let [base_v, base_m, base_out] = factors.bases;
+    let mut params: SmallVec<[u32; 15]> = SmallVec::from_slice(&[word(extent)?, word(inner)?]);
     params.extend_from_slice(&factors.sizes);
     factors.steps.iter().for_each(|steps| params.extend_from_slice(steps));
-    params.extend_from_slice(&factors.bases);
-    let tensors = [factors.vector, factors.matrix, factors.out];
-    gpu.dispatch(&shaders.get(key), &tensors, &params, Groups::Rows(tiles.saturating_mul(batches)))
+    params.extend_from_slice(&[base_v, base_m, if key.parts { 0 } else { base_out }, word(batches)?, word(chunk)?]);
+    let scratch = match parts {
+        1 => None,
+        parts => Some(sum_parts::scratch(gpu, out.dtype(), parts, batches * extent)?),
+    };
+    let tensors = [factors.vector, factors.matrix, scratch.as_ref().unwrap_or(out)];
+    gpu.dispatch(&kept.shaders.get(key), &tensors, &params, Groups::Rows(groups.saturating_mul(parts)))?;
+    match scratch {
+        Some(scratch) => {
+            let mut dispatch = |shader: &Shader, tensors: &[&Tensor], params: &[u32], groups| {
+                gpu.dispatch(shader, tensors, params, groups)
+            };
+            sum_parts::run_at(&mut dispatch, &kept.sums, key.scalar, &scratch, out, base_out)
+        }
+        None => Ok(()),
+    }
 }
 
 pub(super) fn programs(scalar: Scalar) -> Vec<Program> {
-    let patterns = [(false, false), (false, true), (true, false), (true, true)];
-    let key = |(along_inner, vectors)| Key { scalar, along_inner, vectors };
-    patterns.into_iter().map(|pattern| program(&key(pattern))).collect()
+    let key = |bits: u32| Key { scalar, along_inner: bits & 1 != 0, vectors: bits & 2 != 0, parts: bits & 4 != 0 };
+    (0..8).map(|bits| program(&key(bits))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_long_lines_are_cut() {
+        assert_eq!(parts(64, 4096, false), 8);
+        assert_eq!(parts(1, 1_000_000, false), 512);
+        assert_eq!(parts(1, 100, false), 1);
+        assert_eq!(parts(400, 100_000, false), 1);
+        assert_eq!(parts(1, 100_000, true), 4);
+    }
 }

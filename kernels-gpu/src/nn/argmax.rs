@@ -17,6 +17,7 @@ use crate::matmul::gemm::word;
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, ProgramBuilder, Scalar};
 use crate::variants::Variants;
+use crate::windows::{read, whole, written};
 
 /// What tells the shaders of a text from each other: elements and indices.
 type Kind = (Scalar, Indices);
@@ -107,7 +108,11 @@ impl WithArgmax {
         let mut params = params(&geometry)?;
         params.push(u32::from(self.across));
         let shader = self.shaders.get((self.scalar, Indices::of(index_type)?));
-        gpu.dispatch(&shader, &[input, &output, &argmax], &params, Groups::Elements(output.num_elements()))?;
+        // Indices that count from the first image are of all images at once.
+        let images = if self.across { 1 } else { geometry.batch };
+        gpu.in_windows(images, &[read(input), written(&output), written(&argmax)], |_, tensors| {
+            gpu.dispatch(&shader, tensors, &params, Groups::Elements(tensors[1].num_elements()))
+        })?;
         ctx.set_output_at(0, output)?;
         ctx.set_output_at(1, argmax)
     }
@@ -152,10 +157,16 @@ impl GradWithArgmax {
             let mut params = params(&geometry)?;
             params.push(u32::from(self.across));
             let near = self.near.get(kind);
-            gpu.dispatch(&near, &[grad, argmax, &output], &params, Groups::Elements(output.num_elements()))?;
+            let images = if self.across { 1 } else { geometry.batch };
+            let parts = [read(grad), read(argmax), written(&output), whole(gpu.refusals()?)];
+            gpu.in_windows(images, &parts[..3], |_, tensors| {
+                gpu.dispatch(&near, tensors, &params, Groups::Elements(tensors[2].num_elements()))
+            })?;
             params.push(self.refusal.number());
-            let tensors = [grad, argmax, &output, gpu.refusals()?];
-            gpu.dispatch(&self.far.get(kind), &tensors, &params, Groups::Elements(grad.num_elements()))?;
+            let far = self.far.get(kind);
+            gpu.in_windows(images, &parts, |_, tensors| {
+                gpu.dispatch(&far, tensors, &params, Groups::Elements(tensors[0].num_elements()))
+            })?;
         }
         ctx.set_output_at(0, output)
     }

@@ -1,7 +1,8 @@
 //! The shaders of reductions, and which of them a reduction takes.
 //!
 //! Where neighbours in memory are folded, a workgroup makes an element of the output; where they are kept, or where few
-//! elements are folded, a thread does. If that leaves the device idle, parts are reduced first, and then their results.
+//! elements are folded, a thread does, or some threads where few elements are kept. If that leaves the device idle, parts
+//! are reduced first, and then their results.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -26,6 +27,10 @@ const SHORT: usize = 32;
 const LONG: usize = 1024;
 /// Threads that keep a device busy.
 const BUSY: usize = 32 * 1024;
+/// Outputs that are too few for a thread each.
+const FEW: usize = 64;
+/// The threads of large workgroups.
+const THREADS: usize = 256;
 
 /// Numbers of dimensions, kept and folded, that shaders are made for.
 const RANKS: [(usize, usize); 3] = [(2, 1), (2, 2), (5, 5)];
@@ -41,13 +46,16 @@ enum Way {
     Columns { ranks: (usize, usize) },
     /// A thread for four neighbouring outputs.
     VectorColumns { ranks: (usize, usize) },
+    /// A workgroup for all outputs, which are few: some threads for each, neighbours for neighbours.
+    FewColumns { ranks: (usize, usize) },
 }
 
 impl Way {
     fn all() -> Vec<Way> {
         let mut all = vec![Way::VectorRows];
         for ranks in RANKS {
-            all.extend([Way::Rows { ranks }, Way::Columns { ranks }, Way::VectorColumns { ranks }]);
+            all.extend([Way::Rows { ranks }, Way::Columns { ranks }]);
+            all.extend([Way::VectorColumns { ranks }, Way::FewColumns { ranks }]);
         }
         all
     }
@@ -72,11 +80,11 @@ fn program(reducer: &Reducer, stage: Stage, way: Way, team: Team) -> Program {
         Stage::Last => reducer.of_parts(),
     };
     let (ranks, width) = match way {
-        Way::Rows { ranks } | Way::Columns { ranks } => (ranks, 1),
+        Way::Rows { ranks } | Way::Columns { ranks } | Way::FewColumns { ranks } => (ranks, 1),
         Way::VectorRows => ((2, 1), 4),
         Way::VectorColumns { ranks } => (ranks, 4),
     };
-    let is_row = matches!(way, Way::Rows { .. } | Way::VectorRows);
+    let is_row = matches!(way, Way::Rows { .. } | Way::VectorRows | Way::FewColumns { .. });
     let (x, part, to) = (computed(reducer.from), reducer.part, reducer.to);
     let mut builder = Program::trusted(reducer.label).alias("X", x).alias("A", part).alias("R", computed(to));
     builder = if width == 4 { builder.read_vectors("x", reducer.from, 4) } else { builder.read("x", reducer.from) };
@@ -85,8 +93,8 @@ fn program(reducer: &Reducer, stage: Stage, way: Way, team: Team) -> Program {
     builder = builder.param("outputs", "u32").param("folded", "u32").param("chunk", "u32").param("total", "u32");
     builder = places::declare_named(builder, "kept_", ranks.0, &["x"]);
     builder = places::declare_named(builder, "folded_", ranks.1, &["x"]);
-    if way == Way::VectorRows {
-        builder = builder.workgroup(256);
+    if matches!(way, Way::VectorRows | Way::FewColumns { .. }) {
+        builder = builder.workgroup(THREADS as u32);
     }
     let functions = format!(
         "fn identity() -> A {{\n    return {};\n}}\nfn lift(x: X) -> A {{\n    {}\n}}\n\
@@ -100,7 +108,8 @@ fn program(reducer: &Reducer, stage: Stage, way: Way, team: Team) -> Program {
     }
     body += &for_text(&functions);
     body += &functions;
-    if is_row {
+    let has_team = matches!(way, Way::Rows { .. } | Way::VectorRows);
+    if has_team {
         builder = team.declare(builder);
         body += &team.functions("A", &[], &[("all_of", "return merge(a, b);")]);
     }
@@ -112,6 +121,7 @@ fn program(reducer: &Reducer, stage: Stage, way: Way, team: Team) -> Program {
             acc = merge(acc, lift(X(x[base + folded_at(i).x])));\n    }\n",
         ),
         Way::VectorRows => ROWS.replace("FOLD", include_str!("vector_rows.wgsl")),
+        Way::FewColumns { .. } => include_str!("few_columns.wgsl").to_owned(),
         Way::Columns { .. } => COLUMNS
             .replace("ACC", "A")
             .replace("FOLD", "acc = merge(acc, lift(X(x[base + folded_at(k).x])));")
@@ -139,8 +149,14 @@ pub(crate) fn programs(reducer: &Reducer) -> Vec<Program> {
     let mut all: Vec<_> = ways.flat_map(|way| [Stage::Whole, Stage::First].map(|stage| (stage, way))).collect();
     let ranks = RANKS[0];
     all.extend(
-        [Way::Rows { ranks }, Way::Columns { ranks }, Way::VectorColumns { ranks }, Way::VectorRows]
-            .map(|way| (Stage::Last, way)),
+        [
+            Way::Rows { ranks },
+            Way::Columns { ranks },
+            Way::VectorColumns { ranks },
+            Way::VectorRows,
+            Way::FewColumns { ranks },
+        ]
+        .map(|way| (Stage::Last, way)),
     );
     let teams = |way| match way {
         Way::Rows { .. } | Way::VectorRows => Team::of(reducer.part),
@@ -225,9 +241,11 @@ impl Fold {
         let Some(ranks) = ranks else {
             kernlink::bail!(Unimplemented, "{needed:?} groups of dimensions are more than the GPU reduces");
         };
-        let by_rows = takes_rows(plan);
+        let (by_rows, by_few) = (takes_rows(plan), takes_few_columns(plan));
         let in_row = |plan: &Plan| plan.folded.rank() == 1 && plan.folded.inner().1 == [1];
-        let vectors = if by_rows {
+        let vectors = if by_few {
+            None
+        } else if by_rows {
             let kept = plan.kept.scaled(4).or_else(|| (plan.outputs == 1).then(|| plan.kept.clone()));
             (plan.count >= LONG && in_row(plan)).then_some(()).and(kept).map(|kept| (kept, plan.folded.clone()))
         } else {
@@ -236,6 +254,7 @@ impl Fold {
         let (way, kept, folded) = match (by_rows, vectors) {
             (true, Some((kept, folded))) => (Way::VectorRows, kept, folded),
             (true, None) => (Way::Rows { ranks }, plan.kept.clone(), plan.folded.clone()),
+            (false, None) if by_few => (Way::FewColumns { ranks }, plan.kept.clone(), plan.folded.clone()),
             (false, Some((kept, folded))) => (Way::VectorColumns { ranks }, kept, folded),
             (false, None) => (Way::Columns { ranks }, plan.kept.clone(), plan.folded.clone()),
         };
@@ -245,8 +264,13 @@ impl Fold {
             SmallVec::from_slice(&[outputs as u32, plan.count as u32, chunk as u32, total as u32]);
         words.extend(kept.params(ranks.0));
         words.extend(folded.params(ranks.1));
-        let threads = outputs * parts;
-        let groups = if by_rows { Groups::Rows(threads) } else { Groups::Elements(threads) };
+        let groups = if by_few {
+            Groups::Rows(parts)
+        } else if by_rows {
+            Groups::Rows(outputs * parts)
+        } else {
+            Groups::Elements(outputs * parts)
+        };
         let shader = {
             let mut shaders = lock(&self.shaders);
             let made = || Arc::new(Shader::new(program(&self.reducer, stage, way, Team::on(gpu, self.reducer.part))));
@@ -258,13 +282,21 @@ impl Fold {
 
 /// Whether a workgroup makes an element of the output.
 fn takes_rows(plan: &Plan) -> bool {
-    plan.count > SHORT && (plan.inner_folded || plan.outputs < 64)
+    plan.count > SHORT && plan.inner_folded
+}
+
+/// Whether a workgroup makes all of the outputs, which are neighbours in memory.
+fn takes_few_columns(plan: &Plan) -> bool {
+    plan.count > SHORT && !plan.inner_folded && (2..FEW).contains(&plan.outputs)
 }
 
 /// How many parts are reduced by themselves.
 pub(super) fn parts(plan: &Plan) -> usize {
     let wanted = if takes_rows(plan) {
         if plan.outputs >= 1024 { 1 } else { (plan.count / (8 * LONG)).min(LONG) }
+    } else if takes_few_columns(plan) {
+        // Each thread of a part folds some elements.
+        (plan.count * plan.outputs.next_power_of_two() / (THREADS * SHORT)).min(LONG)
     } else if plan.count > 2 * SHORT {
         let idle = BUSY.div_ceil(plan.outputs).min(plan.count / SHORT);
         // Long sums of their own would round too often.

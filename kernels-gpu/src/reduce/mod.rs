@@ -10,6 +10,7 @@ mod reducer;
 mod scan;
 mod softmax;
 mod top_k;
+mod top_k_long;
 
 use kernlink::error::Result;
 use kernlink::kernel::geometry::channels::bias_gradient;

@@ -17,6 +17,8 @@ use crate::windows::{read, written};
 const SHORT: usize = 64;
 /// Lines along the axis that keep a device busy with a thread for each.
 const MANY: usize = 4096;
+/// Neighbouring lines that a workgroup walks along together, at most: what it reads at once is a run in memory.
+const ACROSS: usize = 32;
 
 /// What is accumulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +52,7 @@ fn program(kind: Kind, scalar: Scalar, by_rows: bool) -> Program {
         .write("y", scalar)
         .param("size", "u32")
         .param("inner", "u32")
+        .param("across", "u32")
         .param("exclusive", "u32")
         .param("reverse", "u32");
     let body = for_text(&functions) + &functions + text;
@@ -87,13 +90,15 @@ impl Scan {
         let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if output.num_elements() > 0 {
             let lines = output.num_elements() / size;
-            let by_rows = size > SHORT && lines < MANY;
+            let by_rows = size > SHORT && (inner == 1 || lines < MANY);
+            let across = inner.next_power_of_two().min(ACROSS);
             let slot = if by_rows { &self.by_rows } else { &self.by_columns };
             let shader = slot.get_or_init(|| Shader::new(program(self.kind, self.scalar, by_rows)));
-            let params = [size as u32, inner as u32, u32::from(self.exclusive), u32::from(self.reverse)];
+            let flags = [self.exclusive, self.reverse].map(u32::from);
+            let params = [size as u32, inner as u32, across as u32, flags[0], flags[1]];
             gpu.in_windows(lines / inner, &[read(input), written(&output)], |outer, tensors| {
-                let lines = outer.len() * inner;
-                let groups = if by_rows { Groups::Rows(lines) } else { Groups::Elements(lines) };
+                let teams = outer.len() * inner.div_ceil(across);
+                let groups = if by_rows { Groups::Rows(teams) } else { Groups::Elements(outer.len() * inner) };
                 gpu.dispatch(shader, tensors, &params, groups)
             })?;
         }

@@ -9,6 +9,7 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use super::top_k_long::{self, Long};
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::{computed, for_text};
 use crate::family::scalar_of;
@@ -56,6 +57,7 @@ fn program(scalar: Scalar, places: Scalar, seeks: Option<Team>) -> Program {
 struct TopK {
     sorts: OnceLock<Shader>,
     seeks: OnceLock<Shader>,
+    long: Long,
 }
 
 impl TopK {
@@ -67,12 +69,19 @@ impl TopK {
         let values = gpu.allocate_output(ctx, 0, shape.clone())?;
         let indices = gpu.allocate_output(ctx, 1, shape)?;
         if values.num_elements() > 0 {
-            let sorts = columns <= SORTED || (FEW < k && k <= SORTED / 2);
             let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
+            let parts = [read(input), written(&values), written(&indices)];
+            if columns > SORTED && k > SORTED / 2 {
+                gpu.in_windows(values.num_elements() / k, &parts, |_, tensors| {
+                    self.long.run(gpu, [tensors[0], tensors[1], tensors[2]], [scalar, places], columns, k)
+                })?;
+                ctx.set_output_at(0, values)?;
+                return ctx.set_output_at(1, indices);
+            }
+            let sorts = columns <= SORTED || FEW < k;
             let slot = if sorts { &self.sorts } else { &self.seeks };
             let team = (!sorts).then(|| Team::on(gpu, scalar));
             let shader = slot.get_or_init(|| Shader::new(program(scalar, places, team)));
-            let parts = [read(input), written(&values), written(&indices)];
             gpu.in_windows(values.num_elements() / k, &parts, |rows, tensors| {
                 gpu.dispatch(shader, tensors, &[columns as u32, k as u32], Groups::Rows(rows.len()))
             })?;
@@ -123,6 +132,10 @@ register! {
 pub(super) fn programs() -> Vec<Program> {
     use Scalar::{F16, F32, I32, I64, U32};
     let all = [F32, I32, U32, F16, I64].into_iter().flat_map(|scalar| [I32, I64].map(|places| (scalar, places)));
+    let all: Vec<_> = all.collect();
     let ways = |scalar| Team::of(scalar).iter().map(|&team| Some(team)).chain([None]);
-    all.flat_map(|(scalar, places)| ways(scalar).map(move |way| program(scalar, places, way))).collect()
+    let mut programs: Vec<Program> =
+        all.iter().flat_map(|&(scalar, places)| ways(scalar).map(move |way| program(scalar, places, way))).collect();
+    programs.extend(all.iter().flat_map(|&(scalar, places)| top_k_long::programs(scalar, places)));
+    programs
 }

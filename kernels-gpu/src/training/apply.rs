@@ -18,6 +18,7 @@ use crate::family::scalar_of;
 use crate::indices::{Indices, out_of_range};
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::sort::{self, Keys, Sorter};
 use crate::windows::{Part, read, whole, written};
 
 /// What every device binds at once.
@@ -28,16 +29,16 @@ const FLAGS: [&str; 3] = ["use_nesterov", "update_slots", "multiply_linear_by_lr
 
 /// Whether a rule's scalars are brought together in one buffer before the step: they are too many to bind. With indices
 /// go the refusals.
-fn is_packed(rule: &Rule, indices: Option<Indices>) -> bool {
-    rule.variables.len() + 1 + 2 * usize::from(indices.is_some()) + rule.scalars.len() > MOST_BUFFERS
+fn is_packed(rule: &Rule, is_sparse: bool) -> bool {
+    rule.variables.len() + 1 + 2 * usize::from(is_sparse) + rule.scalars.len() > MOST_BUFFERS
 }
 
-/// The program of a step: for whole variables, four elements a thread; or for the rows that indices name, as far as they are
-/// among those that are bound, `height` from row `top` on. A row that is named several times is changed in order, by the
-/// thread of the first of them.
-pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Option<Indices>) -> Program {
-    let width = if indices.is_some() { 1 } else { 4 };
-    let kind = if indices.is_some() { "sparse " } else { "" };
+/// The program of a step: for whole variables, four elements a thread; or for rows, whose numbers are sorted with the
+/// places where the gradient has them, as far as they are among those that are bound, `height` from row `top` on. A row
+/// that is named several times is changed in their order, by the threads of the first.
+pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], is_sparse: bool) -> Program {
+    let width = if is_sparse { 1 } else { 4 };
+    let kind = if is_sparse { "sparse " } else { "" };
     let mut program = Program::trusted(format!("{kind}step of {}", rule.name)).alias("T", scalar);
     program = program.declare(if width == 4 { "alias V = vec4<T>;" } else { "alias V = T;" });
     for (name, flag) in FLAGS.into_iter().zip(flags) {
@@ -49,42 +50,44 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Op
         program = if width == 4 { program.write_vectors(&name, scalar, 4) } else { program.write(&name, scalar) };
     }
     program = if width == 4 { program.read_vectors("gradient", scalar, 4) } else { program.read("gradient", scalar) };
-    if let Some(index) = indices {
-        program = index.read(program).param("rows", "u32").param("size", "u32").param("steps", "u32");
+    if is_sparse {
+        program = Keys::Narrow.declare(program, "order", false);
+        program = program.param("rows", "u32").param("size", "u32").param("steps", "u32");
         program = program.param("top", "u32").param("height", "u32");
     }
     let mut body = "fn element(i: u32) {\n".to_owned();
-    if is_packed(rule, indices) {
+    if is_packed(rule, is_sparse) {
         program = program.read("scalars", scalar);
     }
     for (place, name) in rule.scalars.iter().enumerate() {
-        let value = if is_packed(rule, indices) { format!("scalars[{place}]") } else { format!("{name}_of[0]") };
+        let value = if is_packed(rule, is_sparse) { format!("scalars[{place}]") } else { format!("{name}_of[0]") };
         let _ = writeln!(body, "    let {name} = {value};");
-        if !is_packed(rule, indices) {
+        if !is_packed(rule, is_sparse) {
             program = program.read(&format!("{name}_of"), scalar);
         }
     }
-    if indices.is_some() {
+    if is_sparse {
         program = refusal::declare(program).declare(refusal::FUNCTION);
     }
     let _ = writeln!(body, "    {}", rule.common);
-    if indices.is_some() {
+    if is_sparse {
         body += "    let first = i / params.size;\n    let column = i - first * params.size;\n    \
-                 let row = index_at(first);\n    if (row >= params.rows) {\n        refuse();\n        return;\n    }\n    \
+                 let row = order[first].x;\n    if (row >= params.rows) {\n        refuse();\n        return;\n    }\n    \
                  if (row - params.top >= params.height) {\n        return;\n    }\n    \
-                 for (var k = 0u; k < first; k++) {\n        if (index_at(k) == row) {\n            return;\n        \
-                 }\n    }\n    let at = (row - params.top) * params.size + column;\n";
+                 if (first > 0u) {\n        if (order[first - 1u].x == row) {\n            return;\n        }\n    }\n    \
+                 let at = (row - params.top) * params.size + column;\n";
     } else {
         body += "    let at = i;\n    let g = gradient[i];\n";
     }
     for variable in rule.variables {
         let _ = writeln!(body, "    var {variable}_ = {variable}_of[at];");
     }
-    if indices.is_some() {
+    if is_sparse {
         let _ = writeln!(
             body,
-            "    for (var k = first; k < params.steps; k++) {{\n    if (index_at(k) != row) {{\n        \
-             continue;\n    }}\n    let g = gradient[k * params.size + column];\n    {}\n    }}",
+            "    for (var k = first; k < params.steps; k++) {{\n    let next = order[k];\n    \
+             if (next.x != row) {{\n        break;\n    }}\n    \
+             let g = gradient[next.y * params.size + column];\n    {}\n    }}",
             rule.step
         );
     } else {
@@ -95,6 +98,22 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], indices: Op
     }
     body += "}\n";
     program.build(Entry::Elements, &body)
+}
+
+/// The program that makes entries to be sorted of indices: those that are out of range go last.
+pub(super) fn order_program(index: Indices) -> Program {
+    let program = index.read(Program::trusted("rows of a sparse step")).param("steps", "u32");
+    Keys::Narrow.declare(program, "order", true).build(
+        Entry::Elements,
+        "fn element(i: u32) {
+    var row = 0xffffffffu;
+    if (i < params.steps) {
+        row = index_at(i);
+    }
+    order[i] = E(row, i);
+}
+",
+    )
 }
 
 /// The program that brings scalars together.
@@ -119,6 +138,25 @@ pub(super) struct Apply {
     refusal: Refusal,
     step: Shader,
     pack: Option<Shader>,
+    order: Option<Order>,
+}
+
+/// How rows are brought in order.
+struct Order {
+    load: Shader,
+    sorter: Sorter,
+}
+
+impl Order {
+    /// The rows that indices name, each with the places of the indices that name it.
+    fn of(&self, gpu: &GpuDevice, indices: &Tensor) -> Result<Tensor> {
+        let steps = indices.num_elements();
+        let padded = sort::padded(steps);
+        let order = sort::allocate(gpu, Keys::Narrow, 1, padded)?;
+        gpu.dispatch(&self.load, &[indices, &order], &[steps as u32], Groups::Elements(padded))?;
+        self.sorter.sort(gpu, &order, 1, padded)?;
+        Ok(order)
+    }
 }
 
 impl Apply {
@@ -135,10 +173,12 @@ impl Apply {
         let index = indices.map(|indices| Indices::of(ctx.input_dtype_at(indices)?)).transpose()?;
         let flags = FLAGS.map(|flag| matches!(ctx.attrs.get(flag), Some(AttrValue::Bool(true))));
         let scalar = scalar_of(ctx.input_dtype_at(gradient)?)?;
-        let pack = is_packed(rule, index).then(|| Shader::new(pack_program(scalar, rule.scalars.len())));
+        let pack = is_packed(rule, index.is_some()).then(|| Shader::new(pack_program(scalar, rule.scalars.len())));
         let refusal = if indices.is_some() { out_of_range(ctx) } else { Refusal::NONE };
-        let step = Shader::new(program(rule, scalar, flags, index));
-        Ok(Apply { rule, scalars, gradient, indices, refusal, step, pack })
+        let step = Shader::new(program(rule, scalar, flags, index.is_some()));
+        let order =
+            index.map(|index| Order { load: Shader::new(order_program(index)), sorter: Sorter::new(Keys::Narrow) });
+        Ok(Apply { rule, scalars, gradient, indices, refusal, step, pack, order })
     }
 
     pub(super) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -189,10 +229,11 @@ impl Apply {
         for variable in &mut *variables {
             writable(gpu, variable)?;
         }
+        let order = self.order.as_ref().zip(indices).map(|(order, indices)| order.of(gpu, indices)).transpose()?;
         let mut parts: SmallVec<[Part<'_>; MOST_BUFFERS]> =
             variables.iter().map(|variable| written(variable)).collect();
         parts.push(if indices.is_some() { whole(gradient) } else { read(gradient) });
-        parts.extend(indices.map(whole));
+        parts.extend(order.as_ref().map(whole));
         if let Some(pack) = &self.pack {
             packed = gpu.allocate(gradient.dtype(), [scalars.len()])?;
             scalars.push(&packed);
@@ -221,4 +262,55 @@ impl Apply {
 fn needs_elements(rule: &Rule) -> bool {
     matches!(rule.name, "Adagrad" | "AdagradV2" | "ProximalGradientDescent" | "ProximalAdagrad")
         || rule.name.starts_with("Ftrl")
+}
+
+#[cfg(test)]
+mod tests {
+    use kernlink::device::Device as _;
+    use kernlink::step::block_on;
+
+    use super::*;
+    use crate::testing::device;
+
+    #[test]
+    fn rows_that_are_named_often_are_changed_in_order() {
+        const ROWS: usize = 40;
+        const SIZE: usize = 3;
+        let gpu = device();
+        let there = |values: &[f32]| gpu.to_device(&Tensor::vector(values).unwrap()).unwrap();
+        let rule = Rule::named("Momentum").unwrap();
+        let step = Shader::new(program(rule, Scalar::F32, [false; 3], true));
+        let order = Order { load: Shader::new(order_program(Indices::Wide)), sorter: Sorter::new(Keys::Narrow) };
+        let (rate, momentum) = (0.125f32, 0.75f32);
+        // In one workgroup's memory, and beyond it; some of the indices are out of range.
+        for steps in [1usize, 7, 1000, 5000] {
+            let indices: Vec<i64> = (0..steps).map(|i| (i * i * 31 + i * 7) as i64 % (ROWS as i64 + 1)).collect();
+            let gradient: Vec<f32> = (0..steps * SIZE).map(|i| ((i * 37) % 23) as f32 - 11.0).collect();
+            let (mut var, mut accum) = (vec![1f32; ROWS * SIZE], vec![2f32; ROWS * SIZE]);
+            let given = [there(&var), there(&accum), there(&gradient)];
+            let named = gpu.to_device(&Tensor::vector(&indices).unwrap()).unwrap();
+            let order = order.of(&gpu, &named).unwrap();
+            let scalars = [there(&[rate]), there(&[momentum])];
+            let [a, b, c] = &given;
+            let tensors = [a, b, c, &order, &scalars[0], &scalars[1], gpu.refusals().unwrap()];
+            let params = [ROWS, SIZE, steps, 0, ROWS, 0].map(|size| size as u32);
+            gpu.dispatch(&step, &tensors, &params, Groups::Elements(steps * SIZE)).unwrap();
+            for (k, &row) in indices.iter().enumerate().filter(|&(_, &row)| (row as usize) < ROWS) {
+                for column in 0..SIZE {
+                    let at = row as usize * SIZE + column;
+                    accum[at] = accum[at] * momentum + gradient[k * SIZE + column];
+                    var[at] -= accum[at] * rate;
+                }
+            }
+            for (found, expected) in given.iter().zip([&var, &accum]) {
+                let found = block_on(gpu.to_host(found)).unwrap();
+                for (i, (&found, &expected)) in found.as_slice::<f32>().unwrap().iter().zip(expected).enumerate() {
+                    assert!(
+                        (found - expected).abs() <= 1e-3 * expected.abs().max(1.0),
+                        "{steps}: {i}: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
 }

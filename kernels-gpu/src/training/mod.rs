@@ -22,11 +22,12 @@ pub(crate) fn programs() -> Vec<Program> {
     for scalar in [Scalar::F32, Scalar::F16] {
         programs.extend([3, 4, 5, 6].map(|count| apply::pack_program(scalar, count)));
         for rule in rules::RULES {
-            for indices in [None, Some(Indices::Narrow), Some(Indices::Wide)] {
-                programs.extend([false, true].map(|flag| apply::program(rule, scalar, [flag; 3], indices)));
+            for is_sparse in [false, true] {
+                programs.extend([false, true].map(|flag| apply::program(rule, scalar, [flag; 3], is_sparse)));
             }
         }
     }
+    programs.extend([Indices::Narrow, Indices::Wide].map(apply::order_program));
     programs
 }
 

@@ -14,7 +14,7 @@ use crate::device::GpuDevice;
 /// # Errors
 /// As [`place::read`].
 pub(crate) fn read(gpu: &GpuDevice, ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tensor> {
-    gpu.to_device(&place::read(ctx, input, dtype)?)
+    place::read_on(gpu, ctx, input, dtype)
 }
 
 /// Makes a variable's elements its own, and brings them to the device: copies them if they are shared.

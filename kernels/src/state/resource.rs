@@ -121,17 +121,15 @@ fn value_of(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tenso
         "Trying to read variable with wrong dtype. Expected {dtype} got {}",
         variable.dtype()
     );
-    let value = variable.lock().clone();
-    let device = ctx.run().device.filter(|device| device.has_own_memory() && device.holds(dtype));
-    match (value, device) {
-        // The host gave the value.
-        (Some(value), Some(device)) if value.device_memory().is_none() => device.to_device(&value),
-        (Some(value), _) => Ok(value),
-        (None, _) => {
-            let ResourceHandle { name, container, .. } = ctx.handle_at(input)?;
-            bail!(FailedPrecondition, "Variable {name} in container {container} is uninitialized.")
-        }
-    }
+    let value = match ctx.run().device.filter(|device| device.has_own_memory() && device.holds(dtype)) {
+        Some(device) => variable.read_on(device)?,
+        None => variable.read().ok(),
+    };
+    let Some(value) = value else {
+        let ResourceHandle { name, container, .. } = ctx.handle_at(input)?;
+        bail!(FailedPrecondition, "Variable {name} in container {container} is uninitialized.")
+    };
+    Ok(value)
 }
 
 struct ReadVariableKernel;
@@ -241,7 +239,7 @@ impl OpKernel<ops::VarIsInitializedOp> for VarIsInitializedKernel {
     fn compute(&self, ctx: &mut KernelContext<'_, ops::VarIsInitializedOp>) -> Result<()> {
         ctx.handle(ops::VarIsInitializedOp::RESOURCE)?;
         let variable = ctx.resource::<Variable>(ops::VarIsInitializedOp::RESOURCE);
-        let is_initialized = variable.is_ok_and(|variable| variable.lock().is_some());
+        let is_initialized = variable.is_ok_and(|variable| variable.read().is_ok());
         ctx.set_output(ops::VarIsInitializedOp::IS_INITIALIZED, Tensor::scalar(is_initialized))
     }
 
@@ -261,10 +259,7 @@ impl OpKernel<ops::VariableShape> for VariableShapeKernel {
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::VariableShape>) -> Result<()> {
         let variable = ctx.resource::<Variable>(ops::VariableShape::INPUT)?;
-        let shape = match &*variable.lock() {
-            Some(value) => value.shape().to_i64(),
-            None => bail!(FailedPrecondition, "the variable was not initialized"),
-        };
+        let shape = variable.read()?.shape().to_i64();
         let shape = match ctx.output_dtype_at(0)? {
             DataType::Int64 => Tensor::vector(&shape)?,
             _ => {
