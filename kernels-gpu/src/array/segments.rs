@@ -2,10 +2,9 @@
 //! come in any order, and sums of floats may differ in their last digits from run to run.
 
 use kernlink::dtype::f16;
-use kernlink::ensure;
 use kernlink::error::{Code, Result};
+use kernlink::kernel::geometry::segments as geometry;
 use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 
 use super::fill::fill;
@@ -84,26 +83,15 @@ fn initial(merge: Merge, scalar: Scalar) -> Tensor {
 
 pub(super) fn unsorted(&(merge, refusal): &How, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let (data, ids, count) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-    ensure!(count.rank() == 0, InvalidArgument, "num_segments should be a scalar, not shape {}", count.shape());
-    ensure!(
-        data.shape().starts_with(ids.shape()),
-        InvalidArgument,
-        "data.shape = {} does not start with segment_ids.shape = {}",
-        data.shape(),
-        ids.shape()
-    );
-    let count = count.to_i64_vec()?[0];
-    ensure!(count >= 0, InvalidArgument, "Input num_segments == {count} must not be negative.");
-    let mut shape = Shape::from([count as usize]);
-    data.shape()[ids.rank()..].iter().for_each(|&dim| shape.push(dim));
-    let inner: usize = shape[1..].iter().product();
+    let (shape, inner) = geometry::unsorted(data.shape(), ids.shape(), count)?;
+    let count = shape[0];
     let output = on.output(ctx, 0, shape)?;
     let scalar = scalar_of(data.dtype())?;
     fill(on, &output, pattern(&initial(merge, scalar))?)?;
     // Without segments there is nothing to write, but ids to refuse.
     if data.num_elements() > 0 {
         let variant = Variant::Segments(merge, scalar, Indices::of(ids.dtype())?);
-        let params = [word(inner), word(count as usize)];
+        let params = [word(inner), word(count)];
         on.gpu.in_windows(ids.num_elements(), &[read(data), read(ids), whole(&output)], |_, tensors| {
             let groups = Groups::Elements(tensors[0].num_elements());
             on.run_refusing(refusal, variant, tensors, &params, groups)

@@ -4,9 +4,9 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Element};
+use kernlink::kernel::geometry::segments::unsorted;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
-use kernlink::shape::Shape;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
@@ -157,19 +157,8 @@ impl<O: Op, R: SegmentReducer<T>, T: Element + Copy> OpKernel<O> for Unsorted<R,
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let (data, ids, count) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-        ensure!(count.rank() == 0, InvalidArgument, "num_segments should be a scalar, not shape {}", count.shape());
-        ensure!(
-            data.shape().starts_with(ids.shape()),
-            InvalidArgument,
-            "data.shape = {} does not start with segment_ids.shape = {}",
-            data.shape(),
-            ids.shape()
-        );
-        let count = count.to_i64_vec()?[0];
-        ensure!(count >= 0, InvalidArgument, "Input num_segments == {count} must not be negative.");
-        let mut shape = Shape::from([count as usize]);
-        data.shape()[ids.rank()..].iter().for_each(|&dim| shape.push(dim));
-        let row = shape[1..].iter().product();
+        let (shape, row) = unsorted(data.shape(), ids.shape(), count)?;
+        let count = shape[0];
         let mut output = ctx.allocate_output_at(0, shape)?;
         if data.num_elements() > 0 {
             let (segments, order) = group(&ids.to_i64_vec()?, count)?;
@@ -183,19 +172,19 @@ impl<O: Op, R: SegmentReducer<T>, T: Element + Copy> OpKernel<O> for Unsorted<R,
 }
 
 /// The rows by segment, those of a segment in their order; rows of negative segments are left out.
-fn group(ids: &[i64], count: i64) -> Result<(Vec<Segment>, Vec<usize>)> {
-    if let Some(row) = ids.iter().position(|&id| id >= count) {
+fn group(ids: &[i64], count: usize) -> Result<(Vec<Segment>, Vec<usize>)> {
+    if let Some(row) = ids.iter().position(|&id| id >= count as i64) {
         kernlink::bail!(InvalidArgument, "segment_ids[{row}] = {} is out of range [0, {count})", ids[row]);
     }
     let mut order: Vec<usize>;
-    if count as usize <= 4 * ids.len() + 1024 {
+    if count <= 4 * ids.len() + 1024 {
         // How many rows come before those of each segment, and then where its next row goes.
-        let mut starts = vec![0usize; count as usize + 1];
+        let mut starts = vec![0usize; count + 1];
         ids.iter().filter(|id| **id >= 0).for_each(|&id| starts[id as usize + 1] += 1);
-        for segment in 0..count as usize {
+        for segment in 0..count {
             starts[segment + 1] += starts[segment];
         }
-        order = vec![0; starts[count as usize]];
+        order = vec![0; starts[count]];
         for (row, &id) in ids.iter().enumerate().filter(|(_, id)| **id >= 0) {
             order[starts[id as usize]] = row;
             starts[id as usize] += 1;
