@@ -3,6 +3,7 @@
 use kernlink::dtype::Element;
 use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::stitch::stitched;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
@@ -62,46 +63,12 @@ impl OpKernel<ops::DynamicPartition> for DynamicPartitionKernel {
 
 /// Both ops: the first half of the inputs are indices, the second half data.
 fn stitch(ctx: &RawContext<'_>) -> Result<Tensor> {
-    let count = ctx.num_inputs() / 2;
-    let mut greatest = -1;
-    for i in 0..count {
-        let (indices, data) = (ctx.input_at(i)?, ctx.input_at(count + i)?);
-        ensure!(
-            data.shape().starts_with(indices.shape()),
-            InvalidArgument,
-            "data[{i}].shape = {} does not start with indices[{i}].shape = {}",
-            data.shape(),
-            indices.shape()
-        );
-        let (first_indices, first) = (ctx.input_at(0)?, ctx.input_at(count)?);
-        ensure!(
-            data.shape()[indices.rank()..] == first.shape()[first_indices.rank()..],
-            InvalidArgument,
-            "Need data[0].shape[{}:] = data[{i}].shape[{}:], got data[0].shape = {}, data[{i}].shape = {}",
-            first_indices.rank(),
-            indices.rank(),
-            first.shape(),
-            data.shape()
-        );
-        for (place, &index) in indices.as_slice::<i32>()?.iter().enumerate() {
-            ensure!(
-                (0..i32::MAX).contains(&index),
-                InvalidArgument,
-                "indices[{i}]{} = {index} is out of range",
-                position(indices.shape(), place)
-            );
-            greatest = greatest.max(index);
-        }
-    }
-    let slice = &ctx.input_at(count)?.shape()[ctx.input_at(0)?.rank()..];
-    let mut shape = Shape::from([(greatest + 1) as usize]);
-    slice.iter().for_each(|&dim| shape.push(dim));
-    let row: usize = slice.iter().product();
-    shape.check()?;
+    let (shape, row) = stitched(ctx)?;
     let mut output = Tensor::zeros(ctx.output_dtype_at(0)?, shape)?;
     if output.num_elements() == 0 {
         return Ok(output);
     }
+    let count = ctx.num_inputs() / 2;
     for i in 0..count {
         let (indices, data) = (ctx.input_at(i)?.as_slice::<i32>()?, ctx.input_at(count + i)?);
         let dtype = data.dtype();

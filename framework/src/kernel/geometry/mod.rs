@@ -23,5 +23,6 @@ pub mod sequence;
 pub mod slice;
 pub mod space;
 pub mod split;
+pub mod stitch;
 pub mod strided;
 pub mod training;
