@@ -214,7 +214,7 @@ moves! {
     TensorScatterMin T { [f32, u32] [f16; "f16"] } host [] where { Tindices = [int32, int64] }:
         gather::bad_indices_policy => scatter::tensor_min;
     ReverseSequence T { [f32, i32, u32, bool, i64] [f16; "f16"] } host [] where { Tlen = [int32, int64] }:
-        sequence::dims => sequence::reverse_sequence;
+        sequence::how => sequence::reverse_sequence;
     DynamicStitch T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["indices"] where {}: nothing => stitch::stitch;
     ParallelDynamicStitch T { [f32, i32, u32, bool, i64] [f16; "f16"] } host ["indices"] where {}:
         nothing => stitch::stitch;

@@ -1,7 +1,7 @@
 //! ReverseSequence: the first elements of each sequence in the opposite order.
 
-use kernlink::ensure;
 use kernlink::error::{Code, Result};
+use kernlink::kernel::geometry::reverse_sequence::ReverseSequence;
 use kernlink::kernel::{RawConstruction, RawContext};
 
 use super::mover::Mover;
@@ -24,38 +24,16 @@ pub(super) fn program(unit: Unit, length: Indices) -> Program {
 }
 
 /// What the kernel keeps of its node.
-pub(super) struct Dims {
-    seq: i64,
-    batch: i64,
-    refusal: Refusal,
-}
+pub(super) type How = (ReverseSequence, Refusal);
 
-pub(super) fn dims(ctx: &RawConstruction<'_>) -> Result<Dims> {
-    let (seq, batch) = (ctx.attrs.required("seq_dim")?, ctx.attrs.required("batch_dim")?);
-    for (name, dim) in [("seq_dim", seq), ("batch_dim", batch)] {
-        ensure!(dim >= 0, InvalidArgument, "Invalid {name} {dim}");
-    }
+pub(super) fn how(ctx: &RawConstruction<'_>) -> Result<How> {
     let message = "a length in seq_lengths is negative or above the size of the dimension seq_dim";
-    Ok(Dims { seq, batch, refusal: Refusal::new(ctx, Code::InvalidArgument, message) })
+    Ok((ReverseSequence::new(ctx.attrs)?, Refusal::new(ctx, Code::InvalidArgument, message)))
 }
 
-pub(super) fn reverse_sequence(dims: &Dims, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+pub(super) fn reverse_sequence((dims, refusal): &How, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let (input, lengths) = (ctx.input_at(0)?, ctx.input_at(1)?);
-    let (shape, rank) = (input.shape(), input.rank());
-    ensure!(lengths.rank() == 1, InvalidArgument, "seq_lengths must be 1-dim, not {}", lengths.rank());
-    ensure!(dims.batch != dims.seq, InvalidArgument, "batch_dim == seq_dim == {}", dims.seq);
-    for (name, dim) in [("seq_dim", dims.seq), ("batch_dim", dims.batch)] {
-        ensure!(dim < rank as i64, InvalidArgument, "{name} must be < input rank ({dim} vs. {rank})");
-    }
-    ensure!(rank <= 5, InvalidArgument, "ReverseSequenceOp : Unhandled input dimensions: {rank}");
-    let (seq, batch) = (dims.seq as usize, dims.batch as usize);
-    ensure!(
-        lengths.num_elements() == shape[batch],
-        InvalidArgument,
-        "Length of seq_lengths != input.dims({batch}), ({} vs. {})",
-        lengths.num_elements(),
-        shape[batch]
-    );
+    let (shape, (seq, batch)) = (input.shape(), dims.dims(input.shape(), lengths.shape())?);
     let output = on.output(ctx, 0, shape)?;
     if output.num_elements() > 0 {
         let strides = shape.strides();
@@ -68,7 +46,7 @@ pub(super) fn reverse_sequence(dims: &Dims, on: &Mover<'_>, ctx: &mut RawContext
         let parts = [read(input), read_if(batch == 0, lengths), written(&output)];
         on.gpu.in_windows(if seq == 0 { 1 } else { shape[0] }, &parts, |_, tensors| {
             let groups = Groups::Elements(tensors[2].num_elements() / times);
-            on.run_refusing(dims.refusal, variant, tensors, &params, groups)
+            on.run_refusing(*refusal, variant, tensors, &params, groups)
         })?;
     }
     ctx.set_output_at(0, output)

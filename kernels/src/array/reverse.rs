@@ -1,9 +1,10 @@
 //! Reverse, ReverseSequence.
 
+use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::geometry::rearranged::reversed;
+use kernlink::kernel::geometry::reverse_sequence::ReverseSequence;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -28,10 +29,7 @@ impl OpKernel<ops::Reverse> for ReverseKernel {
     }
 }
 
-struct ReverseSequenceKernel {
-    seq_dim: i64,
-    batch_dim: i64,
-}
+struct ReverseSequenceKernel(ReverseSequence);
 
 #[register_kernel(device = Cpu, Tlen = [int32, int64], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
@@ -39,34 +37,12 @@ struct ReverseSequenceKernel {
 ])]
 impl OpKernel<ops::ReverseSequence> for ReverseSequenceKernel {
     fn new(ctx: &KernelConstruction<'_, ops::ReverseSequence>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        for (name, dim) in [("seq_dim", attrs.seq_dim), ("batch_dim", attrs.batch_dim)] {
-            ensure!(dim >= 0, InvalidArgument, "Invalid {name} {dim}");
-        }
-        Ok(Self { seq_dim: attrs.seq_dim, batch_dim: attrs.batch_dim })
+        ReverseSequence::new(ctx.attrs).map(Self)
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::ReverseSequence>) -> Result<()> {
         let (input, lengths) = (ctx.input(ops::ReverseSequence::INPUT)?, ctx.input(ops::ReverseSequence::SEQ_LENGTHS)?);
-        let Self { seq_dim, batch_dim } = *self;
-        let rank = input.rank();
-        ensure!(lengths.rank() == 1, InvalidArgument, "seq_lengths must be 1-dim, not {}", lengths.rank());
-        ensure!(batch_dim != seq_dim, InvalidArgument, "batch_dim == seq_dim == {seq_dim}");
-        for (name, dim) in [("seq_dim", seq_dim), ("batch_dim", batch_dim)] {
-            ensure!(dim < rank as i64, InvalidArgument, "{name} must be < input rank ({dim} vs. {rank})");
-        }
-        let (seq, batch) = (seq_dim as usize, batch_dim as usize);
-        if rank > 5 {
-            bail!(InvalidArgument, "ReverseSequenceOp : Unhandled input dimensions: {rank}");
-        }
-        let shape = input.shape();
-        ensure!(
-            lengths.num_elements() == shape[batch],
-            InvalidArgument,
-            "Length of seq_lengths != input.dims({batch}), ({} vs. {})",
-            lengths.num_elements(),
-            shape[batch]
-        );
+        let (shape, (seq, batch)) = (input.shape(), self.0.dims(input.shape(), lengths.shape())?);
         let lengths = lengths.to_i64_vec()?;
         for (index, &length) in lengths.iter().enumerate() {
             ensure!(length >= 0, InvalidArgument, "seq_lens({index}) < 0");

@@ -18,6 +18,7 @@ pub mod products;
 pub mod rearranged;
 pub mod reduce;
 pub mod resize;
+pub mod reverse_sequence;
 pub mod segments;
 pub mod sequence;
 pub mod slice;
