@@ -1,9 +1,7 @@
 //! MaxPoolWithArgmax and MaxPoolGradWithArgmax: where the greatest elements are, and what flows back to them.
 
-use kernlink::dtype::DataType;
-use kernlink::ensure;
 use kernlink::error::{Code, Result};
-use kernlink::kernel::geometry::pooling::{Pooling, ensure_shape};
+use kernlink::kernel::geometry::pooling::Pooling;
 use kernlink::kernel::{GPU, RawConstruction, RawContext};
 use kernlink_ops as ops;
 
@@ -85,24 +83,9 @@ impl WithArgmax {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let input = ctx.input_at(0)?;
-        ensure!(
-            self.pooling.windows[3] == 1,
-            Unimplemented,
-            "pooling over the depth does not say where: ksize {:?}",
-            self.pooling.windows
-        );
-        let geometry = self.pooling.geometry(input.shape())?;
-        let total = input.num_elements();
-        ensure!(total > 0, InvalidArgument, "the input must not be empty, but is {}", input.shape());
         let index_type = ctx.output_dtype_at(1)?;
-        let indexed = if self.across { total } else { total / geometry.batch };
-        ensure!(
-            index_type != DataType::Int32 || indexed <= i32::MAX as usize,
-            InvalidArgument,
-            "an index into {} does not fit {index_type}",
-            input.shape()
-        );
-        word(total)?;
+        let geometry = self.pooling.with_argmax(input.shape(), index_type, self.across)?;
+        word(input.num_elements())?;
         let (output, argmax) =
             (gpu.allocate_output(ctx, 0, geometry.output())?, gpu.allocate_output(ctx, 1, geometry.output())?);
         let mut params = params(&geometry)?;
@@ -146,11 +129,7 @@ impl GradWithArgmax {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (input, grad, argmax) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-        let geometry = self.pooling.geometry(input.shape())?;
-        ensure!(self.pooling.windows[3] == 1, Unimplemented, "pooling over the depth has no gradient");
-        let pooled = geometry.output();
-        ensure_shape("grad", grad.shape(), &pooled)?;
-        ensure_shape("argmax", argmax.shape(), &pooled)?;
+        let geometry = self.pooling.argmax_back(input.shape(), grad.shape(), argmax.shape())?;
         let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if output.num_elements() > 0 {
             let kind = (self.scalar, Indices::of(argmax.dtype())?);

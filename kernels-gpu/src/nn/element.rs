@@ -1,6 +1,7 @@
 //! Shaders with a thread for each element, or for four neighbours in the channels.
 
 use kernlink::error::Result;
+use kernlink::kernel::geometry::pooling::NOWHERE;
 
 use crate::device::{GpuDevice, Groups};
 use crate::matmul::text::{conditional, sum_of};
@@ -29,7 +30,7 @@ impl Key {
             .alias("A", sum)
             .declare(&format!("alias V = {};\nalias S = {};\nalias U = {};\n", shares[0], shares[1], shares[2]))
             .constant("WIDTH", self.width())
-            .constant("NOWHERE", u32::MAX)
+            .constant("NOWHERE", NOWHERE)
             .declare(&format!("fn lowest() -> T {{\n    {}\n}}\n", lowest(self.scalar)))
     }
 }

@@ -3,8 +3,9 @@
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::geometry::convolution::ensure_channels_last;
-use kernlink::kernel::geometry::pooling::{Pooling, ensure_shape};
+use kernlink::kernel::geometry::pooling::{Geometry, Pooling};
 use kernlink::kernel::{GPU, RawContext};
+use kernlink::shape::Shape;
 use kernlink_ops as ops;
 
 use super::element::{self, Key, Source};
@@ -89,25 +90,36 @@ impl MaxPool {
     }
 
     fn pool(&self, ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
         let input = ctx.input_at(0)?;
-        let shape = input.shape();
-        let geometry = pooling.geometry(shape)?;
-        if let Some((window, shape)) = pooling.over_depth(shape)? {
+        let geometry = pooling.geometry(input.shape())?;
+        if let Some((window, shape)) = pooling.over_depth(input.shape())? {
+            let gpu = GpuDevice::of(ctx)?;
             let out = gpu.allocate_output(ctx, 0, shape)?;
             let key = Key { scalar: self.scalar, vectors: false };
             let (parts, params) = ([read(input), written(&out)], [word(window)?]);
             element::run(gpu, &self.over_depth, key, geometry.batch, &parts, &params, out.num_elements())?;
             return ctx.set_output_at(0, out);
         }
-        let out = gpu.allocate_output(ctx, 0, geometry.output())?;
-        if out.num_elements() > 0 {
-            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
-            let parts = [read(input), written(&out)];
-            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
-        }
-        ctx.set_output_at(0, out)
+        by_windows(ctx, 0, geometry.output(), &geometry, (self.scalar, &self.shaders))
     }
+}
+
+/// Output 0, of this shape, from an input of which a shader sees a window for each element.
+fn by_windows(
+    ctx: &mut RawContext<'_>,
+    input: usize,
+    shape: Shape,
+    geometry: &Geometry,
+    (scalar, shaders): (Scalar, &Variants<Key>),
+) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let out = gpu.allocate_output(ctx, 0, shape)?;
+    if out.num_elements() > 0 {
+        let (key, params) = (key_of(geometry, scalar), params(geometry)?);
+        let parts = [read(ctx.input_at(input)?), written(&out)];
+        element::run(gpu, shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
+    }
+    ctx.set_output_at(0, out)
 }
 
 gpu_kernels! {
@@ -132,16 +144,8 @@ struct AvgPool {
 
 impl AvgPool {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let input = ctx.input_at(0)?;
-        let geometry = self.pooling.averaged(input.shape())?;
-        let out = gpu.allocate_output(ctx, 0, geometry.output())?;
-        if out.num_elements() > 0 {
-            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
-            let parts = [read(input), written(&out)];
-            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
-        }
-        ctx.set_output_at(0, out)
+        let geometry = self.pooling.averaged(ctx.input_at(0)?.shape())?;
+        by_windows(ctx, 0, geometry.output(), &geometry, (self.scalar, &self.shaders))
     }
 }
 
@@ -168,16 +172,8 @@ struct AvgPoolGrad {
 
 impl AvgPoolGrad {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let grad = ctx.input_at(1)?;
-        let (shape, geometry) = self.pooling.averaged_back(ctx.input_at(0)?, grad.shape())?;
-        let out = gpu.allocate_output(ctx, 0, shape)?;
-        if out.num_elements() > 0 {
-            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
-            let parts = [read(grad), written(&out)];
-            element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
-        }
-        ctx.set_output_at(0, out)
+        let (shape, geometry) = self.pooling.averaged_back(ctx.input_at(0)?, ctx.input_at(1)?.shape())?;
+        by_windows(ctx, 1, shape, &geometry, (self.scalar, &self.shaders))
     }
 }
 
@@ -225,14 +221,11 @@ impl MaxPoolGrad {
     fn gradient(&self, ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (input, grad) = (ctx.input_at(0)?, ctx.input_at(2)?);
-        let geometry = pooling.spatial(input.shape())?;
-        let pooled = geometry.output();
-        ensure_shape("orig_output", ctx.input_at(1)?.shape(), &pooled)?;
-        ensure_shape("grad", grad.shape(), &pooled)?;
+        let geometry = pooling.maxima_back(input.shape(), ctx.input_at(1)?.shape(), grad.shape())?;
         let out = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if out.num_elements() > 0 {
             let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
-            let places = gpu.allocate(DataType::Uint32, pooled)?;
+            let places = gpu.allocate(DataType::Uint32, geometry.output())?;
             let parts = [read(input), written(&places)];
             element::run(gpu, &self.places, key, geometry.batch, &parts, &params, places.num_elements())?;
             let parts = [read(grad), read(&places), written(&out)];
@@ -263,11 +256,8 @@ impl MaxPoolGradGrad {
     fn gradient(&self, ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (input, pooled, grad) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-        let geometry = pooling.spatial(input.shape())?;
-        let shape = geometry.output();
-        ensure_shape("orig_output", pooled.shape(), &shape)?;
-        ensure_shape("grad", grad.shape(), input.shape())?;
-        let out = gpu.allocate_output(ctx, 0, shape)?;
+        let geometry = pooling.maxima_back_back(input.shape(), pooled.shape(), grad.shape())?;
+        let out = gpu.allocate_output(ctx, 0, geometry.output())?;
         if out.num_elements() > 0 {
             let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [read(input), read(pooled), read(grad), written(&out)];

@@ -4,14 +4,14 @@ use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Number};
 use kernlink::kernel::geometry::convolution::ensure_channels_last;
-use kernlink::kernel::geometry::pooling::{Pooling, ensure_shape};
+use kernlink::kernel::geometry::pooling::{NOWHERE, Pooling};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
-use kernlink::{Result, bail, ensure};
+use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGradWithArgmax, MaxPoolV2, MaxPoolWithArgmax};
 
-use super::max_pool_grad::{NOWHERE, places_of_line};
+use super::max_pool_grad::places_of_line;
 use super::pool::{Maximum, max_pool};
 
 struct MaxPoolV2Kernel<T> {
@@ -50,32 +50,16 @@ impl<T: Maximum> OpKernel<MaxPoolWithArgmax> for WithArgmaxKernel<T> {
     fn compute(&self, ctx: &mut KernelContext<'_, MaxPoolWithArgmax>) -> Result<()> {
         type Op = MaxPoolWithArgmax;
         let input = ctx.input(Op::INPUT)?;
-        ensure!(
-            self.pooling.windows[3] == 1,
-            Unimplemented,
-            "pooling over the depth does not say where: ksize {:?}",
-            self.pooling.windows
-        );
-        let geometry = self.pooling.geometry(input.shape())?;
-        let total = input.num_elements();
-        ensure!(total > 0, InvalidArgument, "the input must not be empty, but is {}", input.shape());
         let index_type = ctx.output_dtype_at(1)?;
-        let most = if index_type == DataType::Int32 { i32::MAX as usize } else { i64::MAX as usize };
-        let pixels = geometry.rows.input * geometry.columns.input;
-        let indexed = if self.across { total } else { total / geometry.batch };
-        ensure!(
-            indexed <= most && pixels < NOWHERE as usize,
-            InvalidArgument,
-            "an index into {} does not fit {index_type}",
-            input.shape()
-        );
+        let geometry = self.pooling.with_argmax(input.shape(), index_type, self.across)?;
         let shape = geometry.output();
         let mut output = ctx.allocate_output(Op::OUTPUT, shape.clone())?;
         let mut places = Tensor::alloc(DataType::Uint32, shape.clone())?;
         let mut indices = ctx.allocate_output(Op::ARGMAX, shape)?;
         if output.num_elements() > 0 {
             let (depth, length) = (geometry.depth, geometry.columns.output * geometry.depth);
-            let (image, rows) = (pixels * depth, geometry.rows.output);
+            let image = geometry.rows.input * geometry.columns.input * depth;
+            let rows = geometry.rows.output;
             let elements = input.as_slice::<T>()?;
             let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
             ctx.parallel_chunks(places.as_mut_slice::<u32>()?, length, taps.div_ceil(4), |first, piece| {
@@ -126,11 +110,7 @@ impl<T: Number> OpKernel<MaxPoolGradWithArgmax> for GradWithArgmaxKernel<T> {
     fn compute(&self, ctx: &mut KernelContext<'_, MaxPoolGradWithArgmax>) -> Result<()> {
         type Op = MaxPoolGradWithArgmax;
         let (input, grad, argmax) = (ctx.input(Op::INPUT)?, ctx.input(Op::GRAD)?, ctx.input(Op::ARGMAX)?);
-        let geometry = self.pooling.geometry(input.shape())?;
-        ensure!(self.pooling.windows[3] == 1, Unimplemented, "pooling over the depth has no gradient");
-        let pooled = geometry.output();
-        ensure_shape("grad", grad.shape(), &pooled)?;
-        ensure_shape("argmax", argmax.shape(), &pooled)?;
+        let geometry = self.pooling.argmax_back(input.shape(), grad.shape(), argmax.shape())?;
         let mut output = ctx.allocate_output(Op::OUTPUT, input.shape().clone())?;
         let target = output.as_mut_slice::<T>()?;
         target.fill(T::ZERO);

@@ -2,32 +2,16 @@
 
 use std::marker::PhantomData;
 
+use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::kernel::geometry::convolution::ensure_channels_last;
-use kernlink::kernel::geometry::pooling::{Geometry, Pooling, ensure_shape};
+use kernlink::kernel::geometry::pooling::{Geometry, NOWHERE, Pooling};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::Shape;
-use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGrad, MaxPoolGradGrad, MaxPoolGradGradV2, MaxPoolGradV2};
 
 use super::pool::Maximum;
 use super::vector::widest;
-
-/// The window over `input`; it moves over rows and columns alone.
-pub(super) fn spatial(pooling: &Pooling, input: &Shape) -> Result<Geometry> {
-    let geometry = pooling.spatial(input)?;
-    // Pixels of an image are counted in 32 bits.
-    ensure!(
-        geometry.rows.input.saturating_mul(geometry.columns.input) < u32::MAX as usize,
-        InvalidArgument,
-        "images of {input} are too large"
-    );
-    Ok(geometry)
-}
-
-/// A place where there is no element.
-pub(super) const NOWHERE: u32 = u32::MAX;
 
 widest! {
     /// For each element of an output row, in which pixel of the image the greatest element of its window stands: the
@@ -67,10 +51,7 @@ widest! {
 /// Output 0, of the shape of input 0: each element of input 2 at the place of its window's greatest element.
 fn gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
     let (input, grad) = (ctx.input_at(0)?, ctx.input_at(2)?);
-    let geometry = spatial(pooling, input.shape())?;
-    let pooled = geometry.output();
-    ensure_shape("orig_output", ctx.input_at(1)?.shape(), &pooled)?;
-    ensure_shape("grad", grad.shape(), &pooled)?;
+    let geometry = pooling.maxima_back(input.shape(), ctx.input_at(1)?.shape(), grad.shape())?;
     let mut output = ctx.allocate_output_at(0, input.shape().clone())?;
     if output.num_elements() > 0 {
         let (elements, grad) = (input.as_slice::<T>()?, grad.as_slice::<T>()?);
@@ -114,11 +95,8 @@ fn add_to_places<T: Number>(target: &mut [T], places: &[u32], grad: &[T], depth:
 /// Output 0, of the shape of input 1: the element of input 2 where the window's first element equal to input 1 stands.
 fn gradient_of_gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
     let (input, pooled, grad) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-    let geometry = spatial(pooling, input.shape())?;
-    let shape = geometry.output();
-    ensure_shape("orig_output", pooled.shape(), &shape)?;
-    ensure_shape("grad", grad.shape(), input.shape())?;
-    let mut output = ctx.allocate_output_at(0, shape)?;
+    let geometry = pooling.maxima_back_back(input.shape(), pooled.shape(), grad.shape())?;
+    let mut output = ctx.allocate_output_at(0, geometry.output())?;
     if output.num_elements() > 0 {
         let (elements, pooled, grad) = (input.as_slice::<T>()?, pooled.as_slice::<T>()?, grad.as_slice::<T>()?);
         let depth = geometry.depth;

@@ -5,6 +5,7 @@ use super::convolution::ensure_channels_last;
 use super::integers::shape_from;
 use crate::attr::AttrMap;
 use crate::device::DeviceType;
+use crate::dtype::DataType;
 use crate::ensure;
 use crate::error::Result;
 use crate::kernel::RawContext;
@@ -19,6 +20,9 @@ struct Attrs<'a> {
     padding: &'a str,
     explicit: Vec<i64>,
 }
+
+/// The pixel of an image that is none, where a window sees nothing.
+pub const NOWHERE: u32 = u32::MAX;
 
 /// What the attrs say.
 #[derive(Clone, Debug)]
@@ -151,11 +155,32 @@ impl Pooling {
         Ok(Some((window, Shape::from([shape[0], shape[1], shape[2], shape[3] / window]))))
     }
 
-    /// The window over `input`; it moves over rows and columns alone.
+    /// The window over `input` whose maxima have a gradient `grad`.
     ///
     /// # Errors
-    /// As [`Pooling::geometry`]; UNIMPLEMENTED if it moves over depth.
-    pub fn spatial(&self, input: &Shape) -> Result<Geometry> {
+    /// As [`Pooling::geometry`]; INVALID_ARGUMENT if maxima or gradient have not the output's shape; UNIMPLEMENTED if the
+    /// window moves over depth.
+    pub fn maxima_back(&self, input: &Shape, maxima: &Shape, grad: &Shape) -> Result<Geometry> {
+        let geometry = self.spatial(input)?;
+        let pooled = geometry.output();
+        ensure_shape("orig_output", maxima, &pooled)?;
+        ensure_shape("grad", grad, &pooled)?;
+        Ok(geometry)
+    }
+
+    /// The window over `input` if the gradient of its maxima has a gradient `grad`.
+    ///
+    /// # Errors
+    /// As [`Pooling::maxima_back`], but that the gradient must have the input's shape.
+    pub fn maxima_back_back(&self, input: &Shape, maxima: &Shape, grad: &Shape) -> Result<Geometry> {
+        let geometry = self.spatial(input)?;
+        ensure_shape("orig_output", maxima, &geometry.output())?;
+        ensure_shape("grad", grad, input)?;
+        Ok(geometry)
+    }
+
+    /// The window over `input`; it moves over rows and columns alone.
+    fn spatial(&self, input: &Shape) -> Result<Geometry> {
         ensure!(
             self.windows[3] == 1 && self.strides[3] == 1,
             Unimplemented,
@@ -163,7 +188,55 @@ impl Pooling {
             self.windows,
             self.strides
         );
-        self.geometry(input)
+        let geometry = self.geometry(input)?;
+        // Pixels of an image are counted in 32 bits.
+        ensure!(
+            geometry.rows.input.saturating_mul(geometry.columns.input) < NOWHERE as usize,
+            InvalidArgument,
+            "images of {input} are too large"
+        );
+        Ok(geometry)
+    }
+
+    /// The window over `input` of which it is said where its greatest element is: by an index into the image, or into all
+    /// images if it goes `across` them.
+    ///
+    /// # Errors
+    /// As [`Pooling::geometry`]; INVALID_ARGUMENT if there is no element, or an index may not fit; UNIMPLEMENTED if the window
+    /// is over depth.
+    pub fn with_argmax(&self, input: &Shape, index_type: DataType, across: bool) -> Result<Geometry> {
+        ensure!(
+            self.windows[3] == 1,
+            Unimplemented,
+            "pooling over the depth does not say where: ksize {:?}",
+            self.windows
+        );
+        let geometry = self.geometry(input)?;
+        let total = input.num_elements();
+        ensure!(total > 0, InvalidArgument, "the input must not be empty, but is {input}");
+        let most = if index_type == DataType::Int32 { i32::MAX as usize } else { i64::MAX as usize };
+        let indexed = if across { total } else { total / geometry.batch };
+        // Pixels of an image are counted in 32 bits.
+        ensure!(
+            indexed <= most && geometry.rows.input * geometry.columns.input < NOWHERE as usize,
+            InvalidArgument,
+            "an index into {input} does not fit {index_type}"
+        );
+        Ok(geometry)
+    }
+
+    /// The window over `input` whose gradient flows back to the elements that `argmax` names.
+    ///
+    /// # Errors
+    /// As [`Pooling::geometry`]; INVALID_ARGUMENT if gradient and indices have not the output's shape; UNIMPLEMENTED if the
+    /// window is over depth.
+    pub fn argmax_back(&self, input: &Shape, grad: &Shape, argmax: &Shape) -> Result<Geometry> {
+        let geometry = self.geometry(input)?;
+        ensure!(self.windows[3] == 1, Unimplemented, "pooling over the depth has no gradient");
+        let pooled = geometry.output();
+        ensure_shape("grad", grad, &pooled)?;
+        ensure_shape("argmax", argmax, &pooled)?;
+        Ok(geometry)
     }
 
     fn ensure_not_over_depth(&self) -> Result<()> {
@@ -217,10 +290,7 @@ impl Geometry {
 }
 
 /// Fails unless a tensor has the shape that the pooling gives.
-///
-/// # Errors
-/// INVALID_ARGUMENT for another.
-pub fn ensure_shape(name: &str, found: &Shape, expected: &Shape) -> Result<()> {
+fn ensure_shape(name: &str, found: &Shape, expected: &Shape) -> Result<()> {
     ensure!(found == expected, InvalidArgument, "{name} must have shape {expected}, not {found}");
     Ok(())
 }
@@ -252,6 +322,7 @@ mod tests {
         assert!(deep.geometry(&shape).is_ok());
         assert_eq!(deep.over_depth(&shape).unwrap(), Some((2, Shape::from([2, 6, 8, 2]))));
         assert!(deep.spatial(&shape).is_err());
+        assert!(pooling.spatial(&Shape::from([1, 65536, 65536, 1])).is_err());
         assert!(deep.averaged(&shape).is_err());
         let both = attrs(&[("ksize", &[1, 2, 1, 2])]);
         assert_eq!(Pooling::new(&both, CPU).unwrap().geometry(&shape).unwrap_err().code(), Code::Unimplemented);
@@ -266,6 +337,37 @@ mod tests {
         channels_first.insert("data_format", "NCHW");
         let error = Pooling::new(&channels_first, CPU).unwrap_err();
         assert_eq!(error.message(), "data_format must be NHWC on the CPU, not NCHW");
+    }
+
+    #[test]
+    fn places_have_indices() {
+        let pooling = Pooling::new(&attrs(&[]), CPU).unwrap();
+        let of = |input: &[usize], across| pooling.with_argmax(&Shape::from(input), DataType::Int32, across);
+        assert_eq!(of(&[2, 6, 8, 4], false).unwrap().output(), Shape::from([2, 3, 4, 4]));
+        assert_eq!(of(&[0, 6, 8, 4], false).unwrap_err().code(), Code::InvalidArgument);
+        let large = [2, 32768, 32768, 1];
+        assert!(of(&large, false).is_ok());
+        assert!(of(&large, true).is_err());
+        assert!(pooling.with_argmax(&Shape::from(large), DataType::Int64, true).is_ok());
+        assert!(pooling.with_argmax(&Shape::from([1, 65536, 65536, 1]), DataType::Int64, false).is_err());
+        let deep = attrs(&[("ksize", &[1, 1, 1, 2]), ("strides", &[1, 1, 1, 2])]);
+        let deep = Pooling::new(&deep, CPU).unwrap();
+        let (input, pooled) = (Shape::from([2, 6, 8, 4]), Shape::from([2, 3, 4, 4]));
+        assert_eq!(deep.with_argmax(&input, DataType::Int64, false).unwrap_err().code(), Code::Unimplemented);
+        assert!(pooling.argmax_back(&input, &pooled, &pooled).is_ok());
+        assert!(pooling.argmax_back(&input, &pooled, &input).unwrap_err().message().starts_with("argmax"));
+        assert_eq!(deep.argmax_back(&input, &pooled, &pooled).unwrap_err().code(), Code::Unimplemented);
+    }
+
+    #[test]
+    fn gradients_of_maxima_fit() {
+        let pooling = Pooling::new(&attrs(&[]), CPU).unwrap();
+        let (input, pooled) = (Shape::from([2, 6, 8, 4]), Shape::from([2, 3, 4, 4]));
+        assert!(pooling.maxima_back(&input, &pooled, &pooled).is_ok());
+        assert!(pooling.maxima_back(&input, &input, &pooled).unwrap_err().message().starts_with("orig_output"));
+        assert!(pooling.maxima_back(&input, &pooled, &input).unwrap_err().message().starts_with("grad"));
+        assert!(pooling.maxima_back_back(&input, &pooled, &input).is_ok());
+        assert!(pooling.maxima_back_back(&input, &pooled, &pooled).is_err());
     }
 
     #[test]
