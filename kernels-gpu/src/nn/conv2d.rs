@@ -2,7 +2,6 @@
 
 use kernlink::error::{Code, Result};
 use kernlink::kernel::geometry::convolution::{Convolution, Geometry};
-use kernlink::kernel::geometry::integers::shape_from;
 use kernlink::kernel::{GPU, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_ops as ops;
@@ -104,9 +103,8 @@ impl BackpropInput {
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (filter, gradient) = (ctx.input_at(1)?, ctx.input_at(2)?);
-        let shape = Convolution::input_shape(ctx.input_at(0)?, filter.shape(), gradient.shape())?;
-        let geometry = self.convolution.backward(&shape, filter.shape(), gradient.shape(), GPU)?;
+        let (sizes, filter, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (shape, geometry) = self.convolution.backward_to_input(sizes, filter.shape(), gradient.shape(), GPU)?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
             gpu.in_windows(geometry.batch, &[whole(filter), read(gradient), written(&out)], |images, tensors| {
@@ -171,9 +169,8 @@ impl BackpropFilter {
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, gradient) = (ctx.input_at(0)?, ctx.input_at(2)?);
-        let shape = shape_from(ctx.input_at(1)?, "filter_sizes")?;
-        let geometry = self.convolution.backward(input.shape(), &shape, gradient.shape(), GPU)?;
+        let (input, sizes, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (shape, geometry) = self.convolution.backward_to_filter(input.shape(), sizes, gradient.shape(), GPU)?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
             self.add_up(gpu, &geometry, [input, gradient, &out])?;

@@ -3,7 +3,6 @@
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::geometry::depthwise::{self as geometry, Geometry};
-use kernlink::kernel::geometry::integers::shape_from;
 use kernlink::kernel::{GPU, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_ops as ops;
@@ -124,9 +123,8 @@ impl BackpropInput {
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (filter, gradient) = (ctx.input_at(1)?, ctx.input_at(2)?);
-        let shape = shape_from(ctx.input_at(0)?, "input_sizes")?;
-        let geometry = self.convolution.backward(&shape, filter.shape(), gradient.shape())?;
+        let (sizes, filter, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (shape, geometry) = self.convolution.backward_to_input(sizes, filter.shape(), gradient.shape())?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         let elements = out.num_elements();
         if elements > 0 {
@@ -178,9 +176,8 @@ impl BackpropFilter {
 
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, gradient) = (ctx.input_at(0)?, ctx.input_at(2)?);
-        let shape = shape_from(ctx.input_at(1)?, "filter_sizes")?;
-        let geometry = self.convolution.backward(input.shape(), &shape, gradient.shape())?;
+        let (input, sizes, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (shape, geometry) = self.convolution.backward_to_filter(input.shape(), sizes, gradient.shape())?;
         let out = gpu.allocate_output(ctx, 0, shape)?;
         if out.num_elements() > 0 {
             self.add_up(gpu, &geometry, [input, gradient, &out])?;

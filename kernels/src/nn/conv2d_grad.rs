@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Pod, bf16, f16};
 use kernlink::kernel::geometry::convolution::{Convolution, Geometry};
-use kernlink::kernel::geometry::integers::shape_from;
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Result};
@@ -29,8 +28,8 @@ impl<T: ForInput> OpKernel<Conv2DBackpropInput> for BackpropInputKernel<T> {
     fn compute(&self, ctx: &mut KernelContext<'_, Conv2DBackpropInput>) -> Result<()> {
         type Op = Conv2DBackpropInput;
         let (filter, gradient) = (ctx.input(Op::FILTER)?, ctx.input(Op::OUT_BACKPROP)?);
-        let shape = Convolution::input_shape(ctx.input(Op::INPUT_SIZES)?, filter.shape(), gradient.shape())?;
-        let geometry = self.convolution.backward(&shape, filter.shape(), gradient.shape(), CPU)?;
+        let sizes = ctx.input(Op::INPUT_SIZES)?;
+        let (shape, geometry) = self.convolution.backward_to_input(sizes, filter.shape(), gradient.shape(), CPU)?;
         let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
         if output.num_elements() > 0 {
             if filter.num_elements() == 0 || gradient.num_elements() == 0 {
@@ -58,8 +57,8 @@ impl<T: ForFilter> OpKernel<Conv2DBackpropFilter> for BackpropFilterKernel<T> {
     fn compute(&self, ctx: &mut KernelContext<'_, Conv2DBackpropFilter>) -> Result<()> {
         type Op = Conv2DBackpropFilter;
         let (input, gradient) = (ctx.input(Op::INPUT)?, ctx.input(Op::OUT_BACKPROP)?);
-        let shape = shape_from(ctx.input(Op::FILTER_SIZES)?, "filter_sizes")?;
-        let geometry = self.convolution.backward(input.shape(), &shape, gradient.shape(), CPU)?;
+        let sizes = ctx.input(Op::FILTER_SIZES)?;
+        let (shape, geometry) = self.convolution.backward_to_filter(input.shape(), sizes, gradient.shape(), CPU)?;
         let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
         if output.num_elements() > 0 {
             if input.num_elements() == 0 || gradient.num_elements() == 0 {

@@ -6,7 +6,6 @@ use kernlink::Result;
 use kernlink::dtype::{DataType, Number, bf16, f16};
 use kernlink::kernel::geometry::convolution;
 use kernlink::kernel::geometry::depthwise::{Depthwise, Geometry};
-use kernlink::kernel::geometry::integers::shape_from;
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
@@ -254,8 +253,8 @@ impl<T: Gradients> OpKernel<DepthwiseConv2dNativeBackpropInput> for BackpropInpu
     fn compute(&self, ctx: &mut KernelContext<'_, DepthwiseConv2dNativeBackpropInput>) -> Result<()> {
         type Op = DepthwiseConv2dNativeBackpropInput;
         let (filter, gradient) = (ctx.input(Op::FILTER)?, ctx.input(Op::OUT_BACKPROP)?);
-        let shape = shape_from(ctx.input(Op::INPUT_SIZES)?, "input_sizes")?;
-        let geometry = self.convolution.backward(&shape, filter.shape(), gradient.shape())?;
+        let sizes = ctx.input(Op::INPUT_SIZES)?;
+        let (shape, geometry) = self.convolution.backward_to_input(sizes, filter.shape(), gradient.shape())?;
         let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
         if output.num_elements() > 0 {
             if filter.num_elements() == 0 || gradient.num_elements() == 0 {
@@ -282,8 +281,8 @@ impl<T: Gradients> OpKernel<DepthwiseConv2dNativeBackpropFilter> for BackpropFil
     fn compute(&self, ctx: &mut KernelContext<'_, DepthwiseConv2dNativeBackpropFilter>) -> Result<()> {
         type Op = DepthwiseConv2dNativeBackpropFilter;
         let (input, gradient) = (ctx.input(Op::INPUT)?, ctx.input(Op::OUT_BACKPROP)?);
-        let shape = shape_from(ctx.input(Op::FILTER_SIZES)?, "filter_sizes")?;
-        let geometry = self.convolution.backward(input.shape(), &shape, gradient.shape())?;
+        let sizes = ctx.input(Op::FILTER_SIZES)?;
+        let (shape, geometry) = self.convolution.backward_to_filter(input.shape(), sizes, gradient.shape())?;
         let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
         if output.num_elements() > 0 {
             if input.num_elements() == 0 || gradient.num_elements() == 0 {

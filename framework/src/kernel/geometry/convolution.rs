@@ -140,7 +140,7 @@ impl Convolution {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they do not fit.
-    pub fn backward(&self, input: &Shape, filter: &Shape, gradient: &Shape, device: DeviceType) -> Result<Geometry> {
+    fn backward(&self, input: &Shape, filter: &Shape, gradient: &Shape, device: DeviceType) -> Result<Geometry> {
         ensure_gradient(input, filter, gradient)?;
         ensure!(filter[2] > 0, InvalidArgument, "filter depth must be positive, filter is {filter}");
         ensure!(
@@ -164,11 +164,41 @@ impl Convolution {
         Ok(geometry)
     }
 
-    /// The shape of the input that `sizes` describe, as a whole or by rows and columns alone.
+    /// The shape of the input that `sizes` describe, as a whole or by rows and columns alone, and the convolution of it, for
+    /// a kernel for a device; channels are last.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if they describe none.
-    pub fn input_shape(sizes: &Tensor, filter: &Shape, gradient: &Shape) -> Result<Shape> {
+    /// INVALID_ARGUMENT if they describe none, or filter or gradient do not fit.
+    pub fn backward_to_input(
+        &self,
+        sizes: &Tensor,
+        filter: &Shape,
+        gradient: &Shape,
+        device: DeviceType,
+    ) -> Result<(Shape, Geometry)> {
+        let shape = Convolution::input_shape(sizes, filter, gradient)?;
+        let geometry = self.backward(&shape, filter, gradient, device)?;
+        Ok((shape, geometry))
+    }
+
+    /// The shape of the filter that `sizes` describe, and the convolution with it, for a kernel for a device; channels are
+    /// last.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they describe none, or input or gradient do not fit.
+    pub fn backward_to_filter(
+        &self,
+        input: &Shape,
+        sizes: &Tensor,
+        gradient: &Shape,
+        device: DeviceType,
+    ) -> Result<(Shape, Geometry)> {
+        let shape = shape_from(sizes, "filter_sizes")?;
+        let geometry = self.backward(input, &shape, gradient, device)?;
+        Ok((shape, geometry))
+    }
+
+    fn input_shape(sizes: &Tensor, filter: &Shape, gradient: &Shape) -> Result<Shape> {
         let shape = shape_from(sizes, "input_sizes")?;
         let rank = shape.rank();
         ensure!(matches!(rank, 2 | 4), InvalidArgument, "input_sizes must have 4 or 2 values, not {rank}");
@@ -316,9 +346,17 @@ pub(super) mod tests {
         assert!(backward([2, 4, 5, 4]).unwrap_err().message().contains("dimension 2"));
         assert!(backward([1, 4, 4, 4]).is_err());
         assert!(backward([2, 4, 4, 3]).is_err());
-        let sizes = Tensor::vector(&[8i32, 8]).unwrap();
-        assert_eq!(Convolution::input_shape(&sizes, &filter, &Shape::from([2, 4, 4, 4])).unwrap(), input);
-        assert!(Convolution::input_shape(&Tensor::vector(&[8i32]).unwrap(), &filter, &input).is_err());
+        let flow = Shape::from([2, 4, 4, 4]);
+        let to_input = |sizes: &[i32]| {
+            convolution.backward_to_input(&Tensor::vector(sizes).unwrap(), &filter, &flow, CPU).map(|(shape, _)| shape)
+        };
+        assert_eq!(to_input(&[8, 8]).unwrap(), input);
+        assert_eq!(to_input(&[2, 8, 8, 3]).unwrap(), input);
+        assert!(to_input(&[8]).is_err());
+        assert!(to_input(&[2, 8, 8, 4]).is_err());
+        let sizes = Tensor::vector(&[3i32, 3, 3, 4]).unwrap();
+        assert_eq!(convolution.backward_to_filter(&input, &sizes, &flow, CPU).unwrap().0, filter);
+        assert!(convolution.backward_to_filter(&input, &Tensor::scalar(3i32), &flow, CPU).is_err());
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 use super::super::window::{Axis, Format, Padding, explicit_paddings, four};
 use super::convolution::{Attrs, ensure_gradient, ensure_output};
+use super::integers::shape_from;
 use crate::attr::AttrMap;
 use crate::device::DeviceType;
 use crate::ensure;
 use crate::error::Result;
 use crate::shape::Shape;
+use crate::tensor::Tensor;
 
 /// What the attrs say.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +107,7 @@ impl Depthwise {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they do not fit.
-    pub fn backward(&self, input: &Shape, filter: &Shape, gradient: &Shape) -> Result<Geometry> {
+    fn backward(&self, input: &Shape, filter: &Shape, gradient: &Shape) -> Result<Geometry> {
         ensure_gradient(input, filter, gradient)?;
         let geometry = self.forward(input, filter)?;
         ensure!(
@@ -119,6 +121,26 @@ impl Depthwise {
         ensure_output(&geometry.rows, gradient, 1)?;
         ensure_output(&geometry.columns, gradient, 2)?;
         Ok(geometry)
+    }
+
+    /// The shape of the input that `sizes` describe, and the convolution of it; channels are last.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they describe none, or filter or gradient do not fit.
+    pub fn backward_to_input(&self, sizes: &Tensor, filter: &Shape, gradient: &Shape) -> Result<(Shape, Geometry)> {
+        let shape = shape_from(sizes, "input_sizes")?;
+        let geometry = self.backward(&shape, filter, gradient)?;
+        Ok((shape, geometry))
+    }
+
+    /// The shape of the filter that `sizes` describe, and the convolution with it; channels are last.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they describe none, or input or gradient do not fit.
+    pub fn backward_to_filter(&self, input: &Shape, sizes: &Tensor, gradient: &Shape) -> Result<(Shape, Geometry)> {
+        let shape = shape_from(sizes, "filter_sizes")?;
+        let geometry = self.backward(input, &shape, gradient)?;
+        Ok((shape, geometry))
     }
 }
 
@@ -163,6 +185,10 @@ mod tests {
         assert!(convolution.backward(&input, &filter, &Shape::from([2, 3, 4, 6])).is_err());
         assert!(convolution.backward(&input, &filter, &Shape::from([2, 4, 4, 12])).is_err());
         assert!(convolution.forward(&input, &Shape::from([3, 3, 5, 2])).is_err());
+        let (flow, sizes) = (Shape::from([2, 3, 4, 12]), |sizes: [i32; 4]| Tensor::vector(&sizes).unwrap());
+        assert_eq!(convolution.backward_to_input(&sizes([2, 7, 9, 6]), &filter, &flow).unwrap().0, input);
+        assert_eq!(convolution.backward_to_filter(&input, &sizes([3, 3, 6, 2]), &flow).unwrap().0, filter);
+        assert!(convolution.backward_to_input(&sizes([2, 7, 9, 5]), &filter, &flow).is_err());
     }
 
     #[test]
