@@ -4,11 +4,10 @@ use kernlink::bail;
 use kernlink::dtype::{DataType, f16};
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
+use kernlink::kernel::geometry::fill::{filled, one};
 use kernlink::kernel::geometry::sequence;
-use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 
-use super::integers::{ensure_single, vector_or_scalar};
 use super::mover::Mover;
 use super::unit::{Unit, pattern};
 use super::variant::Variant;
@@ -59,9 +58,8 @@ pub(super) fn fill_with(on: &Mover<'_>, target: &Tensor, value: &Tensor) -> Resu
 }
 
 pub(super) fn fill_shape(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let shape = Shape::from_dims(&vector_or_scalar(ctx.input_at(0)?, "dims")?)?;
     let value = ctx.input_at(1)?;
-    ensure_single(value, "value")?;
+    let shape = filled(ctx.input_at(0)?, value)?;
     let output = on.output(ctx, 0, shape)?;
     fill_with(on, &output, value)?;
     ctx.set_output_at(0, output)
@@ -75,15 +73,7 @@ pub(super) fn zeros_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Re
 
 pub(super) fn ones_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let output = on.output(ctx, 0, ctx.input_at(0)?.shape())?;
-    let one = match output.dtype() {
-        DataType::Bool => Tensor::from(true),
-        DataType::Float => Tensor::from(1f32),
-        DataType::Half => Tensor::from(f16::ONE),
-        DataType::Int64 => Tensor::from(1i64),
-        DataType::Uint32 => Tensor::from(1u32),
-        other => bail!(InvalidArgument, "{other} has no 1"),
-    };
-    fill(on, &output, pattern(&one)?)?;
+    fill(on, &output, pattern(&one(output.dtype())?)?)?;
     ctx.set_output_at(0, output)
 }
 

@@ -1,16 +1,15 @@
 //! Elements again and again: Tile, BroadcastTo, Fill, ZerosLike, OnesLike.
 
-use kernlink::dtype::{Complex32, Complex64, DataType, bf16, f16};
+use kernlink::dtype::DataType;
+use kernlink::ensure;
 use kernlink::error::Result;
+use kernlink::kernel::geometry::fill::{filled, one};
 use kernlink::kernel::geometry::rearranged::{broadcast_to, tiled};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::integers::{ensure_single, vector_or_scalar};
 use super::strided::{Run as _, StridedCopy, rearrange};
 use crate::tensors::zeros_like;
 
@@ -70,9 +69,8 @@ impl OpKernel<ops::Fill> for FillKernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::Fill>) -> Result<()> {
-        let shape = Shape::from_dims(&vector_or_scalar(ctx.input(ops::Fill::DIMS)?, "dims")?)?;
         let value = ctx.input(ops::Fill::VALUE)?;
-        ensure_single(value, "value")?;
+        let shape = filled(ctx.input(ops::Fill::DIMS)?, value)?;
         let mut output = ctx.allocate_output(ops::Fill::OUTPUT, shape)?;
         fill(ctx, &mut output, value)?;
         ctx.set_output(ops::Fill::OUTPUT, output)
@@ -101,28 +99,6 @@ impl OpKernel<ops::ZerosLike> for ZerosLikeKernel {
         let output = zeros_like(input)?;
         ctx.set_output(ops::ZerosLike::Y, output)
     }
-}
-
-/// 1 of a dtype.
-fn one(dtype: DataType) -> Result<Tensor> {
-    Ok(match dtype {
-        DataType::Bool => Tensor::from(true),
-        DataType::Float => Tensor::from(1f32),
-        DataType::Double => Tensor::from(1f64),
-        DataType::Half => Tensor::from(f16::ONE),
-        DataType::Bfloat16 => Tensor::from(bf16::ONE),
-        DataType::Int8 => Tensor::from(1i8),
-        DataType::Int16 => Tensor::from(1i16),
-        DataType::Int32 => Tensor::from(1i32),
-        DataType::Int64 => Tensor::from(1i64),
-        DataType::Uint8 => Tensor::from(1u8),
-        DataType::Uint16 => Tensor::from(1u16),
-        DataType::Uint32 => Tensor::from(1u32),
-        DataType::Uint64 => Tensor::from(1u64),
-        DataType::Complex64 => Tensor::from(Complex32::new(1.0, 0.0)),
-        DataType::Complex128 => Tensor::from(Complex64::new(1.0, 0.0)),
-        other => bail!(InvalidArgument, "{other} has no 1"),
-    })
 }
 
 struct OnesLikeKernel;

@@ -9,6 +9,7 @@ pub mod concat;
 pub mod convolution;
 pub mod depthwise;
 pub mod element_wise;
+pub mod fill;
 pub mod indices;
 pub mod integers;
 pub mod loss;
