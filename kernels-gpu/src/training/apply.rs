@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use kernlink::attr::AttrValue;
 use kernlink::bail;
-use kernlink::error::{Code, Error, Result};
+use kernlink::error::{Error, Result};
 use kernlink::kernel::geometry::training as geometry;
 use kernlink::kernel::place::{forward, update};
 use kernlink::kernel::{RawConstruction, RawContext};
@@ -190,11 +190,7 @@ impl Apply {
             3 => update(ctx, dtype, |ctx, mut variables: [_; 3]| self.take_step(gpu, ctx, &mut variables)),
             _ => update(ctx, dtype, |ctx, mut variables: [_; 4]| self.take_step(gpu, ctx, &mut variables)),
         };
-        taken.map_err(|error| match error.code() {
-            // What TensorFlow says of a variable that was never assigned.
-            Code::NotFound => Error::internal(format!("Invalid variable reference. {}", error.message())),
-            _ => error,
-        })?;
+        taken.map_err(geometry::error_of_step)?;
         forward(ctx)
     }
 

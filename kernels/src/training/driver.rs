@@ -8,7 +8,7 @@ use kernlink::kernel::geometry::training as geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::tensor::Tensor;
-use kernlink::{Code, Error, Result, bail};
+use kernlink::{Error, Result, bail};
 
 use super::value::Value;
 use crate::state::place::{forward, rows_of_a_thread, update, writable};
@@ -121,11 +121,7 @@ impl<O: Op, C: Choose> OpKernel<O> for Apply<C> {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        (self.run)(ctx, &self.layout).map_err(|error| match error.code() {
-            // What TensorFlow says of a variable that was never assigned.
-            Code::NotFound => Error::internal(format!("Invalid variable reference. {}", error.message())),
-            _ => error,
-        })?;
+        (self.run)(ctx, &self.layout).map_err(geometry::error_of_step)?;
         forward(ctx)
     }
 }

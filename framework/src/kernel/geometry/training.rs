@@ -1,6 +1,6 @@
 //! The shapes of steps of optimisers.
 
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::kernel::RawContext;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -54,6 +54,14 @@ pub fn rows(variable: &Shape, gradient: &Shape, indices: &Shape, needs_elements:
     Ok(size)
 }
 
+/// The error of a step as TensorFlow words it: it knows no variable that was never assigned.
+pub fn error_of_step(error: Error) -> Error {
+    match error.code() {
+        Code::NotFound => Error::internal(format!("Invalid variable reference. {}", error.message())),
+        _ => error,
+    }
+}
+
 /// Fails unless what is added to a variable has its shape.
 ///
 /// # Errors
@@ -70,6 +78,14 @@ pub fn ensure_addend(variable: &Shape, value: &Shape) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_that_are_not_there_are_no_references() {
+        let error = error_of_step(Error::not_found("no v"));
+        assert_eq!((error.code(), error.message()), (Code::Internal, "Invalid variable reference. no v"));
+        let other = error_of_step(Error::failed_precondition("v has no value"));
+        assert_eq!((other.code(), other.message()), (Code::FailedPrecondition, "v has no value"));
+    }
 
     #[test]
     fn rows_have_gradients() {
