@@ -1,11 +1,9 @@
 //! Functions of two arguments that broadcast.
 
+use kernlink::kernel::geometry::element_wise::{BY_ZERO, NEGATIVE_POWER};
 use kernlink_ops as ops;
 
 use super::table::functions;
-
-const BY_ZERO: &str = "Integer division by zero";
-const NEGATIVE_POWER: &str = "Integers to negative integer powers are not allowed";
 
 const QUOTIENT: &str =
     "if (y == T(0)) { refused = true; return T(0); }\n    if (y == T(-1)) { return -x; }\n    return x / y;";

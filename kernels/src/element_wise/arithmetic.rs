@@ -1,6 +1,7 @@
 //! Sums, products, powers, extremes and their like.
 
 use kernlink::dtype::{Complex32, Complex64, Number, Pod, bf16, f16};
+use kernlink::kernel::geometry::element_wise::NEGATIVE_POWER;
 use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, Pow, SquaredDifference, Sub, Xdivy, Xlogy};
 
 use super::binary::{BinaryFn, binary, register_binary};
@@ -108,7 +109,7 @@ macro_rules! integer_power {
         impl BinaryFn<$t> for Pow {
             type Out = $t;
             const COST: usize = 5000;
-            const ERROR: &'static str = "Integers to negative integer powers are not allowed";
+            const ERROR: &'static str = NEGATIVE_POWER;
             #[inline(always)]
             fn allows(y: $t) -> bool {
                 y >= 0

@@ -2,12 +2,11 @@
 
 use kernlink::Code;
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+use kernlink::kernel::geometry::element_wise::BY_ZERO;
 use kernlink_ops::{Div, DivNoNan, FloorDiv, FloorMod, Mod, RealDiv, TruncateDiv, TruncateMod};
 
 use super::binary::{BinaryFn, binary, register_binary};
 use super::complex;
-
-const BY_ZERO: &str = "Integer division by zero";
 
 binary!(Div, 1000: f32, f64, f16, bf16 => |x, y| x / y; Complex32, Complex64 => |x, y| complex::two(complex::divide, x, y));
 binary!(DivNoNan, 1000:

@@ -69,6 +69,12 @@ pub fn ensure_term(first: &Shape, index: usize, other: &Shape) -> Result<()> {
     Ok(())
 }
 
+/// What is said of integers that are divided by zero.
+pub const BY_ZERO: &str = "Integer division by zero";
+
+/// What is said of integers that are raised to negative ones.
+pub const NEGATIVE_POWER: &str = "Integers to negative integer powers are not allowed";
+
 /// Terms of a sum that are summed by themselves before they are added to what came before, as TensorFlow groups them:
 /// the first two to nine, then eight at a time. The sums are rounded the same way only in the same order.
 pub const GROUP: usize = 8;
