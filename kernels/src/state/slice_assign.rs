@@ -1,11 +1,11 @@
 //! Assigning to a strided part of a variable.
 
-use kernlink::kernel::geometry::slice::{slice_of, written};
+use kernlink::kernel::geometry::slice::{sizes, slice_of, written};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink::tensor::Tensor;
-use kernlink::{Error, Result, ensure};
+use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -44,8 +44,7 @@ impl StridedSliceAssign {
     fn assign(&self, ctx: &RawContext<'_>, variable: &mut Tensor) -> Result<()> {
         let value = ctx.input_at(4)?;
         let (slice, shape) = slice_of(ctx, self.masks, variable.shape())?;
-        let unknown = || Error::internal("a slice of a known shape has no size");
-        let sizes = slice.processing_shape().to_shape().ok_or_else(unknown)?;
+        let sizes = sizes(&slice)?;
         if sizes.num_elements() == 0 {
             return Ok(());
         }

@@ -55,6 +55,14 @@ fn unknown() -> Error {
     Error::internal("a slice of a known shape has no size")
 }
 
+/// The sizes of a slice in the dimensions of the tensor, of which none is taken away or added yet.
+///
+/// # Errors
+/// INTERNAL if the slice has unknown sizes.
+pub fn sizes(slice: &DenseSlice) -> Result<Shape> {
+    slice.processing_shape().to_shape().ok_or_else(unknown)
+}
+
 /// The slice of a tensor of shape `shape` that inputs 1 to 3 name, begin, end and strides, and its own shape.
 ///
 /// # Errors
@@ -84,7 +92,7 @@ pub fn strided(ctx: &RawContext<'_>, masks: Masks) -> Result<Rearranged> {
     } else if shape.num_elements() == 0 {
         Elements::Copied(StridedCopy::nothing())
     } else {
-        let sizes = slice.processing_shape().to_shape().ok_or_else(unknown)?;
+        let sizes = sizes(&slice)?;
         let (to, from) = (sizes.strides(), input.strides());
         let (mut copy, mut first) = (StridedCopy::new(0, 0), 0);
         for (axis, dim) in slice.dims.iter().enumerate() {
