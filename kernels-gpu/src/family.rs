@@ -38,7 +38,8 @@ pub(crate) use scalar;
 
 /// Registers a type with `fn compute(&self, &mut RawContext) -> Result<()>` as the kernel of an op, for the values of
 /// its attr `T`: groups of dtypes, each with the capability of the device that it needs, if any. Arguments that stay in
-/// host memory follow the dtypes: `host ["axis", "shape"]`. An op without attrs has no groups.
+/// host memory follow the dtypes: `host ["axis", "shape"]`. An op without attrs has no groups. Groups of the values of
+/// several attrs come last: `{ T = [f32], Tout = [int64]; "i64" }`.
 macro_rules! gpu_kernels {
     ($op:ident $groups:tt as $kernel:ty: |$ctx:ident| $new:expr) => {
         $crate::family::gpu_kernels! { $op T $groups host [] as $kernel: |$ctx| $new }
@@ -46,6 +47,17 @@ macro_rules! gpu_kernels {
     (
         $op:ident $attr:ident { $([$($dtype:ident),* $(; $requires:literal)?])* } host $host:tt
         as $kernel:ty: |$ctx:ident| $new:expr
+    ) => {
+        $crate::family::gpu_kernels! {
+            $op host $host as $kernel: |$ctx| $new; $({ $attr = [$($dtype),*] $(; $requires)? })*
+        }
+    };
+    ($op:ident as $kernel:ty: |$ctx:ident| $new:expr) => {
+        $crate::family::gpu_kernels! { $op host [] as $kernel: |$ctx| $new; {} }
+    };
+    (
+        $op:ident host $host:tt as $kernel:ty: |$ctx:ident| $new:expr;
+        $({ $($attr:ident = $dtypes:tt),* $(; $($requires:literal),+)? })*
     ) => {
         const _: () = {
             struct Kernel($kernel);
@@ -67,51 +79,19 @@ macro_rules! gpu_kernels {
                 }
             }
 
-            $($crate::family::gpu_kernels! { @register $op $attr [$($dtype),*] [$($requires)?] $host })*
+            $($crate::family::gpu_kernels! {
+                @register $op $host { $(, requires = [$($requires),+])? $(, $attr = $dtypes)* }
+            })*
         };
     };
-    ($op:ident as $kernel:ty: |$ctx:ident| $new:expr) => {
+    (@register $op:ident [] { $($more:tt)* }) => {
         const _: () = {
-            struct Kernel($kernel);
-
-            impl kernlink::kernel::OpKernel<ops::$op> for Kernel {
-                fn new($ctx: &kernlink::kernel::KernelConstruction<'_, ops::$op>) -> kernlink::error::Result<Self> {
-                    Ok(Self($new?))
-                }
-
-                fn compute(
-                    &self,
-                    ctx: &mut kernlink::kernel::KernelContext<'_, ops::$op>,
-                ) -> kernlink::error::Result<()> {
-                    self.0.compute(ctx)
-                }
-
-                fn is_expensive(&self) -> bool {
-                    false
-                }
-            }
-
-            #[kernlink_macros::register_kernel(device = Gpu, op = ops::$op)]
+            #[kernlink_macros::register_kernel(device = Gpu, op = ops::$op $($more)*)]
             type Registered = Kernel;
         };
     };
-    (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] []) => {
-        const _: () = {
-            #[kernlink_macros::register_kernel(device = Gpu, op = ops::$op, $(requires = [$requires],)? $attr = $dtypes)]
-            type Registered = Kernel;
-        };
-    };
-    (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] $host:tt) => {
-        const _: () = {
-            #[kernlink_macros::register_kernel(
-                device = Gpu,
-                op = ops::$op,
-                host_memory = $host,
-                $(requires = [$requires],)?
-                $attr = $dtypes
-            )]
-            type Registered = Kernel;
-        };
+    (@register $op:ident $host:tt { $($more:tt)* }) => {
+        $crate::family::gpu_kernels! { @register $op [] { , host_memory = $host $($more)* } }
     };
 }
 pub(crate) use gpu_kernels;

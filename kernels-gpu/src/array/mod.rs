@@ -32,6 +32,7 @@ use kernlink::kernel::geometry::integers;
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink_ops as ops;
 
+use crate::family::gpu_kernels;
 use crate::shader::Program;
 use mover::Moving;
 pub(crate) use scatter::{Merge, Merging};
@@ -59,46 +60,20 @@ macro_rules! moves {
         $op:ident $attr:ident { $([$($dtype:ident),* $(; $requires:literal)?])+ } host $host:tt where $where:tt:
         $read:expr => $compute:expr;
     )*) => {
-        $(const _: () = {
-            struct Kernel(Moving);
-
-            impl kernlink::kernel::OpKernel<ops::$op> for Kernel {
-                fn new(ctx: &kernlink::kernel::KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                    Ok(Self(Moving::new(ctx, $read, $compute)?))
-                }
-
-                fn compute(&self, ctx: &mut kernlink::kernel::KernelContext<'_, ops::$op>) -> Result<()> {
-                    self.0.compute(ctx)
-                }
-
-                fn is_expensive(&self) -> bool {
-                    false
-                }
-            }
-
-            $(moves! { @register $op $attr [$($dtype),*] [$($requires)?] $host $where })+
-        };)*
+        $(moves! { @groups $op $host $read => $compute; $([$attr = [$($dtype),*] $(; $requires)?] $where)+ })*
 
         /// The number of kernels of the family.
         pub(crate) const KERNELS: usize = 0 $($(+ moves!(@one $attr $($dtype)*))+)*;
     };
     (@one $($anything:ident)*) => { 1 };
-    (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] [] { $($more:ident = $values:tt),* }) => {
-        const _: () = {
-            #[kernlink_macros::register_kernel(
-                device = Gpu, op = ops::$op, $(requires = [$requires],)? $attr = $dtypes $(, $more = $values)*
-            )]
-            type Registered = Kernel;
-        };
-    };
-    (@register $op:ident $attr:ident $dtypes:tt [$($requires:literal)?] $host:tt { $($more:ident = $values:tt),* }) => {
-        const _: () = {
-            #[kernlink_macros::register_kernel(
-                device = Gpu, op = ops::$op, host_memory = $host, $(requires = [$requires],)? $attr = $dtypes
-                $(, $more = $values)*
-            )]
-            type Registered = Kernel;
-        };
+    (
+        @groups $op:ident $host:tt $read:expr => $compute:expr;
+        $([$attr:ident = $dtypes:tt $(; $requires:literal)?] { $($more:ident = $values:tt),* })+
+    ) => {
+        gpu_kernels! {
+            $op host $host as Moving: |ctx| Moving::new(ctx, $read, $compute);
+            $({ $attr = $dtypes $(, $more = $values)* $(; $requires)? })+
+        }
     };
 }
 

@@ -1,12 +1,11 @@
 //! Cast: conversion of elements to another dtype, as C++ on x86 converts them.
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink_macros::register_kernel;
+use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink_ops as ops;
 
 use super::driver::{self, ElementWise, Function, Shapes};
-use crate::family::scalar_of;
+use crate::family::{gpu_kernels, scalar_of};
 use crate::shader::{Program, Scalar};
 
 /// The body of the function between two kinds of elements, `f16` being computed with as `f32`.
@@ -52,13 +51,14 @@ struct CastKernel {
     conversion: Option<ElementWise>,
 }
 
-impl OpKernel<ops::Cast> for CastKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Cast>) -> Result<Self> {
-        let (from, to) = (scalar_of(ctx.attrs().SrcT)?, scalar_of(ctx.attrs().DstT)?);
-        Ok(Self { conversion: function(from, to, ctx.attrs().Truncate).map(ElementWise::new) })
+impl CastKernel {
+    fn new(ctx: &RawConstruction<'_>) -> Result<CastKernel> {
+        let (from, to) = (scalar_of(ctx.input_dtype_at(0)?)?, scalar_of(ctx.output_dtype_at(0)?)?);
+        let truncates = ctx.attrs.required("Truncate")?;
+        Ok(CastKernel { conversion: function(from, to, truncates).map(ElementWise::new) })
     }
 
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Cast>) -> Result<()> {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         match &self.conversion {
             None => {
                 let same = ctx.take_input_at(0)?;
@@ -67,32 +67,17 @@ impl OpKernel<ops::Cast> for CastKernel {
             Some(conversion) => conversion.compute(ctx),
         }
     }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
 }
 
-/// Registers conversions between dtypes, with the capabilities that they need.
-macro_rules! register {
-    ($([$($from:ident),*] to [$($to:ident),*] $(requires $requires:tt)?;)*) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Gpu, op = ops::Cast, $(requires = $requires,)? SrcT = [$($from),*], DstT = [$($to),*]
-            )]
-            type Registered = CastKernel;
-        };
-    )*};
-}
-
-register! {
-    [f32, i32, u32, bool] to [f32, i32, u32, bool];
-    [f16] to [f32, i32, u32, bool, f16] requires ["f16"];
-    [f32, i32, u32, bool] to [f16] requires ["f16"];
-    [i64] to [f32, i32, u32, bool, i64] requires ["i64"];
-    [f32, i32, u32, bool] to [i64] requires ["i64"];
-    [f16] to [i64] requires ["f16", "i64"];
-    [i64] to [f16] requires ["f16", "i64"];
+gpu_kernels! {
+    Cast host [] as CastKernel: |ctx| CastKernel::new(ctx);
+    { SrcT = [f32, i32, u32, bool], DstT = [f32, i32, u32, bool] }
+    { SrcT = [f16], DstT = [f32, i32, u32, bool, f16]; "f16" }
+    { SrcT = [f32, i32, u32, bool], DstT = [f16]; "f16" }
+    { SrcT = [i64], DstT = [f32, i32, u32, bool, i64]; "i64" }
+    { SrcT = [f32, i32, u32, bool], DstT = [i64]; "i64" }
+    { SrcT = [f16], DstT = [i64]; "f16", "i64" }
+    { SrcT = [i64], DstT = [f16]; "f16", "i64" }
 }
 
 /// All programs of the family.

@@ -3,15 +3,14 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink_macros::register_kernel;
+use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink_ops as ops;
 
 use super::cast::body;
 use super::driver::computed;
 use super::helpers::for_text;
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
+use crate::family::{gpu_kernels, scalar_of};
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::windows::{read, written};
 
@@ -106,13 +105,13 @@ struct NarrowCast {
     shader: Option<Shader>,
 }
 
-impl OpKernel<ops::Cast> for NarrowCast {
-    fn new(ctx: &KernelConstruction<'_, ops::Cast>) -> Result<Self> {
-        let (from, to) = (Kind::of(ctx.attrs().SrcT)?, Kind::of(ctx.attrs().DstT)?);
+impl NarrowCast {
+    fn new(ctx: &RawConstruction<'_>) -> Result<NarrowCast> {
+        let (from, to) = (Kind::of(ctx.input_dtype_at(0)?)?, Kind::of(ctx.output_dtype_at(0)?)?);
         Ok(NarrowCast { shader: (from != to).then(|| Shader::new(program(from, to))) })
     }
 
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Cast>) -> Result<()> {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let output = match &self.shader {
             None => ctx.take_input_at(0)?,
             Some(shader) => {
@@ -128,30 +127,16 @@ impl OpKernel<ops::Cast> for NarrowCast {
         };
         ctx.set_output_at(0, output)
     }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
 }
 
-macro_rules! register {
-    ($([$($from:ident),*] to [$($to:ident),*] $(requires $requires:tt)?;)*) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Gpu, op = ops::Cast, $(requires = $requires,)? SrcT = [$($from),*], DstT = [$($to),*]
-            )]
-            type Registered = NarrowCast;
-        };
-    )*};
-}
-
-register! {
-    [i8, u8, i16, u16] to [i8, u8, i16, u16, f32, i32, u32, bool];
-    [i8, u8, i16, u16] to [f16] requires ["f16"];
-    [i8, u8, i16, u16] to [i64] requires ["i64"];
-    [f32, i32, u32, bool] to [i8, u8, i16, u16];
-    [f16] to [i8, u8, i16, u16] requires ["f16"];
-    [i64] to [i8, u8, i16, u16] requires ["i64"];
+gpu_kernels! {
+    Cast host [] as NarrowCast: |ctx| NarrowCast::new(ctx);
+    { SrcT = [i8, u8, i16, u16], DstT = [i8, u8, i16, u16, f32, i32, u32, bool] }
+    { SrcT = [i8, u8, i16, u16], DstT = [f16]; "f16" }
+    { SrcT = [i8, u8, i16, u16], DstT = [i64]; "i64" }
+    { SrcT = [f32, i32, u32, bool], DstT = [i8, u8, i16, u16] }
+    { SrcT = [f16], DstT = [i8, u8, i16, u16]; "f16" }
+    { SrcT = [i64], DstT = [i8, u8, i16, u16]; "i64" }
 }
 
 /// All programs of the family.

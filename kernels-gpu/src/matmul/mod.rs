@@ -12,8 +12,7 @@ mod vector;
 
 use kernlink::error::Result;
 use kernlink::kernel::geometry::products::{ensure_batches, ensure_matrices};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
-use kernlink_macros::register_kernel;
+use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink_ops as ops;
 
 use self::products::Products;
@@ -70,41 +69,12 @@ gpu_kernels! {
     BatchMatMulV2 T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as BatchMatMul: |ctx| BatchMatMul::new(ctx, true)
 }
 
-struct BatchMatMulV3(BatchMatMul);
-
-impl OpKernel<ops::BatchMatMulV3> for BatchMatMulV3 {
-    fn new(ctx: &KernelConstruction<'_, ops::BatchMatMulV3>) -> Result<Self> {
-        BatchMatMul::new(ctx, true).map(BatchMatMulV3)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::BatchMatMulV3>) -> Result<()> {
-        self.0.compute(ctx)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
-}
-
-/// BatchMatMulV3 has an attr for each of its dtypes.
-macro_rules! batch_mat_mul_v3 {
-    ($($name:ident: $dtype:ident $($requires:literal)?;)*) => {$(
-        #[register_kernel(
-            device = Gpu,
-            op = ops::BatchMatMulV3,
-            $(requires = [$requires],)?
-            Ta = [$dtype],
-            Tb = [$dtype],
-            Tout = [$dtype]
-        )]
-        type $name = BatchMatMulV3;
-    )*};
-}
-batch_mat_mul_v3! {
-    V3Float: f32;
-    V3Int32: i32;
-    V3Half: f16 "f16";
-    V3Int64: i64 "i64";
+gpu_kernels! {
+    BatchMatMulV3 host [] as BatchMatMul: |ctx| BatchMatMul::new(ctx, true);
+    { Ta = [f32], Tb = [f32], Tout = [f32] }
+    { Ta = [i32], Tb = [i32], Tout = [i32] }
+    { Ta = [f16], Tb = [f16], Tout = [f16]; "f16" }
+    { Ta = [i64], Tb = [i64], Tout = [i64]; "i64" }
 }
 
 /// All programs of the family.

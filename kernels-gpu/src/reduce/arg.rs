@@ -4,14 +4,13 @@ use std::sync::OnceLock;
 
 use kernlink::error::Result;
 use kernlink::kernel::geometry::reduce::{Sought, sought};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
-use kernlink_macros::register_kernel;
+use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink_ops as ops;
 
 use super::softmax::FEW;
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
-use crate::family::scalar_of;
+use crate::family::{gpu_kernels, scalar_of};
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::team::Team;
 use crate::windows::{read, written};
@@ -95,44 +94,17 @@ impl Arg {
     }
 }
 
-/// Registers the two ops for dtypes of elements and of places, with the capabilities that they need.
 macro_rules! register {
     ($op:ident $greatest:literal) => {
-        const _: () = {
-            struct Kernel(Arg);
-
-            impl OpKernel<ops::$op> for Kernel {
-                fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                    Arg::new(ctx, $greatest).map(Kernel)
-                }
-
-                fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                    self.0.compute(ctx)
-                }
-
-                fn is_expensive(&self) -> bool {
-                    false
-                }
-            }
-
-            register! { @ $op
-                [f32, i32, u32, bool] [int32];
-                [f32, i32, u32, bool] [int64] requires ["i64"];
-                [f16] [int32] requires ["f16"];
-                [f16] [int64] requires ["f16", "i64"];
-                [i64] [int32, int64] requires ["i64"];
-            }
-        };
+        gpu_kernels! {
+            $op host ["dimension"] as Arg: |ctx| Arg::new(ctx, $greatest);
+            { T = [f32, i32, u32, bool], output_type = [int32] }
+            { T = [f32, i32, u32, bool], output_type = [int64]; "i64" }
+            { T = [f16], output_type = [int32]; "f16" }
+            { T = [f16], output_type = [int64]; "f16", "i64" }
+            { T = [i64], output_type = [int32, int64]; "i64" }
+        }
     };
-    (@ $op:ident $([$($t:ident),*] [$($output:ident),*] $(requires $requires:tt)?;)*) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Gpu, op = ops::$op, host_memory = ["dimension"], $(requires = $requires,)? T = [$($t),*],
-                output_type = [$($output),*]
-            )]
-            type Registered = Kernel;
-        };
-    )*};
 }
 
 register! { ArgMax true }

@@ -4,9 +4,8 @@ use std::sync::OnceLock;
 
 use kernlink::error::{Code, Result};
 use kernlink::kernel::geometry::loss;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
-use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::softmax::FOUND;
@@ -96,15 +95,13 @@ struct Sparse {
     shader: OnceLock<Shader>,
 }
 
-type SparseOp = ops::SparseSoftmaxCrossEntropyWithLogits;
-
-impl OpKernel<SparseOp> for Sparse {
-    fn new(ctx: &KernelConstruction<'_, SparseOp>) -> Result<Self> {
+impl Sparse {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Sparse> {
         let refusal = Refusal::new(ctx, Code::InvalidArgument, "a label is outside the valid range of the classes");
         Ok(Sparse { refusal, shader: OnceLock::new() })
     }
 
-    fn compute(&self, ctx: &mut KernelContext<'_, SparseOp>) -> Result<()> {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let (logits, labels) = (ctx.input_at(0)?, ctx.input_at(1)?);
         let [rows, classes] = loss::sparse_cross_entropy(logits.shape(), labels.shape())?;
@@ -120,29 +117,15 @@ impl OpKernel<SparseOp> for Sparse {
         ctx.set_output_at(0, loss)?;
         ctx.set_output_at(1, gradient)
     }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
 }
 
-#[register_kernel(device = Gpu, op = ops::SparseSoftmaxCrossEntropyWithLogits, T = [f32], Tlabels = [int32])]
-type OfInts = Sparse;
-
-#[register_kernel(
-    device = Gpu, op = ops::SparseSoftmaxCrossEntropyWithLogits, requires = ["i64"], T = [f32], Tlabels = [int64]
-)]
-type OfLongs = Sparse;
-
-#[register_kernel(
-    device = Gpu, op = ops::SparseSoftmaxCrossEntropyWithLogits, requires = ["f16"], T = [f16], Tlabels = [int32]
-)]
-type HalfOfInts = Sparse;
-
-#[register_kernel(
-    device = Gpu, op = ops::SparseSoftmaxCrossEntropyWithLogits, requires = ["f16", "i64"], T = [f16], Tlabels = [int64]
-)]
-type HalfOfLongs = Sparse;
+gpu_kernels! {
+    SparseSoftmaxCrossEntropyWithLogits host [] as Sparse: |ctx| Sparse::new(ctx);
+    { T = [f32], Tlabels = [int32] }
+    { T = [f32], Tlabels = [int64]; "i64" }
+    { T = [f16], Tlabels = [int32]; "f16" }
+    { T = [f16], Tlabels = [int64]; "f16", "i64" }
+}
 
 /// All programs of the family.
 pub(super) fn programs() -> Vec<Program> {

@@ -3,16 +3,15 @@
 use std::sync::OnceLock;
 
 use kernlink::error::Result;
+use kernlink::kernel::RawContext;
 use kernlink::kernel::geometry::integers::scalar;
 use kernlink::kernel::geometry::reduce::greatest;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::top_k_long::{self, Long};
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::{computed, for_text};
-use crate::family::scalar_of;
+use crate::family::{gpu_kernels, scalar_of};
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::team::Team;
 use crate::windows::{read, written};
@@ -61,9 +60,9 @@ struct TopK {
 }
 
 impl TopK {
-    fn compute(&self, ctx: &mut RawContext<'_>, k: i64) -> Result<()> {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let input = ctx.input_at(0)?;
+        let (input, k) = (ctx.input_at(0)?, scalar(ctx.input_at(1)?, "k")?);
         let (columns, shape) = greatest(input.shape(), k, ctx.output_dtype_at(1)?)?;
         let k = k as usize;
         let values = gpu.allocate_output(ctx, 0, shape.clone())?;
@@ -91,41 +90,13 @@ impl TopK {
     }
 }
 
-struct TopKV2Kernel(TopK);
-
-impl OpKernel<ops::TopKV2> for TopKV2Kernel {
-    fn new(_: &KernelConstruction<'_, ops::TopKV2>) -> Result<Self> {
-        Ok(Self(TopK::default()))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TopKV2>) -> Result<()> {
-        let k = scalar(ctx.input_at(1)?, "k")?;
-        self.0.compute(ctx, k)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
-}
-
-macro_rules! register {
-    ($([$($t:ident),*] [$($index:ident),*] $(requires $requires:tt)?;)*) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Gpu, op = ops::TopKV2, host_memory = ["k"], $(requires = $requires,)? T = [$($t),*],
-                index_type = [$($index),*]
-            )]
-            type Registered = TopKV2Kernel;
-        };
-    )*};
-}
-
-register! {
-    [f32, i32, u32] [int32];
-    [f32, i32, u32] [int64] requires ["i64"];
-    [f16] [int32] requires ["f16"];
-    [f16] [int64] requires ["f16", "i64"];
-    [i64] [int32, int64] requires ["i64"];
+gpu_kernels! {
+    TopKV2 host ["k"] as TopK: |_ctx| Ok(TopK::default());
+    { T = [f32, i32, u32], index_type = [int32] }
+    { T = [f32, i32, u32], index_type = [int64]; "i64" }
+    { T = [f16], index_type = [int32]; "f16" }
+    { T = [f16], index_type = [int64]; "f16", "i64" }
+    { T = [i64], index_type = [int32, int64]; "i64" }
 }
 
 /// All programs of the family.
