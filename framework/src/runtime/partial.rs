@@ -182,11 +182,7 @@ impl PartialRun {
         drop(on_cancel);
         self.step.set_deadline(None);
         let ended = match state.result.take() {
-            Some(result) => {
-                let flushed = self.plan.devices.iter().try_for_each(|device| device.flush());
-                let devices = self.plan.devices.iter().map(|device| &**device);
-                state.result.insert(self.step.end(result.and(flushed), devices)).clone()
-            }
+            Some(result) => state.result.insert(self.step.end_run(result, &self.plan.devices)).clone(),
             None => Ok(()),
         };
         if let Err(error) = waited.and(ended) {

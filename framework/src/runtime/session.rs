@@ -322,8 +322,7 @@ impl Shared {
             }
             step::block_on_unchecked(step.all_idle());
         }
-        let flushed = plan.devices.iter().try_for_each(|device| device.flush());
-        let result = step.end(result.and_then(|fetched| flushed.map(|()| fetched)), plan.devices.iter().map(|d| &**d));
+        let result = step.end_run(result, &plan.devices);
         drop((on_close, on_cancel));
         let time = step.start().elapsed();
         if options.trace {

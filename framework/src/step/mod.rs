@@ -219,6 +219,12 @@ impl Step {
         lock(&self.tensor_store).insert(name.to_owned(), (tensor, handle.to_owned()));
     }
 
+    /// Ends the step of a run on these devices, which begin with what they have put off, as [`Step::end`] does.
+    pub(crate) fn end_run<T>(&self, result: Result<T>, devices: &[Arc<dyn Device>]) -> Result<T> {
+        let flushed = devices.iter().try_for_each(|device| device.flush());
+        self.end(result.and_then(|value| flushed.map(|()| value)), devices.iter().map(|device| &**device))
+    }
+
     /// Ends the step, of which nothing runs any more but what was deferred: waits for that, asks the devices what they have
     /// met, and gives what was stored to the session if all went well.
     pub(crate) fn end<'d, T>(
