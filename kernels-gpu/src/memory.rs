@@ -267,7 +267,12 @@ impl Pool {
 
 #[cfg(test)]
 mod tests {
+    use kernlink::device::Device as _;
+    use kernlink::dtype::DataType;
+    use kernlink::tensor::Tensor;
+
     use super::*;
+    use crate::testing::device;
 
     #[test]
     fn classes_waste_little_and_hold_what_is_asked_for() {
@@ -277,5 +282,44 @@ mod tests {
             assert!(size <= SMALLEST.max(bytes + bytes / 4), "{bytes}: {size}");
             assert_eq!(class(size), size);
         }
+    }
+
+    /// What lies behind a tensor.
+    fn buffer(tensor: &Tensor) -> &Arc<Buffer> {
+        tensor.device_memory().and_then(|memory| memory.downcast_ref::<GpuMemory>()).unwrap().buffer()
+    }
+
+    #[test]
+    fn what_lies_unused_is_bounded_and_can_be_given_back() {
+        let gpu = device();
+        // From 1 to 56 MiB, each of a class of its own.
+        let sizes: Vec<u64> = (18..24).flat_map(|bits| [4, 5, 6, 7].map(|quarters| quarters << bits)).collect();
+        for &size in &sizes {
+            let tensor = gpu.allocate(DataType::Uint8, [size as usize]).unwrap();
+            assert_eq!(buffer(&tensor).buffer.size(), size);
+            let (_, unused) = gpu.unused_memory();
+            assert!(unused <= (KEPT_TIMES * size).max(KEPT), "{unused} bytes beside {size}");
+        }
+        let (count, unused) = gpu.unused_memory();
+        assert!(count > 1 && unused < sizes.iter().sum(), "{unused} bytes in {count} buffers");
+        gpu.trim().unwrap();
+        assert_eq!(gpu.unused_memory(), (0, 0));
+    }
+
+    #[test]
+    fn the_oldest_is_taken_first_but_for_what_the_open_batch_touches() {
+        let gpu = device();
+        let allocate = || gpu.allocate(DataType::Float, [100]).unwrap();
+        let tensors = [allocate(), allocate(), allocate()];
+        let ids = tensors.each_ref().map(|tensor| buffer(tensor).id);
+        assert!(ids.is_sorted());
+        let [first, second, third] = tensors;
+        [second, third, first].into_iter().for_each(drop);
+        let again = [allocate(), allocate(), allocate()];
+        assert_eq!(again.each_ref().map(|tensor| buffer(tensor).id), ids);
+        buffer(&again[0]).last_batch.store(gpu.gpu.open_batch.load(Ordering::Relaxed), Ordering::Relaxed);
+        drop(again);
+        let upload = gpu.to_device(&Tensor::vector(&[0f32; 100]).unwrap()).unwrap();
+        assert_eq!((buffer(&upload).id, buffer(&allocate()).id), (ids[1], ids[0]));
     }
 }
