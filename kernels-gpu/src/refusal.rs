@@ -8,7 +8,7 @@
 //! TensorFlow's kernels for GPUs say nothing of such elements: they read 0 through an index that is out of range, and
 //! write nothing through it. Here the elements are those, and there is the error that the processor's kernels have.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
 use kernlink::device::Device as _;
 use kernlink::error::{Code, Error, Result};
@@ -22,8 +22,12 @@ use crate::device::{Gpu, GpuDevice, lock};
 use crate::memory::{Buffer, GpuMemory};
 use crate::shader::{ProgramBuilder, Scalar};
 
-/// All errors that kernels have announced; their numbers count from 1. Kernels of one node in several plans share one.
-static ERRORS: Mutex<Vec<(Code, String)>> = Mutex::new(Vec::new());
+/// All errors that kernels have announced.
+static ERRORS: LazyLock<Mutex<Errors>> = LazyLock::new(Mutex::default);
+
+/// So many errors may name their nodes. Those that come later name the op alone: a process that loads models without end
+/// keeps no more of them than there are kernels.
+const NAMED: usize = 1 << 16;
 
 /// The WGSL of `fn refuse()`.
 pub(crate) const FUNCTION: &str = "fn refuse() {\n    if (params.refusal != 0u) {\n        refusals[params.refusal >> 26u] = params.refusal;\n    }\n}\n";
@@ -49,22 +53,39 @@ impl Refusal {
 
     /// An error of the node.
     pub(crate) fn new(ctx: &RawConstruction<'_>, code: Code, message: &str) -> Refusal {
-        Refusal::of((code, format!("node `{}` ({}): {message}", ctx.node, ctx.op.name)))
-    }
-
-    fn of(error: (Code, String)) -> Refusal {
-        let mut errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
-        let position = errors.iter().position(|known| *known == error).unwrap_or_else(|| {
-            errors.push(error);
-            errors.len() - 1
-        });
-        // Beyond what the bits hold, errors share the last number.
-        Refusal((position as u32 + 1).min((1 << NUMBER_BITS) - 1))
+        lock(&ERRORS).refusal(NAMED, code, (ctx.node, &ctx.op.name), message)
     }
 
     /// The parameter `refusal`.
     pub(crate) fn number(self) -> u32 {
         self.0
+    }
+}
+
+/// Errors by their numbers, which count from 1. Kernels of one node in several plans share one.
+#[derive(Default)]
+struct Errors {
+    all: Vec<(Code, Arc<str>)>,
+    numbers: FxHashMap<(Code, Arc<str>), u32>,
+}
+
+impl Errors {
+    /// That of a node, which it names unless there are `named` errors already.
+    fn refusal(&mut self, named: usize, code: Code, (node, op): (&str, &str), message: &str) -> Refusal {
+        let error = (code, format!("node `{node}` ({op}): {message}").into());
+        if self.all.len() < named || self.numbers.contains_key(&error) {
+            return self.number(error);
+        }
+        self.number((code, format!("a node ({op}): {message}").into()))
+    }
+
+    fn number(&mut self, error: (Code, Arc<str>)) -> Refusal {
+        let number = *self.numbers.entry(error).or_insert_with_key(|error| {
+            self.all.push(error.clone());
+            self.all.len() as u32
+        });
+        // Beyond what the bits hold, errors share the last number.
+        Refusal(number.min((1 << NUMBER_BITS) - 1))
     }
 }
 
@@ -218,9 +239,8 @@ impl Drop for Copied {
 /// Fails with the error whose number was read back, if any was.
 pub(crate) fn check(number: u32) -> Result<()> {
     let Some(position) = (number as usize).checked_sub(1) else { return Ok(()) };
-    let errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
-    Err(match errors.get(position) {
-        Some((code, message)) => Error::new(*code, message.clone()),
+    Err(match lock(&ERRORS).all.get(position) {
+        Some((code, message)) => Error::new(*code, &**message),
         None => Error::internal(format!("a shader refused an element with the unknown error {number}")),
     })
 }
@@ -243,8 +263,9 @@ mod tests {
                 Entry::Elements,
                 "fn element(i: u32) {\n    if (x[i] % 2u == 1u) {\n        refuse();\n    }\n}\n",
             ));
-        let refusal = Refusal::of((Code::OutOfRange, "an element is odd".to_owned()));
-        assert_eq!(refusal, Refusal::of((Code::OutOfRange, "an element is odd".to_owned())), "kept once");
+        let of = || lock(&ERRORS).number((Code::OutOfRange, "an element is odd".into()));
+        let refusal = of();
+        assert_eq!(refusal, of(), "kept once");
         let other = gpu.to_device(&Tensor::vector(&[7f32; 5]).unwrap()).unwrap();
         let read = || block_on(gpu.to_host(&other)).map(|tensor| tensor.as_slice::<f32>().unwrap().to_vec());
         let look = |elements: [u32; 3], refusal: Refusal| {
@@ -268,5 +289,20 @@ mod tests {
         refused(gpu.synchronize().unwrap_err());
         gpu.synchronize().unwrap();
         assert_eq!(read().unwrap(), [7.0; 5]);
+    }
+
+    #[test]
+    fn errors_without_end_are_kept_by_op() {
+        let mut errors = Errors::default();
+        let mut of = |node: &str, message: &str| errors.refusal(2, Code::OutOfRange, (node, "Gather"), message);
+        let first = of("a", "an index");
+        assert_ne!(first, of("b", "an index"));
+        let late = of("c", "an index");
+        assert_eq!(late, of("d", "an index"));
+        assert_ne!(late, of("d", "a number"));
+        assert_eq!(first, of("a", "an index"));
+        let all: Vec<&str> = errors.all.iter().map(|(_, message)| &**message).collect();
+        let gathers = ["node `a` (Gather): an index", "node `b` (Gather): an index"];
+        assert_eq!(all, [gathers[0], gathers[1], "a node (Gather): an index", "a node (Gather): a number"]);
     }
 }
