@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::run::Run;
 use super::state::{Iteration, PASSING, State, TOP};
-use crate::runtime::plan::{NONE, Plan, PlanNode};
+use crate::runtime::plan::{NONE, Plan, PlanNode, Straight};
 use crate::tensor::Tensor;
 
 /// A loop that is under way.
@@ -26,6 +26,25 @@ pub(super) struct Loop {
     next: Vec<(u32, Tensor)>,
     /// The exits of the latest iteration that were dead.
     dead_exits: Vec<u32>,
+    /// Whether its iterations count what has arrived, though they could go straight.
+    is_counted: bool,
+}
+
+impl Loop {
+    /// How the next iteration goes if it goes straight: all that it begins with is there.
+    fn straight<'p>(&self, plan: &'p Plan) -> Option<&'p Straight> {
+        let straight = plan.frames[self.frame as usize].straight.as_deref().filter(|_| !self.is_counted)?;
+        let has_all = self.next.len() == straight.back.len()
+            && self.constants.len() == straight.constants
+            && self.constants.iter().all(|(_, tensor)| tensor.is_some());
+        has_all.then_some(straight)
+    }
+
+    /// How many iterations may be under way.
+    fn limit(&self, plan: &Plan) -> usize {
+        let frame = &plan.frames[self.frame as usize];
+        if frame.straight.is_some() && !self.is_counted { 1 } else { frame.parallel_iterations as usize }
+    }
 }
 
 impl State {
@@ -71,6 +90,7 @@ impl State {
             constants: Vec::new(),
             next: Vec::new(),
             dead_exits: Vec::new(),
+            is_counted: false,
         });
         self.next_loop += 1;
         index
@@ -156,8 +176,7 @@ impl State {
         let mut tensor = place.slots[plan.nodes[index as usize].inputs.start as usize].take();
         let l = self.under_way(in_loop);
         if number + 1 == l.begun {
-            let limit = plan.frames[l.frame as usize].parallel_iterations as usize;
-            if l.iterations.len() >= limit {
+            if l.iterations.len() >= l.limit(plan) {
                 l.next.extend(tensor.map(|tensor| (index, tensor)));
                 return;
             }
@@ -187,6 +206,17 @@ impl State {
         let iteration = self.new_iteration(plan, frame, in_loop, number);
         let l = self.under_way(in_loop);
         l.iterations.push_back(iteration);
+        if let Some(straight) = l.straight(plan) {
+            let place = &mut self.iterations[iteration as usize];
+            place.is_straight = true;
+            for (index, tensor) in std::mem::take(&mut self.under_way(in_loop).next) {
+                let slot = plan.nodes[index as usize].inputs.start;
+                Tensor::put(&mut self.iterations[iteration as usize].slots[slot as usize], Some(tensor));
+            }
+            self.push(straight.merge, iteration, false);
+            return iteration;
+        }
+        l.is_counted = true;
         if l.next.is_empty() && l.constants.is_empty() {
             return iteration;
         }
@@ -202,6 +232,45 @@ impl State {
         self.passing = passing;
         self.under_way(in_loop).constants = constants;
         iteration
+    }
+
+    /// How an iteration goes if it goes straight.
+    pub(super) fn straight<'p>(&mut self, plan: &'p Plan, iteration: u32) -> Option<&'p Straight> {
+        let in_loop = self.iterations[iteration as usize].in_loop;
+        plan.frames[self.under_way(in_loop).frame as usize].straight.as_deref()
+    }
+
+    /// Gives what an iteration was to begin with to one that counts what has arrived, as do all that follow.
+    pub(super) fn count_from_here(&mut self, straight: &Straight, iteration: u32) {
+        let place = &mut self.iterations[iteration as usize];
+        place.is_straight = false;
+        let begins_with = |&(index, slot): &(u32, u32)| Some((index, place.slots[slot as usize].take()?));
+        let next: Vec<(u32, Tensor)> = straight.back.iter().filter_map(begins_with).collect();
+        let in_loop = place.in_loop;
+        let l = self.under_way(in_loop);
+        (l.next, l.is_counted) = (next, true);
+        // It begins anew.
+        l.begun -= 1;
+    }
+
+    /// What enters every iteration of a loop that goes straight. It is to be given back.
+    pub(super) fn lend_constants(&mut self, iteration: u32) -> Vec<(u32, Option<Tensor>)> {
+        let in_loop = self.iterations[iteration as usize].in_loop;
+        std::mem::take(&mut self.under_way(in_loop).constants)
+    }
+
+    pub(super) fn take_back_constants(&mut self, iteration: u32, constants: Vec<(u32, Option<Tensor>)>) {
+        let in_loop = self.iterations[iteration as usize].in_loop;
+        self.under_way(in_loop).constants = constants;
+    }
+
+    /// Makes an iteration that goes straight the next one of its loop.
+    #[inline]
+    pub(super) fn advance(&mut self, iteration: u32) {
+        let place = &mut self.iterations[iteration as usize];
+        place.number += 1;
+        let in_loop = place.in_loop;
+        self.under_way(in_loop).begun += 1;
     }
 
     /// A node has run, and all that it makes ready is noted.

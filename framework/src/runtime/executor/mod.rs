@@ -9,6 +9,7 @@ mod loops;
 mod node;
 mod run;
 mod state;
+mod straight;
 mod wait;
 
 pub(super) use run::{Place, Run, Running};

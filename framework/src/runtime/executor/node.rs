@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::run::{Message, Run, SAMPLE, Task};
 use super::state::{Ready, State, missing};
+use super::straight;
 use super::wait::{self, Outputs};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::kernel::{DynKernel, RawContext, RunInfo};
@@ -18,7 +19,7 @@ use crate::tensor::Tensor;
 const FEW: usize = 3;
 
 /// How many nodes run between two looks at the clock and at whether the step was cancelled.
-const LOOK: u32 = 256;
+pub(super) const LOOK: u32 = 256;
 
 /// Runs what is ready. What is expensive goes to the pool, but for the last one, which is left in `own_task`, or run at
 /// once if nothing else is under way.
@@ -61,7 +62,7 @@ fn give_to_pool(run: &Arc<Run>, state: &mut State) {
 
 /// Runs what is ready and cheap, and puts aside what is expensive.
 pub(super) fn run_cheap(run: &Arc<Run>, state: &mut State) {
-    while let Some(ready) = state.ready.pop() {
+    while !state.ready.is_empty() {
         let count = state.count.wrapping_add(1);
         state.count = count;
         if count.is_multiple_of(LOOK) && state.error.is_none() {
@@ -71,12 +72,13 @@ pub(super) fn run_cheap(run: &Arc<Run>, state: &mut State) {
             stop(state);
             return;
         }
+        let Some(ready) = state.ready.pop() else { return };
         let node = &run.plan.nodes[ready.node as usize];
         if run.is_parallel && !ready.is_dead && node.is_expensive() {
             state.expensive.push(ready);
             continue;
         }
-        let started = (count.is_multiple_of(SAMPLE) || node.is_unmeasured()).then(Instant::now);
+        let started = is_measured(count, node).then(Instant::now);
         step(run, state, ready, node);
         if let Some(started) = started {
             measured(state, node, nanoseconds(started));
@@ -97,11 +99,17 @@ fn run_here(run: &Arc<Run>, state: &mut State, ready: Ready) {
     measured(state, node, nanoseconds(started));
 }
 
-fn nanoseconds(started: Instant) -> u32 {
+/// Whether the time of this run of a node is taken. In a loop it is another node's turn after some iterations.
+#[inline(always)]
+pub(super) fn is_measured(count: u32, node: &PlanNode) -> bool {
+    count.wrapping_add(count / LOOK).is_multiple_of(SAMPLE) || node.is_unmeasured()
+}
+
+pub(super) fn nanoseconds(started: Instant) -> u32 {
     started.elapsed().as_nanos().try_into().unwrap_or(u32::MAX)
 }
 
-fn measured(state: &mut State, node: &PlanNode, nanoseconds: u32) {
+pub(super) fn measured(state: &mut State, node: &PlanNode, nanoseconds: u32) {
     if matches!(node.action, Action::Compute(_)) && node.measured(nanoseconds) {
         state.reclassify = true;
     }
@@ -166,6 +174,7 @@ fn step(run: &Arc<Run>, state: &mut State, ready: Ready, node: &PlanNode) {
     }
     let done = match &node.action {
         Action::Compute(kernel) => compute(run, state, iteration, node, kernel),
+        Action::Merge if state.iterations[iteration as usize].is_straight => return straight::run(run, state, ready),
         Action::Wait(kernel) => return wait::wait(run, state, ready, node, kernel.clone()),
         _ => control(run, state, ready, node),
     };
@@ -294,15 +303,7 @@ fn compute_in_place(
     kernel: &Arc<dyn DynKernel>,
 ) -> Result<()> {
     let (plan, edge) = (&*run.plan, node.only_edge);
-    let slots = &mut state.iterations[iteration as usize].slots;
-    let at = edge.slot as usize;
-    let disjoint = slots.get_disjoint_mut([node.inputs.start as usize..node.inputs.end as usize, at..at + 1]);
-    let [inputs, output] = disjoint.map_err(|_| Error::internal("a node waits for itself"))?;
-    Tensor::clear(&mut output[0]);
-    call(run, position, node, kernel, inputs, output)?;
-    if output[0].is_none() {
-        return Err(unset(0));
-    }
+    call_in_place(run, position, node, kernel, &mut state.iterations[iteration as usize].slots)?;
     if edge.node != NONE {
         state.served(plan, edge.node, &plan.nodes[edge.node as usize], iteration);
     }
@@ -310,14 +311,34 @@ fn compute_in_place(
     Ok(())
 }
 
+/// Calls a kernel whose output goes to one slot.
+#[inline(always)]
+pub(super) fn call_in_place(
+    run: &Run,
+    position: (u64, u64),
+    node: &PlanNode,
+    kernel: &Arc<dyn DynKernel>,
+    slots: &mut [Option<Tensor>],
+) -> Result<()> {
+    let at = node.only_edge.slot as usize;
+    let disjoint = slots.get_disjoint_mut([node.inputs.start as usize..node.inputs.end as usize, at..at + 1]);
+    let [inputs, output] = disjoint.map_err(|_| Error::internal("a node waits for itself"))?;
+    Tensor::clear(&mut output[0]);
+    call(run, position, node, kernel, inputs, output)?;
+    if output[0].is_none() {
+        return Err(unset(0));
+    }
+    Ok(())
+}
+
 #[cold]
-fn unset(output: usize) -> Error {
+pub(super) fn unset(output: usize) -> Error {
     Error::internal(format!("the kernel did not set output {output}"))
 }
 
 /// Calls a kernel, and empties the slots of its inputs.
 #[inline(always)]
-fn call(
+pub(super) fn call(
     run: &Run,
     position: (u64, u64),
     node: &PlanNode,

@@ -28,6 +28,8 @@ pub(super) struct Iteration {
     pub(super) outstanding: u32,
     /// For each frame within its frame, the loop that is under way in it, of [`State::loops`], or [`NONE`].
     pub(super) inner: Vec<u32>,
+    /// Whether it goes straight through its nodes: nothing in it is counted.
+    pub(super) is_straight: bool,
 }
 
 /// See the module. Only the thread that drives the run has it.
@@ -71,6 +73,7 @@ impl Iteration {
             number: 0,
             outstanding: 0,
             inner: vec![NONE; layout.children as usize],
+            is_straight: false,
         }
     }
 
@@ -87,6 +90,7 @@ impl Iteration {
         }
         (self.in_loop, self.number, self.outstanding) = (NONE, 0, 0);
         self.inner.fill(NONE);
+        self.is_straight = false;
     }
 }
 
@@ -130,7 +134,7 @@ impl State {
 
     /// Notes that a node is ready.
     #[inline(always)]
-    fn push(&mut self, node: u32, iteration: u32, is_dead: bool) {
+    pub(super) fn push(&mut self, node: u32, iteration: u32, is_dead: bool) {
         if iteration != TOP {
             self.iterations[iteration as usize].outstanding += 1;
         }
@@ -401,7 +405,7 @@ pub(super) fn missing() -> Error {
 
 /// Which output of a switch is taken.
 #[inline]
-fn chosen(choice: &Tensor, by_index: bool, outputs: usize) -> Result<usize> {
+pub(super) fn chosen(choice: &Tensor, by_index: bool, outputs: usize) -> Result<usize> {
     if by_index {
         let index: i32 = choice.to_scalar()?;
         return Ok(usize::try_from(index).ok().filter(|&index| index < outputs).unwrap_or(outputs - 1));

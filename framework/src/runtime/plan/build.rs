@@ -578,6 +578,7 @@ impl Builder<'_> {
             nodes,
         };
         plan.find_only_edges();
+        plan.find_straight_loops(&frame_of);
         plan.classify();
         Ok(plan)
     }

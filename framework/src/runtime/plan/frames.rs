@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::Source;
 use super::draft::Draft;
+use super::{Source, Straight};
 use crate::error::{Error, Result};
 
 /// The frame of what is in no loop.
 pub(in crate::runtime) const ROOT: u32 = 0;
 
 /// A loop, or what is in none. A run may go through it several times, and in each of them through many iterations.
-#[derive(Debug)]
 pub(in crate::runtime) struct Frame {
     /// Its name, for errors.
     pub(in crate::runtime) name: String,
@@ -30,6 +29,8 @@ pub(in crate::runtime) struct Frame {
     pub(in crate::runtime) children: u32,
     /// How many iterations may run at once.
     pub(in crate::runtime) parallel_iterations: u32,
+    /// How its iterations go if they go straight.
+    pub(in crate::runtime) straight: Option<Box<Straight>>,
 }
 
 /// What a node knows of its edges.
@@ -50,8 +51,8 @@ impl Count {
 impl Frame {
     pub(super) fn new(name: &str, parent: u32, parallel_iterations: u32) -> Frame {
         let name = name.to_owned();
-        let (counts, kept) = (Vec::new(), Vec::new());
-        Frame { name, parent, counts, slots: 0, kept, entries: 0, among: 0, children: 0, parallel_iterations }
+        let (counts, kept, straight) = (Vec::new(), Vec::new(), None);
+        Frame { name, parent, counts, slots: 0, kept, entries: 0, among: 0, children: 0, parallel_iterations, straight }
     }
 }
 

@@ -6,10 +6,12 @@ mod constants;
 mod draft;
 mod frames;
 mod locate;
+mod straight;
 
 pub(super) use build::{PlanOptions, StatefulKernels};
 pub(super) use frames::{Count, Frame, ROOT};
 pub(super) use locate::Uploads;
+pub(super) use straight::{Move, Straight};
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

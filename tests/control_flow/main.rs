@@ -5,7 +5,12 @@ use std::time::Duration;
 use kernlink::prelude::*;
 use kernlink::runtime::RunOptions;
 
-kernlink::provider!(ops = 1, kernels = 1);
+mod lines;
+mod straight;
+
+use lines::{lines, on_threads, scalar};
+
+kernlink::provider!(ops = 2, kernels = 2);
 
 /// Takes a millisecond.
 #[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
@@ -25,59 +30,24 @@ impl OpKernel<Slow> for SlowKernel {
     }
 }
 
-/// Nodes of a graph in a line each: `name = Op(inputs) attrs`, all of floats but where it says otherwise.
-fn lines(text: &str) -> Graph {
-    let mut proto = String::from("versions { producer: 2474 }\n");
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (name, rest) = line.split_once(" = ").unwrap();
-        let (op, rest) = rest.split_once('(').unwrap();
-        let (inputs, attrs) = rest.split_once(')').unwrap();
-        let inputs: Vec<&str> = inputs.split(',').map(str::trim).filter(|input| !input.is_empty()).collect();
-        let inputs_text: String = inputs.iter().map(|input| format!("input: \"{input}\" ")).collect();
-        let data = inputs.iter().filter(|input| !input.starts_with('^')).count();
-        let dtype = match attrs.trim() {
-            attrs if attrs.ends_with("bool") => "DT_BOOL",
-            attrs if attrs.ends_with("resource") => "DT_RESOURCE",
-            _ => "DT_FLOAT",
-        };
-        let attr = |key: &str, value: String| format!("attr {{ key: \"{key}\" value {{ {value} }} }} ");
-        let t = || attr("T", format!("type: {dtype}"));
-        let attrs = match op {
-            "Placeholder" => attr("dtype", format!("type: {dtype}")),
-            "Const" => {
-                let tensor = format!("tensor {{ dtype: DT_FLOAT tensor_shape {{}} float_val: {} }}", attrs.trim());
-                attr("dtype", "type: DT_FLOAT".to_owned()) + &attr("value", tensor)
-            }
-            "Enter" => {
-                let (frame, constant) = attrs.trim().split_once(' ').unwrap_or((attrs.trim(), ""));
-                let is_constant = attr("is_constant", format!("b: {}", constant.starts_with("constant")));
-                t() + &attr("frame_name", format!("s: \"{frame}\"")) + &is_constant
-            }
-            "VarHandleOp" => {
-                let shape = attr("shape", "shape { unknown_rank: true }".to_owned());
-                attr("dtype", "type: DT_FLOAT".to_owned())
-                    + &shape
-                    + &attr("shared_name", format!("s: \"{}\"", attrs.trim()))
-            }
-            "ReadVariableOp" | "AssignVariableOp" => attr("dtype", format!("type: {dtype}")),
-            "Merge" => t() + &attr("N", format!("i: {data}")),
-            "LoopCond" | "NoOp" | "ControlTrigger" | "Slow" => String::new(),
-            _ => t(),
-        };
-        proto += &format!("node {{ name: \"{name}\" op: \"{op}\" {inputs_text} {attrs} }}\n");
-    }
-    let def = kernlink::proto::graph_from_text(&proto).unwrap();
-    Graph::import(&def, &kernlink::registry().unwrap()).unwrap()
-}
+/// Takes no number above 5.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub struct Picky;
 
-fn on_threads(graph: &Graph, check: impl Fn(&Session)) {
-    for threads in [1, 2] {
-        check(&Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap());
-    }
-}
+struct PickyKernel;
 
-fn scalar(value: f32) -> Tensor {
-    Tensor::scalar(value)
+#[register_kernel(device = Cpu)]
+impl OpKernel<Picky> for PickyKernel {
+    fn new(_: &KernelConstruction<Picky>) -> Result<Self> {
+        Ok(PickyKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<Picky>) -> Result<()> {
+        let x = ctx.take_input(Picky::X)?;
+        if x.to_scalar::<f32>()? > 5.0 {
+            return Err(kernlink::Error::new(kernlink::Code::OutOfRange, "above 5"));
+        }
+        ctx.set_output(Picky::Y, x)
+    }
 }
 
 #[test]

@@ -1,0 +1,319 @@
+//! Loops whose conditions and bodies have no branches go straight through their nodes: they compute what they would
+//! compute if they counted what has arrived.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use kernlink::prelude::*;
+use kernlink::runtime::RunOptions;
+
+use super::lines::{lines, on_threads, scalar};
+
+/// Whole numbers by chance, the same each time.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as usize) % limit
+    }
+}
+
+/// The functions of two numbers that random loops are made of.
+const FUNCTIONS: [(&str, fn(f32, f32) -> f32); 4] =
+    [("Add", |x, y| x + y), ("Sub", |x, y| x - y), ("Maximum", f32::max), ("Mul", |x, y| x * y)];
+
+/// What a node of a random loop takes.
+#[derive(Clone, Copy)]
+enum Value {
+    /// A variable, as the iteration finds it.
+    Merged(usize),
+    /// A variable, which is there only if the loop goes on.
+    Taken(usize),
+    Constant(usize),
+    /// A node before the switches.
+    Head(usize),
+    /// A node behind them.
+    Body(usize),
+}
+
+/// A loop over variables; the first counts to the limit, which is the first constant.
+struct RandomLoop {
+    variables: usize,
+    constants: usize,
+    head: Vec<(usize, Value, Value)>,
+    body: Vec<(usize, Value, Value)>,
+    /// What each variable is next, the first but for that.
+    next: Vec<Value>,
+}
+
+impl RandomLoop {
+    fn new(chance: &mut Chance) -> RandomLoop {
+        let (variables, constants) = (1 + chance.below(4), 1 + chance.below(3));
+        let mut head = Vec::new();
+        for index in 0..chance.below(4) {
+            let mut value = || match chance.below(3) {
+                0 if index > 0 => Value::Head(chance.below(index)),
+                1 => Value::Constant(chance.below(constants)),
+                _ => Value::Merged(chance.below(variables)),
+            };
+            let (a, b) = (value(), value());
+            head.push((chance.below(FUNCTIONS.len()), a, b));
+        }
+        let behind = |chance: &mut Chance, nodes: usize| match chance.below(2) {
+            0 if nodes > 0 => Value::Body(chance.below(nodes)),
+            _ => Value::Taken(chance.below(variables)),
+        };
+        let mut body: Vec<(usize, Value, Value)> = Vec::new();
+        for index in 0..chance.below(6) {
+            // One input is from behind the switches: a node without such stands before them.
+            let a = behind(chance, index);
+            let b = match chance.below(4) {
+                0 => Value::Merged(chance.below(variables)),
+                1 => Value::Constant(chance.below(constants)),
+                2 if !head.is_empty() => Value::Head(chance.below(head.len())),
+                _ => behind(chance, index),
+            };
+            body.push((chance.below(FUNCTIONS.len()), a, b));
+        }
+        let next = (1..variables).map(|_| behind(chance, body.len())).collect();
+        RandomLoop { variables, constants, head, body, next }
+    }
+
+    /// The loop as a graph. `has_branch` puts a conditional that changes nothing into it: then it has to count.
+    fn graph(&self, has_branch: bool) -> Graph {
+        let name = |value: &Value| match value {
+            Value::Merged(index) => format!("m{index}"),
+            Value::Taken(index) => format!("s{index}:1"),
+            Value::Constant(index) => format!("c{index}"),
+            Value::Head(index) => format!("h{index}"),
+            Value::Body(index) => format!("b{index}"),
+        };
+        let mut text = String::from("step = Const() 1\n");
+        for index in 0..self.constants {
+            let _ = writeln!(text, "k{index} = Placeholder()\nc{index} = Enter(k{index}) loop constant");
+        }
+        for index in 0..self.variables {
+            let _ = writeln!(text, "x{index} = Placeholder()\ne{index} = Enter(x{index}) loop");
+            let _ = writeln!(text, "m{index} = Merge(e{index}, n{index})");
+            let _ = writeln!(text, "s{index} = Switch(m{index}, go)\nout{index} = Exit(s{index})");
+        }
+        text += "less = Less(m0, c0)\ngo = LoopCond(less)\n";
+        for (index, (function, a, b)) in self.head.iter().enumerate() {
+            let _ = writeln!(text, "h{index} = {}({}, {})", FUNCTIONS[*function].0, name(a), name(b));
+        }
+        for (index, (function, a, b)) in self.body.iter().enumerate() {
+            let _ = writeln!(text, "b{index} = {}({}, {})", FUNCTIONS[*function].0, name(a), name(b));
+        }
+        text += "next = Add(s0:1, step)\n";
+        match has_branch {
+            true => text += "either = Switch(next, less)\nn0_ = Merge(either, either:1)\nn0 = NextIteration(n0_)\n",
+            false => text += "n0 = NextIteration(next)\n",
+        }
+        for (index, value) in self.next.iter().enumerate() {
+            let _ = writeln!(text, "n{} = NextIteration({})", index + 1, name(value));
+        }
+        lines(&text)
+    }
+
+    /// What the variables are in the end.
+    fn compute(&self, variables: &[f32], constants: &[f32]) -> Vec<f32> {
+        let mut variables = variables.to_vec();
+        loop {
+            let (mut head, mut body): (Vec<f32>, Vec<f32>) = (Vec::new(), Vec::new());
+            let get = |value: &Value, head: &[f32], body: &[f32]| match value {
+                Value::Merged(index) | Value::Taken(index) => variables[*index],
+                Value::Constant(index) => constants[*index],
+                Value::Head(index) => head[*index],
+                Value::Body(index) => body[*index],
+            };
+            for (function, a, b) in &self.head {
+                head.push(FUNCTIONS[*function].1(get(a, &head, &body), get(b, &head, &body)));
+            }
+            if variables[0] >= constants[0] {
+                return variables;
+            }
+            for (function, a, b) in &self.body {
+                body.push(FUNCTIONS[*function].1(get(a, &head, &body), get(b, &head, &body)));
+            }
+            let next = self.next.iter().map(|value| get(value, &head, &body));
+            variables = [variables[0] + 1.0].into_iter().chain(next).collect();
+        }
+    }
+}
+
+#[test]
+fn random_loops_compute_the_same_straight_and_counted() {
+    let chance = &mut Chance(7);
+    for _ in 0..60 {
+        let random = RandomLoop::new(chance);
+        for has_branch in [false, true] {
+            let graph = random.graph(has_branch);
+            on_threads(&graph, |session| {
+                for (first, limit) in [(0.0, 0.0), (0.0, 1.0), (0.0, 2.0), (-3.0, 300.0), (0.0, 7.0)] {
+                    let variables: Vec<f32> = (0..random.variables)
+                        .map(|index| if index == 0 { first } else { index as f32 * 0.75 })
+                        .collect();
+                    let constants: Vec<f32> =
+                        (0..random.constants).map(|index| if index == 0 { limit } else { -0.5 }).collect();
+                    let (names, values): (Vec<String>, Vec<Tensor>) = (0..random.variables)
+                        .map(|index| (format!("x{index}"), scalar(variables[index])))
+                        .chain((0..random.constants).map(|index| (format!("k{index}"), scalar(constants[index]))))
+                        .unzip();
+                    let feeds: Vec<(&str, Tensor)> = names.iter().map(String::as_str).zip(values).collect();
+                    let outs: Vec<String> = (0..random.variables).map(|index| format!("out{index}")).collect();
+                    let outs: Vec<&str> = outs.iter().map(String::as_str).collect();
+                    let ours = session.run(&feeds, &outs, &[]).unwrap();
+                    let ours: Vec<u32> = ours.iter().map(|y| y.to_scalar::<f32>().unwrap().to_bits()).collect();
+                    let theirs = random.compute(&variables, &constants);
+                    // A NaN's sign is nobody's promise.
+                    let theirs: Vec<u32> = theirs.iter().map(|y| y.to_bits()).collect();
+                    let is_nan = |bits: u32| f32::from_bits(bits).is_nan();
+                    let are_equal = ours.iter().zip(&theirs).all(|(a, b)| a == b || (is_nan(*a) && is_nan(*b)));
+                    assert!(are_equal, "{ours:?} and not {theirs:?}, {first} to {limit}, counted: {has_branch}");
+                }
+            });
+        }
+    }
+}
+
+/// Counts `x` to `limit` in an outer loop; an inner one, straight, adds as many ones to `y`.
+const NESTED: &str = "x = Placeholder()
+    limit = Placeholder()
+    one = Const() 1
+    ex = Enter(x) outer
+    ey = Enter(x) outer
+    l = Enter(limit) outer constant
+    mx = Merge(ex, nx)
+    my = Merge(ey, ny)
+    goes = Less(mx, l)
+    sx = Switch(mx, goes)
+    sy = Switch(my, goes)
+    ei = Enter(sx:1) inner
+    ej = Enter(sy:1) inner
+    il = Enter(l) inner constant
+    mi = Merge(ei, ni)
+    mj = Merge(ej, nj)
+    inner_goes = Less(mi, il)
+    si = Switch(mi, inner_goes)
+    sj = Switch(mj, inner_goes)
+    more = Add(si:1, one)
+    ni = NextIteration(more)
+    sum = Add(sj:1, one)
+    nj = NextIteration(sum)
+    xj = Exit(sj)
+    next = Add(sx:1, one)
+    nx = NextIteration(next)
+    ny = NextIteration(xj)
+    out = Exit(sy)";
+
+#[test]
+fn straight_loops_in_loops_begin_again_and_again() {
+    on_threads(&lines(NESTED), |session| {
+        for limit in [0.0, 1.0, 5.0, 60.0] {
+            let y = session.run(&[("x", scalar(0.0)), ("limit", scalar(limit))], &["out"], &[]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), limit * (limit + 1.0) / 2.0);
+        }
+    });
+}
+
+#[test]
+fn a_straight_loop_that_does_not_end_ends_with_the_time_and_lets_others_run() {
+    let text = "x = Placeholder()
+        one = Const() 1
+        e = Enter(x) loop
+        l = Enter(x) loop constant
+        m = Merge(e, n)
+        goes = GreaterEqual(m, l)
+        s = Switch(m, go)
+        go = LoopCond(goes)
+        more = Maximum(s:1, one)
+        n = NextIteration(more)
+        out = Exit(s)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..2 {
+            let options = RunOptions::new().timeout(Duration::from_millis(50));
+            let error = session.run_with(&[("x", scalar(0.0))], &["out"], &[], &options).unwrap_err();
+            assert_eq!(error.code(), kernlink::Code::DeadlineExceeded, "{error}");
+        }
+    });
+}
+
+#[test]
+fn a_straight_loop_that_runs_nothing_ends_with_the_time() {
+    let text = "x = Placeholder() bool
+        e = Enter(x) loop bool
+        m = Merge(e, n) bool
+        s = Switch(m, m) bool
+        n = NextIteration(s:1) bool
+        out = Exit(s) bool";
+    on_threads(&lines(text), |session| {
+        let run = |goes_on: bool| {
+            let options = RunOptions::new().timeout(Duration::from_millis(50));
+            session.run_with(&[("x", Tensor::scalar(goes_on))], &["out"], &[], &options)
+        };
+        assert!(!run(false).unwrap()[0].to_scalar::<bool>().unwrap());
+        assert_eq!(run(true).unwrap_err().code(), kernlink::Code::DeadlineExceeded);
+    });
+}
+
+#[test]
+fn nodes_of_straight_loops_that_take_long_go_to_the_pool() {
+    // In each iteration two nodes take a millisecond.
+    let text = "x = Placeholder()
+        limit = Placeholder()
+        one = Const() 1
+        e = Enter(x) loop
+        l = Enter(limit) loop constant
+        m = Merge(e, n)
+        goes = Less(m, l)
+        s = Switch(m, goes)
+        a = Slow(s:1)
+        b = Slow(s:1)
+        most = Maximum(a, b)
+        more = Add(most, one)
+        n = NextIteration(more)
+        out = Exit(s)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..3 {
+            let y = session.run(&[("x", scalar(0.0)), ("limit", scalar(20.0))], &["out"], &[]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), 20.0);
+        }
+    });
+}
+
+#[test]
+fn errors_of_straight_loops_name_the_node() {
+    let text = "x = Placeholder()
+        limit = Placeholder()
+        e = Enter(x) loop
+        l = Enter(limit) loop constant
+        one = Const() 1
+        m = Merge(e, n)
+        goes = Less(m, l)
+        s = Switch(m, goes)
+        more = Add(s:1, one)
+        few = Picky(more)
+        n = NextIteration(few)
+        out = Exit(s)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..2 {
+            let y = session.run(&[("x", scalar(0.0)), ("limit", scalar(5.0))], &["out"], &[]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), 5.0);
+            let error = session.run(&[("x", scalar(0.0)), ("limit", scalar(9.0))], &["out"], &[]).unwrap_err();
+            assert_eq!(
+                (error.code(), error.node().map(|node| &*node.node)),
+                (kernlink::Code::OutOfRange, Some("few")),
+                "{error}"
+            );
+        }
+        let limits = Tensor::vector(&[9f32, 9.0]).unwrap();
+        let error = session.run(&[("x", scalar(0.0)), ("limit", limits)], &["out"], &[]).unwrap_err();
+        assert_eq!(
+            (error.code(), error.node().map(|node| &*node.node)),
+            (kernlink::Code::InvalidArgument, Some("s")),
+            "{error}"
+        );
+        assert!(error.message().contains("pred should be a scalar"), "{error}");
+    });
+}
