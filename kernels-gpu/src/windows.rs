@@ -160,7 +160,9 @@ impl GpuDevice {
     #[cold]
     #[track_caller]
     fn one_by_one(&self, units: usize, parts: &[Part<'_>], tensors: &[&Tensor], each: Each<'_>) -> Result<()> {
-        let Some(chunk) = self.window(units, parts)? else { return each(0..units, tensors) };
+        // Nothing lies in tensors of which there is nothing; what else is bound has to fit.
+        let chunk = if units == 0 { None } else { self.window(units, parts)? };
+        let Some(chunk) = chunk else { return each(0..units, tensors) };
         for first in (0..units).step_by(chunk) {
             let range = first..units.min(first + chunk);
             let pieces: SmallVec<[Piece<'_>; 8]> = parts

@@ -59,12 +59,17 @@ fn exp_m1_reduced(r: f32) -> f32 {
     return p * (r * r) + r;
 }
 
-fn own_exp(x: f32) -> f32 {
+// e to the power of x and what x lacks, which is small.
+fn exp_of_sum(x: f32, lacking: f32) -> f32 {
     let parts = reduced(bounded(x, -104.0, 89.0));
     let n = i32(parts.x);
     // In two steps, so that the result may overflow or be subnormal.
     let half = n >> 1u;
-    return (exp_m1_reduced(parts.y) + 1.0) * power_of_two(half) * power_of_two(n - half);
+    return (exp_m1_reduced(parts.y + lacking) + 1.0) * power_of_two(half) * power_of_two(n - half);
+}
+
+fn own_exp(x: f32) -> f32 {
+    return exp_of_sum(x, 0.0);
 }
 
 fn own_expm1(x: f32) -> f32 {
@@ -512,7 +517,7 @@ fn power_of_positive(x: f32, given: f32) -> f32 {
     if (abs(product) > 110.0) {
         return select(0.0, inf(), product > 0.0);
     }
-    return own_exp(product) * (1.0 + (low - (product - high)));
+    return exp_of_sum(product, low - (product - high));
 }
 
 fn own_pow(x: f32, y: f32) -> f32 {

@@ -114,13 +114,12 @@ fn own_digamma(given: f32) -> f32 {
         return x;
     }
     if (x <= 0.0) {
-        let whole = floor(x);
-        if (whole == x) {
+        // Exact, also next to a whole number.
+        let part = x - round(x);
+        if (part == 0.0) {
             return nan();
         }
-        var part = x - whole;
-        part = select(part, part - 1.0, part > 0.5);
-        if (part != 0.5) {
+        if (abs(part) != 0.5) {
             reflected = 3.14159265 / own_tan(3.14159265 * part);
         }
         x = 1.0 - x;

@@ -34,7 +34,9 @@ roots! {
     f32, f64: |x| x * x, |sum| sum.sqrt();
     f16: |x| x.to_f32() * x.to_f32(), |sum| f16::from_f32(sum.sqrt());
     bf16: |x| x.to_f32() * x.to_f32(), |sum| bf16::from_f32(sum.sqrt());
-    i8, i16, i32, i64, u8, u16, u32, u64: |x| x.wrapping_mul(x), |sum| (sum as f64).sqrt() as Self;
+    i8, i16, u8, u16, u32, u64: |x| x.wrapping_mul(x), |sum| (sum as f64).sqrt() as Self;
+    // The sum may have wrapped. The root is a NaN then, of which TensorFlow makes the least number.
+    i32, i64: |x| x.wrapping_mul(x), |sum| if sum < 0 { Self::MIN } else { (sum as f64).sqrt() as Self };
     Complex32, Complex64: |x| x * x.conj(), |sum| Self::new(sum.re.sqrt(), 0.0);
 }
 

@@ -136,6 +136,13 @@ pub fn scattered_nd<'s>(indices: &Shape, updates: &Shape, output: &'s Shape) -> 
         "Inner dimensions of output shape must match inner dimensions of updates shape. Output: {output} updates: \
          {updates}"
     );
+    // TensorFlow takes a vector for as many indices of one entry each, whose updates never fit unless there are none.
+    ensure!(
+        indices.rank() > 1 || (depth == 0 && updates[0] == 0),
+        InvalidArgument,
+        "Dimensions [0,1) of indices[shape={indices}] must match dimensions [0,1) of updates[shape={updates}]: a single \
+         vector of indices is given as a matrix with one row"
+    );
     Ok((indexed, row.iter().product()))
 }
 
@@ -229,6 +236,9 @@ mod tests {
         assert!(scattered_nd(&Shape::from([7, 2]), &Shape::from([7, 5]), &output).is_err());
         assert!(scattered_nd(&Shape::from([7, 4]), &Shape::from([7]), &output).is_err());
         assert!(scattered_nd(&Shape::from([7, 2]), &Shape::from([0, 6]), &output).is_err());
+        assert!(scattered_nd(&Shape::from([2]), &Shape::from([6]), &output).is_err());
+        let empty = Shape::from([0, 3]);
+        assert_eq!(scattered_nd(&Shape::from([0]), &empty, &empty).unwrap(), (&[][..], 0));
         let rows = |updates: &[usize]| scattered_rows(&output, &Shape::from([3]), &Shape::from(updates), true);
         assert_eq!(rows(&[3, 5, 6]).unwrap(), (4, 30));
         assert_eq!(rows(&[]).unwrap(), (4, 30));
