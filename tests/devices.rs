@@ -690,6 +690,16 @@ const LIBRARY: &str = r#"library {
         ret { key: "r" value: "sum:z:0" }
     }
     function {
+        signature { name: "More" input_arg { name: "v" type: DT_RESOURCE } input_arg { name: "x" type: DT_FLOAT }
+            output_arg { name: "r" type: DT_FLOAT } is_stateful: true }
+        node_def { name: "more" op: "AssignAddVariableOp" input: "v" input: "x"
+            attr { key: "dtype" value { type: DT_FLOAT } } }
+        node_def { name: "read" op: "ReadVariableOp" input: "v" input: "^more"
+            attr { key: "dtype" value { type: DT_FLOAT } } }
+        ret { key: "r" value: "read:value:0" }
+        control_ret { key: "more" value: "more" }
+    }
+    function {
         signature { name: "Scale" input_arg { name: "x" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
         node_def { name: "scales" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value {
             tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4 } } float_val: 1 float_val: 2 float_val: 3 float_val: 4 } } } }
@@ -800,6 +810,30 @@ fn what_the_host_gave_is_brought_once_until_it_changes() {
         let other = TestDevice::new(1, &[]);
         let there = variable.read_on(&*other).unwrap().unwrap();
         assert_eq!(there.device_memory().unwrap().device(), "/device:GPU:1");
+    });
+}
+
+#[test]
+fn what_changes_a_variable_on_the_host_alone_finds_it_there() {
+    let text = "
+        x = Placeholder() dtype=float
+        v = VarHandleOp() dtype=float shape=any shared_name='v'
+        assign = AssignVariableOp(v, x) dtype=float
+        read = ReadVariableOp(v) dtype=float
+        sum = AddV2(read, read) T=float
+        more = StatefulPartitionedCall(v, x) Tin=[resource,float] Tout=[float] f=&More
+        again = StatefulPartitionedCall(v, more) Tin=[resource,float] Tout=[float] f=&More";
+    on(&graph_with(text, LIBRARY), &[], |session, device| {
+        session.run(&[one()], &[], &["assign"]).unwrap();
+        assert_eq!(scalars(&session.run(&[], &["sum"], &[]).unwrap()), [2.0]);
+        for value in [2.0, 3.0] {
+            assert_eq!(scalars(&session.run(&[one()], &["more"], &[]).unwrap()), [value]);
+            assert_eq!(scalars(&session.run(&[], &["sum"], &[]).unwrap()), [2.0 * value]);
+        }
+        assert_eq!(scalars(&session.run(&[one()], &["again"], &[]).unwrap()), [8.0]);
+        device.moved();
+        assert_eq!(scalars(&session.run(&[], &["sum"], &[]).unwrap()), [16.0]);
+        assert_eq!(device.moved(), (1, 1));
     });
 }
 

@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from cases_unary import int_edges
-from golden import CORE, COMPLEX, INTS, REAL, SIGNED, T, bad, dtypes, limits, many, one, R, tol
+from golden import CORE, COMPLEX, INTS, NUMPY, REAL, SIGNED, T, bad, dtypes, limits, many, one, R, tol
 
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 0.3, -7.5, 100.25, math.inf, -math.inf, math.nan, 1e4]
 HUGE = {"float": [3e38, -3e38, 1.2e-38], "double": [1.7e308, -1.7e308, 2.3e-308], "half": [65504.0, -65504.0, 6.2e-5],
@@ -127,5 +127,7 @@ def cases():
         yield one(op, d, "signs", [T(d, v[:, None]), T(d, [-3.0, -0.75, 0.75, 2.0, 3.0])])
     for d in ("float", "double"):
         yield one("Pow", d, "grid", [T(d, np.linspace(0.1, 9, 15)[:, None]), T(d, np.linspace(-5, 5, 13))], tol(d, 2))
+        most = float(np.finfo(NUMPY[d]).max)
+        yield one("Pow", d, "greatest", [T(d, [most, -most, most, -most, 1 / most, most, 2]), T(d, [1, 1, -1, -1, -1, 0.5, 127.99999])], tol(d))
         yield one("Pow", d, "whole", [T(d, [[-3.0], [-1.5], [2.0], [-0.0]]), T(d, [0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5])], tol(d))
         yield one("Atan2", d, "grid", [T(d, np.linspace(-3, 3, 11)[:, None]), T(d, np.linspace(-2, 2, 9))], tol(d))

@@ -46,7 +46,8 @@ def reverses():
     for d in dtypes("Reverse"):
         yield many("Reverse", d, "values", [[R(d, (2, 3)), T("bool", m)] for m in some(d, ([1, 0], [0, 1], [1, 1], [0, 0]), 2)])
     yield many("Reverse", "float", "shapes", [[R("float", s), T("bool", m)] for s, m in (((), []), ((5,), [1]), ((2, 3, 2, 2), [1, 0, 0, 1]), ((1, 2) * 4, [0, 1] * 4))])
-    for name, s, m in (("count", (2, 3), [1]), ("scalar", (2, 3), 1), ("rank9", (1,) * 9, [1] * 9)):
+    yield one("Reverse", "float", "empty-rows", [R("float", (3, 0)), T("bool", [1, 1])])
+    for name, s, m in (("no-rows", (0, 3), [1, 0]), ("nothing", (0,), [0]), ("count", (2, 3), [1]), ("scalar", (2, 3), 1), ("rank9", (1,) * 9, [1] * 9)):
         yield from bad("Reverse", "float", name, [R("float", s), T("bool", m)])
     for d in dtypes("ReverseSequence"):
         yield many("ReverseSequence", d, "values", [([R(d, (2, 4, 3)), kind(n)], {"seq_dim": q, "batch_dim": b}) for kind, n, q, b in some(d, (

@@ -111,6 +111,9 @@ def scatters():
                              ("inner", [3, 2], [[0], [1]], (2, 3)), ("depth", [3], [[0, 0]], (1,)), ("empty", [0], [[0]], (1,)), ("scalar-indices", [3], 0, (1,)),
                              ("scalar-updates", [3], [[0]], ()), ("rank", [3, 2], [[0]], (1,)), ("empty-row", [3, 0], [[0]], (1, 0))):
             yield from bad(op, "float", tag, form(s, i, u), static=tag not in ("high", "negative", "second", "empty-row"))
+        for tag, s, i, u in (("vector", [4, 3], [1], (3,)), ("vector-one", [6, 1], [1], (1,)), ("vector-of-none", [3, 0], [], (3, 0)), ("vector-of-all", [4], [], (4,))):
+            yield from bad(op, "float", tag, form(s, np.array(i, int), u), static=False)
+        yield one(op, "float", "vector-of-nothing", form([0, 3], np.zeros(0), (0, 3)))
         yield one(op, "float", "ignore", form([3, 2], [[1], [7], [-1], [2]], (4, 2)), bad_indices_policy="IGNORE")
         yield from bad(op, "float", "strict", form([3, 2], [[1], [7]], (2, 2)), static=False, bad_indices_policy="ERROR")
         yield from bad(op, "float", "policy", form([3, 2], [[1]], (1, 2)), static=False, bad_indices_policy="OTHER")

@@ -32,6 +32,7 @@ def functions():
     for d in dtypes("Lgamma"):
         x = [0.1, 0.5, 1, 1.5, 2, 3.7, 10, 50.5, -0.5, -1.5, -3.2, np.nan, np.inf, 170]
         yield one("Lgamma", d, "values", [T(d, x)], tol(d))
+        yield one("Digamma", d, "close", [T(d, [-7.66e-5, 7.66e-5, -1.5e-6, -1.00390625, -0.99609375, -2.998046875, -0.5])], tol(d, 4))
         yield one("Digamma", d, "values", [T(d, [v for v in x if v == v and v < 200])], tol(d, 4))
     for d in dtypes("Ndtri"):
         p = [0, 1, 0.5, 0.025, 0.975, 0.1, 0.9, 0.8, 0.2, 1e-3, 1e-10, 1e-30, -0.5, 1.5, np.nan, 0.999]
@@ -54,6 +55,9 @@ def reductions():
             (i32, [1], False), (i64, [0, 2], True), (i32, [-1], True), (i32, [0, 1, 2], False), (i32, [], False)], 2)], exact)
         yield many("EuclideanNorm", d, "kept", [[T(d, [[3], [-2 if d not in ("uint8", "uint16", "uint32", "uint64") else 5]]), i32([1])]], exact)
     yield many("EuclideanNorm", "float", "shapes", [[R("float", s, 1), i32(a)] for s, a in (((0,), [0]), ((0, 3), [0]), ((), []), ((40, 7), [0]), ((7, 300), [1]), ((2, 1, 3, 2), [0, 2]))], tol("float", 4))
+    for d in ("int16", "int32", "int64"):
+        x = {"int16": 200, "int32": 32768, "int64": 2 ** 31}[d]
+        yield one("EuclideanNorm", d, "negative", [T(d, [[x, x], [x, 1]]), i32([1])])
     yield one("EuclideanNorm", "int8", "wrap", [T("int8", [100, 100]), i32([0])])
     for tag, a in (("axis", [3]), ("low", [-4]), ("repeated", [1, 1])):
         yield from bad("EuclideanNorm", "float", tag, [R("float", (2, 3, 4)), i32(a)])

@@ -1,6 +1,6 @@
 //! Resource variables: tensors that runs read and assign.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Resource;
 use crate::device::Device;
@@ -77,6 +77,19 @@ impl Variable {
         let there = device.to_device(value)?;
         *copy = Some(there.clone());
         Ok(Some(there))
+    }
+
+    /// Replaces a value that is in a device's memory by what the host has of it, if it still is the variable's; returns
+    /// whether it was. The device keeps its own.
+    pub(crate) fn bring_home(&self, there: Tensor, host: Tensor) -> bool {
+        let mut value = self.look();
+        let memories = (value.as_ref().and_then(Tensor::device_memory), there.device_memory());
+        let is_same = matches!(memories, (Some(now), Some(then)) if Arc::ptr_eq(now, then));
+        if is_same {
+            *value = Some(host);
+            *self.copy() = Some(there);
+        }
+        is_same
     }
 
     /// Replaces the value.

@@ -18,13 +18,12 @@ fn monic(x: f64, coefficients: &[f64]) -> f64 {
 pub(super) fn digamma(x: f64) -> f64 {
     let (mut x, mut reflected) = (x, 0.0);
     if x <= 0.0 {
-        let whole = x.floor();
-        if whole == x {
+        // Exact, also next to a whole number.
+        let part = x - x.round();
+        if part == 0.0 {
             return f64::NAN;
         }
-        let part = x - whole;
-        let part = if part > 0.5 { part - 1.0 } else { part };
-        reflected = if part == 0.5 { 0.0 } else { PI / (PI * part).tan() };
+        reflected = if part.abs() == 0.5 { 0.0 } else { PI / (PI * part).tan() };
         x = 1.0 - x;
     }
     let mut sum = 0.0;

@@ -101,7 +101,7 @@ fn turned(input: &Shape, reversed: &[bool]) -> Result<Rearranged> {
 /// A tensor with the dimensions turned around for which the bools in `dims` say so.
 ///
 /// # Errors
-/// INVALID_ARGUMENT unless there is one for each dimension, UNIMPLEMENTED for a rank that TensorFlow has no kernel for.
+/// INVALID_ARGUMENT unless there is one for each dimension and the first one has elements, UNIMPLEMENTED for a rank that TensorFlow has no kernel for.
 pub fn reversed(input: &Shape, dims: &Tensor) -> Result<Rearranged> {
     let rank = input.rank();
     if rank == 0 {
@@ -114,6 +114,7 @@ pub fn reversed(input: &Shape, dims: &Tensor) -> Result<Rearranged> {
         "'dims' must have the same number of values as 'input' has dimensions. 'input' has {rank}, 'dims' has {} values",
         dims.num_elements()
     );
+    ensure!(input[0] > 0, InvalidArgument, "Invalid input first dimension. Found 0.");
     turned(input, dims.as_slice::<bool>()?)
 }
 

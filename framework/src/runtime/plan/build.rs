@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex};
 
 use super::constants;
-use super::draft::{Act, Draft, Own};
+use super::draft::{Act, Draft};
 use super::frames::{self, Count, ROOT, Step};
+use super::held;
 use super::locate::{Places, Transfer, Uploads};
 use super::{Action, Edge, External, FeedInfo, NONE, Plan, PlanNode, ReferenceInput, Request, Source};
-use crate::attr::{AttrMap, AttrValue};
+use crate::attr::AttrMap;
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
 use crate::graph::{Graph, Node, NodeId, Output};
 use crate::kernel::{DynKernel, KernelDef, NodeMemory, RawConstruction, Surroundings};
 use crate::op::{OpDef, Signature};
 use crate::registry::NodeQuery;
-use crate::runtime::partial::{FeedLater, FetchEarly};
 use crate::step::{FunctionLibrary, SessionContext, lock};
 use crate::tensor::Tensor;
 
@@ -167,7 +167,7 @@ impl Builder<'_> {
             None => {
                 let kernel;
                 (kernel, memory) = self.kernel(id, node, &inputs)?;
-                Act::Kernel(kernel)
+                Act::Kernel(held::bringing(kernel, node.op.def, self.device(id), self.options.devices))
             }
         };
         let hands_on = match &act {
@@ -246,12 +246,12 @@ impl Builder<'_> {
     }
 
     /// Says what an output is, unless a partial run feeds it: its node may run for the sake of another output.
-    fn define(&mut self, output: Output, source: Source) {
+    pub(super) fn define(&mut self, output: Output, source: Source) {
         self.sources.entry(output).or_insert(source);
     }
 
     /// What an output is; `None` if its node is still to come.
-    fn source(&self, output: Output) -> Option<Source> {
+    pub(super) fn source(&self, output: Output) -> Option<Source> {
         match self.feeds.get(&output) {
             Some(&feed) => Some(Source::Feed(feed)),
             None => self.sources.get(&output).copied(),
@@ -346,54 +346,10 @@ impl Builder<'_> {
         Ok((kernel.into(), NodeMemory::of(def, op, attrs, signature).map(Box::new)))
     }
 
-    /// Adds a node that waits for each feed.
-    fn feed_later(&mut self, request: &Request) -> Result<()> {
-        let op = self.graph.registry().op("_Recv")?.def;
-        for (index, &feed) in request.feeds.iter().enumerate() {
-            let dtype = self.graph.node(feed.node).signature.outputs[feed.index].dtype;
-            let attrs = [("tensor_type".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
-            let kernel = Arc::new(FeedLater { index });
-            let draft = self.end(feed, op, &attrs, kernel, Vec::new())?;
-            self.define(feed, Source::Node { node: draft, output: 0 });
-        }
-        self.feeds.clear();
-        Ok(())
-    }
-
-    /// Adds a node that hands each fetch out.
-    fn fetch_early(&mut self, request: &Request) -> Result<()> {
-        let op = self.graph.registry().op("_Send")?.def;
-        for (index, &fetch) in request.fetches.iter().enumerate() {
-            let dtype = self.graph.node(fetch.node).signature.outputs[fetch.index].dtype;
-            let attrs = [("T".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
-            let source = self.source(fetch).ok_or_else(|| Error::internal("a fetch was not planned"))?;
-            let source = self.on_host(source)?;
-            self.end(fetch, op, &attrs, Arc::new(FetchEarly { index }), vec![source])?;
-        }
-        Ok(())
-    }
-
     /// What the fetches are, on the host.
     fn fetches(&mut self, request: &Request) -> Result<Vec<Source>> {
         let fetches = request.fetches.iter().filter_map(|&fetch| self.source(fetch)).collect::<Vec<_>>();
         fetches.into_iter().map(|source| self.on_host(source)).collect()
-    }
-
-    /// Adds a node by which a partial run takes a feed or gives a fetch.
-    fn end(
-        &mut self,
-        output: Output,
-        op: &'static OpDef,
-        attrs: &AttrMap,
-        kernel: Arc<dyn DynKernel>,
-        inputs: Vec<Source>,
-    ) -> Result<u32> {
-        let name = format!("{}/{}", self.graph.output_name(output), op.name);
-        let own = Some(Box::new(Own { name, op, signature: Arc::new(Signature::new(op, attrs)?) }));
-        let device = self.places.host(self.device_index(output.node));
-        let draft = Draft::of(output.node, Act::Kernel(kernel), device, inputs, Vec::new());
-        self.drafts.push(Draft { own, ..draft });
-        Ok(self.drafts.len() as u32 - 1)
     }
 
     /// Fills in the inputs whose nodes came later.

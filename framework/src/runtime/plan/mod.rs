@@ -4,7 +4,9 @@
 mod build;
 mod constants;
 mod draft;
+mod ends;
 mod frames;
+mod held;
 mod locate;
 mod straight;
 
