@@ -22,6 +22,7 @@ mod read_back;
 mod recorder;
 mod reduce;
 mod refusal;
+mod rounds;
 mod shader;
 mod sort;
 mod team;

@@ -337,3 +337,65 @@ fn whole_rows_are_sorted() {
         assert_eq!(places, order);
     }
 }
+
+/// What `run` gives is either right, or refused because the driver ends long loops.
+fn right_or_refused<T: Element + Copy + PartialEq + std::fmt::Debug>(given: Result<Vec<Tensor>>, expected: &[T]) {
+    match given {
+        Ok(outputs) => assert_eq!(outputs[0].as_slice::<T>().unwrap(), expected),
+        Err(error) => {
+            assert_eq!(error.code(), kernlink::Code::ResourceExhausted, "{error}");
+            assert!(error.message().contains("ends loops"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn no_answer_comes_of_loops_that_a_driver_ends_early() {
+    let gpu = Gpu::open();
+    // What can be done in another way is right.
+    let (tensor, values) = numbers(&[2, 100_000]);
+    let attrs = [dtype("T", DataType::Int32), dtype("index_type", DataType::Int32), flag("sorted", true)];
+    let attrs = [&attrs[..], &[dtype("Tk", DataType::Int32)]].concat();
+    for k in [5, 300, 500] {
+        let given: Vec<i32> = gpu.one("TopKV2", &attrs, vec![tensor.clone(), Tensor::scalar(k)]);
+        let first = |row: &[i32]| {
+            let mut row = row.to_vec();
+            row.sort_unstable_by(|a, b| b.cmp(a));
+            row.truncate(k as usize);
+            row
+        };
+        assert_eq!(given, values.chunks(100_000).flat_map(first).collect::<Vec<_>>(), "{k}");
+    }
+    let (rows, inner) = (70, 120_000);
+    let (tensor, values) = numbers(&[inner, rows]);
+    let attrs = [dtype("T", DataType::Int32), flag("transpose_a", true), flag("transpose_b", false)];
+    let given: Vec<i32> = gpu.one("MatMul", &attrs, vec![tensor.clone(), tensor]);
+    for (row, column) in [(0, 0), (3, 68), (69, 1)] {
+        let products = values.chunks(rows).map(|line| line[row].wrapping_mul(line[column]));
+        assert_eq!(given[row * rows + column], products.fold(0, i32::wrapping_add), "{row} {column}");
+    }
+    // The rest may be refused.
+    let (tensor, values) = numbers(&[100_001, 7]);
+    let attrs = [dtype("T", DataType::Int32), dtype("Tidx", DataType::Int32), dtype("output_type", DataType::Int32)];
+    let greatest = |column: usize| {
+        let places = values.iter().skip(column).step_by(7).enumerate();
+        places.fold((0, i32::MIN), |best, (place, &value)| if value > best.1 { (place as i32, value) } else { best }).0
+    };
+    let expected: Vec<i32> = (0..7).map(greatest).collect();
+    right_or_refused(gpu.run("ArgMax", &attrs, vec![tensor, Tensor::scalar(0)]), &expected);
+    let (side, image) = (300, numbers(&[1, 300, 300, 1]));
+    let window = |name: &'static str| (name, AttrValue::ListInt(vec![1, side, side, 1]));
+    let text = |name: &'static str, value: &str| (name, AttrValue::from(value));
+    let attrs = [dtype("T", DataType::Int32), text("padding", "VALID"), text("data_format", "NHWC")];
+    let attrs = [&attrs[..], &[window("ksize"), window("strides"), ("explicit_paddings", AttrValue::ListInt(vec![]))]];
+    let given = gpu.run("MaxPool", &attrs.concat(), vec![image.0]);
+    right_or_refused(given, &[*image.1.iter().max().unwrap()]);
+    let classes = 3_000_000;
+    let zeros = Tensor::zeros(DataType::Float, [1, classes]).unwrap();
+    let given = gpu.run("Softmax", &[dtype("T", DataType::Float)], vec![zeros]);
+    if let Ok(outputs) = &given {
+        assert!(outputs[0].as_slice::<f32>().unwrap().iter().all(|p| (p * classes as f32 - 1.0).abs() < 1e-3));
+    } else {
+        right_or_refused::<f32>(given, &[]);
+    }
+}

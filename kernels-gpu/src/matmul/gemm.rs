@@ -157,11 +157,14 @@ impl Gemm {
         // Convolutions write all of the output, products of matrices what lies from the last of their parameters on.
         let is_convolved = self.sources.iter().any(|source| source.is_convolved());
         let elements = if is_convolved { factors.out.num_elements() } else { batches * rows * columns };
+        // What is in the workgroup's memory is brought and multiplied.
+        let needed = gpu.parts_of_rounds(2 * inner);
         // Parts are bound all at once.
         let most = gpu.gpu.limits.binding / device_bytes(self.sum_dtype(), elements);
-        let wanted = if factors.target == Target::Some { 1 } else { choice.parts.min(most).max(1) };
+        let wanted = if factors.target == Target::Some { 1 } else { choice.parts.max(needed).min(most).max(1) };
         let chunk = inner.div_ceil(wanted).next_multiple_of(tiles.inner as usize);
         let parts = if inner == 0 { 1 } else { inner.div_ceil(chunk) };
+        gpu.ensure_rounds(2 * chunk.min(inner))?;
         let is_term = factors.target == Target::Term;
         let (mut special, mut base) = (factors.special.clone(), 0);
         if !is_convolved && parts > 1 {

@@ -18,6 +18,8 @@ const DOTS: usize = 8;
 const COLUMNS: usize = 64;
 /// How far a workgroup comes along the inner dimension at a time, at most.
 const STEP: usize = 128;
+/// The least of it that a workgroup takes at once, all loops of a thread counted.
+const AT_ONCE: usize = 8;
 
 /// What tells a shader from others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -98,9 +100,11 @@ pub(super) fn run(gpu: &GpuDevice, kept: &ByVectors, mut key: Key, factors: &Fac
     let groups = tiles.saturating_mul(batches);
     // Parts are bound all at once.
     let most = gpu.gpu.limits.binding / device_bytes(sum_parts::sum_dtype(out.dtype()), batches * extent);
-    let wanted = parts(groups, inner, gpu.adapter().is_software).min(most).max(1);
+    let needed = gpu.parts_of_rounds(inner / AT_ONCE);
+    let wanted = parts(groups, inner, gpu.adapter().is_software).max(needed).min(most).max(1);
     let chunk = inner.div_ceil(wanted).next_multiple_of(STEP);
     let parts = inner.div_ceil(chunk.max(1)).max(1);
+    gpu.ensure_rounds(chunk.min(inner) / AT_ONCE)?;
     key.parts = parts > 1;
     let [base_v, base_m, base_out] = factors.bases;
     let mut params: SmallVec<[u32; 15]> = SmallVec::from_slice(&[word(extent)?, word(inner)?]);

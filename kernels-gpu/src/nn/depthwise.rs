@@ -55,6 +55,12 @@ fn params(geometry: &Geometry) -> Result<SmallVec<[u32; 14]>> {
     sizes.into_iter().map(word).collect()
 }
 
+/// How often a shader goes round for an element that sees all of a filter, at each tap of it some times more.
+fn rounds(geometry: &Geometry, more: usize) -> usize {
+    let taps = geometry.rows.window.saturating_mul(geometry.columns.window + 1);
+    taps.saturating_mul(more + 1)
+}
+
 /// The shader for a convolution: threads take four channels if each has one filter.
 fn key_of(geometry: &Geometry, scalar: Scalar) -> Key {
     Key { scalar, vectors: geometry.multiplier == 1 && geometry.in_depth.is_multiple_of(4) }
@@ -88,6 +94,7 @@ impl Depthwise {
         let elements = out.num_elements();
         if elements > 0 {
             self.convolution.ensure_computable(GPU)?;
+            gpu.ensure_rounds(rounds(&geometry, 0))?;
             let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [read(input), whole(filter), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, elements)?;
@@ -128,6 +135,7 @@ impl BackpropInput {
         let out = gpu.allocate_output(ctx, 0, shape)?;
         let elements = out.num_elements();
         if elements > 0 {
+            gpu.ensure_rounds(rounds(&geometry, geometry.multiplier))?;
             let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
             let parts = [whole(filter), read(gradient), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, elements)?;
@@ -145,6 +153,8 @@ gpu_kernels! {
 /// What a workgroup takes of a tap's channels, and how many threads it has: see `depthwise_filter.wgsl`.
 const SHARES: usize = 16;
 const THREADS: u32 = 128;
+/// How many pixels a workgroup takes at once.
+const SLICES: usize = THREADS as usize / SHARES;
 
 fn of_filter(key: &Key) -> Program {
     let mut builder = key
@@ -212,6 +222,7 @@ impl BackpropFilter {
         let (shader, target, mut part) = (self.shaders.get(key), scratch.as_ref().unwrap_or(out), 0);
         gpu.in_windows(geometry.batch, &moving, |images, tensors| {
             let (parts, chunk) = share(images.len());
+            gpu.ensure_rounds(chunk / SLICES)?;
             let mut params = params(geometry)?;
             params.extend_from_slice(&[word(images.len() * image)?, word(chunk)?]);
             let (first, count) = (part * out.num_elements(), parts * out.num_elements());

@@ -97,6 +97,7 @@ impl MaxPool {
             let out = gpu.allocate_output(ctx, 0, shape)?;
             let key = Key { scalar: self.scalar, vectors: false };
             let (parts, params) = ([read(input), written(&out)], [word(window)?]);
+            gpu.ensure_rounds(window)?;
             element::run(gpu, &self.over_depth, key, geometry.batch, &parts, &params, out.num_elements())?;
             return ctx.set_output_at(0, out);
         }
@@ -115,7 +116,7 @@ fn by_windows(
     let gpu = GpuDevice::of(ctx)?;
     let out = gpu.allocate_output(ctx, 0, shape)?;
     if out.num_elements() > 0 {
-        let (key, params) = (key_of(geometry, scalar), params(geometry)?);
+        let (key, params) = (key_of(geometry, scalar), params(gpu, geometry)?);
         let parts = [read(ctx.input_at(input)?), written(&out)];
         element::run(gpu, shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
     }
@@ -224,7 +225,7 @@ impl MaxPoolGrad {
         let geometry = pooling.maxima_back(input.shape(), ctx.input_at(1)?.shape(), grad.shape())?;
         let out = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if out.num_elements() > 0 {
-            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(gpu, &geometry)?);
             let places = gpu.allocate(DataType::Uint32, geometry.output())?;
             let parts = [read(input), written(&places)];
             element::run(gpu, &self.places, key, geometry.batch, &parts, &params, places.num_elements())?;
@@ -259,7 +260,7 @@ impl MaxPoolGradGrad {
         let geometry = pooling.maxima_back_back(input.shape(), pooled.shape(), grad.shape())?;
         let out = gpu.allocate_output(ctx, 0, geometry.output())?;
         if out.num_elements() > 0 {
-            let (key, params) = (key_of(&geometry, self.scalar), params(&geometry)?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(gpu, &geometry)?);
             let parts = [read(input), read(pooled), read(grad), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::convolution::reaches;
 use super::element::Key;
+use crate::device::GpuDevice;
 use crate::matmul::gemm::word;
 use crate::shader::Scalar;
 
@@ -24,8 +25,14 @@ pub(super) const PARAMS: [&str; 11] = [
     "before_x",
 ];
 
-pub(super) fn params(geometry: &Geometry) -> Result<SmallVec<[u32; 14]>> {
+/// What a shader is told that goes through windows of elements, or through the elements' windows.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED for what shaders cannot count, or the driver would not go through.
+pub(super) fn params(gpu: &GpuDevice, geometry: &Geometry) -> Result<SmallVec<[u32; 14]>> {
     let (rows, columns) = (&geometry.rows, &geometry.columns);
+    let [seen_rows, seen_columns] = [rows, columns].map(|side| side.window.min(side.input.max(side.output)) + 1);
+    gpu.ensure_rounds(seen_rows.saturating_mul(seen_columns))?;
     reaches(rows)?;
     reaches(columns)?;
     let sizes = [

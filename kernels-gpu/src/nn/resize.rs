@@ -128,6 +128,9 @@ impl ResizeGrad {
         let [batch, rows, columns, depth] = grads;
         let out = gpu.allocate_output(ctx, 0, [batch, to[0], to[1], depth])?;
         let key = Key { scalar: self.scalar, vectors: depth.is_multiple_of(4) };
+        // Next to a pixel lie those that it was made of, and one on either side.
+        let [down, across] = [(rows, to[0]), (columns, to[1])].map(|(from, to)| 2 * from.div_ceil(to.max(1)) + 4);
+        gpu.ensure_rounds(down.min(rows + 1).saturating_mul(across.min(columns + 1)))?;
         // Without gradients the step is infinite, but nothing is looked at.
         let params = params(self.scaling, [to[0], to[1], depth], [rows, columns])?;
         let parts = [read(ctx.input_at(0)?), written(&out)];

@@ -11,7 +11,7 @@ use super::softmax::FEW;
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
 use crate::family::{gpu_kernels, scalar_of};
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, WORKGROUP};
 use crate::team::Team;
 use crate::windows::{read, written};
 
@@ -81,6 +81,7 @@ impl Arg {
         let count = output.num_elements();
         if count > 0 {
             let by_rows = inner == 1 && size > FEW;
+            gpu.ensure_rounds(if by_rows { size / WORKGROUP as usize } else { size })?;
             let slot = if by_rows { &self.by_rows } else { &self.by_columns };
             let team = by_rows.then(|| Team::on(gpu, self.from));
             let shader = slot.get_or_init(|| Shader::new(program(self.from, self.to, self.greatest, team)));

@@ -8,7 +8,7 @@ use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink_ops as ops;
 
-use super::softmax::FOUND;
+use super::softmax::{FOUND, THREADS};
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::for_text;
 use crate::family::{gpu_kernels, scalar_of};
@@ -34,7 +34,7 @@ fn dense_program(scalar: Scalar, team: Team) -> Program {
         .param("x_column", "u32")
         .param("label_row", "u32")
         .param("label_column", "u32")
-        .workgroup(128);
+        .workgroup(THREADS);
     team.declare(builder).build(Entry::Rows, &(for_text(&text) + &text))
 }
 
@@ -48,8 +48,11 @@ fn sparse_program(scalar: Scalar, labels: Scalar, team: Team) -> Program {
         .read("labels", labels)
         .write("loss", scalar)
         .write("gradient", scalar);
-    let builder =
-        refusal::declare(builder).param("classes", "u32").param("x_row", "u32").param("x_column", "u32").workgroup(128);
+    let builder = refusal::declare(builder)
+        .param("classes", "u32")
+        .param("x_row", "u32")
+        .param("x_column", "u32")
+        .workgroup(THREADS);
     team.declare(builder).build(Entry::Rows, &(for_text(&text) + &text))
 }
 
@@ -74,6 +77,7 @@ impl Dense {
         let gpu = GpuDevice::of(ctx)?;
         let (logits, labels) = (ctx.input_at(0)?, ctx.input_at(1)?);
         let [rows, classes] = loss::cross_entropy(logits.shape(), labels.shape())?;
+        gpu.ensure_rounds(3 * classes / THREADS as usize)?;
         let loss = gpu.allocate_output(ctx, 0, [rows])?;
         let gradient = gpu.allocate_output(ctx, 1, [rows, classes])?;
         let [x_row, x_column] = steps(logits.shape());
@@ -105,6 +109,7 @@ impl Sparse {
         let gpu = GpuDevice::of(ctx)?;
         let (logits, labels) = (ctx.input_at(0)?, ctx.input_at(1)?);
         let [rows, classes] = loss::sparse_cross_entropy(logits.shape(), labels.shape())?;
+        gpu.ensure_rounds(3 * classes / THREADS as usize)?;
         let loss = gpu.allocate_output(ctx, 0, [rows])?;
         let gradient = gpu.allocate_output(ctx, 1, logits.shape().clone())?;
         let (scalar, kind) = (scalar_of(logits.dtype())?, scalar_of(labels.dtype())?);

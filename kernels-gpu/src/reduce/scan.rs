@@ -17,6 +17,9 @@ use crate::windows::{read, written};
 const SHORT: usize = 64;
 /// Lines along the axis that keep a device busy with a thread for each.
 const MANY: usize = 4096;
+/// The threads of a workgroup.
+const THREADS: u32 = 256;
+
 /// Neighbouring lines that a workgroup walks along together, at most: what it reads at once is a run in memory.
 const ACROSS: usize = 32;
 
@@ -57,7 +60,7 @@ fn program(kind: Kind, scalar: Scalar, by_rows: bool) -> Program {
         .param("reverse", "u32");
     let body = for_text(&functions) + &functions + text;
     match by_rows {
-        true => builder.workgroup(256).build(Entry::Rows, &body),
+        true => builder.workgroup(THREADS).build(Entry::Rows, &body),
         false => builder.build(Entry::Elements, &body),
     }
 }
@@ -90,10 +93,13 @@ impl Scan {
         let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if output.num_elements() > 0 {
             let lines = output.num_elements() / size;
-            let by_rows = size > SHORT && (inner == 1 || lines < MANY);
+            let by_rows = size > SHORT && (inner == 1 || lines < MANY || size > gpu.rounds());
             let across = inner.next_power_of_two().min(ACROSS);
             let slot = if by_rows { &self.by_rows } else { &self.by_columns };
             let shader = slot.get_or_init(|| Shader::new(program(self.kind, self.scalar, by_rows)));
+            // A workgroup takes a piece of the lines at a time, and brings it together by halves.
+            let at_once = THREADS as usize / across;
+            gpu.ensure_rounds(if by_rows { size.div_ceil(at_once) * (at_once.ilog2() as usize + 2) } else { size })?;
             let flags = [self.exclusive, self.reverse].map(u32::from);
             let params = [size as u32, inner as u32, across as u32, flags[0], flags[1]];
             gpu.in_windows(lines / inner, &[read(input), written(&output)], |outer, tensors| {

@@ -17,6 +17,9 @@ use crate::windows::{read, written};
 /// Classes up to which a thread does a row.
 pub(super) const FEW: usize = 32;
 
+/// The threads that do a long row.
+pub(super) const THREADS: u32 = 128;
+
 /// What a workgroup finds of a row's numbers: the greatest, NaN aside, and the sum.
 pub(super) const FOUND: [(&str, &str); 2] = [("greatest", "return select(a, b, b > a);"), ("sum_of", "return a + b;")];
 
@@ -37,7 +40,7 @@ fn program(scalar: Scalar, log: bool, team: Option<Team>) -> Program {
         .param("classes", "u32");
     match team {
         None => builder.build(Entry::Elements, &body),
-        Some(team) => team.declare(builder.workgroup(128)).build(Entry::Rows, &body),
+        Some(team) => team.declare(builder.workgroup(THREADS)).build(Entry::Rows, &body),
     }
 }
 
@@ -64,6 +67,7 @@ impl Softmax {
             let rows = output.num_elements() / classes;
             let few = classes <= FEW;
             let slot = if few { &self.few } else { &self.many };
+            gpu.ensure_rounds(3 * classes / THREADS as usize)?;
             let team = (!few).then(|| Team::on(gpu, Scalar::F32));
             let shader = slot.get_or_init(|| Shader::new(program(self.scalar, self.log, team)));
             gpu.in_windows(rows, &[read(logits), written(&output)], |rows, tensors| {

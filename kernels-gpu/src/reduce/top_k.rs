@@ -21,6 +21,16 @@ const SORTED: usize = 1024;
 /// Up to this many of a long row are sought one after the other.
 const FEW: usize = 8;
 
+/// The threads of a workgroup.
+const THREADS: u32 = 256;
+
+/// How often a thread goes round in loops where a workgroup sorts a row, piece by piece, for its first `k` elements.
+fn sorting_rounds(columns: usize, k: usize) -> usize {
+    let (steps, each) = (SORTED.ilog2() as usize, SORTED / THREADS as usize + 1);
+    let sort = steps + steps * (steps + 1) / 2 * (each + 1);
+    columns.div_ceil(SORTED - k.min(SORTED - 1)) * (sort + each + 2)
+}
+
 /// Of two that were found, the first in order.
 const MERGE: &str = "if (before(b.key, b.place, a.key, a.place)) {
         return b;
@@ -47,7 +57,7 @@ fn program(scalar: Scalar, places: Scalar, seeks: Option<Team>) -> Program {
         .param("columns", "u32")
         .param("k", "u32")
         .constant("SORTED", SORTED as u32)
-        .workgroup(256);
+        .workgroup(THREADS);
     let builder = seeks.map_or(builder.clone(), |team| team.declare(builder));
     builder.build(Entry::Rows, &(for_text(&order) + &order + include_str!("top_k_order.wgsl") + &text))
 }
@@ -70,7 +80,8 @@ impl TopK {
         if values.num_elements() > 0 {
             let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
             let parts = [read(input), written(&values), written(&indices)];
-            if columns > SORTED && k > SORTED / 2 {
+            let rounds = if k > FEW { sorting_rounds(columns, k) } else { k * (columns / THREADS as usize + 16) };
+            if columns > SORTED && (k > SORTED / 2 || rounds > gpu.rounds()) {
                 gpu.in_windows(values.num_elements() / k, &parts, |_, tensors| {
                     self.long.run(gpu, [tensors[0], tensors[1], tensors[2]], [scalar, places], columns, k)
                 })?;

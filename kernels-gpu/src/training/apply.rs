@@ -245,6 +245,8 @@ impl Apply {
             });
         };
         parts.push(whole(gpu.refusals()?));
+        // One row may be named by all.
+        gpu.ensure_rounds(indices.num_elements())?;
         gpu.in_windows(rows, &parts, |range, tensors| {
             let sizes = [rows, size, indices.num_elements(), range.start, range.len()];
             let mut params: SmallVec<[u32; 6]> = sizes.iter().map(|&size| size as u32).collect();
