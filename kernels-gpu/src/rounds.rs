@@ -44,7 +44,6 @@ impl GpuDevice {
 mod tests {
     use kernlink::Code;
 
-    use super::*;
     use crate::testing::device;
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) fn lines(text: &str) -> Graph {
             }
             "ReadVariableOp" | "AssignVariableOp" => attr("dtype", format!("type: {dtype}")),
             "Merge" => t() + &attr("N", format!("i: {data}")),
-            "LoopCond" | "NoOp" | "ControlTrigger" | "Slow" | "Picky" => String::new(),
+            "LoopCond" | "NoOp" | "ControlTrigger" | "Slow" | "Picky" | "Noted" => String::new(),
             _ => t(),
         };
         proto += &format!("node {{ name: \"{name}\" op: \"{op}\" {inputs_text} {attrs} }}\n");

@@ -1,5 +1,6 @@
 //! Loops and conditionals of TensorFlow 1: what never runs, or too often; what is dead, and what passes on its value.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use kernlink::prelude::*;
@@ -10,7 +11,7 @@ mod straight;
 
 use lines::{lines, on_threads, scalar};
 
-kernlink::provider!(ops = 2, kernels = 2);
+kernlink::provider!(ops = 3, kernels = 3);
 
 /// Takes a millisecond.
 #[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
@@ -47,6 +48,30 @@ impl OpKernel<Picky> for PickyKernel {
             return Err(kernlink::Error::new(kernlink::Code::OutOfRange, "above 5"));
         }
         ctx.set_output(Picky::Y, x)
+    }
+}
+
+/// Notes in which iteration it runs, and whether its input is nobody else's.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub struct Noted;
+
+struct NotedKernel;
+
+thread_local! {
+    /// What [`Noted`] has noted on this thread: the iteration, and whether the input is nobody else's.
+    static NOTES: RefCell<Vec<(u64, bool)>> = const { RefCell::new(Vec::new()) };
+}
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<Noted> for NotedKernel {
+    fn new(_: &KernelConstruction<Noted>) -> Result<Self> {
+        Ok(NotedKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<Noted>) -> Result<()> {
+        let mut x = ctx.take_input(Noted::X)?;
+        let note = (ctx.run().iteration, x.is_unique());
+        NOTES.with_borrow_mut(|notes| notes.push(note));
+        ctx.set_output(Noted::Y, x)
     }
 }
 

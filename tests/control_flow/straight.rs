@@ -7,6 +7,7 @@ use std::time::Duration;
 use kernlink::prelude::*;
 use kernlink::runtime::RunOptions;
 
+use super::NOTES;
 use super::lines::{lines, on_threads, scalar};
 
 /// Whole numbers by chance, the same each time.
@@ -218,7 +219,7 @@ fn straight_loops_in_loops_begin_again_and_again() {
 }
 
 #[test]
-fn a_straight_loop_that_does_not_end_ends_with_the_time_and_lets_others_run() {
+fn a_straight_loop_that_does_not_end_ends_with_the_time() {
     let text = "x = Placeholder()
         one = Const() 1
         e = Enter(x) loop
@@ -316,4 +317,119 @@ fn errors_of_straight_loops_name_the_node() {
         );
         assert!(error.message().contains("pred should be a scalar"), "{error}");
     });
+}
+
+#[test]
+fn what_enters_a_loop_may_come_of_its_own_iterations() {
+    let text = "x = Placeholder()
+        limit = Placeholder()
+        one = Const() 1
+        ex = Enter(x) loop
+        l = Enter(limit) loop constant
+        mx = Merge(ex, nx)
+        goes = Less(mx, l)
+        sx = Switch(mx, goes)
+        ax = Add(sx:1, one)
+        nx = NextIteration(ax)
+        outx = Exit(sx)
+        ey = Enter(outx) loop
+        my = Merge(ey, ny)
+        sy = Switch(my, goes)
+        ay = Add(sy:1, one)
+        ny = NextIteration(ay)
+        outy = Exit(sy)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..3 {
+            let y = session.run(&[("x", scalar(0.0)), ("limit", scalar(3.0))], &["outy"], &[]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), 6.0);
+        }
+    });
+}
+
+#[test]
+fn loops_that_wait_for_each_other_and_for_others_all_get_on() {
+    // Each ends when the other thing has happened.
+    let text = "x = Placeholder()
+        mine = VarHandleOp() flag
+        theirs = VarHandleOp() flag
+        yours = VarHandleOp() flag
+        la = Enter(x) a constant
+        lb = Enter(x) b constant
+        ea = Enter(x) a
+        y = Maximum(x, x)
+        eb = Enter(x) b
+        va = Enter(mine) a constant resource
+        vb = Enter(theirs) b constant resource
+        ma = Merge(ea, na)
+        ra = ReadVariableOp(va, ^ma)
+        ga = Less(ra, la)
+        sa = Switch(ma, ga)
+        na = NextIteration(sa:1)
+        outa = Exit(sa)
+        mb = Merge(eb, nb)
+        rb = ReadVariableOp(vb, ^mb)
+        gb = Less(rb, lb)
+        sb = Switch(mb, gb)
+        nb = NextIteration(sb:1)
+        outb = Exit(sb)
+        set = AssignVariableOp(yours, y)";
+    on_threads(&lines(text), |session| {
+        for _ in 0..3 {
+            session.run(&[("x", scalar(0.0))], &[], &["set"]).unwrap();
+            let options = RunOptions::new().timeout(Duration::from_secs(20));
+            let y = session.run_with(&[("x", scalar(1.0))], &["outa", "outb"], &["set"], &options).unwrap();
+            assert!(y.iter().all(|y| y.to_scalar::<f32>().unwrap() == 1.0));
+        }
+    });
+}
+
+#[test]
+fn a_loop_that_has_ended_keeps_nothing() {
+    // The body takes the constant and the variable as the iteration finds it: the last iteration has no use for them.
+    let text = "x = Placeholder()
+        w = Placeholder()
+        zero = Const() 0
+        one = Const() 1
+        limit = Placeholder()
+        l = Enter(limit) loop constant
+        c = Enter(w) loop constant
+        ei = Enter(zero) loop
+        e = Enter(x) loop
+        mi = Merge(ei, ni)
+        m = Merge(e, n)
+        goes = Less(mi, l)
+        si = Switch(mi, goes)
+        s = Switch(m, goes)
+        more = Add(si:1, one)
+        ni = NextIteration(more)
+        sum = Add(s:1, c)
+        both = Maximum(sum, m)
+        n = NextIteration(both)
+        out = Exit(s)
+        y = Noted(out)";
+    let session = Session::with_options(lines(text), &SessionOptions::new().threads(1)).unwrap();
+    for limit in [0.0, 1.0, 5.0] {
+        let w = Tensor::vector(&[1f32; 100]).unwrap();
+        NOTES.take();
+        let feeds = [("x", Tensor::vector(&[2f32; 100]).unwrap()), ("w", w), ("limit", scalar(limit))];
+        let y = session.run(&feeds, &["y"], &[]).unwrap();
+        assert_eq!(y[0].as_slice::<f32>().unwrap(), [2.0 + limit; 100]);
+        // With the only one that left the loop the kernel may do as it likes.
+        assert!(limit == 0.0 || NOTES.take() == [(0, true)], "{limit}");
+    }
+}
+
+#[test]
+fn what_is_no_loop_for_its_size_is_looked_at_in_no_time() {
+    let mut text = String::from("x = Placeholder()\nlimit = Placeholder()\ne = Enter(x) loop\n");
+    text += "l = Enter(limit) loop constant\ngoes = Less(m, l)\ns = Switch(m, goes)\nout = Exit(s)\n";
+    text += "n = NextIteration(more)\none = Const() 1\nmore = Add(s:1, one)\n";
+    let many = 20_000;
+    text += &format!("m = Merge(e{})\n", ", n".repeat(many));
+    (0..many).for_each(|index| text += &format!("a{index} = Neg(m)\n"));
+    let started = std::time::Instant::now();
+    let session = Session::new(lines(&text)).unwrap();
+    let y = session.run(&[("x", scalar(0.0)), ("limit", scalar(3.0))], &["out"], &["a0", "a19999"]).unwrap();
+    assert_eq!(y[0].to_scalar::<f32>().unwrap(), 3.0);
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }

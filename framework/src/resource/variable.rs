@@ -79,9 +79,14 @@ impl Variable {
         Ok(Some(there))
     }
 
-    /// Replaces a value that is in a device's memory by what the host has of it, if it still is the variable's; returns
-    /// whether it was. The device keeps its own.
-    pub(crate) fn bring_home(&self, there: Tensor, host: Tensor) -> bool {
+    /// Whether the value is in a device's memory.
+    pub(crate) fn is_away(&self) -> bool {
+        self.look().as_ref().is_some_and(|value| value.device_memory().is_some())
+    }
+
+    /// Replaces a value that is in a device's memory by what the host has of it, if it still is the variable's. The
+    /// device keeps its own.
+    pub(crate) fn bring_home(&self, there: Tensor, host: Tensor) {
         let mut value = self.look();
         let memories = (value.as_ref().and_then(Tensor::device_memory), there.device_memory());
         let is_same = matches!(memories, (Some(now), Some(then)) if Arc::ptr_eq(now, then));
@@ -89,7 +94,6 @@ impl Variable {
             *value = Some(host);
             *self.copy() = Some(there);
         }
-        is_same
     }
 
     /// Replaces the value.

@@ -136,7 +136,7 @@ pub fn scattered_nd<'s>(indices: &Shape, updates: &Shape, output: &'s Shape) -> 
         "Inner dimensions of output shape must match inner dimensions of updates shape. Output: {output} updates: \
          {updates}"
     );
-    // TensorFlow takes a vector for as many indices of one entry each, whose updates never fit unless there are none.
+    // TensorFlow takes a vector for as many indices of one entry each, whose updates do not fit unless there are none.
     ensure!(
         indices.rank() > 1 || (depth == 0 && updates[0] == 0),
         InvalidArgument,

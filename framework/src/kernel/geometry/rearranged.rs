@@ -101,7 +101,8 @@ fn turned(input: &Shape, reversed: &[bool]) -> Result<Rearranged> {
 /// A tensor with the dimensions turned around for which the bools in `dims` say so.
 ///
 /// # Errors
-/// INVALID_ARGUMENT unless there is one for each dimension and the first one has elements, UNIMPLEMENTED for a rank that TensorFlow has no kernel for.
+/// INVALID_ARGUMENT unless there is one for each dimension and the first one has elements, UNIMPLEMENTED for a rank that
+/// TensorFlow has no kernel for.
 pub fn reversed(input: &Shape, dims: &Tensor) -> Result<Rearranged> {
     let rank = input.rank();
     if rank == 0 {

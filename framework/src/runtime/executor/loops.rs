@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::run::Run;
 use super::state::{Iteration, PASSING, State, TOP};
-use crate::runtime::plan::{NONE, Plan, PlanNode, Straight};
+use crate::runtime::plan::{Back, NONE, Plan, PlanNode, Straight};
 use crate::tensor::Tensor;
 
 /// A loop that is under way.
@@ -178,6 +178,9 @@ impl State {
         if number + 1 == l.begun {
             if l.iterations.len() >= l.limit(plan) {
                 l.next.extend(tensor.map(|tensor| (index, tensor)));
+                if l.entries > 0 && !l.is_counted {
+                    self.held_back.push(in_loop);
+                }
                 return;
             }
             let next = self.begin_iteration(plan, in_loop);
@@ -207,11 +210,12 @@ impl State {
         let l = self.under_way(in_loop);
         l.iterations.push_back(iteration);
         if let Some(straight) = l.straight(plan) {
+            let next = std::mem::take(&mut l.next);
             let place = &mut self.iterations[iteration as usize];
             place.is_straight = true;
-            for (index, tensor) in std::mem::take(&mut self.under_way(in_loop).next) {
+            for (index, tensor) in next {
                 let slot = plan.nodes[index as usize].inputs.start;
-                Tensor::put(&mut self.iterations[iteration as usize].slots[slot as usize], Some(tensor));
+                Tensor::put(&mut place.slots[slot as usize], Some(tensor));
             }
             self.push(straight.merge, iteration, false);
             return iteration;
@@ -234,6 +238,25 @@ impl State {
         iteration
     }
 
+    /// Begins the next iterations that straight loops hold back while they wait for all that enters them, which may be what
+    /// comes of those iterations. Returns whether there were any.
+    #[cold]
+    pub(super) fn let_go(&mut self, plan: &Plan) -> bool {
+        let mut some = false;
+        for in_loop in std::mem::take(&mut self.held_back) {
+            // It may have ended, and another one be in its place.
+            let Some(l) = self.loops[in_loop as usize].as_mut().filter(|l| l.entries > 0 && !l.is_counted) else {
+                continue;
+            };
+            l.is_counted = true;
+            if !l.next.is_empty() && l.iterations.len() < l.limit(plan) {
+                self.begin_iteration(plan, in_loop);
+                some = true;
+            }
+        }
+        some
+    }
+
     /// How an iteration goes if it goes straight.
     pub(super) fn straight<'p>(&mut self, plan: &'p Plan, iteration: u32) -> Option<&'p Straight> {
         let in_loop = self.iterations[iteration as usize].in_loop;
@@ -244,7 +267,7 @@ impl State {
     pub(super) fn count_from_here(&mut self, straight: &Straight, iteration: u32) {
         let place = &mut self.iterations[iteration as usize];
         place.is_straight = false;
-        let begins_with = |&(index, slot): &(u32, u32)| Some((index, place.slots[slot as usize].take()?));
+        let begins_with = |back: &Back| Some((back.node, place.slots[back.slot as usize].take()?));
         let next: Vec<(u32, Tensor)> = straight.back.iter().filter_map(begins_with).collect();
         let in_loop = place.in_loop;
         let l = self.under_way(in_loop);
@@ -262,6 +285,15 @@ impl State {
     pub(super) fn take_back_constants(&mut self, iteration: u32, constants: Vec<(u32, Option<Tensor>)>) {
         let in_loop = self.iterations[iteration as usize].in_loop;
         self.under_way(in_loop).constants = constants;
+    }
+
+    /// Drops what is left in the slots of an iteration of a loop, but for the graph's constants.
+    pub(super) fn clear(&mut self, plan: &Plan, iteration: u32, slots: &mut [Option<Tensor>]) {
+        let in_loop = self.iterations[iteration as usize].in_loop;
+        let kept = &plan.frames[self.under_way(in_loop).frame as usize].kept;
+        for (slot, _) in slots.iter_mut().zip(kept).filter(|(_, is_kept)| !**is_kept) {
+            Tensor::clear(slot);
+        }
     }
 
     /// Makes an iteration that goes straight the next one of its loop.

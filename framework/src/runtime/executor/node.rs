@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::held;
 use super::run::{Message, Run, SAMPLE, Task};
 use super::state::{Ready, State, missing};
 use super::straight;
@@ -26,7 +27,12 @@ pub(super) const LOOK: u32 = 256;
 pub(super) fn run_ready(run: &Arc<Run>, state: &mut State) {
     loop {
         run_cheap(run, state);
-        let Some(last) = state.expensive.pop() else { return };
+        let Some(last) = state.expensive.pop() else {
+            if !state.held_back.is_empty() && state.let_go(&run.plan) {
+                continue;
+            }
+            return;
+        };
         if state.expensive.is_empty() && state.in_flight == 0 {
             run_here(run, state, last);
             continue;
@@ -74,6 +80,9 @@ pub(super) fn run_cheap(run: &Arc<Run>, state: &mut State) {
         }
         let Some(ready) = state.ready.pop() else { return };
         let node = &run.plan.nodes[ready.node as usize];
+        if node.takes_variables && !ready.is_dead && held::bring(run, state, ready, node) {
+            continue;
+        }
         if run.is_parallel && !ready.is_dead && node.is_expensive() {
             state.expensive.push(ready);
             continue;
@@ -127,9 +136,9 @@ fn look(run: &Arc<Run>, state: &mut State) {
         receive(run, state, message);
     }
     give_to_pool(run, state);
-    // The oldest has its turn.
-    if let [oldest, .., newest] = &mut state.ready[..] {
-        std::mem::swap(oldest, newest);
+    // Each has its turn, the oldest first.
+    if state.ready.len() > 1 {
+        state.ready.rotate_left(1);
     }
 }
 

@@ -40,6 +40,8 @@ pub(in crate::runtime) struct State {
     pub(super) loops: Vec<Option<Loop>>,
     pub(super) free_loops: Vec<u32>,
     pub(super) next_loop: u64,
+    /// The loops that wait for all that enters them before they begin with the next iteration.
+    pub(super) held_back: Vec<u32>,
     pub(super) ready: Vec<Ready>,
     pub(super) expensive: Vec<Ready>,
     pub(super) waiting: Vec<Option<Waiting>>,
@@ -102,6 +104,7 @@ impl State {
             loops: Vec::new(),
             free_loops: Vec::new(),
             next_loop: 1,
+            held_back: Vec::new(),
             ready: Vec::new(),
             expensive: Vec::new(),
             waiting: Vec::new(),
@@ -121,6 +124,7 @@ impl State {
             // A loop in which something waits for what never comes does not end.
             self.loops.clear();
             self.free_loops.clear();
+            self.held_back.clear();
             self.iterations.truncate(1);
             self.free_iterations.iter_mut().for_each(Vec::clear);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::node::{self, LOOK};
 use super::run::Run;
@@ -25,24 +25,33 @@ pub(super) fn run(run: &Arc<Run>, state: &mut State, ready: Ready) {
     }
     let mut slots = std::mem::take(&mut state.iterations[iteration as usize].slots);
     let constants = state.lend_constants(iteration);
-    let first = state.count;
+    let (first, reclassify) = (state.count, state.reclassify);
     let ended = loop {
         match iterate(run, state, iteration, straight, &mut slots, &constants) {
-            Ok(true) if state.count.wrapping_sub(first) < LOOK => {}
+            // What turns out to take long is for the pool.
+            Ok(true) if state.count.wrapping_sub(first) < LOOK && state.reclassify == reclassify => {}
             Ok(goes_on) => break Ok(!goes_on),
             Err(failed) => break Err(failed),
         }
     };
+    if state.count / LOOK != first / LOOK {
+        // The next node is one before which the clock is looked at.
+        state.count |= LOOK - 1;
+    }
+    let mut left: SmallVec<[Option<Tensor>; 4]> = SmallVec::new();
+    if let Ok(true) = ended {
+        left.extend(straight.exits.iter().map(|exit| {
+            let slot = &mut slots[exit.slot as usize];
+            if exit.is_last { slot.take() } else { slot.clone() }
+        }));
+        state.clear(plan, iteration, &mut slots);
+    }
     state.iterations[iteration as usize].slots = slots;
     state.take_back_constants(iteration, constants);
-    // The next node is one before which the clock is looked at.
-    state.count |= LOOK - 1;
     match ended {
         Ok(true) => {
-            for &(index, slot, is_last) in &straight.exits {
-                let place = &mut state.iterations[iteration as usize].slots[slot as usize];
-                let tensor = if is_last { place.take() } else { place.clone() };
-                state.exit(plan, &plan.nodes[index as usize], index, iteration, tensor);
+            for (exit, tensor) in straight.exits.iter().zip(left) {
+                state.exit(plan, &plan.nodes[exit.node as usize], exit.node, iteration, tensor);
             }
         }
         Ok(false) => state.push(straight.merge, iteration, false),

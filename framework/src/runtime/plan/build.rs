@@ -167,7 +167,7 @@ impl Builder<'_> {
             None => {
                 let kernel;
                 (kernel, memory) = self.kernel(id, node, &inputs)?;
-                Act::Kernel(held::bringing(kernel, node.op.def, self.device(id), self.options.devices))
+                Act::Kernel(kernel)
             }
         };
         let hands_on = match &act {
@@ -469,6 +469,13 @@ impl Builder<'_> {
                 Action::Compute(kernel) if kernel.is_expensive() => u32::MAX,
                 _ => 0,
             };
+            let takes_variables = match &action {
+                Action::Compute(kernel) => {
+                    let devices = self.options.devices;
+                    held::takes_variables(op, &**kernel, &*devices[draft.device as usize], devices)
+                }
+                _ => false,
+            };
             let references = self.references(draft, node);
             let is_filled = externals.is_empty() && references.is_empty();
             let is_passed =
@@ -489,6 +496,7 @@ impl Builder<'_> {
                 kept: kept(&draft.inputs),
                 is_filled,
                 is_passed,
+                takes_variables,
                 controls: first_control..controls.len() as u32,
                 device: draft.device,
                 cost: AtomicU32::new(cost),

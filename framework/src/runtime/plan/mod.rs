@@ -13,7 +13,7 @@ mod straight;
 pub(super) use build::{PlanOptions, StatefulKernels};
 pub(super) use frames::{Count, Frame, ROOT};
 pub(super) use locate::Uploads;
-pub(super) use straight::{Move, Straight};
+pub(super) use straight::{Back, Move, Straight};
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -81,6 +81,8 @@ pub(super) struct PlanNode {
     pub(super) is_filled: bool,
     /// Whether it hands on its value as soon as it comes, without waiting for its turn.
     pub(super) is_passed: bool,
+    /// Whether it may have to wait for the values of variables that a device holds.
+    pub(super) takes_variables: bool,
     /// A bit for each of the first 64 inputs: whether it is a constant, which stays in its slot.
     pub(super) kept: u64,
     /// Its part of [`Plan::controls`]: the nodes that wait for it without taking an output.
