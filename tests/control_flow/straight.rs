@@ -20,8 +20,11 @@ impl Chance {
     }
 }
 
+/// An op, and what it computes.
+type Function = (&'static str, fn(f32, f32) -> f32);
+
 /// The functions of two numbers that random loops are made of.
-const FUNCTIONS: [(&str, fn(f32, f32) -> f32); 4] =
+const FUNCTIONS: [Function; 4] =
     [("Add", |x, y| x + y), ("Sub", |x, y| x - y), ("Maximum", f32::max), ("Mul", |x, y| x * y)];
 
 /// What a node of a random loop takes.
