@@ -125,11 +125,15 @@ pub(crate) fn choose(adapters: Vec<wgpu::Adapter>, wanted: Option<&str>) -> Resu
             })?
         }
         Some(wanted) => {
-            let by_name =
-                |adapter: &wgpu::Adapter| AdapterInfo::of(adapter).name.to_lowercase().contains(&wanted.to_lowercase());
-            let number = wanted.parse().ok().filter(|&number: &usize| number < adapters.len());
-            number.or_else(|| adapters.iter().position(by_name)).ok_or_else(|| {
-                Error::not_found(format!("no adapter is number or has a name with `{wanted}`:{}", listed(&adapters)))
+            let wanted = wanted.trim().to_lowercase();
+            if let Ok(number) = wanted.parse() {
+                return numbered(adapters, number);
+            }
+            let by_name = |adapter: &wgpu::Adapter| {
+                !wanted.is_empty() && AdapterInfo::of(adapter).name.to_lowercase().contains(&wanted)
+            };
+            adapters.iter().position(by_name).ok_or_else(|| {
+                Error::not_found(format!("no adapter has a name with `{wanted}`:{}", listed(&adapters)))
             })?
         }
     };

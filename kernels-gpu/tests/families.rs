@@ -399,3 +399,28 @@ fn no_answer_comes_of_loops_that_a_driver_ends_early() {
         right_or_refused::<f32>(given, &[]);
     }
 }
+
+#[test]
+fn functions_next_to_zero_keep_all_digits() {
+    let gpu = Gpu::open();
+    let exponents = (0..400).map(|i| -12.0 + f64::from(i) * 0.029);
+    let x: Vec<f32> =
+        exponents.flat_map(|exponent| [10f64.powf(exponent) as f32, -(10f64.powf(exponent) as f32)]).collect();
+    let functions: [(&str, fn(f64) -> f64); 5] = [
+        ("Log1p", f64::ln_1p),
+        ("Expm1", f64::exp_m1),
+        ("Asinh", f64::asinh),
+        ("Atanh", f64::atanh),
+        ("Tanh", f64::tanh),
+    ];
+    for (op, function) in functions {
+        let given: Vec<f32> = gpu.one(op, &[dtype("T", DataType::Float)], vec![Tensor::vector(&x).unwrap()]);
+        for (&x, given) in x.iter().zip(given) {
+            let expected = function(f64::from(x));
+            assert!(
+                (f64::from(given) - expected).abs() <= 1e-6 * expected.abs(),
+                "{op} of {x}: {given} and not {expected}"
+            );
+        }
+    }
+}
