@@ -166,6 +166,7 @@ pub(crate) fn check(
             | "FusedBatchNorm"
             | "FusedBatchNormV2"
             | "ResourceConditionalAccumulator"
+            | "StackV2"
             | "TensorArrayV3"
             | "TensorArrayGradV3"
             | "TensorArrayGradWithShape"
