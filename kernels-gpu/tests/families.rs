@@ -406,7 +406,8 @@ fn functions_next_to_zero_keep_all_digits() {
     let exponents = (0..400).map(|i| -12.0 + f64::from(i) * 0.029);
     let x: Vec<f32> =
         exponents.flat_map(|exponent| [10f64.powf(exponent) as f32, -(10f64.powf(exponent) as f32)]).collect();
-    let functions: [(&str, fn(f64) -> f64); 5] = [
+    type Function = (&'static str, fn(f64) -> f64);
+    let functions: [Function; 5] = [
         ("Log1p", f64::ln_1p),
         ("Expm1", f64::exp_m1),
         ("Asinh", f64::asinh),
