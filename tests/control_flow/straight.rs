@@ -412,13 +412,15 @@ fn a_loop_that_has_ended_keeps_nothing() {
         y = Noted(out)";
     let session = Session::with_options(lines(text), &SessionOptions::new().threads(1)).unwrap();
     for limit in [0.0, 1.0, 5.0] {
-        let w = Tensor::vector(&[1f32; 100]).unwrap();
+        let mut w = Tensor::vector(&[1f32; 100]).unwrap();
         NOTES.take();
-        let feeds = [("x", Tensor::vector(&[2f32; 100]).unwrap()), ("w", w), ("limit", scalar(limit))];
+        let feeds = [("x", Tensor::vector(&[2f32; 100]).unwrap()), ("w", w.clone()), ("limit", scalar(limit))];
         let y = session.run(&feeds, &["y"], &[]).unwrap();
         assert_eq!(y[0].as_slice::<f32>().unwrap(), [2.0 + limit; 100]);
         // With the only one that left the loop the kernel may do as it likes.
         assert!(limit == 0.0 || NOTES.take() == [(0, true)], "{limit}");
+        drop(feeds);
+        assert!(w.is_unique(), "{limit}");
     }
 }
 

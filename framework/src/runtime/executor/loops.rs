@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::run::Run;
 use super::state::{Iteration, PASSING, State, TOP};
-use crate::runtime::plan::{Back, NONE, Plan, PlanNode, Straight};
+use crate::runtime::plan::{Back, Frame, NONE, Plan, PlanNode, Straight};
 use crate::tensor::Tensor;
 
 /// A loop that is under way.
@@ -257,10 +257,10 @@ impl State {
         some
     }
 
-    /// How an iteration goes if it goes straight.
-    pub(super) fn straight<'p>(&mut self, plan: &'p Plan, iteration: u32) -> Option<&'p Straight> {
+    /// The frame of an iteration of a loop.
+    pub(super) fn frame<'p>(&mut self, plan: &'p Plan, iteration: u32) -> &'p Frame {
         let in_loop = self.iterations[iteration as usize].in_loop;
-        plan.frames[self.under_way(in_loop).frame as usize].straight.as_deref()
+        &plan.frames[self.under_way(in_loop).frame as usize]
     }
 
     /// Gives what an iteration was to begin with to one that counts what has arrived, as do all that follow.
@@ -285,15 +285,6 @@ impl State {
     pub(super) fn take_back_constants(&mut self, iteration: u32, constants: Vec<(u32, Option<Tensor>)>) {
         let in_loop = self.iterations[iteration as usize].in_loop;
         self.under_way(in_loop).constants = constants;
-    }
-
-    /// Drops what is left in the slots of an iteration of a loop, but for the graph's constants.
-    pub(super) fn clear(&mut self, plan: &Plan, iteration: u32, slots: &mut [Option<Tensor>]) {
-        let in_loop = self.iterations[iteration as usize].in_loop;
-        let kept = &plan.frames[self.under_way(in_loop).frame as usize].kept;
-        for (slot, _) in slots.iter_mut().zip(kept).filter(|(_, is_kept)| !**is_kept) {
-            Tensor::clear(slot);
-        }
     }
 
     /// Makes an iteration that goes straight the next one of its loop.

@@ -13,5 +13,6 @@ mod state;
 mod straight;
 mod wait;
 
+pub(super) use node::LOOK;
 pub(super) use run::{Place, Run, Running};
 pub(super) use state::State;

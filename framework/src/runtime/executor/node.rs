@@ -20,7 +20,7 @@ use crate::tensor::Tensor;
 const FEW: usize = 3;
 
 /// How many nodes run between two looks at the clock and at whether the step was cancelled.
-pub(super) const LOOK: u32 = 256;
+pub(in crate::runtime) const LOOK: u32 = 256;
 
 /// Runs what is ready. What is expensive goes to the pool, but for the last one, which is left in `own_task`, or run at
 /// once if nothing else is under way.

@@ -84,11 +84,7 @@ impl Iteration {
         self.counts.copy_from_slice(&layout.counts);
         if plan.branches {
             // What arrived at nodes that have not run. Constants stay.
-            for (slot, is_kept) in self.slots.iter_mut().zip(&layout.kept) {
-                if !is_kept {
-                    Tensor::clear(slot);
-                }
-            }
+            layout.clear(&mut self.slots);
         }
         (self.in_loop, self.number, self.outstanding) = (NONE, 0, 0);
         self.inner.fill(NONE);

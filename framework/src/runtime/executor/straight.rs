@@ -17,7 +17,8 @@ use crate::tensor::Tensor;
 pub(super) fn run(run: &Arc<Run>, state: &mut State, ready: Ready) {
     let plan = &*run.plan;
     let iteration = ready.iteration;
-    let Some(straight) = state.straight(plan, iteration) else { return state.done(plan, iteration) };
+    let frame = state.frame(plan, iteration);
+    let Some(straight) = &frame.straight else { return state.done(plan, iteration) };
     if run.is_parallel && straight.nodes().any(|&index| plan.nodes[index as usize].is_expensive()) {
         // The pool takes what is expensive, and several iterations run at once.
         state.count_from_here(straight, iteration);
@@ -44,7 +45,7 @@ pub(super) fn run(run: &Arc<Run>, state: &mut State, ready: Ready) {
             let slot = &mut slots[exit.slot as usize];
             if exit.is_last { slot.take() } else { slot.clone() }
         }));
-        state.clear(plan, iteration, &mut slots);
+        frame.clear(&mut slots);
     }
     state.iterations[iteration as usize].slots = slots;
     state.take_back_constants(iteration, constants);

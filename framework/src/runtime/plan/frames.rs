@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::draft::Draft;
 use super::{Source, Straight};
 use crate::error::{Error, Result};
+use crate::tensor::Tensor;
 
 /// The frame of what is in no loop.
 pub(in crate::runtime) const ROOT: u32 = 0;
@@ -49,6 +50,16 @@ impl Count {
 }
 
 impl Frame {
+    /// Empties the slots of an iteration, but for constants.
+    #[inline]
+    pub(in crate::runtime) fn clear(&self, slots: &mut [Option<Tensor>]) {
+        for (slot, is_kept) in slots.iter_mut().zip(&self.kept) {
+            if !is_kept {
+                Tensor::clear(slot);
+            }
+        }
+    }
+
     pub(super) fn new(name: &str, parent: u32, parallel_iterations: u32) -> Frame {
         let name = name.to_owned();
         let (counts, kept, straight) = (Vec::new(), Vec::new(), None);

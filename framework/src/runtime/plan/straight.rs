@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::{Action, Edge, NONE, Plan, PlanNode};
+use crate::runtime::executor::LOOK;
 
 /// How the iterations of a loop go.
 pub(in crate::runtime) struct Straight {
@@ -57,7 +58,7 @@ pub(in crate::runtime) struct Move {
 }
 
 /// The most nodes that an iteration runs: the clock is looked at between iterations.
-const MOST_NODES: usize = 256;
+const MOST_NODES: usize = LOOK as usize;
 
 /// Whether a switch leads to a node.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -168,7 +169,7 @@ impl<'p> Search<'p> {
     fn enter(&mut self, node: &PlanNode) -> Option<()> {
         if matches!(node.action, Action::Enter { constant: true, .. }) {
             self.straight.constants += 1;
-            return self.serve_all(node, 0, Part::Head);
+            return self.serve_all(node, Part::Head);
         }
         for edge in self.edges_to_merges(node)? {
             self.entries.entry(edge.node).or_default().0 += 1;
@@ -180,17 +181,14 @@ impl<'p> Search<'p> {
     fn variable(&mut self, node: &PlanNode) -> Option<()> {
         let is_plain = node.inputs.len() == 2 && node.pending == 1 && node.is_passed;
         (is_plain && self.plan.edges_of(node, 1).is_empty()).then_some(())?;
-        self.serve_all(node, 0, Part::Head)
+        self.serve_all(node, Part::Head)
     }
 
     /// A node that is run in its turn.
     fn work(&mut self, index: u32, node: &PlanNode, part: Part) -> Option<()> {
-        for output in 1..node.outputs.len() {
-            self.serve_output(node, output, part)?;
-        }
         let straight = &mut self.straight;
         if part == Part::Head { &mut straight.head } else { &mut straight.body }.push(index);
-        self.serve_all(node, 0, part)
+        self.serve_all(node, part)
     }
 
     /// A switch on what they all ask, whose first output leaves the loop.
@@ -248,11 +246,9 @@ impl<'p> Search<'p> {
         (node.controls.is_empty() && edges.iter().all(is_merge)).then_some(edges)
     }
 
-    /// Takes an output along its edges, if there is such an output, and serves the node's control edges.
-    fn serve_all(&mut self, node: &PlanNode, output: usize, part: Part) -> Option<()> {
-        if output < node.outputs.len() {
-            self.serve_output(node, output, part)?;
-        }
+    /// Serves all edges of a node.
+    fn serve_all(&mut self, node: &PlanNode, part: Part) -> Option<()> {
+        (0..node.outputs.len()).try_for_each(|output| self.serve_output(node, output, part))?;
         let controls = &self.plan.controls[node.controls.start as usize..node.controls.end as usize];
         controls.iter().try_for_each(|&index| self.serve(index, part))
     }
