@@ -7,34 +7,6 @@ use crate::matmul::matrices::Matrices;
 
 /// Names the adapter: part of its name, in any case, or its number in the list of all.
 pub(crate) const VARIABLE: &str = "KERNLINK_GPU";
-/// Names capabilities that devices are opened without, as if the adapter lacked them.
-const WITHOUT: &str = "KERNLINK_GPU_WITHOUT";
-
-/// What devices may be able to do, by the names under which kernels require it.
-pub(crate) const CAPABILITIES: [(&str, wgpu::Features); 6] = [
-    ("f16", wgpu::Features::SHADER_F16),
-    ("i64", wgpu::Features::SHADER_INT64),
-    ("subgroups", wgpu::Features::SUBGROUP),
-    ("f32-atomics", wgpu::Features::SHADER_FLOAT32_ATOMIC),
-    ("timestamps", wgpu::Features::TIMESTAMP_QUERY),
-    ("cooperative-matrix", wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
-];
-
-/// The features behind the capabilities that `without` and the environment do not take away.
-pub(crate) fn allowed(without: &[&str]) -> Result<wgpu::Features> {
-    let named = std::env::var(WITHOUT).unwrap_or_default();
-    let named = named.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty());
-    let mut allowed = CAPABILITIES.iter().fold(wgpu::Features::empty(), |all, (_, feature)| all | *feature);
-    for name in without.iter().copied().chain(named) {
-        let Some((_, feature)) = CAPABILITIES.iter().find(|(known, _)| *known == name) else {
-            let known = CAPABILITIES.map(|(name, _)| name).join(", ");
-            return Err(Error::invalid_argument(format!("there is no capability `{name}`, only {known}")));
-        };
-        allowed.remove(*feature);
-    }
-    Ok(allowed)
-}
-
 /// An adapter that a device can be opened on.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -15,7 +15,8 @@ use kernlink::step::{Step, block_on};
 use kernlink::tensor::{DeviceMemory as _, Tensor};
 use smallvec::SmallVec;
 
-use crate::adapter::{self, AdapterInfo, CAPABILITIES, VARIABLE};
+use crate::adapter::{self, AdapterInfo, VARIABLE};
+use crate::capability::{self, CAPABILITIES};
 use crate::counters::{Counter, Counters};
 use crate::fault::{Faults, met};
 use crate::matmul::tune::Tuner;
@@ -158,7 +159,7 @@ impl GpuDevice {
 
     fn open_on(number: usize, adapter: &wgpu::Adapter, without: &[&str]) -> Result<GpuDevice> {
         let info = AdapterInfo::of(adapter);
-        let features = adapter.features() & (wgpu::Features::IMMEDIATES | adapter::allowed(without)?);
+        let features = adapter.features() & (wgpu::Features::IMMEDIATES | capability::allowed(without)?);
         if !features.contains(wgpu::Features::IMMEDIATES) {
             let message = format!("{info} takes no immediate parameters, which Kernlink's shaders need");
             return Err(Error::failed_precondition(message));

@@ -7,6 +7,7 @@ extern crate kernlink_framework as kernlink;
 
 mod adapter;
 mod array;
+mod capability;
 mod counters;
 mod device;
 mod element_wise;

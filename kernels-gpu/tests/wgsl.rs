@@ -23,7 +23,7 @@ use kernlink_kernels_gpu::GpuDevice;
 use kernlink_kernels_gpu::wgsl::{Checked, Dispatch, Launch, Param, ParamType, ParamValue, Source};
 use kernlink_macros::{register_kernel, register_op};
 use kernlink_ops as ops;
-use testing::{Opened, device};
+use testing::{Opened, without};
 
 kernlink::provider!(ops = 4, kernels = 3 + 1 + 1 + 1 + 1 + 1);
 
@@ -75,7 +75,7 @@ struct RawScaleOnGpu;
     op = Scale,
     T = [f32],
     label = "rare",
-    requires = ["rare-feature"],
+    requires = ["cooperative-matrix"],
     wgsl = "wgsl/scale.wgsl",
     vectors = ["x", "y"],
     params = [factor, offset]
@@ -206,7 +206,8 @@ impl Setting {
 // One test, because software drivers do not stand several devices at a time.
 #[test]
 fn shaders_are_bound_to_their_ops() -> Result<()> {
-    let setting = Setting { registry: Arc::new(Registry::linked(&[&KERNLINK_PROVIDER])?), gpu: device() };
+    let setting =
+        Setting { registry: Arc::new(Registry::linked(&[&KERNLINK_PROVIDER])?), gpu: without(&["cooperative-matrix"]) };
 
     // Elements, four a thread, for each dtype.
     for count in [0, 1, 4, 7, 1001] {
@@ -232,10 +233,10 @@ fn shaders_are_bound_to_their_ops() -> Result<()> {
     let y = setting.run::<Scale>(&label("raw"), &[Tensor::vector(&[1.5f32; 70])?])?;
     assert_eq!(y.as_slice::<f32>()?, [3.0; 70]);
 
-    // What no device can.
+    // What the device cannot.
     let error = setting.run::<Scale>(&label("rare"), &[Tensor::scalar(1f32)]).unwrap_err();
     assert_eq!(error.code(), Code::NotFound);
-    assert!(error.message().contains("rare-feature"), "{error}");
+    assert!(error.message().contains("cooperative-matrix"), "{error}");
 
     // Rows.
     for dims in [&[3, 100][..], &[2, 2, 33], &[5], &[], &[4, 0], &[0, 4]] {
@@ -279,7 +280,7 @@ fn dtypes_bring_the_capabilities_that_they_need() -> Result<()> {
     assert_eq!(found.len(), 5);
     assert!(found.contains(&("ScaleOnGpu<f16>", &["f16"])), "{found:?}");
     assert!(found.contains(&("ScaleOnGpu<f32>", &[])), "{found:?}");
-    assert!(found.contains(&("RareScaleOnGpu<f32>", &["rare-feature"])), "{found:?}");
+    assert!(found.contains(&("RareScaleOnGpu<f32>", &["cooperative-matrix"])), "{found:?}");
     Ok(())
 }
 

@@ -40,15 +40,17 @@
 //!
 //! # When it is checked
 //!
-//! The attribute cannot see the op and does not know WGSL: it writes a test, which `cargo test` of the crate runs without
-//! a device. The same [`check`] is made when the first kernel is made for a node, which is before anything runs. Errors name
-//! the file and the line.
+//! What the registration says of the op, and the capabilities that it names, are checked when it compiles. The attribute
+//! does not know WGSL: for the shader it writes a test, which `cargo test` of the crate runs without a device. The same
+//! [`check`] is made when the first kernel is made for a node, which is before anything runs. Errors name the file and the
+//! line.
 
 mod check;
 mod kernel;
 mod launch;
 mod source;
 
+pub use crate::capability::assert_capability;
 pub use kernel::Kernel;
 pub use launch::{IntoShapes, Launch, Word, groups, shapes, word};
 pub use source::{Checked, Dispatch, Param, ParamType, ParamValue, Source};

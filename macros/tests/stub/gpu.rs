@@ -70,6 +70,10 @@ pub mod gpu {
             F32,
         }
 
+        pub const fn assert_capability(name: &str) {
+            assert!(matches!(name.as_bytes(), b"f16"), "`requires` names what no GPU can have: the capabilities are `f16`");
+        }
+
         pub struct Checked;
 
         impl Checked {

@@ -183,9 +183,15 @@ pub(in crate::kernel) fn written(
         }),
         _ => None,
     };
+    let capabilities = args.requires.iter().map(|name| {
+        let check = respan(quote!(#wgsl::assert_capability(#name)), name.span());
+        quote!(const _: () = #check;)
+    });
     let test = format_ident!("the_shader_of_{}_suits_its_op", snake(&name));
     Written {
         inner: quote! {
+            #(#capabilities)*
+
             static __SOURCE: #wgsl::Source = #wgsl::Source {
                 name: #name,
                 location: __LOCATION,

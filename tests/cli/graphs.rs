@@ -1,0 +1,178 @@
+//! Frozen graphs, and what there is to know of them and of the ops.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use kernlink::attr::AttrValue;
+use kernlink::dtype::DataType;
+use kernlink::proto::read_graph;
+use kernlink::tensor::Tensor;
+
+use crate::command::{bad, digits, folder, good, holds, save, sum};
+use crate::support::{constant, graph, node};
+
+#[test]
+fn digits_are_saved_and_equal_tensorflow() {
+    let out = folder("digits");
+    let input = format!("images=@{}", digits("images.npy"));
+    let model = digits("digits.pb");
+    let run = ["run", &model, "--input", &input, "--save", out.to_str().unwrap(), "--threads", "2"];
+    holds(&good(&run), &["no --output is given", "classes: int64 [360]", "loaded in"]);
+    let text = good(&[&run[..], &["--output", "probabilities", "--output", "classes"]].concat());
+    holds(&text, &["probabilities: float [360,10]", "classes: int64 [360]"]);
+    let read = |path: PathBuf| kernlink::npy::read(path).unwrap();
+    let classes = read(out.join("classes.npy"));
+    let expected = read(digits("classes.npy").into());
+    assert_eq!(classes.to_i64_vec().unwrap(), expected.to_i64_vec().unwrap());
+    let (ours, theirs) = (read(out.join("probabilities.npy")), read(digits("probabilities.npy").into()));
+    kernlink::golden::compare(&ours, &theirs, Some((1e-4, 1e-5))).unwrap();
+}
+
+#[test]
+fn literals_and_names_with_slashes() {
+    let (model, out) = (sum("literal.pb"), folder("literal"));
+    let save = out.to_str().unwrap();
+    let text =
+        good(&["run", &model, "--input", "scope/x=[[1, 2.5], [-1, \"inf\"]]", "--output", "scope/y", "--save", save]);
+    holds(&text, &["scope/y: float [2,2]", "4.5", "inf"]);
+    let y = kernlink::npy::read(out.join("scope_y.npy")).unwrap();
+    assert_eq!(y.as_slice::<f32>().unwrap(), [2.0, 4.5, 0.0, f32::INFINITY]);
+    let numbers = out.join("x.txt");
+    std::fs::write(&numbers, "1 2\n3, 4\n").unwrap();
+    let input = format!("scope/x=@{}", numbers.display());
+    holds(&good(&["run", &model, "--input", &input]), &["[[2.0 4.0], [4.0 6.0]]"]);
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let model = sum("mistakes.pb");
+    bad(&["run", &model], 2, &["inputs are missing", "--input scope/x=SRC", "float", "[?,2]"]);
+    let x = ["--input", "scope/x=[[1, 2]]"];
+    bad(&[&["run", &model, "--output", "scope/z"], &x[..]].concat(), 2, &["`scope/z`", "did you mean", "scope/y"]);
+    bad(&["run", &model, "--input", "scope/x=[1, 2]"], 2, &["`scope/x`", "[?,2]", "[2]"]);
+    bad(&["run", &model, "--input", "scope/x=[[1], 2]"], 2, &["ragged"]);
+    bad(&["run", &model, "--input", "scope/x"], 2, &["NAME=SRC"]);
+    bad(&["run", &model, "--input", "scope/q=1"], 2, &["`scope/q`"]);
+    bad(&["run", &model, "--input", "scope/x=@nowhere.npy"], 2, &["nowhere.npy"]);
+    bad(&[&["run", &model, "--device", "gpu7"], &x[..]].concat(), 2, &["no device `gpu7`"]);
+    if cfg!(not(feature = "gpu")) {
+        bad(&[&["run", &model, "--device", "gpu"], &x[..]].concat(), 2, &["build it with `--features gpu`"]);
+        holds(&good(&["kernels", "--device", "gpu"]), &["0 kernels", "`--features gpu`"]);
+    }
+    bad(&["run", "nowhere.pb"], 2, &["nowhere.pb", "NOT_FOUND"]);
+    bad(&["run", env!("CARGO_TARGET_TMPDIR")], 2, &["NOT_FOUND", "SavedModel"]);
+    bad(&["run", &model, "--threads", "-1"], 2, &["--threads", "-1"]);
+    bad(&["run", &digits("images.npy")], 2, &["INVALID_ARGUMENT", "no GraphDef"]);
+    bad(&["ops", "MatMull"], 2, &["did you mean", "MatMul"]);
+    bad(&["kernels", "--op", "MatMull"], 2, &["MatMul"]);
+}
+
+#[test]
+fn no_output_is_saved_over_another() {
+    let model = save("names.pb", &graph(["a/b", "a_b"].map(|name| constant(name, Tensor::scalar(1.0f32)))));
+    let out = folder("names");
+    std::fs::remove_dir_all(&out).unwrap();
+    let args = ["run", &model, "--save", out.to_str().unwrap()];
+    bad(&args, 2, &["`a/b`", "`a_b`", "a_b.npy"]);
+    assert!(!out.join("a_b.npy").exists());
+    good(&[&args[..], &["--output", "a/b"]].concat());
+    assert!(out.join("a_b.npy").exists());
+}
+
+#[test]
+fn verify_says_what_failed() {
+    let case = |name: &str, expected: f32| {
+        [
+            constant(&format!("{name}/x"), Tensor::scalar(-2.0f32)),
+            node(
+                &format!("{name}/actual/0"),
+                "Abs",
+                &[&format!("{name}/x")],
+                &[("T", AttrValue::Type(DataType::Float))],
+            ),
+            constant(&format!("{name}/expected/0"), Tensor::scalar(expected)),
+        ]
+    };
+    let right = save("right.pb", &graph(case("right", 2.0)));
+    holds(&good(&["verify", &right]), &["1 passed, 0 failed"]);
+    let both = save("both.pb", &graph(case("right", 2.0).into_iter().chain(case("wrong", 3.0))));
+    bad(&["verify", &both], 1, &["1 passed, 1 failed", "FAILED wrong", "2.0 instead of 3.0"]);
+    holds(&good(&["verify", "--only", "right", &both]), &["1 passed, 0 failed"]);
+    bad(&["verify", &sum("no_case.pb")], 2, &["no golden case"]);
+    bad(&["verify"], 2, &["Usage"]);
+}
+
+#[test]
+fn inspect_and_dot() {
+    let text = good(&["inspect", &digits("digits.pb")]);
+    holds(&text, &["images (Placeholder) float [?,8,8,1]", "classes (ArgMax) int64 [?]", "Conv2D", "parameters:"]);
+    holds(&text, &["missing: nothing"]);
+    let def = graph([
+        node("a", "NoSuchOp", &[], &[]),
+        node("b", "OtherOp", &["a"], &[]),
+        node("c", "Square", &["a"], &[("T", AttrValue::Type(DataType::Uint16))]),
+    ]);
+    holds(&good(&["inspect", &save("missing.pb", &def)]), &["NoSuchOp", "OtherOp", "missing:"]);
+    let dot = good(&["inspect", "--dot", &sum("dot.pb")]);
+    holds(&dot, &["digraph", "scope/x", "scope/y", "->"]);
+    assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+}
+
+#[test]
+fn catalogues() {
+    holds(&good(&["ops"]), &["MatMul", "Conv2D", " ops"]);
+    holds(&good(&["ops", "MatMul"]), &["transpose_a", "kernels:", "declared at"]);
+    holds(&good(&["kernels", "--op", "MatMul", "--device", "cpu"]), &["MatMul on CPU", "float", " kernels"]);
+    let json = |args: &[&str]| -> serde_json::Value { serde_json::from_str(&good(args)).expect("JSON") };
+    let ops = json(&["ops", "--format", "json"]);
+    let registry = kernlink::registry().unwrap();
+    assert_eq!(ops.as_array().unwrap().len(), registry.ops().count());
+    assert_eq!(json(&["kernels", "--format", "json"]).as_array().unwrap().len(), registry.kernels().count());
+    let one = json(&["ops", "MatMul", "--format", "json"]);
+    assert_eq!(one[0]["name"], "MatMul");
+    assert!(one[0]["attrs"].as_array().unwrap().iter().any(|attr| attr["name"] == "transpose_a"));
+}
+
+#[test]
+fn text_graphs_run_too() {
+    let def = read_graph(digits("digits.pb")).unwrap();
+    let text = save("digits.pbtxt", &def);
+    assert_eq!(read_graph(&text).unwrap(), def);
+    let input = format!("images=@{}", digits("images.npy"));
+    let run = |model: &str| -> Vec<String> {
+        let text = good(&["run", model, "--input", &input, "--threads", "1"]);
+        text.lines().filter(|line| !line.starts_with("loaded")).map(str::to_owned).collect()
+    };
+    assert_eq!(run(&text), run(&digits("digits.pb")));
+    std::fs::write(&text, "node { name: 3 }").unwrap();
+    bad(&["run", &text], 2, &["INVALID_ARGUMENT", "digits.pbtxt"]);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kernlink"))
+        .args(["kernels", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+/// The files of a folder with their contents and times.
+
+#[test]
+fn one_op_in_text_says_all() {
+    holds(&good(&["ops", "ConcatV2"]), &["a list of at least 2 tensors", "concat_v2(scope, values: impl IntoIterator"]);
+    holds(&good(&["ops", "Cast"]), &["cast(scope, x: Output, dst_t: DataType)", ".truncate(bool)  // default false"]);
+    holds(&good(&["ops", "Where"]), &["where_(scope, input: Output)"]);
+    let text = good(&["ops", "MatMul"]);
+    holds(&text, &["b: a tensor, of the dtype of a", "kernels: 8", "MatMulKernel<_>", "none for T in {uint8"]);
+    holds(&good(&["ops", "StridedSlice"]), &["in host memory: begin, end, strides", "feature array"]);
+    holds(&good(&["kernels", "--device", "XPU"]), &["0 kernels", "`XPU`", "there are kernels for CPU"]);
+    holds(&good(&["kernels", "--op", "MatMul", "--device", "XPU"]), &["0 kernels: none of MatMul", "CPU"]);
+    assert_eq!(good(&["kernels", "--device", "XPU", "--format", "json"]), "[]\n");
+}

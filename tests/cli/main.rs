@@ -1,0 +1,11 @@
+//! The command, as a person uses it.
+
+mod command;
+mod graphs;
+#[path = "../support/html.rs"]
+mod html;
+mod measures;
+mod models;
+mod pages;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,156 @@
+//! Loops, calls and recursion without end.
+
+use std::time::{Duration, Instant};
+
+use kernlink::prelude::*;
+use kernlink::runtime::RunOptions;
+use kernlink::step::Cancellation;
+
+use crate::graphs::endless;
+
+#[test]
+fn an_endless_loop_ends_with_the_time_or_the_session() {
+    for threads in [1, 2] {
+        let session = Session::with_options(endless(), &SessionOptions::new().threads(threads)).unwrap();
+        let start = Instant::now();
+        let options = RunOptions::new().timeout(Duration::from_millis(30));
+        let error = session.run_with(&[], &["exit"], &[], &options).unwrap_err();
+        assert_eq!(error.code(), kernlink::Code::DeadlineExceeded);
+        assert!(start.elapsed() < Duration::from_secs(5));
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| session.run(&[], &["exit"], &[]).unwrap_err());
+            std::thread::sleep(Duration::from_millis(10));
+            session.close();
+            assert_eq!(run.join().unwrap().code(), kernlink::Code::Cancelled);
+        });
+    }
+}
+
+/// A loop over functions that never ends, and functions that call each other more often than anyone can wait for. No body
+/// has many nodes, and nothing waits.
+fn endless_calls() -> Graph {
+    let signature = |name: &str, to: &str| {
+        format!(
+            r#"signature {{ name: "{name}" input_arg {{ name: "n" type: DT_INT32 }}
+               output_arg {{ name: "r" type: {to} }} }}"#
+        )
+    };
+    let int = r#"attr { key: "T" value { type: DT_INT32 } }"#;
+    let mut functions = format!(
+        r#"function {{ {always} node_def {{ name: "same" op: "Equal" input: "n" input: "n" {int} }}
+             ret {{ key: "r" value: "same:z:0" }} }}
+           function {{ {level} node_def {{ name: "sum" op: "AddV2" input: "n" input: "n" {int} }}
+             ret {{ key: "r" value: "sum:z:0" }} }}"#,
+        always = signature("Always", "DT_BOOL"),
+        level = signature("Level0", "DT_INT32"),
+    );
+    // What their shapes are is not looked into.
+    let call = |level: usize| {
+        let int = "value { list { type: DT_INT32 } }";
+        format!(
+            r#"op: "PartitionedCall" input: "n" attr {{ key: "Tin" {int} }} attr {{ key: "Tout" {int} }}
+               attr {{ key: "f" value {{ func {{ name: "Level{level}" }} }} }}
+               attr {{ key: "_disable_call_shape_inference" value {{ b: true }} }}"#
+        )
+    };
+    const CALLS: usize = 50;
+    for level in 1..8 {
+        let head = signature(&format!("Level{level}"), "DT_INT32");
+        let below = call(level - 1);
+        let calls: String =
+            (0..CALLS).map(|number| format!(r#"node_def {{ name: "call_{number}" {below} }} "#)).collect();
+        let inputs: String = (0..CALLS).map(|number| format!(r#"input: "call_{number}:output:0" "#)).collect();
+        functions += &format!(
+            r#"function {{ {head} {calls}
+                 node_def {{ name: "sum" op: "AddN" {inputs} {int} attr {{ key: "N" value {{ i: {CALLS} }} }} }}
+                 ret {{ key: "r" value: "sum:sum:0" }} }}"#
+        );
+    }
+    let text = format!(
+        r#"node {{ name: "n" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} }}
+           node {{ name: "loop" op: "StatelessWhile" input: "n" attr {{ key: "T" value {{ list {{ type: DT_INT32 }} }} }}
+             attr {{ key: "cond" value {{ func {{ name: "Always" }} }} }}
+             attr {{ key: "body" value {{ func {{ name: "Level0" }} }} }} }}
+           node {{ name: "calls" {calls} }}
+           library {{ {functions} }} versions {{ producer: 2474 }}"#,
+        calls = call(7)
+    );
+    let def = kernlink::proto::graph_from_text(&text).unwrap();
+    Graph::import(&def, &kernlink::registry().unwrap()).unwrap()
+}
+
+#[test]
+fn endless_calls_end_with_the_time_a_cancellation_or_the_session() {
+    use kernlink::Code;
+    let graph = endless_calls();
+    for (threads, fetch) in [(1, "loop"), (2, "loop"), (1, "calls"), (2, "calls")] {
+        let session = Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap();
+        let run = |options: &RunOptions| {
+            session.run_with(&[("n", Tensor::scalar(1i32))], &[fetch], &[], options).unwrap_err()
+        };
+        // Once as long as its kernels are new, and once when they are known to be cheap.
+        for _ in 0..2 {
+            let error = run(&RunOptions::new().timeout(Duration::from_millis(30)));
+            assert_eq!(error.code(), Code::DeadlineExceeded, "{error}");
+            assert!(error.node().is_none(), "{error}");
+        }
+        let cancellation = Cancellation::new();
+        std::thread::scope(|scope| {
+            let ended = scope.spawn(|| run(&RunOptions::new().cancellation(&cancellation)));
+            std::thread::sleep(Duration::from_millis(10));
+            cancellation.cancel(kernlink::Error::new(Code::Aborted, "enough"));
+            assert_eq!(ended.join().unwrap().code(), Code::Aborted);
+            let ended = scope.spawn(|| run(&RunOptions::new()));
+            std::thread::sleep(Duration::from_millis(10));
+            session.close();
+            assert_eq!(ended.join().unwrap().code(), Code::Cancelled);
+        });
+    }
+}
+
+#[test]
+fn recursion_without_end_is_an_error_and_deep_recursion_none() {
+    let text = r#"
+        node { name: "n" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } }
+        node { name: "down" op: "Down" input: "n" }
+        library {
+          function {
+            signature { name: "Down" input_arg { name: "n" type: DT_INT32 } output_arg { name: "r" type: DT_INT32 } }
+            node_def { name: "zero" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+              attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 0 } } } }
+            node_def { name: "end" op: "Equal" input: "n" input: "zero:output:0" attr { key: "T" value { type: DT_INT32 } } }
+            node_def { name: "if" op: "StatelessIf" input: "end:z:0" input: "n"
+              attr { key: "Tcond" value { type: DT_BOOL } }
+              attr { key: "Tin" value { list { type: DT_INT32 } } } attr { key: "Tout" value { list { type: DT_INT32 } } }
+              attr { key: "then_branch" value { func { name: "Same" } } }
+              attr { key: "else_branch" value { func { name: "Less" } } } }
+            ret { key: "r" value: "if:output:0" }
+          }
+          function {
+            signature { name: "Same" input_arg { name: "n" type: DT_INT32 } output_arg { name: "r" type: DT_INT32 } }
+            ret { key: "r" value: "n" }
+          }
+          function {
+            signature { name: "Less" input_arg { name: "n" type: DT_INT32 } output_arg { name: "r" type: DT_INT32 } }
+            node_def { name: "one" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+              attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 1 } } } }
+            node_def { name: "less" op: "Sub" input: "n" input: "one:output:0" attr { key: "T" value { type: DT_INT32 } } }
+            node_def { name: "again" op: "Down" input: "less:z:0" }
+            node_def { name: "more" op: "Add" input: "again:r:0" input: "one:output:0" attr { key: "T" value { type: DT_INT32 } } }
+            ret { key: "r" value: "more:z:0" }
+          }
+        }
+        versions { producer: 2474 }"#;
+    let def = kernlink::proto::graph_from_text(text).unwrap();
+    for threads in [1, 2] {
+        let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+        let session = Session::with_options(graph, &SessionOptions::new().threads(threads)).unwrap();
+        let down = |n: i32| session.run(&[("n", Tensor::scalar(n))], &["down"], &[]);
+        for n in [0, 1, 7, 300] {
+            assert_eq!(down(n).unwrap()[0].to_scalar::<i32>().unwrap(), n);
+        }
+        let error = down(-1).unwrap_err();
+        assert_eq!(error.code(), kernlink::Code::ResourceExhausted, "{error}");
+        assert_eq!(down(3).unwrap()[0].to_scalar::<i32>().unwrap(), 3);
+    }
+}

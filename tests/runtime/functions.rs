@@ -1,0 +1,159 @@
+//! What functions own, are told apart by, and let go.
+
+use std::sync::atomic::Ordering;
+
+use kernlink::attr::{AttrValue, FunctionRef};
+use kernlink::graph::NodeBuilder;
+use kernlink::prelude::*;
+
+use crate::graphs::{graph, node};
+use crate::kernels::COUNTED;
+
+#[test]
+fn functions_that_call_each_other_go_with_their_session() {
+    let int = r#"attr { key: "T" value { type: DT_INT32 } }"#;
+    let constant = |name: &str, value: i32| {
+        format!(
+            r#"node_def {{ name: "{name}" op: "Const" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} attr {{
+               key: "value" value {{ tensor {{ dtype: DT_INT32 tensor_shape {{}} int_val: {value} }} }} }} }}"#
+        )
+    };
+    let signature = |name: &str| {
+        format!(
+            r#"signature {{ name: "{name}" input_arg {{ name: "n" type: DT_INT32 }}
+               output_arg {{ name: "r" type: DT_INT32 }} }}"#
+        )
+    };
+    // Whether `n` is even, by way of whether `n - 1` is odd, and the other way round.
+    let asks = |name: &str, other: &str, at_zero: i32| {
+        format!(
+            r#"function {{ {head} {zero}
+                 node_def {{ name: "seen" op: "Counted" input: "n" }}
+                 node_def {{ name: "end" op: "Equal" input: "seen:y:0" input: "zero:output:0" {int} }}
+                 node_def {{ name: "if" op: "StatelessIf" input: "end:z:0" input: "seen:y:0"
+                   attr {{ key: "Tcond" value {{ type: DT_BOOL }} }}
+                   attr {{ key: "Tin" value {{ list {{ type: DT_INT32 }} }} }}
+                   attr {{ key: "Tout" value {{ list {{ type: DT_INT32 }} }} }}
+                   attr {{ key: "then_branch" value {{ func {{ name: "{name}End" }} }} }}
+                   attr {{ key: "else_branch" value {{ func {{ name: "{name}Less" }} }} }} }}
+                 ret {{ key: "r" value: "if:output:0" }} }}
+               function {{ {end_head} {end} ret {{ key: "r" value: "end:output:0" }} }}
+               function {{ {less_head} {one}
+                 node_def {{ name: "less" op: "Sub" input: "n" input: "one:output:0" {int} }}
+                 node_def {{ name: "ask" op: "{other}" input: "less:z:0" }}
+                 ret {{ key: "r" value: "ask:r:0" }} }}"#,
+            head = signature(name),
+            end_head = signature(&format!("{name}End")),
+            less_head = signature(&format!("{name}Less")),
+            zero = constant("zero", 0),
+            one = constant("one", 1),
+            end = constant("end", at_zero),
+        )
+    };
+    let text = format!(
+        r#"node {{ name: "n" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} }}
+           node {{ name: "even" op: "Even" input: "n" }} node {{ name: "odd" op: "Odd" input: "n" }}
+           library {{ {} {} }} versions {{ producer: 2474 }}"#,
+        asks("Even", "Odd", 1),
+        asks("Odd", "Even", 0)
+    );
+    let def = kernlink::proto::graph_from_text(&text).unwrap();
+    for threads in [1, 2] {
+        let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+        let session = Session::with_options(graph, &SessionOptions::new().threads(threads)).unwrap();
+        let callable = session.make_callable(&["n"], &["even", "odd"], &[]).unwrap();
+        let check = |n: i32| {
+            let answers = callable.run(&[Tensor::scalar(n)]).unwrap();
+            let answers: Vec<i32> = answers.iter().map(|answer| answer.to_scalar().unwrap()).collect();
+            assert_eq!(answers, [(n + 1) % 2, n % 2]);
+        };
+        (0..5).for_each(check);
+        // One body each, however often it is called, and from wherever.
+        assert_eq!(COUNTED.load(Ordering::SeqCst), 2);
+        session.run(&[("n", Tensor::scalar(3))], &["odd"], &[]).unwrap();
+        assert_eq!(COUNTED.load(Ordering::SeqCst), 2);
+        drop(session);
+        // What was prepared goes on without the session.
+        check(4);
+        drop(callable);
+        assert_eq!(COUNTED.load(Ordering::SeqCst), 0);
+    }
+}
+
+#[test]
+fn what_a_function_alone_is_given_it_may_change() {
+    let text = r#"
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        node { name: "n" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } }
+        node { name: "own" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+        node { name: "zero" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+          attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 0 } } } }
+        node { name: "one" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+          attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 1 } } } }
+        node { name: "loop" op: "For" input: "zero" input: "n" input: "one" input: "own"
+          attr { key: "T" value { list { type: DT_FLOAT } } } attr { key: "body" value { func { name: "Body" } } } }
+        library { function {
+          signature { name: "Body" input_arg { name: "i" type: DT_INT32 } input_arg { name: "x" type: DT_FLOAT }
+            output_arg { name: "y" type: DT_FLOAT } }
+          node_def { name: "add" op: "AddInPlace" input: "x" }
+          ret { key: "y" value: "add:y:0" }
+        } } versions { producer: 2474 }"#;
+    let def = kernlink::proto::graph_from_text(text).unwrap();
+    let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    for threads in [1, 2] {
+        let session = Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap();
+        let x = Tensor::vector(&[0f32; 100]).unwrap();
+        for _ in 0..2 {
+            let y = session.run(&[("x", x.clone()), ("n", Tensor::scalar(50i32))], &["loop"], &[]).unwrap();
+            assert_eq!(y[0].as_slice::<f32>().unwrap(), [50.0; 100]);
+            assert_eq!(x.as_slice::<f32>().unwrap(), [0.0; 100]);
+        }
+    }
+}
+
+#[test]
+fn functions_are_told_apart_by_all_of_their_attrs() {
+    let text = r#"
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        library { function {
+          signature { name: "Plus" input_arg { name: "x" type: DT_FLOAT } output_arg { name: "y" type: DT_FLOAT }
+            attr { name: "addend" type: "tensor" } }
+          node_def { name: "addend" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+            attr { key: "value" value { placeholder: "addend" } } }
+          node_def { name: "sum" op: "AddV2" input: "x" input: "addend:output:0"
+            attr { key: "T" value { type: DT_FLOAT } } }
+          ret { key: "y" value: "sum:z:0" } } }
+        versions { producer: 2474 }"#;
+    let def = kernlink::proto::graph_from_text(text).unwrap();
+    let mut graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    let x = graph.output("x").unwrap();
+    // They differ in the middle.
+    for (name, middle) in [("a", 1f32), ("b", 2.0)] {
+        let mut addend = [0f32; 99];
+        addend[50] = middle;
+        let attrs = [("addend".to_owned(), AttrValue::Tensor(Tensor::vector(&addend).unwrap()))].into();
+        let call = FunctionRef { name: "Plus".to_owned(), attrs };
+        let def = graph.registry().op("PartitionedCall").unwrap().def;
+        let mut builder = NodeBuilder::new(&mut graph, def);
+        builder.name(name).input_list([x]).attr("f", call).attr("Tout", vec![DataType::Float]);
+        builder.build().unwrap();
+    }
+    let session = Session::with_options(graph, &SessionOptions::new().threads(1)).unwrap();
+    let sums = session.run(&[("x", Tensor::vector(&[1f32; 99]).unwrap())], &["a", "b"], &[]).unwrap();
+    let middle = |sum: &Tensor| sum.as_slice::<f32>().unwrap()[50];
+    assert_eq!((middle(&sums[0]), middle(&sums[1])), (2.0, 3.0));
+}
+
+#[test]
+fn a_function_that_is_missing_is_named() {
+    let mut graph = graph();
+    let call = FunctionRef { name: "Absent".to_owned(), ..FunctionRef::default() };
+    let x = node(&mut graph, "Placeholder", "x", &[], &[("dtype", DataType::Float.into())]);
+    let def = graph.registry().op("PartitionedCall").unwrap().def;
+    let mut builder = NodeBuilder::new(&mut graph, def);
+    builder.name("call").input_list([x]).attr("f", call).attr("Tout", vec![DataType::Float]);
+    builder.build().unwrap();
+    let error = Session::new(graph).unwrap().run(&[("x", Tensor::scalar(1f32))], &["call"], &[]).unwrap_err();
+    assert_eq!(error.code(), kernlink::Code::NotFound);
+    assert!(error.message().contains("Absent"), "{error}");
+}

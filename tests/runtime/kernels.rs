@@ -1,0 +1,142 @@
+//! Kernels that wait, fail, take their time, count themselves, or change what they alone own.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use kernlink::prelude::*;
+use kernlink::resource::Resource;
+use kernlink::step::Waiters;
+
+#[derive(Default)]
+struct Gate {
+    opened: AtomicUsize,
+    waiters: Waiters,
+}
+
+impl Resource for Gate {
+    fn type_name() -> &'static str {
+        "Gate"
+    }
+}
+
+/// Waits until the gate was opened as often as `count` says.
+#[register_op(input("count: int32"), output("opened: int32"), stateful, shape_fn = shape::unchanged)]
+pub(crate) struct WaitAtGate;
+
+struct WaitKernel;
+
+#[register_kernel(device = Cpu)]
+impl AsyncOpKernel<WaitAtGate> for WaitKernel {
+    fn new(_: &KernelConstruction<WaitAtGate>) -> Result<Self> {
+        Ok(WaitKernel)
+    }
+    async fn compute(&self, ctx: &mut KernelContext<'_, WaitAtGate>) -> Result<()> {
+        let count = ctx.input(WaitAtGate::COUNT)?.to_scalar::<i32>()? as usize;
+        let gate = ctx.resources()?.lookup_or_create("", "gate", || Ok(Gate::default()))?;
+        let enough = || Some(gate.opened.load(Ordering::SeqCst)).filter(|&opened| opened >= count);
+        let opened = gate.waiters.until(enough).await;
+        ctx.set_output(WaitAtGate::OPENED, Tensor::scalar(opened as i32))
+    }
+}
+
+/// Opens the gate once more.
+#[register_op(output("opened: int32"), stateful)]
+pub(crate) struct OpenGate;
+
+struct OpenKernel;
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<OpenGate> for OpenKernel {
+    fn new(_: &KernelConstruction<OpenGate>) -> Result<Self> {
+        Ok(OpenKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<OpenGate>) -> Result<()> {
+        let gate = ctx.resources()?.lookup_or_create("", "gate", || Ok(Gate::default()))?;
+        let opened = gate.opened.fetch_add(1, Ordering::SeqCst) + 1;
+        gate.waiters.wake_all();
+        ctx.set_output(OpenGate::OPENED, Tensor::scalar(opened as i32))
+    }
+}
+
+/// Panics, or fails, after it has waited for nothing.
+#[register_op(attr("panics: bool"), output("never: int32"), stateful)]
+pub(crate) struct FailLater;
+
+struct FailKernel {
+    panics: bool,
+}
+
+#[register_kernel(device = Cpu)]
+impl AsyncOpKernel<FailLater> for FailKernel {
+    fn new(ctx: &KernelConstruction<FailLater>) -> Result<Self> {
+        Ok(FailKernel { panics: ctx.attrs().panics })
+    }
+    async fn compute(&self, _: &mut KernelContext<'_, FailLater>) -> Result<()> {
+        assert!(!self.panics, "as asked");
+        bail!(DataLoss, "as asked")
+    }
+}
+
+/// Takes a millisecond.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub(crate) struct Slow;
+
+struct SlowKernel;
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<Slow> for SlowKernel {
+    fn new(_: &KernelConstruction<Slow>) -> Result<Self> {
+        Ok(SlowKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<Slow>) -> Result<()> {
+        std::thread::sleep(Duration::from_millis(1));
+        let x = ctx.take_input(Slow::X)?;
+        ctx.set_output(Slow::Y, x)
+    }
+}
+
+/// Hands on its input; its kernels, of which each plan has its own, are counted.
+#[register_op(input("x: int32"), output("y: int32"), shape_fn = shape::unchanged)]
+pub(crate) struct Counted;
+
+struct CountedKernel;
+
+pub(crate) static COUNTED: AtomicUsize = AtomicUsize::new(0);
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<Counted> for CountedKernel {
+    fn new(_: &KernelConstruction<Counted>) -> Result<Self> {
+        COUNTED.fetch_add(1, Ordering::SeqCst);
+        Ok(CountedKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<Counted>) -> Result<()> {
+        let x = ctx.take_input(Counted::X)?;
+        ctx.set_output(Counted::Y, x)
+    }
+}
+
+impl Drop for CountedKernel {
+    fn drop(&mut self) {
+        COUNTED.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Adds 1 in place, if its input is its own, or else hands it on.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub(crate) struct AddInPlace;
+
+struct AddInPlaceKernel;
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<AddInPlace> for AddInPlaceKernel {
+    fn new(_: &KernelConstruction<AddInPlace>) -> Result<Self> {
+        Ok(AddInPlaceKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<AddInPlace>) -> Result<()> {
+        let mut x = ctx.take_input(AddInPlace::X)?;
+        if x.is_unique() {
+            x.as_mut_slice::<f32>()?.iter_mut().for_each(|x| *x += 1.0);
+        }
+        ctx.set_output(AddInPlace::Y, x)
+    }
+}

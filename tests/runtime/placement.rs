@@ -1,0 +1,113 @@
+//! Several devices of the host.
+
+use kernlink::attr::AttrValue;
+use kernlink::graph::NodeBuilder;
+use kernlink::prelude::*;
+
+use crate::graphs::{endless, node, placed};
+
+#[test]
+fn nodes_run_where_they_ask_and_tensors_follow() {
+    let graph = placed(&[("a", "/cpu:1"), ("b", ""), ("c", "/device:CPU:2"), ("d", "/job:localhost/device:CPU:1")]);
+    let options = SessionOptions::new().threads(2).cpu_devices(3).strict_placement(true);
+    let session = Session::with_options(graph, &options).unwrap();
+    let device = |name: &str| session.device_of(session.graph().find(name).unwrap()).unwrap().to_owned();
+    assert_eq!(["a", "b", "c", "d"].map(device), ["/device:CPU:1", "/device:CPU:0", "/device:CPU:2", "/device:CPU:1"]);
+    for _ in 0..3 {
+        let y = session.run(&[("x", Tensor::scalar(1f32))], &["d", "a"], &[]).unwrap();
+        assert_eq!((y[0].to_scalar::<f32>().unwrap(), y[1].to_scalar::<f32>().unwrap()), (5.0, 2.0));
+    }
+}
+
+#[test]
+fn what_cannot_be_placed_is_refused_or_goes_elsewhere() {
+    let strict = SessionOptions::new().threads(1).cpu_devices(2).strict_placement(true);
+    for (device, text) in
+        [("/cpu:7", "available devices are [ /device:CPU:0, /device:CPU:1 ]"), ("/gpu:0", "explicitly")]
+    {
+        let session = Session::with_options(placed(&[("a", device)]), &strict).unwrap();
+        let error = session.run(&[("x", Tensor::scalar(1f32))], &["a"], &[]).unwrap_err();
+        assert_eq!(error.code(), kernlink::Code::InvalidArgument);
+        assert!(error.message().contains(text), "{error}");
+    }
+    let soft = SessionOptions::new().threads(1).cpu_devices(2);
+    for device in ["/cpu:7", "/gpu:0", "/job:ps/task:3"] {
+        let session = Session::with_options(placed(&[("a", device)]), &soft).unwrap();
+        let y = session.run(&[("x", Tensor::scalar(1f32))], &["a"], &[]).unwrap();
+        assert_eq!(y[0].to_scalar::<f32>().unwrap(), 2.0);
+    }
+    for options in [&strict, &SessionOptions::new().threads(1)] {
+        let session = Session::with_options(placed(&[("a", "/device:CPU:zero")]), options).unwrap();
+        let error = session.run(&[("x", Tensor::scalar(1f32))], &["a"], &[]).unwrap_err();
+        assert!(error.message().contains("Malformed device specification"), "{error}");
+    }
+}
+
+#[test]
+fn colocated_nodes_stay_together() {
+    let mut graph = placed(&[("a", "/cpu:1")]);
+    let class = AttrValue::ListString(vec!["loc:@a".into()]);
+    let x = graph.output("x").unwrap();
+    let attrs = [("_class", class.clone())];
+    node(&mut graph, "Square", "with_a", &[x], &attrs);
+    let strict = SessionOptions::new().threads(1).cpu_devices(2).strict_placement(true);
+    let session = Session::with_options(graph.clone(), &strict).unwrap();
+    assert_eq!(session.device_of(session.graph().find("with_a").unwrap()).unwrap(), "/device:CPU:1");
+
+    let def = graph.registry().op("Square").unwrap().def;
+    let mut elsewhere = NodeBuilder::new(&mut graph, def);
+    elsewhere.name("elsewhere").input(x).attr("_class", class).device("/cpu:0");
+    elsewhere.build().unwrap();
+    let session = Session::with_options(graph, &strict).unwrap();
+    let error = session.run(&[("x", Tensor::scalar(1f32))], &["a"], &[]).unwrap_err();
+    assert!(error.message().contains("Cannot colocate nodes"), "{error}");
+}
+
+#[test]
+fn loops_go_across_devices() {
+    let mut def = endless().to_def().unwrap();
+    for node in &mut def.node {
+        if node.name == "always" {
+            // It ends at once: what the other side of the switch does is dead on both devices.
+            node.input = vec!["false".to_owned()];
+        }
+        node.device = match node.name.as_str() {
+            "more" | "next" => "/cpu:1".to_owned(),
+            _ => String::new(),
+        };
+    }
+    let text = r#"node { name: "false" op: "Const" attr { key: "dtype" value { type: DT_BOOL } }
+        attr { key: "value" value { tensor { dtype: DT_BOOL tensor_shape {} bool_val: false } } } }"#;
+    def.node.extend(kernlink::proto::graph_from_text(text).unwrap().node);
+    let counting = r#"
+        node { name: "limit" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+               attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 50 } } } }
+        node { name: "one" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+               attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 1 } } } }
+        node { name: "c/enter" op: "Enter" input: "zero" attr { key: "T" value { type: DT_INT32 } }
+               attr { key: "frame_name" value { s: "count" } } }
+        node { name: "c/limit" op: "Enter" input: "limit" attr { key: "T" value { type: DT_INT32 } }
+               attr { key: "frame_name" value { s: "count" } } attr { key: "is_constant" value { b: true } } }
+        node { name: "c/one" op: "Enter" input: "one" device: "/cpu:1" attr { key: "T" value { type: DT_INT32 } }
+               attr { key: "frame_name" value { s: "count" } } attr { key: "is_constant" value { b: true } } }
+        node { name: "c/merge" op: "Merge" input: "c/enter" input: "c/next" attr { key: "T" value { type: DT_INT32 } }
+               attr { key: "N" value { i: 2 } } }
+        node { name: "c/less" op: "Less" input: "c/merge" input: "c/limit" device: "/cpu:1"
+               attr { key: "T" value { type: DT_INT32 } } }
+        node { name: "c/switch" op: "Switch" input: "c/merge" input: "c/less" attr { key: "T" value { type: DT_INT32 } } }
+        node { name: "c/more" op: "Add" input: "c/switch:1" input: "c/one" device: "/cpu:1"
+               attr { key: "T" value { type: DT_INT32 } } }
+        node { name: "c/next" op: "NextIteration" input: "c/more" device: "/cpu:1" attr { key: "T" value { type: DT_INT32 } } }
+        node { name: "c/exit" op: "Exit" input: "c/switch" attr { key: "T" value { type: DT_INT32 } } }"#;
+    def.node.extend(kernlink::proto::graph_from_text(counting).unwrap().node);
+    let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    for threads in [1, 2] {
+        let options = SessionOptions::new().threads(threads).cpu_devices(2).strict_placement(true);
+        let session = Session::with_options(graph.clone(), &options).unwrap();
+        for _ in 0..3 {
+            let ends = session.run(&[], &["exit", "c/exit"], &[]).unwrap();
+            assert_eq!(ends[0].to_scalar::<i32>().unwrap(), 0);
+            assert_eq!(ends[1].to_scalar::<i32>().unwrap(), 50);
+        }
+    }
+}
