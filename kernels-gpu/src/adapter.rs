@@ -86,7 +86,7 @@ pub(crate) fn numbered(mut adapters: Vec<wgpu::Adapter>, number: usize) -> Resul
 
 /// The adapter that `wanted` names; without a name the first that is no software.
 pub(crate) fn choose(adapters: Vec<wgpu::Adapter>, wanted: Option<&str>) -> Result<wgpu::Adapter> {
-    let position = match wanted {
+    let position = match wanted.map(str::trim).filter(|wanted| !wanted.is_empty()) {
         None => {
             let position = adapters.iter().position(|adapter| !AdapterInfo::of(adapter).is_software);
             position.ok_or_else(|| {
@@ -97,13 +97,11 @@ pub(crate) fn choose(adapters: Vec<wgpu::Adapter>, wanted: Option<&str>) -> Resu
             })?
         }
         Some(wanted) => {
-            let wanted = wanted.trim().to_lowercase();
+            let wanted = wanted.to_lowercase();
             if let Ok(number) = wanted.parse() {
                 return numbered(adapters, number);
             }
-            let by_name = |adapter: &wgpu::Adapter| {
-                !wanted.is_empty() && AdapterInfo::of(adapter).name.to_lowercase().contains(&wanted)
-            };
+            let by_name = |adapter: &wgpu::Adapter| AdapterInfo::of(adapter).name.to_lowercase().contains(&wanted);
             adapters.iter().position(by_name).ok_or_else(|| {
                 Error::not_found(format!("no adapter has a name with `{wanted}`:{}", listed(&adapters)))
             })?

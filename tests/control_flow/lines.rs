@@ -14,6 +14,7 @@ pub(crate) fn lines(text: &str) -> Graph {
         let data = inputs.iter().filter(|input| !input.starts_with('^')).count();
         let dtype = match attrs.trim() {
             attrs if attrs.ends_with("bool") => "DT_BOOL",
+            attrs if attrs.ends_with("int32") => "DT_INT32",
             attrs if attrs.ends_with("resource") => "DT_RESOURCE",
             _ => "DT_FLOAT",
         };

@@ -146,6 +146,13 @@ impl RandomLoop {
     }
 }
 
+/// The loops of a run, and which of them go straight.
+fn goes_straight(session: &Session, feeds: &[(&str, Tensor)], fetches: &[&str]) -> Vec<(String, bool)> {
+    let feeds: Vec<&str> = feeds.iter().map(|(name, _)| *name).collect();
+    let callable = session.make_callable(&feeds, fetches, &[]).unwrap();
+    callable.loops().map(|info| (info.name.to_owned(), info.is_straight)).collect()
+}
+
 #[test]
 fn random_loops_compute_the_same_straight_and_counted() {
     let chance = &mut Chance(7);
@@ -167,6 +174,7 @@ fn random_loops_compute_the_same_straight_and_counted() {
                     let feeds: Vec<(&str, Tensor)> = names.iter().map(String::as_str).zip(values).collect();
                     let outs: Vec<String> = (0..random.variables).map(|index| format!("out{index}")).collect();
                     let outs: Vec<&str> = outs.iter().map(String::as_str).collect();
+                    assert_eq!(goes_straight(session, &feeds, &outs), [("loop".to_owned(), !has_branch)]);
                     let ours = session.run(&feeds, &outs, &[]).unwrap();
                     let ours: Vec<u32> = ours.iter().map(|y| y.to_scalar::<f32>().unwrap().to_bits()).collect();
                     let theirs = random.compute(&variables, &constants);
@@ -214,6 +222,9 @@ const NESTED: &str = "x = Placeholder()
 #[test]
 fn straight_loops_in_loops_begin_again_and_again() {
     on_threads(&lines(NESTED), |session| {
+        let feeds = ["x", "limit"].map(|name| (name, scalar(0.0)));
+        let loops = [("outer", false), ("inner", true)].map(|(name, is_straight)| (name.to_owned(), is_straight));
+        assert_eq!(goes_straight(session, &feeds, &["out"]), loops);
         for limit in [0.0, 1.0, 5.0, 60.0] {
             let y = session.run(&[("x", scalar(0.0)), ("limit", scalar(limit))], &["out"], &[]).unwrap();
             assert_eq!(y[0].to_scalar::<f32>().unwrap(), limit * (limit + 1.0) / 2.0);
@@ -424,17 +435,50 @@ fn a_loop_that_has_ended_keeps_nothing() {
     }
 }
 
+/// Counts from 0 to a limit, with so many nodes in a row besides, and what else there is in `more`.
+fn counter(nodes: usize, more: &str) -> String {
+    let mut text = String::from("x = Placeholder()\nlimit = Placeholder()\none = Const() 1\n");
+    text +=
+        "e = Enter(x) loop\nl = Enter(limit) loop constant\nm = Merge(e, n)\ngoes = Less(m, l)\ns = Switch(m, goes)\n";
+    text += "a0 = Add(s:1, one)\nout = Exit(s)\n";
+    (1..=nodes).for_each(|index| text += &format!("a{index} = Neg(a{})\n", index - 1));
+    text + &format!("n = NextIteration(a{nodes})\n{more}")
+}
+
+#[test]
+fn loops_of_another_form_do_not_go_straight() {
+    let feeds = ["x", "limit"].map(|name| (name, scalar(3.0)));
+    for (text, fetch, is_straight) in [
+        (counter(0, ""), "out", true),
+        (counter(254, ""), "out", true),
+        (counter(256, ""), "out", false),
+        // What comes of a merge's second output.
+        (counter(0, "i = Identity(m:1) int32\ns2 = Switch(i, goes) int32\nlast = Exit(s2) int32"), "last", false),
+        // What only the last iteration has.
+        (counter(0, "neg = Neg(s)\nlast = Exit(neg)"), "last", false),
+    ] {
+        on_threads(&lines(&text), |session| {
+            assert_eq!(goes_straight(session, &feeds, &[fetch]), [("loop".to_owned(), is_straight)], "{text}");
+            let y = session.run(&feeds, &[fetch], &[]).unwrap();
+            assert_eq!(y[0].num_elements(), 1);
+        });
+    }
+}
+
 #[test]
 fn what_is_no_loop_for_its_size_is_looked_at_in_no_time() {
-    let mut text = String::from("x = Placeholder()\nlimit = Placeholder()\ne = Enter(x) loop\n");
-    text += "l = Enter(limit) loop constant\ngoes = Less(m, l)\ns = Switch(m, goes)\nout = Exit(s)\n";
-    text += "n = NextIteration(more)\none = Const() 1\nmore = Add(s:1, one)\n";
     let many = 20_000;
-    text += &format!("m = Merge(e{})\n", ", n".repeat(many));
-    (0..many).for_each(|index| text += &format!("a{index} = Neg(m)\n"));
-    let started = std::time::Instant::now();
+    let variables: String = (0..many)
+        .map(|i| format!("e{i} = Enter(x) loop\nm{i} = Merge(e{i}, n{i})\ns{i} = Switch(m{i}, goes)\nn{i} = NextIteration(s{i}:1)\no{i} = Exit(s{i})\n"))
+        .collect();
+    let text = counter(0, &variables);
+    let outs: Vec<String> = (0..many).map(|index| format!("o{index}")).collect();
+    let outs: Vec<&str> = outs.iter().map(String::as_str).collect();
     let session = Session::new(lines(&text)).unwrap();
-    let y = session.run(&[("x", scalar(0.0)), ("limit", scalar(3.0))], &["out"], &["a0", "a19999"]).unwrap();
-    assert_eq!(y[0].to_scalar::<f32>().unwrap(), 3.0);
+    let feeds = [("x", scalar(0.0)), ("limit", scalar(3.0))];
+    let started = std::time::Instant::now();
+    assert_eq!(goes_straight(&session, &feeds, &outs), [("loop".to_owned(), false)]);
+    let y = session.run(&feeds, &outs, &[]).unwrap();
+    assert!(y.iter().all(|y| y.to_scalar::<f32>().unwrap() == 0.0));
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }

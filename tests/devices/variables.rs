@@ -1,6 +1,7 @@
 //! Where the values of variables are.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kernlink::prelude::*;
 use kernlink::resource::Variable;
@@ -92,6 +93,30 @@ fn what_changes_a_variable_on_the_host_alone_finds_it_there() {
         device.moved();
         assert_eq!(scalars(&session.run(&[], &["sum"], &[]).unwrap()), [16.0]);
         assert_eq!(device.moved(), (1, 1));
+    });
+}
+
+#[test]
+fn what_takes_a_variable_home_has_its_turn_among_those_who_take_it_away() {
+    let text = "
+        x = Placeholder() dtype=float
+        v = VarHandleOp() dtype=float shape=any shared_name='v'
+        assign = AssignVariableOp(v, x) dtype=float
+        more = StatefulPartitionedCall(v, x) Tin=[resource,float] Tout=[float] f=&More";
+    on(&graph_with(text, LIBRARY), &[], |session, _| {
+        session.run(&[one()], &[], &["assign"]).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    session.run(&[one()], &[], &["assign"]).unwrap();
+                }
+            });
+            let adding = || (0..20).try_for_each(|_| session.run(&[one()], &["more"], &[]).map(drop));
+            let added = [scope.spawn(adding), scope.spawn(adding)].map(|thread| thread.join().unwrap());
+            is_over.store(true, Ordering::SeqCst);
+            added.into_iter().for_each(|added| added.unwrap());
+        });
     });
 }
 

@@ -137,6 +137,17 @@ impl<'a> RawContext<'a> {
         }
     }
 
+    /// All inputs, as they stand.
+    pub(crate) fn inputs(&self) -> &[Option<Tensor>] {
+        self.inputs
+    }
+
+    /// Has these inputs and no outputs, so that a kernel can run anew.
+    pub(crate) fn begin_again(&mut self, inputs: &[Option<Tensor>]) {
+        self.inputs.clone_from_slice(inputs);
+        self.outputs.fill(None);
+    }
+
     /// Takes input `index` out of the run, so that the kernel owns it; it can be changed if
     /// [`Tensor::is_unique`].
     ///

@@ -40,6 +40,12 @@ pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
     fn takes_dead_inputs(&self) -> bool {
         false
     }
+
+    /// Whether the kernel asks for the values of the variables whose handles it takes. For a kernel of the host that does,
+    /// they are brought there from the devices that hold them.
+    fn asks_for_values(&self) -> bool {
+        true
+    }
 }
 
 /// A kernel of op `O` that waits: for an element of a queue, for a tensor from elsewhere, for a function that it calls.
@@ -101,6 +107,11 @@ pub trait DynKernel: Send + Sync + 'static {
     fn takes_dead_inputs(&self) -> bool {
         false
     }
+
+    /// See [`OpKernel::asks_for_values`].
+    fn asks_for_values(&self) -> bool {
+        true
+    }
 }
 
 struct Erased<O, K>(K, PhantomData<fn() -> O>);
@@ -120,6 +131,10 @@ impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
 
     fn takes_dead_inputs(&self) -> bool {
         self.0.takes_dead_inputs()
+    }
+
+    fn asks_for_values(&self) -> bool {
+        self.0.asks_for_values()
     }
 }
 

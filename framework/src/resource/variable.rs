@@ -79,9 +79,9 @@ impl Variable {
         Ok(Some(there))
     }
 
-    /// Whether the value is in a device's memory.
-    pub(crate) fn is_away(&self) -> bool {
-        self.look().as_ref().is_some_and(|value| value.device_memory().is_some())
+    /// The value, if it is in a device's memory alone.
+    pub(crate) fn away(&self) -> Option<Tensor> {
+        self.look().as_ref().filter(|value| value.device_memory().is_some()).cloned()
     }
 
     /// Replaces a value that is in a device's memory by what the host has of it, if it still is the variable's. The
@@ -94,6 +94,19 @@ impl Variable {
             *value = Some(host);
             *self.copy() = Some(there);
         }
+    }
+
+    /// Replaces a value that is in a device's memory by what `bring` has of it for the host, while others wait.
+    ///
+    /// # Errors
+    /// Those of `bring`.
+    pub(crate) fn bring_home_by(&self, bring: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
+        let mut value = self.look();
+        if let Some(there) = value.as_ref().filter(|value| value.device_memory().is_some()).cloned() {
+            *value = Some(bring(&there)?);
+            *self.copy() = Some(there);
+        }
+        Ok(())
     }
 
     /// Replaces the value.

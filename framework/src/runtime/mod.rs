@@ -15,4 +15,4 @@ pub use lacking::without_kernel;
 pub use options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};
 pub use partial::PartialRun;
 pub use place::kernel_on;
-pub use session::{Callable, Session};
+pub use session::{Callable, LoopInfo, Session};

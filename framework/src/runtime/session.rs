@@ -11,7 +11,7 @@ use super::functions::Functions;
 use super::options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};
 use super::partial::PartialRun;
 use super::place::Placer;
-use super::plan::{Plan, PlanOptions, Request, StatefulKernels, Uploads};
+use super::plan::{Plan, PlanOptions, ROOT, Request, StatefulKernels, Uploads};
 use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Output};
@@ -374,6 +374,24 @@ impl Callable {
     ) -> Result<Vec<Tensor>> {
         self.shared.run(&self.plan, feeds.iter().cloned().collect(), options, Some(metadata))
     }
+
+    /// The loops of TensorFlow 1 that it has, without those of functions.
+    pub fn loops(&self) -> impl Iterator<Item = LoopInfo<'_>> {
+        let loops = self.plan.frames.iter().skip(ROOT as usize + 1);
+        loops.map(|frame| LoopInfo { name: &frame.name, is_straight: frame.straight.is_some() })
+    }
+}
+
+/// A loop of TensorFlow 1 in a prepared run; see [`Callable::loops`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoopInfo<'a> {
+    /// The attr `frame_name` of what leads into it.
+    pub name: &'a str,
+    /// Whether its iterations go straight through their nodes, in an order that the plan knows, which is the fastest way. Such
+    /// a loop has the form that `tf.while_loop` gives it, an iteration of at most 256 nodes, and in it no conditional, no other
+    /// loop and no kernel that waits.
+    pub is_straight: bool,
 }
 
 fn check_feeds(plan: &Plan, feeds: &[Tensor]) -> Result<()> {

@@ -7,14 +7,16 @@ fn four(start: u32, k: u32, column: u32) -> vec4<A> {
     return vec4<A>(matrix[(start + k * params.extent + column) >> 2u]);
 }
 #else
-fn four(start: u32, k: u32, column: u32) -> vec4<A> {
-    var v = vec4<A>();
-    for (var i = 0u; i < 4u; i++) {
-        if (column + i < params.extent) {
-            v[i] = A(matrix[start + k * params.extent + column + i]);
-        }
+fn one(start: u32, column: u32) -> A {
+    if (column < params.extent) {
+        return A(matrix[start + column]);
     }
-    return v;
+    return A();
+}
+
+fn four(start: u32, k: u32, column: u32) -> vec4<A> {
+    let line = start + k * params.extent;
+    return vec4<A>(one(line, column), one(line, column + 1u), one(line, column + 2u), one(line, column + 3u));
 }
 #end
 

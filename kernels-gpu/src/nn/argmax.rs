@@ -6,7 +6,7 @@ use kernlink::kernel::{GPU, RawConstruction, RawContext};
 use kernlink_ops as ops;
 
 use super::element::Key;
-use super::pooling::{PARAMS, params};
+use super::pooling::{PARAMS, Through, params};
 use crate::array::{Merge, Merging};
 use crate::device::{GpuDevice, Groups};
 use crate::family::{gpu_kernels, scalar_of};
@@ -88,7 +88,7 @@ impl WithArgmax {
         word(input.num_elements())?;
         let (output, argmax) =
             (gpu.allocate_output(ctx, 0, geometry.output())?, gpu.allocate_output(ctx, 1, geometry.output())?);
-        let mut params = params(gpu, &geometry)?;
+        let mut params = params(gpu, &geometry, &[Through::Window])?;
         params.push(u32::from(self.across));
         let shader = self.shaders.get((self.scalar, Indices::of(index_type)?));
         // Indices that count from the first image are of all images at once.
@@ -133,7 +133,7 @@ impl GradWithArgmax {
         let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if output.num_elements() > 0 {
             let kind = (self.scalar, Indices::of(argmax.dtype())?);
-            let mut params = params(gpu, &geometry)?;
+            let mut params = params(gpu, &geometry, &[Through::Windows])?;
             params.push(u32::from(self.across));
             let near = self.near.get(kind);
             let images = if self.across { 1 } else { geometry.batch };

@@ -9,7 +9,7 @@ use kernlink::shape::Shape;
 use kernlink_ops as ops;
 
 use super::element::{self, Key, Source};
-use super::pooling::{PARAMS, key_of, params};
+use super::pooling::{PARAMS, Through, key_of, params};
 use crate::device::GpuDevice;
 use crate::family::{gpu_kernels, scalar_of};
 use crate::matmul::gemm::word;
@@ -101,22 +101,22 @@ impl MaxPool {
             element::run(gpu, &self.over_depth, key, geometry.batch, &parts, &params, out.num_elements())?;
             return ctx.set_output_at(0, out);
         }
-        by_windows(ctx, 0, geometry.output(), &geometry, (self.scalar, &self.shaders))
+        by_windows(ctx, 0, geometry.output(), (&geometry, Through::Window), (self.scalar, &self.shaders))
     }
 }
 
-/// Output 0, of this shape, from an input of which a shader sees a window for each element.
+/// Output 0, of this shape, by a shader that goes through windows for each of its elements.
 fn by_windows(
     ctx: &mut RawContext<'_>,
     input: usize,
     shape: Shape,
-    geometry: &Geometry,
+    (geometry, through): (&Geometry, Through),
     (scalar, shaders): (Scalar, &Variants<Key>),
 ) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
     let out = gpu.allocate_output(ctx, 0, shape)?;
     if out.num_elements() > 0 {
-        let (key, params) = (key_of(geometry, scalar), params(gpu, geometry)?);
+        let (key, params) = (key_of(geometry, scalar), params(gpu, geometry, &[through])?);
         let parts = [read(ctx.input_at(input)?), written(&out)];
         element::run(gpu, shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
     }
@@ -146,7 +146,7 @@ struct AvgPool {
 impl AvgPool {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let geometry = self.pooling.averaged(ctx.input_at(0)?.shape())?;
-        by_windows(ctx, 0, geometry.output(), &geometry, (self.scalar, &self.shaders))
+        by_windows(ctx, 0, geometry.output(), (&geometry, Through::Window), (self.scalar, &self.shaders))
     }
 }
 
@@ -174,7 +174,7 @@ struct AvgPoolGrad {
 impl AvgPoolGrad {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let (shape, geometry) = self.pooling.averaged_back(ctx.input_at(0)?, ctx.input_at(1)?.shape())?;
-        by_windows(ctx, 1, shape, &geometry, (self.scalar, &self.shaders))
+        by_windows(ctx, 1, shape, (&geometry, Through::Windows), (self.scalar, &self.shaders))
     }
 }
 
@@ -225,7 +225,8 @@ impl MaxPoolGrad {
         let geometry = pooling.maxima_back(input.shape(), ctx.input_at(1)?.shape(), grad.shape())?;
         let out = gpu.allocate_output(ctx, 0, input.shape().clone())?;
         if out.num_elements() > 0 {
-            let (key, params) = (key_of(&geometry, self.scalar), params(gpu, &geometry)?);
+            let (key, params) =
+                (key_of(&geometry, self.scalar), params(gpu, &geometry, &[Through::Window, Through::Windows])?);
             let places = gpu.allocate(DataType::Uint32, geometry.output())?;
             let parts = [read(input), written(&places)];
             element::run(gpu, &self.places, key, geometry.batch, &parts, &params, places.num_elements())?;
@@ -260,7 +261,7 @@ impl MaxPoolGradGrad {
         let geometry = pooling.maxima_back_back(input.shape(), pooled.shape(), grad.shape())?;
         let out = gpu.allocate_output(ctx, 0, geometry.output())?;
         if out.num_elements() > 0 {
-            let (key, params) = (key_of(&geometry, self.scalar), params(gpu, &geometry)?);
+            let (key, params) = (key_of(&geometry, self.scalar), params(gpu, &geometry, &[Through::Window])?);
             let parts = [read(input), read(pooled), read(grad), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, out.num_elements())?;
         }

@@ -2,6 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::geometry::pooling::Geometry;
+use kernlink::kernel::window::Axis;
 use smallvec::SmallVec;
 
 use super::convolution::reaches;
@@ -25,14 +26,33 @@ pub(super) const PARAMS: [&str; 11] = [
     "before_x",
 ];
 
-/// What a shader is told that goes through windows of elements, or through the elements' windows.
+/// What the loops of a shader go through.
+#[derive(Clone, Copy)]
+pub(super) enum Through {
+    /// The elements of a window.
+    Window,
+    /// The windows that see an element.
+    Windows,
+}
+
+impl Through {
+    /// How often they go round.
+    fn rounds(self, geometry: &Geometry) -> usize {
+        let along = |side: &Axis| match self {
+            Through::Window => side.window.min(side.input) + 1,
+            Through::Windows => side.window.div_ceil(side.stride).min(side.output) + 1,
+        };
+        along(&geometry.rows).saturating_mul(along(&geometry.columns))
+    }
+}
+
+/// What shaders are told of a pooling.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED for what shaders cannot count, or the driver would not go through.
-pub(super) fn params(gpu: &GpuDevice, geometry: &Geometry) -> Result<SmallVec<[u32; 14]>> {
+pub(super) fn params(gpu: &GpuDevice, geometry: &Geometry, through: &[Through]) -> Result<SmallVec<[u32; 14]>> {
     let (rows, columns) = (&geometry.rows, &geometry.columns);
-    let [seen_rows, seen_columns] = [rows, columns].map(|side| side.window.min(side.input.max(side.output)) + 1);
-    gpu.ensure_rounds(seen_rows.saturating_mul(seen_columns))?;
+    through.iter().try_for_each(|through| gpu.ensure_rounds(through.rounds(geometry)))?;
     reaches(rows)?;
     reaches(columns)?;
     let sizes = [

@@ -225,6 +225,10 @@ impl OpKernel<ops::AssignVariableOp> for AssignVariableKernel {
     fn is_expensive(&self) -> bool {
         false
     }
+
+    fn asks_for_values(&self) -> bool {
+        false
+    }
 }
 
 struct VarIsInitializedKernel;
@@ -244,6 +248,10 @@ impl OpKernel<ops::VarIsInitializedOp> for VarIsInitializedKernel {
     }
 
     fn is_expensive(&self) -> bool {
+        false
+    }
+
+    fn asks_for_values(&self) -> bool {
         false
     }
 }
@@ -274,6 +282,10 @@ impl OpKernel<ops::VariableShape> for VariableShapeKernel {
     fn is_expensive(&self) -> bool {
         false
     }
+
+    fn asks_for_values(&self) -> bool {
+        false
+    }
 }
 
 struct DestroyResourceKernel {
@@ -293,6 +305,10 @@ impl OpKernel<ops::DestroyResourceOp> for DestroyResourceKernel {
             result => result,
         }
     }
+
+    fn asks_for_values(&self) -> bool {
+        false
+    }
 }
 
 struct DisableCopyOnReadKernel;
@@ -308,6 +324,10 @@ impl OpKernel<ops::DisableCopyOnRead> for DisableCopyOnReadKernel {
     }
 
     fn is_expensive(&self) -> bool {
+        false
+    }
+
+    fn asks_for_values(&self) -> bool {
         false
     }
 }

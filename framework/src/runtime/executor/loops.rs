@@ -28,6 +28,8 @@ pub(super) struct Loop {
     dead_exits: Vec<u32>,
     /// Whether its iterations count what has arrived, though they could go straight.
     is_counted: bool,
+    /// Whether it is among [`State::held_back`].
+    is_held_back: bool,
 }
 
 impl Loop {
@@ -91,6 +93,7 @@ impl State {
             next: Vec::new(),
             dead_exits: Vec::new(),
             is_counted: false,
+            is_held_back: false,
         });
         self.next_loop += 1;
         index
@@ -178,7 +181,8 @@ impl State {
         if number + 1 == l.begun {
             if l.iterations.len() >= l.limit(plan) {
                 l.next.extend(tensor.map(|tensor| (index, tensor)));
-                if l.entries > 0 && !l.is_counted {
+                if l.entries > 0 && !l.is_counted && !l.is_held_back {
+                    l.is_held_back = true;
                     self.held_back.push(in_loop);
                 }
                 return;
@@ -244,10 +248,11 @@ impl State {
     pub(super) fn let_go(&mut self, plan: &Plan) -> bool {
         let mut some = false;
         for in_loop in std::mem::take(&mut self.held_back) {
-            // It may have ended, and another one be in its place.
-            let Some(l) = self.loops[in_loop as usize].as_mut().filter(|l| l.entries > 0 && !l.is_counted) else {
+            let l = self.under_way(in_loop);
+            l.is_held_back = false;
+            if l.entries == 0 || l.is_counted {
                 continue;
-            };
+            }
             l.is_counted = true;
             if !l.next.is_empty() && l.iterations.len() < l.limit(plan) {
                 self.begin_iteration(plan, in_loop);
@@ -335,6 +340,9 @@ impl State {
             }
         }
         let ended = self.loops[in_loop as usize].take()?;
+        if ended.is_held_back {
+            self.held_back.retain(|&held_back| held_back != in_loop);
+        }
         self.free_loops.push(in_loop);
         let among = plan.frames[ended.frame as usize].among as usize;
         self.iterations[ended.parent as usize].inner[among] = NONE;

@@ -5,7 +5,6 @@
 //! that have waited, leave a message; if nobody drives, whoever leaves it does. So no part of the state is shared, and a
 //! kernel that waits holds no thread.
 
-mod held;
 mod loops;
 mod node;
 mod run;

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::held;
 use super::run::{Message, Run, SAMPLE, Task};
 use super::state::{Ready, State, missing};
 use super::straight;
@@ -80,9 +79,6 @@ pub(super) fn run_cheap(run: &Arc<Run>, state: &mut State) {
         }
         let Some(ready) = state.ready.pop() else { return };
         let node = &run.plan.nodes[ready.node as usize];
-        if node.takes_variables && !ready.is_dead && held::bring(run, state, ready, node) {
-            continue;
-        }
         if run.is_parallel && !ready.is_dead && node.is_expensive() {
             state.expensive.push(ready);
             continue;
@@ -136,9 +132,10 @@ fn look(run: &Arc<Run>, state: &mut State) {
         receive(run, state, message);
     }
     give_to_pool(run, state);
-    // Each has its turn, the oldest first.
-    if state.ready.len() > 1 {
-        state.ready.rotate_left(1);
+    // Each that waits for its turn among what is ready has it once.
+    if let Some(last) = state.ready.len().checked_sub(1) {
+        state.turn = if state.turn < last { state.turn + 1 } else { 0 };
+        state.ready.swap(state.turn, last);
     }
 }
 

@@ -43,6 +43,8 @@ pub(in crate::runtime) struct State {
     /// The loops that wait for all that enters them before they begin with the next iteration.
     pub(super) held_back: Vec<u32>,
     pub(super) ready: Vec<Ready>,
+    /// Whose turn it was last, of [`State::ready`], when the clock was looked at.
+    pub(super) turn: usize,
     pub(super) expensive: Vec<Ready>,
     pub(super) waiting: Vec<Option<Waiting>>,
     /// The positions of [`State::waiting`] that are free.
@@ -102,6 +104,7 @@ impl State {
             next_loop: 1,
             held_back: Vec::new(),
             ready: Vec::new(),
+            turn: 0,
             expensive: Vec::new(),
             waiting: Vec::new(),
             free_waiting: Vec::new(),

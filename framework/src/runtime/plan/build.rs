@@ -456,7 +456,13 @@ impl Builder<'_> {
             controls.append(&mut waiting[position]);
             let action = match &draft.act {
                 Act::Kernel(kernel) if kernel.is_async() => Action::Wait(kernel.clone()),
-                Act::Kernel(kernel) => Action::Compute(kernel.clone()),
+                Act::Kernel(kernel) => {
+                    let devices = self.options.devices;
+                    match held::waiting(op, kernel, &*devices[draft.device as usize], devices) {
+                        Some(waiting) => Action::Wait(waiting),
+                        None => Action::Compute(kernel.clone()),
+                    }
+                }
                 Act::Forward => Action::Forward,
                 Act::Switch { by_index } => Action::Switch { by_index: *by_index },
                 Act::Merge => Action::Merge,
@@ -468,13 +474,6 @@ impl Builder<'_> {
             let cost = match &action {
                 Action::Compute(kernel) if kernel.is_expensive() => u32::MAX,
                 _ => 0,
-            };
-            let takes_variables = match &action {
-                Action::Compute(kernel) => {
-                    let devices = self.options.devices;
-                    held::takes_variables(op, &**kernel, &*devices[draft.device as usize], devices)
-                }
-                _ => false,
             };
             let references = self.references(draft, node);
             let is_filled = externals.is_empty() && references.is_empty();
@@ -496,7 +495,6 @@ impl Builder<'_> {
                 kept: kept(&draft.inputs),
                 is_filled,
                 is_passed,
-                takes_variables,
                 controls: first_control..controls.len() as u32,
                 device: draft.device,
                 cost: AtomicU32::new(cost),

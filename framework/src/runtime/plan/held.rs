@@ -1,4 +1,4 @@
-//! Which kernels of the host take variables whose values a device may hold.
+//! Kernels of the host that take variables whose values a device may hold: these are brought to the host first.
 //!
 //! So it is where a device has kernels for some ops on a variable but not for all, and a function's body is placed without
 //! those that its caller has.
@@ -7,24 +7,100 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dtype::DataType;
-use crate::kernel::DynKernel;
+use crate::error::{Error, Result};
+use crate::kernel::{DynKernel, RawContext};
 use crate::op::{ArgType, OpDef};
+use crate::resource::{Resource, Variable};
+use crate::step::{BoxFuture, block_on_unchecked};
+use crate::tensor::{ResourceHandle, Tensor};
 
-/// Ops on variables that do not ask for their values.
-const BLIND: [&str; 4] = ["AssignVariableOp", "DestroyResourceOp", "VarIsInitializedOp", "VariableShape"];
+/// How often a value is brought without keeping others from changing it meanwhile.
+const FREE_TRIES: usize = 3;
 
-/// Whether a node on `device` may have to wait for the values of variables to come to the host.
-pub(super) fn takes_variables(
+/// How often a kernel is run anew because a variable went away again before it had it.
+const MOST_RUNS: usize = 16;
+
+/// The kernel of a node on `device` as one that waits for the values of its variables, if a device may hold them.
+pub(super) fn waiting(
     op: &OpDef,
-    kernel: &dyn DynKernel,
+    kernel: &Arc<dyn DynKernel>,
     device: &dyn Device,
-    devices: &[Arc<dyn Device>],
-) -> bool {
+    devices: &Arc<[Arc<dyn Device>]>,
+) -> Option<Arc<dyn DynKernel>> {
     let is_apart = !device.has_own_memory() && devices.iter().any(|device| device.has_own_memory());
-    is_apart
+    let takes_variables = is_apart
         // A kernel that waits calls a function, or takes resources of other kinds.
         && !kernel.is_async()
         && !kernel.takes_dead_inputs()
-        && op.inputs.iter().any(|input| input.ty == ArgType::Fixed(DataType::Resource))
-        && !BLIND.contains(&&*op.name)
+        && kernel.asks_for_values()
+        && op.inputs.iter().any(|input| input.ty == ArgType::Fixed(DataType::Resource));
+    takes_variables.then(|| Arc::new(Waiting { kernel: kernel.clone(), devices: devices.clone() }) as _)
+}
+
+struct Waiting {
+    kernel: Arc<dyn DynKernel>,
+    devices: Arc<[Arc<dyn Device>]>,
+}
+
+impl Waiting {
+    /// Brings a variable to the host.
+    async fn bring(&self, variable: &Variable) -> Result<()> {
+        for _ in 0..FREE_TRIES {
+            let Some(there) = variable.away() else { return Ok(()) };
+            let host = self.holder(&there)?.to_host(&there).await?;
+            // Unless it was changed meanwhile.
+            variable.bring_home(there, host);
+        }
+        // Somebody changes it all the while, and must wait for once.
+        variable.bring_home_by(|there| block_on_unchecked(self.holder(there)?.to_host(there)))
+    }
+
+    fn holder(&self, there: &Tensor) -> Result<&Arc<dyn Device>> {
+        let device = self.devices.iter().find(|device| device.owns(there));
+        device.ok_or_else(|| Error::internal("a variable is in the memory of another session's device"))
+    }
+}
+
+/// The variable that an input names, if it names one.
+fn variable(ctx: &RawContext<'_>, input: usize) -> Option<Arc<Variable>> {
+    let [handle] = ctx.input_at(input).ok()?.as_slice::<ResourceHandle>().ok()? else { return None };
+    let may_name_one = handle.type_name.is_empty() || handle.type_name == Variable::type_name();
+    // What is missing is told by the kernel.
+    if may_name_one { ctx.resource_at(input).ok() } else { None }
+}
+
+impl DynKernel for Waiting {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        block_on_unchecked(self.compute_async(ctx))
+    }
+
+    fn is_async(&self) -> bool {
+        true
+    }
+
+    fn compute_async<'a>(&'a self, ctx: &'a mut RawContext<'_>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let variables: Vec<_> = (0..ctx.num_inputs()).filter_map(|input| variable(ctx, input)).collect();
+            let inputs = ctx.inputs().to_vec();
+            for _ in 0..MOST_RUNS {
+                for variable in &variables {
+                    self.bring(variable).await?;
+                }
+                match self.kernel.compute(ctx) {
+                    // Another run had a device change one of them before the kernel had it.
+                    Err(_) if variables.iter().any(|variable| variable.away().is_some()) => ctx.begin_again(&inputs),
+                    done => return done,
+                }
+            }
+            self.kernel.compute(ctx)
+        })
+    }
+
+    fn is_expensive(&self) -> bool {
+        self.kernel.is_expensive()
+    }
+
+    fn is_identity(&self) -> bool {
+        self.kernel.is_identity()
+    }
 }

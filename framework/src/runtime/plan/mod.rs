@@ -81,8 +81,6 @@ pub(super) struct PlanNode {
     pub(super) is_filled: bool,
     /// Whether it hands on its value as soon as it comes, without waiting for its turn.
     pub(super) is_passed: bool,
-    /// Whether it may have to wait for the values of variables that a device holds.
-    pub(super) takes_variables: bool,
     /// A bit for each of the first 64 inputs: whether it is a constant, which stays in its slot.
     pub(super) kept: u64,
     /// Its part of [`Plan::controls`]: the nodes that wait for it without taking an output.
