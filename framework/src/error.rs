@@ -1,5 +1,6 @@
 //! The error of every fallible call: a canonical code, a message, where it was raised, and which node met it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
@@ -95,6 +96,35 @@ impl fmt::Display for Code {
     }
 }
 
+/// The bytes that an error quotes of a name or value which a file or a command line gives.
+const MAX_QUOTED: usize = 200;
+
+/// The bytes that a message has at most.
+const MAX_MESSAGE: usize = 16 << 10;
+
+/// A name or value as errors quote it: what is too long to be read is cut, and its length said.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    cut(text, MAX_QUOTED)
+}
+
+fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let end = text.floor_char_boundary(most);
+    Cow::Owned(format!("{}... ({} bytes)", &text[..end], text.len()))
+}
+
+/// A message of bounded length: its end may hold what is to be done, so both ends are kept.
+fn bounded(message: String) -> String {
+    if message.len() <= MAX_MESSAGE {
+        return message;
+    }
+    let head = message.floor_char_boundary(MAX_MESSAGE / 2);
+    let tail = message.ceil_char_boundary(message.len() - MAX_MESSAGE / 4);
+    format!("{}... ({} bytes) ...{}", &message[..head], message.len(), &message[tail..])
+}
+
 /// An error: code, message, the source line that raised it and, once a node has met it, that node, its op and device.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
@@ -134,7 +164,7 @@ impl Error {
     /// An error raised at the caller's line.
     #[track_caller]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { code, message: message.into(), location: Location::caller(), node: None }))
+        Error(Box::new(Inner { code, message: bounded(message.into()), location: Location::caller(), node: None }))
     }
 
     /// What the system said when a file was to be opened, read or written, with TensorFlow's code for it.
@@ -192,13 +222,13 @@ impl Error {
 
     /// The same error with `context: ` before its message.
     pub fn context(mut self, context: impl fmt::Display) -> Error {
-        self.0.message = format!("{context}: {}", self.0.message);
+        self.0.message = bounded(format!("{context}: {}", self.0.message));
         self
     }
 
     /// The same error with more text after its message.
     pub fn append(mut self, text: impl fmt::Display) -> Error {
-        self.0.message = format!("{}{text}", self.0.message);
+        self.0.message = bounded(format!("{}{text}", self.0.message));
         self
     }
 
@@ -217,9 +247,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.0.code, self.0.message)?;
         if let Some(NodeContext { node, op, device }) = &self.0.node {
-            write!(f, "\n  in node `{node}` (op {op}")?;
+            write!(f, "\n  in node `{}` (op {}", shortened(node), shortened(op))?;
             if !device.is_empty() {
-                write!(f, ", {device}")?;
+                write!(f, ", {}", shortened(device))?;
             }
             f.write_str(")")?;
         }
@@ -264,4 +294,20 @@ macro_rules! ensure {
             $crate::bail!($code, $($message)+);
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_bounded() {
+        assert_eq!(shortened("short"), "short");
+        let name = "é".repeat(50_000);
+        assert!(shortened(&name).ends_with("... (100000 bytes)") && shortened(&name).len() < 250);
+        let error = Error::invalid_argument(format!("`{name}` is long")).context(&name).append("; do this");
+        let error = error.at_node(&name, &name, &name);
+        let text = error.to_string();
+        assert!(text.len() < 20_000 && text.contains("; do this"), "{}", text.len());
+    }
 }

@@ -8,10 +8,10 @@ use super::object_graph::UnsavedVariables;
 use super::signature::{Signature, SignatureRunner};
 use crate::device::Device;
 use crate::dtype::TString;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, TensorName};
 use crate::proto::{CollectionDef, MetaGraphDef, SaverDef, collection_def, read_meta_graph};
-use crate::registry::{Registry, did_you_mean};
+use crate::registry::{Registry, did_you_mean, listed};
 use crate::runtime::{Session, SessionOptions};
 use crate::tensor::Tensor;
 
@@ -110,14 +110,15 @@ impl MetaGraph {
     /// NOT_FOUND if there is none of this name, with those that there are; and as [`Session::make_callable`].
     pub fn signature(&self, name: &str) -> Result<SignatureRunner<'_>> {
         let signature = self.signatures.get(name).ok_or_else(|| {
-            let names: Vec<&str> = self.signatures.keys().map(String::as_str).collect();
-            let hint = did_you_mean(name, names.iter().copied());
-            Error::not_found(match names.as_slice() {
-                [] => format!("the model has no signature `{name}`: it has none at all"),
-                names => format!("the model has no signature `{name}`{hint}; it has: {}", names.join(", ")),
+            let names = || self.signatures.keys().map(String::as_str);
+            let (hint, name) = (did_you_mean(name, names()), shortened(name));
+            Error::not_found(match self.signatures.len() {
+                0 => format!("the model has no signature `{name}`: it has none at all"),
+                _ => format!("the model has no signature `{name}`; it has: {}{hint}", listed(names())),
             })
         })?;
-        SignatureRunner::new(signature, &self.session).map_err(|error| error.context(format!("signature `{name}`")))
+        SignatureRunner::new(signature, &self.session)
+            .map_err(|error| error.context(format!("signature `{}`", shortened(name))))
     }
 
     /// The names of the nodes in a collection; none if there is no such collection.
@@ -128,7 +129,9 @@ impl MetaGraph {
         match self.collections.get(collection).and_then(|collection| collection.kind.as_ref()) {
             None => Ok(&[]),
             Some(collection_def::Kind::NodeList(nodes)) => Ok(&nodes.value),
-            Some(_) => Err(Error::invalid_argument(format!("collection `{collection}` is no list of nodes"))),
+            Some(_) => {
+                Err(Error::invalid_argument(format!("collection `{}` is no list of nodes", shortened(collection))))
+            }
         }
     }
 
@@ -214,7 +217,8 @@ impl MetaGraph {
 pub fn signatures(def: &MetaGraphDef) -> Result<BTreeMap<String, Signature>> {
     let wanted = def.signature_def.iter().filter(|(name, _)| *name != INIT_SIGNATURE);
     let signature = |(name, proto): (&String, _)| {
-        let signature = Signature::from_proto(proto).map_err(|error| error.context(format!("signature `{name}`")))?;
+        let signature =
+            Signature::from_proto(proto).map_err(|error| error.context(format!("signature `{}`", shortened(name))))?;
         Ok((name.clone(), signature))
     };
     wanted.map(signature).collect()

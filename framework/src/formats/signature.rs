@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::graph::TensorName;
 use crate::proto::{SignatureDef, TensorInfo, shape_from_proto, tensor_from_proto, tensor_info};
-use crate::registry::did_you_mean;
+use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
@@ -44,12 +44,14 @@ impl Signature {
         let tensors = |infos: &BTreeMap<String, TensorInfo>, kind: &str| {
             let mut tensors = BTreeMap::new();
             for (name, info) in infos {
-                add(&mut tensors, name, info, 0).map_err(|error| error.context(format!("{kind} `{name}`")))?;
+                add(&mut tensors, name, info, 0)
+                    .map_err(|error| error.context(format!("{kind} `{}`", shortened(name))))?;
             }
             Ok::<_, Error>(tensors)
         };
         let default = |(name, proto): (&String, _)| {
-            let tensor = tensor_from_proto(proto).map_err(|error| error.context(format!("default of `{name}`")))?;
+            let tensor =
+                tensor_from_proto(proto).map_err(|error| error.context(format!("default of `{}`", shortened(name))))?;
             Ok((name.clone(), tensor))
         };
         Ok(Signature {
@@ -182,10 +184,11 @@ impl<'m> SignatureRunner<'m> {
         for (name, tensor) in inputs {
             let position = self.inputs.iter().position(|input| input == name).ok_or_else(|| {
                 let hint = did_you_mean(name, self.inputs.iter().copied());
-                Error::invalid_argument(format!("the signature has no input `{name}`{hint}: it takes {}", self.takes()))
+                let name = shortened(name);
+                Error::invalid_argument(format!("the signature has no input `{name}`: it takes {}{hint}", self.takes()))
             })?;
             if feeds[position].replace(tensor.clone()).is_some() {
-                return Err(Error::invalid_argument(format!("input `{name}` is given twice")));
+                return Err(Error::invalid_argument(format!("input `{}` is given twice", shortened(name))));
             }
         }
         let mut missing = Vec::new();
@@ -199,7 +202,7 @@ impl<'m> SignatureRunner<'m> {
             }
         }
         if !missing.is_empty() {
-            let missing = missing.join(", ");
+            let missing = listed(missing);
             let message = format!("inputs are missing: {missing}; the signature takes {}", self.takes());
             return Err(Error::invalid_argument(message));
         }
@@ -221,11 +224,13 @@ impl<'m> SignatureRunner<'m> {
             return "nothing".to_owned();
         }
         let inputs = self.signature.inputs.iter();
-        inputs.map(|(name, input)| format!("{name} ({} {})", input.dtype, input.shape)).collect::<Vec<_>>().join(", ")
+        let texts = inputs.map(|(name, input)| format!("{} ({} {})", shortened(name), input.dtype, input.shape));
+        listed(texts.collect::<Vec<_>>().iter().map(String::as_str))
     }
 }
 
 fn check(name: &str, input: &SignatureTensor, tensor: &Tensor) -> Result<()> {
+    let name = shortened(name);
     if tensor.dtype() != input.dtype {
         let message = format!("input `{name}` must be {}, not {}", input.dtype, tensor.dtype());
         return Err(Error::invalid_argument(message));

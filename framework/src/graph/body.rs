@@ -98,6 +98,6 @@ impl Graph {
 
     fn no_function(&self, name: &str) -> Error {
         let hint = crate::registry::did_you_mean(name, self.function_names());
-        Error::not_found(format!("the graph has no function `{name}`{hint}"))
+        Error::not_found(format!("the graph has no function `{}`{hint}", crate::error::shortened(name)))
     }
 }

@@ -44,7 +44,7 @@ use function::Library;
 
 use crate::attr::AttrMap;
 use crate::collect::OpEntry;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::op::Signature;
 use crate::proto::VersionDef;
 use crate::registry::{Registry, did_you_mean};
@@ -191,10 +191,11 @@ impl Graph {
         let node = self.find_or_suggest(parsed.node)?;
         let outputs = self.node(node).signature.outputs.len();
         if parsed.index >= outputs {
+            let name = shortened(parsed.node);
             let message = match outputs {
-                0 => format!("`{}` (op {}) has no outputs", parsed.node, self.node(node).op.def.name),
-                1 => format!("`{}` has only output 0, not {}", parsed.node, parsed.index),
-                _ => format!("`{}` has outputs 0 to {}, not {}", parsed.node, outputs - 1, parsed.index),
+                0 => format!("`{name}` (op {}) has no outputs", self.node(node).op.def.name),
+                1 => format!("`{name}` has only output 0, not {}", parsed.index),
+                _ => format!("`{name}` has outputs 0 to {}, not {}", outputs - 1, parsed.index),
             };
             return Err(Error::invalid_argument(message));
         }
@@ -212,7 +213,7 @@ impl Graph {
         }
         self.find(name).ok_or_else(|| {
             let hint = did_you_mean(name, self.nodes.iter().map(|node| node.name.as_str()));
-            Error::not_found(format!("the graph has no node `{name}`{hint}"))
+            Error::not_found(format!("the graph has no node `{}`{hint}", shortened(name)))
         })
     }
 

@@ -1,6 +1,6 @@
 //! Names of nodes and of their outputs.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 
 /// `node` or `node:index`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +22,10 @@ impl<'a> TensorName<'a> {
         let canonical = number == "0" || (!number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit()));
         match number.parse() {
             Ok(index) if canonical => Ok(TensorName { node, index }),
-            _ => Err(Error::invalid_argument(format!("`{name}` does not name an output: expected `node` or `node:1`"))),
+            _ => Err(Error::invalid_argument(format!(
+                "`{}` does not name an output: expected `node` or `node:1`",
+                shortened(name)
+            ))),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::TensorName;
 use super::node_def::split_inputs;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::proto::{GraphDef, NodeDef};
 use crate::registry::did_you_mean;
 
@@ -21,7 +21,7 @@ impl Edges {
         let inputs = split_inputs(node)?;
         for input in inputs.control {
             let source = by_name.get(input);
-            let source = source.ok_or_else(|| fault(format!("control input `^{input}` names no node")))?;
+            let source = source.ok_or_else(|| fault(format!("control input `^{}` names no node", shortened(input))))?;
             edges.control.push(*source);
         }
         for input in inputs.data {
@@ -29,7 +29,7 @@ impl Edges {
             let source = by_name.get(name.node);
             let source = source.ok_or_else(|| {
                 let hint = did_you_mean(name.node, by_name.keys().copied());
-                fault(format!("input `{input}` names no node of the graph{hint}"))
+                fault(format!("input `{}` names no node of the graph{hint}", shortened(input)))
             })?;
             edges.data.push((*source, name.index));
         }

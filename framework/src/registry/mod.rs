@@ -16,7 +16,7 @@ mod tables;
 pub use change::{Validator, Watcher};
 pub use filter::KernelFilter;
 pub use lookup::NodeQuery;
-pub use similar::{did_you_mean, nearest_names};
+pub use similar::{did_you_mean, listed, nearest_names};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use self::change::Changes;
 use self::tables::{Tables, clash};
 use crate::collect::{self, OpEntry};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::kernel::{KernelDef, Provider};
 use crate::select;
 
@@ -126,7 +126,7 @@ impl Registry {
     /// Says that there is no op with this name, why if that is known, and which are near.
     pub fn unknown_op(&self, name: &str) -> String {
         if self.is_left_out(name) {
-            return select::left_out(format_args!("op `{name}`"));
+            return select::left_out(format_args!("op `{}`", shortened(name)));
         }
         let tables = self.snapshot();
         let names = tables.ops.values().filter(|entry| entry.selected).map(|entry| &*entry.def.name);
@@ -134,15 +134,15 @@ impl Registry {
             Some(feature) => format!("; {feature} brings it"),
             None => did_you_mean(name, names),
         };
-        format!("op `{name}` is not linked into this program{hint}")
+        format!("op `{}` is not linked into this program{hint}", shortened(name))
     }
 
     /// [`Registry::unknown_op`] with the nodes that need the op.
     pub fn missing_op(&self, name: &str, nodes: &[String]) -> String {
         let node = match nodes {
             [] => String::new(),
-            [node] => format!(" (node `{node}`)"),
-            [node, more @ ..] => format!(" (node `{node}` and {} more)", more.len()),
+            [node] => format!(" (node `{}`)", shortened(node)),
+            [node, more @ ..] => format!(" (node `{}` and {} more)", shortened(node), more.len()),
         };
         self.unknown_op(name) + &node
     }

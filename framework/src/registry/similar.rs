@@ -1,7 +1,18 @@
 //! Names that a misspelt one may have meant.
 
+use crate::error::shortened;
+
+/// The longest name that is compared with others: it takes time that grows with the square of the length.
+const MAX_LENGTH: usize = 1000;
+
+/// The most bytes of names that [`listed`] gives.
+const MAX_LISTED: usize = 2000;
+
 /// The names nearest to `name`, at most three, the nearest first; none if all are far.
 pub fn nearest_names<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    if name.len() > MAX_LENGTH {
+        return Vec::new();
+    }
     let wanted = name.to_lowercase();
     let limit = (name.chars().count() / 3).max(2);
     let mut near: Vec<(usize, &str)> = names
@@ -17,7 +28,25 @@ pub fn nearest_names<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -
 /// `; did you mean A, B?` of the nearest names, to end a message; nothing if all are far.
 pub fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let near = nearest_names(name, names);
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", listed(near)) }
+}
+
+/// Names for a message, as many as one reads.
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    let mut names = names.into_iter();
+    for name in names.by_ref() {
+        let separator = if text.is_empty() { "" } else { ", " };
+        text += separator;
+        text += &shortened(name);
+        if text.len() >= MAX_LISTED {
+            break;
+        }
+    }
+    match names.count() {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
 }
 
 /// Levenshtein's edit distance.
@@ -45,5 +74,14 @@ mod tests {
         let names = ["MatMul", "BatchMatMul", "Mul", "MaxPool", "Matmul2"];
         assert_eq!(nearest_names("Matmul", names), ["MatMul", "Matmul2"]);
         assert!(nearest_names("Convolution", names).is_empty());
+    }
+
+    #[test]
+    fn lists_are_bounded() {
+        assert_eq!(listed(["a", "b"]), "a, b");
+        let long = "x".repeat(100_000);
+        let text = listed(std::iter::repeat_n(&*long, 1000));
+        assert!(text.len() < 3000 && text.ends_with("more"), "{text}");
+        assert!(did_you_mean(&long, [&*long]).is_empty());
     }
 }

@@ -13,7 +13,7 @@ use super::partial::PartialRun;
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions, ROOT, Request, StatefulKernels, Uploads};
 use crate::device::{CpuDevice, Device};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, NodeId, Output};
 use crate::resource::ResourceManager;
 use crate::step::{self, Cancellation, FunctionLibrary, InterOp, SessionContext, Step, StepStats, lock};
@@ -248,11 +248,14 @@ impl Session {
         };
         let mut seen = HashSet::new();
         if let Some(feed) = signature.feeds.iter().find(|feed| !seen.insert(**feed)) {
-            return Err(Error::invalid_argument(format!("`{}` is fed twice", self.graph.output_name(*feed))));
+            return Err(Error::invalid_argument(format!(
+                "`{}` is fed twice",
+                shortened(&self.graph.output_name(*feed))
+            )));
         }
         if let Some(fetch) = signature.fetches.iter().find(|fetch| seen.contains(*fetch)) {
             let name = self.graph.output_name(*fetch);
-            return Err(Error::invalid_argument(format!("`{name}` is both fed and fetched")));
+            return Err(Error::invalid_argument(format!("`{}` is both fed and fetched", shortened(&name))));
         }
         if let Some(plan) = lock(&self.plans).get(&signature) {
             return Ok(plan.clone());

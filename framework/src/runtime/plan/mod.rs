@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 use super::executor::State;
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::graph::{NodeId, Output};
 use crate::kernel::{DynKernel, NodeMemory};
 use crate::op::{OpDef, Signature};
@@ -226,11 +226,12 @@ impl FeedInfo {
     /// Refuses a tensor of another dtype or shape.
     pub(super) fn check(&self, tensor: &Tensor) -> Result<()> {
         if tensor.dtype() != self.dtype {
-            let message = format!("feed `{}` must be {}, not {}", self.name, self.dtype, tensor.dtype());
+            let message = format!("feed `{}` must be {}, not {}", shortened(&self.name), self.dtype, tensor.dtype());
             return Err(Error::invalid_argument(message));
         }
         if !self.shape.accepts(tensor.shape()) {
-            let message = format!("feed `{}` must have shape {}, not {}", self.name, self.shape, tensor.shape());
+            let name = shortened(&self.name);
+            let message = format!("feed `{name}` must have shape {}, not {}", self.shape, tensor.shape());
             return Err(Error::invalid_argument(message));
         }
         Ok(())
