@@ -11,7 +11,7 @@ use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, TString};
 use kernlink::formats::{
     CheckpointFolder, CheckpointReader, CheckpointWriter, SliceFileWriter, SliceFilesReader, TensorSlice,
-    latest_checkpoint, merge_checkpoints,
+    latest_checkpoint, latest_checkpoint_with_note, merge_checkpoints,
 };
 use kernlink::golden::compare;
 use kernlink::graph::Graph;
@@ -320,9 +320,17 @@ fn a_folder_keeps_the_last_checkpoints() {
     let failed = kept.save(10, |_| Err(Error::cancelled("stop")));
     expect(failed, Code::Cancelled, &["stop"]);
     assert_eq!(latest_checkpoint(&folder).unwrap(), Some(folder.join("model-9")));
-    // Lists lead nowhere else.
+    // Lists lead into their folder and nowhere else, and say so.
+    std::fs::write(folder.join("checkpoint"), "model_checkpoint_path: \"sub/model-5\"\n").unwrap();
+    assert_eq!(latest_checkpoint_with_note(&folder).unwrap(), Some((folder.join("sub/model-5"), None)));
     std::fs::write(folder.join("checkpoint"), "model_checkpoint_path: \"/etc/../model-5\"\n").unwrap();
-    assert_eq!(latest_checkpoint(&folder).unwrap(), Some(folder.join("model-5")));
+    let (prefix, note) = latest_checkpoint_with_note(&folder).unwrap().unwrap();
+    assert_eq!(prefix, folder.join("model-5"));
+    assert!(note.unwrap().contains("`/etc/../model-5`, which lies elsewhere"));
+    std::fs::write(folder.join("checkpoint"), "model_checkpoint_path: \"/etc/model-6\"\n").unwrap();
+    expect(latest_checkpoint(&folder), Code::NotFound, &["`/etc/model-6`", "there is no"]);
+    std::fs::write(folder.join("checkpoint"), "").unwrap();
+    expect(latest_checkpoint(&folder), Code::DataLoss, &["names no latest checkpoint"]);
     std::fs::write(folder.join("checkpoint"), "model_checkpoint_path: \"..\"\n").unwrap();
     expect(latest_checkpoint(&folder), Code::DataLoss, &[".."]);
 }

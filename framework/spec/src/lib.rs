@@ -36,5 +36,5 @@ pub use name::{constant_name, function_name, is_op_name};
 pub use op::parse_op;
 pub use print::{float_text, list_text, shape_text, string_text};
 pub use selection::{SelectedKernel, SelectedLine, SelectedValue, Selection, SelectionError};
-pub use text::{TextField, TextKind, TextValue};
+pub use text::{TextField, TextKind, TextValue, parse_message};
 pub use wire_text::{func_text, tensor_text};

@@ -56,6 +56,14 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<TextValue, SpecError> {
     value(cursor, 0)
 }
 
+/// Reads the fields of a whole message, as a file holds them: strings in a row are one, and `,` or `;` may end a field.
+///
+/// # Errors
+/// If the text is malformed.
+pub fn parse_message(text: &str) -> Result<Vec<TextField>, SpecError> {
+    fields(&mut Cursor::new(text), None, 0)
+}
+
 fn skip(cursor: &mut Cursor<'_>) {
     cursor.skip_blanks();
     while cursor.peek() == Some('#') {
@@ -73,11 +81,11 @@ fn value(cursor: &mut Cursor<'_>, depth: usize) -> Result<TextValue, SpecError> 
         Some('\'' | '"') => TextKind::Bytes(cursor.quoted()?),
         Some('{') => {
             cursor.bump();
-            TextKind::Message(fields(cursor, '}', depth)?)
+            TextKind::Message(fields(cursor, Some('}'), depth)?)
         }
         Some('<') => {
             cursor.bump();
-            TextKind::Message(fields(cursor, '>', depth)?)
+            TextKind::Message(fields(cursor, Some('>'), depth)?)
         }
         Some('[') => {
             cursor.bump();
@@ -116,11 +124,13 @@ fn elements(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<TextValue>, Spe
     }
 }
 
-fn fields(cursor: &mut Cursor<'_>, close: char, depth: usize) -> Result<Vec<TextField>, SpecError> {
+/// The fields up to `close`, or to the end of a whole message.
+fn fields(cursor: &mut Cursor<'_>, close: Option<char>, depth: usize) -> Result<Vec<TextField>, SpecError> {
+    let end = close.map_or("the end".to_owned(), |close| format!("`{close}`"));
     let mut fields = Vec::new();
     loop {
         skip(cursor);
-        if cursor.peek() == Some(close) {
+        if cursor.peek() == close {
             cursor.bump();
             return Ok(fields);
         }
@@ -128,7 +138,7 @@ fn fields(cursor: &mut Cursor<'_>, close: char, depth: usize) -> Result<Vec<Text
         let name = cursor.word().to_owned();
         let name_span = start..cursor.at();
         if name.is_empty() {
-            return Err(cursor.expected(format_args!("a field or `{close}`")));
+            return Err(cursor.expected(format_args!("a field or {end}")));
         }
         skip(cursor);
         let colon = cursor.eat(":");
@@ -136,15 +146,25 @@ fn fields(cursor: &mut Cursor<'_>, close: char, depth: usize) -> Result<Vec<Text
         if !colon && !matches!(cursor.peek(), Some('{' | '<')) {
             return Err(cursor.expected(format_args!("`:` after the field `{name}`")));
         }
-        let value = value(cursor, depth + 1)?;
+        let mut value = value(cursor, depth + 1)?;
+        skip(cursor);
+        if let (TextKind::Bytes(bytes), None) = (&mut value.kind, close) {
+            while matches!(cursor.peek(), Some('\'' | '"')) {
+                bytes.extend(cursor.quoted()?);
+                skip(cursor);
+            }
+        }
         if matches!(&value.kind, TextKind::List(elements) if elements.is_empty()) {
             let message = format!("the field `{name}` has an empty list: leave the field out");
             return Err(SpecError::new(value.span, message));
         }
         fields.push(TextField { name, name_span, value });
-        skip(cursor);
-        if matches!(cursor.peek(), Some(',' | ';')) {
-            return Err(cursor.expected(format_args!("the next field or `{close}` (a blank divides fields)")));
+        match cursor.peek() {
+            Some(',' | ';') if close.is_none() => drop(cursor.bump()),
+            Some(',' | ';') => {
+                return Err(cursor.expected(format_args!("the next field or {end} (a blank divides fields)")));
+            }
+            _ => {}
         }
     }
 }
@@ -173,6 +193,19 @@ mod tests {
         let TextKind::Message(inner) = &fields[2].value.kind else { panic!("not a message") };
         assert_eq!(inner[0].value.kind, TextKind::Bytes(b"x".to_vec()));
         assert_eq!(read("[]").unwrap().kind, TextKind::List(vec![]));
+    }
+
+    #[test]
+    fn whole_messages() {
+        let fields = parse_message("# of a file\na: 'x' \"y\"; b: 1, c: [2] a: ''").unwrap();
+        let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c", "a"]);
+        assert_eq!(fields[0].value.kind, TextKind::Bytes(b"xy".to_vec()));
+        assert_eq!(parse_message(" # nothing"), Ok(Vec::new()));
+        for (text, message) in [("}", "a field or the end, found `}`"), ("a", "`:` after"), ("a: 'x", "no closing '")] {
+            let error = parse_message(text).unwrap_err();
+            assert!(error.message.contains(message), "{text}: {}", error.message);
+        }
     }
 
     #[test]

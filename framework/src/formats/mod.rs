@@ -25,7 +25,7 @@ mod table;
 
 pub use checkpoint::{
     CheckpointEntry, CheckpointFolder, CheckpointReader, CheckpointWriter, SliceFileWriter, SliceFilesReader,
-    latest_checkpoint, matching_files, merge_checkpoints,
+    latest_checkpoint, latest_checkpoint_with_note, matching_files, merge_checkpoints,
 };
 pub use meta_graph::{LoadOptions, MetaGraph, signatures};
 pub use saved_model::{SavedModel, read_saved_model_folder};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kernlink::error::{Error, Result};
-use kernlink::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint};
+use kernlink::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint_with_note};
 use kernlink::tensor::Tensor;
 
 #[derive(Args)]
@@ -40,7 +40,11 @@ pub(crate) fn prefix(path: &Path) -> Result<PathBuf> {
             );
             Error::not_found(message)
         };
-        return latest_checkpoint(path)?.ok_or_else(none);
+        let (prefix, note) = latest_checkpoint_with_note(path)?.ok_or_else(none)?;
+        if let Some(note) = note {
+            eprintln!("{note}");
+        }
+        return Ok(prefix);
     }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let cut = [".index", ".meta", ".data-"].iter().find_map(|part| {

@@ -1,15 +1,13 @@
 //! Folders of checkpoints: which is the latest, and which are kept.
 
-use std::fmt::Write as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use super::glob::matching_files;
 use super::install::shards;
-use super::names::{NewFile, data_name, index_name, make_folder_of, remove_if_there};
+use super::names::{data_name, index_name, make_folder_of, remove_if_there};
 use super::reader::CheckpointReader;
-use crate::error::{Error, Result};
-
-/// The file that lists a folder's checkpoints.
-const STATE_FILE: &str = "checkpoint";
+use super::state::{State, place};
+use crate::error::{Error, Result, shortened};
 
 /// A folder in which a training run saves checkpoints `NAME-STEP`, of which the last few are kept.
 ///
@@ -47,24 +45,11 @@ impl CheckpointFolder {
         names.push(name);
         let surplus = if self.keep == 0 { 0 } else { names.len().saturating_sub(self.keep) };
         let old: Vec<String> = names.drain(..surplus).collect();
-        self.write_list(&names)?;
+        State::write(&self.folder, &names)?;
         for name in old {
             remove_checkpoint(&self.folder.join(name))?;
         }
         Ok(prefix)
-    }
-
-    fn write_list(&self, names: &[String]) -> Result<()> {
-        let mut text = String::new();
-        if let Some(last) = names.last() {
-            let _ = writeln!(text, "model_checkpoint_path: {}", quoted(last));
-        }
-        for name in names {
-            let _ = writeln!(text, "all_model_checkpoint_paths: {}", quoted(name));
-        }
-        let mut file = NewFile::create(self.folder.join(STATE_FILE))?;
-        file.write(text.as_bytes())?;
-        file.rename()
     }
 
     /// The prefixes of the checkpoints, oldest first.
@@ -78,40 +63,50 @@ impl CheckpointFolder {
 
 /// The prefix of the latest checkpoint in a folder, by the list that TensorFlow writes there; `None` if there is no list.
 ///
-/// A list may hold the full names of files on the machine that wrote it: only their last part counts, so that a list never
-/// leads out of its folder.
+/// A list leads to its own folder and those in it. It may hold the full names of files on the machine that wrote it: of
+/// what lies elsewhere only the last part of the name counts, and [`latest_checkpoint_with_note`] says so.
 ///
 /// # Errors
-/// DATA_LOSS if the list is malformed; [`Error::from_io`]'s if it cannot be read.
+/// DATA_LOSS if the list is malformed or names no checkpoint; NOT_FOUND if it names one elsewhere and the folder has none
+/// of the same name; INVALID_ARGUMENT if it is a pipe or a device; [`Error::from_io`]'s if it cannot be read.
 pub fn latest_checkpoint(folder: impl AsRef<Path>) -> Result<Option<PathBuf>> {
-    let folder = folder.as_ref();
-    let Some(text) = read_list(folder)? else { return Ok(None) };
-    let latest = values(&text, "model_checkpoint_path")?.pop();
-    latest.map(|path| Ok(folder.join(last_part(&path)?))).transpose()
+    Ok(latest_checkpoint_with_note(folder)?.map(|(prefix, _)| prefix))
 }
 
-fn read_list(folder: &Path) -> Result<Option<String>> {
-    let path = folder.join(STATE_FILE);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            Err(Error::data_loss(format!("{} is no list of checkpoints", path.display())))
-        }
-        Err(error) => Err(Error::from_io(format!("cannot read {}", path.display()), &error)),
+/// [`latest_checkpoint`], with a note for people if the list names another folder than that of the prefix.
+///
+/// # Errors
+/// As [`latest_checkpoint`].
+pub fn latest_checkpoint_with_note(folder: impl AsRef<Path>) -> Result<Option<(PathBuf, Option<String>)>> {
+    let folder = folder.as_ref();
+    let Some(state) = State::read(folder)? else { return Ok(None) };
+    let list = State::path(folder);
+    let Some(listed) = state.latest else {
+        let message = "it names no latest checkpoint: expected a line model_checkpoint_path: \"NAME\"";
+        return Err(Error::data_loss(format!("{}: {message}", list.display())));
+    };
+    let place = place(folder, &listed)?;
+    let prefix = folder.join(place.name);
+    if !place.is_elsewhere {
+        return Ok(Some((prefix, None)));
     }
+    let note = format!(
+        "{}: it names `{}`, which lies elsewhere, and a list leads to no other folder than its own",
+        list.display(),
+        shortened(&listed)
+    );
+    let has_older_format = || matching_files(prefix.to_str().unwrap_or_default()).is_ok_and(|files| !files.is_empty());
+    if !CheckpointReader::exists(&prefix) && !has_older_format() {
+        let message = format!("{note}; there is no {}: give the checkpoint that is meant", prefix.display());
+        return Err(Error::not_found(message));
+    }
+    let note = format!("{note}: taking {}", prefix.display());
+    Ok(Some((prefix, Some(note))))
 }
 
 fn checkpoints(folder: &Path) -> Result<Vec<String>> {
-    let Some(text) = read_list(folder)? else { return Ok(Vec::new()) };
-    values(&text, "all_model_checkpoint_paths")?.iter().map(|path| last_part(path)).collect()
-}
-
-fn last_part(path: &str) -> Result<String> {
-    match Path::new(path).components().next_back() {
-        Some(Component::Normal(name)) => Ok(name.to_string_lossy().into_owned()),
-        _ => Err(Error::data_loss(format!("`{path}` names no checkpoint"))),
-    }
+    let state = State::read(folder)?.unwrap_or_default();
+    state.all.iter().map(|listed| Ok(place(folder, listed)?.name)).collect()
 }
 
 fn remove_checkpoint(prefix: &Path) -> Result<()> {
@@ -123,71 +118,4 @@ fn remove_checkpoint(prefix: &Path) -> Result<()> {
     // Without its index it is none.
     remove_if_there(&index)?;
     (0..shards).try_for_each(|shard| remove_if_there(&data_name(prefix, shard, shards)))
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            '\n' => quoted.push_str("\\n"),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-/// The values of a field in a list, which is protobuf text with a field a line.
-fn values(text: &str, field: &str) -> Result<Vec<String>> {
-    let lines = text.lines().filter_map(|line| line.trim().strip_prefix(field)?.trim_start().strip_prefix(':'));
-    lines
-        .map(|value| unquoted(value.trim()).ok_or_else(|| Error::data_loss(format!("{field}: {value} is no string"))))
-        .collect()
-}
-
-fn unquoted(text: &str) -> Option<String> {
-    let quote = text.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
-    let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
-    let mut bytes = Vec::new();
-    let mut rest = inner.bytes().peekable();
-    while let Some(byte) = rest.next() {
-        if byte != b'\\' {
-            bytes.push(byte);
-            continue;
-        }
-        match rest.next()? {
-            b'n' => bytes.push(b'\n'),
-            b't' => bytes.push(b'\t'),
-            first @ b'0'..=b'7' => {
-                let mut value = u32::from(first - b'0');
-                for _ in 0..2 {
-                    let Some(digit) = rest.next_if(|digit| matches!(digit, b'0'..=b'7')) else { break };
-                    value = value * 8 + u32::from(digit - b'0');
-                }
-                bytes.push(u8::try_from(value).ok()?);
-            }
-            other => bytes.push(other),
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_are_read() {
-        let text = "model_checkpoint_path: \"/elsewhere/a\\\"b-2\"\nall_model_checkpoint_paths: \"x\\303\\244-1\"\n\
-                    all_model_checkpoint_paths: 'b-2'\nall_model_checkpoint_timestamps: 1.5\n";
-        assert_eq!(values(text, "model_checkpoint_path").unwrap(), ["/elsewhere/a\"b-2"]);
-        assert_eq!(values(text, "all_model_checkpoint_paths").unwrap(), ["xä-1", "b-2"]);
-        assert_eq!(last_part("/elsewhere/b-2").unwrap(), "b-2");
-        for path in ["..", "/", "a/.."] {
-            assert!(last_part(path).is_err(), "{path}");
-        }
-        assert!(values("model_checkpoint_path: x", "model_checkpoint_path").is_err());
-        assert_eq!(unquoted(&quoted("a\"\\\nb")).unwrap(), "a\"\\\nb");
-    }
 }

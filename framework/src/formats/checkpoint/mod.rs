@@ -6,7 +6,7 @@
 //! | `reader`, `writer` | the second format: an index, and data files |
 //! | `install` | a new checkpoint in the place of an older one |
 //! | `merge` | one checkpoint of several |
-//! | `folder` | which checkpoints a training run keeps |
+//! | `folder`, `state` | which checkpoints a training run keeps, and the list of them |
 //! | `glob` | names with wildcards |
 //! | `first` | the first format, that of TensorFlow before 1.0 |
 
@@ -17,10 +17,11 @@ mod install;
 mod merge;
 mod names;
 mod reader;
+mod state;
 mod writer;
 
 pub use first::{SliceFileWriter, SliceFilesReader};
-pub use folder::{CheckpointFolder, latest_checkpoint};
+pub use folder::{CheckpointFolder, latest_checkpoint, latest_checkpoint_with_note};
 pub use glob::matching_files;
 pub use merge::merge_checkpoints;
 pub use reader::{CheckpointEntry, CheckpointReader};
