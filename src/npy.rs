@@ -1,25 +1,24 @@
 //! Tensors as NumPy's `.npy` files.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 use kernlink_framework::dtype::{DataType, TString};
 use kernlink_framework::error::{Error, Result};
 use kernlink_framework::shape::Shape;
-use kernlink_framework::tensor::Tensor;
+use kernlink_framework::tensor::{FileBytes, Tensor};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriteOptions, WriterBuilder};
 
 /// Reads a tensor. NumPy's bool, integers, floats and complex numbers have dtypes of their own, byte strings (`S`) and
 /// text (`U`, as UTF-8) become `string`.
 ///
 /// # Errors
-/// NOT_FOUND or PERMISSION_DENIED if the file cannot be read; INVALID_ARGUMENT if it is no `.npy` file, is truncated, or
-/// holds another type; RESOURCE_EXHAUSTED if there is not enough memory.
+/// NOT_FOUND or PERMISSION_DENIED if the file cannot be read; INVALID_ARGUMENT if it is a pipe, a device or no `.npy` file,
+/// is truncated, or holds another type; RESOURCE_EXHAUSTED if there is not enough memory.
 pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
     let path = path.as_ref();
-    let file = File::open(path).map_err(|error| Error::from_io(format!("cannot read {}", path.display()), &error))?;
-    from_reader(BufReader::new(file)).map_err(|error| error.context(path.display()))
+    from_reader(&FileBytes::open(path)?[..]).map_err(|error| error.context(path.display()))
 }
 
 /// Reads a tensor from anything that holds a `.npy` file; see [`read`].
@@ -27,7 +26,10 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
 /// # Errors
 /// See [`read`].
 pub fn from_reader(mut reader: impl Read) -> Result<Tensor> {
-    let malformed = |error: std::io::Error| Error::invalid_argument(format!("this is no .npy file: {error}"));
+    let malformed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::OutOfMemory => Error::resource_exhausted("there is not enough memory for the array"),
+        _ => Error::invalid_argument(format!("this is no .npy file: {error}")),
+    };
     let mut head = Vec::new();
     reader.by_ref().take(MAX_HEADER).read_to_end(&mut head).map_err(malformed)?;
     check_shape(&head)?;

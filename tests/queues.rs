@@ -287,8 +287,26 @@ fn tables_are_filled_from_files() {
     fill(&session).unwrap();
     assert_eq!(found(&session).unwrap(), [10, 11, -1]);
 
-    std::fs::write(&file, "a\n\nb").unwrap();
-    assert_eq!(fill(&from_file(-2, -1)).unwrap_err().code(), Code::InvalidArgument);
+    // Lines count from one, and errors name the file.
+    let name = file.to_str().unwrap();
+    for (text, key, value, code, why) in [
+        ("a\n\nb", -2, -1, Code::InvalidArgument, "empty line found at line 2"),
+        ("a,1\nb,x", 0, 1, Code::InvalidArgument, "Field x in line 2"),
+        ("a,1\nb", 0, 1, Code::InvalidArgument, "columns in line 2"),
+        ("a,1\na,2", 0, 1, Code::FailedPrecondition, "different value for same key"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let error = fill(&from_file(key, value)).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.message().contains(why) && error.message().contains(name), "{error}");
+    }
     std::fs::remove_file(&file).unwrap();
     assert_eq!(fill(&from_file(-2, -1)).unwrap_err().code(), Code::NotFound);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        let error = fill(&from_file(-2, -1)).unwrap_err();
+        assert!(error.code() == Code::InvalidArgument && error.message().contains("no regular file"), "{error}");
+        std::fs::remove_file(&file).unwrap();
+    }
 }

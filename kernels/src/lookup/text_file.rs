@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::str::FromStr;
 
 use kernlink::dtype::{DataType, TString};
+use kernlink::error::shortened;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail, ensure};
@@ -37,8 +38,8 @@ enum Field {
 fn parse<T: FromStr>(token: &[u8], line: i64, kind: &str) -> Result<T> {
     let text = std::str::from_utf8(token).ok().map(str::trim);
     text.and_then(|text| text.parse().ok()).ok_or_else(|| {
-        let token = token.escape_ascii();
-        Error::invalid_argument(format!("Field {token} in line {line} is not a valid {kind}."))
+        let token = token.escape_ascii().to_string();
+        Error::invalid_argument(format!("Field {} in line {line} is not a valid {kind}.", shortened(&token)))
     })
 }
 
@@ -117,11 +118,15 @@ impl Lines {
             // Nodes that share a table by its name may all want to fill it.
             return Ok(());
         }
-        let file = File::open(&name).map_err(|error| Error::from_io(&name, &error))?;
-        let (keys, values) = self.read(BufReader::new(file), &name, table.key_dtype, table.value_dtype)?;
+        let cannot_read = |error| Error::from_io(format!("cannot read {name}"), &error);
+        let about = std::fs::metadata(&name).map_err(cannot_read)?;
+        // Read and not mapped: the graph itself may write this file meanwhile.
+        ensure!(about.is_file() || about.is_dir(), InvalidArgument, "cannot read {name}: it is no regular file");
+        let file = BufReader::new(File::open(&name).map_err(cannot_read)?);
+        let (keys, values) = self.read(file, &name, table.key_dtype, table.value_dtype)?;
         match table.initialize(&keys, &values) {
             Err(error) if table.is_filled() => drop(error),
-            result => result?,
+            result => result.map_err(|error| error.context(&name))?,
         }
         Ok(())
     }
@@ -139,9 +144,11 @@ impl Lines {
             if self.size != -1 && number >= self.size {
                 return Ok((keys.into_tensor()?, values.into_tensor()?));
             }
-            ensure!(!line.is_empty(), InvalidArgument, "Invalid content in {name}: empty line found at line {number}.");
-            self.take(&line, self.key, number, name, &mut keys)?;
-            self.take(&line, self.value, number, name, &mut values)?;
+            let place = number + 1;
+            ensure!(!line.is_empty(), InvalidArgument, "Invalid content in {name}: empty line found at line {place}.");
+            let taken = self.take(&line, self.key, number, &mut keys);
+            let taken = taken.and_then(|()| self.take(&line, self.value, number, &mut values));
+            taken.map_err(|error| error.context(name))?;
             number += 1;
         }
         ensure!(
@@ -154,21 +161,23 @@ impl Lines {
         Ok((keys.into_tensor()?, values.into_tensor()?))
     }
 
-    fn take(&self, line: &[u8], index: i64, number: i64, name: &str, field: &mut Field) -> Result<()> {
+    /// Adds what stands at `index` of a line, of which `number` are before it.
+    fn take(&self, line: &[u8], index: i64, number: i64, field: &mut Field) -> Result<()> {
+        let place = number + 1;
         match (index, field) {
             (LINE_NUMBER, Field::Ints64(values)) => {
                 values.push(number.wrapping_add(self.offset));
                 Ok(())
             }
-            (WHOLE_LINE, field) => field.push(line, number, self.offset),
+            (WHOLE_LINE, field) => field.push(line, place, self.offset),
             (column, field) => {
                 let mut columns = line.split(|&byte| byte == self.delimiter);
                 match usize::try_from(column).ok().and_then(|column| columns.nth(column)) {
-                    Some(token) => field.push(token, number, self.offset),
+                    Some(token) => field.push(token, place, self.offset),
                     None => bail!(
                         InvalidArgument,
-                        "Invalid number of columns in {name} line {number} ({}) : expected at least {} got {}",
-                        line.escape_ascii(),
+                        "Invalid number of columns in line {place} ({}) : expected at least {} got {}",
+                        shortened(&line.escape_ascii().to_string()),
                         column + 1,
                         line.split(|&byte| byte == self.delimiter).count()
                     ),

@@ -7,10 +7,11 @@ use std::path::Path;
 use kernlink::error::{Error, Result};
 use kernlink::op::{OpDef, broken_promises, find_op};
 use kernlink::proto::{Message as _, OpListOptions, op_list_from_bytes, op_list_to_proto};
+use kernlink::tensor::FileBytes;
 
 /// Prints every promise that is broken, and how many ops were compared. Whether none is.
 pub(crate) fn check(old: &Path) -> Result<bool> {
-    let bytes = std::fs::read(old).map_err(|error| Error::from_io(format!("cannot read {}", old.display()), &error))?;
+    let bytes = FileBytes::open(old)?;
     let promised = op_list_from_bytes(&bytes).map_err(|error| error.context(old.display()))?;
     if promised.is_empty() {
         return Err(Error::invalid_argument(format!("{}: the list has no ops to compare", old.display())));

@@ -4,43 +4,97 @@ use std::path::Path;
 
 use kernlink::dispatch_pod;
 use kernlink::dtype::{self, DataType, Element, TString};
-use kernlink::error::{Error, Result};
+use kernlink::error::{Error, Result, shortened};
 use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{FileBytes, Tensor, may_request};
 use serde_json::Value;
 
 /// The tensor that `source` describes, as `dtype`.
 pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
     let Some(path) = source.strip_prefix('@').map(Path::new) else {
-        let value: Value = serde_json::from_str(source).map_err(|error| {
+        let value = parse(source, dtype).map_err(|error| {
+            let source = shortened(source);
             Error::invalid_argument(format!("`{source}` is neither @file.npy, @file.json, @file.txt nor JSON: {error}"))
         })?;
         return from_json(&value, dtype);
     };
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("npy") => kernlink::npy::read(path),
-        Some("txt") if dtype == DataType::String => {
-            let text = std::fs::read(path).map_err(|error| cannot_read(path, &error))?;
-            Ok(Tensor::scalar(TString::from(text)))
-        }
-        Some("txt") => from_text(path, dtype),
-        Some("json") => {
-            let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
-            let value = serde_json::from_str(&text)
-                .map_err(|error| Error::invalid_argument(format!("{}: {error}", path.display())))?;
-            from_json(&value, dtype)
+        Some(kind @ ("txt" | "json")) => {
+            let file = FileBytes::open(path)?;
+            let tensor = match kind {
+                "txt" if dtype == DataType::String => Ok(Tensor::scalar(TString::from(&file[..]))),
+                "txt" => text(&file).and_then(|text| from_text(text, dtype)),
+                _ => text(&file).and_then(|text| {
+                    let value = parse(text, dtype).map_err(|error| Error::invalid_argument(error.to_string()))?;
+                    from_json(&value, dtype)
+                }),
+            };
+            tensor.map_err(|error| error.context(path.display()))
         }
         _ => Err(Error::invalid_argument(format!("{}: the name must end in .npy, .txt or .json", path.display()))),
     }
 }
 
-fn cannot_read(path: &Path, error: &std::io::Error) -> Error {
-    Error::from_io(format!("cannot read {}", path.display()), error)
+/// The text in a file, without the mark that some programs put before UTF-8.
+fn text(bytes: &[u8]) -> Result<&str> {
+    if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+        return Err(Error::invalid_argument("the text is UTF-16: save it as UTF-8"));
+    }
+    // What is read takes more memory than its text, for each value.
+    let enough = may_request(bytes.len()) && {
+        let divides = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
+        let values = bytes.windows(2).filter(|pair| !divides(pair[0]) && divides(pair[1])).count();
+        may_request(values.saturating_mul(2 * size_of::<Value>()))
+    };
+    if !enough {
+        let message = format!("there is not enough memory for the values of {} bytes of text", bytes.len());
+        return Err(Error::resource_exhausted(message));
+    }
+    let text = std::str::from_utf8(bytes);
+    let text = text.map_err(|error| Error::invalid_argument(format!("the text is not UTF-8: {error}")))?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// JSON, for floating dtypes with the words that Python writes for numbers that JSON lacks.
+fn parse(text: &str, dtype: DataType) -> serde_json::Result<Value> {
+    let result = serde_json::from_str(text);
+    match &result {
+        Err(_) if dtype.is_floating() || dtype.is_complex() => match quote_words(text) {
+            Some(text) => serde_json::from_str(&text),
+            None => result,
+        },
+        _ => result,
+    }
+}
+
+/// The text with quotes around `NaN`, `Infinity` and `-Infinity` where they have none; nothing if there are no such words.
+fn quote_words(text: &str) -> Option<String> {
+    let mut quoted = String::new();
+    let (mut kept, mut at, mut in_string) = (0, 0, false);
+    let bytes = text.as_bytes();
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b'N' | b'I' | b'-' if !in_string => {
+                let word = ["NaN", "Infinity", "-Infinity"].into_iter().find(|word| text[at..].starts_with(word));
+                if let Some(word) = word {
+                    quoted.extend([&text[kept..at], "\"", word, "\""]);
+                    at += word.len();
+                    kept = at;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    (kept > 0).then(|| quoted + &text[kept..])
 }
 
 /// Numbers in a text file: a line a row, blanks or commas between; a single line is a vector.
-fn from_text(path: &Path, dtype: DataType) -> Result<Tensor> {
-    let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
+fn from_text(text: &str, dtype: DataType) -> Result<Tensor> {
     let word = |word: &str| match word {
         "true" | "True" => Value::Bool(true),
         "false" | "False" => Value::Bool(false),
@@ -57,7 +111,7 @@ fn from_text(path: &Path, dtype: DataType) -> Result<Tensor> {
         Ok([row]) => row,
         Err(rows) => Value::Array(rows),
     };
-    from_json(&value, dtype).map_err(|error| error.context(path.display()))
+    from_json(&value, dtype)
 }
 
 /// Nested lists of numbers, bools or strings; complex numbers are pairs.
@@ -103,7 +157,13 @@ fn flatten<'v>(value: &'v Value, dims: &[usize], leaves: &mut Vec<&'v Value>) ->
 }
 
 fn unsuitable(value: &Value, dtype: DataType) -> Error {
-    Error::invalid_argument(format!("`{value}` is no {dtype}"))
+    // A long list need not be written out to be cut.
+    let text = match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object in braces".to_owned(),
+        value => format!("`{}`", shortened(&value.to_string())),
+    };
+    Error::invalid_argument(format!("{text} is no {dtype}"))
 }
 
 /// An element that a JSON value can be.
@@ -245,6 +305,38 @@ mod tests {
             ("@nowhere.dat", DataType::Int32),
         ] {
             assert!(read(source, dtype).is_err(), "{source} as {dtype}");
+        }
+    }
+
+    #[test]
+    fn words_of_python_are_read() {
+        let read = |text, dtype| super::read(text, dtype).map(|tensor| tensor.values_text().to_string());
+        assert_eq!(read("[NaN, Infinity, -Infinity, -1]", DataType::Float).unwrap(), "[NaN inf -inf -1.0]");
+        assert_eq!(
+            read("[[NaN, 1]]", DataType::Complex64).unwrap(),
+            read("[[\"NaN\", 1]]", DataType::Complex64).unwrap()
+        );
+        assert_eq!(quote_words(r#"["NaN", "\"Infinity", é, -2]"#), None);
+        for (text, dtype) in [("[NaN]", DataType::Int32), ("[NaN]", DataType::String), ("[NaN", DataType::Float)] {
+            assert!(read(text, dtype).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_are_utf_8() {
+        assert_eq!(text(b"\xef\xbb\xbf[1]").unwrap(), "[1]");
+        for (bytes, why) in [(&b"\xff\xfe[\0"[..], "UTF-16"), (b"\xfe\xff\0[", "UTF-16"), (b"[\xff]", "not UTF-8")] {
+            let error = text(bytes).unwrap_err();
+            assert!(error.code() == kernlink::error::Code::InvalidArgument && error.message().contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn errors_quote_the_head_of_what_is_long() {
+        let long = "x".repeat(1 << 20);
+        for source in [long.clone(), format!("[{long}"), format!("\"{long}\"")] {
+            let error = read(&source, DataType::Int32).unwrap_err();
+            assert!(error.message().len() < 600, "{error}");
         }
     }
 
