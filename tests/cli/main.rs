@@ -1,6 +1,7 @@
 //! The command, as a person uses it.
 
 mod command;
+mod files;
 mod graphs;
 #[path = "../support/html.rs"]
 mod html;
@@ -9,3 +10,4 @@ mod models;
 mod pages;
 #[path = "../support/mod.rs"]
 mod support;
+mod training;

@@ -154,6 +154,11 @@ impl MetaGraph {
         self.saver.as_ref().is_some_and(|saver| !saver.restore_op_name.is_empty())
     }
 
+    /// Whether the graph says how its variables are saved.
+    pub fn can_save(&self) -> bool {
+        self.saver().is_ok_and(|saver| !saver.save_tensor_name.is_empty())
+    }
+
     fn saver(&self) -> Result<&SaverDef> {
         self.saver.as_ref().filter(|saver| !saver.filename_tensor_name.is_empty()).ok_or_else(|| {
             Error::failed_precondition("the graph has no saver: it says nothing of how its variables are restored")

@@ -57,6 +57,9 @@ pub(crate) fn prefix(path: &Path) -> Result<PathBuf> {
 
 pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
     let prefix = &prefix(&args.prefix)?;
+    if let Some(folder) = &args.save {
+        crate::run::check_folder(folder)?;
+    }
     let mut text = String::new();
     let read: Read;
     let names: Vec<String>;

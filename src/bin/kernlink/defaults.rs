@@ -71,7 +71,7 @@ fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     let what = if names.is_empty() { String::new() } else { format!(", such as {}", some(&names)) };
     Error::invalid_argument(format!(
         "name an --output{what}: what nothing else uses changes something or may have no value, and runs only by its \
-         name: {}",
+         name, as an --output or a --target: {}",
         some(left_out)
     ))
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kernlink::dtype::DataType;
-use kernlink::error::{Error, Result};
+use kernlink::error::{Code, Error, Result, shortened};
 use kernlink::formats::SignatureRunner;
 use kernlink::graph::{Graph, NodeId, Output};
-use kernlink::registry::did_you_mean;
+use kernlink::registry::{did_you_mean, listed};
 use kernlink::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
@@ -21,7 +21,7 @@ use crate::source;
 pub(crate) struct What {
     /// The model: the folder of a SavedModel, a MetaGraph (.meta), or a graph as .pb or .pbtxt
     model: PathBuf,
-    /// The signature to run; by default `serving_default`, or the only one of a MetaGraph, unless an --output is named
+    /// The signature to run; by default `serving_default` or the only one, unless an --output or --target is named
     #[arg(long, value_name = "NAME")]
     signature: Option<String>,
     /// A tag of the SavedModel's graph to run
@@ -37,6 +37,9 @@ pub(crate) struct What {
     /// An output to compute (`node` or `node:1`); by default all that nothing else uses and that changes nothing
     #[arg(long, value_name = "NAME")]
     output: Vec<String>,
+    /// A node of a graph or MetaGraph to run for what it does, such as a training step, and not for an output
+    #[arg(long, value_name = "NAME")]
+    target: Vec<String>,
     /// Threads; 0 for one per processor
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = count, allow_negative_numbers = true)]
     threads: usize,
@@ -76,6 +79,8 @@ pub(crate) struct Job<'m> {
     /// What does not run because nobody has named it.
     left_out: Vec<String>,
     is_default: bool,
+    /// Whether variables have no values because no checkpoint is given.
+    lacks_checkpoint: bool,
     runner: Runner<'m>,
 }
 
@@ -107,18 +112,36 @@ impl What {
 
     /// Reads the inputs and prepares the run.
     pub(crate) fn prepare<'m>(&self, model: &'m Model, missing: Missing) -> Result<Job<'m>> {
-        // What has signatures runs one unless outputs of its graph are named.
-        let default = match model {
-            _ if !self.output.is_empty() => None,
-            Model::Saved(_) => Some("serving_default"),
-            Model::Meta(meta) if meta.signatures().len() == 1 => meta.signatures().keys().next().map(String::as_str),
-            Model::Meta(meta) => (!meta.signatures().is_empty()).then_some("serving_default"),
-            Model::Graph(_) => None,
+        // What has signatures runs one unless nodes of its graph are named.
+        let default = match (model, model.meta()) {
+            _ if !self.output.is_empty() || !self.target.is_empty() => None,
+            (_, Some(meta)) if meta.signatures().len() == 1 => meta.signatures().keys().next().map(String::as_str),
+            (Model::Meta(meta), _) => (!meta.signatures().is_empty()).then_some("serving_default"),
+            (Model::Saved(_), _) => Some("serving_default"),
+            (Model::Graph(_), _) => None,
         };
+        if let (Some(name), [_, ..]) = (&self.signature, &self.target[..]) {
+            let name = shortened(name);
+            let message =
+                format!("--target is for nodes of the graph, and signature `{name}` runs by its outputs alone");
+            return Err(Error::invalid_argument(message));
+        }
         match self.signature.as_deref().or(default) {
             Some(name) => self.prepare_signature(model, name, missing),
-            None => self.prepare_graph(model, missing),
+            None => self.prepare_graph(model, missing).map_err(|error| match model.meta() {
+                // The names of a signature's inputs and outputs are not those of nodes.
+                Some(meta) if error.code() == Code::NotFound && !meta.signatures().is_empty() => {
+                    let names = listed(meta.signatures().keys().map(String::as_str));
+                    error.append(format!("; for the names of a signature, add --signature NAME: {names}"))
+                }
+                _ => error,
+            }),
         }
+    }
+
+    /// Whether the variables of the model have no values, unless the run itself gives them some.
+    fn lacks_checkpoint(&self, model: &Model) -> bool {
+        matches!(model, Model::Meta(_)) && self.checkpoint.is_none()
     }
 
     fn prepare_graph<'m>(&self, model: &'m Model, missing: Missing) -> Result<Job<'m>> {
@@ -128,9 +151,10 @@ impl What {
             let output = graph.output(name).map_err(|error| error.context("--input"))?;
             Ok(graph.node(output.node).signature.outputs[output.index].dtype)
         })?;
-        let Defaults { fetches: outputs, targets, left_out } = match self.output.as_slice() {
-            [] => defaults(graph)?,
-            outputs => Defaults { fetches: outputs.to_vec(), targets: Vec::new(), left_out: Vec::new() },
+        let is_default = self.output.is_empty() && self.target.is_empty();
+        let Defaults { fetches: outputs, targets, left_out } = match is_default {
+            true => defaults(graph)?,
+            false => Defaults { fetches: self.output.clone(), targets: self.target.clone(), left_out: Vec::new() },
         };
         let fetches: Vec<&str> = outputs.iter().map(String::as_str).collect();
         let target_names: Vec<&str> = targets.iter().map(String::as_str).collect();
@@ -145,7 +169,8 @@ impl What {
         let callable = session.make_callable(&feeds, &fetches, &target_names)?;
         let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
         let runner = Runner::Graph(callable, tensors);
-        Ok(Job { inputs, outputs, targets, left_out, is_default: self.output.is_empty(), runner })
+        let lacks_checkpoint = self.lacks_checkpoint(model);
+        Ok(Job { inputs, outputs, targets, left_out, is_default, lacks_checkpoint, runner })
     }
 
     /// A job whose inputs and outputs go by a signature's names for them.
@@ -160,10 +185,12 @@ impl What {
         let outputs: Vec<String> =
             if self.output.is_empty() { signature.outputs.keys().cloned().collect() } else { self.output.clone() };
         if let Some(unknown) = outputs.iter().find(|name| !signature.outputs.contains_key(*name)) {
-            let known: Vec<&str> = signature.outputs.keys().map(String::as_str).collect();
-            let hint = did_you_mean(unknown, known.iter().copied());
-            let message = format!("--output: the signature gives no `{unknown}`{hint}; it gives {}", known.join(", "));
-            return Err(Error::not_found(message));
+            let known = || signature.outputs.keys().map(String::as_str);
+            let (hint, unknown) = (did_you_mean(unknown, known()), shortened(unknown));
+            let known = listed(known());
+            return Err(Error::not_found(format!(
+                "--output: the signature gives no `{unknown}`; it gives {known}{hint}"
+            )));
         }
         let mut inputs = self.inputs(|name| match signature.inputs.get(name) {
             Some(tensor) => Ok(tensor.dtype),
@@ -171,7 +198,8 @@ impl What {
                 let takes = signature.inputs.iter().map(|(name, tensor)| input_line(name, tensor.dtype, &tensor.shape));
                 let hint = did_you_mean(name, signature.inputs.keys().map(String::as_str));
                 let takes = takes.collect::<String>();
-                Err(Error::not_found(format!("the signature takes no `{name}`{hint}; it takes:{takes}")))
+                let name = shortened(name);
+                Err(Error::not_found(format!("--input: the signature takes no `{name}`{hint}\nit takes:{takes}")))
             }
         })?;
         let given =
@@ -185,7 +213,8 @@ impl What {
         };
         let fed = inputs.iter().filter_map(named).collect();
         let runner = Runner::Signature(runner, fed);
-        Ok(Job { inputs, outputs, targets: Vec::new(), left_out: Vec::new(), is_default: false, runner })
+        let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
+        Ok(Job { inputs, outputs, targets, left_out, is_default: false, lacks_checkpoint, runner })
     }
 
     /// Says what runs on the CPU though a GPU is asked for, or refuses it.
@@ -200,7 +229,7 @@ impl What {
         if lacking.is_empty() {
             return Ok(());
         }
-        let (device, listed) = (device.name(), listed(&lacking));
+        let (device, listed) = (device.name(), counted(&lacking));
         if self.no_soft_placement {
             let message = format!("--no-soft-placement: {device} has no kernel for {listed}");
             return Err(Error::failed_precondition(message));
@@ -215,9 +244,9 @@ impl What {
             let (name, source) = input
                 .split_once('=')
                 .filter(|(name, _)| !name.is_empty())
-                .ok_or_else(|| Error::invalid_argument(format!("--input `{input}`: expected NAME=SRC")))?;
-            let tensor =
-                source::read(source, dtype(name)?).map_err(|error| error.context(format!("--input {name}")))?;
+                .ok_or_else(|| Error::invalid_argument(format!("--input `{}`: expected NAME=SRC", shortened(input))))?;
+            let tensor = source::read(source, dtype(name)?);
+            let tensor = tensor.map_err(|error| error.context(format!("--input {}", shortened(name))))?;
             Ok(Input { name: name.to_owned(), tensor, filled: None })
         };
         self.input.iter().map(input).collect()
@@ -227,13 +256,13 @@ impl What {
 impl Job<'_> {
     /// Runs, and returns the outputs.
     pub(crate) fn run(&self, options: &RunOptions, metadata: &mut RunMetadata) -> Result<Vec<Tensor>> {
-        match &self.runner {
+        let answers = match &self.runner {
             Runner::Graph(callable, feeds) => callable.run_with_metadata(feeds, options, metadata),
-            Runner::Signature(runner, inputs) => {
-                let answers = runner.run_with_metadata(inputs, options, metadata)?;
-                Ok(self.outputs.iter().filter_map(|name| answers.get(name).cloned()).collect())
-            }
-        }
+            Runner::Signature(runner, inputs) => runner
+                .run_with_metadata(inputs, options, metadata)
+                .map(|answers| self.outputs.iter().filter_map(|name| answers.get(name).cloned()).collect()),
+        };
+        answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error) } else { error })
     }
 
     /// What runs though nobody has named it.
@@ -250,8 +279,21 @@ impl Job<'_> {
     }
 }
 
+/// An error of a MetaGraph without a checkpoint: says how its variables get values, if it may be that they have none.
+pub(crate) fn without_checkpoint(error: Error) -> Error {
+    let lacks_value = match error.code() {
+        Code::FailedPrecondition => true,
+        Code::NotFound => error.message().contains("Resource "),
+        _ => false,
+    };
+    match lacks_value {
+        true => error.append("\n  the variables of a MetaGraph get their values by --checkpoint PREFIX"),
+        false => error,
+    }
+}
+
 /// Ops with how many nodes each has.
-fn listed(ops: &BTreeMap<String, usize>) -> String {
+fn counted(ops: &BTreeMap<String, usize>) -> String {
     let op = |(op, nodes): (&String, &usize)| match nodes {
         1 => op.clone(),
         nodes => format!("{op} ({nodes} nodes)"),
@@ -261,7 +303,7 @@ fn listed(ops: &BTreeMap<String, usize>) -> String {
 
 /// What an input is, as it is to be given.
 fn input_line(name: &str, dtype: DataType, shape: &PartialShape) -> String {
-    format!("\n  --input {name}=SRC ({dtype}, shape {shape})")
+    format!("\n  --input {}=SRC ({dtype}, shape {shape})", shortened(name))
 }
 
 /// Fills in the inputs that are not given, or refuses to go on without them.
@@ -281,8 +323,16 @@ fn add_missing(inputs: &mut Vec<Input>, needed: Vec<(String, DataType, PartialSh
 
 /// The placeholders that the run needs and nobody feeds.
 fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&str]) -> Result<Vec<NodeId>> {
-    let fetches = fetches.iter().map(|name| graph.output(name).map_err(|error| error.context("--output")));
-    let targets = targets.iter().map(|name| graph.find_or_suggest(name));
+    let output = |name: &&str| {
+        graph.output(name).map_err(|error| match graph.find(name) {
+            Some(id) if graph.node(id).signature.outputs.is_empty() => {
+                error.context("--output").append(format!(": run it with --target {}", shortened(name)))
+            }
+            _ => error.context("--output"),
+        })
+    };
+    let fetches = fetches.iter().map(output);
+    let targets = targets.iter().map(|name| graph.find_or_suggest(name).map_err(|error| error.context("--target")));
     let needed = graph.needed(fed, &fetches.collect::<Result<Vec<_>>>()?, &targets.collect::<Result<Vec<_>>>()?);
     Ok(needed.into_iter().filter(|&id| graph.is_placeholder(id)).collect())
 }

@@ -7,7 +7,7 @@ use kernlink::device::Device;
 use kernlink::error::{Error, Result};
 use kernlink::formats::{self, LoadOptions};
 use kernlink::graph::Graph;
-use kernlink::proto::{self, MetaGraphDef};
+use kernlink::proto::{self, GraphDef, MetaGraphDef};
 use kernlink::runtime::{Session, SessionOptions};
 
 /// The graphs of a model as they are written, nothing run: one, or those of a SavedModel.
@@ -18,7 +18,20 @@ pub(crate) fn read(path: &Path) -> Result<Vec<MetaGraphDef>> {
     if is_meta_graph(path) {
         return Ok(vec![proto::read_meta_graph(path)?]);
     }
-    Ok(vec![MetaGraphDef { graph_def: Some(proto::read_graph(path)?), ..MetaGraphDef::default() }])
+    Ok(vec![MetaGraphDef { graph_def: Some(read_graph(path)?), ..MetaGraphDef::default() }])
+}
+
+fn read_graph(path: &Path) -> Result<GraphDef> {
+    proto::read_graph(path).map_err(|error| {
+        let is_saved_model = path.file_stem().is_some_and(|name| name == "saved_model");
+        match path.parent().filter(|_| is_saved_model && path.is_file()) {
+            Some(folder) => {
+                let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+                error.append(format!("; it may be part of a SavedModel: give its folder, {}", folder.display()))
+            }
+            None => error,
+        }
+    })
 }
 
 fn is_meta_graph(path: &Path) -> bool {
@@ -63,10 +76,14 @@ impl Model {
             if let Some(prefix) = checkpoint {
                 model.restore(crate::checkpoint::prefix(prefix)?)?;
             }
-            model.run_collection("table_initializer")?;
+            let initialised = model.run_collection("table_initializer");
+            initialised.map_err(|error| match checkpoint {
+                None => crate::job::without_checkpoint(error),
+                Some(_) => error,
+            })?;
             return Ok(Model::Meta(model));
         }
-        let graph = Graph::import(&proto::read_graph(path)?, &kernlink::registry()?)?;
+        let graph = Graph::import(&read_graph(path)?, &kernlink::registry()?)?;
         Ok(Model::Graph(Session::on_devices(graph, options.devices, &options.session)))
     }
 

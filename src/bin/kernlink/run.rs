@@ -2,28 +2,38 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use kernlink::error::{Error, Result};
+use kernlink::error::{Code, Error, Result};
+use kernlink::formats::MetaGraph;
 use kernlink::runtime::{RunMetadata, RunOptions};
 use kernlink::tensor::Tensor;
 
 use crate::job::{Missing, What};
+use crate::model::Model;
 use crate::trace;
 
 #[derive(Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     what: What,
+    /// How many times to run, one after the other with the same inputs and variables: so many steps of training. The last
+    /// run's outputs are told
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..),
+          allow_negative_numbers = true)]
+    steps: u64,
     /// Writes each output to DIR/NAME.npy
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Writes when each node ran, and on which thread, in the Chrome trace format, which Perfetto opens
+    /// Saves the variables of a MetaGraph when all has run, with its own saver: a prefix for --checkpoint
+    #[arg(long, value_name = "PREFIX")]
+    save_checkpoint: Option<PathBuf>,
+    /// Writes when each node of the last run ran, and on which thread, in the Chrome trace format, which Perfetto opens
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Ends the run with DEADLINE_EXCEEDED after so many seconds
+    /// Ends with DEADLINE_EXCEEDED what runs longer than so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
 }
@@ -41,31 +51,48 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     if let Some(file) = &args.trace {
         trace::check(file)?;
     }
+    if let Some(folder) = &args.save {
+        check_folder(folder)?;
+    }
     let started = Instant::now();
     let model = args.what.load()?;
+    let checkpoint = args.save_checkpoint.as_deref().map(|prefix| Ok((prefix, saving(&model, prefix)?))).transpose()?;
     let job = args.what.prepare(&model, Missing::Refuse)?;
     if args.save.is_some() {
         check_file_names(&job.outputs)?;
     }
     let loaded = started.elapsed();
-    let mut options = RunOptions::new().trace(args.trace.is_some());
-    options.timeout = args.timeout;
     let mut metadata = RunMetadata::default();
     let started = Instant::now();
-    let answers = job.run(&options, &mut metadata);
+    let mut answers = Ok(Vec::new());
+    for step in 1..=args.steps {
+        let mut options = RunOptions::new().trace(args.trace.is_some() && step == args.steps);
+        options.timeout = args.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
+        answers = job.run(&options, &mut metadata);
+        if answers.is_err() {
+            break;
+        }
+    }
     let ran = started.elapsed();
     // What was done before it failed tells why, as where the time went until it was up.
     if let Some(file) = &args.trace {
         trace::write(file, &metadata.step_stats)?;
     }
     let answers = answers?;
+    if let Some((prefix, meta)) = checkpoint {
+        meta.save(prefix).map_err(|error| error.context("--save-checkpoint"))?;
+    }
 
     let mut text = job.unnamed().unwrap_or_default();
     for (name, tensor) in job.outputs.iter().zip(&answers) {
         let _ = writeln!(text, "{name}: {} {}\n  {}", tensor.dtype(), tensor.shape(), tensor.values_text());
     }
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
-    let _ = writeln!(text, "loaded in {:.2} ms, ran in {:.2} ms", millis(loaded), millis(ran));
+    let times = if args.steps == 1 { String::new() } else { format!("{} times ", args.steps) };
+    let _ = writeln!(text, "loaded in {:.2} ms, ran {times}in {:.2} ms", millis(loaded), millis(ran));
+    if let Some(prefix) = &args.save_checkpoint {
+        let _ = writeln!(text, "the variables are in {}", prefix.display());
+    }
     if let Some(file) = &args.trace {
         let nodes = metadata.step_stats.iter().filter(|stats| !stats.is_device_work).count();
         let _ = writeln!(text, "what {nodes} nodes took is in {}", file.display());
@@ -98,7 +125,29 @@ fn check_file_names(outputs: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn save(folder: &std::path::Path, names: &[String], tensors: &[Tensor]) -> Result<()> {
+/// The MetaGraph whose variables are to be saved; refuses early what would be refused when all is done.
+fn saving<'m>(model: &'m Model, prefix: &Path) -> Result<&'m MetaGraph> {
+    let refuse = |why: &str| Err(Error::invalid_argument(format!("--save-checkpoint {}: {why}", prefix.display())));
+    match model {
+        Model::Meta(_) if prefix.file_name().is_none() || prefix.is_dir() => {
+            refuse("it is a folder: expected what is to stand before `.index`")
+        }
+        Model::Meta(meta) if meta.can_save() => Ok(meta),
+        Model::Meta(_) => refuse("the graph has no saver"),
+        Model::Graph(_) | Model::Saved(_) => refuse("only MetaGraphs (.meta) save their variables"),
+    }
+}
+
+/// Refuses early, as a folder to write to, what is there and is none.
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        let message = format!("--save: {} is no folder", folder.display());
+        return Err(Error::new(Code::FailedPrecondition, message));
+    }
+    Ok(())
+}
+
+fn save(folder: &Path, names: &[String], tensors: &[Tensor]) -> Result<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Error::from_io(format!("cannot make {}", folder.display()), &error))?;
     for (name, tensor) in names.iter().zip(tensors) {
