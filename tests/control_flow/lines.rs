@@ -38,6 +38,7 @@ pub(crate) fn lines(text: &str) -> Graph {
                     + &attr("shared_name", format!("s: \"{}\"", attrs.trim()))
             }
             "ReadVariableOp" | "AssignVariableOp" => attr("dtype", format!("type: {dtype}")),
+            "IdentityN" => attr("T", format!("list {{ {} }}", format!("type: {dtype} ").repeat(data))),
             "Merge" => t() + &attr("N", format!("i: {data}")),
             "LoopCond" | "NoOp" | "ControlTrigger" | "Slow" | "Picky" | "Noted" => String::new(),
             _ => t(),

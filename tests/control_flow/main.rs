@@ -260,7 +260,7 @@ fn what_is_dead_twice_runs_once() {
 }
 
 #[test]
-fn what_leaves_a_loop_several_times_is_no_panic() {
+fn what_leaves_a_loop_several_times_is_an_error() {
     let text = "x = Placeholder()
         limit = Const() 100
         e = Enter(x) loop
@@ -275,8 +275,8 @@ fn what_leaves_a_loop_several_times_is_no_panic() {
         z = Merge(every, x, ^every)";
     on_threads(&lines(text), |session| {
         for _ in 0..2 {
-            // What comes of it is not defined, as in TensorFlow; the run ends.
-            let _ = session.run(&[("x", scalar(1.0))], &["y", "z"], &[]);
+            let error = session.run(&[("x", scalar(1.0))], &["y", "z"], &[]).unwrap_err();
+            assert!(error.message().contains("has left its loop in an earlier iteration"), "{error}");
         }
     });
 }
@@ -328,4 +328,78 @@ fn constants_die_with_what_they_wait_for() {
             }
         });
     }
+}
+
+#[test]
+fn what_hands_on_several_values_waits_for_all_of_them() {
+    // One of them enters every iteration and is what the loop goes round with.
+    let text = "x = Placeholder()
+        k = Placeholder()
+        e = Enter(x) loop
+        c = Enter(k) loop constant
+        m = Merge(e, n)
+        goes = Less(m, c)
+        s = Switch(m, goes)
+        both = IdentityN(c, s:1)
+        n = NextIteration(both)
+        out = Exit(s)";
+    on_threads(&lines(text), |session| {
+        for (x, y) in [(1.0, 7.0), (7.0, 7.0), (9.0, 9.0)] {
+            let got = session.run(&[("x", scalar(x)), ("k", scalar(7.0))], &["out"], &[]).unwrap();
+            assert_eq!(got[0].to_scalar::<f32>().unwrap(), y);
+        }
+    });
+    // One of them is in no loop, and no node of this one waits for it but that.
+    let text = "x = Placeholder()
+        two = Const() 2
+        e = Enter(x) loop
+        c = Enter(two) loop constant
+        m = Merge(e, n)
+        goes = Less(m, c)
+        s = Switch(m, goes)
+        both = IdentityN(s:1, two)
+        n = NextIteration(both:1)
+        out = Exit(s)";
+    on_threads(&lines(text), |session| {
+        let got = session.run(&[("x", scalar(1.0))], &["out"], &[]).unwrap();
+        assert_eq!(got[0].to_scalar::<f32>().unwrap(), 2.0);
+    });
+    // One of them is dead.
+    let text = "x = Placeholder()
+        goes = Less(x, x)
+        s = Switch(x, goes)
+        both = IdentityN(x, s:1)
+        y = Neg(both)";
+    on_threads(&lines(text), |session| {
+        let error = session.run(&[("x", scalar(1.0))], &["y"], &[]).unwrap_err();
+        assert_eq!(error.code(), kernlink::Code::InvalidArgument, "{error}");
+    });
+}
+
+#[test]
+fn what_left_a_loop_alive_is_not_dead_at_its_end() {
+    // It leaves from each iteration but the last.
+    let text = "x = Placeholder()
+        one = Const() 1
+        limit = Placeholder()
+        l = Enter(limit) loop constant
+        e = Enter(x) loop
+        m = Merge(e, n)
+        goes = Less(m, l)
+        s = Switch(m, goes)
+        more = Add(s:1, one)
+        n = NextIteration(more)
+        out = Exit(s)
+        early = Exit(more)
+        y = Neg(early)";
+    on_threads(&lines(text), |session| {
+        let run = |limit: f32, fetch: &str| session.run(&[("x", scalar(1.0)), ("limit", scalar(limit))], &[fetch], &[]);
+        for _ in 0..20 {
+            assert_eq!(run(2.0, "early").unwrap()[0].to_scalar::<f32>().unwrap(), 2.0);
+            assert_eq!(run(2.0, "y").unwrap()[0].to_scalar::<f32>().unwrap(), -2.0);
+            let error = run(3.0, "y").unwrap_err();
+            assert_eq!((error.code(), error.node().map(|node| &*node.node)), (kernlink::Code::Internal, Some("early")));
+            assert_eq!(run(1.0, "y").unwrap_err().code(), kernlink::Code::InvalidArgument);
+        }
+    });
 }

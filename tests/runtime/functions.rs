@@ -157,3 +157,22 @@ fn a_function_that_is_missing_is_named() {
     assert_eq!(error.code(), kernlink::Code::NotFound);
     assert!(error.message().contains("Absent"), "{error}");
 }
+
+#[test]
+fn a_node_of_a_function_may_wait_for_an_argument() {
+    let text = r#"
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        node { name: "y" op: "StatefulPartitionedCall" input: "x" input: "x"
+          attr { key: "Tin" value { list { type: DT_FLOAT type: DT_FLOAT } } }
+          attr { key: "Tout" value { list { type: DT_FLOAT } } } attr { key: "f" value { func { name: "Second" } } } }
+        library { function {
+          signature { name: "Second" input_arg { name: "a" type: DT_FLOAT } input_arg { name: "b" type: DT_FLOAT }
+            output_arg { name: "y" type: DT_FLOAT } }
+          node_def { name: "neg" op: "Neg" input: "b" input: "^a" attr { key: "T" value { type: DT_FLOAT } } }
+          ret { key: "y" value: "neg:y:0" }
+        } } versions { producer: 2474 }"#;
+    let def = kernlink::proto::graph_from_text(text).unwrap();
+    let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
+    let y = Session::new(graph).unwrap().run(&[("x", Tensor::scalar(3f32))], &["y"], &[]).unwrap();
+    assert_eq!(y[0].to_scalar::<f32>().unwrap(), -3.0);
+}

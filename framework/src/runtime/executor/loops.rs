@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use super::run::Run;
 use super::state::{Iteration, PASSING, State, TOP};
+use crate::error::{Error, Result};
 use crate::runtime::plan::{Back, Frame, NONE, Plan, PlanNode, Straight};
 use crate::tensor::Tensor;
 
@@ -26,6 +29,8 @@ pub(super) struct Loop {
     next: Vec<(u32, Tensor)>,
     /// The exits of the latest iteration that were dead.
     dead_exits: Vec<u32>,
+    /// The exits that were alive in one of the iterations, but for those of straight ones.
+    live_exits: SmallVec<[u32; 4]>,
     /// Whether its iterations count what has arrived, though they could go straight.
     is_counted: bool,
     /// Whether it is among [`State::held_back`].
@@ -92,6 +97,7 @@ impl State {
             constants: Vec::new(),
             next: Vec::new(),
             dead_exits: Vec::new(),
+            live_exits: SmallVec::new(),
             is_counted: false,
             is_held_back: false,
         });
@@ -149,16 +155,33 @@ impl State {
     }
 
     /// A node that leaves a loop has run.
-    pub(super) fn exit(&mut self, plan: &Plan, node: &PlanNode, index: u32, iteration: u32, tensor: Option<Tensor>) {
+    ///
+    /// # Errors
+    /// INTERNAL, as with TensorFlow, if it had done so in another iteration.
+    pub(super) fn exit(
+        &mut self,
+        plan: &Plan,
+        node: &PlanNode,
+        index: u32,
+        iteration: u32,
+        tensor: Tensor,
+    ) -> Result<()> {
+        let in_loop = self.iterations[iteration as usize].in_loop;
+        let l = self.under_way(in_loop);
+        if l.live_exits.contains(&index) {
+            return Err(Error::internal("the node has left its loop in an earlier iteration already"));
+        }
+        l.live_exits.push(index);
+        self.leave(plan, node, iteration, tensor);
+        Ok(())
+    }
+
+    /// Hands a value on to where the loop of an iteration is.
+    pub(super) fn leave(&mut self, plan: &Plan, node: &PlanNode, iteration: u32, tensor: Tensor) {
         let in_loop = self.iterations[iteration as usize].in_loop;
         let parent = self.under_way(in_loop).parent;
-        match tensor {
-            Some(tensor) => {
-                self.deliver(plan, plan.edges_of(node, 0), parent, &mut Some(tensor));
-                self.serve_controls(plan, node, parent, false);
-            }
-            None => self.dead_exit(index, iteration),
-        }
+        self.deliver(plan, plan.edges_of(node, 0), parent, &mut Some(tensor));
+        self.serve_controls(plan, node, parent, false);
     }
 
     /// A node that leaves a loop is dead.
@@ -346,7 +369,7 @@ impl State {
         self.free_loops.push(in_loop);
         let among = plan.frames[ended.frame as usize].among as usize;
         self.iterations[ended.parent as usize].inner[among] = NONE;
-        for index in ended.dead_exits {
+        for index in ended.dead_exits.into_iter().filter(|index| !ended.live_exits.contains(index)) {
             let node = &plan.nodes[index as usize];
             self.deliver(plan, plan.edges_of(node, 0), ended.parent, &mut None);
             self.serve_controls(plan, node, ended.parent, true);

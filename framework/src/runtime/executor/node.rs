@@ -195,7 +195,7 @@ fn dead(plan: &Plan, state: &mut State, ready: Ready, node: &PlanNode) {
     let iteration = ready.iteration;
     match node.action {
         Action::Enter { frame, constant } => state.enter(plan, node, ready.node, (frame, iteration, constant), None),
-        Action::Exit => state.exit(plan, node, ready.node, iteration, None),
+        Action::Exit => state.dead_exit(ready.node, iteration),
         Action::NextIteration => {}
         _ => state.deliver_dead(plan, node, iteration),
     }
@@ -451,8 +451,7 @@ fn control(run: &Run, state: &mut State, ready: Ready, node: &PlanNode) -> Resul
         }
         Action::Exit => {
             let tensor = inputs[0].take().ok_or_else(missing)?;
-            state.exit(plan, node, ready.node, iteration, Some(tensor));
-            return Ok(());
+            return state.exit(plan, node, ready.node, iteration, tensor);
         }
         Action::NextIteration => {
             if inputs[0].is_none() {

@@ -52,7 +52,10 @@ pub(super) fn run(run: &Arc<Run>, state: &mut State, ready: Ready) {
     match ended {
         Ok(true) => {
             for (exit, tensor) in straight.exits.iter().zip(left) {
-                state.exit(plan, &plan.nodes[exit.node as usize], exit.node, iteration, tensor);
+                match tensor {
+                    Some(tensor) => state.leave(plan, &plan.nodes[exit.node as usize], iteration, tensor),
+                    None => state.dead_exit(exit.node, iteration),
+                }
             }
         }
         Ok(false) => state.push(straight.merge, iteration, false),

@@ -51,6 +51,7 @@ impl Plan {
             graph,
             options,
             feeds: request.feeds.iter().enumerate().map(|(i, &output)| (output, i as u32)).collect(),
+            has_flow: needed.iter().any(|&id| Act::is_flow(graph.node(id))),
             waited_for: waited_for(graph, &needed, &free),
             free,
             sources: HashMap::new(),
@@ -116,6 +117,8 @@ pub(super) struct Builder<'b> {
     pub(super) graph: &'b Graph,
     pub(super) options: &'b PlanOptions<'b>,
     pub(super) feeds: HashMap<Output, u32>,
+    /// Whether something in it may be dead, or in a loop.
+    has_flow: bool,
     /// The nodes that others wait for.
     waited_for: HashSet<NodeId>,
     /// The constants that need not wait for what they wait for.
@@ -171,6 +174,8 @@ impl Builder<'_> {
             }
         };
         let hands_on = match &act {
+            // All outputs are dead if one input is, and all are in the node's loop.
+            Act::Kernel(_) if self.has_flow && inputs.len() > 1 => false,
             Act::Kernel(kernel) => kernel.is_identity() && inputs.len() == node.signature.outputs.len(),
             Act::Forward => !inputs.is_empty(),
             _ => false,

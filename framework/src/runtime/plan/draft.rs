@@ -65,6 +65,12 @@ impl Act {
         }
     }
 
+    /// Whether a node of TensorFlow 1's control flow makes loops, or something dead.
+    pub(super) fn is_flow(node: &Node) -> bool {
+        // What cannot be made of the node is told elsewhere.
+        !matches!(Act::of(node), Ok(None | Some(Act::Forward)))
+    }
+
     fn enter(attrs: &AttrMap) -> Result<Act> {
         let parallel_iterations: i64 = attrs.required("parallel_iterations")?;
         let parallel_iterations = u32::try_from(parallel_iterations).ok().filter(|&n| n > 0).ok_or_else(|| {
