@@ -374,6 +374,24 @@ fn no_answer_comes_of_loops_that_a_driver_ends_early() {
         let products = values.chunks(rows).map(|line| line[row].wrapping_mul(line[column]));
         assert_eq!(given[row * rows + column], products.fold(0, i32::wrapping_add), "{row} {column}");
     }
+    // Vectors, and more of them than workgroups are wanted.
+    let (batches, inner, columns) = (600, 70_000, 3);
+    let ones = Tensor::from_elements([batches, 1, inner], &vec![1i32; batches * inner]).unwrap();
+    let lines: Vec<i32> = (0..inner * columns).map(|i| (i % columns + 1) as i32).collect();
+    let lines = Tensor::from_elements([1, inner, columns], &lines).unwrap();
+    let attrs = [dtype("T", DataType::Int32), flag("adj_x", false), flag("adj_y", false)];
+    let given: Vec<i32> = gpu.one("BatchMatMulV2", &attrs, vec![ones, lines]);
+    assert!(given.chunks(columns).all(|given| given == [70_000, 140_000, 210_000]), "{:?}", &given[..6]);
+    // A window that sees all, and the way back.
+    let side = 300;
+    let sizes = |name: &'static str| (name, AttrValue::ListInt(vec![1, side, side, 1]));
+    let text = |name: &'static str, value: &str| (name, AttrValue::from(value));
+    let attrs = [dtype("T", DataType::Float), text("padding", "VALID"), text("data_format", "NHWC")];
+    let attrs = [&attrs[..], &[sizes("ksize"), sizes("strides")]].concat();
+    let shape = Tensor::vector(&[1, side as i32, side as i32, 1]).unwrap();
+    let gradient = Tensor::from_elements([1, 1, 1, 1], &[90_000f32]).unwrap();
+    let given: Vec<f32> = gpu.one("AvgPoolGrad", &attrs, vec![shape, gradient]);
+    assert!(given.iter().all(|&given| given == 1.0));
     // The rest may be refused.
     let (tensor, values) = numbers(&[100_001, 7]);
     let attrs = [dtype("T", DataType::Int32), dtype("Tidx", DataType::Int32), dtype("output_type", DataType::Int32)];
@@ -383,11 +401,9 @@ fn no_answer_comes_of_loops_that_a_driver_ends_early() {
     };
     let expected: Vec<i32> = (0..7).map(greatest).collect();
     right_or_refused(gpu.run("ArgMax", &attrs, vec![tensor, Tensor::scalar(0)]), &expected);
-    let (side, image) = (300, numbers(&[1, 300, 300, 1]));
-    let window = |name: &'static str| (name, AttrValue::ListInt(vec![1, side, side, 1]));
-    let text = |name: &'static str, value: &str| (name, AttrValue::from(value));
+    let image = numbers(&[1, 300, 300, 1]);
     let attrs = [dtype("T", DataType::Int32), text("padding", "VALID"), text("data_format", "NHWC")];
-    let attrs = [&attrs[..], &[window("ksize"), window("strides"), ("explicit_paddings", AttrValue::ListInt(vec![]))]];
+    let attrs = [&attrs[..], &[sizes("ksize"), sizes("strides"), ("explicit_paddings", AttrValue::ListInt(vec![]))]];
     let given = gpu.run("MaxPool", &attrs.concat(), vec![image.0]);
     right_or_refused(given, &[*image.1.iter().max().unwrap()]);
     let classes = 3_000_000;

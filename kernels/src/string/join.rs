@@ -9,19 +9,24 @@ use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use super::map::{fill, room};
 use crate::summarize::{Style, summarize};
 
+/// The bytes of several strings, with what stands between them.
+fn length<'a>(parts: impl Iterator<Item = &'a TString>, separator: &[u8]) -> usize {
+    parts.fold(0, |length: usize, part| length.saturating_add(part.len() + separator.len()))
+}
+
 /// Several strings as one.
-fn joined<'a>(parts: impl Iterator<Item = &'a TString> + Clone, separator: &[u8]) -> TString {
-    let length = parts.clone().map(|part| part.len() + separator.len()).sum();
-    let mut text = Vec::with_capacity(length);
+fn joined<'a>(parts: impl Iterator<Item = &'a TString> + Clone, separator: &[u8]) -> Result<TString> {
+    let mut text = room(length(parts.clone(), separator))?;
     for (index, part) in parts.enumerate() {
         if index > 0 {
             text.extend_from_slice(separator);
         }
         text.extend_from_slice(part);
     }
-    text.into()
+    Ok(text.into())
 }
 
 struct JoinKernel {
@@ -51,12 +56,9 @@ impl OpKernel<ops::StringJoin> for JoinKernel {
         }
         let mut output = ctx.allocate_output(ops::StringJoin::OUTPUT, shape)?;
         let cost = 50 + 20 * inputs.len();
-        ctx.parallel_chunks(output.as_mut_slice::<TString>()?, 1, cost, |first, piece| {
-            for (index, slot) in piece.iter_mut().enumerate() {
-                let parts = inputs.iter().map(|&(input, step)| &input[(first + index) * step]);
-                *slot = joined(parts, self.separator.as_bytes());
-            }
-        });
+        fill(ctx, output.as_mut_slice::<TString>()?, cost, |index| {
+            joined(inputs.iter().map(|&(input, step)| &input[index * step]), self.separator.as_bytes())
+        })?;
         ctx.set_output(ops::StringJoin::OUTPUT, output)
     }
 }
@@ -125,13 +127,10 @@ impl OpKernel<ops::ReduceJoin> for ReduceJoinKernel {
         let strings = input.as_slice::<TString>()?;
         let count = inner.count();
         let mut output = ctx.allocate_output(ops::ReduceJoin::OUTPUT, result)?;
-        ctx.parallel_chunks(output.as_mut_slice::<TString>()?, 1, 50 + 20 * count, |first, piece| {
-            for (index, slot) in piece.iter_mut().enumerate() {
-                let start = outer.at(first + index);
-                let parts = (0..count).map(|index| &strings[start + inner.at(index)]);
-                *slot = joined(parts, self.separator.as_bytes());
-            }
-        });
+        fill(ctx, output.as_mut_slice::<TString>()?, 50 + 20 * count, |index| {
+            let start = outer.at(index);
+            joined((0..count).map(|index| &strings[start + inner.at(index)]), self.separator.as_bytes())
+        })?;
         ctx.set_output(ops::ReduceJoin::OUTPUT, output)
     }
 }
@@ -189,13 +188,14 @@ impl OpKernel<ops::UnsortedSegmentJoin> for SegmentJoinKernel {
         for group in rows.chunk_by(|&a, &b| ids[a] == ids[b]) {
             let segment = ids[group[0]] as usize;
             for (place, slot) in out[segment * inner..(segment + 1) * inner].iter_mut().enumerate() {
-                let mut text: Vec<u8> = Vec::new();
-                for &row in group {
+                let parts = group.iter().map(|&row| &strings[row * inner + place]);
+                let mut text = room(length(parts.clone(), self.separator.as_bytes()))?;
+                for part in parts {
                     // As in TensorFlow, no separator follows as long as there is only nothing.
                     if !text.is_empty() {
                         text.extend_from_slice(self.separator.as_bytes());
                     }
-                    text.extend_from_slice(&strings[row * inner + place]);
+                    text.extend_from_slice(part);
                 }
                 *slot = text.into();
             }

@@ -6,7 +6,10 @@ use kernlink::dtype::{DataType, Element, TString};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, may_request};
+
+/// From how many bytes on a string is among what the system is asked about.
+const LARGE: usize = 64 << 10;
 
 /// About how many nanoseconds a string costs, of which each byte takes `per_byte`.
 fn cost(strings: &[TString], per_byte: usize) -> usize {
@@ -38,25 +41,51 @@ pub(super) fn each<T: Element, U: Element>(
     let input = ctx.input_at(0)?;
     let mut output = ctx.allocate_output_at(0, input.shape())?;
     let elements = input.as_slice::<T>()?;
+    fill(ctx, output.as_mut_slice::<U>()?, cost(elements), |index| f(&elements[index]))?;
+    ctx.set_output_at(0, output)
+}
+
+/// Sets each element to what `f` gives for its index, which takes about `cost` nanoseconds.
+///
+/// # Errors
+/// The first that `f` gives, by the index.
+pub(super) fn fill<U: Element>(
+    ctx: &RawContext<'_>,
+    out: &mut [U],
+    cost: usize,
+    f: impl Fn(usize) -> Result<U> + Sync,
+) -> Result<()> {
     let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
-    ctx.parallel_chunks(output.as_mut_slice::<U>()?, 1, cost(elements), |first, piece| {
-        for (index, (slot, element)) in piece.iter_mut().zip(&elements[first..]).enumerate() {
-            match f(element) {
+    ctx.parallel_chunks(out, 1, cost, |first, piece| {
+        for (index, slot) in (first..).zip(piece) {
+            match f(index) {
                 Ok(value) => *slot = value,
                 Err(error) => {
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    if failed.as_ref().is_none_or(|(other, _)| first + index < *other) {
-                        *failed = Some((first + index, error));
+                    if failed.as_ref().is_none_or(|(other, _)| index < *other) {
+                        *failed = Some((index, error));
                     }
                     return;
                 }
             }
         }
     });
-    if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
     }
-    ctx.set_output_at(0, output)
+}
+
+/// No bytes yet, with room for so many.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is no memory for them.
+pub(super) fn room(bytes: usize) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    if (bytes < LARGE || may_request(bytes)) && text.try_reserve_exact(bytes).is_ok() {
+        return Ok(text);
+    }
+    Err(Error::resource_exhausted(format!("out of memory for a string of {bytes} bytes")))
 }
 
 /// A vector of integers as a tensor of `dtype`, which is `int32` or `int64`.

@@ -7,7 +7,7 @@ use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::map::{each, map};
+use super::map::{each, map, room};
 use crate::summarize::general;
 
 /// Digits after the point beyond which a double has only zeros.
@@ -43,7 +43,7 @@ impl Format {
             _ => sign,
         };
         let missing = self.width.saturating_sub(sign.len() + digits.len());
-        let mut text = room(sign.len() + digits.len(), missing)?;
+        let mut text = empty(sign.len() + digits.len(), missing)?;
         let fill = |text: &mut String, filler: char| text.extend(std::iter::repeat_n(filler, missing));
         match self.flag {
             Some(b'-') => {
@@ -92,7 +92,7 @@ impl Format {
         if zeros > 0 && self.notation != Notation::Shortest {
             let at = digits.find('e').unwrap_or(digits.len());
             let tail = digits.split_off(at);
-            let mut long = room(digits.len() + tail.len(), zeros)?;
+            let mut long = empty(digits.len() + tail.len(), zeros)?;
             long.push_str(&digits);
             long.extend(std::iter::repeat_n('0', zeros));
             long.push_str(&tail);
@@ -111,7 +111,7 @@ impl Format {
         if missing == 0 {
             return Ok(text.clone());
         }
-        let mut filled = room(text.len(), missing)?.into_bytes();
+        let mut filled = room(text.len().saturating_add(missing))?;
         let fill = |filled: &mut Vec<u8>| filled.extend(std::iter::repeat_n(b' ', missing));
         if self.flag == Some(b'-') {
             filled.extend_from_slice(text);
@@ -125,12 +125,8 @@ impl Format {
 }
 
 /// An empty string with room for two parts.
-fn room(first: usize, second: usize) -> Result<String> {
-    let mut text = String::new();
-    let length = first.saturating_add(second);
-    text.try_reserve_exact(length)
-        .map_err(|_| Error::resource_exhausted(format!("out of memory for a string of {length} bytes")))?;
-    Ok(text)
+fn empty(first: usize, second: usize) -> Result<String> {
+    Ok(String::from_utf8(room(first.saturating_add(second))?).unwrap_or_default())
 }
 
 /// C's `%.*e` of a number that is not negative.
