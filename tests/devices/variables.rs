@@ -102,17 +102,25 @@ fn what_takes_a_variable_home_has_its_turn_among_those_who_take_it_away() {
         x = Placeholder() dtype=float
         v = VarHandleOp() dtype=float shape=any shared_name='v'
         assign = AssignVariableOp(v, x) dtype=float
-        more = StatefulPartitionedCall(v, x) Tin=[resource,float] Tout=[float] f=&More";
+        more = StatefulPartitionedCall(v, x) Tin=[resource,float] Tout=[float] f=&More
+        host = OnHost(x)";
     on(&graph_with(text, LIBRARY), &[], |session, _| {
         session.run(&[one()], &[], &["assign"]).unwrap();
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_over.load(Ordering::SeqCst) {
-                    session.run(&[one()], &[], &["assign"]).unwrap();
+                    session.run(&[one()], &[], &["assign", "host"]).unwrap();
                 }
             });
-            let adding = || (0..20).try_for_each(|_| session.run(&[one()], &["more"], &[]).map(drop));
+            // What is on the host only has the runs go to the pool, if there is one.
+            let adding = || {
+                (0..20).try_for_each(|_| {
+                    let sum = session.run(&[one()], &["more"], &["host"])?[0].to_scalar::<f32>()?;
+                    ensure!(sum >= 1.0, Internal, "{sum}");
+                    Ok(())
+                })
+            };
             let added = [scope.spawn(adding), scope.spawn(adding)].map(|thread| thread.join().unwrap());
             is_over.store(true, Ordering::SeqCst);
             added.into_iter().for_each(|added| added.unwrap());

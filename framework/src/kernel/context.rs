@@ -142,6 +142,11 @@ impl<'a> RawContext<'a> {
         self.inputs
     }
 
+    /// All outputs, as far as they are set.
+    pub(crate) fn outputs(&self) -> &[Option<Tensor>] {
+        self.outputs
+    }
+
     /// Has these inputs and no outputs, so that a kernel can run anew.
     pub(crate) fn begin_again(&mut self, inputs: &[Option<Tensor>]) {
         self.inputs.clone_from_slice(inputs);

@@ -20,7 +20,7 @@ pub use session::SessionContext;
 pub(crate) use stats::{Begun, Ran, trace_node};
 pub use stats::{NodeStats, StepStats, TracedNode, traced_node};
 pub use wait::block_on;
-pub(crate) use wait::{at_work, block_on_unchecked, block_on_until};
+pub(crate) use wait::{at_work, block_on_alone, block_on_unchecked, block_on_until};
 pub use waiters::Waiters;
 
 use std::collections::HashMap;

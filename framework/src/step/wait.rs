@@ -82,6 +82,22 @@ pub(crate) fn block_on_unchecked<T>(future: impl Future<Output = T>) -> T {
     block_on_until(future, None, || {})
 }
 
+/// [`block_on`] for who holds a lock: meanwhile the thread does nothing for others, who may want that lock.
+pub(crate) fn block_on_alone<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let unpark = Arc::new(Unpark { thread: thread::current(), is_woken: AtomicBool::new(false) });
+    let waker = Waker::from(unpark.clone());
+    let mut context = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+        while !unpark.is_woken.swap(false, Ordering::Acquire) {
+            thread::park();
+        }
+    }
+}
+
 /// [`block_on`] that calls `late` if the future has not ended at `deadline`, and goes on.
 pub(crate) fn block_on_until<T>(
     future: impl Future<Output = T>,

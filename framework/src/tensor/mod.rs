@@ -12,6 +12,8 @@ mod reference;
 pub(crate) use buffer::allocated_by_thread;
 pub use buffer::{ALIGNMENT, HostBuffer, pool_stats};
 pub use device::DeviceMemory;
+use device::ELSEWHERE;
+pub(crate) use device::is_elsewhere;
 pub use file::FileBytes;
 pub use memory::may_request;
 pub use object::{ResourceHandle, Variant, VariantValue};
@@ -508,10 +510,9 @@ impl Tensor {
     fn no_elements(&self) -> Error {
         match &self.storage {
             Storage::Reference(_) => Error::internal("a reference has no elements: read what it refers to"),
-            Storage::Device(memory) => Error::internal(format!(
-                "the elements are in the memory of {}: bring them to the host",
-                memory.device()
-            )),
+            Storage::Device(memory) => {
+                Error::internal(format!("{ELSEWHERE} {}: bring them to the host", memory.device()))
+            }
             _ => Error::internal(format!("the elements of a {} tensor are not there as such", self.dtype)),
         }
     }

@@ -66,8 +66,14 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let started = Instant::now();
     let mut answers = Ok(Vec::new());
     for step in 1..=args.steps {
-        let mut options = RunOptions::new().trace(args.trace.is_some() && step == args.steps);
+        let mut options = RunOptions::new().trace(args.trace.is_some());
         options.timeout = args.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
+        // A run of few nodes does not look at the clock.
+        if step > 1 && options.timeout == Some(Duration::ZERO) {
+            let message = format!("the time was up after {} of {} steps", step - 1, args.steps);
+            answers = Err(Error::new(Code::DeadlineExceeded, message));
+            break;
+        }
         answers = job.run(&options, &mut metadata);
         if answers.is_err() {
             break;
@@ -129,13 +135,25 @@ fn check_file_names(outputs: &[String]) -> Result<()> {
 fn saving<'m>(model: &'m Model, prefix: &Path) -> Result<&'m MetaGraph> {
     let refuse = |why: &str| Err(Error::invalid_argument(format!("--save-checkpoint {}: {why}", prefix.display())));
     match model {
-        Model::Meta(_) if prefix.file_name().is_none() || prefix.is_dir() => {
+        Model::Meta(_) if ends_as_folder(prefix) || prefix.is_dir() => {
             refuse("it is a folder: expected what is to stand before `.index`")
         }
-        Model::Meta(meta) if meta.can_save() => Ok(meta),
+        Model::Meta(meta) if meta.can_save() => {
+            let folder = prefix.parent().filter(|folder| !folder.as_os_str().is_empty());
+            folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| {
+                Error::from_io(format!("--save-checkpoint: cannot make the folder of {}", prefix.display()), &error)
+            })?;
+            Ok(meta)
+        }
         Model::Meta(_) => refuse("the graph has no saver"),
         Model::Graph(_) | Model::Saved(_) => refuse("only MetaGraphs (.meta) save their variables"),
     }
+}
+
+/// Whether a path has no file's name at its end.
+fn ends_as_folder(path: &Path) -> bool {
+    path.file_name().is_none()
+        || path.as_os_str().as_encoded_bytes().last().is_some_and(|&byte| std::path::is_separator(byte.into()))
 }
 
 /// Refuses early, as a folder to write to, what is there and is none.

@@ -11,7 +11,7 @@ use super::straight;
 use super::wait::{self, Outputs};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::kernel::{DynKernel, RawContext, RunInfo};
-use crate::runtime::plan::{Action, NONE, Plan, PlanNode, Source};
+use crate::runtime::plan::{Action, NONE, Plan, PlanNode, Source, held};
 use crate::step::{Begun, Ran, Step, at_work, trace_node};
 use crate::tensor::Tensor;
 
@@ -79,6 +79,13 @@ pub(super) fn run_cheap(run: &Arc<Run>, state: &mut State) {
         }
         let Some(ready) = state.ready.pop() else { return };
         let node = &run.plan.nodes[ready.node as usize];
+        if let Some(waiting) = &node.waiting
+            && !ready.is_dead
+            && takes_variable(run, state, ready, node)
+        {
+            wait::wait(run, state, ready, node, waiting.clone());
+            continue;
+        }
         if run.is_parallel && !ready.is_dead && node.is_expensive() {
             state.expensive.push(ready);
             continue;
@@ -89,6 +96,16 @@ pub(super) fn run_cheap(run: &Arc<Run>, state: &mut State) {
             measured(state, node, nanoseconds(started));
         }
     }
+}
+
+/// Whether an input names a variable. What is missing is told when the node runs.
+#[cold]
+fn takes_variable(run: &Run, state: &mut State, ready: Ready, node: &PlanNode) -> bool {
+    let slots = &mut state.iterations[ready.iteration as usize].slots;
+    let inputs = &mut slots[node.inputs.start as usize..node.inputs.end as usize];
+    let resources = run.step.resources();
+    fill(run, node, inputs, node.inputs.start).is_ok()
+        && inputs.iter().flatten().any(|input| held::variable(resources, input).is_some())
 }
 
 /// Runs an expensive node on this thread while it drives the run.

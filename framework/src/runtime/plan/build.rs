@@ -461,13 +461,7 @@ impl Builder<'_> {
             controls.append(&mut waiting[position]);
             let action = match &draft.act {
                 Act::Kernel(kernel) if kernel.is_async() => Action::Wait(kernel.clone()),
-                Act::Kernel(kernel) => {
-                    let devices = self.options.devices;
-                    match held::waiting(op, kernel, &*devices[draft.device as usize], devices) {
-                        Some(waiting) => Action::Wait(waiting),
-                        None => Action::Compute(kernel.clone()),
-                    }
-                }
+                Act::Kernel(kernel) => Action::Compute(kernel.clone()),
                 Act::Forward => Action::Forward,
                 Act::Switch { by_index } => Action::Switch { by_index: *by_index },
                 Act::Merge => Action::Merge,
@@ -479,6 +473,13 @@ impl Builder<'_> {
             let cost = match &action {
                 Action::Compute(kernel) if kernel.is_expensive() => u32::MAX,
                 _ => 0,
+            };
+            let waiting = match &action {
+                Action::Compute(kernel) => {
+                    let devices = self.options.devices;
+                    held::waiting(op, kernel, &*devices[draft.device as usize], devices)
+                }
+                _ => None,
             };
             let references = self.references(draft, node);
             let is_filled = externals.is_empty() && references.is_empty();
@@ -500,6 +501,7 @@ impl Builder<'_> {
                 kept: kept(&draft.inputs),
                 is_filled,
                 is_passed,
+                waiting,
                 controls: first_control..controls.len() as u32,
                 device: draft.device,
                 cost: AtomicU32::new(cost),
@@ -524,7 +526,7 @@ impl Builder<'_> {
             branches: nodes
                 .iter()
                 .any(|node| !matches!(node.action, Action::Compute(_) | Action::Wait(_) | Action::Forward)),
-            waits: nodes.iter().any(|node| matches!(node.action, Action::Wait(_))),
+            waits: nodes.iter().any(|node| node.waiting.is_some() || matches!(node.action, Action::Wait(_))),
             frames,
             devices: self.options.devices.clone(),
             pools: self.options.devices.iter().map(|device| device.pool().cloned()).collect(),

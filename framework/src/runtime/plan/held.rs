@@ -7,20 +7,21 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::kernel::{DynKernel, RawContext};
 use crate::op::{ArgType, OpDef};
-use crate::resource::{Resource, Variable};
-use crate::step::{BoxFuture, block_on_unchecked};
-use crate::tensor::{ResourceHandle, Tensor};
+use crate::resource::{Resource, ResourceManager, Variable};
+use crate::step::{BoxFuture, block_on_alone, block_on_unchecked};
+use crate::tensor::{ResourceHandle, Tensor, is_elsewhere};
 
 /// How often a value is brought without keeping others from changing it meanwhile.
 const FREE_TRIES: usize = 3;
 
-/// How often a kernel is run anew because a variable went away again before it had it.
-const MOST_RUNS: usize = 16;
+/// How often a kernel is run because a variable went away again before it had it.
+const MOST_RUNS: usize = 1000;
 
-/// The kernel of a node on `device` as one that waits for the values of its variables, if a device may hold them.
+/// The kernel of a node on `device` as one that waits for the values of its variables, if a device may hold them. It takes
+/// the kernel's place where a handle names a variable.
 pub(super) fn waiting(
     op: &OpDef,
     kernel: &Arc<dyn DynKernel>,
@@ -44,15 +45,15 @@ struct Waiting {
 
 impl Waiting {
     /// Brings a variable to the host.
-    async fn bring(&self, variable: &Variable) -> Result<()> {
-        for _ in 0..FREE_TRIES {
+    async fn bring(&self, variable: &Variable, free_tries: usize) -> Result<()> {
+        for _ in 0..free_tries {
             let Some(there) = variable.away() else { return Ok(()) };
             let host = self.holder(&there)?.to_host(&there).await?;
             // Unless it was changed meanwhile.
             variable.bring_home(there, host);
         }
         // Somebody changes it all the while, and must wait for once.
-        variable.bring_home_by(|there| block_on_unchecked(self.holder(there)?.to_host(there)))
+        variable.bring_home_by(|there| block_on_alone(self.holder(there)?.to_host(there)))
     }
 
     fn holder(&self, there: &Tensor) -> Result<&Arc<dyn Device>> {
@@ -61,12 +62,11 @@ impl Waiting {
     }
 }
 
-/// The variable that an input names, if it names one.
-fn variable(ctx: &RawContext<'_>, input: usize) -> Option<Arc<Variable>> {
-    let [handle] = ctx.input_at(input).ok()?.as_slice::<ResourceHandle>().ok()? else { return None };
+/// The variable that an input names, if it names one. What is missing is told by the kernel.
+pub(in crate::runtime) fn variable(resources: &ResourceManager, input: &Tensor) -> Option<Arc<Variable>> {
+    let [handle] = input.as_slice::<ResourceHandle>().ok()? else { return None };
     let may_name_one = handle.type_name.is_empty() || handle.type_name == Variable::type_name();
-    // What is missing is told by the kernel.
-    if may_name_one { ctx.resource_at(input).ok() } else { None }
+    if may_name_one { resources.lookup_handle(handle).ok() } else { None }
 }
 
 impl DynKernel for Waiting {
@@ -80,19 +80,24 @@ impl DynKernel for Waiting {
 
     fn compute_async<'a>(&'a self, ctx: &'a mut RawContext<'_>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let variables: Vec<_> = (0..ctx.num_inputs()).filter_map(|input| variable(ctx, input)).collect();
+            let resources = ctx.resources()?;
+            let named = ctx.inputs().iter().flatten().filter_map(|input| variable(resources, input));
+            let variables: Vec<Arc<Variable>> = named.collect();
             let inputs = ctx.inputs().to_vec();
-            for _ in 0..MOST_RUNS {
+            for run in 0..MOST_RUNS {
                 for variable in &variables {
-                    self.bring(variable).await?;
+                    self.bring(variable, if run == 0 { FREE_TRIES } else { 0 }).await?;
                 }
+                // Another run may have a device change one of them before the kernel has it.
                 match self.kernel.compute(ctx) {
-                    // Another run had a device change one of them before the kernel had it.
-                    Err(_) if variables.iter().any(|variable| variable.away().is_some()) => ctx.begin_again(&inputs),
+                    Err(error) if is_elsewhere(&error) => {}
+                    Ok(()) if ctx.outputs().iter().flatten().any(|output| output.device_memory().is_some()) => {}
                     done => return done,
                 }
+                ctx.begin_again(&inputs);
             }
-            self.kernel.compute(ctx)
+            let message = "devices take the variables away faster than the host can take them: run it again";
+            Err(Error::new(Code::Aborted, message))
         })
     }
 

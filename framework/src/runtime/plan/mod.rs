@@ -6,7 +6,7 @@ mod constants;
 mod draft;
 mod ends;
 mod frames;
-mod held;
+pub(in crate::runtime) mod held;
 mod locate;
 mod straight;
 
@@ -81,6 +81,8 @@ pub(super) struct PlanNode {
     pub(super) is_filled: bool,
     /// Whether it hands on its value as soon as it comes, without waiting for its turn.
     pub(super) is_passed: bool,
+    /// What takes its kernel's place if it takes variables, whose values a device may hold.
+    pub(in crate::runtime) waiting: Option<Arc<dyn DynKernel>>,
     /// A bit for each of the first 64 inputs: whether it is a constant, which stays in its slot.
     pub(super) kept: u64,
     /// Its part of [`Plan::controls`]: the nodes that wait for it without taking an output.

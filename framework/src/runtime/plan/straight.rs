@@ -147,7 +147,9 @@ impl<'p> Search<'p> {
             reached += 1;
             let (node, (_, part)) = (&nodes[index as usize], *self.waiting.get(&index)?);
             match &node.action {
-                Action::Compute(kernel) if !kernel.takes_dead_inputs() => self.work(index, node, part)?,
+                Action::Compute(kernel) if !kernel.takes_dead_inputs() && node.waiting.is_none() => {
+                    self.work(index, node, part)?
+                }
                 Action::Forward => self.work(index, node, part)?,
                 Action::Switch { by_index: false } if part == Part::Head => self.switch(index, node)?,
                 Action::NextIteration if part == Part::Body => self.back(index, node)?,
