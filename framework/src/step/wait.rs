@@ -84,32 +84,26 @@ pub(crate) fn block_on_unchecked<T>(future: impl Future<Output = T>) -> T {
 
 /// [`block_on`] for who holds a lock: meanwhile the thread does nothing for others, who may want that lock.
 pub(crate) fn block_on_alone<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let unpark = Arc::new(Unpark { thread: thread::current(), is_woken: AtomicBool::new(false) });
-    let waker = Waker::from(unpark.clone());
-    let mut context = Context::from_waker(&waker);
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-        while !unpark.is_woken.swap(false, Ordering::Acquire) {
-            thread::park();
-        }
-    }
+    wait_for(future, None, || {}, false)
 }
 
 /// [`block_on`] that calls `late` if the future has not ended at `deadline`, and goes on.
-pub(crate) fn block_on_until<T>(
+pub(crate) fn block_on_until<T>(future: impl Future<Output = T>, deadline: Option<Instant>, late: impl FnMut()) -> T {
+    // On a thread of a pool others may wait for what this thread would do if it did not wait.
+    wait_for(future, deadline, late, rayon::current_thread_index().is_some())
+}
+
+/// [`block_on_until`]; a worker of a pool does the work of others meanwhile.
+fn wait_for<T>(
     future: impl Future<Output = T>,
     mut deadline: Option<Instant>,
     mut late: impl FnMut(),
+    is_worker: bool,
 ) -> T {
     let mut future = pin!(future);
     let unpark = Arc::new(Unpark { thread: thread::current(), is_woken: AtomicBool::new(false) });
     let waker = Waker::from(unpark.clone());
     let mut context = Context::from_waker(&waker);
-    // On a thread of a pool others may wait for what this thread would do if it did not wait.
-    let is_worker = rayon::current_thread_index().is_some();
     loop {
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return value;
