@@ -46,6 +46,7 @@ mod model;
 pub mod npy;
 
 pub use kernlink_framework::*;
+pub use kernlink_geometry as geometry;
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;
 pub use kernlink_macros::{register_kernel, register_op};

@@ -2,8 +2,8 @@
 //! alike are merged, and sizes and steps are passed as parameters, so that a shader knows only how many there are.
 
 use kernlink::error::{Error, Result};
-use kernlink::kernel::geometry::broadcast::Broadcast;
 use kernlink::shape::Shape;
+use kernlink_geometry::broadcast::Broadcast;
 use smallvec::SmallVec;
 
 use crate::shader::ProgramBuilder;

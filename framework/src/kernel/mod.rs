@@ -7,13 +7,11 @@ mod context;
 mod crew;
 mod def;
 mod dynamic;
-pub mod geometry;
 mod host_slots;
 mod memory;
 pub mod place;
 mod runner;
 mod surroundings;
-pub mod window;
 
 pub use crate::device::{CPU, DeviceType, GPU};
 pub use builder::{KernelDefBuilder, check_against_op};

@@ -4,9 +4,9 @@ use kernlink::bail;
 use kernlink::dtype::{DataType, f16};
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::fill::{filled, one};
-use kernlink::kernel::geometry::sequence;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::fill::{filled, one};
+use kernlink_geometry::sequence;
 
 use super::mover::Mover;
 use super::unit::{Unit, pattern};

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::indices::{self as geometry, Gathered, gathered, gathered_nd, ignores_bad_indices};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::indices::{self as geometry, Gathered, gathered, gathered_nd, ignores_bad_indices};
 
 use super::integers::scalar;
 use super::mover::Mover;

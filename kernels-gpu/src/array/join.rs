@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::concat::{Joined, concatenated, packed};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::concat::{Joined, concatenated, packed};
 
 use super::mover::Mover;
 use super::strided::{Run as _, StridedCopy};

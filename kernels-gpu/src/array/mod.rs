@@ -28,8 +28,8 @@ mod window;
 
 use kernlink::error::Result;
 use kernlink::kernel::RawConstruction;
-use kernlink::kernel::geometry::integers;
 use kernlink::shape_inference::strided_slice::Masks;
+use kernlink_geometry::integers;
 use kernlink_ops as ops;
 
 use crate::family::gpu_kernels;

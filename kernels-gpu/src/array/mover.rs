@@ -4,10 +4,10 @@
 use std::sync::{Arc, Mutex};
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::rearranged::{Elements, Rearranged};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::rearranged::{Elements, Rearranged};
 use smallvec::SmallVec;
 
 use super::strided::{Run as _, StridedCopy};

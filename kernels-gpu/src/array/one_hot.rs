@@ -2,7 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::indices::{self as geometry, OneHot};
+use kernlink_geometry::indices::{self as geometry, OneHot};
 
 use super::mover::Mover;
 use super::unit::{Unit, word};

@@ -2,7 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::rearranged;
+use kernlink_geometry::rearranged;
 
 use super::mover::Mover;
 

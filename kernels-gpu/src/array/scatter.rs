@@ -5,11 +5,11 @@
 //! from run to run, and of several values to set one stays.
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::geometry::indices::{scattered_nd, scattered_rows};
 use kernlink::kernel::place::{forward, update as update_variables};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::indices::{scattered_nd, scattered_rows};
 
 use super::fill::{fill, fill_with};
 use super::integers::vector;

@@ -3,9 +3,9 @@
 
 use kernlink::dtype::f16;
 use kernlink::error::{Code, Result};
-use kernlink::kernel::geometry::segments as geometry;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::segments as geometry;
 
 use super::fill::fill;
 use super::mover::Mover;

@@ -1,8 +1,8 @@
 //! ReverseSequence: the first elements of each sequence in the opposite order.
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::geometry::reverse_sequence::ReverseSequence;
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink_geometry::reverse_sequence::ReverseSequence;
 
 use super::mover::Mover;
 use super::unit::{Unit, word};

@@ -3,10 +3,10 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::rearranged::{Elements, Rearranged, reversed, reversed_along};
-use kernlink::kernel::geometry::slice as geometry;
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::rearranged::{Elements, Rearranged, reversed, reversed_along};
+use kernlink_geometry::slice as geometry;
 
 use super::fill::fill;
 use super::mover::Mover;

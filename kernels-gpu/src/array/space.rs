@@ -1,8 +1,8 @@
 //! Between space, depth and batch: DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::space::{Block, Blocks};
 use kernlink::kernel::{GPU, RawConstruction, RawContext};
+use kernlink_geometry::space::{Block, Blocks};
 
 use super::fill::fill;
 use super::mover::Mover;

@@ -2,7 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::split::Split;
+use kernlink_geometry::split::Split;
 
 use super::mover::Mover;
 

@@ -3,8 +3,8 @@
 use kernlink::device::Device as _;
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::stitch::stitched;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::stitch::stitched;
 
 use super::fill::fill;
 use super::mover::Mover;

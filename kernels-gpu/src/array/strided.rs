@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use kernlink::bail;
 use kernlink::error::Result;
-pub(super) use kernlink::kernel::geometry::strided::StridedCopy;
-use kernlink::kernel::geometry::strided::{Step, Steps};
 use kernlink::tensor::Tensor;
+pub(super) use kernlink_geometry::strided::StridedCopy;
+use kernlink_geometry::strided::{Step, Steps};
 use smallvec::SmallVec;
 
 use super::mover::Mover;

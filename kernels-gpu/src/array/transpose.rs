@@ -2,8 +2,8 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::rearranged::transposed;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::rearranged::transposed;
 
 use super::mover::{Mover, Shaders};
 use super::strided::{Run, StridedCopy};

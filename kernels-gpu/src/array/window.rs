@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use kernlink::bail;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::pad::{self as geometry, Fold, Padding};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::pad::{self as geometry, Fold, Padding};
 use smallvec::SmallVec;
 
 use super::fill::fill;

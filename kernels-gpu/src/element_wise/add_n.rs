@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink_ops as ops;
 
 use crate::device::{GpuDevice, Groups};

@@ -2,10 +2,10 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::channels::biased;
-use kernlink::kernel::window::Format;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
+use kernlink_geometry::channels::biased;
+use kernlink_geometry::window::Format;
 use kernlink_ops as ops;
 
 use super::driver::{ElementWise, Function};

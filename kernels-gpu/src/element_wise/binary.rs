@@ -1,6 +1,6 @@
 //! Functions of two arguments that broadcast.
 
-use kernlink::kernel::geometry::element_wise::{BY_ZERO, NEGATIVE_POWER};
+use kernlink_geometry::element_wise::{BY_ZERO, NEGATIVE_POWER};
 use kernlink_ops as ops;
 
 use super::table::functions;

@@ -3,9 +3,9 @@
 use kernlink::dtype::DataType;
 use kernlink::ensure;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::geometry::element_wise as geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::element_wise as geometry;
 use kernlink_macros::register_kernel;
 use kernlink_ops::Bitcast;
 

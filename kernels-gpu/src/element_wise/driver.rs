@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::element_wise::ensure_alike;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::element_wise::ensure_alike;
 use smallvec::SmallVec;
 
 use super::helpers;

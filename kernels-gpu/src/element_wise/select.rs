@@ -1,8 +1,8 @@
 //! Choice between elements: Select, SelectV2 and ClipByValue.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::element_wise as geometry;
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink_geometry::element_wise as geometry;
 use kernlink_ops as ops;
 
 use super::driver::{self, ElementWise, Function};

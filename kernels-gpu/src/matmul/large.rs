@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::products::{Batch, Sizes};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::products::{Batch, Sizes};
 
 use super::config::Extents;
 use super::gemm::{self, Target, of_matrices, word};

@@ -11,8 +11,8 @@ pub(crate) mod tune;
 mod vector;
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::products::{ensure_batches, ensure_matrices};
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink_geometry::products::{ensure_batches, ensure_matrices};
 use kernlink_ops as ops;
 
 use self::products::Products;

@@ -2,8 +2,8 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::products::{Batch, Side, Sizes};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::products::{Batch, Side, Sizes};
 use smallvec::{SmallVec, smallvec};
 
 use super::config::Extents;

@@ -1,8 +1,8 @@
 //! MaxPoolWithArgmax and MaxPoolGradWithArgmax: where the greatest elements are, and what flows back to them.
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::geometry::pooling::Pooling;
 use kernlink::kernel::{GPU, RawConstruction, RawContext};
+use kernlink_geometry::pooling::Pooling;
 use kernlink_ops as ops;
 
 use super::element::Key;

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::channels::{Layout, Norm, bessel};
 use kernlink::kernel::{GPU, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::channels::{Layout, Norm, bessel};
 use kernlink_ops as ops;
 
 use super::channel_sums::{self, Terms, key_of};

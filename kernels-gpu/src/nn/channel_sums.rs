@@ -2,8 +2,8 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::channels::Layout;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::channels::Layout;
 use smallvec::SmallVec;
 
 use super::element::Key as Elements;

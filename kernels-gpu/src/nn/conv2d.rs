@@ -1,9 +1,9 @@
 //! Conv2D and its gradients: products whose factors are read where the windows are.
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::geometry::convolution::{Convolution, Geometry};
 use kernlink::kernel::{GPU, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::convolution::{Convolution, Geometry};
 use kernlink_ops as ops;
 use smallvec::SmallVec;
 

@@ -1,8 +1,8 @@
 //! How shaders are told of the sizes of convolutions.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::convolution::Geometry;
-use kernlink::kernel::window::Axis;
+use kernlink_geometry::convolution::Geometry;
+use kernlink_geometry::window::Axis;
 use smallvec::SmallVec;
 
 use crate::matmul::gemm::word;

@@ -2,9 +2,9 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::depthwise::{self as geometry, Geometry};
 use kernlink::kernel::{GPU, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::depthwise::{self as geometry, Geometry};
 use kernlink_ops as ops;
 use smallvec::SmallVec;
 

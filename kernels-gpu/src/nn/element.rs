@@ -1,7 +1,7 @@
 //! Shaders with a thread for each element, or for four neighbours in the channels.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::pooling::NOWHERE;
+use kernlink_geometry::pooling::NOWHERE;
 
 use crate::device::{GpuDevice, Groups};
 use crate::matmul::text::{conditional, sum_of};

@@ -2,10 +2,10 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::convolution::ensure_channels_last;
-use kernlink::kernel::geometry::pooling::{Geometry, Pooling};
 use kernlink::kernel::{GPU, RawContext};
 use kernlink::shape::Shape;
+use kernlink_geometry::convolution::ensure_channels_last;
+use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_ops as ops;
 
 use super::element::{self, Key, Source};

@@ -1,8 +1,8 @@
 //! How shaders are told of the sizes of poolings.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::pooling::Geometry;
-use kernlink::kernel::window::Axis;
+use kernlink_geometry::pooling::Geometry;
+use kernlink_geometry::window::Axis;
 use smallvec::SmallVec;
 
 use super::convolution::reaches;

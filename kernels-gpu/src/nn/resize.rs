@@ -2,8 +2,8 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::resize::{self as geometry, Scaling, resized};
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink_geometry::resize::{self as geometry, Scaling, resized};
 use kernlink_ops as ops;
 
 use super::element::{self, Key};

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::reduce::{Sought, sought};
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink_geometry::reduce::{Sought, sought};
 use kernlink_ops as ops;
 
 use super::softmax::FEW;

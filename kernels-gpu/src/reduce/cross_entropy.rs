@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::geometry::loss;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
+use kernlink_geometry::loss;
 use kernlink_ops as ops;
 
 use super::softmax::{FOUND, THREADS};

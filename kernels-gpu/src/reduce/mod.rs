@@ -13,9 +13,9 @@ mod top_k;
 mod top_k_long;
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::channels::bias_gradient;
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::shape::Shape;
+use kernlink_geometry::channels::bias_gradient;
 use kernlink_ops as ops;
 
 use crate::device::GpuDevice;

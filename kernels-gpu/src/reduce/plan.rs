@@ -1,8 +1,8 @@
 //! What a reduction does to memory: which dimensions it keeps, which it folds, and where each lies.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::reduce::folded;
 use kernlink::shape::Shape;
+use kernlink_geometry::reduce::folded;
 use smallvec::SmallVec;
 
 use crate::places::Places;

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::reduce::scanned;
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink_geometry::reduce::scanned;
 use kernlink_ops as ops;
 
 use crate::device::{GpuDevice, Groups};

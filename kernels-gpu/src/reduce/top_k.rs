@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::integers::scalar;
-use kernlink::kernel::geometry::reduce::greatest;
+use kernlink_geometry::integers::scalar;
+use kernlink_geometry::reduce::greatest;
 use kernlink_ops as ops;
 
 use super::top_k_long::{self, Long};

@@ -1,9 +1,9 @@
 //! Adding to whole variables and subtracting from them: AssignAdd, AssignSub, AssignAddVariableOp, AssignSubVariableOp.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::training::ensure_addend;
 use kernlink::kernel::place::{forward, update};
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink_geometry::training::ensure_addend;
 
 use super::place::writable;
 use crate::device::{GpuDevice, Groups};

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use kernlink::attr::AttrValue;
 use kernlink::bail;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::geometry::training as geometry;
 use kernlink::kernel::place::{forward, update};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::training as geometry;
 use smallvec::SmallVec;
 
 use super::place::writable;

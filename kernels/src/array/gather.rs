@@ -2,9 +2,9 @@
 
 use kernlink::ensure;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::geometry::indices::{Gathered, gathered, gathered_nd, ignores_bad_indices};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::indices::{Gathered, gathered, gathered_nd, ignores_bad_indices};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -4,12 +4,12 @@ use std::marker::PhantomData;
 
 use kernlink::dtype::Number;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::pad::{Fold, folded, is_reflection};
-use kernlink::kernel::geometry::rearranged::{Elements, Rearranged};
-use kernlink::kernel::geometry::slice::{gradient, update};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::pad::{Fold, folded, is_reflection};
+use kernlink_geometry::rearranged::{Elements, Rearranged};
+use kernlink_geometry::slice::{gradient, update};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

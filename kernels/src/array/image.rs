@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use kernlink::dtype::{Element, Number, Pod, bf16, f16};
 use kernlink::error::Result;
-use kernlink::kernel::geometry::resize::{Scaling, bilinear_gradient, nearest_gradient, resized};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::resize::{Scaling, bilinear_gradient, nearest_gradient, resized};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -1,8 +1,8 @@
 //! Several tensors into one: Concat, ConcatV2, Pack.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::concat::{Joined, concatenated, packed};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink_geometry::concat::{Joined, concatenated, packed};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -33,4 +33,4 @@ mod top_k;
 mod transpose;
 mod unique;
 
-pub(crate) use kernlink::kernel::geometry::integers;
+pub(crate) use kernlink_geometry::integers;

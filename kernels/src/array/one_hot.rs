@@ -3,9 +3,9 @@
 use kernlink::dtype::Element;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::indices::{OneHot, one_hot};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::indices::{OneHot, one_hot};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -1,10 +1,10 @@
 //! Pad, PadV2, MirrorPad.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::pad::{Padding, is_reflection, mirrored, padded};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::pad::{Padding, is_reflection, mirrored, padded};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -3,10 +3,10 @@
 use kernlink::dtype::DataType;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::fill::{filled, one};
-use kernlink::kernel::geometry::rearranged::{broadcast_to, tiled};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::fill::{filled, one};
+use kernlink_geometry::rearranged::{broadcast_to, tiled};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

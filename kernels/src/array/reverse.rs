@@ -2,9 +2,9 @@
 
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::rearranged::reversed;
-use kernlink::kernel::geometry::reverse_sequence::ReverseSequence;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_geometry::rearranged::reversed;
+use kernlink_geometry::reverse_sequence::ReverseSequence;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -1,9 +1,9 @@
 //! Roll.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::pad::rolled;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::pad::rolled;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

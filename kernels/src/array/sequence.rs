@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use kernlink::dtype::{Number, bf16, f16};
 use kernlink::error::Result;
-use kernlink::kernel::geometry::sequence::{Progression, range};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
+use kernlink_geometry::sequence::{Progression, range};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

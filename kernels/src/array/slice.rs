@@ -1,10 +1,10 @@
 //! Parts of a tensor: Slice, StridedSlice, ReverseV2.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::rearranged::reversed_along;
-use kernlink::kernel::geometry::slice::{sliced, strided};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape_inference::strided_slice::Masks;
+use kernlink_geometry::rearranged::reversed_along;
+use kernlink_geometry::slice::{sliced, strided};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -1,9 +1,9 @@
 //! Between space, depth and batch: DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::space::{Block, Blocks};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::space::{Block, Blocks};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

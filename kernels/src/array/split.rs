@@ -1,8 +1,8 @@
 //! One tensor into several: Split, SplitV, Unpack.
 
 use kernlink::error::Result;
-use kernlink::kernel::geometry::split::Split;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink_geometry::split::Split;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

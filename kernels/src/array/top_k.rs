@@ -8,9 +8,9 @@ use std::marker::PhantomData;
 use kernlink::bail;
 use kernlink::dtype::{DataType, Number};
 use kernlink::error::Result;
-use kernlink::kernel::geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry as geometry;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -2,9 +2,9 @@
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Element};
 use kernlink::error::Result;
-use kernlink::kernel::geometry::rearranged::transposed;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::rearranged::transposed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -3,11 +3,11 @@
 use kernlink::dtype::Element;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::geometry::stitch::stitched;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::stitch::stitched;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{DataType, Pod, bf16, f16};
-use kernlink::kernel::geometry::element_wise::ensure_alike;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::element_wise::ensure_alike;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{EluGrad, LeakyReluGrad, Relu6Grad, ReluGrad, SeluGrad, SoftplusGrad, SoftsignGrad};
 

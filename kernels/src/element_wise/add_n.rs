@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::Number;
-use kernlink::kernel::geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, ensure};
+use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AccumulateNV2, AddN};
 

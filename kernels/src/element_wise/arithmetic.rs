@@ -1,7 +1,7 @@
 //! Sums, products, powers, extremes and their like.
 
 use kernlink::dtype::{Complex32, Complex64, Number, Pod, bf16, f16};
-use kernlink::kernel::geometry::element_wise::NEGATIVE_POWER;
+use kernlink_geometry::element_wise::NEGATIVE_POWER;
 use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, Pow, SquaredDifference, Sub, Xdivy, Xlogy};
 
 use super::binary::{BinaryFn, binary, register_binary};

@@ -2,8 +2,8 @@
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::kernel::geometry::element_wise as geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_geometry::element_wise as geometry;
 use kernlink_macros::register_kernel;
 use kernlink_ops::Bitcast;
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use kernlink::Result;
-use kernlink::kernel::geometry::broadcast::Broadcast;
 use kernlink::shape::Shape;
+use kernlink_geometry::broadcast::Broadcast;
 use smallvec::SmallVec;
 
 /// The two innermost dimensions of a [`Plan`].

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Pod, bf16, f16};
-use kernlink::kernel::geometry::element_wise::ensure_bound;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_geometry::element_wise::ensure_bound;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ClipByValue;
 

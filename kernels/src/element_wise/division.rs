@@ -2,7 +2,7 @@
 
 use kernlink::Code;
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
-use kernlink::kernel::geometry::element_wise::BY_ZERO;
+use kernlink_geometry::element_wise::BY_ZERO;
 use kernlink_ops::{Div, DivNoNan, FloorDiv, FloorMod, Mod, RealDiv, TruncateDiv, TruncateMod};
 
 use super::binary::{BinaryFn, binary, register_binary};

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::Pod;
-use kernlink::kernel::geometry::element_wise::ensure_alike;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
+use kernlink_geometry::element_wise::ensure_alike;
 
 use super::binary::{Binary, BinaryFn};
 use super::driver::element_wise;

@@ -1,10 +1,10 @@
 //! Choice between two tensors, element by element.
 
 use kernlink::dtype::{DataType, Element, TString};
-use kernlink::kernel::geometry::element_wise as geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
 use kernlink::{Result, bail};
+use kernlink_geometry::element_wise as geometry;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Select, SelectV2};
 

@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, bf16};
-use kernlink::kernel::geometry::products::ensure_batches;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::products::ensure_batches;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{BatchMatMul, BatchMatMulV2, BatchMatMulV3};
 

@@ -9,8 +9,8 @@ mod product;
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::kernel::geometry::products::ensure_matrices;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_geometry::products::ensure_matrices;
 use kernlink_macros::register_kernel;
 use kernlink_ops::MatMul;
 

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, bf16, f16};
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::products::{self, Batch, Side};
 use kernlink::shape::Shape;
+use kernlink_geometry::products::{self, Batch, Side};
 use smallvec::SmallVec;
 
 use crate::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::kernel::geometry::pooling::{Geometry, Pooling};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel};
+use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::AvgPoolGrad;
 

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::kernel::geometry::channels::{Layout, Norm, bessel};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::channels::{Layout, Norm, bessel};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{FusedBatchNorm, FusedBatchNormV2, FusedBatchNormV3};
 

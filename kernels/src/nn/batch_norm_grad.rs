@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::kernel::geometry::channels::{Layout, Norm};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::channels::{Layout, Norm};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{FusedBatchNormGrad, FusedBatchNormGradV2, FusedBatchNormGradV3};
 

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::Number;
-use kernlink::kernel::geometry::channels::biased;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink_geometry::channels::biased;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{BiasAdd, BiasAddV1};
 

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Element, Number, bf16, f16};
-use kernlink::kernel::geometry::channels::{Layout, bias_gradient};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::channels::{Layout, bias_gradient};
 use kernlink_macros::register_kernel;
 use kernlink_ops::BiasAddGrad;
 

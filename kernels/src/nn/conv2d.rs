@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{DataType, Pod, bf16, f16};
-use kernlink::kernel::geometry::convolution::{Convolution, Geometry};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::convolution::{Convolution, Geometry};
 use kernlink_macros::register_kernel;
 use kernlink_ops::Conv2D;
 

@@ -6,8 +6,8 @@
 use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::convolution::Geometry;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::convolution::Geometry;
 
 use super::window::Axis;
 use crate::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};

@@ -7,8 +7,8 @@
 use kernlink::Result;
 use kernlink::dtype::Pod;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::convolution::Geometry;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::convolution::Geometry;
 
 use super::convolve;
 use super::window::Axis;

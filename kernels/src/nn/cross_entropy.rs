@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use kernlink::dtype::{Pod, bf16, f16};
-use kernlink::kernel::geometry::loss::{cross_entropy, sparse_cross_entropy};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
+use kernlink_geometry::loss::{cross_entropy, sparse_cross_entropy};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{SoftmaxCrossEntropyWithLogits, SparseSoftmaxCrossEntropyWithLogits};
 

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{DataType, Number, bf16, f16};
-use kernlink::kernel::geometry::depthwise::{Depthwise, Geometry};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::depthwise::{Depthwise, Geometry};
 use kernlink_macros::register_kernel;
 use kernlink_ops::DepthwiseConv2dNative;
 

@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Number};
-use kernlink::kernel::geometry::convolution::ensure_channels_last;
-use kernlink::kernel::geometry::pooling::{NOWHERE, Pooling};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
+use kernlink_geometry::convolution::ensure_channels_last;
+use kernlink_geometry::pooling::{NOWHERE, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGradWithArgmax, MaxPoolV2, MaxPoolWithArgmax};
 

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::Number;
-use kernlink::kernel::geometry::convolution::ensure_channels_last;
-use kernlink::kernel::geometry::pooling::{Geometry, NOWHERE, Pooling};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink_geometry::convolution::ensure_channels_last;
+use kernlink_geometry::pooling::{Geometry, NOWHERE, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGrad, MaxPoolGradGrad, MaxPoolGradGradV2, MaxPoolGradV2};
 

@@ -24,4 +24,4 @@ mod pool;
 mod softmax;
 mod vector;
 
-use kernlink::kernel::window;
+use kernlink_geometry::window;

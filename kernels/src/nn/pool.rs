@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{Number, Pod, bf16, f16};
-use kernlink::kernel::geometry::pooling::{Geometry, Pooling};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool, MaxPool};
 

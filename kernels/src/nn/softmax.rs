@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{Pod, bf16, f16};
-use kernlink::kernel::geometry::loss::ensure_classes;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::loss::ensure_classes;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{LogSoftmax, Softmax};
 

@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Element};
-use kernlink::kernel::geometry::reduce::{Sought, sought};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
+use kernlink_geometry::reduce::{Sought, sought};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ArgMax, ArgMin};
 

@@ -1,8 +1,8 @@
 //! What a reduction does to memory: which runs of dimensions it keeps, which it folds, and where each lies.
 
 use kernlink::Result;
-use kernlink::kernel::geometry::reduce::folded;
 use kernlink::shape::Shape;
+use kernlink_geometry::reduce::folded;
 use smallvec::SmallVec;
 
 /// A loop over offsets: dimensions from the outermost to the innermost, each with its size and stride.

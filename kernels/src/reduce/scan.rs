@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::{Number, bf16, f16};
-use kernlink::kernel::geometry::reduce::scanned;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction};
 use kernlink::op::Op;
+use kernlink_geometry::reduce::scanned;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Cumprod, Cumsum, CumulativeLogsumexp};
 

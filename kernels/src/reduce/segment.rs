@@ -4,10 +4,10 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Element};
-use kernlink::kernel::geometry::segments::unsorted;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::{Result, ensure};
+use kernlink_geometry::segments::unsorted;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     SegmentMax, SegmentMean, SegmentMin, SegmentProd, SegmentSum, UnsortedSegmentMax, UnsortedSegmentMin,

@@ -2,11 +2,11 @@
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, Number, Pod};
-use kernlink::kernel::geometry::training::ensure_addend;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
+use kernlink_geometry::training::ensure_addend;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

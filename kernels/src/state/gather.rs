@@ -1,8 +1,8 @@
 //! Parts of a variable by index, without a copy of the whole.
 
 use kernlink::Result;
-use kernlink::kernel::geometry::indices::positive_batch_dims;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_geometry::indices::positive_batch_dims;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -1,10 +1,10 @@
 //! Changing rows of variables by index.
 
-use kernlink::kernel::geometry::indices::scattered_rows;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, ensure};
+use kernlink_geometry::indices::scattered_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

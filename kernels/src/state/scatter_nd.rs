@@ -1,12 +1,12 @@
 //! Changing slices of variables by index vectors.
 
 use kernlink::attr::AttrValue;
-use kernlink::kernel::geometry::indices::ignores_bad_indices;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
+use kernlink_geometry::indices::ignores_bad_indices;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

@@ -1,11 +1,11 @@
 //! Assigning to a strided part of a variable.
 
-use kernlink::kernel::geometry::slice::{sizes, slice_of, written};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
+use kernlink_geometry::slice::{sizes, slice_of, written};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 

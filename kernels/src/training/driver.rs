@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::kernel::geometry::training as geometry;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail};
+use kernlink_geometry::training as geometry;
 
 use super::value::Value;
 use crate::state::place::{forward, rows_of_a_thread, update, writable};

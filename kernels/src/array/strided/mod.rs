@@ -6,10 +6,10 @@ mod objects;
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
-use kernlink::kernel::geometry::rearranged::{Elements, Rearranged};
-pub(crate) use kernlink::kernel::geometry::strided::StridedCopy;
-use kernlink::kernel::geometry::strided::{Step, Steps};
 use kernlink::tensor::Tensor;
+use kernlink_geometry::rearranged::{Elements, Rearranged};
+pub(crate) use kernlink_geometry::strided::StridedCopy;
+use kernlink_geometry::strided::{Step, Steps};
 use smallvec::SmallVec;
 
 use super::element::{bytes_mut, match_objects};

@@ -1,11 +1,11 @@
 //! Tensors that are one element again and again.
 
 use super::integers::{ensure_single, vector_or_scalar};
-use crate::bail;
-use crate::dtype::{Complex32, Complex64, DataType, bf16, f16};
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
+use kernlink::bail;
+use kernlink::dtype::{Complex32, Complex64, DataType, bf16, f16};
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
 
 /// The shape that `dims` describes, of a tensor that is filled with `value`.
 ///

@@ -1,9 +1,9 @@
 //! Sequences of which a part of its own is turned around in each batch.
 
-use crate::attr::AttrMap;
-use crate::ensure;
-use crate::error::Result;
-use crate::shape::Shape;
+use kernlink::attr::AttrMap;
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
 
 /// Along which dimensions sequences and batches lie.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! Sequences of numbers that are evenly spaced.
 
 use super::integers::ensure_single;
-use crate::dtype::{Number, bf16, f16};
-use crate::ensure;
-use crate::error::{Error, Result};
-use crate::tensor::Tensor;
+use kernlink::dtype::{Number, bf16, f16};
+use kernlink::ensure;
+use kernlink::error::{Error, Result};
+use kernlink::tensor::Tensor;
 
 /// A number of which sequences are made.
 pub trait Progression: Number + PartialOrd {

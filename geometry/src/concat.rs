@@ -5,10 +5,10 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::integers::{axis, ensure_single, single};
-use crate::ensure;
-use crate::error::Result;
-use crate::kernel::RawContext;
-use crate::shape::{MAX_RANK, Shape};
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::kernel::RawContext;
+use kernlink::shape::{MAX_RANK, Shape};
 
 /// Inputs that stand side by side in the rows of the output.
 #[derive(Clone, Debug)]
@@ -91,9 +91,9 @@ pub fn packed(ctx: &RawContext<'_>, given: i64) -> Result<Joined> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::DataType;
-    use crate::op::{InOutType, OpDef, Signature};
-    use crate::tensor::Tensor;
+    use kernlink::dtype::DataType;
+    use kernlink::op::{InOutType, OpDef, Signature};
+    use kernlink::tensor::Tensor;
 
     /// What `join` makes of tensors of these shapes and an axis.
     fn joined(shapes: &[&[usize]], axis: i32, join: impl Fn(&RawContext<'_>) -> Result<Joined>) -> Result<Joined> {

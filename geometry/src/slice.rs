@@ -3,12 +3,12 @@
 use super::integers::vector;
 use super::rearranged::{Elements, Rearranged};
 use super::strided::StridedCopy;
-use crate::ensure;
-use crate::error::{Error, Result};
-use crate::kernel::RawContext;
-use crate::shape::{MAX_RANK, Shape};
-use crate::shape_inference::strided_slice::{DenseSlice, Masks, OutputDim, resolve};
-use crate::tensor::Tensor;
+use kernlink::ensure;
+use kernlink::error::{Error, Result};
+use kernlink::kernel::RawContext;
+use kernlink::shape::{MAX_RANK, Shape};
+use kernlink::shape_inference::strided_slice::{DenseSlice, Masks, OutputDim, resolve};
+use kernlink::tensor::Tensor;
 
 /// From each dimension `size` elements, or all if that is −1, from `begin` on.
 ///

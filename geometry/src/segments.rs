@@ -1,9 +1,9 @@
 //! Segments: rows that belong together because they have the same number.
 
-use crate::ensure;
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
 
 /// Segments whose numbers come in any order, `count` of them. Returns the output's shape, which has a row for each, and the
 /// elements of a row.

@@ -1,9 +1,9 @@
 //! Tensors with channels: biases, and normalisation of batches.
 
-use crate::device::DeviceType;
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::{bail, ensure};
+use kernlink::device::DeviceType;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::{bail, ensure};
 
 /// A shape as `[outer, channels, inner]`; `inner` is 1 if channels are last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,7 +141,7 @@ pub fn bessel(count: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::CPU;
+    use kernlink::device::CPU;
 
     #[test]
     fn channels_are_last_or_second() {

@@ -1,16 +1,16 @@
 //! Pooling over rows and columns, or over depth, and its gradients.
 
-use super::super::window::{Axis, Format, Padding, explicit_paddings, four};
 use super::convolution::ensure_channels_last;
 use super::integers::shape_from;
-use crate::attr::AttrMap;
-use crate::device::DeviceType;
-use crate::dtype::DataType;
-use crate::ensure;
-use crate::error::Result;
-use crate::kernel::RawContext;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
+use super::window::{Axis, Format, Padding, explicit_paddings, four};
+use kernlink::attr::AttrMap;
+use kernlink::device::DeviceType;
+use kernlink::dtype::DataType;
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
 
 /// The attrs of a pooling's op.
 struct Attrs<'a> {
@@ -298,8 +298,8 @@ fn ensure_shape(name: &str, found: &Shape, expected: &Shape) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Code;
-    use crate::device::CPU;
+    use kernlink::Code;
+    use kernlink::device::CPU;
 
     /// The attrs of a pooling of squares of 2 by 2, but for these.
     fn attrs(others: &[(&str, &[i64])]) -> AttrMap {

@@ -1,10 +1,10 @@
 //! Rows of several tensors that are stitched together.
 
 use super::integers::position;
-use crate::ensure;
-use crate::error::Result;
-use crate::kernel::RawContext;
-use crate::shape::Shape;
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
 
 /// The output's shape if the first half of the inputs say where the rows of the second half go, and the elements of a row.
 ///
@@ -48,9 +48,9 @@ pub fn stitched(ctx: &RawContext<'_>) -> Result<(Shape, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::DataType;
-    use crate::op::{InOutType, OpDef, Signature};
-    use crate::tensor::Tensor;
+    use kernlink::dtype::DataType;
+    use kernlink::op::{InOutType, OpDef, Signature};
+    use kernlink::tensor::Tensor;
 
     /// What becomes of vectors of indices and data of these shapes.
     fn of(indices: &[&[i32]], data: &[&[usize]]) -> Result<(Shape, usize)> {

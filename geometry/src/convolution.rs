@@ -1,25 +1,25 @@
 //! Convolutions over rows and columns, and their gradients.
 
-use super::super::window::{Axis, Format, Padding, explicit_paddings, four};
 use super::integers::shape_from;
-use crate::attr::AttrMap;
-use crate::device::DeviceType;
-use crate::ensure;
-use crate::error::{Code, Error, Result};
-use crate::shape::Shape;
-use crate::tensor::Tensor;
+use super::window::{Axis, Format, Padding, explicit_paddings, four};
+use kernlink::attr::AttrMap;
+use kernlink::device::DeviceType;
+use kernlink::ensure;
+use kernlink::error::{Code, Error, Result};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
 
 /// The attrs of a convolution's op.
-pub(super) struct Attrs {
-    pub(super) format: String,
-    pub(super) strides: Vec<i64>,
-    pub(super) dilations: Vec<i64>,
-    pub(super) padding: String,
-    pub(super) explicit: Vec<i64>,
+pub(crate) struct Attrs {
+    pub(crate) format: String,
+    pub(crate) strides: Vec<i64>,
+    pub(crate) dilations: Vec<i64>,
+    pub(crate) padding: String,
+    pub(crate) explicit: Vec<i64>,
 }
 
 impl Attrs {
-    pub(super) fn new(attrs: &AttrMap) -> Result<Attrs> {
+    pub(crate) fn new(attrs: &AttrMap) -> Result<Attrs> {
         Ok(Attrs {
             format: attrs.required("data_format")?,
             strides: attrs.required("strides")?,
@@ -221,7 +221,7 @@ pub fn ensure_channels_last(format: &str, device: DeviceType) -> Result<()> {
 }
 
 /// Fails unless all have 4 dimensions, and input and gradient the same batch.
-pub(super) fn ensure_gradient(input: &Shape, filter: &Shape, gradient: &Shape) -> Result<()> {
+pub(crate) fn ensure_gradient(input: &Shape, filter: &Shape, gradient: &Shape) -> Result<()> {
     for (name, shape) in [("input", input), ("filter", filter), ("out_backprop", gradient)] {
         ensure!(shape.rank() == 4, InvalidArgument, "{name} must be 4-dimensional, not {shape}");
     }
@@ -236,7 +236,7 @@ pub(super) fn ensure_gradient(input: &Shape, filter: &Shape, gradient: &Shape) -
 }
 
 /// Fails unless the gradient is as large as the output.
-pub(super) fn ensure_output(axis: &Axis, gradient: &Shape, dimension: usize) -> Result<()> {
+pub(crate) fn ensure_output(axis: &Axis, gradient: &Shape, dimension: usize) -> Result<()> {
     ensure!(
         axis.output == gradient[dimension],
         InvalidArgument,
@@ -307,13 +307,13 @@ impl Geometry {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::attr::AttrValue;
-    use crate::device::CPU;
+    use kernlink::attr::AttrValue;
+    use kernlink::device::CPU;
 
     /// The attrs of a convolution with strides of 2, but for these.
-    pub(in super::super) fn attrs(others: &[(&str, AttrValue)]) -> AttrMap {
+    pub(crate) fn attrs(others: &[(&str, AttrValue)]) -> AttrMap {
         let usual: [(&str, AttrValue); 5] = [
             ("data_format", "NHWC".into()),
             ("strides", vec![1, 2, 2, 1].into()),

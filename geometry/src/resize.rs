@@ -1,10 +1,10 @@
 //! Images in other sizes. Places are computed as TensorFlow does it, in `float`.
 
-use crate::attr::AttrMap;
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::attr::AttrMap;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// How places in one image become places in the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,11 +3,11 @@
 use super::integers::{checked_shape, pairs, vector};
 use super::rearranged::Rearranged;
 use super::strided::StridedCopy;
-use crate::device::DeviceType;
-use crate::error::{Error, Result};
-use crate::shape::Shape;
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::device::DeviceType;
+use kernlink::error::{Error, Result};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// The side of the squares that become depth, or come from it.
 #[derive(Clone, Copy, Debug)]
@@ -283,9 +283,9 @@ impl Blocks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rearranged::Elements;
     use super::*;
-    use crate::device::CPU;
+    use crate::rearranged::Elements;
+    use kernlink::device::CPU;
 
     #[test]
     fn depth_and_space_have_the_same_elements() {

@@ -1,9 +1,9 @@
 //! Integers that kernels read from tensors: shapes, axes, sizes, indices.
 
-use crate::error::{Error, Result};
-use crate::shape::{Shape, resolve_axis};
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::error::{Error, Result};
+use kernlink::shape::{Shape, resolve_axis};
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// The elements of a vector of integers.
 ///

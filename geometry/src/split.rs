@@ -3,10 +3,10 @@
 use super::integers::{axis, ensure_scalar, single};
 use super::rearranged::{Elements, Rearranged};
 use super::strided::StridedCopy;
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// How a tensor is cut.
 #[derive(Clone, Debug)]

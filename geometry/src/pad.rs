@@ -1,10 +1,10 @@
 //! Tensors with something around them, and tensors whose ends meet.
 
 use super::integers::{checked_shape, pairs, vector_or_scalar};
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// How many elements come before and after those of a dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,10 @@
 //! The shapes of steps of optimisers.
 
-use crate::error::{Code, Error, Result};
-use crate::kernel::RawContext;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::error::{Code, Error, Result};
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// Fails unless input `index` of a step has the shape of the variable.
 ///

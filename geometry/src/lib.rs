@@ -3,6 +3,9 @@
 //! An op's checks and their texts are stated once, in these modules, and with them the shapes that follow and the way
 //! from elements of the output to those of the inputs. A kernel's own part is to compute.
 
+// As users see the framework.
+extern crate kernlink_framework as kernlink;
+
 pub mod broadcast;
 pub mod channels;
 pub mod concat;
@@ -28,3 +31,4 @@ pub mod split;
 pub mod stitch;
 pub mod strided;
 pub mod training;
+pub mod window;

@@ -1,10 +1,10 @@
 //! Indices: the shapes of what they pick, of what they put somewhere, and of what stands for them.
 
 use super::integers::{axis, checked_shape, ensure_scalar, scalar};
-use crate::error::Result;
-use crate::shape::{MAX_RANK, Shape};
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::error::Result;
+use kernlink::shape::{MAX_RANK, Shape};
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// What indices pick along an axis, batch by batch over the first dimensions.
 #[derive(Clone, Debug)]

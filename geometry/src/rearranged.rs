@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::integers::{axis, checked_shape, vector};
 use super::strided::StridedCopy;
-use crate::error::Result;
-use crate::shape::{Shape, resolve_axis};
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::error::Result;
+use kernlink::shape::{Shape, resolve_axis};
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// Where the elements of an output are in its input.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 
 use smallvec::SmallVec;
 
-use crate::error::Result;
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::error::Result;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// One loop of a copy: how often it runs, and how far each turn goes in target and source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::{bail, ensure};
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::{bail, ensure};
 
 /// What surrounds the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

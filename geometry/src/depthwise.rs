@@ -1,14 +1,14 @@
 //! Convolutions in which each input channel has filters of its own, and their gradients.
 
-use super::super::window::{Axis, Format, Padding, explicit_paddings, four};
 use super::convolution::{Attrs, ensure_gradient, ensure_output};
 use super::integers::shape_from;
-use crate::attr::AttrMap;
-use crate::device::DeviceType;
-use crate::ensure;
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
+use super::window::{Axis, Format, Padding, explicit_paddings, four};
+use kernlink::attr::AttrMap;
+use kernlink::device::DeviceType;
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
 
 /// What the attrs say.
 #[derive(Clone, Copy, Debug)]
@@ -169,11 +169,11 @@ impl Geometry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::convolution::tests::attrs;
     use super::*;
-    use crate::Code;
-    use crate::attr::AttrValue;
-    use crate::device::CPU;
+    use crate::convolution::tests::attrs;
+    use kernlink::Code;
+    use kernlink::attr::AttrValue;
+    use kernlink::device::CPU;
 
     #[test]
     fn channels_are_multiplied() {

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::{bail, ensure};
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::{bail, ensure};
 
 /// One side of a product.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! The shapes of logits and of losses.
 
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::{bail, ensure};
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::{bail, ensure};
 
 /// Fails unless logits have classes.
 ///

@@ -3,11 +3,11 @@
 use smallvec::SmallVec;
 
 use super::integers::{axis, scalar};
-use crate::dtype::DataType;
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
-use crate::{bail, ensure};
+use kernlink::dtype::DataType;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 
 /// For each dimension whether a reduction along `axes` folds it, and the output's shape.
 ///
@@ -103,7 +103,7 @@ mod tests {
     fn bad_axes_are_refused() {
         let shape = Shape::from([2, 3]);
         for axes in [&[2][..], &[-3], &[0, -2], &[i64::MIN]] {
-            assert_eq!(folded(&shape, axes, false).unwrap_err().code(), crate::Code::InvalidArgument);
+            assert_eq!(folded(&shape, axes, false).unwrap_err().code(), kernlink::Code::InvalidArgument);
         }
         let (fold, output) = folded(&shape, &[-1], true).unwrap();
         assert_eq!((&fold[..], output), (&[false, true][..], Shape::from([2, 1])));

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
-use crate::shape::Shape;
+use kernlink::error::{Error, Result};
+use kernlink::shape::Shape;
 
 /// One dimension of the output after neighbours that broadcast alike were merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,9 +124,9 @@ mod tests {
     fn what_does_not_fit_is_an_error() {
         let shape = |dims: &[usize]| Shape::from(dims);
         let error = Broadcast::new([&shape(&[2]), &shape(&[3])], 5).unwrap_err();
-        assert_eq!(error.code(), crate::Code::InvalidArgument);
+        assert_eq!(error.code(), kernlink::Code::InvalidArgument);
         let error = Broadcast::new([&shape(&[2, 1, 2, 1, 2, 1]), &shape(&[1, 2, 1, 2, 1, 2])], 5).unwrap_err();
-        assert_eq!(error.code(), crate::Code::Unimplemented);
+        assert_eq!(error.code(), kernlink::Code::Unimplemented);
         let huge = usize::MAX >> 2;
         assert!(Broadcast::new([&shape(&[huge, 1]), &shape(&[1, huge])], 5).is_err());
     }

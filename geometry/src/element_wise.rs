@@ -1,9 +1,9 @@
 //! What operations on elements ask of shapes beyond that they broadcast.
 
-use crate::dtype::DataType;
-use crate::error::Result;
-use crate::shape::Shape;
-use crate::{bail, ensure};
+use kernlink::dtype::DataType;
+use kernlink::error::Result;
+use kernlink::shape::Shape;
+use kernlink::{bail, ensure};
 
 /// The shape under which the condition of a choice between tensors of these shapes is broadcast: it has theirs, or is a
 /// scalar, or a vector with an element for each of their rows.
