@@ -30,7 +30,7 @@ fi
 step "the workspace's tests"
 KERNLINK_STRESS_SECONDS=10 cargo test --workspace --features cli
 step "the GPU, on the software driver unless KERNLINK_GPU names another"
-cargo test --workspace --features cli,gpu --test gpu --test gpu_nn
+cargo test --features cli,gpu --test gpu
 step "every feature by itself"
 cargo check --quiet --no-default-features
 for feature in array math nn data_flow io list logging lookup random sparse state string training gpu; do

@@ -8,6 +8,8 @@ mod html;
 mod measures;
 mod models;
 mod pages;
+mod promises;
+mod selection;
 #[path = "../support/mod.rs"]
 mod support;
 mod training;

@@ -1,4 +1,4 @@
-"""Names of files, and what saving and restoring refuse. What they write and read: tests/checkpoint.rs."""
+"""Names of files, and what saving and restoring refuse. What they write and read: tests/oracle/checkpoint.rs."""
 from golden import T, bad, i32, one
 
 NOWHERE = "/nonexistent/kernlink/model"

@@ -1,12 +1,37 @@
-//! What a session does beyond computing: kernels that wait, timeouts, cancellation, devices, functions that call
-//! themselves, loops without end.
+//! What the framework does beyond computing, with ops and kernels of these tests: building nodes and graphs, the registry,
+//! sessions, loops and conditionals, kernels that wait, timeouts, cancellation, devices, eager execution; and what it says
+//! to bad input.
+//!
+//! Nothing here changes the process, and each test that changes a registry makes one of its own, so all of it runs at once.
 
+mod bad_input;
+#[cfg(feature = "text-format")]
+mod control_flow;
+// Its device is of the type GPU, and its kernels would clash with those for real ones.
+#[cfg(all(feature = "text-format", not(feature = "gpu")))]
+mod devices;
+mod eager;
+#[cfg(feature = "text-format")]
 mod endless;
+#[cfg(feature = "text-format")]
 mod functions;
+#[cfg(feature = "text-format")]
 mod graphs;
+mod kernel_context;
+#[cfg(feature = "text-format")]
 mod kernels;
+mod nodes;
+#[cfg(feature = "text-format")]
 mod placement;
+mod queues;
+mod registry;
+#[cfg(feature = "text-format")]
 mod runs;
+mod session;
+#[path = "../support/mod.rs"]
+mod support;
+mod variables;
+#[cfg(feature = "text-format")]
 mod waiting;
 
-kernlink::provider!(ops = 6, kernels = 6);
+kernlink::provider!();

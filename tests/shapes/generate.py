@@ -6,7 +6,7 @@ shape of another tensor's; what several cases need stands there once. Needs Tens
 
     python tests/shapes/generate.py                           # the checked-in file
     python tests/shapes/generate.py --seed 7 --each 150 --out /tmp/many.pb.gz
-    KERNLINK_SHAPES=/tmp/many.pb.gz cargo test --test shapes
+    KERNLINK_SHAPES=/tmp/many.pb.gz cargo test --test oracle shapes
 """
 import argparse
 import gzip

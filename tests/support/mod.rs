@@ -52,19 +52,20 @@ pub(crate) fn golden_files() -> Vec<PathBuf> {
     files
 }
 
-/// Compares a block of the README, between comments with its name, with what it should say; `KERNLINK_UPDATE=1` rewrites
-/// it.
-pub(crate) fn check_readme(name: &str, text: &str, command: &str) {
+/// Compares a block of `docs/coverage.md`, between comments with its name, with what it should say; `KERNLINK_UPDATE=1`
+/// rewrites it.
+pub(crate) fn check_coverage(name: &str, text: &str, command: &str) {
+    const FILE: &str = "docs/coverage.md";
     let (opening, closing) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let path = path("README.md");
-    let readme = std::fs::read_to_string(&path).expect("the README is there");
-    let block = readme.split_once(&opening).and_then(|(before, rest)| Some((before, rest.split_once(&closing)?)));
-    let Some((before, (found, after))) = block else { panic!("README.md has no block {opening}... {closing}") };
+    let page = std::fs::read_to_string(path(FILE)).expect("the page is there");
+    let block = page.split_once(&opening).and_then(|(before, rest)| Some((before, rest.split_once(&closing)?)));
+    let Some((before, (found, after))) = block else { panic!("{FILE} has no block {opening}... {closing}") };
     if std::env::var_os("KERNLINK_UPDATE").is_some() {
-        std::fs::write(&path, format!("{before}{opening}{text}{closing}{after}")).expect("the README can be written");
+        let page = format!("{before}{opening}{text}{closing}{after}");
+        std::fs::write(path(FILE), page).expect("the page can be written");
         return;
     }
-    assert_eq!(found, text, "README.md is out of date: KERNLINK_UPDATE=1 cargo test {command}");
+    assert_eq!(found, text, "{FILE} is out of date: KERNLINK_UPDATE=1 cargo test {command}");
 }
 
 /// A node's message.

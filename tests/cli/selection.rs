@@ -1,0 +1,116 @@
+//! `kernlink select`, as a person uses it. What a build makes of a selection is tested in tests/select.
+
+use std::process::Output;
+
+use kernlink::attr::AttrValue;
+use kernlink::dtype::DataType;
+use kernlink::graph::Needs;
+use kernlink::proto::{GraphDef, read_graph, write_graph};
+
+use crate::command::{folder, kernlink};
+use crate::support::{golden_files, graph, node, path};
+
+fn select(args: &[&str]) -> Output {
+    kernlink(&[&["select"], args].concat())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// The lines that are no comments.
+fn needs(output: &Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let text = text(&output.stdout);
+    text.lines().filter(|line| !line.starts_with('#')).flat_map(|line| [line, "\n"]).collect()
+}
+
+fn save(name: &str, def: &GraphDef) -> String {
+    let file = folder("selection").join(name);
+    write_graph(&file, def).unwrap();
+    file.to_str().expect("UTF-8").to_owned()
+}
+
+const DIGITS: &str = "\
+ArgMax CPU T=float Tidx=int32 output_type=int64
+BiasAdd CPU T=float
+Const CPU dtype=float
+Const CPU dtype=int32
+Conv2D CPU T=float
+FusedBatchNormV3 CPU T=float U=float
+Identity CPU T=float
+MatMul CPU T=float
+MaxPool CPU T=float
+Pack CPU T=int32
+Placeholder CPU dtype=float
+Relu CPU T=float
+Reshape CPU T=float Tshape=int32
+Shape CPU T=float out_type=int32
+Softmax CPU T=float
+StridedSlice CPU T=int32 Index=int32
+";
+
+#[test]
+fn a_model_is_selected_exactly_and_reads_well() {
+    let digits = path("examples/digits/digits.pb");
+    let output = select(&[digits.to_str().unwrap()]);
+    assert_eq!(needs(&output), DIGITS);
+    assert_eq!(text(&output.stderr), "");
+    let head: String = text(&output.stdout).lines().take_while(|line| line.starts_with('#')).collect();
+    assert!(head.contains("KERNLINK_SELECT") && head.contains("digits.pb"), "{head}");
+}
+
+#[test]
+fn several_models_are_one_selection() {
+    let square = |dtype| graph([node("n", "Square", &[], &[("T", AttrValue::Type(dtype))])]);
+    let one = save("one.pb", &square(DataType::Float));
+    let two = save("two.pbtxt", &square(DataType::Double));
+    assert_eq!(needs(&select(&[&one, &two, &one])), "Square CPU T=double\nSquare CPU T=float\n");
+}
+
+#[test]
+fn everything_unknown_is_reported_and_nothing_is_written() {
+    let def = graph([
+        node("a", "OneOp", &[], &[("T", AttrValue::Type(DataType::Half)), ("_x", DataType::Float.into())]),
+        node("b", "OtherOp", &["a"], &[]),
+        node("c", "OtherOp", &["a"], &[]),
+        node("d", "Square", &["a"], &[("T", AttrValue::Type(DataType::String))]),
+    ]);
+    let model = save("unknown.pb", &def);
+    let output = select(&[&model]);
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
+    for words in ["`OneOp`", "(node `a`)", "`OtherOp`", "(node `b` and 1 more)", "--allow-unknown"] {
+        assert!(text(&output.stderr).contains(words), "`{words}` is not in: {}", text(&output.stderr));
+    }
+    let output = select(&["--allow-unknown", &model]);
+    assert_eq!(needs(&output), "OneOp CPU T=half\nOtherOp CPU\nSquare CPU T=string\n");
+    for words in ["warning: ", "`OneOp`", "`OtherOp`", "no kernel for node `d`"] {
+        assert!(text(&output.stderr).contains(words), "`{words}` is not in: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn what_is_no_model_is_refused() {
+    for args in [&[] as &[&str], &["nowhere.pb"], &["Cargo.toml"]] {
+        let output = select(args);
+        assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{args:?}");
+        assert!(!text(&output.stderr).contains("panicked"));
+    }
+}
+
+#[test]
+fn every_golden_graph_can_be_selected() {
+    let registry = kernlink::registry().unwrap();
+    let mut all = Needs::new(&registry);
+    for file in golden_files() {
+        all.add(&read_graph(&file).unwrap()).unwrap();
+    }
+    assert_eq!(all.unknown_ops().keys().next(), None);
+    // Each need names an op that is linked, and is read as it was written.
+    let text = all.to_string();
+    assert!(text.lines().count() > 1000, "{text}");
+    let ops: Vec<&str> = registry.ops().map(|entry| &*entry.def.name).collect();
+    for line in text.lines() {
+        assert!(ops.contains(&line.split(' ').next().unwrap()), "{line}");
+    }
+}

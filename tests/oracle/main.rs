@@ -1,0 +1,21 @@
+//! Kernlink beside TensorFlow: values, shapes, matching, checkpoints and models are compared with what TensorFlow 2.21
+//! computed and wrote (the folders `tests/*/data` and their like), and the ops with those of Kernlink's last release.
+//!
+//! Nothing here changes the process or the registry, so all of it runs at once.
+
+mod checkpoint;
+mod golden;
+mod matching;
+mod old_ops;
+// Partial builds lack ops of the list.
+#[cfg(all(feature = "array", feature = "math", feature = "nn"))]
+mod promises;
+mod random;
+mod saved_model;
+mod shapes;
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(feature = "npy")]
+mod training;
+
+kernlink::provider!();

@@ -1,0 +1,323 @@
+//! Ops that Kernlink does not declare yet, for the common shape functions that are meant for them. An op that moves to
+//! `kernlink-ops` leaves this file.
+#![allow(missing_docs, dead_code, reason = "TensorFlow documents them; they are used by name")]
+
+use kernlink::attr::AttrValue;
+use kernlink::prelude::*;
+use kernlink::shape_inference::{InferenceContext, ShapeAndType, common};
+
+/// As in TensorFlow.
+#[register_op(
+    attr("ksize: list(int) >= 5"),
+    attr("strides: list(int) >= 5"),
+    attr("padding: {'SAME', 'VALID'}"),
+    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
+    attr("T: {half, bfloat16, float, double}"),
+    input("input: T"),
+    output("output: T"),
+    shape_fn = common::pool3d_shape,
+)]
+pub(crate) struct AvgPool3D;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("ksize: list(int) >= 5"),
+    attr("strides: list(int) >= 5"),
+    attr("padding: {'SAME', 'VALID'}"),
+    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
+    attr("T: {half, bfloat16, float, double}"),
+    input("orig_input_shape: int32"),
+    input("grad: T"),
+    output("output: T"),
+    shape_fn = common::avg_pool3d_grad_shape,
+)]
+pub(crate) struct AvgPool3DGrad;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("T: {half, bfloat16, float, double, int32}"),
+    attr("strides: list(int)"),
+    attr("padding: {'SAME', 'VALID', 'EXPLICIT'}"),
+    attr("explicit_paddings: list(int) = []"),
+    attr("data_format: {'CHANNELS_FIRST', 'CHANNELS_LAST'} = 'CHANNELS_LAST'"),
+    attr("dilations: list(int) = []"),
+    attr("batch_dims: int = 1"),
+    attr("groups: int = 1"),
+    input("input: T"),
+    input("filter: T"),
+    output("output: T"),
+    shape_fn = common::conv_shape,
+)]
+pub(crate) struct Conv;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("T: {half, bfloat16, float, double}"),
+    attr("strides: list(int) >= 5"),
+    attr("padding: {'SAME', 'VALID'}"),
+    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
+    attr("dilations: list(int) = [1, 1, 1, 1, 1]"),
+    input("input: T"),
+    input("filter: T"),
+    output("output: T"),
+    shape_fn = common::conv3d_shape,
+)]
+pub(crate) struct Conv3D;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("output_types: list(type) >= 1"),
+    attr("output_shapes: list(shape) >= 1"),
+    input("iterator: resource"),
+    output("components: output_types"),
+    shape_fn = common::dataset_iterator_shape,
+)]
+pub(crate) struct IteratorGetNext;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("ksize: list(int) >= 5"),
+    attr("strides: list(int) >= 5"),
+    attr("padding: {'SAME', 'VALID'}"),
+    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
+    attr("T: {half, bfloat16, float}"),
+    input("input: T"),
+    output("output: T"),
+    shape_fn = common::pool3d_shape,
+)]
+pub(crate) struct MaxPool3D;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("ksize: list(int) >= 5"),
+    attr("strides: list(int) >= 5"),
+    attr("padding: {'SAME', 'VALID'}"),
+    attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"),
+    attr("T: {half, bfloat16, float} = DT_FLOAT"),
+    attr("TInput: {half, bfloat16, float} = DT_FLOAT"),
+    input("orig_input: TInput"),
+    input("orig_output: TInput"),
+    input("grad: T"),
+    output("output: T"),
+    shape_fn = common::max_pool3d_grad_shape,
+)]
+pub(crate) struct MaxPool3DGrad;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("T: {qint8, quint8, qint32, qint16, quint16}"),
+    attr("mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED'"),
+    attr("round_mode: {'HALF_AWAY_FROM_ZERO', 'HALF_TO_EVEN'} = 'HALF_AWAY_FROM_ZERO'"),
+    attr("narrow_range: bool = false"),
+    attr("axis: int = -1"),
+    attr("ensure_minimum_range: float = 0.01"),
+    input("input: float"),
+    input("min_range: float"),
+    input("max_range: float"),
+    output("output: T"),
+    output("output_min: float"),
+    output("output_max: float"),
+    shape_fn = common::quantize_v2_shape,
+)]
+pub(crate) struct QuantizeV2;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("T: {qint8, quint8, qint32, qint16, quint16}"),
+    attr("ksize: list(int)"),
+    attr("strides: list(int)"),
+    attr("padding: {'SAME', 'VALID'}"),
+    input("input: T"),
+    input("min_input: float"),
+    input("max_input: float"),
+    output("output: T"),
+    output("min_output: float"),
+    output("max_output: float"),
+    shape_fn = common::quantized_avg_pool_shape,
+)]
+pub(crate) struct QuantizedAvgPool;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("Tinput: {qint8, quint8, qint32, qint16, quint16}"),
+    attr("Tfilter: {qint8, quint8, qint32, qint16, quint16}"),
+    attr("out_type: {qint8, quint8, qint32, qint16, quint16} = DT_QINT32"),
+    attr("strides: list(int)"),
+    attr("padding: {'SAME', 'VALID'}"),
+    attr("dilations: list(int) = [1, 1, 1, 1]"),
+    input("input: Tinput"),
+    input("filter: Tfilter"),
+    input("min_input: float"),
+    input("max_input: float"),
+    input("min_filter: float"),
+    input("max_filter: float"),
+    output("output: out_type"),
+    output("min_output: float"),
+    output("max_output: float"),
+    shape_fn = common::quantized_conv2d_shape,
+)]
+pub(crate) struct QuantizedConv2D;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("T: {half, float, bfloat16}"),
+    attr("U: {float}"),
+    attr("epsilon: float = 0.0001"),
+    attr("exponential_avg_factor: float = 1"),
+    attr("num_side_inputs: int >= 0 = 0"),
+    attr("activation_mode: string = 'Identity'"),
+    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'"),
+    attr("is_training: bool = true"),
+    input("x: T"),
+    input("scale: U"),
+    input("offset: U"),
+    input("mean: U"),
+    input("variance: U"),
+    input("side_input: num_side_inputs * T"),
+    output("y: T"),
+    output("batch_mean: U"),
+    output("batch_variance: U"),
+    output("reserve_space_1: U"),
+    output("reserve_space_2: U"),
+    output("reserve_space_3: U"),
+    shape_fn = common::fused_batch_norm_ex_shape,
+)]
+pub(crate) struct _FusedBatchNormEx;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("T: {half, float}"),
+    attr("U: {float}"),
+    attr("epsilon: float = 0.0001"),
+    attr("num_side_inputs: int >= 0 = 0"),
+    attr("activation_mode: string = 'Identity'"),
+    attr("data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'"),
+    attr("is_training: bool = true"),
+    input("y_backprop: T"),
+    input("x: T"),
+    input("scale: float"),
+    input("reserve_space_1: U"),
+    input("reserve_space_2: U"),
+    input("reserve_space_3: U"),
+    input("offset: float"),
+    input("y: T"),
+    output("x_backprop: T"),
+    output("scale_backprop: U"),
+    output("offset_backprop: U"),
+    output("reserve_space_4: U"),
+    output("reserve_space_5: U"),
+    output("side_input_backprop: num_side_inputs * T"),
+    shape_fn = common::fused_batch_norm_grad_ex_shape,
+)]
+pub(crate) struct _FusedBatchNormGradEx;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("Tinput: {qint8, quint8, qint32, qint16, quint16} = DT_QUINT8"),
+    attr("Tfilter: {qint8, quint8, qint32, qint16, quint16} = DT_QINT8"),
+    attr("Tbias: {float, qint32} = DT_QINT32"),
+    attr("Tsummand: {float, quint8, qint8, qint32}"),
+    attr("out_type: {qint8, quint8, qint32, qint16, quint16} = DT_QINT32"),
+    attr("Tdevice_inputs: list(type) >= 0 = []"),
+    attr("Thost_inputs: list(type) >= 0"),
+    attr("Tdevice_outputs: list(type) >= 0 = []"),
+    attr("Thost_outputs: list(type) >= 0"),
+    attr("data_format: string = 'NHWC'"),
+    attr("strides: list(int)"),
+    attr("is_filter_const: bool = true"),
+    attr("is_bias_const: bool = true"),
+    attr("padding: {'SAME', 'VALID', 'EXPLICIT'}"),
+    attr("explicit_paddings: list(int) = []"),
+    attr("dilations: list(int) = [1, 1, 1, 1]"),
+    attr("fused_ops: list(string) = []"),
+    attr("alpha: float = 0"),
+    input("device_inputs: Tdevice_inputs"),
+    input("host_inputs: Thost_inputs"),
+    output("device_outputs: Tdevice_outputs"),
+    output("host_outputs: Thost_outputs"),
+    shape_fn = common::fused_quantized_depthwise_conv2d,
+)]
+pub(crate) struct _FusedQuantizedDepthwiseConv2D;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("T: {bfloat16, float, half}"),
+    attr("strides: list(int)"),
+    attr("use_cudnn_on_gpu: bool = true"),
+    attr("padding: {'SAME', 'VALID'}"),
+    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'"),
+    attr("dilations: list(int) = [1, 1, 1, 1]"),
+    input("input: T"),
+    input("filter_sizes: int32"),
+    input("out_backprop: T"),
+    output("output: T"),
+    output("bias_grad: T"),
+    shape_fn = common::conv2d_backprop_filter_with_bias_shape,
+)]
+pub(crate) struct _MklNativeConv2DBackpropFilterWithBias;
+
+/// As in TensorFlow.
+#[register_op(
+    attr("T: {half, float, double, int8, qint8}"),
+    attr("TArgs: list(type) >= 1"),
+    attr("num_args: int >= 0"),
+    attr("num_host_args: int >= 0 = 0"),
+    attr("strides: list(int)"),
+    attr("padding: {'SAME', 'VALID', 'EXPLICIT'}"),
+    attr("explicit_paddings: list(int) = []"),
+    attr("data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"),
+    attr("filter_format: {'HWIO', 'OIHW', 'OIHW_VECT_I'} = 'HWIO'"),
+    attr("dilations: list(int) = [1, 1, 1, 1]"),
+    attr("use_cudnn_on_gpu: bool = true"),
+    attr("fused_ops: list(string) = []"),
+    attr("epsilon: float = 0.0001"),
+    attr("leakyrelu_alpha: float = 0.2"),
+    input("input: T"),
+    input("filter: T"),
+    input("args: TArgs"),
+    input("host_args: num_host_args * float"),
+    output("output: T"),
+    shape_fn = common::conv2d_shape_with_explicit_padding,
+)]
+pub(crate) struct _FusedConv2D;
+
+fn scatter_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let indices = c.with_rank_at_least(c.input(0), 1)?;
+    let updates = c.with_rank_at_least(c.input(1), 1)?;
+    let output = c.make_shape_from_shape_tensor(2)?;
+    common::scatter_nd_shape_helper(c, indices, updates, output)
+}
+
+fn tensor_scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let output = c.with_rank_at_least(c.input(0), 1)?;
+    let indices = c.with_rank_at_least(c.input(1), 1)?;
+    common::scatter_nd_shape_helper(c, indices, c.input(2), output)
+}
+
+fn var_handle_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let shape = c.make_shape_from_partial(&c.attr("shape")?);
+    c.set_output(0, c.scalar());
+    c.set_output_handle_shapes_and_types(0, &[ShapeAndType { shape, dtype: Some(c.attr("dtype")?) }]);
+    Ok(())
+}
+
+fn read_variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let shape = match c.attrs().get("_shape") {
+        Some(AttrValue::Shape(shape)) => c.make_shape_from_partial(shape),
+        _ => common::validate_variable_resource_handle(c)?[0].shape,
+    };
+    c.set_output(0, shape);
+    Ok(())
+}
+
+fn assign_variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let variable = common::validate_variable_resource_handle(c)?;
+    c.merge(variable[0].shape, c.input(1)).map(drop)
+}
+
+fn variable_shape_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let held = c.input_handle_shapes_and_types(0).and_then(|held| held.first());
+    let rank = held.and_then(|held| c.rank(held.shape)).map_or(-1, |rank| rank as i64);
+    c.set_output(0, c.vector(rank));
+    Ok(())
+}
