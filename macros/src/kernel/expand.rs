@@ -2,12 +2,16 @@
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::Type;
+use syn::spanned::Spanned as _;
 
 use super::check;
 use super::dtype::Element;
+use super::function;
 use super::hash::fnv;
 use super::parse::{AttrList, KernelArgs, Values};
-use super::target::Target;
+use super::target::{OP, Target};
+use super::text::{compact, substituted};
 use super::wgsl::{self, Written};
 
 /// Above so many choices of its dtypes, a constraint counts for the hash of the registration instead: each choice
@@ -47,38 +51,61 @@ impl Choice {
 }
 
 pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
+    // Parameters are called as the attrs, whatever the style of those.
+    let is_lowercase = |ident: &proc_macro2::Ident| ident.to_string().starts_with(char::is_lowercase);
+    let has_type_params = target.shader.is_none() && !target.params.is_empty();
+    let allow = (has_type_params && target.params.iter().any(|(ident, _)| is_lowercase(ident)))
+        .then(|| quote!(#[allow(non_camel_case_types, non_upper_case_globals, reason = "named as the op's attrs")]));
+    let lists = target.params.iter().filter_map(|(ident, _)| args.list(&ident.to_string())).collect::<Vec<_>>();
+    let combinations = combinations(&lists.iter().map(|list| choices(list)).collect::<Vec<_>>());
+    let of_ops = target.ops.iter().map(|op| of_op(args, target, op, &allow, &lists, &combinations));
+    let item = (!target.is_template).then_some(&target.item).map(|item| quote!(#allow #item));
+    quote! {
+        #item
+
+        #(#of_ops)*
+    }
+}
+
+/// The registrations for one op.
+fn of_op(
+    args: &KernelArgs,
+    target: &Target,
+    op: &Type,
+    allow: &Option<TokenStream>,
+    lists: &[&AttrList],
+    combinations: &[Vec<Choice>],
+) -> TokenStream {
     let krate = &args.krate;
-    let Target { item, op, kernel, params, .. } = target;
+    let Target { kernel, params, .. } = target;
     let checks = check::expand(args);
     let declarations = params.iter().map(|(_, declaration)| declaration);
     let has_type_params = target.shader.is_none() && !params.is_empty();
     let alias = has_type_params.then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
+    let name = format_ident!("{OP}");
+    let of_op = target.names_op.then(|| quote!(type #name = #op;));
+    let template = target.is_template.then_some(&target.item);
+    let function = target.function.as_ref().map(|item| function::kernel(item, args, op));
     let device = &args.device;
     let host_memory = &args.host_memory;
     let label = args.label.as_ref().map_or_else(String::new, syn::LitStr::value);
     let (priority, system) = (args.priority, args.system);
-    let lists = params.iter().filter_map(|(ident, _)| args.list(&ident.to_string()));
-    let lists = lists.collect::<Vec<_>>();
-    let combinations = combinations(&lists.iter().map(|list| choices(list)).collect::<Vec<_>>());
-    let (shader, test) = match written(args, target, &lists, &combinations) {
+    let (shader, test) = match written(args, target, op, lists, combinations) {
         Some(Written { inner, test }) => (Some(inner), Some(test)),
         None => (None, None),
     };
-    let registrations = combinations.iter().map(|chosen| registration(args, target, &lists, chosen));
-    // Parameters are called as the attrs, whatever the style of those.
-    let is_lowercase = |ident: &proc_macro2::Ident| ident.to_string().starts_with(char::is_lowercase);
-    let allow = (has_type_params && params.iter().any(|(ident, _)| is_lowercase(ident)))
-        .then(|| quote!(#[allow(non_camel_case_types, non_upper_case_globals, reason = "named as the op's attrs")]));
+    let registrations = combinations.iter().map(|chosen| registration(args, target, op, lists, chosen));
     let all_constraints = args.lists.iter().map(|list| {
         let (name, values) = (&list.name, all_values(&list.values, krate));
         quote!(#krate::kernel::AttrConstraint { attr: #name, values: #krate::kernel::ConstraintValues::#values })
     });
     quote! {
         #allow
-        #item
-
-        #allow
         const _: () = {
+            #of_op
+            #template
+            #function
+
             const __OP: &#krate::op::OpDef = <#op as #krate::op::Op>::DEF;
             const __NAME: &::core::primitive::str = match &__OP.name {
                 ::std::borrow::Cow::Borrowed(name) => name,
@@ -143,7 +170,13 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
 }
 
 /// What a kernel adds of which only the shader is written.
-fn written(args: &KernelArgs, target: &Target, lists: &[&AttrList], combinations: &[Vec<Choice>]) -> Option<Written> {
+fn written(
+    args: &KernelArgs,
+    target: &Target,
+    op: &Type,
+    lists: &[&AttrList],
+    combinations: &[Vec<Choice>],
+) -> Option<Written> {
     let (shader, ident) = (args.shader.as_ref()?, target.shader.as_ref()?);
     let krate = &args.krate;
     let variants = combinations.iter().map(|chosen| {
@@ -154,13 +187,13 @@ fn written(args: &KernelArgs, target: &Target, lists: &[&AttrList], combinations
         });
         quote!(&[#(#dtypes),*])
     });
-    Some(wgsl::written(args, shader, ident, &target.op, &variants.collect::<Vec<_>>()))
+    Some(wgsl::written(args, shader, ident, op, &variants.collect::<Vec<_>>()))
 }
 
-fn registration(args: &KernelArgs, target: &Target, lists: &[&AttrList], chosen: &[Choice]) -> TokenStream {
+fn registration(args: &KernelArgs, target: &Target, op: &Type, lists: &[&AttrList], chosen: &[Choice]) -> TokenStream {
     let krate = &args.krate;
     let bare = krate.bare();
-    let Target { op, is_async, kernel, params, .. } = target;
+    let Target { is_async, kernel, params, .. } = target;
     let create = if *is_async { quote!(create_async_kernel) } else { quote!(create_kernel) };
     let constraints = args.lists.iter().map(|list| {
         let name = &list.name;
@@ -180,18 +213,15 @@ fn registration(args: &KernelArgs, target: &Target, lists: &[&AttrList], chosen:
         Choice::Bool(value, _) => quote!(#value),
     });
     // The first token by which it differs from other registrations.
-    let span = chosen.first().map_or_else(Span::call_site, |choice| choice.span());
+    let of_op = || if target.ops.len() > 1 { op.span() } else { Span::call_site() };
+    let span = chosen.first().map_or_else(of_op, |choice| choice.span());
     let instance = match target.shader.is_some() || params.is_empty() {
         true => quote!(#kernel),
         false => quote_spanned!(span=> __Kernel<#(#arguments),*>),
     };
-    let names = params.iter().map(|(ident, _)| ident);
-    let called = match &target.shader {
-        Some(ident) if !params.is_empty() => quote!(#ident<#(#names),*>),
-        Some(ident) => quote!(#ident),
-        None => quote!(#kernel),
-    };
-    let type_name = type_name(called, params.iter().map(|(ident, _)| ident.to_string()).zip(chosen));
+    let values = params.iter().zip(chosen).map(|((ident, _), choice)| (ident.to_string(), choice.text()));
+    let of_op = (OP.to_owned(), last_word(op));
+    let type_name = substituted(target.called.clone(), &values.chain([of_op]).collect::<Vec<_>>());
     let requires = match target.shader {
         Some(_) => {
             let dtypes = lists.iter().zip(chosen).filter_map(|(list, choice)| Some((&*list.name, choice.element()?)));
@@ -231,7 +261,7 @@ fn choice_bytes(args: &KernelArgs, lists: &[&AttrList], chosen: &[Choice]) -> u6
 }
 
 /// Impls that a second registration of the same kernel in this crate would repeat, which does not compile.
-fn coherence(args: &KernelArgs, op: &syn::Type, lists: &[&AttrList], chosen: &[Choice], span: Span) -> TokenStream {
+fn coherence(args: &KernelArgs, op: &Type, lists: &[&AttrList], chosen: &[Choice], span: Span) -> TokenStream {
     let krate = &args.krate;
     let mut sorted = args.lists.iter().collect::<Vec<_>>();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
@@ -336,40 +366,10 @@ fn sorted_text(values: &Values) -> String {
     texts.join(",")
 }
 
-/// The kernel's type as written, with the values of its parameters: `ZeroOutKernel<f32>`.
-fn type_name<'a>(kernel: TokenStream, values: impl Iterator<Item = (String, &'a Choice)>) -> String {
-    let values = values.map(|(name, choice)| (name, choice.text())).collect::<Vec<_>>();
-    compact(substitute(kernel, &values))
-}
-
-fn substitute(tokens: TokenStream, values: &[(String, String)]) -> TokenStream {
-    use proc_macro2::{Group, TokenTree};
-    let replaced = tokens.into_iter().map(|token| match token {
-        TokenTree::Ident(ident) => match values.iter().find(|(name, _)| ident == name) {
-            // Not all values are identifiers.
-            Some((_, value)) => value.parse().unwrap_or_else(|_| format_ident!("_").into_token_stream()),
-            None => ident.into_token_stream(),
-        },
-        TokenTree::Group(group) => {
-            Group::new(group.delimiter(), substitute(group.stream(), values)).into_token_stream()
-        }
-        other => other.into_token_stream(),
-    });
-    replaced.collect()
-}
-
-/// Tokens as text, without the blanks that are not needed.
-fn compact(tokens: TokenStream) -> String {
-    let text = tokens.to_string();
-    let mut compact = String::new();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let word = |c: char| c.is_alphanumeric() || c == '_';
-        if c != ' ' {
-            compact.push(c);
-        } else if compact.ends_with(',') || (compact.ends_with(word) && chars.peek().is_some_and(|&next| word(next))) {
-            compact.push(' ');
-        }
+/// The last word of the op's path.
+fn last_word(op: &Type) -> String {
+    match op {
+        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default(),
+        other => compact(other.to_token_stream()),
     }
-    compact
 }

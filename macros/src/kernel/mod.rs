@@ -3,9 +3,11 @@
 mod check;
 mod dtype;
 mod expand;
+mod function;
 mod hash;
 mod parse;
 mod target;
+mod text;
 mod wgsl;
 
 use proc_macro2::TokenStream;

@@ -1,12 +1,14 @@
 //! The arguments of `#[register_kernel]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
 use syn::{LitBool, LitInt, LitStr, Token, Type, bracketed};
 
 use super::dtype::{self, Element};
+use super::text::compact;
 use super::wgsl::{self, Shader};
 use crate::errors::{Errors, unknown};
 use crate::op::{each_argument, key, once};
@@ -17,12 +19,15 @@ const DEVICES: &[&str] = &["Cpu", "Gpu", "Default"];
 /// The arguments of `#[register_kernel]`.
 pub(super) struct KernelArgs {
     pub(super) device: Option<String>,
-    pub(super) op: Option<Type>,
+    /// The ops, as far as they are listed here.
+    pub(super) ops: Vec<Type>,
     pub(super) host_memory: Vec<LitStr>,
     pub(super) requires: Vec<LitStr>,
     pub(super) label: Option<LitStr>,
     pub(super) priority: i32,
     pub(super) system: bool,
+    /// `cheap`, where it stands.
+    pub(super) cheap: Option<Ident>,
     pub(super) lists: Vec<AttrList>,
     /// If only the shader is written.
     pub(super) shader: Option<Shader>,
@@ -54,12 +59,13 @@ impl KernelArgs {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> KernelArgs {
         let mut args = KernelArgs {
             device: None,
-            op: None,
+            ops: Vec::new(),
             host_memory: Vec::new(),
             requires: Vec::new(),
             label: None,
             priority: 0,
             system: false,
+            cheap: None,
             lists: Vec::new(),
             shader: wgsl::names_a_shader(&tokens).then(Shader::default),
             krate: Crate::KERNLINK,
@@ -105,6 +111,10 @@ impl KernelArgs {
             self.system = true;
             return Ok(());
         }
+        if word == "cheap" && !input.peek(Token![=]) {
+            self.cheap = Some(key);
+            return Ok(());
+        }
         if word == "raw" && !input.peek(Token![=]) {
             return match &mut self.shader {
                 Some(shader) => {
@@ -139,7 +149,11 @@ impl KernelArgs {
         let explain = |error: syn::Error| syn::Error::new(error.span(), format!("expected `{usage}`"));
         match word.as_str() {
             "device" => self.device = Some(device(input)?),
-            "op" => self.op = Some(input.parse().map_err(explain)?),
+            "op" if input.peek(syn::token::Bracket) => {
+                self.ops = list(input, "op = [Abs, Neg]", |input| input.parse().map_err(explain))?;
+                no_duplicates(self.ops.iter().map(|op| (compact(op.to_token_stream()), op.span())), errors);
+            }
+            "op" => self.ops = vec![input.parse().map_err(explain)?],
             "label" => self.label = Some(input.parse().map_err(explain)?),
             "priority" => {
                 let negative = input.parse::<Option<Token![-]>>()?.is_some();

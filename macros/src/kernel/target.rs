@@ -1,25 +1,39 @@
-//! What a registration stands on: the impl of a kernel, or a type alias.
+//! What a registration stands on: the impl of a kernel, a function, or a type alias.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
-use syn::{Fields, GenericArgument, GenericParam, Generics, Item, ItemImpl, PathArguments, Type};
+use quote::{ToTokens as _, quote};
+use syn::{Fields, GenericArgument, GenericParam, Generics, Item, ItemFn, ItemImpl, PathArguments, Type};
 
+use super::function;
 use super::parse::{KernelArgs, Values};
+use super::text::compact;
 use super::wgsl;
 use crate::errors::Errors;
+
+/// Stands for each of the ops in the item that is registered for them.
+pub(super) const OP: &str = "O";
 
 /// What a registration stands on.
 pub(super) struct Target {
     /// The item, to keep.
     pub(super) item: TokenStream,
-    /// The op's type.
-    pub(super) op: Type,
+    /// Whether the item is written once for each op, with [`OP`] as the op's name, because it does not declare [`OP`] as
+    /// a generic parameter.
+    pub(super) is_template: bool,
+    /// Whether [`OP`] stands for the op in it.
+    pub(super) names_op: bool,
+    /// The types of the ops.
+    pub(super) ops: Vec<Type>,
     /// Whether the kernel may wait.
     pub(super) is_async: bool,
     /// The kernel's type, with its parameters.
     pub(super) kernel: Type,
-    /// The names of its generic parameters, in order, and the parameters as an alias declares them.
+    /// The kernel as messages call it.
+    pub(super) called: TokenStream,
+    /// The names of its generic parameters but [`OP`], in order, and the parameters as an alias declares them.
     pub(super) params: Vec<(Ident, TokenStream)>,
+    /// The function, if it is one.
+    pub(super) function: Option<ItemFn>,
     /// The struct that stands for the kernel, if only its shader is written: the lists of dtypes are its parameters
     /// then, though its type has none.
     pub(super) shader: Option<Ident>,
@@ -27,8 +41,9 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn parse(item: TokenStream, args: &KernelArgs, errors: &mut Errors) -> Option<Target> {
-        let usage = "#[register_kernel] stands on `impl OpKernel<Op> for Kernel` (or AsyncOpKernel), or on a type alias \
-                     `type AbsKernel<T> = Unary<AbsFn, T>;` with `op = Abs`";
+        let usage = "#[register_kernel] stands on `impl OpKernel<Op> for Kernel` (or AsyncOpKernel), on a function \
+                     `fn name(ctx: &mut RawContext<'_>) -> Result<()>`, or on a type alias `type AbsKernel<T> = \
+                     Unary<AbsFn, T>;` with `op = Abs`";
         let parsed = match syn::parse2(item.clone()) {
             Ok(parsed) => parsed,
             Err(error) => {
@@ -39,33 +54,87 @@ impl Target {
         if args.shader.is_some() {
             return Target::of_shader(item, &parsed, args, errors);
         }
-        let (op, is_async, kernel, generics) = match parsed {
-            Item::Impl(item) => {
-                if let Some(op) = &args.op {
-                    errors.on(op, "the impl names the op already: remove `op = ...`");
-                }
-                let (op, is_async) = op_of(&item, usage, errors)?;
-                (op, is_async, *item.self_ty, item.generics)
-            }
-            Item::Type(item) => {
-                let Some(op) = args.op.clone() else {
-                    let message = "say which op the kernel is for: `op = Abs`";
-                    errors.on(&item.ident, message);
+        if let (Some(cheap), false) = (&args.cheap, matches!(parsed, Item::Fn(_))) {
+            errors
+                .on(cheap, "`cheap` goes with a function: in an impl write `fn is_expensive(&self) -> bool { false }`");
+        }
+        let target = match parsed {
+            Item::Impl(parsed) => Target::of_impl(item, parsed, args, usage, errors)?,
+            Item::Fn(parsed) => Target::of_function(item, parsed, args, errors)?,
+            Item::Type(parsed) => {
+                if args.ops.is_empty() {
+                    errors.on(&parsed.ident, "say which op the kernel is for: `op = Abs`");
                     return None;
-                };
-                let (ident, generics) = (&item.ident, &item.generics);
-                let names = names(generics);
-                let arguments = (!names.is_empty()).then(|| quote!(<#(#names),*>));
-                let kernel = syn::parse2(quote!(#ident #arguments)).ok()?;
-                (op, false, kernel, item.generics)
+                }
+                let kernel = with_names(&parsed.ident, &parsed.generics);
+                Target {
+                    item,
+                    is_template: false,
+                    names_op: declares_op(&parsed.generics),
+                    ops: args.ops.clone(),
+                    is_async: false,
+                    kernel: syn::parse2(kernel.clone()).ok()?,
+                    called: kernel,
+                    params: params(&parsed.generics, args, errors),
+                    function: None,
+                    shader: None,
+                }
             }
             other => {
                 errors.on(other, usage);
                 return None;
             }
         };
-        let params = params(&generics, args, errors);
-        Some(Target { item, op, is_async, kernel, params, shader: None })
+        Some(target)
+    }
+
+    fn of_impl(
+        item: TokenStream,
+        parsed: ItemImpl,
+        args: &KernelArgs,
+        usage: &str,
+        errors: &mut Errors,
+    ) -> Option<Target> {
+        let (op, is_async) = op_of(&parsed, usage, errors)?;
+        let (ops, is_template) = ops_of("impl", Some(op), &parsed.generics, args, errors)?;
+        Some(Target {
+            item,
+            is_template,
+            names_op: is_template || declares_op(&parsed.generics),
+            ops,
+            is_async,
+            called: parsed.self_ty.to_token_stream(),
+            kernel: *parsed.self_ty,
+            params: params(&parsed.generics, args, errors),
+            function: None,
+            shader: None,
+        })
+    }
+
+    fn of_function(item: TokenStream, parsed: ItemFn, args: &KernelArgs, errors: &mut Errors) -> Option<Target> {
+        let generics = &parsed.sig.generics;
+        let op = function::op_of(&parsed, errors)?;
+        if op.is_none() && args.ops.is_empty() {
+            let message = "say which op the kernel is for: `op = Abs`, or `op = [Abs, Neg]`";
+            errors.on(&parsed.sig.ident, message);
+            return None;
+        }
+        let (ops, is_template) = ops_of("function", op, generics, args, errors)?;
+        let names_op = is_template || declares_op(generics);
+        let params = params(generics, args, errors);
+        let names = params.iter().map(|(ident, _)| ident);
+        Some(Target {
+            item,
+            is_template,
+            names_op,
+            ops,
+            is_async: parsed.sig.asyncness.is_some(),
+            kernel: syn::parse2(with_arguments(quote!(__Function), names)).ok()?,
+            called: with_names(&parsed.sig.ident, generics),
+            params,
+            function: Some(parsed),
+            shader: None,
+        })
     }
 
     /// A unit struct, if only the shader is written.
@@ -78,14 +147,28 @@ impl Target {
                 return None;
             }
         };
-        let Some(op) = args.op.clone() else {
-            let message = "say which op the kernel is for: `op = ZeroOut`";
-            errors.on(ident, message);
-            return None;
-        };
-        let params = wgsl::type_lists(args).map(|list| (list.ident.clone(), TokenStream::new())).collect();
-        let kernel = wgsl::kernel(&args.krate, ident);
-        Some(Target { item, op, is_async: false, kernel, params, shader: Some(ident.clone()) })
+        match &args.ops[..] {
+            [] => {
+                errors.on(ident, "say which op the kernel is for: `op = ZeroOut`");
+                return None;
+            }
+            [_] => {}
+            [_, second, ..] => errors.on(second, "a kernel of which only the shader is written is for one op"),
+        }
+        let params: Vec<_> = wgsl::type_lists(args).map(|list| (list.ident.clone(), TokenStream::new())).collect();
+        let names = params.iter().map(|(ident, _)| ident);
+        Some(Target {
+            item,
+            is_template: false,
+            names_op: false,
+            ops: args.ops.clone(),
+            is_async: false,
+            kernel: wgsl::kernel(&args.krate, ident),
+            called: with_arguments(ident.to_token_stream(), names),
+            params,
+            function: None,
+            shader: Some(ident.clone()),
+        })
     }
 }
 
@@ -112,7 +195,40 @@ fn op_of(item: &ItemImpl, usage: &str, errors: &mut Errors) -> Option<(Type, boo
     Some((op?, is_async))
 }
 
-fn names(generics: &Generics) -> Vec<&Ident> {
+/// The ops of an item that names `op`, and whether the item is a template: it names [`OP`] and does not declare it.
+fn ops_of(
+    what: &str,
+    op: Option<Type>,
+    generics: &Generics,
+    args: &KernelArgs,
+    errors: &mut Errors,
+) -> Option<(Vec<Type>, bool)> {
+    let Some(op) = op else { return Some((args.ops.clone(), false)) };
+    if compact(op.to_token_stream()) != OP {
+        if let Some(listed) = args.ops.first() {
+            let message = format!(
+                "the {what} names the op already: remove `op = ...`, or write `{OP}` in the {what}, which stands for each of \
+                 the ops"
+            );
+            errors.on(listed, message);
+        }
+        return Some((vec![op], false));
+    }
+    if args.ops.is_empty() {
+        let message = format!("`{OP}` stands for the ops that are listed: add `op = [Abs, Neg]`");
+        errors.on(op, message);
+        return None;
+    }
+    Some((args.ops.clone(), !declares_op(generics)))
+}
+
+/// Whether [`OP`] is a generic parameter.
+fn declares_op(generics: &Generics) -> bool {
+    generics.type_params().any(|param| param.ident == OP)
+}
+
+/// The names of the generic parameters that are no lifetimes.
+pub(super) fn names(generics: &Generics) -> Vec<&Ident> {
     let names = generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => Some(&param.ident),
         GenericParam::Const(param) => Some(&param.ident),
@@ -121,23 +237,30 @@ fn names(generics: &Generics) -> Vec<&Ident> {
     names.collect()
 }
 
-/// The generic parameters, each of which must have a list.
+fn with_names(ident: &Ident, generics: &Generics) -> TokenStream {
+    with_arguments(ident.to_token_stream(), names(generics).into_iter())
+}
+
+fn with_arguments<'a>(name: TokenStream, arguments: impl Iterator<Item = &'a Ident>) -> TokenStream {
+    let mut arguments = arguments.peekable();
+    match arguments.peek() {
+        Some(_) => quote!(#name<#(#arguments),*>),
+        None => name,
+    }
+}
+
+/// The generic parameters but [`OP`], each of which must have a list.
 fn params(generics: &Generics, args: &KernelArgs, errors: &mut Errors) -> Vec<(Ident, TokenStream)> {
     let mut params = Vec::new();
     for param in &generics.params {
-        let (ident, declaration, example) = match param {
+        let (ident, example) = match param {
             GenericParam::Lifetime(lifetime) => {
                 errors.on(lifetime, "a registered kernel owns what it holds: it cannot have a lifetime");
                 continue;
             }
-            GenericParam::Type(param) => {
-                let ident = &param.ident;
-                (ident, quote!(#ident), "[f32, f64]")
-            }
-            GenericParam::Const(param) => {
-                let (ident, ty) = (&param.ident, &param.ty);
-                (ident, quote!(const #ident: #ty), "[1, 2]")
-            }
+            GenericParam::Type(param) if param.ident == OP && args.list(OP).is_none() => continue,
+            GenericParam::Type(param) => (&param.ident, "[f32, f64]"),
+            GenericParam::Const(param) => (&param.ident, "[1, 2]"),
         };
         let is_const = matches!(param, GenericParam::Const(_));
         let list = args.list(&ident.to_string());
@@ -158,7 +281,7 @@ fn params(generics: &Generics, args: &KernelArgs, errors: &mut Errors) -> Vec<(I
                 errors.at(span, format!("`{ident}` is a generic parameter of the kernel: list {kinds}"));
             }
         }
-        params.push((ident.clone(), declaration));
+        params.push((ident.clone(), function::declaration(param)));
     }
     params
 }

@@ -1,12 +1,18 @@
 //! Kernels: one registration for each choice of the generic parameters.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use kernlink::Result;
+use kernlink::attr::AttrMap;
 use kernlink::collect::linked_kernels;
 use kernlink::dtype::{DataType, Element, Number};
-use kernlink::kernel::{ConstraintValues, KernelConstruction, KernelContext, KernelDef, OpKernel};
-use kernlink::op::Op;
+use kernlink::kernel::{
+    ConstraintValues, DeviceType, KernelConstruction, KernelContext, KernelDef, OpKernel, RawConstruction, RawContext,
+};
+use kernlink::op::{Op, Signature};
+use kernlink::registry::Registry;
+use kernlink::tensor::Tensor;
 use kernlink_macros::{register_kernel, register_op};
 
 use super::ops::ZeroOut;
@@ -192,4 +198,132 @@ fn every_dtype_has_a_name_in_both_languages() {
         dtypes.sort();
         assert_eq!(dtypes, DataType::ALL);
     }
+}
+
+/// Two ops with the same arguments and attrs.
+#[register_op(attr("T: {float, double, int32}"), attr("size: int = 2"), input("x: T"), output("y: T"))]
+pub(crate) struct Old;
+#[register_op(attr("T: {float, double, int32}"), attr("size: int = 2"), input("x: T"), output("y: T"))]
+pub(crate) struct New;
+
+#[register_kernel(device = "A", op = [Old, New], T = [i32])]
+fn whatever_it_is(ctx: &mut RawContext<'_>) -> Result<()> {
+    let value = ctx.take_input_at(0)?;
+    ctx.set_output_at(0, value)
+}
+
+#[register_kernel(device = "A", op = [Old, New], T = [f32, f64], cheap)]
+fn for_each_dtype<O: Op, T>(ctx: &mut KernelContext<'_, O>) -> Result<()>
+where
+    T: Number,
+{
+    let sum = ctx.input_at(0)?.as_slice::<T>()?.iter().fold(T::ZERO, |sum, &x| sum.add(x));
+    ctx.set_output_at(0, Tensor::scalar(sum))
+}
+
+#[register_kernel(device = "B", T = [i32])]
+fn of_one_op(ctx: &mut KernelContext<'_, New>) -> Result<()> {
+    let value = ctx.input(New::X)?.clone();
+    ctx.set_output(New::Y, value)
+}
+
+// Written once for each op, so that its arguments and attrs have their names.
+#[register_kernel(device = "C", op = [Old, New])]
+fn by_name(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let value = ctx.input(O::X)?.clone();
+    ctx.set_output(O::Y, value)
+}
+
+#[register_kernel(device = "D", op = [Old, New])]
+async fn waits(ctx: &mut RawContext<'_>) -> Result<()> {
+    let value = ctx.take_input_at(0)?;
+    ctx.set_output_at(0, value)
+}
+
+struct Sized(i64);
+
+#[register_kernel(device = "E", op = [Old, New])]
+impl OpKernel<O> for Sized {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self(ctx.attrs().size))
+    }
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let _ = ctx.input(O::X)?;
+        ctx.set_output(O::Y, Tensor::scalar(self.0 as i32))
+    }
+}
+
+/// Has its op as a parameter.
+struct Whole<O, T>(PhantomData<fn() -> (O, T)>);
+
+#[register_kernel(device = "F", op = [Old, New], T = [f32, f64])]
+impl<O: Op, T: Number> OpKernel<O> for Whole<O, T> {
+    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self(PhantomData))
+    }
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        ctx.set_output_at(0, Tensor::scalar(T::ONE))
+    }
+}
+
+#[register_kernel(device = "G", op = [Old, New], T = [f32])]
+type WholeAlias<O, T> = Whole<O, T>;
+
+#[test]
+fn one_attribute_registers_for_several_ops() {
+    let names =
+        |op: &str| kernels_of(op).iter().map(|kernel| format!("{} {}", kernel.device.0, kernel.type_name)).collect();
+    let (mut old, mut new): (Vec<String>, Vec<String>) = (names("Old"), names("New"));
+    old.sort();
+    new.sort();
+    let both = ["A for_each_dtype<Old, f32>", "A for_each_dtype<Old, f64>", "A whatever_it_is", "C by_name", "D waits"];
+    let others = ["E Sized", "F Whole<Old, f32>", "F Whole<Old, f64>", "G WholeAlias<Old, f32>"];
+    assert_eq!(old, [&both[..], &others[..]].concat());
+    let renamed = old.iter().map(|name| name.replace("Old", "New"));
+    let mut expected: Vec<_> = renamed.chain(["B of_one_op".to_owned()]).collect();
+    expected.sort();
+    assert_eq!(new, expected);
+}
+
+#[test]
+fn functions_are_kernels() {
+    let registry = Arc::new(Registry::linked(&[]).unwrap());
+    let run = |op: &str, device: &str, input: Tensor| {
+        let def = registry.op(op).unwrap().def;
+        let dtype = input.dtype();
+        let attrs = AttrMap::from_iter([("T".to_owned(), dtype.into()), ("size".to_owned(), 7i64.into())]);
+        let signature = Signature::new(def, &attrs).unwrap();
+        let suits = |values: ConstraintValues| matches!(values, ConstraintValues::Types([only]) if *only == dtype);
+        let kernel = kernels_of(op).into_iter().find(|kernel| {
+            kernel.device.0 == device && kernel.constraints.iter().all(|constraint| suits(constraint.values))
+        });
+        let node = RawConstruction {
+            node: "node",
+            op: def,
+            attrs: &attrs,
+            signature: &signature,
+            registry: &registry,
+            device: DeviceType("CPU"),
+            constants: &[],
+            surroundings: None,
+        };
+        let kernel = (kernel.unwrap().create)(&node).unwrap();
+        let (mut inputs, mut outputs) = ([Some(input)], [None]);
+        kernel.compute(&mut RawContext::new("node", def, &signature, &mut inputs, &mut outputs, None)).unwrap();
+        let [output] = outputs;
+        let output = output.unwrap();
+        let floats = || -> Result<Vec<i64>> { Ok(output.as_slice::<f32>()?.iter().map(|&x| x as i64).collect()) };
+        (output.to_i64_vec().or_else(|_| floats()).unwrap(), kernel.is_expensive(), kernel.is_async())
+    };
+    let floats = Tensor::vector(&[1.0f32, 2.0, 4.0]).unwrap();
+    let ints = Tensor::vector(&[3i32, 5]).unwrap();
+    for op in ["Old", "New"] {
+        assert_eq!(run(op, "A", floats.clone()), (vec![7], false, false));
+        assert_eq!(run(op, "A", ints.clone()), (vec![3, 5], true, false));
+        assert_eq!(run(op, "C", ints.clone()), (vec![3, 5], true, false));
+        assert_eq!(run(op, "D", ints.clone()), (vec![3, 5], false, true));
+        assert_eq!(run(op, "E", ints.clone()), (vec![7], true, false));
+        assert_eq!(run(op, "F", floats.clone()), (vec![1], true, false));
+    }
+    assert_eq!(run("New", "B", ints), (vec![3, 5], true, false));
 }

@@ -64,7 +64,7 @@ pub(in crate::kernel) fn checks(args: &KernelArgs, shader: &Shader) -> TokenStre
         add(argument.span(), quote!(#check::shader::require_bound(__OP, #host, #argument)));
     }
     let listed = type_lists(args).map(|list| &list.name);
-    let span = args.op.as_ref().map_or_else(Span::call_site, Spanned::span);
+    let span = args.ops.first().map_or_else(Span::call_site, Spanned::span);
     add(span, quote!(#check::shader::require_arguments(__OP, #host, &[#(#listed),*])));
     checks
 }

@@ -1,0 +1,141 @@
+//! Kernels that are plain functions.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{FnArg, GenericArgument, GenericParam, ItemFn, PathArguments, ReturnType, Type, TypePath};
+
+use super::parse::KernelArgs;
+use super::target::{OP, names};
+use crate::errors::Errors;
+
+const USAGE: &str = "a kernel that is a function has the form `fn name(ctx: &mut RawContext<'_>) -> Result<()>`, or \
+                     `KernelContext<'_, Op>` for `RawContext<'_>`, and may be `async`";
+
+/// The op in `fn name(ctx: &mut KernelContext<'_, Op>) -> Result<()>`; with `RawContext` there is none. Reports what has
+/// another form.
+pub(super) fn op_of(item: &ItemFn, errors: &mut Errors) -> Option<Option<Type>> {
+    let signature = &item.sig;
+    let mut parameters = signature.inputs.iter();
+    let (Some(FnArg::Typed(parameter)), None) = (parameters.next(), parameters.next()) else {
+        match signature.inputs.is_empty() {
+            true => errors.on(&signature.ident, USAGE),
+            false => errors.on(&signature.inputs, USAGE),
+        }
+        return None;
+    };
+    let context = match &*parameter.ty {
+        Type::Reference(reference) => last_segment(&reference.elem),
+        _ => None,
+    };
+    let op = match context {
+        Some(context) if context.ident == "RawContext" => Some(None),
+        Some(context) if context.ident == "KernelContext" => first_type(&context.arguments).map(Some),
+        _ => None,
+    };
+    if op.is_none() {
+        errors.on(&parameter.ty, USAGE);
+    }
+    match &signature.output {
+        ReturnType::Default => errors.on(&signature.ident, USAGE),
+        ReturnType::Type(_, ty) => {
+            let result = last_segment(ty).filter(|segment| segment.ident == "Result");
+            let ok = result.and_then(|result| first_type(&result.arguments));
+            if !matches!(ok, Some(Type::Tuple(tuple)) if tuple.elems.is_empty()) {
+                errors.on(ty, USAGE);
+            }
+        }
+    }
+    if let Some(token) = &signature.unsafety {
+        errors.on(token, "a model decides what a kernel is called with: it cannot be unsafe to call");
+    }
+    op
+}
+
+fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
+    match ty {
+        Type::Path(TypePath { qself: None, path }) => path.segments.last(),
+        _ => None,
+    }
+}
+
+fn first_type(arguments: &PathArguments) -> Option<Type> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty.clone()),
+        _ => None,
+    })
+}
+
+/// A type without state, `__Function`, with the function's parameters but the op, whose kernel for `op` calls the
+/// function.
+pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream {
+    let krate = &args.krate;
+    let signature = &item.sig;
+    let name = &signature.ident;
+    let all = names(&signature.generics);
+    let call = if all.is_empty() { quote!(#name(ctx)) } else { quote!(#name::<#(#all),*>(ctx)) };
+    let own = signature.generics.params.iter().filter(|param| match param {
+        GenericParam::Type(param) => param.ident != OP,
+        GenericParam::Const(_) => true,
+        GenericParam::Lifetime(_) => false,
+    });
+    let own = own.collect::<Vec<_>>();
+    let names = all.into_iter().filter(|name| *name != OP).collect::<Vec<_>>();
+    let types = own.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => Some(&param.ident),
+        _ => None,
+    });
+    let declared = own.iter().map(|param| declaration(param));
+    let bounds = &signature.generics.where_clause;
+    let (kernel, compute) = match signature.asyncness {
+        Some(_) => (
+            quote!(AsyncOpKernel),
+            quote! {
+                fn compute(
+                    &self,
+                    ctx: &mut #krate::kernel::KernelContext<'_, #op>,
+                ) -> impl ::core::future::Future<Output = #krate::Result<()>> + ::core::marker::Send {
+                    #call
+                }
+            },
+        ),
+        None => {
+            let is_expensive = args.cheap.is_none();
+            (
+                quote!(OpKernel),
+                quote! {
+                    fn compute(&self, ctx: &mut #krate::kernel::KernelContext<'_, #op>) -> #krate::Result<()> {
+                        #call
+                    }
+
+                    fn is_expensive(&self) -> bool {
+                        #is_expensive
+                    }
+                },
+            )
+        }
+    };
+    quote! {
+        struct __Function<#(#declared),*>(::core::marker::PhantomData<fn() -> (#(#types,)*)>);
+
+        impl<#(#own),*> #krate::kernel::#kernel<#op> for __Function<#(#names),*> #bounds {
+            fn new(_: &#krate::kernel::KernelConstruction<'_, #op>) -> #krate::Result<Self> {
+                ::core::result::Result::Ok(Self(::core::marker::PhantomData))
+            }
+
+            #compute
+        }
+    }
+}
+
+/// A generic parameter as a type without bounds declares it.
+pub(super) fn declaration(param: &GenericParam) -> TokenStream {
+    match param {
+        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
+        GenericParam::Type(param) => param.ident.to_token_stream(),
+        GenericParam::Const(param) => {
+            let (ident, ty): (&Ident, &Type) = (&param.ident, &param.ty);
+            quote!(const #ident: #ty)
+        }
+    }
+}
