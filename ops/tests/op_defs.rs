@@ -66,3 +66,69 @@ fn every_op_of_the_data_is_declared() {
         assert!(declared.contains(&&*name), "{name} is in data/ops.pb but not declared");
     }
 }
+
+/// The string literals of Rust source that stand before its unit tests, with their lines.
+fn literals(source: &str) -> Vec<(usize, String)> {
+    let source = source.split("\n#[cfg(test)]").next().unwrap_or_default();
+    let mut literals = Vec::new();
+    let (mut chars, mut line) = (source.chars().peekable(), 1);
+    while let Some(char) = chars.next() {
+        match char {
+            '\n' => line += 1,
+            '/' if chars.peek() == Some(&'/') => while chars.next_if(|&next| next != '\n').is_some() {},
+            // A quote or an escape as a character; a lifetime has no second `'`.
+            '\'' => {
+                let escaped = chars.next_if_eq(&'\\').is_some();
+                if escaped || chars.peek() == Some(&'"') {
+                    chars.next();
+                }
+            }
+            '"' => {
+                let (start, mut text) = (line, String::new());
+                while let Some(char) = chars.next().filter(|&char| char != '"') {
+                    line += usize::from(char == '\n');
+                    text.push(char);
+                    text.extend(if char == '\\' { chars.next() } else { None });
+                }
+                literals.push((start, text));
+            }
+            _ => {}
+        }
+    }
+    literals
+}
+
+fn rust_files(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
+        match entry.path() {
+            path if path.is_dir() => rust_files(&path, files),
+            path => files.extend(Some(path).filter(|path| path.extension().is_some_and(|end| end == "rs"))),
+        }
+    }
+}
+
+/// A node's class says what kind of op it has. Who compares names instead will miss `RefSwitch` where it knows `Switch`.
+#[test]
+fn one_file_of_the_framework_tells_ops_apart_by_name() {
+    const ALLOWED: &str = "graph/class.rs";
+    // Values of the attr `fused_ops`, which are no ops of their own there.
+    const FUSED: (&str, [&str; 2]) = ("shape_inference/common/quantized.rs", ["BiasAdd", "Sum"]);
+    let ops = tensorflow_ops();
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../framework/src"));
+    let mut files = Vec::new();
+    rust_files(root, &mut files);
+    let mut found = Vec::new();
+    for file in &files {
+        let name = file.strip_prefix(root).expect("it was found there").to_string_lossy().replace('\\', "/");
+        let source = std::fs::read_to_string(file).expect("a source is text");
+        for (line, text) in literals(&source) {
+            let is_fused = name == FUSED.0 && FUSED.1.contains(&&*text);
+            if ops.contains_key(&text) && !is_fused {
+                found.push((name.clone(), line, text));
+            }
+        }
+    }
+    let (classes, elsewhere): (Vec<_>, Vec<_>) = found.into_iter().partition(|(name, ..)| name == ALLOWED);
+    assert!(classes.len() > 40, "{ALLOWED} names the ops that have a class of their own: {classes:?}");
+    assert!(elsewhere.is_empty(), "compare Node::class, or name the op in {ALLOWED}: {elsewhere:#?}");
+}

@@ -13,7 +13,7 @@ use super::checkpoint::CheckpointReader;
 use crate::attr::AttrValue;
 use crate::dtype::{DataType, TString};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Node, NodeId};
+use crate::graph::{Graph, Node, NodeClass, NodeId};
 use crate::proto::trackable_object_graph::trackable_object::ObjectReference;
 use crate::proto::{SavedObjectGraph, TrackableObjectGraph};
 use crate::resource::{ResourceManager, Variable};
@@ -52,7 +52,7 @@ fn object(number: i32, count: usize) -> Result<usize> {
 
 /// The container and name of the variable that a node is the handle of.
 fn variable_of(node: &Node) -> Option<Name> {
-    if node.op.def.name != "VarHandleOp" {
+    if node.class != NodeClass::VarHandle {
         return None;
     }
     let text = |name: &str| match node.attrs.get(name) {
@@ -170,11 +170,11 @@ impl UnsavedVariables {
         let variable = |id: NodeId| variable_of(graph.node(id));
         let mut copied = HashSet::new();
         let mut copies = Vec::new();
-        for node in graph.nodes().iter().filter(|node| node.op.def.name == "AssignVariableOp") {
+        for node in graph.nodes().iter().filter(|node| node.class == NodeClass::AssignVariable) {
             let [target, value] = node.inputs[..] else { continue };
             let value = graph.node(value.node);
-            let source = match (&*value.op.def.name, &value.inputs[..]) {
-                ("ReadVariableOp", [source]) => variable(source.node),
+            let source = match (value.class, &value.inputs[..]) {
+                (NodeClass::ReadVariable, [source]) => variable(source.node),
                 _ => None,
             };
             let source = source.as_ref().and_then(|name| unsaved.get(name));

@@ -10,6 +10,7 @@ use prost::Message;
 use super::checkpoint::CheckpointReader;
 use super::meta_graph::{INIT_SIGNATURE, LoadOptions, MetaGraph, node_of, path_tensor};
 use crate::error::{Error, Result};
+use crate::graph::NodeClass;
 use crate::proto::{self, AssetFileDef, MetaGraphDef, collection_def, read_saved_model, tensor_info};
 use crate::registry::Registry;
 use crate::tensor::Tensor;
@@ -134,8 +135,8 @@ fn init_op(def: &MetaGraphDef) -> Result<Option<String>> {
 
 /// Whether a graph keeps values that a checkpoint would hold.
 fn has_variables(meta: &MetaGraph) -> bool {
-    let kinds = ["VarHandleOp", "VariableV2", "Variable"];
-    meta.session().graph().nodes().iter().any(|node| kinds.contains(&&*node.op.def.name))
+    let is_variable = |class| matches!(class, NodeClass::VarHandle | NodeClass::Variable);
+    meta.session().graph().nodes().iter().any(|node| is_variable(node.class))
 }
 
 impl SavedModel {

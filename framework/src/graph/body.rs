@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::function::{argument_dtypes, instantiate, result_dtypes};
 use super::infer::Scope;
-use super::{Graph, NodeId, Output};
+use super::{Graph, NodeClass, NodeId, Output};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
@@ -64,9 +64,9 @@ impl Graph {
                 Some(AttrValue::Int(index)) => Ok(*index),
                 _ => Err(within(Error::invalid_argument(format!("node `{}` has no index", node.name)))),
             };
-            match &*node.op.def.name {
-                "_Arg" => arguments.push((index()?, Output { node: id, index: 0 })),
-                "_Retval" => results.push((index()?, node.inputs[0])),
+            match node.class {
+                NodeClass::Arg => arguments.push((index()?, Output { node: id, index: 0 })),
+                NodeClass::Retval => results.push((index()?, node.inputs[0])),
                 _ if node.op.def.is_stateful => targets.push(id),
                 _ => {}
             }
@@ -89,10 +89,9 @@ impl Graph {
         let all = functions.reachable(&function.node_def).into_iter().chain([function]);
         all.flat_map(|function| &function.node_def).any(|node| {
             // What is no op is a function, which is reachable itself.
-            self.registry.op(&node.op).is_ok_and(|entry| {
-                let calls = matches!(&*entry.def.name, "StatefulPartitionedCall" | "If" | "While" | "Case");
-                entry.def.is_stateful && !calls
-            })
+            self.registry
+                .op(&node.op)
+                .is_ok_and(|entry| entry.def.is_stateful && !NodeClass::of(&entry.def.name).is_call())
         })
     }
 

@@ -8,7 +8,7 @@ use super::budget::Budget;
 use super::implied::{Given, faults_error, infer_attrs};
 use super::infer::{Scope, Site};
 use super::scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
-use super::{Graph, Node, NodeId, Output, complete_attrs, is_valid_node_name};
+use super::{Graph, Node, NodeClass, NodeId, Output, complete_attrs, created, is_valid_node_name};
 use crate::attr::{AttrMap, AttrValue};
 use crate::collect::OpEntry;
 use crate::error::{Error, Result};
@@ -185,6 +185,7 @@ impl Graph {
     pub(super) fn add(&mut self, spec: NodeSpec, scope: &Scope<'_>) -> Result<NodeId> {
         let NodeSpec { name, op, mut attrs, inputs, mut control_inputs, device } = spec;
         let context = |error: Error| error.at_node(&name, &op.def.name, &device);
+        let class = NodeClass::of(&op.def.name);
         check_name(&name)?;
         if self.find(&name).is_some() {
             return Err(Error::already_exists(format!("the graph has two nodes `{name}`")));
@@ -204,21 +205,21 @@ impl Graph {
         }
         complete_attrs(op.def, &mut attrs).map_err(context)?;
         let signature = Signature::new(op.def, &attrs).map_err(context)?;
-        self.check_inputs(op.def, &signature, &inputs).map_err(context)?;
-        let site = Site { name: &name, op, attrs: &attrs, signature: &signature, inputs: &inputs };
+        self.check_inputs(op.def, class, &signature, &inputs).map_err(context)?;
+        let site = Site { name: &name, op, class, attrs: &attrs, signature: &signature, inputs: &inputs };
         let mut next_symbol = self.next_symbol;
         let mut known = self.infer(&site, scope, &mut next_symbol).map_err(context)?;
         if known.len() != signature.outputs.len() {
             let (known, outputs) = (known.len(), signature.outputs.len());
             return Err(context(Error::internal(format!("{known} shapes were inferred of {outputs} outputs"))));
         }
-        if scope.call.is_none() && op.def.name != "_Arg" {
+        if scope.call.is_none() && class != NodeClass::Arg {
             Graph::merge_output_shapes_attr(&site, &mut known, &mut next_symbol);
         }
         self.next_symbol = next_symbol;
         let signature = Arc::new(signature);
         let output_shapes = vec![PartialShape::unknown(); known.len()];
-        let id = self.push(Node { name, op, attrs, signature, inputs, control_inputs, device, output_shapes });
+        let id = self.push(Node { name, op, class, attrs, signature, inputs, control_inputs, device, output_shapes });
         for (index, known) in known.into_iter().enumerate() {
             self.note(Output { node: id, index }, known);
         }
@@ -256,7 +257,7 @@ impl Graph {
 
     #[track_caller]
     fn add_constant(&mut self, name: String, value: Tensor, device: &str) -> Result<Output> {
-        let op = self.registry.op("Const")?;
+        let op = self.registry.op(created::CONSTANT)?;
         let mut attrs = AttrMap::new();
         attrs.insert("dtype", value.dtype());
         attrs.insert("value", value);
@@ -282,10 +283,16 @@ impl Graph {
     }
 
     #[track_caller]
-    pub(super) fn check_inputs(&self, op: &OpDef, signature: &Signature, inputs: &[Output]) -> Result<()> {
+    pub(super) fn check_inputs(
+        &self,
+        op: &OpDef,
+        class: NodeClass,
+        signature: &Signature,
+        inputs: &[Output],
+    ) -> Result<()> {
         signature.check_input_count(op, inputs.len())?;
         for (i, (input, expected)) in inputs.iter().zip(&signature.inputs).enumerate() {
-            if input.node.index() >= self.nodes.len() && matches!(&*op.name, "Merge" | "RefMerge") {
+            if input.node.index() >= self.nodes.len() && class == NodeClass::Merge {
                 continue;
             }
             let Some(slot) = self.slot(*input) else {

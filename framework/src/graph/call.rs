@@ -2,7 +2,7 @@
 
 use super::function::instantiate;
 use super::infer::{Call, Known, Scope, Site};
-use super::{Graph, Output};
+use super::{Graph, NodeClass, Output};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::error::{Error, Result};
 use crate::shape::PartialShape;
@@ -39,8 +39,8 @@ impl Graph {
             Some(AttrValue::ListFunc(functions)) => functions.iter().collect(),
             _ => Vec::new(),
         };
-        match &*site.op.def.name {
-            "PartitionedCall" | "StatefulPartitionedCall" => {
+        match site.class {
+            NodeClass::Call => {
                 if matches!(site.attrs.get("_disable_call_shape_inference"), Some(AttrValue::Bool(true))) {
                     return Ok(None);
                 }
@@ -49,14 +49,12 @@ impl Graph {
                 let known = self.known_inputs(site.inputs, next_symbol);
                 self.infer_body(function, site, &arguments, &known, scope, next_symbol)
             }
-            "If" | "StatelessIf" if !has_shapes => {
+            NodeClass::If if !has_shapes => {
                 let branches = [function("then_branch"), function("else_branch")].concat();
                 Ok(self.infer_branches(&branches, site, scope, next_symbol))
             }
-            "Case" | "StatelessCase" if !has_shapes => {
-                Ok(self.infer_branches(&function("branches"), site, scope, next_symbol))
-            }
-            "While" | "StatelessWhile" if !has_shapes => match function("body")[..] {
+            NodeClass::Case if !has_shapes => Ok(self.infer_branches(&function("branches"), site, scope, next_symbol)),
+            NodeClass::While if !has_shapes => match function("body")[..] {
                 [body] => Ok(self.infer_loop(body, site, scope, next_symbol)),
                 _ => Ok(None),
             },
@@ -154,7 +152,7 @@ impl Graph {
         })?;
         *next_symbol = graph.next_symbol;
         let mut results: Vec<Option<Known>> = vec![None; site.signature.outputs.len()];
-        for node in graph.nodes.iter().filter(|node| node.op.def.name == "_Retval") {
+        for node in graph.nodes.iter().filter(|node| node.class == NodeClass::Retval) {
             let index: i64 = node.attrs.required("index")?;
             let slot = usize::try_from(index).ok().and_then(|index| results.get_mut(index));
             let slot = slot.ok_or_else(|| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::infer::Scope;
-use super::{Graph, Node, NodeId, Output};
+use super::{Graph, Node, NodeClass, NodeId, Output, created};
 use crate::attr::AttrValue;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, catch_panic};
@@ -40,7 +40,8 @@ impl Graph {
         let node = self.node(output.node);
         match node.attrs.get("value") {
             Some(AttrValue::Tensor(tensor))
-                if node.op.def.name == "Const" && tensor.dtype() == node.signature.outputs[output.index].dtype =>
+                if node.class == NodeClass::Constant
+                    && tensor.dtype() == node.signature.outputs[output.index].dtype =>
             {
                 Some(tensor)
             }
@@ -102,8 +103,8 @@ impl Graph {
 
     /// The argument of the call that an `_Arg` stands for.
     fn argument(&self, node: &Node, scope: &Scope<'_>) -> Result<Option<Tensor>> {
-        let (Some(call), "_Arg", Some(AttrValue::Int(index))) =
-            (&scope.call, &*node.op.def.name, node.attrs.get("index"))
+        let (Some(call), NodeClass::Arg, Some(AttrValue::Int(index))) =
+            (&scope.call, node.class, node.attrs.get("index"))
         else {
             return Ok(None);
         };
@@ -131,10 +132,10 @@ impl Graph {
             return Ok(None);
         }
         let shape = self.shape(input).to_shape();
-        let (values, is_scalar) = match &*node.op.def.name {
-            "Shape" => (shape.map(|shape| shape.dims().iter().map(|&dim| dim as i64).collect()), false),
-            "Rank" => (self.shape(input).rank().map(|rank| vec![rank as i64]), true),
-            "Size" => (
+        let (values, is_scalar) = match node.class {
+            NodeClass::Shape => (shape.map(|shape| shape.dims().iter().map(|&dim| dim as i64).collect()), false),
+            NodeClass::Rank => (self.shape(input).rank().map(|rank| vec![rank as i64]), true),
+            NodeClass::Size => (
                 shape.and_then(|shape| {
                     let count = shape.dims().iter().try_fold(1i64, |n, &dim| n.checked_mul(i64::try_from(dim).ok()?));
                     Some(vec![count?])
@@ -163,14 +164,14 @@ impl Graph {
     /// `shape(x)[i]`, written as a StridedSlice or an Unpack of a Shape.
     fn element_of_shape(&self, output: Output, node: &Node, input: Output) -> Option<i64> {
         let source = self.node(input.node);
-        let of = *source.inputs.first().filter(|_| source.op.def.name == "Shape")?;
+        let of = *source.inputs.first().filter(|_| source.class == NodeClass::Shape)?;
         let attr = |name: &str| match node.attrs.get(name) {
             Some(AttrValue::Int(value)) => Some(*value),
             _ => None,
         };
-        let index = match &*node.op.def.name {
-            "Unpack" if attr("axis") == Some(0) => output.index as i64,
-            "StridedSlice"
+        let index = match node.class {
+            NodeClass::Unpack if attr("axis") == Some(0) => output.index as i64,
+            NodeClass::StridedSlice
                 if ["begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask"]
                     .iter()
                     .all(|mask| attr(mask) == Some(0))
@@ -193,7 +194,7 @@ impl Graph {
     fn is_supported(&self, id: NodeId, node: &Node) -> bool {
         let op = node.op.def;
         let is_standard =
-            self.registry.op("Const").is_ok_and(|standard| std::ptr::eq(standard.provider, node.op.provider));
+            self.registry.op(created::CONSTANT).is_ok_and(|standard| std::ptr::eq(standard.provider, node.op.provider));
         let calls = |value: &AttrValue| matches!(value, AttrValue::Func(_) | AttrValue::ListFunc(_));
         let is_small = |shape: &crate::shape::PartialShape| {
             let sizes = shape.dims().unwrap_or_default().iter().map(|dim| dim.unwrap_or(1));
@@ -203,9 +204,9 @@ impl Graph {
             && !node.inputs.is_empty()
             && node.inputs.iter().all(|input| input.node < id)
             && !op.is_stateful
-            && !matches!(&*op.name, "PlaceholderWithDefault" | "Enter" | "Exit" | "Merge" | "NextIteration" | "Switch")
-            // TensorFlow does not call them stateful, but what is in a file may change, and importing reads none.
-            && !matches!(&*op.name, "MatchingFiles" | "ReadFile")
+            // What is in a file may change, and importing reads none.
+            && !matches!(node.class, NodeClass::PlaceholderWithDefault | NodeClass::ReadsFiles)
+            && !node.class.is_control_flow()
             && !node.attrs.iter().any(|(_, value)| calls(value))
             && node.signature.inputs.iter().chain(&node.signature.outputs).all(|slot| !slot.is_ref)
             && node.output_shapes.iter().all(is_small)
@@ -215,7 +216,7 @@ impl Graph {
     /// Whether a kernel comes from the crate that has the kernel of `Const`: that an op is a standard one does not say
     /// that its kernel is.
     fn is_standard_kernel(&self, def: &KernelDef) -> bool {
-        let constant = self.registry.kernels_of("Const");
+        let constant = self.registry.kernels_of(created::CONSTANT);
         let constant = constant
             .iter()
             .filter(|kernel| kernel.device == DeviceType("CPU") && kernel.label.is_empty() && kernel.priority == 0);

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::budget::Budget;
-use super::default_value;
 use super::node_def::node_attrs;
+use super::{created, default_value};
 use crate::attr::FunctionRef;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
@@ -64,7 +64,7 @@ impl Library {
             let signature = signature.ok_or_else(|| Error::invalid_argument("a function has no signature"))?;
             let (own, attr) = node.attr.clone().into_iter().partition(|(name, _)| name.starts_with('_'));
             let mut call = NodeDef { attr: own, ..node.clone() };
-            call.op = if signature.is_stateful { "StatefulPartitionedCall" } else { "PartitionedCall" }.to_owned();
+            call.op = if signature.is_stateful { created::STATEFUL_CALL } else { created::CALL }.to_owned();
             let function = proto::NameAttrList { name: node.op.clone(), attr };
             let function = ProtoValue { value: Some(attr_value::Value::Func(function)) };
             call.attr.insert("f".to_owned(), function);
@@ -176,7 +176,7 @@ pub(super) fn instantiate(
         for (position, &dtype) in dtypes.iter().enumerate() {
             let name = if dtypes.len() > 1 { format!("{}_{position}", arg.name) } else { arg.name.clone() };
             let node = unique(name);
-            body.node.push(end("_Arg", node.clone(), dtype, index));
+            body.node.push(end(created::ARG, node.clone(), dtype, index));
             index += 1;
             let one =
                 Value { node: String::new(), outputs: 0..1, dtypes: vec![dtype], nodes: Some(vec![node.clone()]) };
@@ -266,7 +266,7 @@ pub(super) fn instantiate(
             return Ok(None);
         }
         for (input, dtype) in value.names().into_iter().zip(dtypes) {
-            let mut node = end("_Retval", unique(format!("{}_RetVal", result.name)), dtype, index);
+            let mut node = end(created::RETVAL, unique(format!("{}_RetVal", result.name)), dtype, index);
             node.input.push(input);
             body.node.push(node);
             index += 1;

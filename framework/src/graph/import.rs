@@ -14,11 +14,6 @@ use crate::error::{Error, Result};
 use crate::proto::GraphDef;
 use crate::registry::Registry;
 
-/// How a graph is imported.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct ImportOptions {}
-
 /// Refuses a graph that says that this version of GraphDef cannot read it.
 fn check_versions(def: &GraphDef) -> Result<()> {
     let Some(versions) = &def.versions else { return Ok(()) };
@@ -48,14 +43,6 @@ impl Graph {
     /// `NextIteration` back to a `Merge`), and whatever a single node gets wrong,
     /// which the error names.
     pub fn import(def: &GraphDef, registry: &Arc<Registry>) -> Result<Graph> {
-        Graph::import_with(def, registry, &ImportOptions::default())
-    }
-
-    /// [`Graph::import`] with options.
-    ///
-    /// # Errors
-    /// See [`Graph::import`].
-    pub fn import_with(def: &GraphDef, registry: &Arc<Registry>, _options: &ImportOptions) -> Result<Graph> {
         check_versions(def)?;
         let functions = Library::of(def);
         let missing = missing_ops(def, functions.as_ref(), registry);

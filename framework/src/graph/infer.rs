@@ -2,7 +2,7 @@
 //! the op's shape function asks for them.
 
 use super::budget::Budget;
-use super::{Graph, Output};
+use super::{Graph, NodeClass, Output};
 use crate::attr::{AttrMap, AttrValue};
 use crate::collect::OpEntry;
 use crate::error::{Error, Result, catch_panic};
@@ -43,6 +43,7 @@ pub(super) struct Known {
 pub(super) struct Site<'n> {
     pub(super) name: &'n str,
     pub(super) op: &'static OpEntry,
+    pub(super) class: NodeClass,
     pub(super) attrs: &'n AttrMap,
     pub(super) signature: &'n Signature,
     pub(super) inputs: &'n [Output],
@@ -115,7 +116,7 @@ impl Graph {
 
     /// An `_Arg` in a function's body is what the call gives it.
     fn infer_argument(&self, site: &Site<'_>, scope: &Scope<'_>) -> Result<Option<Vec<Known>>> {
-        let (Some(call), "_Arg") = (&scope.call, &*site.op.def.name) else { return Ok(None) };
+        let (Some(call), NodeClass::Arg) = (&scope.call, site.class) else { return Ok(None) };
         let index: i64 = site.attrs.required("index")?;
         let argument = usize::try_from(index).ok().and_then(|i| Some((call.known.get(i)?, call.types.get(i)?)));
         let (known, given) = argument.ok_or_else(|| {

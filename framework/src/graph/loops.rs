@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::call::{relax, unknown};
 use super::infer::{Known, Scope, Site};
-use super::{Graph, NodeId, Output};
+use super::{Graph, NodeClass, NodeId, Output};
 use crate::error::{Error, Result};
 
 /// How often loops are inferred before what still changes is given up.
@@ -29,7 +29,7 @@ impl Graph {
         for &id in &merges {
             let node = self.node(id);
             let context = |error: Error| error.at_node(&node.name, &node.op.def.name, &node.device);
-            self.check_inputs(node.op.def, &node.signature, &node.inputs).map_err(context)?;
+            self.check_inputs(node.op.def, node.class, &node.signature, &node.inputs).map_err(context)?;
         }
         if merges.is_empty() {
             return Ok(());
@@ -54,7 +54,7 @@ impl Graph {
             let node = self.node(id);
             let is_variable = self.has_back_edge(id);
             touched[id.index()] = is_variable
-                || matches!(&*node.op.def.name, "Enter" | "RefEnter")
+                || node.class == NodeClass::Enter
                 || node.inputs.iter().any(|input| touched[input.node.index()]);
             if is_variable {
                 leads_back[id.index()] = true;
@@ -133,13 +133,13 @@ impl Graph {
     /// What will be known of a node's outputs, now that more is known of its inputs. An `Enter` passes its input on.
     fn infer_again(&self, id: NodeId, scope: &Scope<'_>, symbols: &mut u64) -> Result<Vec<Known>> {
         let node = self.node(id);
-        if let ("Enter" | "RefEnter", [input]) = (&*node.op.def.name, &node.inputs[..]) {
+        if let (NodeClass::Enter, [input]) = (node.class, &node.inputs[..]) {
             return Ok(vec![self.known(*input, symbols)]);
         }
-        let (op, attrs) = (node.op, &node.attrs);
-        let site = Site { name: &node.name, op, attrs, signature: &node.signature, inputs: &node.inputs };
+        let (op, class, attrs) = (node.op, node.class, &node.attrs);
+        let site = Site { name: &node.name, op, class, attrs, signature: &node.signature, inputs: &node.inputs };
         let mut known = self.infer(&site, scope, symbols)?;
-        if scope.call.is_none() && op.def.name != "_Arg" {
+        if scope.call.is_none() && class != NodeClass::Arg {
             Graph::merge_output_shapes_attr(&site, &mut known, symbols);
         }
         Ok(known)

@@ -5,6 +5,7 @@ mod body;
 mod budget;
 mod build;
 mod call;
+mod class;
 mod dot;
 mod evaluate;
 mod export;
@@ -25,9 +26,11 @@ mod scope;
 pub use attrs::{complete_attrs, default_value};
 pub use body::FunctionBody;
 pub use build::NodeBuilder;
+pub use class::NodeClass;
+pub(crate) use class::created;
 pub use dot::to_dot;
 pub(crate) use implied::{Given, faults_error, infer_attrs};
-pub use import::{ImportOptions, MissingOps};
+pub use import::MissingOps;
 pub use names::{TensorName, is_valid_node_name};
 pub use needs::Needs;
 pub use node_def::{
@@ -78,6 +81,8 @@ pub struct Node {
     pub name: String,
     /// Its op.
     pub op: &'static OpEntry,
+    /// The kind of node that the op makes.
+    pub class: NodeClass,
     /// Its attrs, defaults included.
     pub attrs: AttrMap,
     /// Its inputs and outputs.

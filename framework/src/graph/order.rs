@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::TensorName;
 use super::node_def::split_inputs;
+use super::{NodeClass, TensorName};
 use crate::error::{Error, Result, shortened};
 use crate::proto::{GraphDef, NodeDef};
 use crate::registry::did_you_mean;
@@ -38,8 +38,8 @@ impl Edges {
 }
 
 fn is_back_edge(def: &GraphDef, source: usize, user: usize) -> bool {
-    matches!(&*def.node[source].op, "NextIteration" | "RefNextIteration")
-        && matches!(&*def.node[user].op, "Merge" | "RefMerge")
+    let class = |position: usize| NodeClass::of(&def.node[position].op);
+    class(source) == NodeClass::NextIteration && class(user) == NodeClass::Merge
 }
 
 /// The nodes with every input before its users, otherwise in the order of the file. The edges from a `NextIteration`

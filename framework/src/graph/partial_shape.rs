@@ -1,7 +1,7 @@
 //! What is known of the shapes that tensors hold: `reshape(x, [shape(y)[0], 8])` has 8 columns, whatever `y` is.
 
 use super::infer::Scope;
-use super::{Graph, Node, Output};
+use super::{Graph, Node, NodeClass, Output};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::shape::{MAX_RANK, PartialShape};
@@ -109,8 +109,8 @@ impl Graph {
         }
         // Ops of these names have inputs in TensorFlow, but perhaps not in a user's own registry.
         let has_inputs = node.inputs.len() > output.index;
-        match if has_inputs { &*node.op.def.name } else { "" } {
-            "Cast" => {
+        match if has_inputs { node.class } else { NodeClass::Other } {
+            NodeClass::Cast => {
                 if let Ok(Some(value)) = self.evaluate(output, scope)
                     && let Ok(shape) = sizes(&value, search)
                 {
@@ -121,9 +121,9 @@ impl Graph {
                 let is_size = matches!(node.signature.outputs[0].dtype, DataType::Int32 | DataType::Int64);
                 Ok(LinkedShape::Dims(if is_size { dims } else { dims.iter().map(|_| search.dim()).collect() }))
             }
-            "Shape" => Ok(self.linked_shape(node.inputs[0])),
-            "ShapeN" => Ok(self.linked_shape(node.inputs[output.index])),
-            "Pack" => {
+            NodeClass::Shape => Ok(self.linked_shape(node.inputs[0])),
+            NodeClass::ShapeN => Ok(self.linked_shape(node.inputs[output.index])),
+            NodeClass::Pack => {
                 checked_rank(node.inputs.len())?;
                 let sizes = node.inputs.iter().map(|&input| {
                     let size = self.evaluate_int(input, scope)?;
@@ -131,8 +131,8 @@ impl Graph {
                 });
                 Ok(LinkedShape::Dims(sizes.collect::<Result<_>>()?))
             }
-            name @ ("Concat" | "ConcatV2") => {
-                let axis = if name == "Concat" { 0 } else { node.inputs.len() - 1 };
+            class @ (NodeClass::Concat | NodeClass::ConcatV2) => {
+                let axis = if class == NodeClass::Concat { 0 } else { node.inputs.len() - 1 };
                 let mut joined = Vec::new();
                 for (index, &input) in node.inputs.iter().enumerate() {
                     if index == axis {
@@ -146,8 +146,8 @@ impl Graph {
                 }
                 Ok(LinkedShape::Dims(joined))
             }
-            "StridedSlice" => self.partial_slice(node, scope, search),
-            "VariableShape" => {
+            NodeClass::StridedSlice => self.partial_slice(node, scope, search),
+            NodeClass::VariableShape => {
                 let held = self.held.get(&node.inputs[0]).and_then(|held| held.first());
                 Ok(held.map_or_else(|| search.shape(), |held| held.shape.clone()))
             }

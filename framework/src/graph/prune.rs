@@ -30,6 +30,6 @@ impl Graph {
 
     /// Whether a node only stands for a value that a run must feed.
     pub fn is_placeholder(&self, id: NodeId) -> bool {
-        matches!(&*self.node(id).op.def.name, "Placeholder" | "PlaceholderV2" | "_Arg")
+        self.node(id).class.is_placeholder()
     }
 }

@@ -6,7 +6,7 @@ use super::place::kernel_on;
 use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Node, NodeId};
+use crate::graph::{Graph, Node, NodeClass, NodeId};
 
 /// How many functions are looked at: graphs can be written whose functions call each other with ever new attrs.
 const MOST: usize = 10_000;
@@ -58,7 +58,7 @@ fn look(
             _ => {}
         }
     }
-    let is_end = matches!(&*node.op.def.name, "_Arg" | "_Retval");
+    let is_end = matches!(node.class, NodeClass::Arg | NodeClass::Retval);
     if !is_end && kernel_on(graph, id, device)?.is_none() {
         *lacking.entry(with_dtypes(node)).or_default() += 1;
     }

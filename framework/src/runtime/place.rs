@@ -10,7 +10,7 @@ use crate::attr::AttrValue;
 use crate::device::{Device, DeviceName};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Node, NodeId};
+use crate::graph::{Graph, Node, NodeClass, NodeId};
 use crate::kernel::{CPU, DeviceType, GPU, KernelDef};
 use crate::registry::NodeQuery;
 
@@ -276,9 +276,8 @@ impl<'p> Placer<'p> {
         };
         for id in graph.ids() {
             let node = graph.node(id);
-            let op = &*node.op.def.name;
             let is_computed = node.inputs.first().is_some_and(|input| !graph.node(input.node).inputs.is_empty());
-            let follows = looks_at_shapes(op) || op == "Identity" || (is_computed && hands_on(op));
+            let follows = node.class.looks_at_shapes() || (is_computed && node.class.hands_on());
             if let (true, Some(input)) = (follows, node.inputs.first())
                 && may_move(id, placement[input.node.index()])
             {
@@ -334,26 +333,15 @@ fn device_priority(kind: DeviceType) -> i32 {
 
 /// Whether a device can hold what a node would have in its memory.
 fn holds_all(device: &dyn Device, node: &Node, kernel: &KernelDef) -> bool {
-    if !device.has_own_memory() || node.op.def.name == "Const" {
+    if !device.has_own_memory() || node.class == NodeClass::Constant {
         // A constant is where it is wanted.
         return true;
     }
     let slots = kernel.host_slots(node.op.def, &node.signature);
     let inputs = node.signature.inputs.iter().zip(&slots.inputs);
-    let looks_at_shapes = looks_at_shapes(&node.op.def.name);
+    let looks_at_shapes = node.class.looks_at_shapes();
     let mut kept = inputs.filter(|_| !looks_at_shapes).chain(node.signature.outputs.iter().zip(&slots.outputs));
     kept.all(|(slot, is_on_host)| *is_on_host || device.holds(slot.dtype))
-}
-
-/// Whether a node hands on what it is given.
-fn hands_on(op: &str) -> bool {
-    let flow = matches!(op, "Switch" | "_SwitchN" | "Merge" | "Enter" | "Exit" | "NextIteration");
-    flow || matches!(op, "IdentityN" | "StopGradient" | "PreventGradient" | "Snapshot" | "PlaceholderWithDefault")
-}
-
-/// Whether an op looks at the shapes of its inputs only.
-pub(super) fn looks_at_shapes(op: &str) -> bool {
-    matches!(op, "Shape" | "ShapeN" | "Size" | "Rank")
 }
 
 /// What a node asks of a device's kernels.

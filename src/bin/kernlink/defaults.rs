@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
-use kernlink::graph::{Graph, Node, NodeId, Output};
+use kernlink::graph::{Graph, Node, NodeClass, NodeId, Output};
 
 /// So many names are given as examples.
 const EXAMPLES: usize = 10;
@@ -91,11 +91,11 @@ fn usable(graph: &Graph) -> Vec<bool> {
         let branch = known().map(|from| depths[from.index()].0).max().unwrap_or(0);
         let frame = known().map(|from| depths[from.index()].1).max().unwrap_or(0);
         let is_loop = before().count() > known().count();
-        depths[id.index()] = match &*node.op.def.name {
-            "Switch" | "RefSwitch" | "_SwitchN" => (branch + 1, frame),
-            "Merge" | "RefMerge" if !is_loop => ((branch - 1).max(0), frame),
-            "Enter" | "RefEnter" => (branch, frame + 1),
-            "Exit" | "RefExit" => ((branch - 1).max(0), frame - 1),
+        depths[id.index()] = match node.class {
+            NodeClass::Switch | NodeClass::SwitchN => (branch + 1, frame),
+            NodeClass::Merge if !is_loop => ((branch - 1).max(0), frame),
+            NodeClass::Enter => (branch, frame + 1),
+            NodeClass::Exit => ((branch - 1).max(0), frame - 1),
             _ => (branch, frame),
         };
     }

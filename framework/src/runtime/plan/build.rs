@@ -51,7 +51,7 @@ impl Plan {
             graph,
             options,
             feeds: request.feeds.iter().enumerate().map(|(i, &output)| (output, i as u32)).collect(),
-            has_flow: needed.iter().any(|&id| Act::is_flow(graph.node(id))),
+            has_flow: needed.iter().any(|&id| graph.node(id).class.is_control_flow()),
             waited_for: waited_for(graph, &needed, &free),
             free,
             sources: HashMap::new(),

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use super::Request;
-use crate::graph::{Graph, NodeId, Output};
+use crate::graph::{Graph, NodeClass, NodeId, Output};
 
 /// What must be alive for a node to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) fn free(graph: &Graph, needed: &[NodeId], request: &Request) -> HashS
         };
         add(Token::Node(id));
         // A merge is alive if one of its inputs is, and a trigger in any case.
-        if !matches!(&*node.op.def.name, "Merge" | "RefMerge" | "ControlTrigger") {
+        if !matches!(node.class, NodeClass::Merge | NodeClass::ControlTrigger) {
             for input in node.inputs.iter().filter(|input| !fed.contains(input)) {
                 of_output(graph, &tokens, *input).into_iter().for_each(&mut add);
             }
@@ -67,8 +67,7 @@ pub(super) fn free(graph: &Graph, needed: &[NodeId], request: &Request) -> HashS
         let others = node.inputs.iter().filter(|input| !is_constant(input.node) && !fed.contains(input));
         let mut given: Vec<Token> = others.flat_map(|&input| of_output(graph, &tokens, input)).collect();
         given.extend(node.control_inputs.iter().flat_map(|control| tokens.get(control).cloned().unwrap_or_default()));
-        const DECIDE: [&str; 6] = ["Merge", "RefMerge", "Switch", "RefSwitch", "_SwitchN", "ControlTrigger"];
-        let decides = DECIDE.contains(&&*node.op.def.name);
+        let decides = node.class.is_switch() || matches!(node.class, NodeClass::Merge | NodeClass::ControlTrigger);
         for constant in used {
             let asked = graph.node(constant).control_inputs.iter();
             let is_implied = |control: &NodeId| implied(graph, &tokens, *control, &given);
@@ -87,7 +86,8 @@ fn implied(graph: &Graph, tokens: &HashMap<NodeId, Tokens>, mut control: NodeId,
             return true;
         }
         let node = graph.node(control);
-        let hands_on = matches!(&*node.op.def.name, "Identity" | "LoopCond") && node.control_inputs.is_empty();
+        let hands_on =
+            matches!(node.class, NodeClass::Identity | NodeClass::LoopCond) && node.control_inputs.is_empty();
         let [input] = node.inputs[..] else { return false };
         if !hands_on || !tokens.contains_key(&input.node) {
             return false;
@@ -111,10 +111,8 @@ fn implied(graph: &Graph, tokens: &HashMap<NodeId, Tokens>, mut control: NodeId,
 /// The side of a switch that an output is.
 fn side(graph: &Graph, output: Output) -> Option<Token> {
     let node = graph.node(output.node);
-    match (&*node.op.def.name, node.inputs.get(1)) {
-        ("Switch" | "RefSwitch" | "_SwitchN", Some(&decided_by)) => {
-            Some(Token::Side { decided_by, taken: output.index })
-        }
+    match node.inputs.get(1) {
+        Some(&decided_by) if node.class.is_switch() => Some(Token::Side { decided_by, taken: output.index }),
         _ => None,
     }
 }

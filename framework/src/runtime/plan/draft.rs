@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Source;
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
-use crate::graph::{Node, NodeId};
+use crate::graph::{Node, NodeClass, NodeId};
 use crate::kernel::{DynKernel, HostSlots, NodeMemory};
 use crate::op::{OpDef, Signature};
 
@@ -52,23 +52,17 @@ impl Act {
     /// What the runtime does itself; `None` for nodes that have a kernel.
     pub(super) fn of(node: &Node) -> Result<Option<Act>> {
         let plain = |act| Ok(Some(act));
-        match &*node.op.def.name {
-            "Switch" | "RefSwitch" => plain(Act::Switch { by_index: false }),
-            "_SwitchN" => plain(Act::Switch { by_index: true }),
-            "Merge" | "RefMerge" => plain(Act::Merge),
-            "Exit" | "RefExit" => plain(Act::Exit),
-            "NextIteration" | "RefNextIteration" => plain(Act::NextIteration),
-            "LoopCond" | "NoOp" => plain(Act::Forward),
-            "ControlTrigger" => plain(Act::ControlTrigger),
-            "Enter" | "RefEnter" => Act::enter(&node.attrs).map(Some),
+        match node.class {
+            NodeClass::Switch => plain(Act::Switch { by_index: false }),
+            NodeClass::SwitchN => plain(Act::Switch { by_index: true }),
+            NodeClass::Merge => plain(Act::Merge),
+            NodeClass::Exit => plain(Act::Exit),
+            NodeClass::NextIteration => plain(Act::NextIteration),
+            NodeClass::LoopCond | NodeClass::NoOp => plain(Act::Forward),
+            NodeClass::ControlTrigger => plain(Act::ControlTrigger),
+            NodeClass::Enter => Act::enter(&node.attrs).map(Some),
             _ => Ok(None),
         }
-    }
-
-    /// Whether a node of TensorFlow 1's control flow makes loops, or something dead.
-    pub(super) fn is_flow(node: &Node) -> bool {
-        // What cannot be made of the node is told elsewhere.
-        !matches!(Act::of(node), Ok(None | Some(Act::Forward)))
     }
 
     fn enter(attrs: &AttrMap) -> Result<Act> {

@@ -7,7 +7,7 @@ use super::draft::{Act, Draft, Own};
 use super::{Request, Source};
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
-use crate::graph::Output;
+use crate::graph::{Output, created};
 use crate::kernel::DynKernel;
 use crate::op::{OpDef, Signature};
 use crate::runtime::partial::{FeedLater, FetchEarly};
@@ -15,7 +15,7 @@ use crate::runtime::partial::{FeedLater, FetchEarly};
 impl Builder<'_> {
     /// Adds a node that waits for each feed.
     pub(super) fn feed_later(&mut self, request: &Request) -> Result<()> {
-        let op = self.graph.registry().op("_Recv")?.def;
+        let op = self.graph.registry().op(created::RECV)?.def;
         for (index, &feed) in request.feeds.iter().enumerate() {
             let dtype = self.graph.node(feed.node).signature.outputs[feed.index].dtype;
             let attrs = [("tensor_type".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
@@ -29,7 +29,7 @@ impl Builder<'_> {
 
     /// Adds a node that hands each fetch out.
     pub(super) fn fetch_early(&mut self, request: &Request) -> Result<()> {
-        let op = self.graph.registry().op("_Send")?.def;
+        let op = self.graph.registry().op(created::SEND)?.def;
         for (index, &fetch) in request.fetches.iter().enumerate() {
             let dtype = self.graph.node(fetch.node).signature.outputs[fetch.index].dtype;
             let attrs = [("T".to_owned(), AttrValue::Type(dtype))].into_iter().collect();

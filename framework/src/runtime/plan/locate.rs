@@ -11,10 +11,9 @@ use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Node, NodeId, Output};
+use crate::graph::{Node, NodeId, Output, created};
 use crate::kernel::HostSlots;
 use crate::op::Signature;
-use crate::runtime::place::looks_at_shapes;
 use crate::step::lock;
 use crate::tensor::Tensor;
 
@@ -90,7 +89,7 @@ impl Builder<'_> {
         let node = self.graph.node(id);
         let Some(slot) = node.signature.inputs.get(input) else { return Ok(source) };
         // A copy of a reference is none, and a shape is the same everywhere.
-        if slot.is_ref || looks_at_shapes(&node.op.def.name) {
+        if slot.is_ref || node.class.looks_at_shapes() {
             let from = match source {
                 Source::Node { node, output } => self.place_of(node, output).unwrap_or(place),
                 _ => self.places.host,
@@ -211,9 +210,9 @@ impl Builder<'_> {
             ];
             attrs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<AttrMap>()
         };
-        let sent = self.transfer(id, "_Send", &attrs("T"), from, vec![source], Vec::new())?;
+        let sent = self.transfer(id, created::SEND, &attrs("T"), from, vec![source], Vec::new())?;
         // It waits for the sender, and not for something that may never be sent.
-        let received = self.transfer(id, "_Recv", &attrs("tensor_type"), to, Vec::new(), vec![sent])?;
+        let received = self.transfer(id, created::RECV, &attrs("tensor_type"), to, Vec::new(), vec![sent])?;
         let source = Source::Node { node: received, output: 0 };
         self.transfers.insert(key, source);
         Ok(source)
