@@ -85,24 +85,12 @@ of_the_runtime!(
 );
 
 /// Hands on the reference that `index` names.
-struct RefSelectKernel;
-
-#[register_kernel(device = Cpu, system)]
-impl OpKernel<ops::RefSelect> for RefSelectKernel {
-    fn new(_: &KernelConstruction<'_, ops::RefSelect>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::RefSelect>) -> Result<()> {
-        let index: i32 = ctx.input(ops::RefSelect::INDEX)?.to_scalar()?;
-        let count = ctx.num_inputs() - 1;
-        match usize::try_from(index).ok().filter(|&index| index < count) {
-            Some(index) => ctx.forward_reference_at(index + 1, 0),
-            None => bail!(InvalidArgument, "Index must be in the range [0, {count}) but got {index}"),
-        }
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
+#[register_kernel(device = Cpu, system, cheap)]
+fn ref_select(ctx: &mut KernelContext<'_, ops::RefSelect>) -> Result<()> {
+    let index: i32 = ctx.input(ops::RefSelect::INDEX)?.to_scalar()?;
+    let count = ctx.num_inputs() - 1;
+    match usize::try_from(index).ok().filter(|&index| index < count) {
+        Some(index) => ctx.forward_reference_at(index + 1, 0),
+        None => bail!(InvalidArgument, "Index must be in the range [0, {count}) but got {index}"),
     }
 }

@@ -126,42 +126,18 @@ identities!(
 #[register_kernel(device = Default, op = ops::IdentityN)]
 type IdentityNKernel = IdentityKernel;
 
-struct NoOpKernel;
-
-#[register_kernel(device = Cpu, system)]
-#[register_kernel(device = Default, system)]
-impl OpKernel<ops::NoOp> for NoOpKernel {
-    fn new(_: &KernelConstruction<'_, ops::NoOp>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, _: &mut KernelContext<'_, ops::NoOp>) -> Result<()> {
-        Ok(())
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, system, cheap)]
+#[register_kernel(device = Default, system, cheap)]
+fn no_op(_: &mut KernelContext<'_, ops::NoOp>) -> Result<()> {
+    Ok(())
 }
 
 /// Hands its reference on.
-struct RefIdentityKernel;
-
-#[register_kernel(device = Cpu)]
+#[register_kernel(device = Cpu, cheap)]
 #[register_kernel(device = Default, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8, variant,
-])]
-#[register_kernel(device = Default, T = [int32, resource, string], host_memory = ["input", "output"])]
-impl OpKernel<ops::RefIdentity> for RefIdentityKernel {
-    fn new(_: &KernelConstruction<'_, ops::RefIdentity>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::RefIdentity>) -> Result<()> {
-        ctx.forward_reference(ops::RefIdentity::INPUT, ops::RefIdentity::OUTPUT)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+], cheap)]
+#[register_kernel(device = Default, T = [int32, resource, string], host_memory = ["input", "output"], cheap)]
+fn ref_identity(ctx: &mut KernelContext<'_, ops::RefIdentity>) -> Result<()> {
+    ctx.forward_reference(ops::RefIdentity::INPUT, ops::RefIdentity::OUTPUT)
 }

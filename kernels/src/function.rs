@@ -290,20 +290,8 @@ impl OpKernel<ops::FakeParam> for FakeParamKernel {
 }
 
 /// Says whether a tensor counts as true.
-struct ToBoolKernel;
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::ToBool> for ToBoolKernel {
-    fn new(_: &KernelConstruction<'_, ops::ToBool>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ToBool>) -> Result<()> {
-        let answer = to_bool(ctx.input(ops::ToBool::INPUT)?)?;
-        ctx.set_output(ops::ToBool::OUTPUT, Tensor::scalar(answer))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+fn to_bool_kernel(ctx: &mut KernelContext<'_, ops::ToBool>) -> Result<()> {
+    let answer = to_bool(ctx.input(ops::ToBool::INPUT)?)?;
+    ctx.set_output(ops::ToBool::OUTPUT, Tensor::scalar(answer))
 }

@@ -280,89 +280,65 @@ impl<O: Op> OpKernel<O> for WholeKernel {
     }
 }
 
-struct DiagKernel;
-
 #[register_kernel(device = Cpu, T = [complex128, complex64, double, float, half, int32, int64])]
-impl OpKernel<ops::Diag> for DiagKernel {
-    fn new(_: &KernelConstruction<'_, ops::Diag>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Diag>) -> Result<()> {
-        let diagonal = ctx.input(ops::Diag::DIAGONAL)?;
-        ensure!(diagonal.rank() > 0, InvalidArgument, "Input must be at least rank 1, got 0");
-        let dims = diagonal.shape().iter().chain(diagonal.shape().iter());
-        let mut output = Tensor::zeros(diagonal.dtype(), checked_shape(dims.map(|&dim| Some(dim)))?)?;
-        let size = diagonal.num_elements();
-        StridedCopy::new(0, 0).step(size, size + 1, 1).run(ctx, &mut output, diagonal)?;
-        ctx.set_output(ops::Diag::OUTPUT, output)
-    }
+fn diag(ctx: &mut KernelContext<'_, ops::Diag>) -> Result<()> {
+    let diagonal = ctx.input(ops::Diag::DIAGONAL)?;
+    ensure!(diagonal.rank() > 0, InvalidArgument, "Input must be at least rank 1, got 0");
+    let dims = diagonal.shape().iter().chain(diagonal.shape().iter());
+    let mut output = Tensor::zeros(diagonal.dtype(), checked_shape(dims.map(|&dim| Some(dim)))?)?;
+    let size = diagonal.num_elements();
+    StridedCopy::new(0, 0).step(size, size + 1, 1).run(ctx, &mut output, diagonal)?;
+    ctx.set_output(ops::Diag::OUTPUT, output)
 }
 
-struct DiagPartKernel;
-
 #[register_kernel(device = Cpu, T = [complex128, complex64, double, float, half, int32, int64])]
-impl OpKernel<ops::DiagPart> for DiagPartKernel {
-    fn new(_: &KernelConstruction<'_, ops::DiagPart>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DiagPart>) -> Result<()> {
-        let input = ctx.input(ops::DiagPart::INPUT)?;
-        let (first, second) = input.shape().split_at(input.rank() / 2);
-        ensure!(
-            first == second,
-            InvalidArgument,
-            "The rank of the tensor should be even, and the second half of its shape equal to the first, got shape {}",
-            input.shape()
-        );
-        let mut output = ctx.allocate_output(ops::DiagPart::DIAGONAL, first)?;
-        let size = output.num_elements();
-        StridedCopy::new(0, 0).step(size, 1, size as isize + 1).run(ctx, &mut output, input)?;
-        ctx.set_output(ops::DiagPart::DIAGONAL, output)
-    }
+fn diag_part(ctx: &mut KernelContext<'_, ops::DiagPart>) -> Result<()> {
+    let input = ctx.input(ops::DiagPart::INPUT)?;
+    let (first, second) = input.shape().split_at(input.rank() / 2);
+    ensure!(
+        first == second,
+        InvalidArgument,
+        "The rank of the tensor should be even, and the second half of its shape equal to the first, got shape {}",
+        input.shape()
+    );
+    let mut output = ctx.allocate_output(ops::DiagPart::DIAGONAL, first)?;
+    let size = output.num_elements();
+    StridedCopy::new(0, 0).step(size, 1, size as isize + 1).run(ctx, &mut output, input)?;
+    ctx.set_output(ops::DiagPart::DIAGONAL, output)
 }
-
-struct BandPartKernel;
 
 #[register_kernel(device = Cpu, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
 ])]
-impl OpKernel<ops::MatrixBandPart> for BandPartKernel {
-    fn new(_: &KernelConstruction<'_, ops::MatrixBandPart>) -> Result<Self> {
-        Ok(Self)
+fn band_part(ctx: &mut KernelContext<'_, ops::MatrixBandPart>) -> Result<()> {
+    let Matrices { rows, columns, .. } = Matrices::of(ctx.input(ops::MatrixBandPart::INPUT)?.shape())?;
+    let mut kept = [0; 2];
+    for (index, (what, limit)) in [("lower", rows), ("upper", columns)].into_iter().enumerate() {
+        let count = scalar(ctx.input_at(index + 1)?, what)?;
+        ensure!(
+            count < 0 || count as u64 <= limit as u64,
+            InvalidArgument,
+            "num_{what} must be negative or not greater than the size of the matrices ({limit}), got: {count}"
+        );
+        kept[index] = if count < 0 { limit } else { count as usize };
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::MatrixBandPart>) -> Result<()> {
-        let Matrices { rows, columns, .. } = Matrices::of(ctx.input(ops::MatrixBandPart::INPUT)?.shape())?;
-        let mut kept = [0; 2];
-        for (index, (what, limit)) in [("lower", rows), ("upper", columns)].into_iter().enumerate() {
-            let count = scalar(ctx.input_at(index + 1)?, what)?;
-            ensure!(
-                count < 0 || count as u64 <= limit as u64,
-                InvalidArgument,
-                "num_{what} must be negative or not greater than the size of the matrices ({limit}), got: {count}"
-            );
-            kept[index] = if count < 0 { limit } else { count as usize };
-        }
-        let mut output = own(ctx, 0)?;
-        if output.num_elements() > 0 {
-            let size = output.dtype().size();
-            let bytes = columns * size;
-            // SAFETY: only zeros are written.
-            let all = unsafe { bytes_mut(&mut output)? };
-            ctx.parallel_chunks(all, bytes, 1, |first, piece| {
-                for (row, elements) in (first / bytes..).zip(piece.chunks_exact_mut(bytes)) {
-                    let row = row % rows;
-                    let start = row.saturating_sub(kept[0]).min(columns);
-                    let end = (row + kept[1] + 1).clamp(start, columns);
-                    elements[..start * size].fill(0);
-                    elements[end * size..].fill(0);
-                }
-            });
-        }
-        ctx.set_output(ops::MatrixBandPart::BAND, output)
+    let mut output = own(ctx, 0)?;
+    if output.num_elements() > 0 {
+        let size = output.dtype().size();
+        let bytes = columns * size;
+        // SAFETY: only zeros are written.
+        let all = unsafe { bytes_mut(&mut output)? };
+        ctx.parallel_chunks(all, bytes, 1, |first, piece| {
+            for (row, elements) in (first / bytes..).zip(piece.chunks_exact_mut(bytes)) {
+                let row = row % rows;
+                let start = row.saturating_sub(kept[0]).min(columns);
+                let end = (row + kept[1] + 1).clamp(start, columns);
+                elements[..start * size].fill(0);
+                elements[end * size..].fill(0);
+            }
+        });
     }
+    ctx.set_output(ops::MatrixBandPart::BAND, output)
 }
 
 macro_rules! register {

@@ -46,21 +46,13 @@ pub(crate) fn gather(
     Ok(output)
 }
 
-struct GatherKernel;
-
 #[register_kernel(device = Cpu, Tindices = [int32, int64], Tparams = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint16, qint32, qint8, quint16, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::Gather> for GatherKernel {
-    fn new(_: &KernelConstruction<'_, ops::Gather>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Gather>) -> Result<()> {
-        let output = gather(ctx, ctx.input_at(0)?, ctx.input_at(1)?, None, 0)?;
-        ctx.set_output(ops::Gather::OUTPUT, output)
-    }
+fn gather_kernel(ctx: &mut KernelContext<'_, ops::Gather>) -> Result<()> {
+    let output = gather(ctx, ctx.input_at(0)?, ctx.input_at(1)?, None, 0)?;
+    ctx.set_output(ops::Gather::OUTPUT, output)
 }
 
 struct GatherV2Kernel {

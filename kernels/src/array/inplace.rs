@@ -51,28 +51,20 @@ fn change_rows(
     ctx.set_output_at(0, y)
 }
 
-struct InplaceUpdateKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::InplaceUpdate> for InplaceUpdateKernel {
-    fn new(_: &KernelConstruction<'_, ops::InplaceUpdate>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::InplaceUpdate>) -> Result<()> {
-        change_rows(ctx, |y, v, places, row| {
-            let dtype = y.dtype();
-            match_objects!(dtype, T => update_objects::<T>(y, v, places, row), _ => {
-                let (bytes, v) = (row * dtype.size(), v.bytes()?);
-                // SAFETY: only bytes of elements of the same dtype are written.
-                let y = unsafe { bytes_mut(y)? };
-                for &(to, from) in places {
-                    y[to * bytes..][..bytes].copy_from_slice(&v[from * bytes..][..bytes]);
-                }
-                Ok(())
-            })
+fn inplace_update(ctx: &mut KernelContext<'_, ops::InplaceUpdate>) -> Result<()> {
+    change_rows(ctx, |y, v, places, row| {
+        let dtype = y.dtype();
+        match_objects!(dtype, T => update_objects::<T>(y, v, places, row), _ => {
+            let (bytes, v) = (row * dtype.size(), v.bytes()?);
+            // SAFETY: only bytes of elements of the same dtype are written.
+            let y = unsafe { bytes_mut(y)? };
+            for &(to, from) in places {
+                y[to * bytes..][..bytes].copy_from_slice(&v[from * bytes..][..bytes]);
+            }
+            Ok(())
         })
-    }
+    })
 }
 
 fn update_objects<T: Element>(y: &mut Tensor, v: &Tensor, places: &[(usize, usize)], row: usize) -> Result<()> {
@@ -114,34 +106,18 @@ type InplaceAddKernel<T> = Change<false, T>;
 ])]
 type InplaceSubKernel<T> = Change<true, T>;
 
-struct EmptyKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["shape"], dtype = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
     uint64, uint8,
 ])]
-impl OpKernel<ops::Empty> for EmptyKernel {
-    fn new(_: &KernelConstruction<'_, ops::Empty>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Empty>) -> Result<()> {
-        let shape = Shape::from_dims(&vector(ctx.input(ops::Empty::SHAPE)?, "shape")?)?;
-        let output = Tensor::zeros(ctx.output_dtype_at(0)?, shape)?;
-        ctx.set_output(ops::Empty::OUTPUT, output)
-    }
+fn empty(ctx: &mut KernelContext<'_, ops::Empty>) -> Result<()> {
+    let shape = Shape::from_dims(&vector(ctx.input(ops::Empty::SHAPE)?, "shape")?)?;
+    let output = Tensor::zeros(ctx.output_dtype_at(0)?, shape)?;
+    ctx.set_output(ops::Empty::OUTPUT, output)
 }
 
-struct DeepCopyKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::DeepCopy> for DeepCopyKernel {
-    fn new(_: &KernelConstruction<'_, ops::DeepCopy>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DeepCopy>) -> Result<()> {
-        let copy = own(ctx, 0)?;
-        ctx.set_output(ops::DeepCopy::Y, copy)
-    }
+fn deep_copy(ctx: &mut KernelContext<'_, ops::DeepCopy>) -> Result<()> {
+    let copy = own(ctx, 0)?;
+    ctx.set_output(ops::DeepCopy::Y, copy)
 }

@@ -29,42 +29,26 @@ fn join(ctx: &mut RawContext<'_>, joined: Joined) -> Result<()> {
     ctx.set_output_at(0, output)
 }
 
-struct ConcatKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["concat_dim"], T = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint16, qint32, qint8, quint16, quint8, string, uint16, uint32, uint64, uint8,
 ])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["concat_dim", "values", "output"])]
-impl OpKernel<ops::Concat> for ConcatKernel {
-    fn new(_: &KernelConstruction<'_, ops::Concat>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Concat>) -> Result<()> {
-        let count = ctx.num_inputs();
-        let joined = concatenated(ctx, 1..count, 0, "concat_dim")?;
-        join(ctx, joined)
-    }
+fn concat_kernel(ctx: &mut KernelContext<'_, ops::Concat>) -> Result<()> {
+    let count = ctx.num_inputs();
+    let joined = concatenated(ctx, 1..count, 0, "concat_dim")?;
+    join(ctx, joined)
 }
-
-struct ConcatV2Kernel;
 
 #[register_kernel(device = Cpu, host_memory = ["axis"], T = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint16, qint32, qint8, quint16, quint8, string, uint16, uint32, uint64, uint8,
 ])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["values", "axis", "output"])]
-impl OpKernel<ops::ConcatV2> for ConcatV2Kernel {
-    fn new(_: &KernelConstruction<'_, ops::ConcatV2>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ConcatV2>) -> Result<()> {
-        let axis = ctx.num_inputs() - 1;
-        let joined = concatenated(ctx, 0..axis, axis, "axis")?;
-        join(ctx, joined)
-    }
+fn concat_v2(ctx: &mut KernelContext<'_, ops::ConcatV2>) -> Result<()> {
+    let axis = ctx.num_inputs() - 1;
+    let joined = concatenated(ctx, 0..axis, axis, "axis")?;
+    join(ctx, joined)
 }
 
 struct PackKernel {

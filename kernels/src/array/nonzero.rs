@@ -3,7 +3,7 @@
 use bytemuck::AnyBitPattern;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
@@ -47,38 +47,30 @@ fn for_each_nonzero(tensor: &Tensor, mut found: impl FnMut(usize)) -> Result<()>
     Ok(())
 }
 
-struct WhereKernel;
-
 #[register_kernel(device = Cpu, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
     uint8,
 ])]
-impl OpKernel<ops::Where> for WhereKernel {
-    fn new(_: &KernelConstruction<'_, ops::Where>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Where>) -> Result<()> {
-        let input = ctx.input(ops::Where::INPUT)?;
-        let rank = input.rank();
-        ensure!(
-            input.dtype() != DataType::Half,
-            Unimplemented,
-            "Where on half is not available on CPU: TensorFlow refuses it too"
-        );
-        ensure!((1..=8).contains(&rank), InvalidArgument, "WhereOp : Unhandled input dimensions: {rank}");
-        let mut count = 0;
-        for_each_nonzero(input, |_| count += 1)?;
-        let mut output = ctx.allocate_output(ops::Where::INDEX, [count, rank])?;
-        let mut rows = output.as_mut_slice::<i64>()?.chunks_exact_mut(rank);
-        for_each_nonzero(input, |mut index| {
-            if let Some(row) = rows.next() {
-                for (place, &dim) in row.iter_mut().zip(input.shape().iter()).rev() {
-                    *place = (index % dim) as i64;
-                    index /= dim;
-                }
+fn where_kernel(ctx: &mut KernelContext<'_, ops::Where>) -> Result<()> {
+    let input = ctx.input(ops::Where::INPUT)?;
+    let rank = input.rank();
+    ensure!(
+        input.dtype() != DataType::Half,
+        Unimplemented,
+        "Where on half is not available on CPU: TensorFlow refuses it too"
+    );
+    ensure!((1..=8).contains(&rank), InvalidArgument, "WhereOp : Unhandled input dimensions: {rank}");
+    let mut count = 0;
+    for_each_nonzero(input, |_| count += 1)?;
+    let mut output = ctx.allocate_output(ops::Where::INDEX, [count, rank])?;
+    let mut rows = output.as_mut_slice::<i64>()?.chunks_exact_mut(rank);
+    for_each_nonzero(input, |mut index| {
+        if let Some(row) = rows.next() {
+            for (place, &dim) in row.iter_mut().zip(input.shape().iter()).rev() {
+                *place = (index % dim) as i64;
+                index /= dim;
             }
-        })?;
-        ctx.set_output(ops::Where::INDEX, output)
-    }
+        }
+    })?;
+    ctx.set_output(ops::Where::INDEX, output)
 }

@@ -40,8 +40,6 @@ fn pad(ctx: &mut RawContext<'_>, value: &Tensor) -> Result<Tensor> {
     Ok(output)
 }
 
-struct PadKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["paddings"], Tpaddings = [int32, int64], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
     string, uint16, uint32, uint64, uint8,
@@ -53,19 +51,11 @@ struct PadKernel;
     int64],
     host_memory = ["input", "paddings", "output"],
 )]
-impl OpKernel<ops::Pad> for PadKernel {
-    fn new(_: &KernelConstruction<'_, ops::Pad>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Pad>) -> Result<()> {
-        let zero = Tensor::zeros(ctx.output_dtype_at(0)?, Shape::scalar())?;
-        let output = pad(ctx, &zero)?;
-        ctx.set_output(ops::Pad::OUTPUT, output)
-    }
+fn pad_kernel(ctx: &mut KernelContext<'_, ops::Pad>) -> Result<()> {
+    let zero = Tensor::zeros(ctx.output_dtype_at(0)?, Shape::scalar())?;
+    let output = pad(ctx, &zero)?;
+    ctx.set_output(ops::Pad::OUTPUT, output)
 }
-
-struct PadV2Kernel;
 
 #[register_kernel(device = Cpu, host_memory = ["paddings", "constant_values"], Tpaddings = [int32, int64], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
@@ -78,17 +68,11 @@ struct PadV2Kernel;
     int64],
     host_memory = ["input", "paddings", "constant_values", "output"],
 )]
-impl OpKernel<ops::PadV2> for PadV2Kernel {
-    fn new(_: &KernelConstruction<'_, ops::PadV2>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::PadV2>) -> Result<()> {
-        let value = ctx.input(ops::PadV2::CONSTANT_VALUES)?.clone();
-        ensure_scalar(&value, "constant_values")?;
-        let output = pad(ctx, &value)?;
-        ctx.set_output(ops::PadV2::OUTPUT, output)
-    }
+fn pad_v2(ctx: &mut KernelContext<'_, ops::PadV2>) -> Result<()> {
+    let value = ctx.input(ops::PadV2::CONSTANT_VALUES)?.clone();
+    ensure_scalar(&value, "constant_values")?;
+    let output = pad(ctx, &value)?;
+    ctx.set_output(ops::PadV2::OUTPUT, output)
 }
 
 struct MirrorPadKernel {

@@ -3,7 +3,7 @@
 use kernlink::dtype::DataType;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::fill::{filled, one};
 use kernlink_geometry::rearranged::{broadcast_to, tiled};
@@ -18,39 +18,21 @@ pub(crate) fn fill(ctx: &RawContext<'_>, target: &mut Tensor, value: &Tensor) ->
     StridedCopy::new(0, 0).step(target.num_elements(), 1, 0).run(ctx, target, value)
 }
 
-struct TileKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["multiples"], Tmultiples = [int32, int64])]
-impl OpKernel<ops::Tile> for TileKernel {
-    fn new(_: &KernelConstruction<'_, ops::Tile>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Tile>) -> Result<()> {
-        let tiles = tiled(ctx.input(ops::Tile::INPUT)?.shape(), ctx.input(ops::Tile::MULTIPLES)?)?;
-        rearrange(ctx, 0, tiles)
-    }
+fn tile(ctx: &mut KernelContext<'_, ops::Tile>) -> Result<()> {
+    let tiles = tiled(ctx.input(ops::Tile::INPUT)?.shape(), ctx.input(ops::Tile::MULTIPLES)?)?;
+    rearrange(ctx, 0, tiles)
 }
-
-struct BroadcastToKernel;
 
 #[register_kernel(device = Cpu, host_memory = ["shape"], T = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["input", "shape", "output"])]
-impl OpKernel<ops::BroadcastTo> for BroadcastToKernel {
-    fn new(_: &KernelConstruction<'_, ops::BroadcastTo>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::BroadcastTo>) -> Result<()> {
-        let repeated = broadcast_to(ctx.input(ops::BroadcastTo::INPUT)?.shape(), ctx.input(ops::BroadcastTo::SHAPE)?)?;
-        rearrange(ctx, 0, repeated)
-    }
+fn broadcast_to_kernel(ctx: &mut KernelContext<'_, ops::BroadcastTo>) -> Result<()> {
+    let repeated = broadcast_to(ctx.input(ops::BroadcastTo::INPUT)?.shape(), ctx.input(ops::BroadcastTo::SHAPE)?)?;
+    rearrange(ctx, 0, repeated)
 }
-
-struct FillKernel;
 
 #[register_kernel(device = Cpu, host_memory = ["dims"], index_type = [int32, int64], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int4, int64, int8, qint16, qint32, qint8,
@@ -63,61 +45,39 @@ struct FillKernel;
     int64],
     host_memory = ["dims", "value", "output"],
 )]
-impl OpKernel<ops::Fill> for FillKernel {
-    fn new(_: &KernelConstruction<'_, ops::Fill>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Fill>) -> Result<()> {
-        let value = ctx.input(ops::Fill::VALUE)?;
-        let shape = filled(ctx.input(ops::Fill::DIMS)?, value)?;
-        let mut output = ctx.allocate_output(ops::Fill::OUTPUT, shape)?;
-        fill(ctx, &mut output, value)?;
-        ctx.set_output(ops::Fill::OUTPUT, output)
-    }
+fn fill_kernel(ctx: &mut KernelContext<'_, ops::Fill>) -> Result<()> {
+    let value = ctx.input(ops::Fill::VALUE)?;
+    let shape = filled(ctx.input(ops::Fill::DIMS)?, value)?;
+    let mut output = ctx.allocate_output(ops::Fill::OUTPUT, shape)?;
+    fill(ctx, &mut output, value)?;
+    ctx.set_output(ops::Fill::OUTPUT, output)
 }
-
-struct ZerosLikeKernel;
 
 #[register_kernel(device = Cpu, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
     uint64, uint8, variant,
 ])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["y"])]
-impl OpKernel<ops::ZerosLike> for ZerosLikeKernel {
-    fn new(_: &KernelConstruction<'_, ops::ZerosLike>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ZerosLike>) -> Result<()> {
-        let input = ctx.input(ops::ZerosLike::X)?;
-        ensure!(
-            input.dtype() != DataType::Variant || input.rank() == 0,
-            InvalidArgument,
-            "ZerosLike non-scalar Tensor with dtype=DT_VARIANT is not supported."
-        );
-        let output = zeros_like(input)?;
-        ctx.set_output(ops::ZerosLike::Y, output)
-    }
+fn zeros_like_kernel(ctx: &mut KernelContext<'_, ops::ZerosLike>) -> Result<()> {
+    let input = ctx.input(ops::ZerosLike::X)?;
+    ensure!(
+        input.dtype() != DataType::Variant || input.rank() == 0,
+        InvalidArgument,
+        "ZerosLike non-scalar Tensor with dtype=DT_VARIANT is not supported."
+    );
+    let output = zeros_like(input)?;
+    ctx.set_output(ops::ZerosLike::Y, output)
 }
-
-struct OnesLikeKernel;
 
 #[register_kernel(device = Cpu, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
     uint8,
 ])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["x", "y"])]
-impl OpKernel<ops::OnesLike> for OnesLikeKernel {
-    fn new(_: &KernelConstruction<'_, ops::OnesLike>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::OnesLike>) -> Result<()> {
-        let input = ctx.input(ops::OnesLike::X)?;
-        let value = one(input.dtype())?;
-        let mut output = ctx.forward_input_or_allocate_output(ops::OnesLike::X, ops::OnesLike::Y)?;
-        fill(ctx, &mut output, &value)?;
-        ctx.set_output(ops::OnesLike::Y, output)
-    }
+fn ones_like(ctx: &mut KernelContext<'_, ops::OnesLike>) -> Result<()> {
+    let input = ctx.input(ops::OnesLike::X)?;
+    let value = one(input.dtype())?;
+    let mut output = ctx.forward_input_or_allocate_output(ops::OnesLike::X, ops::OnesLike::Y)?;
+    fill(ctx, &mut output, &value)?;
+    ctx.set_output(ops::OnesLike::Y, output)
 }

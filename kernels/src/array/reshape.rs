@@ -54,28 +54,16 @@ fn requested_shape(input: &Shape, sizes: &[i64]) -> Result<Shape> {
     Ok(shape)
 }
 
-struct ReshapeKernel;
-
-#[register_kernel(device = Cpu, Tshape = [int32, int64], host_memory = ["shape"])]
-#[register_kernel(device = Default, T = [int32], Tshape = [int32, int64], host_memory = ["tensor", "shape", "output"])]
+#[register_kernel(device = Cpu, Tshape = [int32, int64], host_memory = ["shape"], cheap)]
+#[register_kernel(device = Default, T = [int32], Tshape = [int32, int64], host_memory = ["tensor", "shape", "output"], cheap)]
 #[register_kernel(device = Default, host_memory = ["shape"], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
-])]
-impl OpKernel<ops::Reshape> for ReshapeKernel {
-    fn new(_: &KernelConstruction<'_, ops::Reshape>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Reshape>) -> Result<()> {
-        let sizes = vector_or_scalar(ctx.input(ops::Reshape::SHAPE)?, "shape")?;
-        let shape = requested_shape(ctx.input(ops::Reshape::TENSOR)?.shape(), &sizes)?;
-        let output = ctx.take_input(ops::Reshape::TENSOR)?.reshaped(shape)?;
-        ctx.set_output(ops::Reshape::OUTPUT, output)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+], cheap)]
+fn reshape(ctx: &mut KernelContext<'_, ops::Reshape>) -> Result<()> {
+    let sizes = vector_or_scalar(ctx.input(ops::Reshape::SHAPE)?, "shape")?;
+    let shape = requested_shape(ctx.input(ops::Reshape::TENSOR)?.shape(), &sizes)?;
+    let output = ctx.take_input(ops::Reshape::TENSOR)?.reshaped(shape)?;
+    ctx.set_output(ops::Reshape::OUTPUT, output)
 }
 
 struct SqueezeKernel {
@@ -116,32 +104,20 @@ impl OpKernel<ops::Squeeze> for SqueezeKernel {
     }
 }
 
-struct ExpandDimsKernel;
-
-#[register_kernel(device = Cpu, Tdim = [int32, int64], host_memory = ["dim"])]
-#[register_kernel(device = Default, T = [int32], Tdim = [int32, int64], host_memory = ["input", "dim", "output"])]
+#[register_kernel(device = Cpu, Tdim = [int32, int64], host_memory = ["dim"], cheap)]
+#[register_kernel(device = Default, T = [int32], Tdim = [int32, int64], host_memory = ["input", "dim", "output"], cheap)]
 #[register_kernel(device = Default, host_memory = ["dim"], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
-])]
-impl OpKernel<ops::ExpandDims> for ExpandDimsKernel {
-    fn new(_: &KernelConstruction<'_, ops::ExpandDims>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ExpandDims>) -> Result<()> {
-        let input = ctx.input(ops::ExpandDims::INPUT)?;
-        ensure!(input.dtype() != DataType::Variant, InvalidArgument, "ExpandDims on Variant not supported");
-        let mut shape = input.shape().clone();
-        ensure!(shape.rank() < MAX_RANK, InvalidArgument, "rank {} cannot be expanded", shape.rank());
-        let axis = axis(single(ctx.input(ops::ExpandDims::DIM)?, "dim")?, shape.rank() + 1, "dim")?;
-        shape.insert(axis, 1);
-        let output = ctx.take_input(ops::ExpandDims::INPUT)?.reshaped(shape)?;
-        ctx.set_output(ops::ExpandDims::OUTPUT, output)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+], cheap)]
+fn expand_dims(ctx: &mut KernelContext<'_, ops::ExpandDims>) -> Result<()> {
+    let input = ctx.input(ops::ExpandDims::INPUT)?;
+    ensure!(input.dtype() != DataType::Variant, InvalidArgument, "ExpandDims on Variant not supported");
+    let mut shape = input.shape().clone();
+    ensure!(shape.rank() < MAX_RANK, InvalidArgument, "rank {} cannot be expanded", shape.rank());
+    let axis = axis(single(ctx.input(ops::ExpandDims::DIM)?, "dim")?, shape.rank() + 1, "dim")?;
+    shape.insert(axis, 1);
+    let output = ctx.take_input(ops::ExpandDims::INPUT)?.reshaped(shape)?;
+    ctx.set_output(ops::ExpandDims::OUTPUT, output)
 }
 
 #[cfg(test)]

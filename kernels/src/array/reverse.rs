@@ -11,22 +11,14 @@ use kernlink_ops as ops;
 use super::rows::take_rows;
 use super::strided::rearrange;
 
-struct ReverseKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["dims"], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
     uint64, uint8,
 ])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["tensor", "dims", "output"])]
-impl OpKernel<ops::Reverse> for ReverseKernel {
-    fn new(_: &KernelConstruction<'_, ops::Reverse>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Reverse>) -> Result<()> {
-        let turned = reversed(ctx.input(ops::Reverse::TENSOR)?.shape(), ctx.input(ops::Reverse::DIMS)?)?;
-        rearrange(ctx, 0, turned)
-    }
+fn reverse(ctx: &mut KernelContext<'_, ops::Reverse>) -> Result<()> {
+    let turned = reversed(ctx.input(ops::Reverse::TENSOR)?.shape(), ctx.input(ops::Reverse::DIMS)?)?;
+    rearrange(ctx, 0, turned)
 }
 
 struct ReverseSequenceKernel(ReverseSequence);

@@ -1,7 +1,7 @@
 //! Roll.
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::pad::rolled;
 use kernlink_macros::register_kernel;
@@ -9,30 +9,22 @@ use kernlink_ops as ops;
 
 use super::strided::{Run as _, StridedCopy};
 
-struct RollKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["shift", "axis"], Tshift = [int32, int64], Taxis = [int32, int64], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
     uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::Roll> for RollKernel {
-    fn new(_: &KernelConstruction<'_, ops::Roll>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Roll>) -> Result<()> {
-        let input = ctx.input(ops::Roll::INPUT)?;
-        let turns = rolled(input.shape(), ctx.input(ops::Roll::SHIFT)?, ctx.input(ops::Roll::AXIS)?)?;
-        let output = if turns.iter().all(|&turns| turns == 0) || input.num_elements() == 0 {
-            ctx.take_input(ops::Roll::INPUT)?
-        } else {
-            let mut output = ctx.allocate_output(ops::Roll::OUTPUT, input.shape())?;
-            let roll = Turn { ctx, input, turns: &turns, strides: &input.shape().strides() };
-            roll.copy(&mut output, StridedCopy::new(0, 0), [0, 0], 0)?;
-            output
-        };
-        ctx.set_output(ops::Roll::OUTPUT, output)
-    }
+fn roll(ctx: &mut KernelContext<'_, ops::Roll>) -> Result<()> {
+    let input = ctx.input(ops::Roll::INPUT)?;
+    let turns = rolled(input.shape(), ctx.input(ops::Roll::SHIFT)?, ctx.input(ops::Roll::AXIS)?)?;
+    let output = if turns.iter().all(|&turns| turns == 0) || input.num_elements() == 0 {
+        ctx.take_input(ops::Roll::INPUT)?
+    } else {
+        let mut output = ctx.allocate_output(ops::Roll::OUTPUT, input.shape())?;
+        let roll = Turn { ctx, input, turns: &turns, strides: &input.shape().strides() };
+        roll.copy(&mut output, StridedCopy::new(0, 0), [0, 0], 0)?;
+        output
+    };
+    ctx.set_output(ops::Roll::OUTPUT, output)
 }
 
 /// Copies box by box: one for each choice of what stays inside and what comes in at the other end, in each dimension.

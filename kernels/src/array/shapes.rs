@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -29,138 +29,66 @@ fn shape_tensor(tensor: &Tensor, dtype: DataType) -> Result<Tensor> {
     tensor_of(&tensor.shape().to_i64(), dtype, Shape::from([tensor.rank()]))
 }
 
-struct ShapeKernel;
-
-#[register_kernel(device = Cpu, out_type = [int32, int64])]
-#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"])]
-impl OpKernel<ops::Shape> for ShapeKernel {
-    fn new(_: &KernelConstruction<'_, ops::Shape>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Shape>) -> Result<()> {
-        let output = shape_tensor(ctx.input(ops::Shape::INPUT)?, ctx.output_dtype_at(0)?)?;
-        ctx.set_output(ops::Shape::OUTPUT, output)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, out_type = [int32, int64], cheap)]
+#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"], cheap)]
+fn shape_kernel(ctx: &mut KernelContext<'_, ops::Shape>) -> Result<()> {
+    let output = shape_tensor(ctx.input(ops::Shape::INPUT)?, ctx.output_dtype_at(0)?)?;
+    ctx.set_output(ops::Shape::OUTPUT, output)
 }
 
-struct ShapeNKernel;
-
-#[register_kernel(device = Cpu, out_type = [int32, int64])]
-#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"])]
-impl OpKernel<ops::ShapeN> for ShapeNKernel {
-    fn new(_: &KernelConstruction<'_, ops::ShapeN>) -> Result<Self> {
-        Ok(Self)
+#[register_kernel(device = Cpu, out_type = [int32, int64], cheap)]
+#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"], cheap)]
+fn shape_n(ctx: &mut KernelContext<'_, ops::ShapeN>) -> Result<()> {
+    for index in 0..ctx.num_inputs() {
+        let output = shape_tensor(ctx.input_at(index)?, ctx.output_dtype_at(index)?)?;
+        ctx.set_output_at(index, output)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ShapeN>) -> Result<()> {
-        for index in 0..ctx.num_inputs() {
-            let output = shape_tensor(ctx.input_at(index)?, ctx.output_dtype_at(index)?)?;
-            ctx.set_output_at(index, output)?;
-        }
-        Ok(())
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    Ok(())
 }
 
-struct SizeKernel;
-
-#[register_kernel(device = Cpu, out_type = [int32, int64])]
-#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"])]
-impl OpKernel<ops::Size> for SizeKernel {
-    fn new(_: &KernelConstruction<'_, ops::Size>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Size>) -> Result<()> {
-        let count = ctx.input(ops::Size::INPUT)?.num_elements() as i64;
-        let output = tensor_of(&[count], ctx.output_dtype_at(0)?, Shape::scalar())?;
-        ctx.set_output(ops::Size::OUTPUT, output)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, out_type = [int32, int64], cheap)]
+#[register_kernel(device = Default, out_type = [int32, int64], host_memory = ["output"], cheap)]
+fn size_kernel(ctx: &mut KernelContext<'_, ops::Size>) -> Result<()> {
+    let count = ctx.input(ops::Size::INPUT)?.num_elements() as i64;
+    let output = tensor_of(&[count], ctx.output_dtype_at(0)?, Shape::scalar())?;
+    ctx.set_output(ops::Size::OUTPUT, output)
 }
 
-struct RankKernel;
-
-#[register_kernel(device = Cpu)]
-#[register_kernel(device = Default, host_memory = ["output"])]
-impl OpKernel<ops::Rank> for RankKernel {
-    fn new(_: &KernelConstruction<'_, ops::Rank>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Rank>) -> Result<()> {
-        let rank = ctx.input(ops::Rank::INPUT)?.rank() as i32;
-        ctx.set_output(ops::Rank::OUTPUT, Tensor::scalar(rank))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+#[register_kernel(device = Default, host_memory = ["output"], cheap)]
+fn rank(ctx: &mut KernelContext<'_, ops::Rank>) -> Result<()> {
+    let rank = ctx.input(ops::Rank::INPUT)?.rank() as i32;
+    ctx.set_output(ops::Rank::OUTPUT, Tensor::scalar(rank))
 }
 
-struct BroadcastArgsKernel;
-
-#[register_kernel(device = Cpu, T = [int32, int64])]
-#[register_kernel(device = Default, T = [int32, int64], host_memory = ["s0", "s1", "r0"])]
-impl OpKernel<ops::BroadcastArgs> for BroadcastArgsKernel {
-    fn new(_: &KernelConstruction<'_, ops::BroadcastArgs>) -> Result<Self> {
-        Ok(Self)
+#[register_kernel(device = Cpu, T = [int32, int64], cheap)]
+#[register_kernel(device = Default, T = [int32, int64], host_memory = ["s0", "s1", "r0"], cheap)]
+fn broadcast_args(ctx: &mut KernelContext<'_, ops::BroadcastArgs>) -> Result<()> {
+    let a = vector(ctx.input(ops::BroadcastArgs::S0)?, "s0")?;
+    let b = vector(ctx.input(ops::BroadcastArgs::S1)?, "s1")?;
+    let rank = a.len().max(b.len());
+    let size = |shape: &[i64], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |axis| shape[axis]);
+    let mut dims = Vec::with_capacity(rank);
+    for axis in 0..rank {
+        let (x, y) = (size(&a, axis), size(&b, axis));
+        ensure!(x == y || x == 1 || y == 1, InvalidArgument, "Incompatible shapes: {a:?} vs. {b:?}");
+        dims.push(if x == 1 { y } else { x });
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::BroadcastArgs>) -> Result<()> {
-        let a = vector(ctx.input(ops::BroadcastArgs::S0)?, "s0")?;
-        let b = vector(ctx.input(ops::BroadcastArgs::S1)?, "s1")?;
-        let rank = a.len().max(b.len());
-        let size = |shape: &[i64], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |axis| shape[axis]);
-        let mut dims = Vec::with_capacity(rank);
-        for axis in 0..rank {
-            let (x, y) = (size(&a, axis), size(&b, axis));
-            ensure!(x == y || x == 1 || y == 1, InvalidArgument, "Incompatible shapes: {a:?} vs. {b:?}");
-            dims.push(if x == 1 { y } else { x });
-        }
-        let output = tensor_of(&dims, ctx.output_dtype_at(0)?, Shape::from([rank]))?;
-        ctx.set_output(ops::BroadcastArgs::R0, output)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    let output = tensor_of(&dims, ctx.output_dtype_at(0)?, Shape::from([rank]))?;
+    ctx.set_output(ops::BroadcastArgs::R0, output)
 }
 
-struct BroadcastGradientArgsKernel;
-
-#[register_kernel(device = Cpu, T = [int32, int64])]
-#[register_kernel(device = Default, T = [int32, int64], host_memory = ["s0", "s1", "r0", "r1"])]
-impl OpKernel<ops::BroadcastGradientArgs> for BroadcastGradientArgsKernel {
-    fn new(_: &KernelConstruction<'_, ops::BroadcastGradientArgs>) -> Result<Self> {
-        Ok(Self)
+#[register_kernel(device = Cpu, T = [int32, int64], cheap)]
+#[register_kernel(device = Default, T = [int32, int64], host_memory = ["s0", "s1", "r0", "r1"], cheap)]
+fn broadcast_gradient_args(ctx: &mut KernelContext<'_, ops::BroadcastGradientArgs>) -> Result<()> {
+    let a = vector(ctx.input(ops::BroadcastGradientArgs::S0)?, "s0")?;
+    let b = vector(ctx.input(ops::BroadcastGradientArgs::S1)?, "s1")?;
+    let [of_a, of_b] = gradient_axes(&a, &b)?;
+    for (index, axes) in [of_a, of_b].into_iter().enumerate() {
+        let output = tensor_of(&axes, ctx.output_dtype_at(index)?, Shape::from([axes.len()]))?;
+        ctx.set_output_at(index, output)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::BroadcastGradientArgs>) -> Result<()> {
-        let a = vector(ctx.input(ops::BroadcastGradientArgs::S0)?, "s0")?;
-        let b = vector(ctx.input(ops::BroadcastGradientArgs::S1)?, "s1")?;
-        let [of_a, of_b] = gradient_axes(&a, &b)?;
-        for (index, axes) in [of_a, of_b].into_iter().enumerate() {
-            let output = tensor_of(&axes, ctx.output_dtype_at(index)?, Shape::from([axes.len()]))?;
-            ctx.set_output_at(index, output)?;
-        }
-        Ok(())
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    Ok(())
 }
 
 /// The axes of the whole along which each of two shapes is repeated. Axes where both have size 1 are in both lists, but
@@ -184,41 +112,29 @@ fn gradient_axes(a: &[i64], b: &[i64]) -> Result<[Vec<i64>; 2]> {
     Ok(axes)
 }
 
-struct ConcatOffsetKernel;
-
-#[register_kernel(device = Cpu, shape_type = [int32, int64])]
-#[register_kernel(device = Default, shape_type = [int32, int64], host_memory = ["concat_dim", "shape", "offset"])]
-impl OpKernel<ops::ConcatOffset> for ConcatOffsetKernel {
-    fn new(_: &KernelConstruction<'_, ops::ConcatOffset>) -> Result<Self> {
-        Ok(Self)
+#[register_kernel(device = Cpu, shape_type = [int32, int64], cheap)]
+#[register_kernel(device = Default, shape_type = [int32, int64], host_memory = ["concat_dim", "shape", "offset"], cheap)]
+fn concat_offset(ctx: &mut KernelContext<'_, ops::ConcatOffset>) -> Result<()> {
+    let given = scalar(ctx.input(ops::ConcatOffset::CONCAT_DIM)?, "concat_dim")?;
+    let first = vector(ctx.input_at(1)?, "shape[0]")?;
+    let axis = super::integers::axis(given, first.len(), "concat_dim")?;
+    let mut start = 0i64;
+    for index in 0..ctx.num_inputs() - 1 {
+        let shape = vector(ctx.input_at(index + 1)?, "shape")?;
+        let same = |d: usize| d == axis || shape[d] == first[d];
+        ensure!(
+            shape.len() == first.len() && (0..shape.len()).all(same),
+            InvalidArgument,
+            "All dimensions except {axis} must match. Input {index} has shape {shape:?} and doesn't match input 0 \
+             with shape {first:?}."
+        );
+        let mut offset = vec![0; first.len()];
+        offset[axis] = start;
+        start = start.wrapping_add(shape[axis]);
+        let output = tensor_of(&offset, ctx.output_dtype_at(index)?, Shape::from([offset.len()]))?;
+        ctx.set_output_at(index, output)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ConcatOffset>) -> Result<()> {
-        let given = scalar(ctx.input(ops::ConcatOffset::CONCAT_DIM)?, "concat_dim")?;
-        let first = vector(ctx.input_at(1)?, "shape[0]")?;
-        let axis = super::integers::axis(given, first.len(), "concat_dim")?;
-        let mut start = 0i64;
-        for index in 0..ctx.num_inputs() - 1 {
-            let shape = vector(ctx.input_at(index + 1)?, "shape")?;
-            let same = |d: usize| d == axis || shape[d] == first[d];
-            ensure!(
-                shape.len() == first.len() && (0..shape.len()).all(same),
-                InvalidArgument,
-                "All dimensions except {axis} must match. Input {index} has shape {shape:?} and doesn't match input 0 \
-                 with shape {first:?}."
-            );
-            let mut offset = vec![0; first.len()];
-            offset[axis] = start;
-            start = start.wrapping_add(shape[axis]);
-            let output = tensor_of(&offset, ctx.output_dtype_at(index)?, Shape::from([offset.len()]))?;
-            ctx.set_output_at(index, output)?;
-        }
-        Ok(())
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    Ok(())
 }
 
 #[cfg(test)]

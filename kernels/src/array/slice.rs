@@ -10,23 +10,15 @@ use kernlink_ops as ops;
 
 use super::strided::rearrange;
 
-struct SliceKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["begin", "size"], T = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     qint32, qint8, quint8, string, uint16, uint32, uint64, uint8,
 ])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["input", "begin", "size", "output"])]
-impl OpKernel<ops::Slice> for SliceKernel {
-    fn new(_: &KernelConstruction<'_, ops::Slice>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Slice>) -> Result<()> {
-        let input = ctx.input(ops::Slice::INPUT)?.shape();
-        let part = sliced(input, ctx.input(ops::Slice::BEGIN)?, ctx.input(ops::Slice::SIZE)?)?;
-        rearrange(ctx, 0, part)
-    }
+fn slice_kernel(ctx: &mut KernelContext<'_, ops::Slice>) -> Result<()> {
+    let input = ctx.input(ops::Slice::INPUT)?.shape();
+    let part = sliced(input, ctx.input(ops::Slice::BEGIN)?, ctx.input(ops::Slice::SIZE)?)?;
+    rearrange(ctx, 0, part)
 }
 
 struct StridedSliceKernel {
@@ -49,21 +41,13 @@ impl OpKernel<ops::StridedSlice> for StridedSliceKernel {
     }
 }
 
-struct ReverseV2Kernel;
-
 #[register_kernel(device = Cpu, host_memory = ["axis"], Tidx = [int32, int64], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
     uint64, uint8,
 ])]
 #[register_kernel(device = Default, T = [int32], Tidx = [int32, int64], host_memory = ["tensor", "axis", "output"])]
-impl OpKernel<ops::ReverseV2> for ReverseV2Kernel {
-    fn new(_: &KernelConstruction<'_, ops::ReverseV2>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ReverseV2>) -> Result<()> {
-        let input = ctx.input(ops::ReverseV2::TENSOR)?.shape();
-        let turned = reversed_along(input, ctx.input(ops::ReverseV2::AXIS)?)?;
-        rearrange(ctx, 0, turned)
-    }
+fn reverse_v2(ctx: &mut KernelContext<'_, ops::ReverseV2>) -> Result<()> {
+    let input = ctx.input(ops::ReverseV2::TENSOR)?.shape();
+    let turned = reversed_along(input, ctx.input(ops::ReverseV2::AXIS)?)?;
+    rearrange(ctx, 0, turned)
 }

@@ -54,8 +54,6 @@ fn copy(ctx: &mut RawContext<'_>, blocks: &Blocks) -> Result<()> {
     ctx.set_output_at(0, output)
 }
 
-struct SpaceToBatchNdKernel;
-
 #[register_kernel(
     device = Cpu,
     host_memory = ["block_shape", "paddings"],
@@ -63,20 +61,12 @@ struct SpaceToBatchNdKernel;
     Tblock_shape = [int32, int64],
     Tpaddings = [int32, int64],
 )]
-impl OpKernel<ops::SpaceToBatchND> for SpaceToBatchNdKernel {
-    fn new(_: &KernelConstruction<'_, ops::SpaceToBatchND>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SpaceToBatchND>) -> Result<()> {
-        type Op = ops::SpaceToBatchND;
-        let image = ctx.input(Op::INPUT)?.shape();
-        let blocks = Blocks::of_image(image, ctx.input(Op::BLOCK_SHAPE)?, ctx.input(Op::PADDINGS)?)?;
-        copy(ctx, &blocks)
-    }
+fn space_to_batch_nd(ctx: &mut KernelContext<'_, ops::SpaceToBatchND>) -> Result<()> {
+    type Op = ops::SpaceToBatchND;
+    let image = ctx.input(Op::INPUT)?.shape();
+    let blocks = Blocks::of_image(image, ctx.input(Op::BLOCK_SHAPE)?, ctx.input(Op::PADDINGS)?)?;
+    copy(ctx, &blocks)
 }
-
-struct BatchToSpaceNdKernel;
 
 #[register_kernel(
     device = Cpu,
@@ -85,15 +75,9 @@ struct BatchToSpaceNdKernel;
     Tblock_shape = [int32, int64],
     Tcrops = [int32, int64],
 )]
-impl OpKernel<ops::BatchToSpaceND> for BatchToSpaceNdKernel {
-    fn new(_: &KernelConstruction<'_, ops::BatchToSpaceND>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::BatchToSpaceND>) -> Result<()> {
-        type Op = ops::BatchToSpaceND;
-        let batches = ctx.input(Op::INPUT)?.shape();
-        let blocks = Blocks::of_batches(batches, ctx.input(Op::BLOCK_SHAPE)?, ctx.input(Op::CROPS)?)?;
-        copy(ctx, &blocks)
-    }
+fn batch_to_space_nd(ctx: &mut KernelContext<'_, ops::BatchToSpaceND>) -> Result<()> {
+    type Op = ops::BatchToSpaceND;
+    let batches = ctx.input(Op::INPUT)?.shape();
+    let blocks = Blocks::of_batches(batches, ctx.input(Op::BLOCK_SHAPE)?, ctx.input(Op::CROPS)?)?;
+    copy(ctx, &blocks)
 }

@@ -18,41 +18,25 @@ fn cut(ctx: &mut RawContext<'_>, index: usize, split: &Split) -> Result<()> {
     Ok(())
 }
 
-struct SplitKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["split_dim"], T = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int4, int64,
     int8, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::Split> for SplitKernel {
-    fn new(_: &KernelConstruction<'_, ops::Split>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Split>) -> Result<()> {
-        let input = ctx.input(ops::Split::VALUE)?.shape();
-        let split = Split::evenly(input, ctx.input(ops::Split::SPLIT_DIM)?, ctx.num_outputs())?;
-        cut(ctx, 1, &split)
-    }
+fn split_kernel(ctx: &mut KernelContext<'_, ops::Split>) -> Result<()> {
+    let input = ctx.input(ops::Split::VALUE)?.shape();
+    let split = Split::evenly(input, ctx.input(ops::Split::SPLIT_DIM)?, ctx.num_outputs())?;
+    cut(ctx, 1, &split)
 }
-
-struct SplitVKernel;
 
 #[register_kernel(device = Cpu, host_memory = ["size_splits", "split_dim"], Tlen = [int32, int64, int8], T = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int4, int64,
     int8, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
 ])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["value", "size_splits", "split_dim", "output"])]
-impl OpKernel<ops::SplitV> for SplitVKernel {
-    fn new(_: &KernelConstruction<'_, ops::SplitV>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SplitV>) -> Result<()> {
-        let (input, sizes) = (ctx.input(ops::SplitV::VALUE)?.shape(), ctx.input(ops::SplitV::SIZE_SPLITS)?);
-        let split = Split::by_sizes(input, sizes, ctx.input(ops::SplitV::SPLIT_DIM)?, ctx.num_outputs())?;
-        cut(ctx, 0, &split)
-    }
+fn split_v(ctx: &mut KernelContext<'_, ops::SplitV>) -> Result<()> {
+    let (input, sizes) = (ctx.input(ops::SplitV::VALUE)?.shape(), ctx.input(ops::SplitV::SIZE_SPLITS)?);
+    let split = Split::by_sizes(input, sizes, ctx.input(ops::SplitV::SPLIT_DIM)?, ctx.num_outputs())?;
+    cut(ctx, 0, &split)
 }
 
 struct UnpackKernel {

@@ -2,7 +2,7 @@
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Element};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::rearranged::transposed;
 use kernlink_macros::register_kernel;
@@ -17,21 +17,13 @@ fn transpose(ctx: &mut RawContext<'_>) -> Result<Tensor> {
     arranged(ctx, 0, input, to)
 }
 
-struct TransposeKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["perm"], T = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::Transpose> for TransposeKernel {
-    fn new(_: &KernelConstruction<'_, ops::Transpose>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Transpose>) -> Result<()> {
-        let output = transpose(ctx)?;
-        ctx.set_output(ops::Transpose::Y, output)
-    }
+fn transpose_kernel(ctx: &mut KernelContext<'_, ops::Transpose>) -> Result<()> {
+    let output = transpose(ctx)?;
+    ctx.set_output(ops::Transpose::Y, output)
 }
 
 /// The tensor with each element replaced, in its own buffer if nothing else shares it.
@@ -44,24 +36,16 @@ fn map_in_place<T: Element + Copy>(mut tensor: Tensor, map: impl Fn(T) -> T) -> 
     Ok(tensor)
 }
 
-struct ConjugateTransposeKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["perm"], T = [
     bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
     resource, string, uint16, uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::ConjugateTranspose> for ConjugateTransposeKernel {
-    fn new(_: &KernelConstruction<'_, ops::ConjugateTranspose>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ConjugateTranspose>) -> Result<()> {
-        let transposed = transpose(ctx)?;
-        let output = match transposed.dtype() {
-            DataType::Complex64 => map_in_place(transposed, |value: Complex32| value.conj())?,
-            DataType::Complex128 => map_in_place(transposed, |value: Complex64| value.conj())?,
-            _ => transposed,
-        };
-        ctx.set_output(ops::ConjugateTranspose::Y, output)
-    }
+fn conjugate_transpose(ctx: &mut KernelContext<'_, ops::ConjugateTranspose>) -> Result<()> {
+    let transposed = transpose(ctx)?;
+    let output = match transposed.dtype() {
+        DataType::Complex64 => map_in_place(transposed, |value: Complex32| value.conj())?,
+        DataType::Complex128 => map_in_place(transposed, |value: Complex64| value.conj())?,
+        _ => transposed,
+    };
+    ctx.set_output(ops::ConjugateTranspose::Y, output)
 }

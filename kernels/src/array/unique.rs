@@ -163,37 +163,24 @@ macro_rules! register {
 use ops::{Unique, UniqueV2, UniqueWithCounts, UniqueWithCountsV2};
 register!(Unique, UniqueWithCounts, UniqueV2, UniqueWithCountsV2);
 
-struct ListDiffKernel;
-
 #[register_kernel(device = Cpu, out_idx = [int32, int64], T = [
     bfloat16, double, float, half, int16, int32, int64, int8, string, uint16, uint32, uint64, uint8,
 ])]
-impl OpKernel<ops::ListDiff> for ListDiffKernel {
-    fn new(_: &KernelConstruction<'_, ops::ListDiff>) -> Result<Self> {
-        Ok(Self)
+fn list_diff(ctx: &mut KernelContext<'_, ops::ListDiff>) -> Result<()> {
+    let (x, y) = (ctx.input(ops::ListDiff::X)?, ctx.input(ops::ListDiff::Y)?);
+    for (tensor, name) in [(x, "x"), (y, "y")] {
+        ensure!(tensor.rank() == 1, InvalidArgument, "{name} should be a 1D vector, not of shape {}", tensor.shape());
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ListDiff>) -> Result<()> {
-        let (x, y) = (ctx.input(ops::ListDiff::X)?, ctx.input(ops::ListDiff::Y)?);
-        for (tensor, name) in [(x, "x"), (y, "y")] {
-            ensure!(
-                tensor.rank() == 1,
-                InvalidArgument,
-                "{name} should be a 1D vector, not of shape {}",
-                tensor.shape()
-            );
-        }
-        ensure!(x.num_elements() < i32::MAX as usize, InvalidArgument, "x too large for int32 indexing");
-        let mut words = Words::default();
-        let without: HashSet<u64> = words.of(y)?.into_iter().collect();
-        let left = words.of(x)?.into_iter().enumerate().filter(|(_, word)| !without.contains(word));
-        let left: Vec<i64> = left.map(|(index, _)| index as i64).collect();
-        let mut out = ctx.allocate_output(ops::ListDiff::OUT, [left.len()])?;
-        take_rows(ctx, &mut out, x, 1, &|row| Some(left[row] as usize))?;
-        let idx = tensor_of(&left, ctx.output_dtype_at(1)?, Shape::from([left.len()]))?;
-        ctx.set_output(ops::ListDiff::OUT, out)?;
-        ctx.set_output(ops::ListDiff::IDX, idx)
-    }
+    ensure!(x.num_elements() < i32::MAX as usize, InvalidArgument, "x too large for int32 indexing");
+    let mut words = Words::default();
+    let without: HashSet<u64> = words.of(y)?.into_iter().collect();
+    let left = words.of(x)?.into_iter().enumerate().filter(|(_, word)| !without.contains(word));
+    let left: Vec<i64> = left.map(|(index, _)| index as i64).collect();
+    let mut out = ctx.allocate_output(ops::ListDiff::OUT, [left.len()])?;
+    take_rows(ctx, &mut out, x, 1, &|row| Some(left[row] as usize))?;
+    let idx = tensor_of(&left, ctx.output_dtype_at(1)?, Shape::from([left.len()]))?;
+    ctx.set_output(ops::ListDiff::OUT, out)?;
+    ctx.set_output(ops::ListDiff::IDX, idx)
 }
 
 #[cfg(test)]

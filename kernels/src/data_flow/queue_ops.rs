@@ -142,21 +142,13 @@ queues! {
 }
 
 /// A queue's handle as a reference to its name.
-struct FakeQueueKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::FakeQueue> for FakeQueueKernel {
-    fn new(_: &KernelConstruction<'_, ops::FakeQueue>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::FakeQueue>) -> Result<()> {
-        let handle = ctx.handle(ops::FakeQueue::RESOURCE)?;
-        let names = [handle.container.as_str().into(), handle.name.as_str().into()];
-        let reference = TensorRef::new(DataType::String);
-        reference.set(Tensor::vector::<kernlink::dtype::TString>(&names)?)?;
-        ctx.set_output_reference_at(0, reference)
-    }
+fn fake_queue(ctx: &mut KernelContext<'_, ops::FakeQueue>) -> Result<()> {
+    let handle = ctx.handle(ops::FakeQueue::RESOURCE)?;
+    let names = [handle.container.as_str().into(), handle.name.as_str().into()];
+    let reference = TensorRef::new(DataType::String);
+    reference.set(Tensor::vector::<kernlink::dtype::TString>(&names)?)?;
+    ctx.set_output_reference_at(0, reference)
 }
 
 fn ensure_no_timeout(timeout_ms: i64) -> Result<()> {

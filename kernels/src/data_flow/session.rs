@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kernlink::dtype::TString;
-use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant, VariantValue};
@@ -57,48 +57,28 @@ impl OpKernel<ops::MutexV2> for MutexKernel {
     }
 }
 
-struct LockKernel;
-
 #[register_kernel(device = Cpu)]
-impl AsyncOpKernel<ops::MutexLock> for LockKernel {
-    fn new(_: &KernelConstruction<'_, ops::MutexLock>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    async fn compute(&self, ctx: &mut KernelContext<'_, ops::MutexLock>) -> Result<()> {
-        let mutex = ctx.resource::<Mutex>(ops::MutexLock::MUTEX)?;
-        let take = || {
-            let free = mutex.is_held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
-            free.is_ok().then(|| Held(mutex.clone()))
-        };
-        let held = mutex.waiters.until(take).await;
-        ctx.set_output(ops::MutexLock::MUTEX_LOCK, Tensor::scalar(Variant::new(held)))
-    }
+async fn lock(ctx: &mut KernelContext<'_, ops::MutexLock>) -> Result<()> {
+    let mutex = ctx.resource::<Mutex>(ops::MutexLock::MUTEX)?;
+    let take = || {
+        let free = mutex.is_held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+        free.is_ok().then(|| Held(mutex.clone()))
+    };
+    let held = mutex.waiters.until(take).await;
+    ctx.set_output(ops::MutexLock::MUTEX_LOCK, Tensor::scalar(Variant::new(held)))
 }
 
-struct ConsumeKernel;
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::ConsumeMutexLock> for ConsumeKernel {
-    fn new(_: &KernelConstruction<'_, ops::ConsumeMutexLock>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ConsumeMutexLock>) -> Result<()> {
-        let lock = ctx.take_input(ops::ConsumeMutexLock::MUTEX_LOCK)?;
-        let found = lock.as_slice::<Variant>()?.first().map(|variant| (variant.get::<Held>().is_some(), variant));
-        ensure!(
-            matches!(found, Some((true, _))),
-            InvalidArgument,
-            "Expected input to contain a MutexLock, but saw variant of type: '{}'",
-            found.map_or("", |(_, variant)| variant.type_name())
-        );
-        Ok(())
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+fn consume(ctx: &mut KernelContext<'_, ops::ConsumeMutexLock>) -> Result<()> {
+    let lock = ctx.take_input(ops::ConsumeMutexLock::MUTEX_LOCK)?;
+    let found = lock.as_slice::<Variant>()?.first().map(|variant| (variant.get::<Held>().is_some(), variant));
+    ensure!(
+        matches!(found, Some((true, _))),
+        InvalidArgument,
+        "Expected input to contain a MutexLock, but saw variant of type: '{}'",
+        found.map_or("", |(_, variant)| variant.type_name())
+    );
+    Ok(())
 }
 
 /// Keeps input 0 in the session, if the step ends well; returns its name.
@@ -147,36 +127,15 @@ fn name(ctx: &RawContext<'_>) -> Result<String> {
     String::from_utf8(name.to_vec()).map_err(|_| Error::invalid_argument("the name of a session tensor is UTF-8"))
 }
 
-struct GetTensorKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::GetSessionTensor> for GetTensorKernel {
-    fn new(_: &KernelConstruction<'_, ops::GetSessionTensor>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::GetSessionTensor>) -> Result<()> {
-        let tensor = ctx.session()?.tensor(&name(ctx)?)?;
-        let dtype = ctx.output_dtype_at(0)?;
-        ensure!(
-            tensor.dtype() == dtype,
-            InvalidArgument,
-            "the tensor in the session is {}, not {dtype}",
-            tensor.dtype()
-        );
-        ctx.set_output(ops::GetSessionTensor::VALUE, tensor)
-    }
+fn get_tensor(ctx: &mut KernelContext<'_, ops::GetSessionTensor>) -> Result<()> {
+    let tensor = ctx.session()?.tensor(&name(ctx)?)?;
+    let dtype = ctx.output_dtype_at(0)?;
+    ensure!(tensor.dtype() == dtype, InvalidArgument, "the tensor in the session is {}, not {dtype}", tensor.dtype());
+    ctx.set_output(ops::GetSessionTensor::VALUE, tensor)
 }
 
-struct DeleteTensorKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::DeleteSessionTensor> for DeleteTensorKernel {
-    fn new(_: &KernelConstruction<'_, ops::DeleteSessionTensor>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DeleteSessionTensor>) -> Result<()> {
-        ctx.session()?.delete_tensor(&name(ctx)?)
-    }
+fn delete_tensor(ctx: &mut KernelContext<'_, ops::DeleteSessionTensor>) -> Result<()> {
+    ctx.session()?.delete_tensor(&name(ctx)?)
 }

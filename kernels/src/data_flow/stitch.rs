@@ -15,50 +15,42 @@ use crate::array::element::{bytes_mut, match_objects};
 use crate::array::integers::position;
 use crate::array::rows::take_rows;
 
-struct DynamicPartitionKernel;
-
 #[register_kernel(device = Cpu, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
     uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::DynamicPartition> for DynamicPartitionKernel {
-    fn new(_: &KernelConstruction<'_, ops::DynamicPartition>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DynamicPartition>) -> Result<()> {
-        let data = ctx.input(ops::DynamicPartition::DATA)?.clone();
-        let partitions = ctx.input(ops::DynamicPartition::PARTITIONS)?;
+fn dynamic_partition(ctx: &mut KernelContext<'_, ops::DynamicPartition>) -> Result<()> {
+    let data = ctx.input(ops::DynamicPartition::DATA)?.clone();
+    let partitions = ctx.input(ops::DynamicPartition::PARTITIONS)?;
+    ensure!(
+        data.shape().starts_with(partitions.shape()),
+        InvalidArgument,
+        "data.shape must start with partitions.shape, got data.shape = {}, partitions.shape = {}",
+        data.shape(),
+        partitions.shape()
+    );
+    let mut rows = vec![Vec::new(); ctx.num_outputs()];
+    let count = rows.len();
+    for (row, &partition) in partitions.as_slice::<i32>()?.iter().enumerate() {
+        let list = usize::try_from(partition).ok().and_then(|partition| rows.get_mut(partition));
         ensure!(
-            data.shape().starts_with(partitions.shape()),
+            list.is_some(),
             InvalidArgument,
-            "data.shape must start with partitions.shape, got data.shape = {}, partitions.shape = {}",
-            data.shape(),
-            partitions.shape()
+            "partitions{} = {partition} is not in [0, {count})",
+            position(partitions.shape(), row)
         );
-        let mut rows = vec![Vec::new(); ctx.num_outputs()];
-        let count = rows.len();
-        for (row, &partition) in partitions.as_slice::<i32>()?.iter().enumerate() {
-            let list = usize::try_from(partition).ok().and_then(|partition| rows.get_mut(partition));
-            ensure!(
-                list.is_some(),
-                InvalidArgument,
-                "partitions{} = {partition} is not in [0, {count})",
-                position(partitions.shape(), row)
-            );
-            list.into_iter().for_each(|list| list.push(row));
-        }
-        let slice = &data.shape()[partitions.rank()..];
-        let size = slice.iter().product();
-        for (index, rows) in rows.iter().enumerate() {
-            let mut shape = Shape::from([rows.len()]);
-            slice.iter().for_each(|&dim| shape.push(dim));
-            let mut output = ctx.allocate_output_at(index, shape)?;
-            take_rows(ctx, &mut output, &data, size, &|row| Some(rows[row]))?;
-            ctx.set_output_at(index, output)?;
-        }
-        Ok(())
+        list.into_iter().for_each(|list| list.push(row));
     }
+    let slice = &data.shape()[partitions.rank()..];
+    let size = slice.iter().product();
+    for (index, rows) in rows.iter().enumerate() {
+        let mut shape = Shape::from([rows.len()]);
+        slice.iter().for_each(|&dim| shape.push(dim));
+        let mut output = ctx.allocate_output_at(index, shape)?;
+        take_rows(ctx, &mut output, &data, size, &|row| Some(rows[row]))?;
+        ctx.set_output_at(index, output)?;
+    }
+    Ok(())
 }
 
 /// Both ops: the first half of the inputs are indices, the second half data.

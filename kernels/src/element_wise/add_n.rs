@@ -72,27 +72,19 @@ impl<O: Op, T: Number> OpKernel<O> for AddNKernel<T> {
 }
 
 /// AddN of variants, whose types say what their sum is.
-struct AddVariantsKernel;
-
 #[register_kernel(device = Cpu, T = [variant])]
-impl OpKernel<AddN> for AddVariantsKernel {
-    fn new(_ctx: &KernelConstruction<'_, AddN>) -> Result<Self> {
-        Ok(Self)
+fn add_n(ctx: &mut KernelContext<'_, AddN>) -> Result<()> {
+    let mut sum = ctx.take_input_at(0)?;
+    for i in 1..ctx.num_inputs() {
+        let other = ctx.input_at(i)?;
+        ensure!(
+            sum.rank() == 0 && other.rank() == 0,
+            InvalidArgument,
+            "AddN of non-scalar Tensor with dtype=DT_VARIANT is not supported; inputs have shapes {} and {}",
+            sum.shape(),
+            other.shape()
+        );
+        sum = Tensor::scalar(add_variants(&sum.as_slice::<Variant>()?[0], &other.as_slice::<Variant>()?[0])?);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, AddN>) -> Result<()> {
-        let mut sum = ctx.take_input_at(0)?;
-        for i in 1..ctx.num_inputs() {
-            let other = ctx.input_at(i)?;
-            ensure!(
-                sum.rank() == 0 && other.rank() == 0,
-                InvalidArgument,
-                "AddN of non-scalar Tensor with dtype=DT_VARIANT is not supported; inputs have shapes {} and {}",
-                sum.shape(),
-                other.shape()
-            );
-            sum = Tensor::scalar(add_variants(&sum.as_slice::<Variant>()?[0], &other.as_slice::<Variant>()?[0])?);
-        }
-        ctx.set_output_at(0, sum)
-    }
+    ctx.set_output_at(0, sum)
 }

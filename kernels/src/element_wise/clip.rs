@@ -1,10 +1,8 @@
 //! ClipByValue.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Pod, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink_geometry::element_wise::ensure_bound;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ClipByValue;
@@ -41,31 +39,23 @@ macro_rules! complex {
 }
 complex!(Complex32, Complex64);
 
-struct ClipByValueKernel<T>(PhantomData<fn() -> T>);
-
 #[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, Complex32, Complex64])]
-impl<T: Clip> OpKernel<ClipByValue> for ClipByValueKernel<T> {
-    fn new(_ctx: &KernelConstruction<'_, ClipByValue>) -> Result<Self> {
-        Ok(ClipByValueKernel(PhantomData))
+fn clip_by_value<T: Clip>(ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()> {
+    let shape = ctx.input(ClipByValue::T)?.shape();
+    for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
+        ensure_bound(shape, ctx.input(bound)?.shape())?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()> {
-        let shape = ctx.input(ClipByValue::T)?.shape();
-        for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
-            ensure_bound(shape, ctx.input(bound)?.shape())?;
-        }
-        let spec = Spec {
-            run: run::<T>,
-            wide: None,
-            inputs: [T::DTYPE; 3],
-            output: T::DTYPE,
-            cost: 700,
-            error: NO_ERROR,
-            limit: usize::MAX,
-            first: 0,
-        };
-        element_wise(ctx, &spec, &[])
-    }
+    let spec = Spec {
+        run: run::<T>,
+        wide: None,
+        inputs: [T::DTYPE; 3],
+        output: T::DTYPE,
+        cost: 700,
+        error: NO_ERROR,
+        limit: usize::MAX,
+        first: 0,
+    };
+    element_wise(ctx, &spec, &[])
 }
 
 /// The loop.

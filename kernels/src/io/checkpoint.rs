@@ -36,35 +36,27 @@ fn names_and_parts<'t>(names: &'t Tensor, parts: &'t Tensor) -> Result<(&'t [TSt
     Ok((names, parts))
 }
 
-struct SaveV2Kernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::SaveV2> for SaveV2Kernel {
-    fn new(_: &KernelConstruction<'_, ops::SaveV2>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SaveV2>) -> Result<()> {
-        let prefix = path_of(single(ctx.input(ops::SaveV2::PREFIX)?, "Input prefix")?)?;
-        let (names, parts) = (ctx.input(ops::SaveV2::TENSOR_NAMES)?, ctx.input(ops::SaveV2::SHAPE_AND_SLICES)?);
-        let (names, parts) = names_and_parts(names, parts)?;
-        let tensors = ctx.input_list(ops::SaveV2::TENSORS);
-        ensure!(
-            names.len() == tensors.len(),
-            InvalidArgument,
-            "Got {} tensor names but {} tensors.",
-            names.len(),
-            tensors.len()
-        );
-        let mut writer = CheckpointWriter::create(prefix)?;
-        for ((name, text), tensor) in names.iter().zip(parts).zip(tensors.iter()) {
-            match part_to_save(text, tensor)? {
-                Some((shape, slice)) => writer.add_slice(name.as_bytes(), &shape, &slice, tensor)?,
-                None => writer.add(name.as_bytes(), tensor)?,
-            }
+fn save_v2(ctx: &mut KernelContext<'_, ops::SaveV2>) -> Result<()> {
+    let prefix = path_of(single(ctx.input(ops::SaveV2::PREFIX)?, "Input prefix")?)?;
+    let (names, parts) = (ctx.input(ops::SaveV2::TENSOR_NAMES)?, ctx.input(ops::SaveV2::SHAPE_AND_SLICES)?);
+    let (names, parts) = names_and_parts(names, parts)?;
+    let tensors = ctx.input_list(ops::SaveV2::TENSORS);
+    ensure!(
+        names.len() == tensors.len(),
+        InvalidArgument,
+        "Got {} tensor names but {} tensors.",
+        names.len(),
+        tensors.len()
+    );
+    let mut writer = CheckpointWriter::create(prefix)?;
+    for ((name, text), tensor) in names.iter().zip(parts).zip(tensors.iter()) {
+        match part_to_save(text, tensor)? {
+            Some((shape, slice)) => writer.add_slice(name.as_bytes(), &shape, &slice, tensor)?,
+            None => writer.add(name.as_bytes(), tensor)?,
         }
-        writer.finish()
     }
+    writer.finish()
 }
 
 struct RestoreV2Kernel {

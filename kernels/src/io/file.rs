@@ -4,7 +4,7 @@ use kernlink::dtype::TString;
 use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::formats::matching_files;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -28,45 +28,21 @@ fn number(tensor: &Tensor, name: &str) -> Result<i32> {
     tensor.to_scalar()
 }
 
-struct ShardedFilenameKernel;
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::ShardedFilename> for ShardedFilenameKernel {
-    fn new(_: &KernelConstruction<'_, ops::ShardedFilename>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ShardedFilename>) -> Result<()> {
-        let mut name = basename(ctx.input(ops::ShardedFilename::BASENAME)?)?;
-        let shard = number(ctx.input(ops::ShardedFilename::SHARD)?, "shard")?;
-        let shards = number(ctx.input(ops::ShardedFilename::NUM_SHARDS)?, "num_shards")?;
-        name.extend(format!("-{shard:05}-of-{shards:05}").bytes());
-        ctx.set_output(ops::ShardedFilename::FILENAME, Tensor::scalar(TString::from(name)))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+fn sharded_filename(ctx: &mut KernelContext<'_, ops::ShardedFilename>) -> Result<()> {
+    let mut name = basename(ctx.input(ops::ShardedFilename::BASENAME)?)?;
+    let shard = number(ctx.input(ops::ShardedFilename::SHARD)?, "shard")?;
+    let shards = number(ctx.input(ops::ShardedFilename::NUM_SHARDS)?, "num_shards")?;
+    name.extend(format!("-{shard:05}-of-{shards:05}").bytes());
+    ctx.set_output(ops::ShardedFilename::FILENAME, Tensor::scalar(TString::from(name)))
 }
 
-struct ShardedFilespecKernel;
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::ShardedFilespec> for ShardedFilespecKernel {
-    fn new(_: &KernelConstruction<'_, ops::ShardedFilespec>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ShardedFilespec>) -> Result<()> {
-        let mut name = basename(ctx.input(ops::ShardedFilespec::BASENAME)?)?;
-        let shards = number(ctx.input(ops::ShardedFilespec::NUM_SHARDS)?, "num_shards")?;
-        name.extend(format!("-?????-of-{shards:05}").bytes());
-        ctx.set_output(ops::ShardedFilespec::FILENAME, Tensor::scalar(TString::from(name)))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+fn sharded_filespec(ctx: &mut KernelContext<'_, ops::ShardedFilespec>) -> Result<()> {
+    let mut name = basename(ctx.input(ops::ShardedFilespec::BASENAME)?)?;
+    let shards = number(ctx.input(ops::ShardedFilespec::NUM_SHARDS)?, "num_shards")?;
+    name.extend(format!("-?????-of-{shards:05}").bytes());
+    ctx.set_output(ops::ShardedFilespec::FILENAME, Tensor::scalar(TString::from(name)))
 }
 
 /// The name of the file that a scalar holds.
@@ -80,70 +56,46 @@ fn file_name(tensor: &Tensor, name: &str) -> Result<std::path::PathBuf> {
     path_of(&tensor.to_scalar::<TString>()?)
 }
 
-struct ReadFileKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::ReadFile> for ReadFileKernel {
-    fn new(_: &KernelConstruction<'_, ops::ReadFile>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ReadFile>) -> Result<()> {
-        let path = file_name(ctx.input(ops::ReadFile::FILENAME)?, "filename")?;
-        let contents = std::fs::read(&path);
-        let contents = contents.map_err(|error| Error::from_io(format!("cannot read {}", path.display()), &error))?;
-        ctx.set_output(ops::ReadFile::CONTENTS, Tensor::scalar(TString::from(contents)))
-    }
+fn read_file(ctx: &mut KernelContext<'_, ops::ReadFile>) -> Result<()> {
+    let path = file_name(ctx.input(ops::ReadFile::FILENAME)?, "filename")?;
+    let contents = std::fs::read(&path);
+    let contents = contents.map_err(|error| Error::from_io(format!("cannot read {}", path.display()), &error))?;
+    ctx.set_output(ops::ReadFile::CONTENTS, Tensor::scalar(TString::from(contents)))
 }
 
-struct WriteFileKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::WriteFile> for WriteFileKernel {
-    fn new(_: &KernelConstruction<'_, ops::WriteFile>) -> Result<Self> {
-        Ok(Self)
+fn write_file(ctx: &mut KernelContext<'_, ops::WriteFile>) -> Result<()> {
+    let path = file_name(ctx.input(ops::WriteFile::FILENAME)?, "filename")?;
+    let contents = ctx.input(ops::WriteFile::CONTENTS)?;
+    ensure!(
+        contents.rank() == 0,
+        InvalidArgument,
+        "Contents tensor must be scalar, but had shape: {}",
+        contents.shape()
+    );
+    let contents = contents.to_scalar::<TString>()?;
+    let cannot = |error| Error::from_io(format!("cannot write {}", path.display()), &error);
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(cannot)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::WriteFile>) -> Result<()> {
-        let path = file_name(ctx.input(ops::WriteFile::FILENAME)?, "filename")?;
-        let contents = ctx.input(ops::WriteFile::CONTENTS)?;
-        ensure!(
-            contents.rank() == 0,
-            InvalidArgument,
-            "Contents tensor must be scalar, but had shape: {}",
-            contents.shape()
-        );
-        let contents = contents.to_scalar::<TString>()?;
-        let cannot = |error| Error::from_io(format!("cannot write {}", path.display()), &error);
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(cannot)?;
-        }
-        std::fs::write(&path, contents.as_bytes()).map_err(cannot)
-    }
+    std::fs::write(&path, contents.as_bytes()).map_err(cannot)
 }
 
-struct MatchingFilesKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::MatchingFiles> for MatchingFilesKernel {
-    fn new(_: &KernelConstruction<'_, ops::MatchingFiles>) -> Result<Self> {
-        Ok(Self)
+fn matching_files_kernel(ctx: &mut KernelContext<'_, ops::MatchingFiles>) -> Result<()> {
+    let patterns = ctx.input(ops::MatchingFiles::PATTERN)?;
+    ensure!(
+        patterns.rank() <= 1,
+        InvalidArgument,
+        "Input patterns tensor must be scalar or vector, but had shape: {}",
+        patterns.shape()
+    );
+    let mut names = Vec::new();
+    for pattern in patterns.as_slice::<TString>()? {
+        names.extend(matching_files(&path_of(pattern)?.to_string_lossy())?);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::MatchingFiles>) -> Result<()> {
-        let patterns = ctx.input(ops::MatchingFiles::PATTERN)?;
-        ensure!(
-            patterns.rank() <= 1,
-            InvalidArgument,
-            "Input patterns tensor must be scalar or vector, but had shape: {}",
-            patterns.shape()
-        );
-        let mut names = Vec::new();
-        for pattern in patterns.as_slice::<TString>()? {
-            names.extend(matching_files(&path_of(pattern)?.to_string_lossy())?);
-        }
-        names.sort();
-        let names: Vec<TString> = names.into_iter().map(TString::from).collect();
-        ctx.set_output(ops::MatchingFiles::FILENAMES, Tensor::vector(&names)?)
-    }
+    names.sort();
+    let names: Vec<TString> = names.into_iter().map(TString::from).collect();
+    ctx.set_output(ops::MatchingFiles::FILENAMES, Tensor::vector(&names)?)
 }

@@ -82,33 +82,17 @@ fn save(filename: &Tensor, names: &Tensor, parts: Option<&Tensor>, tensors: Inpu
     writer.finish()
 }
 
-struct SaveKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::Save> for SaveKernel {
-    fn new(_: &KernelConstruction<'_, ops::Save>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Save>) -> Result<()> {
-        let (filename, names) = (ctx.input(ops::Save::FILENAME)?, ctx.input(ops::Save::TENSOR_NAMES)?);
-        save(filename, names, None, ctx.input_list(ops::Save::DATA))
-    }
+fn save_kernel(ctx: &mut KernelContext<'_, ops::Save>) -> Result<()> {
+    let (filename, names) = (ctx.input(ops::Save::FILENAME)?, ctx.input(ops::Save::TENSOR_NAMES)?);
+    save(filename, names, None, ctx.input_list(ops::Save::DATA))
 }
 
-struct SaveSlicesKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::SaveSlices> for SaveSlicesKernel {
-    fn new(_: &KernelConstruction<'_, ops::SaveSlices>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SaveSlices>) -> Result<()> {
-        let (filename, names) = (ctx.input(ops::SaveSlices::FILENAME)?, ctx.input(ops::SaveSlices::TENSOR_NAMES)?);
-        let parts = ctx.input(ops::SaveSlices::SHAPES_AND_SLICES)?;
-        save(filename, names, Some(parts), ctx.input_list(ops::SaveSlices::DATA))
-    }
+fn save_slices(ctx: &mut KernelContext<'_, ops::SaveSlices>) -> Result<()> {
+    let (filename, names) = (ctx.input(ops::SaveSlices::FILENAME)?, ctx.input(ops::SaveSlices::TENSOR_NAMES)?);
+    let parts = ctx.input(ops::SaveSlices::SHAPES_AND_SLICES)?;
+    save(filename, names, Some(parts), ctx.input_list(ops::SaveSlices::DATA))
 }
 
 /// `preferred_shard` says where to look first, which changes no result.

@@ -214,25 +214,11 @@ impl OpKernel<ops::TensorListPopBack> for PopBackKernel {
     }
 }
 
-struct LengthKernel;
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::TensorListLength> for LengthKernel {
-    fn new(_: &KernelConstruction<'_, ops::TensorListLength>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListLength>) -> Result<()> {
-        let length = list_at(ctx, 0)?.tensors.len() as i32;
-        ctx.set_output(ops::TensorListLength::LENGTH, Tensor::from(length))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+fn length(ctx: &mut KernelContext<'_, ops::TensorListLength>) -> Result<()> {
+    let length = list_at(ctx, 0)?.tensors.len() as i32;
+    ctx.set_output(ops::TensorListLength::LENGTH, Tensor::from(length))
 }
-
-struct ElementShapeKernel;
 
 /// The sizes of a shape, −1 for those that are not known; −1 for an unknown rank.
 fn sizes(shape: &PartialShape) -> (Vec<usize>, Vec<i64>) {
@@ -242,43 +228,25 @@ fn sizes(shape: &PartialShape) -> (Vec<usize>, Vec<i64>) {
     }
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::TensorListElementShape> for ElementShapeKernel {
-    fn new(_: &KernelConstruction<'_, ops::TensorListElementShape>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListElementShape>) -> Result<()> {
-        let (shape, sizes) = sizes(&list_at(ctx, 0)?.element_shape);
-        let tensor = match ctx.output_dtype_at(0)? {
-            DataType::Int64 => Tensor::from_elements(shape, &sizes)?,
-            _ => Tensor::from_elements(shape, &sizes.iter().map(|&size| size as i32).collect::<Vec<_>>())?,
-        };
-        ctx.set_output(ops::TensorListElementShape::ELEMENT_SHAPE, tensor)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+fn element_shape(ctx: &mut KernelContext<'_, ops::TensorListElementShape>) -> Result<()> {
+    let (shape, sizes) = sizes(&list_at(ctx, 0)?.element_shape);
+    let tensor = match ctx.output_dtype_at(0)? {
+        DataType::Int64 => Tensor::from_elements(shape, &sizes)?,
+        _ => Tensor::from_elements(shape, &sizes.iter().map(|&size| size as i32).collect::<Vec<_>>())?,
+    };
+    ctx.set_output(ops::TensorListElementShape::ELEMENT_SHAPE, tensor)
 }
 
-struct ResizeKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::TensorListResize> for ResizeKernel {
-    fn new(_: &KernelConstruction<'_, ops::TensorListResize>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListResize>) -> Result<()> {
-        let size = ctx.input(ops::TensorListResize::SIZE)?;
-        ensure!(size.rank() == 0, InvalidArgument, "size must be a scalar");
-        let size = size.to_scalar::<i32>()?;
-        ensure!(size >= 0, InvalidArgument, "TensorListSlice expects size to be non-negative. Got: {size}");
-        change_list(ctx, |list| {
-            let size = size as usize;
-            list.tensors.truncate(size);
-            list.extend_unset(size - list.tensors.len())
-        })
-    }
+fn resize(ctx: &mut KernelContext<'_, ops::TensorListResize>) -> Result<()> {
+    let size = ctx.input(ops::TensorListResize::SIZE)?;
+    ensure!(size.rank() == 0, InvalidArgument, "size must be a scalar");
+    let size = size.to_scalar::<i32>()?;
+    ensure!(size >= 0, InvalidArgument, "TensorListSlice expects size to be non-negative. Got: {size}");
+    change_list(ctx, |list| {
+        let size = size as usize;
+        list.tensors.truncate(size);
+        list.extend_unset(size - list.tensors.len())
+    })
 }

@@ -72,87 +72,62 @@ fn ensure_elements(tensor: &Tensor, shape: &PartialShape) -> Result<()> {
     Ok(())
 }
 
-struct TensorListFromTensorKernel;
-
 #[register_kernel(device = Cpu, element_dtype = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
     quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::TensorListFromTensor> for TensorListFromTensorKernel {
-    fn new(_: &KernelConstruction<'_, ops::TensorListFromTensor>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListFromTensor>) -> Result<()> {
-        let shape = partial_shape(ctx.input(ops::TensorListFromTensor::ELEMENT_SHAPE)?)?;
-        let tensor = ctx.input(ops::TensorListFromTensor::TENSOR)?;
-        ensure_elements(tensor, &shape)?;
-        let mut list = TensorList::new(tensor.dtype(), shape);
-        list.tensors = (0..tensor.shape()[0]).map(|row| slice(tensor, row).map(Some)).collect::<Result<_>>()?;
-        ctx.set_output(ops::TensorListFromTensor::OUTPUT_HANDLE, list.into_tensor())
-    }
+fn tensor_list_from_tensor(ctx: &mut KernelContext<'_, ops::TensorListFromTensor>) -> Result<()> {
+    let shape = partial_shape(ctx.input(ops::TensorListFromTensor::ELEMENT_SHAPE)?)?;
+    let tensor = ctx.input(ops::TensorListFromTensor::TENSOR)?;
+    ensure_elements(tensor, &shape)?;
+    let mut list = TensorList::new(tensor.dtype(), shape);
+    list.tensors = (0..tensor.shape()[0]).map(|row| slice(tensor, row).map(Some)).collect::<Result<_>>()?;
+    ctx.set_output(ops::TensorListFromTensor::OUTPUT_HANDLE, list.into_tensor())
 }
 
-struct TensorListSplitKernel;
-
 #[register_kernel(device = Cpu, element_dtype = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
     quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::TensorListSplit> for TensorListSplitKernel {
-    fn new(_: &KernelConstruction<'_, ops::TensorListSplit>) -> Result<Self> {
-        Ok(Self)
+fn tensor_list_split(ctx: &mut KernelContext<'_, ops::TensorListSplit>) -> Result<()> {
+    let shape = partial_shape(ctx.input(ops::TensorListSplit::ELEMENT_SHAPE)?)?;
+    ensure!(
+        shape.rank() != Some(0),
+        InvalidArgument,
+        "TensorListSplit requires element_shape to be at least of rank 1, but saw: {shape}"
+    );
+    let tensor = ctx.input(ops::TensorListSplit::TENSOR)?;
+    ensure!(tensor.rank() > 0, InvalidArgument, "Tensor must be at least a vector, but saw shape: {}", tensor.shape());
+    let inner = tensor.shape()[1..].iter().map(|&dim| Some(dim));
+    let any_length = PartialShape::from_known(std::iter::once(None).chain(inner));
+    ensure!(
+        shape.is_compatible(&any_length),
+        InvalidArgument,
+        "tensor shape {} is not compatible with element_shape {shape}",
+        tensor.shape()
+    );
+    let lengths = ctx.input(ops::TensorListSplit::LENGTHS)?;
+    ensure!(
+        lengths.rank() == 1,
+        InvalidArgument,
+        "Expected lengths to be a vector, received shape: {}",
+        lengths.shape()
+    );
+    let (rows, mut start) = (tensor.shape()[0], 0);
+    let mut list = TensorList::new(tensor.dtype(), shape);
+    for &length in lengths.as_slice::<i64>()? {
+        ensure!(length >= 0, InvalidArgument, "Invalid value in lengths: {length}");
+        let length = length as usize;
+        ensure!(
+            length <= rows - start,
+            InvalidArgument,
+            "Attempting to slice {length} rows from {start} on from tensor with length {rows}"
+        );
+        list.tensors.push(Some(tensor.slice_rows(start, start + length)?));
+        start += length;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListSplit>) -> Result<()> {
-        let shape = partial_shape(ctx.input(ops::TensorListSplit::ELEMENT_SHAPE)?)?;
-        ensure!(
-            shape.rank() != Some(0),
-            InvalidArgument,
-            "TensorListSplit requires element_shape to be at least of rank 1, but saw: {shape}"
-        );
-        let tensor = ctx.input(ops::TensorListSplit::TENSOR)?;
-        ensure!(
-            tensor.rank() > 0,
-            InvalidArgument,
-            "Tensor must be at least a vector, but saw shape: {}",
-            tensor.shape()
-        );
-        let inner = tensor.shape()[1..].iter().map(|&dim| Some(dim));
-        let any_length = PartialShape::from_known(std::iter::once(None).chain(inner));
-        ensure!(
-            shape.is_compatible(&any_length),
-            InvalidArgument,
-            "tensor shape {} is not compatible with element_shape {shape}",
-            tensor.shape()
-        );
-        let lengths = ctx.input(ops::TensorListSplit::LENGTHS)?;
-        ensure!(
-            lengths.rank() == 1,
-            InvalidArgument,
-            "Expected lengths to be a vector, received shape: {}",
-            lengths.shape()
-        );
-        let (rows, mut start) = (tensor.shape()[0], 0);
-        let mut list = TensorList::new(tensor.dtype(), shape);
-        for &length in lengths.as_slice::<i64>()? {
-            ensure!(length >= 0, InvalidArgument, "Invalid value in lengths: {length}");
-            let length = length as usize;
-            ensure!(
-                length <= rows - start,
-                InvalidArgument,
-                "Attempting to slice {length} rows from {start} on from tensor with length {rows}"
-            );
-            list.tensors.push(Some(tensor.slice_rows(start, start + length)?));
-            start += length;
-        }
-        ensure!(
-            start == rows,
-            InvalidArgument,
-            "Unused values in tensor. Length of tensor: {rows} Values used: {start}"
-        );
-        ctx.set_output(ops::TensorListSplit::OUTPUT_HANDLE, list.into_tensor())
-    }
+    ensure!(start == rows, InvalidArgument, "Unused values in tensor. Length of tensor: {rows} Values used: {start}");
+    ctx.set_output(ops::TensorListSplit::OUTPUT_HANDLE, list.into_tensor())
 }
 
 /// Checks what is scattered, and returns where each row goes.

@@ -62,45 +62,21 @@ fn optional<'c>(ctx: &'c RawContext<'_>) -> Result<&'c OptionalValue> {
         .ok_or_else(|| Error::invalid_argument("Input to an op on optionals must be an OptionalVariant object."))
 }
 
-struct NoneKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::OptionalNone> for NoneKernel {
-    fn new(_: &KernelConstruction<'_, ops::OptionalNone>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::OptionalNone>) -> Result<()> {
-        ctx.set_output(ops::OptionalNone::OPTIONAL, Tensor::scalar(Variant::new(OptionalValue(None))))
-    }
+fn none(ctx: &mut KernelContext<'_, ops::OptionalNone>) -> Result<()> {
+    ctx.set_output(ops::OptionalNone::OPTIONAL, Tensor::scalar(Variant::new(OptionalValue(None))))
 }
 
-struct FromValueKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::OptionalFromValue> for FromValueKernel {
-    fn new(_: &KernelConstruction<'_, ops::OptionalFromValue>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::OptionalFromValue>) -> Result<()> {
-        let tensors = ctx.input_list(ops::OptionalFromValue::COMPONENTS).iter().cloned().collect();
-        ctx.set_output(ops::OptionalFromValue::OPTIONAL, Tensor::scalar(Variant::new(OptionalValue(Some(tensors)))))
-    }
+fn from_value(ctx: &mut KernelContext<'_, ops::OptionalFromValue>) -> Result<()> {
+    let tensors = ctx.input_list(ops::OptionalFromValue::COMPONENTS).iter().cloned().collect();
+    ctx.set_output(ops::OptionalFromValue::OPTIONAL, Tensor::scalar(Variant::new(OptionalValue(Some(tensors)))))
 }
 
-struct HasValueKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::OptionalHasValue> for HasValueKernel {
-    fn new(_: &KernelConstruction<'_, ops::OptionalHasValue>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::OptionalHasValue>) -> Result<()> {
-        let has_value = optional(ctx)?.0.is_some();
-        ctx.set_output(ops::OptionalHasValue::HAS_VALUE, Tensor::from(has_value))
-    }
+fn has_value(ctx: &mut KernelContext<'_, ops::OptionalHasValue>) -> Result<()> {
+    let has_value = optional(ctx)?.0.is_some();
+    ctx.set_output(ops::OptionalHasValue::HAS_VALUE, Tensor::from(has_value))
 }
 
 struct GetValueKernel {

@@ -29,48 +29,32 @@ fn encoded(tensor: &Tensor) -> Result<Vec<u8>> {
     Ok(tensor_to_proto(tensor)?.encode_to_vec())
 }
 
-struct TensorKernel;
-
 #[register_kernel(device = Cpu, T = [
     variant, resource, string, bool, complex128, complex64, double, float, bfloat16, half, int32, int8, uint8, int16,
     uint16, uint32, int64, uint64,
 ])]
-impl OpKernel<ops::TensorSummary> for TensorKernel {
-    fn new(_: &KernelConstruction<'_, ops::TensorSummary>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorSummary>) -> Result<()> {
-        let mut value = Message::default();
-        value.bytes(NODE_NAME, ctx.node().as_bytes());
-        value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummary::TENSOR)?)?);
-        let mut summary = Message::default();
-        summary.bytes(VALUE, &value.finish());
-        set_summary(ctx, summary)
-    }
+fn tensor_summary(ctx: &mut KernelContext<'_, ops::TensorSummary>) -> Result<()> {
+    let mut value = Message::default();
+    value.bytes(NODE_NAME, ctx.node().as_bytes());
+    value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummary::TENSOR)?)?);
+    let mut summary = Message::default();
+    summary.bytes(VALUE, &value.finish());
+    set_summary(ctx, summary)
 }
 
-struct TensorV2Kernel;
-
 #[register_kernel(device = Cpu, T = [
     variant, resource, string, bool, complex128, complex64, double, float, bfloat16, half, int32, int8, uint8, int16,
     uint16, uint32, int64, uint64,
 ])]
-impl OpKernel<ops::TensorSummaryV2> for TensorV2Kernel {
-    fn new(_: &KernelConstruction<'_, ops::TensorSummaryV2>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorSummaryV2>) -> Result<()> {
-        let mut value = tagged(&scalar(ctx.input(ops::TensorSummaryV2::TAG)?, "tag")?);
-        let metadata = ctx.input(ops::TensorSummaryV2::SERIALIZED_SUMMARY_METADATA)?;
-        let metadata = scalar(metadata, "serialized_summary_metadata")?;
-        value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummaryV2::TENSOR)?)?);
-        value.bytes(METADATA, &metadata);
-        let mut summary = Message::default();
-        summary.bytes(VALUE, &value.finish());
-        set_summary(ctx, summary)
-    }
+fn tensor_v2(ctx: &mut KernelContext<'_, ops::TensorSummaryV2>) -> Result<()> {
+    let mut value = tagged(&scalar(ctx.input(ops::TensorSummaryV2::TAG)?, "tag")?);
+    let metadata = ctx.input(ops::TensorSummaryV2::SERIALIZED_SUMMARY_METADATA)?;
+    let metadata = scalar(metadata, "serialized_summary_metadata")?;
+    value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummaryV2::TENSOR)?)?);
+    value.bytes(METADATA, &metadata);
+    let mut summary = Message::default();
+    summary.bytes(VALUE, &value.finish());
+    set_summary(ctx, summary)
 }
 
 struct ImageKernel;

@@ -138,20 +138,8 @@ impl OpKernel<ops::PrintV2> for PrintV2Kernel {
     }
 }
 
-struct TimestampKernel;
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::Timestamp> for TimestampKernel {
-    fn new(_: &KernelConstruction<'_, ops::Timestamp>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Timestamp>) -> Result<()> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        ctx.set_output(ops::Timestamp::TS, Tensor::scalar(now.as_micros() as f64 / 1e6))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+fn timestamp(ctx: &mut KernelContext<'_, ops::Timestamp>) -> Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    ctx.set_output(ops::Timestamp::TS, Tensor::scalar(now.as_micros() as f64 / 1e6))
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use kernlink::dtype::{DataType, TString, bf16, f16};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
@@ -63,66 +63,50 @@ fn each_number(tensor: &Tensor, f: &mut dyn FnMut(f32, f64) -> bool) -> Result<(
     Ok(())
 }
 
-struct ScalarKernel;
-
 #[register_kernel(device = Cpu, T = [float, double, half, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64])]
-impl OpKernel<ops::ScalarSummary> for ScalarKernel {
-    fn new(_: &KernelConstruction<'_, ops::ScalarSummary>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ScalarSummary>) -> Result<()> {
-        let (tags, values) = (ctx.input(ops::ScalarSummary::TAGS)?, ctx.input(ops::ScalarSummary::VALUES)?);
-        let (shape, names) = (tags.shape(), tags.as_slice::<TString>()?);
-        ensure!(
-            shape == values.shape(),
-            InvalidArgument,
-            "tags and values are not the same shape: {shape} != {}{}",
-            values.shape(),
-            if let [tag] = names { format!(" (tag '{}')", tag.to_string_lossy()) } else { String::new() }
-        );
-        let mut summary = Message::default();
-        let mut names = names.iter();
-        each_number(values, &mut |value, _| {
-            let mut message = tagged(names.next().map_or(&[], |tag| tag.as_bytes()));
-            message.float(SIMPLE_VALUE, value);
-            summary.bytes(VALUE, &message.finish());
-            true
-        })?;
-        set_summary(ctx, summary)
-    }
+fn scalar(ctx: &mut KernelContext<'_, ops::ScalarSummary>) -> Result<()> {
+    let (tags, values) = (ctx.input(ops::ScalarSummary::TAGS)?, ctx.input(ops::ScalarSummary::VALUES)?);
+    let (shape, names) = (tags.shape(), tags.as_slice::<TString>()?);
+    ensure!(
+        shape == values.shape(),
+        InvalidArgument,
+        "tags and values are not the same shape: {shape} != {}{}",
+        values.shape(),
+        if let [tag] = names { format!(" (tag '{}')", tag.to_string_lossy()) } else { String::new() }
+    );
+    let mut summary = Message::default();
+    let mut names = names.iter();
+    each_number(values, &mut |value, _| {
+        let mut message = tagged(names.next().map_or(&[], |tag| tag.as_bytes()));
+        message.float(SIMPLE_VALUE, value);
+        summary.bytes(VALUE, &message.finish());
+        true
+    })?;
+    set_summary(ctx, summary)
 }
 
-struct HistogramKernel;
-
 #[register_kernel(device = Cpu, T = [float, double, half, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64])]
-impl OpKernel<ops::HistogramSummary> for HistogramKernel {
-    fn new(_: &KernelConstruction<'_, ops::HistogramSummary>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::HistogramSummary>) -> Result<()> {
-        let tag = ctx.input(ops::HistogramSummary::TAG)?;
-        ensure!(tag.rank() == 0, InvalidArgument, "tags must be scalar");
-        let mut message = tagged(&tag.to_scalar::<TString>()?);
-        let (mut histogram, mut odd) = (Histogram::new(), None);
-        each_number(ctx.input(ops::HistogramSummary::VALUES)?, &mut |_, value| {
-            if value.is_finite() {
-                histogram.add(value);
-            } else {
-                odd = Some(value);
-            }
-            odd.is_none()
-        })?;
-        if let Some(odd) = odd {
-            let what = if odd.is_nan() { "Nan" } else { "Infinity" };
-            bail!(InvalidArgument, "{what} in summary histogram for: {}", ctx.node());
+fn histogram_summary(ctx: &mut KernelContext<'_, ops::HistogramSummary>) -> Result<()> {
+    let tag = ctx.input(ops::HistogramSummary::TAG)?;
+    ensure!(tag.rank() == 0, InvalidArgument, "tags must be scalar");
+    let mut message = tagged(&tag.to_scalar::<TString>()?);
+    let (mut histogram, mut odd) = (Histogram::new(), None);
+    each_number(ctx.input(ops::HistogramSummary::VALUES)?, &mut |_, value| {
+        if value.is_finite() {
+            histogram.add(value);
+        } else {
+            odd = Some(value);
         }
-        message.bytes(HISTOGRAM, &histogram.encode());
-        let mut summary = Message::default();
-        summary.bytes(VALUE, &message.finish());
-        set_summary(ctx, summary)
+        odd.is_none()
+    })?;
+    if let Some(odd) = odd {
+        let what = if odd.is_nan() { "Nan" } else { "Infinity" };
+        bail!(InvalidArgument, "{what} in summary histogram for: {}", ctx.node());
     }
+    message.bytes(HISTOGRAM, &histogram.encode());
+    let mut summary = Message::default();
+    summary.bytes(VALUE, &message.finish());
+    set_summary(ctx, summary)
 }
 
 /// Appends the values of a summary, and their tags to `tags`; the tag that was there before, if one was.
@@ -147,28 +131,20 @@ fn merge<'a>(
     Ok(None)
 }
 
-struct MergeKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::MergeSummary> for MergeKernel {
-    fn new(_: &KernelConstruction<'_, ops::MergeSummary>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::MergeSummary>) -> Result<()> {
-        let (mut summary, mut tags) = (Message::default(), HashSet::new());
-        for input in ctx.input_list(ops::MergeSummary::INPUTS).iter() {
-            for text in input.as_slice::<TString>()? {
-                match merge(text, &mut summary, &mut tags) {
-                    Ok(None) => {}
-                    Ok(Some(tag)) => {
-                        let tag = String::from_utf8_lossy(tag);
-                        bail!(InvalidArgument, "Duplicate tag {tag} found in summary inputs");
-                    }
-                    Err(Malformed) => bail!(InvalidArgument, "Could not parse one of the summary inputs"),
+fn merge_summary(ctx: &mut KernelContext<'_, ops::MergeSummary>) -> Result<()> {
+    let (mut summary, mut tags) = (Message::default(), HashSet::new());
+    for input in ctx.input_list(ops::MergeSummary::INPUTS).iter() {
+        for text in input.as_slice::<TString>()? {
+            match merge(text, &mut summary, &mut tags) {
+                Ok(None) => {}
+                Ok(Some(tag)) => {
+                    let tag = String::from_utf8_lossy(tag);
+                    bail!(InvalidArgument, "Duplicate tag {tag} found in summary inputs");
                 }
+                Err(Malformed) => bail!(InvalidArgument, "Could not parse one of the summary inputs"),
             }
         }
-        set_summary(ctx, summary)
     }
+    set_summary(ctx, summary)
 }

@@ -31,20 +31,12 @@ impl<T: Number> OpKernel<BiasAdd> for BiasAddKernel<T> {
     }
 }
 
-struct BiasAddV1Kernel<T>(PhantomData<T>);
-
 #[register_kernel(
     device = Cpu,
     T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex32, Complex64],
 )]
-impl<T: Number> OpKernel<BiasAddV1> for BiasAddV1Kernel<T> {
-    fn new(_: &KernelConstruction<'_, BiasAddV1>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, BiasAddV1>) -> Result<()> {
-        add_bias::<T>(ctx, Format::Nhwc)
-    }
+fn bias_add_v1<T: Number>(ctx: &mut KernelContext<'_, BiasAddV1>) -> Result<()> {
+    add_bias::<T>(ctx, Format::Nhwc)
 }
 
 /// Input 0 with input 1 added to each channel.

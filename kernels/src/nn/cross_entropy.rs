@@ -1,10 +1,9 @@
 //! SoftmaxCrossEntropyWithLogits and SparseSoftmaxCrossEntropyWithLogits.
 
-use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use kernlink::dtype::{Pod, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
@@ -184,73 +183,56 @@ fn spread<T: Pod>(source: &Tensor, target: &mut [T], columns: usize) -> Result<(
     Ok(())
 }
 
-struct SoftmaxCrossEntropyKernel<T>(PhantomData<T>);
-
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Entropy> OpKernel<SoftmaxCrossEntropyWithLogits> for SoftmaxCrossEntropyKernel<T> {
-    fn new(_: &KernelConstruction<'_, SoftmaxCrossEntropyWithLogits>) -> Result<Self> {
-        Ok(Self(PhantomData))
+fn softmax_cross_entropy<T: Entropy>(ctx: &mut KernelContext<'_, SoftmaxCrossEntropyWithLogits>) -> Result<()> {
+    type Op = SoftmaxCrossEntropyWithLogits;
+    let (logits, labels) = (ctx.input(Op::FEATURES)?, ctx.input(Op::LABELS)?.clone());
+    let sizes @ [rows, classes] = cross_entropy(logits.shape(), labels.shape())?;
+    let shape = Shape::from(sizes);
+    let mut loss = ctx.allocate_output(Op::LOSS, [rows])?;
+    let logits = logits.clone();
+    let same = *logits.shape() == shape;
+    let mut gradient = ctx.allocate_output(Op::BACKPROP, shape.clone())?;
+    if same {
+        gradient.as_mut_slice::<T>()?.copy_from_slice(logits.as_slice::<T>()?);
+    } else if gradient.num_elements() > 0 {
+        spread(&logits, gradient.as_mut_slice::<T>()?, classes)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, SoftmaxCrossEntropyWithLogits>) -> Result<()> {
-        type Op = SoftmaxCrossEntropyWithLogits;
-        let (logits, labels) = (ctx.input(Op::FEATURES)?, ctx.input(Op::LABELS)?.clone());
-        let sizes @ [rows, classes] = cross_entropy(logits.shape(), labels.shape())?;
-        let shape = Shape::from(sizes);
-        let mut loss = ctx.allocate_output(Op::LOSS, [rows])?;
-        let logits = logits.clone();
-        let same = *logits.shape() == shape;
-        let mut gradient = ctx.allocate_output(Op::BACKPROP, shape.clone())?;
-        if same {
-            gradient.as_mut_slice::<T>()?.copy_from_slice(logits.as_slice::<T>()?);
-        } else if gradient.num_elements() > 0 {
-            spread(&logits, gradient.as_mut_slice::<T>()?, classes)?;
-        }
-        let labels = if *labels.shape() == shape || shape.num_elements() == 0 {
-            labels
-        } else {
-            let mut all = Tensor::alloc(T::DTYPE, shape)?;
-            spread(&labels, all.as_mut_slice::<T>()?, classes)?;
-            all
-        };
-        let labels = labels.as_slice::<T>()?;
-        each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| {
-            T::dense(piece, &labels[row * classes..][..classes])
-        })?;
-        ctx.set_output(Op::LOSS, loss)?;
-        ctx.set_output(Op::BACKPROP, gradient)
-    }
+    let labels = if *labels.shape() == shape || shape.num_elements() == 0 {
+        labels
+    } else {
+        let mut all = Tensor::alloc(T::DTYPE, shape)?;
+        spread(&labels, all.as_mut_slice::<T>()?, classes)?;
+        all
+    };
+    let labels = labels.as_slice::<T>()?;
+    each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| T::dense(piece, &labels[row * classes..][..classes]))?;
+    ctx.set_output(Op::LOSS, loss)?;
+    ctx.set_output(Op::BACKPROP, gradient)
 }
 
-struct SparseSoftmaxCrossEntropyKernel<T>(PhantomData<T>);
-
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], Tlabels = [int32, int64])]
-impl<T: Entropy> OpKernel<SparseSoftmaxCrossEntropyWithLogits> for SparseSoftmaxCrossEntropyKernel<T> {
-    fn new(_: &KernelConstruction<'_, SparseSoftmaxCrossEntropyWithLogits>) -> Result<Self> {
-        Ok(Self(PhantomData))
+fn sparse_softmax_cross_entropy<T: Entropy>(
+    ctx: &mut KernelContext<'_, SparseSoftmaxCrossEntropyWithLogits>,
+) -> Result<()> {
+    type Op = SparseSoftmaxCrossEntropyWithLogits;
+    let (logits, labels) = (ctx.input(Op::FEATURES)?, ctx.input(Op::LABELS)?);
+    let shape = logits.shape().clone();
+    let [_, classes] = sparse_cross_entropy(&shape, labels.shape())?;
+    let labels = labels.to_i64_vec()?;
+    if let Some(label) = labels.iter().find(|&&label| usize::try_from(label).map_or(true, |label| label >= classes)) {
+        bail!(InvalidArgument, "label {label} is outside the valid range of [0, {classes})");
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, SparseSoftmaxCrossEntropyWithLogits>) -> Result<()> {
-        type Op = SparseSoftmaxCrossEntropyWithLogits;
-        let (logits, labels) = (ctx.input(Op::FEATURES)?, ctx.input(Op::LABELS)?);
-        let shape = logits.shape().clone();
-        let [_, classes] = sparse_cross_entropy(&shape, labels.shape())?;
-        let labels = labels.to_i64_vec()?;
-        if let Some(label) = labels.iter().find(|&&label| usize::try_from(label).map_or(true, |label| label >= classes))
-        {
-            bail!(InvalidArgument, "label {label} is outside the valid range of [0, {classes})");
+    let mut loss = ctx.allocate_output(Op::LOSS, [shape[0]])?;
+    let mut gradient = match ctx.forward_input(Op::FEATURES, Op::BACKPROP, &shape) {
+        Some(logits) => logits,
+        None => {
+            let mut copy = ctx.allocate_output(Op::BACKPROP, shape)?;
+            copy.as_mut_slice::<T>()?.copy_from_slice(ctx.input(Op::FEATURES)?.as_slice::<T>()?);
+            copy
         }
-        let mut loss = ctx.allocate_output(Op::LOSS, [shape[0]])?;
-        let mut gradient = match ctx.forward_input(Op::FEATURES, Op::BACKPROP, &shape) {
-            Some(logits) => logits,
-            None => {
-                let mut copy = ctx.allocate_output(Op::BACKPROP, shape)?;
-                copy.as_mut_slice::<T>()?.copy_from_slice(ctx.input(Op::FEATURES)?.as_slice::<T>()?);
-                copy
-            }
-        };
-        each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| T::sparse(piece, labels[row] as usize))?;
-        ctx.set_output(Op::LOSS, loss)?;
-        ctx.set_output(Op::BACKPROP, gradient)
-    }
+    };
+    each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| T::sparse(piece, labels[row] as usize))?;
+    ctx.set_output(Op::LOSS, loss)?;
+    ctx.set_output(Op::BACKPROP, gradient)
 }

@@ -66,21 +66,13 @@ impl OpKernel<InTopK> for InTopKKernel {
     }
 }
 
-struct InTopKV2Kernel;
-
 #[register_kernel(device = Cpu, host_memory = ["predictions", "targets", "k", "precision"], T = [int32, int64])]
-impl OpKernel<InTopKV2> for InTopKV2Kernel {
-    fn new(_: &KernelConstruction<'_, InTopKV2>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, InTopKV2>) -> Result<()> {
-        let k = ctx.input(InTopKV2::K)?;
-        ensure!(k.rank() == 0, InvalidArgument, "k must be a scalar, not of shape {}", k.shape());
-        let k = match k.dtype() {
-            DataType::Int32 => k.as_slice::<i32>()?[0].into(),
-            _ => k.as_slice::<i64>()?[0],
-        };
-        in_top_k(ctx, k)
-    }
+fn in_top_kv2(ctx: &mut KernelContext<'_, InTopKV2>) -> Result<()> {
+    let k = ctx.input(InTopKV2::K)?;
+    ensure!(k.rank() == 0, InvalidArgument, "k must be a scalar, not of shape {}", k.shape());
+    let k = match k.dtype() {
+        DataType::Int32 => k.as_slice::<i32>()?[0].into(),
+        _ => k.as_slice::<i64>()?[0],
+    };
+    in_top_k(ctx, k)
 }

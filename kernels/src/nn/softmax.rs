@@ -1,10 +1,8 @@
 //! Softmax and LogSoftmax.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
 use kernlink::dtype::{Pod, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::loss::ensure_classes;
 use kernlink_macros::register_kernel;
@@ -13,50 +11,34 @@ use kernlink_ops::{LogSoftmax, Softmax};
 use super::narrow::Narrow;
 use super::vector::widest;
 
-struct SoftmaxKernel<T>(PhantomData<T>);
-
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Normalize> OpKernel<Softmax> for SoftmaxKernel<T> {
-    fn new(_: &KernelConstruction<'_, Softmax>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Softmax>) -> Result<()> {
-        let logits = ctx.input(Softmax::LOGITS)?.shape().clone();
-        ensure_classes(&logits)?;
-        let forwarded = ctx.forward_input(Softmax::LOGITS, Softmax::SOFTMAX, &logits);
-        let output = match forwarded {
-            Some(output) => normalized::<T>(ctx, None, output, false)?,
-            None => {
-                let output = ctx.allocate_output(Softmax::SOFTMAX, logits)?;
-                normalized::<T>(ctx, Some(ctx.input(Softmax::LOGITS)?), output, false)?
-            }
-        };
-        ctx.set_output(Softmax::SOFTMAX, output)
-    }
+fn softmax<T: Normalize>(ctx: &mut KernelContext<'_, Softmax>) -> Result<()> {
+    let logits = ctx.input(Softmax::LOGITS)?.shape().clone();
+    ensure_classes(&logits)?;
+    let forwarded = ctx.forward_input(Softmax::LOGITS, Softmax::SOFTMAX, &logits);
+    let output = match forwarded {
+        Some(output) => normalized::<T>(ctx, None, output, false)?,
+        None => {
+            let output = ctx.allocate_output(Softmax::SOFTMAX, logits)?;
+            normalized::<T>(ctx, Some(ctx.input(Softmax::LOGITS)?), output, false)?
+        }
+    };
+    ctx.set_output(Softmax::SOFTMAX, output)
 }
 
-struct LogSoftmaxKernel<T>(PhantomData<T>);
-
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Normalize> OpKernel<LogSoftmax> for LogSoftmaxKernel<T> {
-    fn new(_: &KernelConstruction<'_, LogSoftmax>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, LogSoftmax>) -> Result<()> {
-        let logits = ctx.input(LogSoftmax::LOGITS)?.shape().clone();
-        ensure_classes(&logits)?;
-        let forwarded = ctx.forward_input(LogSoftmax::LOGITS, LogSoftmax::LOGSOFTMAX, &logits);
-        let output = match forwarded {
-            Some(output) => normalized::<T>(ctx, None, output, true)?,
-            None => {
-                let output = ctx.allocate_output(LogSoftmax::LOGSOFTMAX, logits)?;
-                normalized::<T>(ctx, Some(ctx.input(LogSoftmax::LOGITS)?), output, true)?
-            }
-        };
-        ctx.set_output(LogSoftmax::LOGSOFTMAX, output)
-    }
+fn log_softmax<T: Normalize>(ctx: &mut KernelContext<'_, LogSoftmax>) -> Result<()> {
+    let logits = ctx.input(LogSoftmax::LOGITS)?.shape().clone();
+    ensure_classes(&logits)?;
+    let forwarded = ctx.forward_input(LogSoftmax::LOGITS, LogSoftmax::LOGSOFTMAX, &logits);
+    let output = match forwarded {
+        Some(output) => normalized::<T>(ctx, None, output, true)?,
+        None => {
+            let output = ctx.allocate_output(LogSoftmax::LOGSOFTMAX, logits)?;
+            normalized::<T>(ctx, Some(ctx.input(LogSoftmax::LOGITS)?), output, true)?
+        }
+    };
+    ctx.set_output(LogSoftmax::LOGSOFTMAX, output)
 }
 
 /// Writes the softmax (or its logarithm) of each row of `logits`, or of the output itself, into the output.

@@ -2,7 +2,7 @@
 
 use kernlink::dtype::{DataType, Element};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink::resource::Variable;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -163,31 +163,15 @@ fn steps(delta: u64) -> u64 {
     delta.wrapping_mul(256)
 }
 
-struct RngSkipKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["resource", "algorithm", "delta"])]
-impl OpKernel<RngSkip> for RngSkipKernel {
-    fn new(_: &KernelConstruction<'_, RngSkip>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, RngSkip>) -> Result<()> {
-        let (algorithm, delta) = (scalar::<i64>(ctx, 1)?, scalar::<i64>(ctx, 2)?);
-        advance(ctx, Some(algorithm), steps(delta as u64)).map(|_| ())
-    }
+fn rng_skip(ctx: &mut KernelContext<'_, RngSkip>) -> Result<()> {
+    let (algorithm, delta) = (scalar::<i64>(ctx, 1)?, scalar::<i64>(ctx, 2)?);
+    advance(ctx, Some(algorithm), steps(delta as u64)).map(|_| ())
 }
 
-struct RngReadAndSkipKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["resource", "alg", "delta"])]
-impl OpKernel<RngReadAndSkip> for RngReadAndSkipKernel {
-    fn new(_: &KernelConstruction<'_, RngReadAndSkip>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, RngReadAndSkip>) -> Result<()> {
-        let (algorithm, delta) = (scalar::<i32>(ctx, 1)?, scalar::<u64>(ctx, 2)?);
-        let (_, state) = advance(ctx, Some(algorithm.into()), steps(delta))?;
-        ctx.set_output(RngReadAndSkip::VALUE, Tensor::vector(&state)?)
-    }
+fn rng_read_and_skip(ctx: &mut KernelContext<'_, RngReadAndSkip>) -> Result<()> {
+    let (algorithm, delta) = (scalar::<i32>(ctx, 1)?, scalar::<u64>(ctx, 2)?);
+    let (_, state) = advance(ctx, Some(algorithm.into()), steps(delta))?;
+    ctx.set_output(RngReadAndSkip::VALUE, Tensor::vector(&state)?)
 }

@@ -82,16 +82,8 @@ impl OpKernel<Multinomial> for MultinomialKernel {
     }
 }
 
-struct StatelessMultinomialKernel;
-
 #[register_kernel(device = Cpu, T = [half, bfloat16, float, double], output_dtype = [int32, int64])]
-impl OpKernel<StatelessMultinomial> for StatelessMultinomialKernel {
-    fn new(_: &KernelConstruction<'_, StatelessMultinomial>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, StatelessMultinomial>) -> Result<()> {
-        let generator = seeded(ctx.input(StatelessMultinomial::SEED)?)?;
-        draw(ctx, |_| generator)
-    }
+fn stateless_multinomial(ctx: &mut KernelContext<'_, StatelessMultinomial>) -> Result<()> {
+    let generator = seeded(ctx.input(StatelessMultinomial::SEED)?)?;
+    draw(ctx, |_| generator)
 }

@@ -92,8 +92,6 @@ impl OpKernel<RandomShuffle> for RandomShuffleKernel {
     }
 }
 
-struct StatelessShuffleKernel;
-
 #[register_kernel(
     device = Cpu,
     T = [
@@ -101,13 +99,7 @@ struct StatelessShuffleKernel;
         uint16, uint32, int64, uint64,
     ],
 )]
-impl OpKernel<StatelessShuffle> for StatelessShuffleKernel {
-    fn new(_: &KernelConstruction<'_, StatelessShuffle>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, StatelessShuffle>) -> Result<()> {
-        let generator = keyed(ctx)?;
-        shuffle(ctx, |_| generator)
-    }
+fn stateless_shuffle(ctx: &mut KernelContext<'_, StatelessShuffle>) -> Result<()> {
+    let generator = keyed(ctx)?;
+    shuffle(ctx, |_| generator)
 }

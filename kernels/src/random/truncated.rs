@@ -150,42 +150,34 @@ impl<dtype: Computed> OpKernel<Plain> for PlainKernel<dtype> {
     }
 }
 
-struct StatelessKernel<T>(PhantomData<T>);
-
 #[register_kernel(
     device = Cpu, dtype = [f16, f32, f64],
     host_memory = ["shape", "seed", "means", "stddevs", "minvals", "maxvals"]
 )]
-impl<dtype: Computed> OpKernel<Stateless> for StatelessKernel<dtype> {
-    fn new(_: &KernelConstruction<'_, Stateless>) -> Result<Self> {
-        Ok(Self(PhantomData))
+fn stateless<dtype: Computed>(ctx: &mut KernelContext<'_, Stateless>) -> Result<()> {
+    let mut generator = seeded(ctx.input(Stateless::SEED)?)?;
+    let tensors = [
+        ctx.input(Stateless::MEANS)?,
+        ctx.input(Stateless::STDDEVS)?,
+        ctx.input(Stateless::MINVALS)?,
+        ctx.input(Stateless::MAXVALS)?,
+    ];
+    let places = Places::new(tensors.map(|tensor| tensor.shape()))?;
+    let shape = shape_of(ctx.input(Stateless::SHAPE)?)?;
+    ensure_ends_with(&shape, places.shape())?;
+    let mut output = ctx.allocate_output(Stateless::OUTPUT, shape)?;
+    let mut parameters = [&[][..]; 4];
+    for (values, tensor) in parameters.iter_mut().zip(tensors) {
+        *values = tensor.as_slice::<dtype>()?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Stateless>) -> Result<()> {
-        let mut generator = seeded(ctx.input(Stateless::SEED)?)?;
-        let tensors = [
-            ctx.input(Stateless::MEANS)?,
-            ctx.input(Stateless::STDDEVS)?,
-            ctx.input(Stateless::MINVALS)?,
-            ctx.input(Stateless::MAXVALS)?,
-        ];
-        let places = Places::new(tensors.map(|tensor| tensor.shape()))?;
-        let shape = shape_of(ctx.input(Stateless::SHAPE)?)?;
-        ensure_ends_with(&shape, places.shape())?;
-        let mut output = ctx.allocate_output(Stateless::OUTPUT, shape)?;
-        let mut parameters = [&[][..]; 4];
-        for (values, tensor) in parameters.iter_mut().zip(tensors) {
-            *values = tensor.as_slice::<dtype>()?;
+    let numbers = output.as_mut_slice::<dtype>()?;
+    if !numbers.is_empty() {
+        let batches = places.shape().num_elements();
+        for batch in 0..batches {
+            let places = places.at(batch);
+            let own = std::array::from_fn(|i| parameters[i][places[i]]);
+            draw(&mut generator, own, numbers.len() / batches, |i, number| numbers[i * batches + batch] = number)?;
         }
-        let numbers = output.as_mut_slice::<dtype>()?;
-        if !numbers.is_empty() {
-            let batches = places.shape().num_elements();
-            for batch in 0..batches {
-                let places = places.at(batch);
-                let own = std::array::from_fn(|i| parameters[i][places[i]]);
-                draw(&mut generator, own, numbers.len() / batches, |i, number| numbers[i * batches + batch] = number)?;
-            }
-        }
-        ctx.set_output(Stateless::OUTPUT, output)
     }
+    ctx.set_output(Stateless::OUTPUT, output)
 }

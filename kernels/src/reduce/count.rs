@@ -38,28 +38,20 @@ fn values(tensor: &Tensor) -> Result<Vec<i64>> {
     Ok(values)
 }
 
-struct BincountKernel<T>(PhantomData<fn(T)>);
-
 #[register_kernel(device = Cpu, T = [f32, f64, i32, i64])]
-impl<T: Number> OpKernel<Bincount> for BincountKernel<T> {
-    fn new(_: &KernelConstruction<'_, Bincount>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Bincount>) -> Result<()> {
-        let size = size(ctx.input(Bincount::SIZE)?)?;
-        let (values, weights) = (values(ctx.input(Bincount::ARR)?)?, ctx.input(Bincount::WEIGHTS)?.as_slice::<T>()?);
-        ensure!(
-            weights.is_empty() || weights.len() == values.len(),
-            InvalidArgument,
-            "Input indices and weights must have the same size: {} and {}",
-            values.len(),
-            weights.len()
-        );
-        let mut bins = Tensor::zeros(T::DTYPE, [size])?;
-        count(bins.as_mut_slice()?, &values, weights, false);
-        ctx.set_output(Bincount::BINS, bins)
-    }
+fn bincount<T: Number>(ctx: &mut KernelContext<'_, Bincount>) -> Result<()> {
+    let size = size(ctx.input(Bincount::SIZE)?)?;
+    let (values, weights) = (values(ctx.input(Bincount::ARR)?)?, ctx.input(Bincount::WEIGHTS)?.as_slice::<T>()?);
+    ensure!(
+        weights.is_empty() || weights.len() == values.len(),
+        InvalidArgument,
+        "Input indices and weights must have the same size: {} and {}",
+        values.len(),
+        weights.len()
+    );
+    let mut bins = Tensor::zeros(T::DTYPE, [size])?;
+    count(bins.as_mut_slice()?, &values, weights, false);
+    ctx.set_output(Bincount::BINS, bins)
 }
 
 struct DenseBincountKernel<T> {
@@ -111,52 +103,44 @@ macro_rules! reals {
 }
 reals!(f32, f64, i32, i64);
 
-struct HistogramKernel<T>(PhantomData<fn(T)>);
-
 #[register_kernel(device = Cpu, T = [f32, f64, i32, i64], dtype = [int32, int64])]
-impl<T: Real> OpKernel<HistogramFixedWidth> for HistogramKernel<T> {
-    fn new(_: &KernelConstruction<'_, HistogramFixedWidth>) -> Result<Self> {
-        Ok(Self(PhantomData))
+fn histogram<T: Real>(ctx: &mut KernelContext<'_, HistogramFixedWidth>) -> Result<()> {
+    let range = ctx.input(HistogramFixedWidth::VALUE_RANGE)?;
+    let bins = ctx.input(HistogramFixedWidth::NBINS)?;
+    let &[low, high] = range.as_slice::<T>()? else {
+        bail!(InvalidArgument, "value_range should be a vector of 2 elements.");
+    };
+    ensure!(range.rank() == 1, InvalidArgument, "value_range should be a vector of 2 elements.");
+    ensure!(
+        low < high,
+        InvalidArgument,
+        "value_range should satisfy value_range[0] < value_range[1], but got '[{}, {}]'",
+        low.double(),
+        high.double()
+    );
+    ensure!(bins.rank() == 0, InvalidArgument, "nbins should be a scalar.");
+    let bins = bins.to_scalar::<i32>()?;
+    ensure!(bins > 0, InvalidArgument, "nbins should be a positive number, but got '{bins}'");
+    let step = high.sub(low).double() / f64::from(bins);
+    let mut counts: Vec<i64> = Vec::new();
+    counts
+        .try_reserve_exact(bins as usize)
+        .map_err(|_| kernlink::Error::new(kernlink::Code::ResourceExhausted, format!("no memory for {bins} bins")))?;
+    counts.resize(bins as usize, 0);
+    for &value in ctx.input(HistogramFixedWidth::VALUES)?.as_slice::<T>()? {
+        ensure!(!value.double().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
+        let above = if value > low { value.sub(low).double() } else { 0.0 };
+        // Casts saturate, and turn the NaN of infinite bounds into 0.
+        let bin = (above / step).min(f64::from(bins - 1)) as usize;
+        counts[bin] += 1;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, HistogramFixedWidth>) -> Result<()> {
-        let range = ctx.input(HistogramFixedWidth::VALUE_RANGE)?;
-        let bins = ctx.input(HistogramFixedWidth::NBINS)?;
-        let &[low, high] = range.as_slice::<T>()? else {
-            bail!(InvalidArgument, "value_range should be a vector of 2 elements.");
-        };
-        ensure!(range.rank() == 1, InvalidArgument, "value_range should be a vector of 2 elements.");
-        ensure!(
-            low < high,
-            InvalidArgument,
-            "value_range should satisfy value_range[0] < value_range[1], but got '[{}, {}]'",
-            low.double(),
-            high.double()
-        );
-        ensure!(bins.rank() == 0, InvalidArgument, "nbins should be a scalar.");
-        let bins = bins.to_scalar::<i32>()?;
-        ensure!(bins > 0, InvalidArgument, "nbins should be a positive number, but got '{bins}'");
-        let step = high.sub(low).double() / f64::from(bins);
-        let mut counts: Vec<i64> = Vec::new();
-        counts.try_reserve_exact(bins as usize).map_err(|_| {
-            kernlink::Error::new(kernlink::Code::ResourceExhausted, format!("no memory for {bins} bins"))
-        })?;
-        counts.resize(bins as usize, 0);
-        for &value in ctx.input(HistogramFixedWidth::VALUES)?.as_slice::<T>()? {
-            ensure!(!value.double().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
-            let above = if value > low { value.sub(low).double() } else { 0.0 };
-            // Casts saturate, and turn the NaN of infinite bounds into 0.
-            let bin = (above / step).min(f64::from(bins - 1)) as usize;
-            counts[bin] += 1;
-        }
-        let shape = Shape::from([counts.len()]);
-        let output = if ctx.output_dtype_at(0)? == DataType::Int64 {
-            Tensor::from_elements(shape, &counts)?
-        } else {
-            Tensor::from_elements(shape, &counts.iter().map(|&count| count as i32).collect::<Vec<_>>())?
-        };
-        ctx.set_output(HistogramFixedWidth::OUT, output)
-    }
+    let shape = Shape::from([counts.len()]);
+    let output = if ctx.output_dtype_at(0)? == DataType::Int64 {
+        Tensor::from_elements(shape, &counts)?
+    } else {
+        Tensor::from_elements(shape, &counts.iter().map(|&count| count as i32).collect::<Vec<_>>())?
+    };
+    ctx.set_output(HistogramFixedWidth::OUT, output)
 }
 
 struct BucketizeKernel<T> {

@@ -107,24 +107,16 @@ type AllKernel = Reduction<MinOf, bool>;
 #[register_kernel(device = Cpu, op = Any, Tidx = [int32, int64], host_memory = ["reduction_indices"])]
 type AnyKernel = Reduction<MaxOf, bool>;
 
-struct L2LossKernel<T>(PhantomData<fn(T)>);
-
 #[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
-impl<T: Element + Copy> OpKernel<L2Loss> for L2LossKernel<T>
+fn l2_loss<T: Element + Copy>(ctx: &mut KernelContext<'_, L2Loss>) -> Result<()>
 where
     HalfSquares: Reducer<T>,
 {
-    fn new(_: &KernelConstruction<'_, L2Loss>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, L2Loss>) -> Result<()> {
-        let input = ctx.input(L2Loss::T)?;
-        let plan = Plan::new(&Shape::from([input.num_elements()]), &[0], false)?;
-        let mut output = ctx.allocate_output(L2Loss::OUTPUT, Shape::scalar())?;
-        fill::<HalfSquares, T>(ctx, plan, input.as_slice()?, output.as_mut_slice()?);
-        ctx.set_output(L2Loss::OUTPUT, output)
-    }
+    let input = ctx.input(L2Loss::T)?;
+    let plan = Plan::new(&Shape::from([input.num_elements()]), &[0], false)?;
+    let mut output = ctx.allocate_output(L2Loss::OUTPUT, Shape::scalar())?;
+    fill::<HalfSquares, T>(ctx, plan, input.as_slice()?, output.as_mut_slice()?);
+    ctx.set_output(L2Loss::OUTPUT, output)
 }
 
 #[cfg(test)]

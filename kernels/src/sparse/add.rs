@@ -173,70 +173,62 @@ type MaximumKernel<T> = Extreme<Greater, T>;
 )]
 type MinimumKernel<T> = Extreme<Smaller, T>;
 
-struct SparseTensorDenseAddKernel<T>(PhantomData<fn() -> T>);
-
 #[register_kernel(device = Cpu, Tindices = [int32, int64], T = [
     bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8,
 ])]
-impl<T: Number> OpKernel<ops::SparseTensorDenseAdd> for SparseTensorDenseAddKernel<T> {
-    fn new(_: &KernelConstruction<'_, ops::SparseTensorDenseAdd>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseTensorDenseAdd>) -> Result<()> {
-        type Op = ops::SparseTensorDenseAdd;
-        let (indices, values) = (ctx.input(Op::A_INDICES)?.clone(), ctx.input(Op::A_VALUES)?.clone());
-        let (shape, dense) = (ctx.input(Op::A_SHAPE)?, ctx.input(Op::B)?);
-        ensure_matrix(&indices, "Input a_indices")?;
-        ensure_vector(&values, "Input a_values")?;
-        ensure_vector(shape, "Input a_shape")?;
-        let sizes = i64s(shape)?;
+fn sparse_tensor_dense_add<T: Number>(ctx: &mut KernelContext<'_, ops::SparseTensorDenseAdd>) -> Result<()> {
+    type Op = ops::SparseTensorDenseAdd;
+    let (indices, values) = (ctx.input(Op::A_INDICES)?.clone(), ctx.input(Op::A_VALUES)?.clone());
+    let (shape, dense) = (ctx.input(Op::A_SHAPE)?, ctx.input(Op::B)?);
+    ensure_matrix(&indices, "Input a_indices")?;
+    ensure_vector(&values, "Input a_values")?;
+    ensure_vector(shape, "Input a_shape")?;
+    let sizes = i64s(shape)?;
+    ensure!(
+        indices.shape()[0] == values.num_elements() && indices.shape()[1] == sizes.len(),
+        InvalidArgument,
+        "Dimensions {} and [{},{}] are not compatible",
+        indices.shape(),
+        values.num_elements(),
+        sizes.len()
+    );
+    ensure!(
+        *sizes == *dense.shape().to_i64(),
+        InvalidArgument,
+        "No broadcasting is supported: sparse side {} vs dense side {}",
+        index_text(&sizes),
+        dense.shape()
+    );
+    let rank = sizes.len();
+    ensure!(
+        (1..=5).contains(&rank),
+        InvalidArgument,
+        "Only tensors with ranks between 1 and 5 are currently supported.  Tensor rank: {rank}"
+    );
+    let strides = dense.shape().strides();
+    let mut places = Vec::with_capacity(values.num_elements());
+    for (n, index) in i64s(&indices)?.chunks_exact(rank).enumerate() {
+        let within = index.iter().zip(&*sizes).all(|(index, &size)| (0..size).contains(index));
         ensure!(
-            indices.shape()[0] == values.num_elements() && indices.shape()[1] == sizes.len(),
+            within,
             InvalidArgument,
-            "Dimensions {} and [{},{}] are not compatible",
-            indices.shape(),
-            values.num_elements(),
-            sizes.len()
-        );
-        ensure!(
-            *sizes == *dense.shape().to_i64(),
-            InvalidArgument,
-            "No broadcasting is supported: sparse side {} vs dense side {}",
-            index_text(&sizes),
+            "Sparse tensor has an invalid index: a_indices({n}) = {}, dense tensor shape: {}",
+            index_text(index),
             dense.shape()
         );
-        let rank = sizes.len();
-        ensure!(
-            (1..=5).contains(&rank),
-            InvalidArgument,
-            "Only tensors with ranks between 1 and 5 are currently supported.  Tensor rank: {rank}"
-        );
-        let strides = dense.shape().strides();
-        let mut places = Vec::with_capacity(values.num_elements());
-        for (n, index) in i64s(&indices)?.chunks_exact(rank).enumerate() {
-            let within = index.iter().zip(&*sizes).all(|(index, &size)| (0..size).contains(index));
-            ensure!(
-                within,
-                InvalidArgument,
-                "Sparse tensor has an invalid index: a_indices({n}) = {}, dense tensor shape: {}",
-                index_text(index),
-                dense.shape()
-            );
-            places.push(index.iter().zip(&strides).map(|(&index, &stride)| index as usize * stride).sum::<usize>());
-        }
-        let mut output = ctx.take_input(Op::B)?;
-        if !output.is_unique() {
-            let mut copy = ctx.allocate_output(Op::OUTPUT, output.shape())?;
-            copy.as_mut_slice::<T>()?.copy_from_slice(output.as_slice::<T>()?);
-            output = copy;
-        }
-        let elements = output.as_mut_slice::<T>()?;
-        for (place, &value) in places.into_iter().zip(values.as_slice::<T>()?) {
-            elements[place] = elements[place].add(value);
-        }
-        ctx.set_output(Op::OUTPUT, output)
+        places.push(index.iter().zip(&strides).map(|(&index, &stride)| index as usize * stride).sum::<usize>());
     }
+    let mut output = ctx.take_input(Op::B)?;
+    if !output.is_unique() {
+        let mut copy = ctx.allocate_output(Op::OUTPUT, output.shape())?;
+        copy.as_mut_slice::<T>()?.copy_from_slice(output.as_slice::<T>()?);
+        output = copy;
+    }
+    let elements = output.as_mut_slice::<T>()?;
+    for (place, &value) in places.into_iter().zip(values.as_slice::<T>()?) {
+        elements[place] = elements[place].add(value);
+    }
+    ctx.set_output(Op::OUTPUT, output)
 }
 
 /// A vector whose element `n` is element `picks[n]` of `grad`, or zero.
@@ -274,39 +266,31 @@ fn ensure_gradient_fits(grad: &Tensor, indices: &[&Tensor]) -> Result<usize> {
     Ok(rank)
 }
 
-struct SparseAddGradKernel;
-
 #[register_kernel(device = Cpu, T = [complex128, complex64, double, float, int16, int32, int64, int8])]
-impl OpKernel<ops::SparseAddGrad> for SparseAddGradKernel {
-    fn new(_: &KernelConstruction<'_, ops::SparseAddGrad>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseAddGrad>) -> Result<()> {
-        type Op = ops::SparseAddGrad;
-        let grad = ctx.input(Op::BACKPROP_VAL_GRAD)?;
-        let (a, b) = (ctx.input(Op::A_INDICES)?, ctx.input(Op::B_INDICES)?);
-        let sum = ctx.input(Op::SUM_INDICES)?;
-        let rank = ensure_gradient_fits(grad, &[a, b, sum])?;
-        let found = |indices: &Tensor| -> Result<Vec<Option<usize>>> {
-            let (indices, sums) = (Rows::new(indices, rank)?, Rows::new(sum, rank)?);
-            let mut k = 0;
-            // Both are sorted: what of the sum comes before an index is not wanted later either.
-            let find = |n: usize| {
-                while k < sums.count && sums.row(k) < indices.row(n) {
-                    k += 1;
-                }
-                let equal = k < sums.count && sums.row(k) == indices.row(n);
-                k += usize::from(equal);
-                equal.then(|| k - 1)
-            };
-            picks(indices.count, find)
+fn sparse_add_grad(ctx: &mut KernelContext<'_, ops::SparseAddGrad>) -> Result<()> {
+    type Op = ops::SparseAddGrad;
+    let grad = ctx.input(Op::BACKPROP_VAL_GRAD)?;
+    let (a, b) = (ctx.input(Op::A_INDICES)?, ctx.input(Op::B_INDICES)?);
+    let sum = ctx.input(Op::SUM_INDICES)?;
+    let rank = ensure_gradient_fits(grad, &[a, b, sum])?;
+    let found = |indices: &Tensor| -> Result<Vec<Option<usize>>> {
+        let (indices, sums) = (Rows::new(indices, rank)?, Rows::new(sum, rank)?);
+        let mut k = 0;
+        // Both are sorted: what of the sum comes before an index is not wanted later either.
+        let find = |n: usize| {
+            while k < sums.count && sums.row(k) < indices.row(n) {
+                k += 1;
+            }
+            let equal = k < sums.count && sums.row(k) == indices.row(n);
+            k += usize::from(equal);
+            equal.then(|| k - 1)
         };
-        let a = picked(ctx, 0, grad, &found(a)?)?;
-        let b = picked(ctx, 1, grad, &found(b)?)?;
-        ctx.set_output(Op::A_VAL_GRAD, a)?;
-        ctx.set_output(Op::B_VAL_GRAD, b)
-    }
+        picks(indices.count, find)
+    };
+    let a = picked(ctx, 0, grad, &found(a)?)?;
+    let b = picked(ctx, 1, grad, &found(b)?)?;
+    ctx.set_output(Op::A_VAL_GRAD, a)?;
+    ctx.set_output(Op::B_VAL_GRAD, b)
 }
 
 /// The rows of a matrix of indices, which may have no columns.
@@ -326,54 +310,46 @@ impl<'a> Rows<'a> {
     }
 }
 
-struct SparseSliceGradKernel;
-
 #[register_kernel(device = Cpu, T = [
     bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
 ])]
-impl OpKernel<ops::SparseSliceGrad> for SparseSliceGradKernel {
-    fn new(_: &KernelConstruction<'_, ops::SparseSliceGrad>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseSliceGrad>) -> Result<()> {
-        type Op = ops::SparseSliceGrad;
-        let grad = ctx.input(Op::BACKPROP_VAL_GRAD)?;
-        let (input, output) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::OUTPUT_INDICES)?);
-        let rank = ensure_gradient_fits(grad, &[input, output])?;
-        let (rows, wanted) = (Rows::new(input, rank)?, Rows::new(output, rank)?);
-        ensure!(
-            wanted.count <= rows.count,
-            InvalidArgument,
-            "# rows of output_indices should be not greater than of input_indices, got {} and {}",
-            wanted.count,
-            rows.count
-        );
-        let start = ctx.input(Op::INPUT_START)?;
-        ensure_vector(start, "The input_start")?;
-        let start = start.as_slice::<i64>()?;
-        ensure!(
-            start.len() == rank,
-            InvalidArgument,
-            "Expected input_start to be a vector of length {rank} but got length {}",
-            start.len()
-        );
-        let mut next = 0;
-        let find = |n: usize| {
-            let same = |((&a, &b), &start): ((&i64, &i64), &i64)| a == b.wrapping_add(start);
-            let equal = next < wanted.count && rows.row(n).iter().zip(wanted.row(next)).zip(start).all(same);
-            next += usize::from(equal);
-            equal.then(|| next - 1)
-        };
-        let picks = picks(rows.count, find)?;
-        // TensorFlow does not look if there are no elements at all.
-        ensure!(
-            next == wanted.count || rows.count == 0,
-            Internal,
-            "Elements of backprop_val_grad aren't all propagated. Num elements: {}, used: {next}",
-            wanted.count
-        );
-        let output = picked(ctx, 0, grad, &picks)?;
-        ctx.set_output(Op::VAL_GRAD, output)
-    }
+fn sparse_slice_grad(ctx: &mut KernelContext<'_, ops::SparseSliceGrad>) -> Result<()> {
+    type Op = ops::SparseSliceGrad;
+    let grad = ctx.input(Op::BACKPROP_VAL_GRAD)?;
+    let (input, output) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::OUTPUT_INDICES)?);
+    let rank = ensure_gradient_fits(grad, &[input, output])?;
+    let (rows, wanted) = (Rows::new(input, rank)?, Rows::new(output, rank)?);
+    ensure!(
+        wanted.count <= rows.count,
+        InvalidArgument,
+        "# rows of output_indices should be not greater than of input_indices, got {} and {}",
+        wanted.count,
+        rows.count
+    );
+    let start = ctx.input(Op::INPUT_START)?;
+    ensure_vector(start, "The input_start")?;
+    let start = start.as_slice::<i64>()?;
+    ensure!(
+        start.len() == rank,
+        InvalidArgument,
+        "Expected input_start to be a vector of length {rank} but got length {}",
+        start.len()
+    );
+    let mut next = 0;
+    let find = |n: usize| {
+        let same = |((&a, &b), &start): ((&i64, &i64), &i64)| a == b.wrapping_add(start);
+        let equal = next < wanted.count && rows.row(n).iter().zip(wanted.row(next)).zip(start).all(same);
+        next += usize::from(equal);
+        equal.then(|| next - 1)
+    };
+    let picks = picks(rows.count, find)?;
+    // TensorFlow does not look if there are no elements at all.
+    ensure!(
+        next == wanted.count || rows.count == 0,
+        Internal,
+        "Elements of backprop_val_grad aren't all propagated. Num elements: {}, used: {next}",
+        wanted.count
+    );
+    let output = picked(ctx, 0, grad, &picks)?;
+    ctx.set_output(Op::VAL_GRAD, output)
 }

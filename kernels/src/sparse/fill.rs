@@ -96,45 +96,37 @@ pub(super) fn fill_empty_rows(ctx: &mut RawContext<'_>, rows: &Rows<'_>, flat: b
     ctx.set_output_at(3, places)
 }
 
-struct SparseFillEmptyRowsKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["dense_shape"], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
     uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::SparseFillEmptyRows> for SparseFillEmptyRowsKernel {
-    fn new(_: &KernelConstruction<'_, ops::SparseFillEmptyRows>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseFillEmptyRows>) -> Result<()> {
-        type Op = ops::SparseFillEmptyRows;
-        let (indices, values) = (ctx.input(Op::INDICES)?.clone(), ctx.input(Op::VALUES)?);
-        let shape = ctx.input(Op::DENSE_SHAPE)?;
-        ensure_vector(shape, "dense_shape")?;
-        ensure_matrix(&indices, "indices")?;
-        ensure_vector(values, "values")?;
-        ensure!(
-            indices.shape()[0] == values.num_elements(),
-            InvalidArgument,
-            "The length of `values` ({}) must match the first dimension of `indices` ({}).",
-            values.num_elements(),
-            indices.shape()[0]
-        );
-        ensure!(
-            indices.shape()[1] == shape.num_elements(),
-            InvalidArgument,
-            "The length of `dense_shape` ({}) must match the second dimension of `indices` ({}).",
-            shape.num_elements(),
-            indices.shape()[1]
-        );
-        ensure_scalar(ctx.input(Op::DEFAULT_VALUE)?, "default_value")?;
-        let &[count, ..] = shape.as_slice::<i64>()? else {
-            kernlink::bail!(InvalidArgument, "Dense shape cannot be empty.");
-        };
-        let rows = Rows { indices: indices.as_slice()?, columns: indices.shape()[1], count };
-        fill_empty_rows(ctx, &rows, false)
-    }
+fn sparse_fill_empty_rows(ctx: &mut KernelContext<'_, ops::SparseFillEmptyRows>) -> Result<()> {
+    type Op = ops::SparseFillEmptyRows;
+    let (indices, values) = (ctx.input(Op::INDICES)?.clone(), ctx.input(Op::VALUES)?);
+    let shape = ctx.input(Op::DENSE_SHAPE)?;
+    ensure_vector(shape, "dense_shape")?;
+    ensure_matrix(&indices, "indices")?;
+    ensure_vector(values, "values")?;
+    ensure!(
+        indices.shape()[0] == values.num_elements(),
+        InvalidArgument,
+        "The length of `values` ({}) must match the first dimension of `indices` ({}).",
+        values.num_elements(),
+        indices.shape()[0]
+    );
+    ensure!(
+        indices.shape()[1] == shape.num_elements(),
+        InvalidArgument,
+        "The length of `dense_shape` ({}) must match the second dimension of `indices` ({}).",
+        shape.num_elements(),
+        indices.shape()[1]
+    );
+    ensure_scalar(ctx.input(Op::DEFAULT_VALUE)?, "default_value")?;
+    let &[count, ..] = shape.as_slice::<i64>()? else {
+        kernlink::bail!(InvalidArgument, "Dense shape cannot be empty.");
+    };
+    let rows = Rows { indices: indices.as_slice()?, columns: indices.shape()[1], count };
+    fill_empty_rows(ctx, &rows, false)
 }
 
 /// The gradient of `fill_empty_rows`.

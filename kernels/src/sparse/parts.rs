@@ -12,82 +12,66 @@ use super::coo::Coo;
 use super::elements::{ensure_vector, scatter, take};
 use crate::array::integers::scalar;
 
-struct SparseReorderKernel;
-
 #[register_kernel(device = Cpu, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
     uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::SparseReorder> for SparseReorderKernel {
-    fn new(_: &KernelConstruction<'_, ops::SparseReorder>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseReorder>) -> Result<()> {
-        type Op = ops::SparseReorder;
-        let (indices, values) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::INPUT_VALUES)?);
-        let coo = Coo::new(indices, values, ctx.input(Op::INPUT_SHAPE)?)?;
-        let (indices, values) = if coo.is_valid() {
-            (indices.clone(), values.clone())
-        } else {
-            let order = coo.sorted_by(&(0..coo.rank()).collect::<Vec<_>>());
-            let sorted = take(ctx, 0, indices.shape(), indices, coo.rank(), &order)?;
-            (sorted, take(ctx, 1, values.shape(), values, 1, &order)?)
-        };
-        ctx.set_output(Op::OUTPUT_INDICES, indices)?;
-        ctx.set_output(Op::OUTPUT_VALUES, values)
-    }
+fn sparse_reorder(ctx: &mut KernelContext<'_, ops::SparseReorder>) -> Result<()> {
+    type Op = ops::SparseReorder;
+    let (indices, values) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::INPUT_VALUES)?);
+    let coo = Coo::new(indices, values, ctx.input(Op::INPUT_SHAPE)?)?;
+    let (indices, values) = if coo.is_valid() {
+        (indices.clone(), values.clone())
+    } else {
+        let order = coo.sorted_by(&(0..coo.rank()).collect::<Vec<_>>());
+        let sorted = take(ctx, 0, indices.shape(), indices, coo.rank(), &order)?;
+        (sorted, take(ctx, 1, values.shape(), values, 1, &order)?)
+    };
+    ctx.set_output(Op::OUTPUT_INDICES, indices)?;
+    ctx.set_output(Op::OUTPUT_VALUES, values)
 }
 
-struct SparseSliceKernel;
-
 #[register_kernel(device = Cpu, T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
     uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::SparseSlice> for SparseSliceKernel {
-    fn new(_: &KernelConstruction<'_, ops::SparseSlice>) -> Result<Self> {
-        Ok(Self)
-    }
+fn sparse_slice(ctx: &mut KernelContext<'_, ops::SparseSlice>) -> Result<()> {
+    type Op = ops::SparseSlice;
+    let values = ctx.input(Op::VALUES)?;
+    let coo = Coo::new(ctx.input(Op::INDICES)?, values, ctx.input(Op::SHAPE)?)?;
+    let block = |input, name: &str| {
+        ensure_vector(input, name)?;
+        let values = input.as_slice::<i64>()?;
+        ensure!(
+            values.len() == coo.rank(),
+            InvalidArgument,
+            "Expected {name} to be a vector of length {} but got length {}",
+            coo.rank(),
+            values.len()
+        );
+        Ok(values)
+    };
+    let start = block(ctx.input(Op::START)?, "start")?;
+    let size = block(ctx.input(Op::SIZE)?, "size")?;
+    coo.shape()?;
+    let left = |((&input, &start), &size): ((&i64, &i64), &i64)| match start {
+        start if start < input.saturating_sub(size) => size,
+        start if start < input => input.saturating_sub(start),
+        _ => 0,
+    };
+    let sizes: Vec<i64> = coo.sizes.iter().zip(start).zip(size).map(left).collect();
+    Shape::from_dims(&sizes)?;
 
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseSlice>) -> Result<()> {
-        type Op = ops::SparseSlice;
-        let values = ctx.input(Op::VALUES)?;
-        let coo = Coo::new(ctx.input(Op::INDICES)?, values, ctx.input(Op::SHAPE)?)?;
-        let block = |input, name: &str| {
-            ensure_vector(input, name)?;
-            let values = input.as_slice::<i64>()?;
-            ensure!(
-                values.len() == coo.rank(),
-                InvalidArgument,
-                "Expected {name} to be a vector of length {} but got length {}",
-                coo.rank(),
-                values.len()
-            );
-            Ok(values)
-        };
-        let start = block(ctx.input(Op::START)?, "start")?;
-        let size = block(ctx.input(Op::SIZE)?, "size")?;
-        coo.shape()?;
-        let left = |((&input, &start), &size): ((&i64, &i64), &i64)| match start {
-            start if start < input.saturating_sub(size) => size,
-            start if start < input => input.saturating_sub(start),
-            _ => 0,
-        };
-        let sizes: Vec<i64> = coo.sizes.iter().zip(start).zip(size).map(left).collect();
-        Shape::from_dims(&sizes)?;
-
-        let ranges: Vec<_> = start.iter().zip(size).map(|(&start, &size)| start..start.saturating_add(size)).collect();
-        let within = |&n: &usize| ranges.iter().zip(coo.index(n)).all(|(range, index)| range.contains(index));
-        let picks: Vec<usize> = (0..coo.len()).filter(within).collect();
-        let mut indices = ctx.allocate_output(Op::OUTPUT_INDICES, [picks.len(), coo.rank()])?;
-        let from = picks.iter().flat_map(|&n| coo.index(n).iter().zip(start).map(|(&index, &start)| index - start));
-        indices.as_mut_slice::<i64>()?.iter_mut().zip(from).for_each(|(slot, index)| *slot = index);
-        let values = take(ctx, 1, [picks.len()], values, 1, &picks)?;
-        ctx.set_output(Op::OUTPUT_INDICES, indices)?;
-        ctx.set_output(Op::OUTPUT_VALUES, values)?;
-        ctx.set_output(Op::OUTPUT_SHAPE, Tensor::vector(&sizes)?)
-    }
+    let ranges: Vec<_> = start.iter().zip(size).map(|(&start, &size)| start..start.saturating_add(size)).collect();
+    let within = |&n: &usize| ranges.iter().zip(coo.index(n)).all(|(range, index)| range.contains(index));
+    let picks: Vec<usize> = (0..coo.len()).filter(within).collect();
+    let mut indices = ctx.allocate_output(Op::OUTPUT_INDICES, [picks.len(), coo.rank()])?;
+    let from = picks.iter().flat_map(|&n| coo.index(n).iter().zip(start).map(|(&index, &start)| index - start));
+    indices.as_mut_slice::<i64>()?.iter_mut().zip(from).for_each(|(slot, index)| *slot = index);
+    let values = take(ctx, 1, [picks.len()], values, 1, &picks)?;
+    ctx.set_output(Op::OUTPUT_INDICES, indices)?;
+    ctx.set_output(Op::OUTPUT_VALUES, values)?;
+    ctx.set_output(Op::OUTPUT_SHAPE, Tensor::vector(&sizes)?)
 }
 
 struct SparseConcatKernel {

@@ -165,30 +165,22 @@ macro_rules! exponentials {
 }
 exponentials!(f16, f32; f32, f32; f64, f64);
 
-struct SparseSoftmaxKernel<T>(PhantomData<fn() -> T>);
-
 #[register_kernel(device = Cpu, T = [f16, f32, f64])]
-impl<T: Exponential> OpKernel<ops::SparseSoftmax> for SparseSoftmaxKernel<T> {
-    fn new(_: &KernelConstruction<'_, ops::SparseSoftmax>) -> Result<Self> {
-        Ok(Self(PhantomData))
+fn sparse_softmax<T: Exponential>(ctx: &mut KernelContext<'_, ops::SparseSoftmax>) -> Result<()> {
+    type Op = ops::SparseSoftmax;
+    let values = ctx.input(Op::SP_VALUES)?;
+    let coo = Coo::new(ctx.input(Op::SP_INDICES)?, values, ctx.input(Op::SP_SHAPE)?)?;
+    ensure!(coo.rank() >= 2, InvalidArgument, "Input should have rank >= 2, but received shape: {:?}", coo.sizes);
+    coo.shape()?;
+    let values = values.as_slice::<T>()?;
+    let axes: Vec<usize> = (0..coo.rank()).collect();
+    let order = coo.sorted_by(&axes);
+    let mut output = ctx.allocate_output(Op::OUTPUT, [coo.len()])?;
+    let mut slots = output.as_mut_slice::<T>()?.iter_mut();
+    for row in coo.groups(&order, &axes[..coo.rank() - 1]) {
+        let mut sums: Vec<T::Sum> = row.iter().map(|&n| values[n].widen()).collect();
+        T::softmax(&mut sums);
+        sums.iter().zip(&mut slots).for_each(|(&sum, slot)| *slot = T::narrow(sum));
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseSoftmax>) -> Result<()> {
-        type Op = ops::SparseSoftmax;
-        let values = ctx.input(Op::SP_VALUES)?;
-        let coo = Coo::new(ctx.input(Op::SP_INDICES)?, values, ctx.input(Op::SP_SHAPE)?)?;
-        ensure!(coo.rank() >= 2, InvalidArgument, "Input should have rank >= 2, but received shape: {:?}", coo.sizes);
-        coo.shape()?;
-        let values = values.as_slice::<T>()?;
-        let axes: Vec<usize> = (0..coo.rank()).collect();
-        let order = coo.sorted_by(&axes);
-        let mut output = ctx.allocate_output(Op::OUTPUT, [coo.len()])?;
-        let mut slots = output.as_mut_slice::<T>()?.iter_mut();
-        for row in coo.groups(&order, &axes[..coo.rank() - 1]) {
-            let mut sums: Vec<T::Sum> = row.iter().map(|&n| values[n].widen()).collect();
-            T::softmax(&mut sums);
-            sums.iter().zip(&mut slots).for_each(|(&sum, slot)| *slot = T::narrow(sum));
-        }
-        ctx.set_output(Op::OUTPUT, output)
-    }
+    ctx.set_output(Op::OUTPUT, output)
 }

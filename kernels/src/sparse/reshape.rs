@@ -1,7 +1,7 @@
 //! SparseReshape.
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
@@ -52,50 +52,42 @@ pub(super) fn reshaped(input: &Shape, target: &[i64]) -> Result<Shape> {
     Ok(output)
 }
 
-struct SparseReshapeKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::SparseReshape> for SparseReshapeKernel {
-    fn new(_: &KernelConstruction<'_, ops::SparseReshape>) -> Result<Self> {
-        Ok(Self)
+fn sparse_reshape(ctx: &mut KernelContext<'_, ops::SparseReshape>) -> Result<()> {
+    type Op = ops::SparseReshape;
+    let (indices, shape) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::INPUT_SHAPE)?);
+    ensure_matrix(indices, "Input indices")?;
+    ensure_vector(shape, "Input shape")?;
+    ensure!(
+        indices.shape()[1] == shape.num_elements(),
+        InvalidArgument,
+        "Input tensor rank must match input shape length."
+    );
+    let target = ctx.input(Op::NEW_SHAPE)?;
+    ensure_vector(target, "Target shape")?;
+    let input = dense_shape(shape, "Input shape")?;
+    let output = reshaped(&input, target.as_slice::<i64>()?)?;
+    if output == input {
+        let (indices, shape) = (indices.clone(), shape.clone());
+        ctx.set_output(Op::OUTPUT_INDICES, indices)?;
+        return ctx.set_output(Op::OUTPUT_SHAPE, shape);
     }
 
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseReshape>) -> Result<()> {
-        type Op = ops::SparseReshape;
-        let (indices, shape) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::INPUT_SHAPE)?);
-        ensure_matrix(indices, "Input indices")?;
-        ensure_vector(shape, "Input shape")?;
+    let (elements, rank) = (indices.shape()[0], output.rank());
+    let mut result = ctx.allocate_output(Op::OUTPUT_INDICES, [elements, rank])?;
+    if elements > 0 {
         ensure!(
-            indices.shape()[1] == shape.num_elements(),
+            input.num_elements() > 0,
             InvalidArgument,
-            "Input tensor rank must match input shape length."
+            "Input tensor has {elements} non zero elements but input shape ({input}) or output shape ({output}) is \
+             empty"
         );
-        let target = ctx.input(Op::NEW_SHAPE)?;
-        ensure_vector(target, "Target shape")?;
-        let input = dense_shape(shape, "Input shape")?;
-        let output = reshaped(&input, target.as_slice::<i64>()?)?;
-        if output == input {
-            let (indices, shape) = (indices.clone(), shape.clone());
-            ctx.set_output(Op::OUTPUT_INDICES, indices)?;
-            return ctx.set_output(Op::OUTPUT_SHAPE, shape);
-        }
-
-        let (elements, rank) = (indices.shape()[0], output.rank());
-        let mut result = ctx.allocate_output(Op::OUTPUT_INDICES, [elements, rank])?;
-        if elements > 0 {
-            ensure!(
-                input.num_elements() > 0,
-                InvalidArgument,
-                "Input tensor has {elements} non zero elements but input shape ({input}) or output shape ({output}) is \
-                 empty"
-            );
-            renumber(indices.as_slice::<i64>()?, &input, result.as_mut_slice::<i64>()?, &output);
-        }
-        let mut shape = ctx.allocate_output(Op::OUTPUT_SHAPE, [rank])?;
-        shape.as_mut_slice::<i64>()?.copy_from_slice(&output.to_i64());
-        ctx.set_output(Op::OUTPUT_INDICES, result)?;
-        ctx.set_output(Op::OUTPUT_SHAPE, shape)
+        renumber(indices.as_slice::<i64>()?, &input, result.as_mut_slice::<i64>()?, &output);
     }
+    let mut shape = ctx.allocate_output(Op::OUTPUT_SHAPE, [rank])?;
+    shape.as_mut_slice::<i64>()?.copy_from_slice(&output.to_i64());
+    ctx.set_output(Op::OUTPUT_INDICES, result)?;
+    ctx.set_output(Op::OUTPUT_SHAPE, shape)
 }
 
 /// Writes for each index into `input` the index into `output`. Neither shape is empty, but either may be a scalar's.

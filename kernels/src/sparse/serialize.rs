@@ -73,68 +73,50 @@ fn shape_of(proto: &TensorProto) -> Result<Shape> {
     Shape::from_dims(&sizes)
 }
 
-struct SerializeSparseKernel;
-
 #[register_kernel(device = Cpu, out_type = [string])]
-impl OpKernel<ops::SerializeSparse> for SerializeSparseKernel {
-    fn new(_: &KernelConstruction<'_, ops::SerializeSparse>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SerializeSparse>) -> Result<()> {
-        type Op = ops::SerializeSparse;
-        let parts = [ctx.input(Op::SPARSE_INDICES)?, ctx.input(Op::SPARSE_VALUES)?, ctx.input(Op::SPARSE_SHAPE)?];
-        ensure_matrix(parts[0], "Input indices")?;
-        ensure_vector(parts[1], "Input values")?;
-        ensure_vector(parts[2], "Input shape")?;
-        let strings = parts.into_iter().map(serialize).collect::<Result<Vec<_>>>()?;
-        ctx.set_output(Op::SERIALIZED_SPARSE, Tensor::vector(&strings)?)
-    }
+fn serialize_sparse(ctx: &mut KernelContext<'_, ops::SerializeSparse>) -> Result<()> {
+    type Op = ops::SerializeSparse;
+    let parts = [ctx.input(Op::SPARSE_INDICES)?, ctx.input(Op::SPARSE_VALUES)?, ctx.input(Op::SPARSE_SHAPE)?];
+    ensure_matrix(parts[0], "Input indices")?;
+    ensure_vector(parts[1], "Input values")?;
+    ensure_vector(parts[2], "Input shape")?;
+    let strings = parts.into_iter().map(serialize).collect::<Result<Vec<_>>>()?;
+    ctx.set_output(Op::SERIALIZED_SPARSE, Tensor::vector(&strings)?)
 }
-
-struct SerializeManySparseKernel;
 
 #[register_kernel(device = Cpu, out_type = [string], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
     uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::SerializeManySparse> for SerializeManySparseKernel {
-    fn new(_: &KernelConstruction<'_, ops::SerializeManySparse>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SerializeManySparse>) -> Result<()> {
-        type Op = ops::SerializeManySparse;
-        let values = ctx.input(Op::SPARSE_VALUES)?;
-        let coo = Coo::new(ctx.input(Op::SPARSE_INDICES)?, values, ctx.input(Op::SPARSE_SHAPE)?)?;
-        let rank = coo.rank();
-        ensure!(rank > 1, InvalidArgument, "Rank of input SparseTensor should be > 1, but saw rank: {rank}");
-        let rows = coo.shape()?[0];
-        coo.ensure_valid()?;
-        let mut output = ctx.allocate_output(Op::SERIALIZED_SPARSE, [rows, 3])?;
-        let shape = serialize(&Tensor::vector(&coo.sizes[1..])?)?;
-        // Rows without elements share their strings.
-        let empty = [
-            serialize(&Tensor::zeros(DataType::Int64, [0, rank - 1])?)?,
-            serialize(&Tensor::zeros(values.dtype(), [0])?)?,
-        ];
-        let mut next = 0;
-        for (row, strings) in output.as_mut_slice::<TString>()?.chunks_exact_mut(3).enumerate() {
-            let first = next;
-            while next < coo.len() && coo.index(next)[0] == row as i64 {
-                next += 1;
-            }
-            strings[2] = shape.clone();
-            if next == first {
-                strings[..2].clone_from_slice(&empty);
-                continue;
-            }
-            let indices: Vec<i64> = (first..next).flat_map(|n| &coo.index(n)[1..]).copied().collect();
-            strings[0] = serialize(&Tensor::from_elements([next - first, rank - 1], &indices)?)?;
-            strings[1] = serialize(&values.slice_rows(first, next)?)?;
+fn serialize_many_sparse(ctx: &mut KernelContext<'_, ops::SerializeManySparse>) -> Result<()> {
+    type Op = ops::SerializeManySparse;
+    let values = ctx.input(Op::SPARSE_VALUES)?;
+    let coo = Coo::new(ctx.input(Op::SPARSE_INDICES)?, values, ctx.input(Op::SPARSE_SHAPE)?)?;
+    let rank = coo.rank();
+    ensure!(rank > 1, InvalidArgument, "Rank of input SparseTensor should be > 1, but saw rank: {rank}");
+    let rows = coo.shape()?[0];
+    coo.ensure_valid()?;
+    let mut output = ctx.allocate_output(Op::SERIALIZED_SPARSE, [rows, 3])?;
+    let shape = serialize(&Tensor::vector(&coo.sizes[1..])?)?;
+    // Rows without elements share their strings.
+    let empty =
+        [serialize(&Tensor::zeros(DataType::Int64, [0, rank - 1])?)?, serialize(&Tensor::zeros(values.dtype(), [0])?)?];
+    let mut next = 0;
+    for (row, strings) in output.as_mut_slice::<TString>()?.chunks_exact_mut(3).enumerate() {
+        let first = next;
+        while next < coo.len() && coo.index(next)[0] == row as i64 {
+            next += 1;
         }
-        ctx.set_output(Op::SERIALIZED_SPARSE, output)
+        strings[2] = shape.clone();
+        if next == first {
+            strings[..2].clone_from_slice(&empty);
+            continue;
+        }
+        let indices: Vec<i64> = (first..next).flat_map(|n| &coo.index(n)[1..]).copied().collect();
+        strings[0] = serialize(&Tensor::from_elements([next - first, rank - 1], &indices)?)?;
+        strings[1] = serialize(&values.slice_rows(first, next)?)?;
     }
+    ctx.set_output(Op::SERIALIZED_SPARSE, output)
 }
 
 /// One sparse tensor read from three strings.

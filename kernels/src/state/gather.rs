@@ -30,20 +30,12 @@ impl OpKernel<ops::ResourceGather> for ResourceGatherKernel {
     }
 }
 
-struct ResourceGatherNdKernel;
-
 #[register_kernel(device = Cpu, host_memory = ["resource"], Tindices = [int32, int64], dtype = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
     uint32, uint64, uint8, variant,
 ])]
-impl OpKernel<ops::ResourceGatherNd> for ResourceGatherNdKernel {
-    fn new(_: &KernelConstruction<'_, ops::ResourceGatherNd>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ResourceGatherNd>) -> Result<()> {
-        let params = read(ctx, 0, ctx.output_dtype_at(0)?)?;
-        let output = gather_nd(ctx, &params, ctx.input(ops::ResourceGatherNd::INDICES)?, false)?;
-        ctx.set_output(ops::ResourceGatherNd::OUTPUT, output)
-    }
+fn resource_gather_nd(ctx: &mut KernelContext<'_, ops::ResourceGatherNd>) -> Result<()> {
+    let params = read(ctx, 0, ctx.output_dtype_at(0)?)?;
+    let output = gather_nd(ctx, &params, ctx.input(ops::ResourceGatherNd::INDICES)?, false)?;
+    ctx.set_output(ops::ResourceGatherNd::OUTPUT, output)
 }

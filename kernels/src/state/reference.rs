@@ -168,23 +168,11 @@ impl OpKernel<ops::DestroyTemporaryVariable> for DestroyTemporaryVariableKernel 
     }
 }
 
-struct IsVariableInitializedKernel;
-
-#[register_kernel(device = Cpu)]
-#[register_kernel(device = Default, host_memory = ["is_initialized"])]
-impl OpKernel<ops::IsVariableInitialized> for IsVariableInitializedKernel {
-    fn new(_: &KernelConstruction<'_, ops::IsVariableInitialized>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::IsVariableInitialized>) -> Result<()> {
-        let is_initialized = ctx.reference(ops::IsVariableInitialized::REF)?.lock().is_some();
-        ctx.set_output(ops::IsVariableInitialized::IS_INITIALIZED, Tensor::scalar(is_initialized))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+#[register_kernel(device = Default, host_memory = ["is_initialized"], cheap)]
+fn is_variable_initialized(ctx: &mut KernelContext<'_, ops::IsVariableInitialized>) -> Result<()> {
+    let is_initialized = ctx.reference(ops::IsVariableInitialized::REF)?.lock().is_some();
+    ctx.set_output(ops::IsVariableInitialized::IS_INITIALIZED, Tensor::scalar(is_initialized))
 }
 
 struct AssignKernel {

@@ -132,23 +132,11 @@ fn value_of(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tenso
     Ok(value)
 }
 
-struct ReadVariableKernel;
-
-#[register_kernel(device = Cpu)]
-#[register_kernel(device = Default, host_memory = ["resource"])]
-impl OpKernel<ops::ReadVariableOp> for ReadVariableKernel {
-    fn new(_: &KernelConstruction<'_, ops::ReadVariableOp>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ReadVariableOp>) -> Result<()> {
-        let value = value_of(ctx, 0, ctx.output_dtype_at(0)?)?;
-        ctx.set_output(ops::ReadVariableOp::VALUE, value)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, cheap)]
+#[register_kernel(device = Default, host_memory = ["resource"], cheap)]
+fn read_variable(ctx: &mut KernelContext<'_, ops::ReadVariableOp>) -> Result<()> {
+    let value = value_of(ctx, 0, ctx.output_dtype_at(0)?)?;
+    ctx.set_output(ops::ReadVariableOp::VALUE, value)
 }
 
 struct ReadVariablesKernel;

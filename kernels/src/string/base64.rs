@@ -69,15 +69,7 @@ impl OpKernel<ops::EncodeBase64> for EncodeKernel {
     }
 }
 
-struct DecodeKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::DecodeBase64> for DecodeKernel {
-    fn new(_: &KernelConstruction<'_, ops::DecodeBase64>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DecodeBase64>) -> Result<()> {
-        map(ctx, 1, |text| decode(text).map(TString::from))
-    }
+fn decode_base64(ctx: &mut KernelContext<'_, ops::DecodeBase64>) -> Result<()> {
+    map(ctx, 1, |text| decode(text).map(TString::from))
 }

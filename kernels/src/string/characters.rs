@@ -201,20 +201,12 @@ impl OpKernel<ops::UnicodeEncode> for EncodeKernel {
     }
 }
 
-struct ScriptKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::UnicodeScript> for ScriptKernel {
-    fn new(_: &KernelConstruction<'_, ops::UnicodeScript>) -> Result<Self> {
-        Ok(Self)
+fn script(ctx: &mut KernelContext<'_, ops::UnicodeScript>) -> Result<()> {
+    let input = ctx.input(ops::UnicodeScript::INPUT)?;
+    let mut output = ctx.allocate_output(ops::UnicodeScript::OUTPUT, input.shape())?;
+    for (slot, &character) in output.as_mut_slice::<i32>()?.iter_mut().zip(input.as_slice::<i32>()?) {
+        *slot = u32::try_from(character).ok().and_then(unicode::script).unwrap_or(-1);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::UnicodeScript>) -> Result<()> {
-        let input = ctx.input(ops::UnicodeScript::INPUT)?;
-        let mut output = ctx.allocate_output(ops::UnicodeScript::OUTPUT, input.shape())?;
-        for (slot, &character) in output.as_mut_slice::<i32>()?.iter_mut().zip(input.as_slice::<i32>()?) {
-            *slot = u32::try_from(character).ok().and_then(unicode::script).unwrap_or(-1);
-        }
-        ctx.set_output(ops::UnicodeScript::OUTPUT, output)
-    }
+    ctx.set_output(ops::UnicodeScript::OUTPUT, output)
 }

@@ -127,57 +127,49 @@ fn memory(tensor: &Tensor) -> Result<Cow<'_, [u8]>> {
     Ok(bytes.iter().map(|&byte| byte & used).collect())
 }
 
-struct FingerprintKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::Fingerprint> for FingerprintKernel {
-    fn new(_: &KernelConstruction<'_, ops::Fingerprint>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Fingerprint>) -> Result<()> {
-        let method = scalar(ctx.input(ops::Fingerprint::METHOD)?, "`method`")?;
-        ensure!(
-            method.as_bytes() == b"farmhash64",
-            InvalidArgument,
-            "Unsupported fingerprint method: {}",
-            method.to_string_lossy()
-        );
-        let data = ctx.input(ops::Fingerprint::DATA)?;
-        let Some(&rows) = data.shape().first() else {
-            bail!(InvalidArgument, "`data` should have at least one dimension");
-        };
-        let mut output = ctx.allocate_output(ops::Fingerprint::FINGERPRINT, [rows, 8])?;
-        let row = data.num_elements().checked_div(rows).unwrap_or(0);
-        let hash: &(dyn Fn(usize) -> u64 + Sync) = match data.dtype() {
-            DataType::String => {
-                let strings = data.as_slice::<TString>()?;
-                &move |index| match &strings[index * row..(index + 1) * row] {
-                    [text] => fingerprint64(text),
-                    texts => {
-                        let hashes: Vec<u8> = texts.iter().flat_map(|text| fingerprint64(text).to_le_bytes()).collect();
-                        fingerprint64(&hashes)
-                    }
+fn fingerprint(ctx: &mut KernelContext<'_, ops::Fingerprint>) -> Result<()> {
+    let method = scalar(ctx.input(ops::Fingerprint::METHOD)?, "`method`")?;
+    ensure!(
+        method.as_bytes() == b"farmhash64",
+        InvalidArgument,
+        "Unsupported fingerprint method: {}",
+        method.to_string_lossy()
+    );
+    let data = ctx.input(ops::Fingerprint::DATA)?;
+    let Some(&rows) = data.shape().first() else {
+        bail!(InvalidArgument, "`data` should have at least one dimension");
+    };
+    let mut output = ctx.allocate_output(ops::Fingerprint::FINGERPRINT, [rows, 8])?;
+    let row = data.num_elements().checked_div(rows).unwrap_or(0);
+    let hash: &(dyn Fn(usize) -> u64 + Sync) = match data.dtype() {
+        DataType::String => {
+            let strings = data.as_slice::<TString>()?;
+            &move |index| match &strings[index * row..(index + 1) * row] {
+                [text] => fingerprint64(text),
+                texts => {
+                    let hashes: Vec<u8> = texts.iter().flat_map(|text| fingerprint64(text).to_le_bytes()).collect();
+                    fingerprint64(&hashes)
                 }
             }
-            dtype => {
-                ensure!(
-                    dtype.is_pod(),
-                    InvalidArgument,
-                    "`data` must be of strings or of a dtype that is plain bytes, not {dtype}"
-                );
-                let (bytes, row) = (memory(data)?, row * dtype.size());
-                &move |index| fingerprint64(&bytes[index * row..(index + 1) * row])
-            }
-        };
-        let cost = 20 + row.saturating_mul(data.dtype().size().max(8));
-        ctx.parallel_chunks(output.as_mut_slice::<u8>()?, 8, cost, |first, piece| {
-            for (index, bytes) in piece.chunks_exact_mut(8).enumerate() {
-                bytes.copy_from_slice(&hash(first / 8 + index).to_le_bytes());
-            }
-        });
-        ctx.set_output(ops::Fingerprint::FINGERPRINT, output)
-    }
+        }
+        dtype => {
+            ensure!(
+                dtype.is_pod(),
+                InvalidArgument,
+                "`data` must be of strings or of a dtype that is plain bytes, not {dtype}"
+            );
+            let (bytes, row) = (memory(data)?, row * dtype.size());
+            &move |index| fingerprint64(&bytes[index * row..(index + 1) * row])
+        }
+    };
+    let cost = 20 + row.saturating_mul(data.dtype().size().max(8));
+    ctx.parallel_chunks(output.as_mut_slice::<u8>()?, 8, cost, |first, piece| {
+        for (index, bytes) in piece.chunks_exact_mut(8).enumerate() {
+            bytes.copy_from_slice(&hash(first / 8 + index).to_le_bytes());
+        }
+    });
+    ctx.set_output(ops::Fingerprint::FINGERPRINT, output)
 }
 
 #[cfg(test)]

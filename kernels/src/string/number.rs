@@ -301,22 +301,14 @@ fn parse<T: Element>(ctx: &mut RawContext<'_>, parse: fn(&str) -> Option<T>) -> 
     })
 }
 
-struct ToNumberKernel;
-
 #[register_kernel(device = Cpu, out_type = [float, double, int32, int64, uint32, uint64])]
-impl OpKernel<ops::StringToNumber> for ToNumberKernel {
-    fn new(_: &KernelConstruction<'_, ops::StringToNumber>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringToNumber>) -> Result<()> {
-        match ctx.output_dtype_at(0)? {
-            DataType::Float => parse(ctx, |text| float(text, |value| value as f32, f32::NAN)),
-            DataType::Double => parse(ctx, |text| float(text, |value| value, f64::NAN)),
-            DataType::Int32 => parse(ctx, integer::<i32>),
-            DataType::Int64 => parse(ctx, integer::<i64>),
-            DataType::Uint32 => parse(ctx, integer::<u32>),
-            _ => parse(ctx, integer::<u64>),
-        }
+fn to_number(ctx: &mut KernelContext<'_, ops::StringToNumber>) -> Result<()> {
+    match ctx.output_dtype_at(0)? {
+        DataType::Float => parse(ctx, |text| float(text, |value| value as f32, f32::NAN)),
+        DataType::Double => parse(ctx, |text| float(text, |value| value, f64::NAN)),
+        DataType::Int32 => parse(ctx, integer::<i32>),
+        DataType::Int64 => parse(ctx, integer::<i64>),
+        DataType::Uint32 => parse(ctx, integer::<u32>),
+        _ => parse(ctx, integer::<u64>),
     }
 }

@@ -105,21 +105,13 @@ impl OpKernel<ops::StringUpper> for UpperKernel {
     }
 }
 
-struct StripKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringStrip> for StripKernel {
-    fn new(_: &KernelConstruction<'_, ops::StringStrip>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringStrip>) -> Result<()> {
-        map(ctx, 0, |text| {
-            let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
-            let end = text.iter().rposition(|&byte| !is_space(byte)).map_or(start, |last| last + 1);
-            Ok(text.slice(start..end))
-        })
-    }
+fn strip(ctx: &mut KernelContext<'_, ops::StringStrip>) -> Result<()> {
+    map(ctx, 0, |text| {
+        let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
+        let end = text.iter().rposition(|&byte| !is_space(byte)).map_or(start, |last| last + 1);
+        Ok(text.slice(start..end))
+    })
 }
 
 /// The part of `text` that begins at `pos` and has `len` units; `None` if `pos` is outside.
