@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs every test of Kernlink. Needs Rust (the version in Cargo.toml or newer), a C compiler as linker, and a Vulkan
-# driver, which it installs on Debian if it may; everything else comes through cargo.
+# Runs every test of Kernlink. Needs Rust (the version in Cargo.toml or newer) with clippy, a C compiler as linker, and a
+# Vulkan driver, which it installs on Debian if it may; everything else comes through cargo. It changes no file of the
+# repository: what it builds goes to `target`.
 #
 #   bash tests/run.sh
 set -euo pipefail
@@ -9,6 +10,10 @@ cd "$(dirname "$0")/.."
 for tool in cargo rustc cc; do
     command -v "$tool" >/dev/null || { echo "tests/run.sh: \`$tool\` is missing: install Rust and a C compiler" >&2; exit 1; }
 done
+cargo clippy --version >/dev/null 2>&1 || {
+    echo "tests/run.sh: clippy is missing: \`rustup component add clippy\`, or the package of Rust's that has it" >&2
+    exit 1
+}
 # The GPU's tests run on a software driver, so that they need no GPU.
 if ! compgen -G "/usr/share/vulkan/icd.d/lvp_icd*.json" >/dev/null; then
     { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq mesa-vulkan-drivers >/dev/null; } || {
@@ -22,30 +27,36 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 export CARGO_INCREMENTAL=0
 
 step() { printf '\n== %s\n' "$*"; }
+changes() { git status --porcelain 2>/dev/null || true; }
+before=$(changes)
 
 if cargo fmt --version >/dev/null 2>&1; then
     step "format"
     cargo fmt --all --check
 fi
-step "the workspace's tests"
-KERNLINK_STRESS_SECONDS=10 cargo test --workspace --features cli
-step "the GPU, on the software driver unless KERNLINK_GPU names another"
-cargo test --features cli,gpu --test gpu
-step "every feature by itself"
-cargo check --quiet --no-default-features
-for feature in array math nn data_flow io list logging lookup random sparse state string training gpu; do
-    cargo check --quiet --no-default-features --features "$feature"
+step "lints of everything"
+cargo clippy --locked --workspace --all-targets --features cli,gpu -- -D warnings
+step "lints of every feature by itself, and of the default ones"
+for feature in "" array math nn data_flow io list logging lookup random sparse state string training gpu; do
+    cargo clippy --locked --quiet --no-default-features --features "$feature" -- -D warnings
 done
-cargo test --quiet -p kernlink-ops -p kernlink-kernels --lib --no-default-features --features nn
+cargo clippy --locked --quiet --tests -- -D warnings
+step "the workspace's tests"
+KERNLINK_STRESS_SECONDS=10 cargo test --locked --workspace --features cli
+step "the digits example"
+"$CARGO_TARGET_DIR/debug/examples/digits"
+step "the GPU, on the software driver unless KERNLINK_GPU names another"
+cargo test --locked --workspace --features cli,gpu --test gpu
+step "a build of one family"
+cargo test --locked --quiet -p kernlink-ops -p kernlink-kernels --lib --no-default-features --features nn
 step "a program built by a selection"
 bash tests/select/run.sh
 step "every op of TensorFlow, declared"
 RELEASE=0 bash tests/all-ops/run.sh
-step "the custom-ops example, a crate of its own"
-cargo test --manifest-path examples/custom-ops/Cargo.toml
-cargo run --quiet --manifest-path examples/custom-ops/Cargo.toml
-cargo test --manifest-path examples/custom-ops/Cargo.toml --features gpu
-step "the digits example"
-cargo run --quiet --features npy --example digits
+if [ "$(changes)" != "$before" ]; then
+    printf '\ntests/run.sh: the tests changed files:\n' >&2
+    diff <(echo "$before") <(changes) >&2 || true
+    exit 1
+fi
 echo
 echo "all tests passed"

@@ -25,7 +25,7 @@ cp "$ops" "$crate/ops.pb"
 cp -r template/tests "$crate/tests"
 cp -r template/bin "$crate/src/bin"
 sed "s|@ROOT@|$root|" template/Cargo.toml >"$crate/Cargo.toml"
-cargo run --quiet -- "$ops" "$crate"
+cargo run --locked --quiet -- "$ops" "$crate"
 manifest=(--manifest-path "$crate/Cargo.toml")
 # The same versions of the dependencies as the project's.
 cp ../../Cargo.lock "$crate/Cargo.lock"

@@ -29,7 +29,7 @@ judge() { # profile linker exit-code text lossy
 }
 
 for profile in $profiles; do
-    if ! cargo build --quiet --profile "$profile"; then row "$profile" "-" "FAILED to build"; failed=1; continue; fi
+    if ! cargo build --locked --quiet --profile "$profile"; then row "$profile" "-" "FAILED to build"; failed=1; continue; fi
     for linker in $linkers; do
         args=()
         if [ "$linker" != default ]; then
@@ -42,7 +42,7 @@ for profile in $profiles; do
             rustc -vV | grep -q '^host: x86_64.*linux-gnu' && args+=(-C linker-features=-lld)
             args+=(-C "link-arg=-fuse-ld=$linker")
         fi
-        if ! cargo rustc --quiet --profile "$profile" --bin kernlink-link -- "${args[@]}" 2>"$CARGO_TARGET_DIR/link.log"; then
+        if ! cargo rustc --locked --quiet --profile "$profile" --bin kernlink-link -- "${args[@]}" 2>"$CARGO_TARGET_DIR/link.log"; then
             row "$profile" "$linker" "FAILED to link: $(tail -n 1 "$CARGO_TARGET_DIR/link.log")"; failed=1; continue
         fi
         text=$("$(folder "$profile")/kernlink-link" 2>&1); judge "$profile" "$linker" $? "$text"

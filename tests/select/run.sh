@@ -8,13 +8,13 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 scratch=$CARGO_TARGET_DIR/select-test
 mkdir -p "$scratch"
 
-KERNLINK_SELECT=test.select cargo run --quiet
+KERNLINK_SELECT=test.select cargo run --locked --quiet
 
 # A selection that is wrong stops the build and says where and why.
 refused() { # file words...
     local file=$1 text
     shift
-    if text=$(KERNLINK_SELECT=$file cargo build --quiet 2>&1); then
+    if text=$(KERNLINK_SELECT=$file cargo build --locked --quiet 2>&1); then
         echo "KERNLINK_SELECT=$file was not refused" >&2
         exit 1
     fi

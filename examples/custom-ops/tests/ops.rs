@@ -1,4 +1,4 @@
-//! Both ops against plain definitions, through graphs.
+//! Both ops against plain definitions, through graphs; and the program.
 
 use custom_ops::{median_pool, zero_out};
 use kernlink::prelude::*;
@@ -108,4 +108,14 @@ fn a_nan_in_the_window_is_its_median() -> Result<()> {
         assert_eq!(y[24], 1.0);
     }
     Ok(())
+}
+
+#[test]
+fn the_program_shows_both() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_custom-ops")).output().expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for line in ["[0.0 0.0 3.0 0.0 0.0]", "without a graph:            int32 [3] [0 -2 0]"] {
+        assert!(text.contains(line), "`{line}` is not in: {text}");
+    }
 }
