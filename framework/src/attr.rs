@@ -5,9 +5,82 @@ use std::fmt;
 
 use crate::dtype::{DataType, TString};
 use crate::error::{Error, Result};
-use crate::op::{AttrBase, AttrType, FromAttrValue};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
+
+/// The type of an attr's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AttrType {
+    /// The type of the value or, if `list`, of its elements.
+    pub base: AttrBase,
+    /// Whether the value is a list.
+    pub list: bool,
+}
+
+/// The base types of attrs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttrBase {
+    /// A byte string.
+    String,
+    /// A 64-bit signed integer.
+    Int,
+    /// A 32-bit float.
+    Float,
+    /// A bool.
+    Bool,
+    /// A dtype.
+    Type,
+    /// A partial shape.
+    Shape,
+    /// A tensor.
+    Tensor,
+    /// The name of a function, with attrs.
+    Func,
+}
+
+impl AttrBase {
+    /// The word of the spec grammar, such as `int`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AttrBase::String => "string",
+            AttrBase::Int => "int",
+            AttrBase::Float => "float",
+            AttrBase::Bool => "bool",
+            AttrBase::Type => "type",
+            AttrBase::Shape => "shape",
+            AttrBase::Tensor => "tensor",
+            AttrBase::Func => "func",
+        }
+    }
+}
+
+impl AttrType {
+    /// The type that `int` or `list(int)` names.
+    pub fn from_name(text: &str) -> Option<AttrType> {
+        let (list, word) = match text.strip_prefix("list(").and_then(|rest| rest.strip_suffix(')')) {
+            Some(word) => (true, word),
+            None => (false, text),
+        };
+        let base = match word {
+            "string" => AttrBase::String,
+            "int" => AttrBase::Int,
+            "float" => AttrBase::Float,
+            "bool" => AttrBase::Bool,
+            "type" => AttrBase::Type,
+            "shape" => AttrBase::Shape,
+            "tensor" => AttrBase::Tensor,
+            "func" => AttrBase::Func,
+            _ => return None,
+        };
+        Some(AttrType { base, list })
+    }
+}
+
+impl fmt::Display for AttrType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.list { write!(f, "list({})", self.base.name()) } else { f.write_str(self.base.name()) }
+    }
+}
 
 /// The value of an attr.
 #[derive(Clone, Debug)]
@@ -188,6 +261,12 @@ impl FromIterator<(String, AttrValue)> for AttrMap {
     fn from_iter<I: IntoIterator<Item = (String, AttrValue)>>(attrs: I) -> AttrMap {
         AttrMap(attrs.into_iter().collect())
     }
+}
+
+/// A Rust type that an attr's value can be read as.
+pub trait FromAttrValue: Sized {
+    /// The value, or `None` if it has another type.
+    fn from_attr_value(value: &AttrValue) -> Option<Self>;
 }
 
 macro_rules! conversions {

@@ -1,16 +1,16 @@
 //! Kernlink's framework: everything that is no op and no kernel.
 //!
-//! The modules in reading order; each line may use those before it, never one after it:
+//! The modules in reading order; each may use those before it, never one after it (docs/design.md, "The rooms"):
 //!
 //! | module | idea |
 //! |---|---|
 //! | [`error`] | codes, messages, where an error was raised and which node met it |
 //! | [`dtype`], [`shape`], [`tensor`] | values |
-//! | [`op`], [`attr`] | what a node may be, and what it says |
+//! | [`attr`], [`op`] | what a node says, and what it may be |
 //! | [`shape_inference`] | which shapes an op's outputs will have |
-//! | [`device`] | where kernels run |
 //! | [`resource`] | what outlives a run and is shared by kernels |
 //! | [`step`] | what one run shares among its kernels, what a session shares among its runs |
+//! | [`device`] | where kernels run |
 //! | [`kernel`], [`select`], [`collect`], [`registry`] | how ops are computed, which of them a build keeps, how they are found |
 //! | [`proto`] | TensorFlow's messages, binary and text |
 //! | [`graph`] | nodes and edges, imported and checked |

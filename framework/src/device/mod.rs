@@ -1,22 +1,20 @@
 //! Devices: where kernels run.
 
+mod end;
 mod name;
+mod variable;
 
+pub use crate::step::BoxFuture;
 pub use name::DeviceName;
 
 use std::any::Any;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::step::Step;
 use crate::tensor::Tensor;
-
-/// A boxed future that any thread may poll.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The type of a device, such as `CPU`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 
 use super::*;
-use crate::tensor::{ResourceHandle, Variant};
 
-mod sealed {
+pub(crate) mod sealed {
+    /// What no other crate can implement.
     pub trait Sealed {}
 }
 
@@ -49,16 +49,10 @@ elements! {
     Int2 => Int2, UInt2 => Uint2, Float4E2M1Fn => Float4E2m1fn,
 }
 
-macro_rules! objects {
-    ($($t:ty => $variant:ident),*) => {$(
-        impl sealed::Sealed for $t {}
-        impl Element for $t {
-            const DTYPE: DataType = DataType::$variant;
-        }
-    )*};
+impl sealed::Sealed for TString {}
+impl Element for TString {
+    const DTYPE: DataType = DataType::String;
 }
-
-objects! { TString => String, ResourceHandle => Resource, Variant => Variant }
 
 /// Calls a generic function with the Rust type of a dtype that is plain bytes.
 ///

@@ -5,6 +5,7 @@ mod narrow;
 mod number;
 mod string;
 
+pub(crate) use element::sealed::Sealed;
 pub use element::{Element, Pod};
 pub use half::{bf16, f16};
 pub use narrow::{

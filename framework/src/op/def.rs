@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::attr::AttrType;
 use crate::dtype::DataType;
 
 /// Text that is constant in a declared op and owned in one that was read from a file.
@@ -96,36 +97,6 @@ pub struct AttrDef {
     pub minimum: Option<i64>,
     /// The values that are allowed.
     pub allowed: Option<AllowedValues>,
-}
-
-/// The type of an attr's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AttrType {
-    /// The type of the value or, if `list`, of its elements.
-    pub base: AttrBase,
-    /// Whether the value is a list.
-    pub list: bool,
-}
-
-/// The base types of attrs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AttrBase {
-    /// A byte string.
-    String,
-    /// A 64-bit signed integer.
-    Int,
-    /// A 32-bit float.
-    Float,
-    /// A bool.
-    Bool,
-    /// A dtype.
-    Type,
-    /// A partial shape.
-    Shape,
-    /// A tensor.
-    Tensor,
-    /// The name of a function, with attrs.
-    Func,
 }
 
 /// The values that an attr may have.

@@ -12,11 +12,10 @@ mod signature;
 mod typed;
 mod validate;
 
+pub use crate::attr::{AttrBase, AttrType, FromAttrValue};
 pub use builder::OpDefBuilder;
 pub use compatibility::{added_defaults_unchanged, attr_defaults_unchanged, broken_promises, op_def_compatible};
-pub use def::{
-    AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, Deprecation, List, OpDef, Str, find_op,
-};
+pub use def::{AllowedValues, ArgDef, ArgType, AttrDef, AttrDefault, Deprecation, List, OpDef, Str, find_op};
 pub use signature::{InOutType, Signature, types_compatible};
-pub use typed::{FromAttrValue, InputArg, InputListArg, Op, OutputArg, OutputListArg};
+pub use typed::{InputArg, InputListArg, Op, OutputArg, OutputListArg};
 pub(crate) use validate::ValueFacts;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::OpDef;
-use crate::attr::{AttrMap, AttrValue};
+use crate::attr::AttrMap;
 use crate::error::Result;
 
 /// An op known at compile time. Implemented by `#[register_op]`.
@@ -64,10 +64,4 @@ arguments! {
     OutputArg;
     /// Names an output of op `O` that is a list of tensors.
     OutputListArg;
-}
-
-/// A Rust type that an attr's value can be read as.
-pub trait FromAttrValue: Sized {
-    /// The value, or `None` if it has another type.
-    fn from_attr_value(value: &AttrValue) -> Option<Self>;
 }

@@ -5,6 +5,7 @@ mod attr;
 mod file;
 mod op;
 mod op_list;
+mod shape;
 mod tensor;
 #[cfg(feature = "text-format")]
 mod text;
@@ -22,7 +23,7 @@ mod tensorflow {
 }
 
 pub use any::Any;
-pub use attr::{attr_from_proto, attr_to_proto, shape_from_proto, shape_to_proto};
+pub use attr::{attr_from_proto, attr_to_proto};
 pub use file::{
     graph_from_bytes, meta_graph_from_bytes, read_graph, read_meta_graph, read_saved_model, saved_model_from_bytes,
     write_graph,
@@ -31,6 +32,7 @@ pub(crate) use op::default_to_proto;
 pub use op::{op_from_proto, op_to_proto};
 pub use op_list::{OpListOptions, op_list_from_bytes, op_list_from_proto, op_list_to_proto};
 pub use prost::Message;
+pub use shape::{shape_from_proto, shape_to_proto};
 pub(crate) use tensor::{content_of, from_content};
 pub use tensor::{tensor_from_proto, tensor_to_proto};
 pub use tensorflow::{checkpoint::*, graph::*, object_graph::*, saved_model::*};

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Resource;
-use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -40,12 +39,13 @@ impl Variable {
     }
 
     /// [`Variable::lock`] for those who change nothing.
-    fn look(&self) -> MutexGuard<'_, Option<Tensor>> {
+    pub(crate) fn look(&self) -> MutexGuard<'_, Option<Tensor>> {
         // A kernel that panicked with the lock left a whole tensor or none.
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn copy(&self) -> MutexGuard<'_, Option<Tensor>> {
+    /// The host's value in the memory of a device, locked; after the value where both are.
+    pub(crate) fn copy(&self) -> MutexGuard<'_, Option<Tensor>> {
         self.copy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -57,26 +57,6 @@ impl Variable {
     pub fn read(&self) -> Result<Tensor> {
         let value = self.look().clone();
         value.ok_or_else(|| Error::failed_precondition("the variable was not initialized"))
-    }
-
-    /// The value in a device's memory, if there is one. What the host gave is brought there once, and not at each reading;
-    /// it stays with the host, too, whose kernels may want it.
-    ///
-    /// # Errors
-    /// Those of [`Device::to_device`].
-    pub fn read_on(&self, device: &dyn Device) -> Result<Option<Tensor>> {
-        let value = self.look();
-        let Some(value) = &*value else { return Ok(None) };
-        if value.device_memory().is_some() {
-            return Ok(Some(value.clone()));
-        }
-        let mut copy = self.copy();
-        if let Some(there) = copy.as_ref().filter(|there| device.owns(there)) {
-            return Ok(Some(there.clone()));
-        }
-        let there = device.to_device(value)?;
-        *copy = Some(there.clone());
-        Ok(Some(there))
     }
 
     /// The value, if it is in a device's memory alone.

@@ -5,13 +5,18 @@ use std::fmt::Write as _;
 
 use smallvec::SmallVec;
 
-use super::{GRAPH_DEF_VERSION, ShapeFn};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::op::{FromAttrValue, OpDef, Signature};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
+
+/// The GraphDef version that Kernlink reads and writes: that of TensorFlow 2.21.
+pub(crate) const GRAPH_DEF_VERSION: i32 = 2474;
+
+/// Infers the shapes of a node's outputs.
+pub type ShapeFn = fn(&mut InferenceContext<'_>) -> Result<()>;
 
 /// A shape in an [`InferenceContext`]. Two handles that are equal stand for the same shape even while it is unknown.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]

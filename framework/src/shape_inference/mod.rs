@@ -39,13 +39,6 @@ pub mod testing;
 
 pub use arithmetic::DimOrConstant;
 pub(crate) use constrain::subshape_indices;
-pub use context::{DimHandle, InferenceContext, ShapeAndType, ShapeHandle};
+pub(crate) use context::GRAPH_DEF_VERSION;
+pub use context::{DimHandle, InferenceContext, ShapeAndType, ShapeFn, ShapeHandle};
 pub use linked::{LinkedDim, LinkedShape, LinkedShapeAndType, Links};
-
-use crate::error::Result;
-
-/// The GraphDef version that Kernlink reads and writes: that of TensorFlow 2.21.
-pub(crate) const GRAPH_DEF_VERSION: i32 = 2474;
-
-/// Infers the shapes of a node's outputs.
-pub type ShapeFn = fn(&mut InferenceContext<'_>) -> Result<()>;

@@ -4,33 +4,33 @@ mod cancellation;
 mod collective;
 mod deferred;
 mod function;
+mod lock;
 mod rendezvous;
 mod session;
 mod stats;
 mod wait;
 mod waiters;
 
-pub use crate::device::BoxFuture;
 pub use cancellation::{Cancellation, CancellationGuard};
 pub use collective::{CollectiveExecutor, CollectiveKind, CollectiveRequest};
 pub use deferred::DeferredOp;
 pub use function::{Function, FunctionLibrary};
+pub(crate) use lock::lock;
 pub use rendezvous::{Rendezvous, RendezvousKey};
 pub use session::SessionContext;
 pub(crate) use stats::{Begun, Ran, trace_node};
 pub use stats::{NodeStats, StepStats, TracedNode, traced_node};
-pub use wait::block_on;
+pub use wait::{BoxFuture, block_on};
 pub(crate) use wait::{at_work, block_on_alone, block_on_unchecked, block_on_until};
 pub use waiters::Waiters;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use deferred::Deferred;
 
-use crate::device::Device;
 use crate::error::{Code, Error, Result};
 use crate::resource::ResourceManager;
 use crate::tensor::Tensor;
@@ -219,40 +219,23 @@ impl Step {
         lock(&self.tensor_store).insert(name.to_owned(), (tensor, handle.to_owned()));
     }
 
-    /// Ends the step of a run on these devices, which begin with what they have put off, as [`Step::end`] does.
-    pub(crate) fn end_run<T>(&self, result: Result<T>, devices: &[Arc<dyn Device>]) -> Result<T> {
-        let flushed = devices.iter().try_for_each(|device| device.flush());
-        self.end(result.and_then(|value| flushed.map(|()| value)), devices.iter().map(|device| &**device))
-    }
-
-    /// Ends the step, of which nothing runs any more but what was deferred: waits for that, asks the devices what they have
-    /// met, and gives what was stored to the session if all went well.
-    pub(crate) fn end<'d, T>(
-        &self,
-        mut result: Result<T>,
-        devices: impl IntoIterator<Item = &'d dyn Device>,
-    ) -> Result<T> {
+    /// Waits for what was deferred, of a step of which nothing else runs any more, and cancels it first if the step has
+    /// failed.
+    pub(crate) fn end_deferred<T>(&self, result: Result<T>) -> Result<T> {
         if self.deferred.is_any() {
             if let Err(error) = &result {
                 self.cancellation.cancel(error.clone());
             }
             block_on_unchecked(self.deferred.all_done());
         }
-        result = result.and_then(|value| self.deferred.check().map(|()| value));
-        for device in devices.into_iter().filter(|device| device.has_own_memory()) {
-            let met = block_on_unchecked(device.end_step(self));
-            let was_ended = matches!(&result, Err(e) if matches!(e.code(), Code::Cancelled | Code::DeadlineExceeded));
-            // Whatever else went wrong came of it.
-            if let (Err(error), false) = (met, was_ended) {
-                result = Err(error);
-            }
+        result.and_then(|value| self.deferred.check().map(|()| value))
+    }
+
+    /// Gives the session what was stored for it, at the end of a step that went well.
+    pub(crate) fn deliver_stored_tensors(&self) {
+        for (_, (tensor, handle)) in lock(&self.tensor_store).drain() {
+            self.session.add_tensor(&handle, tensor);
         }
-        if result.is_ok() {
-            for (_, (tensor, handle)) in lock(&self.tensor_store).drain() {
-                self.session.add_tensor(&handle, tensor);
-            }
-        }
-        result
     }
 }
 
@@ -276,9 +259,4 @@ impl Drop for Step {
             self.resources().cleanup(&container);
         }
     }
-}
-
-/// A lock whose data is whole even if a holder panicked.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

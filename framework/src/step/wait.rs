@@ -1,7 +1,7 @@
 //! Waiting for a future on a thread of its own.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -9,6 +9,9 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::op::OpDef;
+
+/// A boxed future that any thread may poll.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Wakes a thread that waits for a future.
 struct Unpark {

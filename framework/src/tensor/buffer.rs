@@ -7,7 +7,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
-use super::file::Mapping;
+use super::mapping::Mapping;
 use super::memory;
 
 /// Alignment of every buffer, in bytes.

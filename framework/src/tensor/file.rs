@@ -6,26 +6,12 @@ use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(any(unix, windows))]
+use super::mapping::Mapping;
 use super::{HostBuffer, Storage, Tensor};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
-
-/// A file in memory.
-#[cfg(any(unix, windows))]
-pub(super) type Mapping = memmap2::Mmap;
-
-/// Nothing is mapped on such a target.
-#[cfg(not(any(unix, windows)))]
-pub(super) enum Mapping {}
-
-#[cfg(not(any(unix, windows)))]
-impl Deref for Mapping {
-    type Target = [u8];
-    fn deref(&self) -> &[u8] {
-        match *self {}
-    }
-}
 
 /// Files and tensors below this size are copied: that costs less than their pages.
 const MAPPED_FROM: usize = 64 * 1024;

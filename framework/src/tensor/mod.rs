@@ -3,6 +3,7 @@
 mod buffer;
 mod device;
 mod file;
+mod mapping;
 mod memory;
 mod object;
 mod place;

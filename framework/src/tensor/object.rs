@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::dtype::DataType;
+use crate::dtype::{DataType, Element, Sealed};
 use crate::error::{Error, Result};
 use crate::shape::PartialShape;
 
@@ -24,6 +24,11 @@ pub struct ResourceHandle {
     pub dtypes_and_shapes: Vec<(DataType, PartialShape)>,
     /// The resource itself, if it lives as long as its handles and no container keeps it.
     pub owned: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Sealed for ResourceHandle {}
+impl Element for ResourceHandle {
+    const DTYPE: DataType = DataType::Resource;
 }
 
 impl ResourceHandle {
@@ -82,6 +87,11 @@ pub trait VariantValue: Any + Send + Sync {
 /// An element of dtype `variant`: a value whose type is known at run time.
 #[derive(Clone, Default)]
 pub struct Variant(Option<Arc<dyn VariantValue>>);
+
+impl Sealed for Variant {}
+impl Element for Variant {
+    const DTYPE: DataType = DataType::Variant;
+}
 
 impl Variant {
     /// Wraps a value.

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::names::{data_name, index_name, link, remove_if_there, sync_folder_of};
+use prost::Message;
+
+use super::names::{NewFile, data_name, index_name, link, remove_if_there, sync_folder_of};
 use super::reader::read_index;
-use super::writer::write_index;
 use crate::error::Result;
+use crate::formats::table::TableBuilder;
 use crate::proto::{BundleEntryProto, BundleHeaderProto};
 use crate::tensor::FileBytes;
 
@@ -61,4 +63,21 @@ pub(super) fn install(
     needless.extend((0..old.unwrap_or(0)).map(|number| data_name(prefix, number, old.unwrap_or(0))));
     let names: HashSet<PathBuf> = names.into_iter().collect();
     needless.iter().filter(|file| !names.contains(*file)).try_for_each(|file| remove_if_there(file))
+}
+
+/// Writes an index, which keeps its temporary name.
+fn write_index(
+    prefix: &Path,
+    header: &BundleHeaderProto,
+    entries: &BTreeMap<Vec<u8>, BundleEntryProto>,
+) -> Result<NewFile> {
+    let mut table = TableBuilder::new();
+    table.add(b"", &header.encode_to_vec());
+    for (key, entry) in entries {
+        table.add(key, &entry.encode_to_vec());
+    }
+    let mut file = NewFile::create(index_name(prefix))?;
+    file.write(&table.finish())?;
+    file.close()?;
+    Ok(file)
 }

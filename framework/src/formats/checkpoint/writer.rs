@@ -3,17 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use prost::Message;
-
 use super::install::install;
-use super::names::{NewFile, data_name, index_name, make_folder_of, remove_left_overs};
+use super::names::{NewFile, data_name, make_folder_of, remove_left_overs};
 use super::reader::VERSION;
 use crate::dtype::{DataType, TString};
 use crate::error::{Error, Result};
 use crate::formats::checksum;
 use crate::formats::coding::put_varint;
 use crate::formats::slice::{TensorSlice, slice_key};
-use crate::formats::table::TableBuilder;
 use crate::proto::{self, BundleEntryProto, BundleHeaderProto, VersionDef, shape_to_proto};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -165,21 +162,4 @@ impl CheckpointWriter {
         };
         install(&self.prefix, &[self.data.temporary().to_owned()], header, &self.entries)
     }
-}
-
-/// An index, still under its temporary name.
-pub(super) fn write_index(
-    prefix: &Path,
-    header: &BundleHeaderProto,
-    entries: &BTreeMap<Vec<u8>, BundleEntryProto>,
-) -> Result<NewFile> {
-    let mut table = TableBuilder::new();
-    table.add(b"", &header.encode_to_vec());
-    for (key, entry) in entries {
-        table.add(key, &entry.encode_to_vec());
-    }
-    let mut file = NewFile::create(index_name(prefix))?;
-    file.write(&table.finish())?;
-    file.close()?;
-    Ok(file)
 }

@@ -4,7 +4,7 @@ use kernlink_framework::graph::{strip_defaults, validate_node_def};
 use kernlink_framework::op::{OpDef, OpDefBuilder, attr_defaults_unchanged, op_def_compatible};
 use kernlink_framework::proto::{self, Message, NodeDef};
 
-const RULES: &str = include_str!("../../tests/tensorflow/rules.txt");
+const RULES: &str = include_str!("../../../tests/tensorflow/rules.txt");
 
 /// The cases of one kind, as their fields.
 fn cases(kind: &str) -> Vec<Vec<&'static str>> {

@@ -4,7 +4,7 @@
 use kernlink_framework::op::{OpDef, OpDefBuilder, op_def_compatible};
 use kernlink_framework::proto::{self, Message as _, OpList, OpListOptions};
 
-const FILE: &[u8] = include_bytes!("../../tests/tensorflow/ops.pb");
+const FILE: &[u8] = include_bytes!("../../../tests/tensorflow/ops.pb");
 
 fn tensorflow() -> OpList {
     OpList::decode(FILE).expect("ops.pb is an OpList")

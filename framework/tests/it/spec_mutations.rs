@@ -85,7 +85,7 @@ fn specs(op: &OpDef) -> [Vec<String>; 3] {
 
 #[test]
 fn accidents_are_told_or_harmless() {
-    let list = OpList::decode(&include_bytes!("../../tests/tensorflow/ops.pb")[..]).unwrap();
+    let list = OpList::decode(&include_bytes!("../../../tests/tensorflow/ops.pb")[..]).unwrap();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut accepted, mut refused) = (0, 0);
     for proto in list.op.iter().cycle().take(6_000) {
@@ -116,7 +116,7 @@ fn accidents_are_told_or_harmless() {
 
 #[test]
 fn messages_with_accidents_do_no_harm() {
-    let list = OpList::decode(&include_bytes!("../../tests/tensorflow/ops.pb")[..]).unwrap();
+    let list = OpList::decode(&include_bytes!("../../../tests/tensorflow/ops.pb")[..]).unwrap();
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     let (mut valid, mut invalid, mut unreadable) = (0, 0, 0);
     for proto in list.op.iter().cycle().take(6_000) {
