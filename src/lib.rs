@@ -67,13 +67,10 @@ use std::sync::{Arc, OnceLock};
 /// ALREADY_EXISTS if something is registered twice, FAILED_PRECONDITION if the linker lost registrations.
 pub fn registry() -> Result<Arc<Registry>> {
     static REGISTRY: OnceLock<Result<Arc<Registry>>> = OnceLock::new();
-    let own = [
-        &kernlink_ops::KERNLINK_PROVIDER,
-        &kernlink_kernels::KERNLINK_PROVIDER,
-        #[cfg(feature = "gpu")]
-        &kernlink_kernels_gpu::KERNLINK_PROVIDER,
-    ];
-    REGISTRY.get_or_init(|| Registry::linked(&own).map(Arc::new)).clone()
+    let own = [&kernlink_ops::KERNLINK_PROVIDER].into_iter().chain(kernlink_kernels::PROVIDERS.iter().copied());
+    #[cfg(feature = "gpu")]
+    let own = own.chain([&kernlink_kernels_gpu::KERNLINK_PROVIDER]);
+    REGISTRY.get_or_init(|| Registry::linked(&own.collect::<Vec<_>>()).map(Arc::new)).clone()
 }
 
 use kernlink_framework::registry::Registry;

@@ -48,7 +48,7 @@ step "the digits example"
 step "the GPU, on the software driver unless KERNLINK_GPU names another"
 cargo test --locked --workspace --features cli,gpu --test gpu
 step "a build of one family"
-cargo test --locked --quiet -p kernlink-ops -p kernlink-kernels --lib --no-default-features --features nn
+cargo test --locked --quiet -p kernlink-ops -p kernlink-kernels -p kernlink-kernels-element-wise --lib --no-default-features --features nn
 step "a program built by a selection"
 bash tests/select/run.sh
 step "every op of TensorFlow, declared"

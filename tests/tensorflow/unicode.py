@@ -1,4 +1,4 @@
-"""Writes what TensorFlow knows of characters: kernels/src/string/unicode/{categories,scripts,orbits}.bin and scripts.rs.
+"""Writes what TensorFlow knows of characters: kernels/string/src/unicode/{categories,scripts,orbits}.bin and scripts.rs.
 
 TensorFlow holds two versions of Unicode: ICU's for UnicodeScript, RE2's for regular expressions. Both are asked. Needs
 TensorFlow (tests/golden/requirements.txt says which version) and the names of scripts, from Unicode's Scripts.txt or
@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import tensorflow as tf
 
-OUT = pathlib.Path(__file__).parent / "../../kernels/src/string/unicode"
+OUT = pathlib.Path(__file__).parent / "../../kernels/string/src/unicode"
 COUNT = 0x110000
 CATEGORIES = "Cc Cf Co Cs Ll Lm Lo Lt Lu Mc Me Mn Nd Nl No Pc Pd Pe Pf Pi Po Ps Sc Sk Sm So Zl Zp Zs".split()
 

@@ -146,7 +146,7 @@ impl fmt::Display for AttrConstraint {
 }
 
 impl fmt::Display for KernelDef {
-    /// `MatMul on CPU, T in [float], registered at kernels/src/matmul.rs:20`
+    /// `MatMul on CPU, T in [float], registered at kernels/math/src/matmul/mod.rs:20`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} on {}", self.op, self.device)?;
         for constraint in self.constraints {

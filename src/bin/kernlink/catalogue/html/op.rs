@@ -253,7 +253,7 @@ fn kernels(html: &mut Html, op: &Op) {
                     html.leaf("code", &[], &row.type_name());
                     html.element("div", &[("class", "place")], |html| {
                         html.text(&short(kernel.location));
-                        if kernel.provider.name != "kernlink-kernels" {
+                        if !kernel.provider.name.starts_with("kernlink-kernels") {
                             html.text(&format!(" ({})", kernel.provider.name));
                         }
                     });

@@ -1,0 +1,71 @@
+//! Several tensors into one: Concat, ConcatV2, Pack.
+
+use kernlink::error::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink_geometry::concat::{Joined, concatenated, packed};
+use kernlink_kernels_common::strided::{Run as _, StridedCopy};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+/// Sets output 0 to inputs that stand side by side in its rows.
+fn join(ctx: &mut RawContext<'_>, joined: Joined) -> Result<()> {
+    let Joined { shape, filled, rows } = joined;
+    // A join with empty tensors is the one that is not empty.
+    if let [only] = filled[..] {
+        let output = ctx.take_input_at(only)?.reshaped(shape)?;
+        return ctx.set_output_at(0, output);
+    }
+    let mut output = ctx.allocate_output_at(0, shape)?;
+    let row = output.num_elements() / rows.max(1);
+    let mut start = 0;
+    for index in filled {
+        let input = ctx.input_at(index)?;
+        let run = input.num_elements() / rows;
+        let copy = StridedCopy::new(start, 0).step(rows, row, run as isize).step(run, 1, 1);
+        copy.run(ctx, &mut output, input)?;
+        start += run;
+    }
+    ctx.set_output_at(0, output)
+}
+
+#[register_kernel(device = Cpu, host_memory = ["concat_dim"], T = [
+    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
+    qint16, qint32, qint8, quint16, quint8, string, uint16, uint32, uint64, uint8,
+])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["concat_dim", "values", "output"])]
+fn concat_kernel(ctx: &mut KernelContext<'_, ops::Concat>) -> Result<()> {
+    let count = ctx.num_inputs();
+    let joined = concatenated(ctx, 1..count, 0, "concat_dim")?;
+    join(ctx, joined)
+}
+
+#[register_kernel(device = Cpu, host_memory = ["axis"], T = [
+    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
+    qint16, qint32, qint8, quint16, quint8, string, uint16, uint32, uint64, uint8,
+])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["values", "axis", "output"])]
+fn concat_v2(ctx: &mut KernelContext<'_, ops::ConcatV2>) -> Result<()> {
+    let axis = ctx.num_inputs() - 1;
+    let joined = concatenated(ctx, 0..axis, axis, "axis")?;
+    join(ctx, joined)
+}
+
+struct PackKernel {
+    axis: i64,
+}
+
+#[register_kernel(device = Cpu, T = [
+    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
+    qint16, qint32, qint8, quint16, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
+])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["values", "output"])]
+impl OpKernel<ops::Pack> for PackKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::Pack>) -> Result<Self> {
+        Ok(Self { axis: ctx.attrs().axis })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::Pack>) -> Result<()> {
+        let joined = packed(ctx, self.axis)?;
+        join(ctx, joined)
+    }
+}

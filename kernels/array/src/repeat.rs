@@ -1,0 +1,76 @@
+//! Elements again and again: Tile, BroadcastTo, Fill, ZerosLike, OnesLike.
+
+use kernlink::dtype::DataType;
+use kernlink::ensure;
+use kernlink::error::Result;
+use kernlink::kernel::KernelContext;
+use kernlink_geometry::fill::{filled, one};
+use kernlink_geometry::rearranged::{broadcast_to, tiled};
+use kernlink_kernels_common::strided::{fill, rearrange};
+use kernlink_kernels_common::tensors::zeros_like;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+#[register_kernel(device = Cpu, host_memory = ["multiples"], Tmultiples = [int32, int64])]
+fn tile(ctx: &mut KernelContext<'_, ops::Tile>) -> Result<()> {
+    let tiles = tiled(ctx.input(ops::Tile::INPUT)?.shape(), ctx.input(ops::Tile::MULTIPLES)?)?;
+    rearrange(ctx, 0, tiles)
+}
+
+#[register_kernel(device = Cpu, host_memory = ["shape"], T = [
+    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
+    resource, string, uint16, uint32, uint64, uint8, variant,
+])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["input", "shape", "output"])]
+fn broadcast_to_kernel(ctx: &mut KernelContext<'_, ops::BroadcastTo>) -> Result<()> {
+    let repeated = broadcast_to(ctx.input(ops::BroadcastTo::INPUT)?.shape(), ctx.input(ops::BroadcastTo::SHAPE)?)?;
+    rearrange(ctx, 0, repeated)
+}
+
+#[register_kernel(device = Cpu, host_memory = ["dims"], index_type = [int32, int64], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int4, int64, int8, qint16, qint32, qint8,
+    quint16, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
+])]
+#[register_kernel(
+    device = Default,
+    T = [int32],
+    index_type = [int32,
+    int64],
+    host_memory = ["dims", "value", "output"],
+)]
+fn fill_kernel(ctx: &mut KernelContext<'_, ops::Fill>) -> Result<()> {
+    let value = ctx.input(ops::Fill::VALUE)?;
+    let shape = filled(ctx.input(ops::Fill::DIMS)?, value)?;
+    let mut output = ctx.allocate_output(ops::Fill::OUTPUT, shape)?;
+    fill(ctx, &mut output, value)?;
+    ctx.set_output(ops::Fill::OUTPUT, output)
+}
+
+#[register_kernel(device = Cpu, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
+    uint64, uint8, variant,
+])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["y"])]
+fn zeros_like_kernel(ctx: &mut KernelContext<'_, ops::ZerosLike>) -> Result<()> {
+    let input = ctx.input(ops::ZerosLike::X)?;
+    ensure!(
+        input.dtype() != DataType::Variant || input.rank() == 0,
+        InvalidArgument,
+        "ZerosLike non-scalar Tensor with dtype=DT_VARIANT is not supported."
+    );
+    let output = zeros_like(input)?;
+    ctx.set_output(ops::ZerosLike::Y, output)
+}
+
+#[register_kernel(device = Cpu, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
+    uint8,
+])]
+#[register_kernel(device = Default, T = [int32], host_memory = ["x", "y"])]
+fn ones_like(ctx: &mut KernelContext<'_, ops::OnesLike>) -> Result<()> {
+    let input = ctx.input(ops::OnesLike::X)?;
+    let value = one(input.dtype())?;
+    let mut output = ctx.forward_input_or_allocate_output(ops::OnesLike::X, ops::OnesLike::Y)?;
+    fill(ctx, &mut output, &value)?;
+    ctx.set_output(ops::OnesLike::Y, output)
+}

@@ -1,0 +1,119 @@
+//! Sequences: Range, LinSpace, InvertPermutation.
+
+use kernlink::dtype::{Number, bf16, f16};
+use kernlink::error::Result;
+use kernlink::kernel::KernelContext;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use kernlink_geometry::integers::{ensure_scalar, scalar};
+use kernlink_geometry::sequence::{Progression, range};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+/// A number that counts.
+trait Counted: Progression {
+    /// The number `index`, rounded.
+    fn from_index(index: usize) -> Self;
+}
+
+macro_rules! counted {
+    ($($t:ty: $from_index:expr;)*) => {$(
+        impl Counted for $t {
+            fn from_index(index: usize) -> Self {
+                $from_index(index)
+            }
+        }
+    )*};
+}
+counted! {
+    i32: |index| index as i32;
+    i64: |index| index as i64;
+    f32: |index| index as f32;
+    f64: |index| index as f64;
+    f16: |index| f16::from_f32(index as f32);
+    bf16: |index| bf16::from_f32(index as f32);
+}
+
+#[register_kernel(device = Cpu, host_memory = ["start", "limit", "delta"], Tidx = [bf16, f64, f32, f16, i32, i64])]
+#[register_kernel(device = Default, Tidx = [i32], host_memory = ["start", "limit", "delta", "output"])]
+fn range_kernel<Tidx: Counted>(ctx: &mut KernelContext<'_, ops::Range>) -> Result<()> {
+    type Op = ops::Range;
+    let (start, delta, count) = range::<Tidx>(ctx.input(Op::START)?, ctx.input(Op::LIMIT)?, ctx.input(Op::DELTA)?)?;
+    let mut output = ctx.allocate_output(Op::OUTPUT, [count])?;
+    ctx.parallel_chunks(output.as_mut_slice::<Tidx>()?, 1024, 1, |first, piece| {
+        for (i, element) in piece.iter_mut().enumerate() {
+            *element = start.add(Tidx::from_index(first + i).mul(delta));
+        }
+    });
+    ctx.set_output(Op::OUTPUT, output)
+}
+
+/// A number of which LinSpace makes sequences.
+trait Spaced: Number + std::ops::Div<Output = Self> {
+    fn from_count(count: i64) -> Self;
+}
+
+impl Spaced for f32 {
+    fn from_count(count: i64) -> f32 {
+        count as f32
+    }
+}
+
+impl Spaced for f64 {
+    fn from_count(count: i64) -> f64 {
+        count as f64
+    }
+}
+
+#[register_kernel(device = Cpu, host_memory = ["start", "stop", "num", "output"], T = [f64, f32], Tidx = [int32, int64])]
+fn lin_space<T: Spaced>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> Result<()> {
+    let value = |tensor: &Tensor, name: &str| {
+        ensure_scalar(tensor, name)?;
+        tensor.to_scalar::<T>()
+    };
+    let start = value(ctx.input(ops::LinSpace::START)?, "start")?;
+    let stop = value(ctx.input(ops::LinSpace::STOP)?, "stop")?;
+    let num = scalar(ctx.input(ops::LinSpace::NUM)?, "num")?;
+    ensure!(num > 0, InvalidArgument, "Requires num > 0: {num}");
+    let mut output = ctx.allocate_output(ops::LinSpace::OUTPUT, [num as usize])?;
+    let elements = output.as_mut_slice::<T>()?;
+    elements[0] = start;
+    if let [_, middle @ .., last] = elements {
+        let step = stop.sub(start) / T::from_count(num - 1);
+        for (i, element) in middle.iter_mut().enumerate() {
+            *element = start.add(step.mul(T::from_count(i as i64 + 1)));
+        }
+        // Arithmetic would not always end exactly there.
+        *last = stop;
+    }
+    ctx.set_output(ops::LinSpace::OUTPUT, output)
+}
+
+#[register_kernel(device = Cpu, T = [int32, int64])]
+#[register_kernel(device = Default, T = [int32, int64], host_memory = ["x", "y"])]
+fn invert_permutation(ctx: &mut KernelContext<'_, ops::InvertPermutation>) -> Result<()> {
+    let input = ctx.input(ops::InvertPermutation::X)?;
+    ensure!(input.rank() == 1, InvalidArgument, "invert_permutation expects a 1D vector.");
+    let permutation = input.to_i64_vec()?;
+    ensure!(
+        permutation.len() <= i32::MAX as usize,
+        InvalidArgument,
+        "permutation of nonnegative int32s must have <= int32 max elements"
+    );
+    let mut inverse = vec![-1i32; permutation.len()];
+    for (i, &place) in permutation.iter().enumerate() {
+        let count = inverse.len();
+        let slot = usize::try_from(place).ok().and_then(|place| inverse.get_mut(place));
+        match slot {
+            Some(slot @ -1) => *slot = i as i32,
+            Some(_) => bail!(InvalidArgument, "{place} is duplicated in the input."),
+            None => bail!(InvalidArgument, "{place} is not between 0 and {count}"),
+        }
+    }
+    let output = if input.dtype() == kernlink::dtype::DataType::Int32 {
+        Tensor::vector(&inverse)?
+    } else {
+        Tensor::vector(&inverse.iter().map(|&place| i64::from(place)).collect::<Vec<_>>())?
+    };
+    ctx.set_output(ops::InvertPermutation::Y, output)
+}

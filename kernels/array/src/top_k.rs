@@ -1,0 +1,246 @@
+//! TopK and TopKV2.
+//!
+//! The heap and the order in which it is searched are TensorFlow's, so that an unsorted answer, and one over NaNs,
+//! which no order holds, come out in the same order.
+
+use std::marker::PhantomData;
+
+use kernlink::bail;
+use kernlink::dtype::{DataType, Number};
+use kernlink::error::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::tensor::Tensor;
+use kernlink_geometry as geometry;
+use kernlink_geometry::integers::scalar;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+/// Whether column `a` goes before column `b`: the greater element, or of equals the earlier one.
+fn before<T: PartialOrd>(row: &[T], a: u32, b: u32) -> bool {
+    let (x, y) = (&row[a as usize], &row[b as usize]);
+    if y < x {
+        true
+    } else if y > x {
+        false
+    } else {
+        a < b
+    }
+}
+
+/// Puts `value` into the hole at `hole`, or above it where it belongs.
+fn sift_up<T: PartialOrd>(heap: &mut [u32], row: &[T], mut hole: usize, top: usize, value: u32) {
+    while hole > top {
+        let parent = (hole - 1) / 2;
+        if !before(row, heap[parent], value) {
+            break;
+        }
+        heap[hole] = heap[parent];
+        hole = parent;
+    }
+    heap[hole] = value;
+}
+
+/// Puts `value` into the heap below the hole at `hole`: the hole sinks to the bottom, and the value rises from there.
+fn sift_down<T: PartialOrd>(heap: &mut [u32], row: &[T], mut hole: usize, value: u32) {
+    let (top, mut child) = (hole, hole);
+    while child < (heap.len() - 1) / 2 {
+        child = 2 * (child + 1);
+        if before(row, heap[child], heap[child - 1]) {
+            child -= 1;
+        }
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    if heap.len().is_multiple_of(2) && child == (heap.len() - 2) / 2 {
+        child = 2 * child + 1;
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    sift_up(heap, row, hole, top, value);
+}
+
+/// Moves the first of the heap, which goes last of all, to its end.
+fn pop<T: PartialOrd>(heap: &mut [u32], row: &[T]) {
+    if let [first, .., last] = heap {
+        let value = std::mem::replace(last, *first);
+        let rest = heap.len() - 1;
+        sift_down(&mut heap[..rest], row, 0, value);
+    }
+}
+
+/// The columns of the `k` greatest of more than `k` elements, in `heap`, which has room for one more.
+fn select<T: PartialOrd>(row: &[T], heap: &mut [u32], sorted: bool) {
+    let k = heap.len() - 1;
+    for (column, slot) in (0..).zip(heap.iter_mut()) {
+        *slot = column;
+    }
+    for hole in (0..heap.len() / 2).rev() {
+        let value = heap[hole];
+        sift_down(heap, row, hole, value);
+    }
+    pop(heap, row);
+    let heap = &mut heap[..k];
+    for column in k as u32 + 1..row.len() as u32 {
+        if before(row, column, heap[0]) {
+            pop(heap, row);
+            sift_up(heap, row, k - 1, 0, column);
+        }
+    }
+    if sorted {
+        for length in (2..=k).rev() {
+            pop(&mut heap[..length], row);
+        }
+    }
+}
+
+/// The columns of all elements, the greatest first.
+fn sort<T: PartialOrd>(row: &[T], order: &mut [u32]) {
+    for (column, slot) in (0..).zip(order.iter_mut()) {
+        *slot = column;
+    }
+    let greater = |a: u32, b: u32| row[b as usize] < row[a as usize];
+    if order.len() > 16 {
+        let is_nan = |column: u32| row[column as usize].partial_cmp(&row[column as usize]).is_none();
+        order.sort_by(|&a, &b| {
+            let order = row[b as usize].partial_cmp(&row[a as usize]);
+            order.unwrap_or_else(|| is_nan(b).cmp(&is_nan(a)))
+        });
+        return;
+    }
+    for end in 1..order.len() {
+        let column = order[end];
+        let mut place = end;
+        if greater(column, order[0]) {
+            place = 0;
+        } else {
+            while greater(column, order[place - 1]) {
+                place -= 1;
+            }
+        }
+        order[place..=end].rotate_right(1);
+    }
+}
+
+/// The column of the greatest element.
+fn greatest<T: PartialOrd>(row: &[T]) -> u32 {
+    let is_nan = |value: &T| value.partial_cmp(value).is_none();
+    let mut best = 0;
+    for (column, value) in row.iter().enumerate() {
+        if *value > row[best] || (is_nan(&row[best]) && !is_nan(value)) {
+            best = column;
+        }
+    }
+    best as u32
+}
+
+/// Integers as a tensor of `dtype`.
+fn indices_tensor(dtype: DataType, shape: &kernlink::shape::Shape, columns: &[u32]) -> Result<Tensor> {
+    match dtype {
+        DataType::Int16 => Tensor::from_elements(shape, &columns.iter().map(|&c| c as i16).collect::<Vec<_>>()),
+        DataType::Int32 => Tensor::from_elements(shape, &columns.iter().map(|&c| c as i32).collect::<Vec<_>>()),
+        DataType::Int64 => Tensor::from_elements(shape, &columns.iter().map(|&c| i64::from(c)).collect::<Vec<_>>()),
+        other => bail!(InvalidArgument, "indices cannot be {other}"),
+    }
+}
+
+struct TopKV2Kernel<T> {
+    sorted: bool,
+    element: PhantomData<T>,
+}
+
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["k"],
+    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+    index_type = [int16, int32, int64],
+)]
+impl<T: Number + PartialOrd> OpKernel<ops::TopKV2> for TopKV2Kernel<T> {
+    fn new(ctx: &KernelConstruction<'_, ops::TopKV2>) -> Result<Self> {
+        Ok(Self { sorted: ctx.attrs().sorted, element: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::TopKV2>) -> Result<()> {
+        let k = scalar(ctx.input(ops::TopKV2::K)?, "k")?;
+        top_k::<T>(ctx, k, self.sorted)
+    }
+}
+
+struct TopKKernel<T> {
+    k: i64,
+    sorted: bool,
+    element: PhantomData<T>,
+}
+
+#[register_kernel(device = Cpu, T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8])]
+impl<T: Number + PartialOrd> OpKernel<ops::TopK> for TopKKernel<T> {
+    fn new(ctx: &KernelConstruction<'_, ops::TopK>) -> Result<Self> {
+        Ok(Self { k: ctx.attrs().k, sorted: ctx.attrs().sorted, element: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::TopK>) -> Result<()> {
+        top_k::<T>(ctx, self.k, self.sorted)
+    }
+}
+
+/// Writes the `k` greatest of each row of input 0 to output 0, and where they stood to output 1.
+fn top_k<T: Number + PartialOrd>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Result<()> {
+    let input = ctx.input_at(0)?;
+    let index_type = ctx.output_dtype_at(1)?;
+    let (columns, shape) = geometry::reduce::greatest(input.shape(), k, index_type)?;
+    let k = k as usize;
+    let mut values = ctx.allocate_output_at(0, shape)?;
+    let mut picked = Tensor::alloc(DataType::Uint32, values.shape())?;
+    let count = values.num_elements();
+    if count > 0 {
+        let rows = input.as_slice::<T>()?;
+        let cost = (columns * (1 + k.ilog2() as usize)).div_ceil(k);
+        ctx.parallel_chunks(picked.as_mut_slice::<u32>()?, k, cost, |first, pieces| {
+            let mut heap = vec![0; k + 1];
+            for (r, piece) in pieces.chunks_exact_mut(k).enumerate() {
+                let row = &rows[(first / k + r) * columns..][..columns];
+                if k == 1 {
+                    piece[0] = greatest(row);
+                } else if k == columns {
+                    sort(row, piece);
+                } else {
+                    select(row, &mut heap, sorted);
+                    piece.copy_from_slice(&heap[..k]);
+                }
+            }
+        });
+        let picked = picked.as_slice::<u32>()?;
+        for (i, value) in values.as_mut_slice::<T>()?.iter_mut().enumerate() {
+            *value = rows[i / k * columns + picked[i] as usize];
+        }
+    }
+    let indices = indices_tensor(index_type, values.shape(), picked.as_slice::<u32>()?)?;
+    ctx.set_output_at(0, values)?;
+    ctx.set_output_at(1, indices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selected(row: &[f32], k: usize, sorted: bool) -> Vec<u32> {
+        let mut heap = vec![0; k + 1];
+        select(row, &mut heap, sorted);
+        heap[..k].to_vec()
+    }
+
+    #[test]
+    fn the_order_is_that_of_tensorflow() {
+        let nan = f32::NAN;
+        assert_eq!(selected(&[3.0, 1.0, 2.0, 5.0, 4.0, 9.0, 7.0], 3, false), [3, 5, 6]);
+        assert_eq!(selected(&[3.0, 1.0, 2.0, 5.0, 4.0, 9.0, 7.0], 2, false), [6, 5]);
+        assert_eq!(selected(&[9.0, 8.0, 7.0, 1.0, 2.0, 3.0], 3, false), [2, 1, 0]);
+        assert_eq!(selected(&[1.0, 2.0, nan, nan, 5.0, 4.0], 3, true), [1, 0, 2]);
+        assert_eq!(selected(&[2.0, 1.0, 2.0, 2.0], 2, true), [0, 2]);
+        let mut order = [0; 6];
+        sort(&[1.0, 2.0, nan, nan, 5.0, 4.0], &mut order);
+        assert_eq!(order, [4, 1, 0, 2, 3, 5]);
+        let mut order = [0; 40];
+        sort(&[nan; 40], &mut order);
+        assert_eq!(order[39], 39);
+    }
+}

@@ -1,0 +1,198 @@
+//! What occurs in a tensor: Unique, UniqueWithCounts, UniqueV2, UniqueWithCountsV2, ListDiff.
+
+use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
+use std::hash::Hash;
+
+use bytemuck::AnyBitPattern;
+use kernlink::dtype::{DataType, TString};
+use kernlink::error::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::op::Op;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use kernlink_geometry::integers::{axis as resolve_axis, vector};
+use kernlink_kernels_common::rows::take_rows;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::shapes::tensor_of;
+
+/// Gives every element of any dtype a word, so that elements are equal if their words are. No NaN equals another.
+#[derive(Default)]
+struct Words<'a> {
+    strings: HashMap<&'a [u8], u64>,
+    nans: u64,
+}
+
+impl<'a> Words<'a> {
+    fn of(&mut self, tensor: &'a Tensor) -> Result<Vec<u64>> {
+        let float = match tensor.dtype() {
+            DataType::String => {
+                let strings = tensor.as_slice::<TString>()?.iter();
+                return Ok(strings
+                    .map(|string| {
+                        let next = self.strings.len() as u64;
+                        *self.strings.entry(string.as_bytes()).or_insert(next)
+                    })
+                    .collect());
+            }
+            // TensorFlow takes the two zeros of 16-bit floats for different, those of wider ones for equal.
+            DataType::Half => Some((0x7c00, 0x8000)),
+            DataType::Bfloat16 => Some((0x7f80, 0x8000)),
+            DataType::Float => Some((0x7f80_0000, 1 << 31)),
+            DataType::Double => Some((0x7ff0_0000_0000_0000, 1 << 63)),
+            _ => None,
+        };
+        let bytes = tensor.bytes()?;
+        Ok(match tensor.dtype().size() {
+            1 => self.plain::<u8>(bytes, float),
+            2 => self.plain::<u16>(bytes, float),
+            4 => self.plain::<u32>(bytes, float),
+            8 => self.plain::<u64>(bytes, float),
+            _ => bail!(InvalidArgument, "elements of {} cannot be told apart", tensor.dtype()),
+        })
+    }
+
+    /// `float` is, for floats, the bits of the exponent and the sign.
+    fn plain<W: AnyBitPattern + Into<u64>>(&mut self, bytes: &[u8], float: Option<(u64, u64)>) -> Vec<u64> {
+        let words = bytes.chunks_exact(size_of::<W>()).map(|word| bytemuck::pod_read_unaligned::<W>(word).into());
+        let Some((exponent, sign)) = float else { return words.collect() };
+        words
+            .map(|word: u64| match word & !sign {
+                0 if size_of::<W>() > 2 => 0,
+                // What all NaNs become is a number's word for none of the floats, whatever their size.
+                magnitude if magnitude > exponent => {
+                    self.nans += 1;
+                    0xfff8_0000_0000_0000 | self.nans
+                }
+                _ => word,
+            })
+            .collect()
+    }
+}
+
+/// The number that each item gets if equal ones share theirs and new ones count up, and where each number first occurs.
+fn number<K: Hash + Eq>(items: impl ExactSizeIterator<Item = K>) -> (Vec<i64>, Vec<usize>) {
+    let mut known: HashMap<K, i64> = HashMap::new();
+    let (mut numbers, mut first) = (Vec::with_capacity(items.len()), Vec::new());
+    for (place, item) in items.enumerate() {
+        let next = first.len() as i64;
+        numbers.push(match known.entry(item) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                first.push(place);
+                *entry.insert(next)
+            }
+        });
+    }
+    (numbers, first)
+}
+
+/// All four ops: those with an axis have it as input 1, those with counts give them as output 2.
+fn unique(ctx: &mut RawContext<'_>) -> Result<()> {
+    let input = ctx.input_at(0)?;
+    ensure!(
+        input.num_elements() <= i32::MAX as usize,
+        InvalidArgument,
+        "unique does not support input tensors larger than {} elements",
+        i32::MAX
+    );
+    let axes = if ctx.num_inputs() > 1 { vector(ctx.input_at(1)?, "axis")? } else { Vec::new() };
+    let axis = match axes[..] {
+        [] => {
+            ensure!(input.rank() == 1, InvalidArgument, "unique expects a 1D vector.");
+            0
+        }
+        [axis] => resolve_axis(axis, input.rank(), "axis")?,
+        _ => bail!(InvalidArgument, "axis does not support input tensors larger than 1 elements"),
+    };
+    let count = input.shape()[axis];
+    let outer: usize = input.shape()[..axis].iter().product();
+    let inner: usize = input.shape()[axis + 1..].iter().product();
+    let words = Words::default().of(input)?;
+    let (numbers, first) = if outer == 1 && inner == 1 {
+        number(words.iter())
+    } else {
+        let size = outer * inner;
+        let mut slices = Vec::with_capacity(words.len());
+        for slice in 0..count {
+            (0..outer).for_each(|o| slices.extend_from_slice(&words[(o * count + slice) * inner..][..inner]));
+        }
+        number((0..count).map(|slice| &slices[slice * size..][..size]))
+    };
+
+    let mut shape = input.shape().clone();
+    shape.dims_mut()[axis] = first.len();
+    let mut y = ctx.allocate_output_at(0, shape)?;
+    take_rows(ctx, &mut y, input, inner, &|row| Some(row / first.len() * count + first[row % first.len()]))?;
+    if ctx.num_outputs() > 2 {
+        let mut counts = vec![0; first.len()];
+        numbers.iter().for_each(|&number| counts[number as usize] += 1);
+        let counts = tensor_of(&counts, ctx.output_dtype_at(2)?, Shape::from([counts.len()]))?;
+        ctx.set_output_at(2, counts)?;
+    }
+    let idx = tensor_of(&numbers, ctx.output_dtype_at(1)?, Shape::from([count]))?;
+    ctx.set_output_at(0, y)?;
+    ctx.set_output_at(1, idx)
+}
+
+struct UniqueKernel;
+
+impl<O: Op> OpKernel<O> for UniqueKernel {
+    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        unique(ctx)
+    }
+}
+
+macro_rules! register {
+    ($($op:ident),+) => {$(
+        const _: () = {
+            #[register_kernel(device = Cpu, op = $op, out_idx = [int32, int64], T = [
+                bfloat16, bool, double, float, half, int16, int32, int64, int8, string, uint16, uint32, uint64, uint8,
+            ])]
+            type Kernel = UniqueKernel;
+        };
+    )+};
+}
+use ops::{Unique, UniqueV2, UniqueWithCounts, UniqueWithCountsV2};
+register!(Unique, UniqueWithCounts, UniqueV2, UniqueWithCountsV2);
+
+#[register_kernel(device = Cpu, out_idx = [int32, int64], T = [
+    bfloat16, double, float, half, int16, int32, int64, int8, string, uint16, uint32, uint64, uint8,
+])]
+fn list_diff(ctx: &mut KernelContext<'_, ops::ListDiff>) -> Result<()> {
+    let (x, y) = (ctx.input(ops::ListDiff::X)?, ctx.input(ops::ListDiff::Y)?);
+    for (tensor, name) in [(x, "x"), (y, "y")] {
+        ensure!(tensor.rank() == 1, InvalidArgument, "{name} should be a 1D vector, not of shape {}", tensor.shape());
+    }
+    ensure!(x.num_elements() < i32::MAX as usize, InvalidArgument, "x too large for int32 indexing");
+    let mut words = Words::default();
+    let without: HashSet<u64> = words.of(y)?.into_iter().collect();
+    let left = words.of(x)?.into_iter().enumerate().filter(|(_, word)| !without.contains(word));
+    let left: Vec<i64> = left.map(|(index, _)| index as i64).collect();
+    let mut out = ctx.allocate_output(ops::ListDiff::OUT, [left.len()])?;
+    take_rows(ctx, &mut out, x, 1, &|row| Some(left[row] as usize))?;
+    let idx = tensor_of(&left, ctx.output_dtype_at(1)?, Shape::from([left.len()]))?;
+    ctx.set_output(ops::ListDiff::OUT, out)?;
+    ctx.set_output(ops::ListDiff::IDX, idx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_tell_elements_apart() {
+        let floats = Tensor::vector(&[0.0f64, -0.0, 1.0, f64::NAN, f64::NAN, f64::INFINITY, -1.0]).unwrap();
+        let words = Words::default().of(&floats).unwrap();
+        assert_eq!(number(words.iter()), (vec![0, 0, 1, 2, 3, 4, 5], vec![0, 2, 3, 4, 5, 6]));
+        let strings = Tensor::vector(&[TString::from("a"), TString::from(""), TString::from("a")]).unwrap();
+        assert_eq!(Words::default().of(&strings).unwrap(), [0, 1, 0]);
+    }
+}

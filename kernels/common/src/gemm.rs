@@ -1,0 +1,445 @@
+//! Matrix products for every dtype that a kernel may multiply: what MatMul, BatchMatMul and Conv2D stand on.
+//!
+//! `f32` and `f64` go to `matrixmultiply`; 16-bit floats are widened, multiplied as `f32` and rounded once; integers
+//! (which wrap) and complex numbers take blocked loops of our own. [`gemm`] splits a product over the kernel's
+//! threads; [`gemm_here`] stays on the calling thread, for callers that split the work themselves.
+
+use kernlink::Result;
+use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+use kernlink::error::Error;
+use kernlink::kernel::RawContext;
+use kernlink::tensor::Tensor;
+
+use crate::gemv::{Gemv, gemv};
+
+/// Multiply-adds a thread does in a nanosecond, or so.
+const PER_NANOSECOND: usize = 16;
+/// A part below this many nanoseconds is not worth a thread of its own.
+const WORTH_A_THREAD: usize = 40_000;
+
+/// A matrix in memory: element `(row, column)` is `data[row * row_stride + column * column_stride]`.
+#[derive(Clone, Copy)]
+pub struct Matrix<'a, T> {
+    /// The elements.
+    pub data: &'a [T],
+    /// Elements between neighbours in a column.
+    pub row_stride: usize,
+    /// Elements between neighbours in a row.
+    pub column_stride: usize,
+}
+
+impl<'a, T> Matrix<'a, T> {
+    /// A matrix of `columns` columns in row-major order.
+    pub fn rows(data: &'a [T], columns: usize) -> Self {
+        Matrix { data, row_stride: columns, column_stride: 1 }
+    }
+
+    /// The transpose of a matrix of `columns` columns in row-major order.
+    pub fn transposed(data: &'a [T], columns: usize) -> Self {
+        Matrix { data, row_stride: 1, column_stride: columns }
+    }
+
+    /// From `row` and `column` on; what lies outside the data becomes empty.
+    fn from(self, row: usize, column: usize) -> Self {
+        let start = row * self.row_stride + column * self.column_stride;
+        Matrix { data: self.data.get(start..).unwrap_or(&[]), ..self }
+    }
+
+    /// Whether `rows` x `columns` elements lie within the data.
+    fn holds(&self, rows: usize, columns: usize) -> bool {
+        rows == 0 || columns == 0 || last(rows, self.row_stride, columns, self.column_stride) < self.data.len()
+    }
+}
+
+/// The offset of the last element; saturates, so that what overflows lies outside every slice.
+fn last(rows: usize, row_stride: usize, columns: usize, column_stride: usize) -> usize {
+    ((rows - 1).saturating_mul(row_stride)).saturating_add((columns - 1).saturating_mul(column_stride))
+}
+
+/// The sizes of a product: `m x k` by `k x n` gives `m x n`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Rows of `a` and `c`.
+    pub m: usize,
+    /// Columns of `a`, rows of `b`.
+    pub k: usize,
+    /// Columns of `b` and `c`.
+    pub n: usize,
+}
+
+/// The result of a product: rows of `n` neighbouring elements, `row_stride` apart.
+pub struct Target<'a, T> {
+    /// The elements.
+    pub data: &'a mut [T],
+    /// Elements between neighbours in a column, at least `n`.
+    pub row_stride: usize,
+    /// Whether the product is added to what `data` holds. Otherwise it replaces it, and what was there (even NaN)
+    /// does not matter.
+    pub accumulate: bool,
+}
+
+/// A dtype whose matrices can be multiplied.
+pub trait Gemm: Number {
+    /// `c = a b` or `c += a b`.
+    ///
+    /// # Safety
+    /// `a`, `b` and `c` hold as many elements as `sizes` says, `c` at `c + row * c_stride + column`; nothing else
+    /// accesses those of `c` meanwhile. The sizes are not 0.
+    unsafe fn product(
+        sizes: Sizes,
+        a: Matrix<'_, Self>,
+        b: Matrix<'_, Self>,
+        c: *mut Self,
+        c_stride: usize,
+        accumulate: bool,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { blocked(sizes, a, b, c, c_stride, accumulate) }
+    }
+
+    /// As [`gemm`] for checked operands; `ctx` is absent if the product is to stay on this thread.
+    fn run(
+        ctx: Option<&RawContext<'_>>,
+        sizes: Sizes,
+        a: Matrix<'_, Self>,
+        b: Matrix<'_, Self>,
+        c: Target<'_, Self>,
+    ) -> Result<()> {
+        split(ctx, sizes, a, b, c);
+        Ok(())
+    }
+}
+
+/// `c = a b`, or `c += a b` if the target says so, split over the threads of `ctx` if it is worth it.
+///
+/// # Errors
+/// INTERNAL if an operand is smaller than the sizes say; RESOURCE_EXHAUSTED if there is no memory for the widened
+/// copies of 16-bit operands.
+pub fn gemm<T: Gemm>(
+    ctx: &RawContext<'_>,
+    sizes: Sizes,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    c: Target<'_, T>,
+) -> Result<()> {
+    check(sizes, &a, &b, &c)?;
+    T::run(Some(ctx), sizes, a, b, c)
+}
+
+/// As [`gemm`], on the calling thread alone: for many small products that are split among threads as a whole.
+///
+/// # Errors
+/// As [`gemm`].
+pub fn gemm_here<T: Gemm>(sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c: Target<'_, T>) -> Result<()> {
+    check(sizes, &a, &b, &c)?;
+    T::run(None, sizes, a, b, c)
+}
+
+fn check<T>(sizes: Sizes, a: &Matrix<'_, T>, b: &Matrix<'_, T>, c: &Target<'_, T>) -> Result<()> {
+    let Sizes { m, k, n } = sizes;
+    let fits = m == 0 || n == 0 || (c.row_stride >= n && last(m, c.row_stride, n, 1) < c.data.len());
+    if !fits || !a.holds(m, k) || !b.holds(k, n) {
+        return Err(Error::internal(format!("an operand of a matrix product is smaller than {sizes:?} says")));
+    }
+    Ok(())
+}
+
+/// A pointer that threads may share because each uses elements of its own.
+#[derive(Clone, Copy)]
+pub struct Shared<T>(pub *mut T);
+
+// SAFETY: whoever writes through it promises that each thread uses other elements.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// The address of element `offset`.
+    pub fn at(&self, offset: usize) -> *mut T {
+        self.0.wrapping_add(offset)
+    }
+}
+
+/// Splits the larger side of `c` over the threads.
+fn split<T: Gemm>(ctx: Option<&RawContext<'_>>, sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c: Target<'_, T>) {
+    let Sizes { m, k, n } = sizes;
+    if m == 0 || n == 0 {
+        return;
+    }
+    if k == 0 {
+        if !c.accumulate {
+            c.data.chunks_mut(c.row_stride).take(m).for_each(|row| row[..n].fill(T::ZERO));
+        }
+        return;
+    }
+    let (stride, accumulate) = (c.row_stride, c.accumulate);
+    let base = Shared(c.data.as_mut_ptr());
+    let work = m.saturating_mul(n).saturating_mul(k) / PER_NANOSECOND;
+    let threads = ctx.map_or(1, |ctx| ctx.threads()).min(work / WORTH_A_THREAD + 1);
+    let by_rows = m >= n;
+    let units = if by_rows { m } else { n }.div_ceil(8);
+    let parts = threads.min(units);
+    let part = |index: usize| {
+        let bound = |index: usize, size: usize| (index * units / parts * 8).min(size);
+        let (rows, columns) = if by_rows {
+            (bound(index, m)..bound(index + 1, m), 0..n)
+        } else {
+            (0..m, bound(index, n)..bound(index + 1, n))
+        };
+        let sizes = Sizes { m: rows.len(), k, n: columns.len() };
+        if rows.is_empty() || columns.is_empty() {
+            return;
+        }
+        let (a, b) = (a.from(rows.start, 0), b.from(0, columns.start));
+        let c = base.at(rows.start * stride + columns.start);
+        // SAFETY: the operands were checked by the callers, and the parts of `c` do not overlap.
+        unsafe { T::product(sizes, a, b, c, stride, accumulate) };
+    };
+    match ctx {
+        Some(ctx) if parts > 1 => ctx.parallel_for(parts, usize::MAX, |range| range.for_each(part)),
+        _ => (0..parts).for_each(part),
+    }
+}
+
+/// Computes the product if one side is a vector; whether it did.
+fn with_vector<T: Gemv>(
+    ctx: Option<&RawContext<'_>>,
+    sizes: Sizes,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    c: &mut Target<'_, T>,
+) -> bool {
+    let Sizes { m, k, n } = sizes;
+    let (x, stride, matrix, len) = if m == 1 {
+        (a.data, a.column_stride, b, n)
+    } else if n == 1 && c.row_stride == 1 {
+        (b.data, b.row_stride, Matrix { data: a.data, row_stride: a.column_stride, column_stride: a.row_stride }, m)
+    } else {
+        return false;
+    };
+    if k == 0 || len == 0 {
+        return false;
+    }
+    let copy: Vec<T>;
+    let x = if stride == 1 {
+        &x[..k]
+    } else {
+        copy = (0..k).map(|index| x[index * stride]).collect();
+        &copy
+    };
+    gemv(ctx, x, matrix, &mut c.data[..len], c.accumulate)
+}
+
+impl Gemm for f32 {
+    fn run(
+        ctx: Option<&RawContext<'_>>,
+        sizes: Sizes,
+        a: Matrix<'_, f32>,
+        b: Matrix<'_, f32>,
+        mut c: Target<'_, f32>,
+    ) -> Result<()> {
+        if !with_vector(ctx, sizes, a, b, &mut c) {
+            split(ctx, sizes, a, b, c);
+        }
+        Ok(())
+    }
+
+    unsafe fn product(sizes: Sizes, a: Matrix<'_, f32>, b: Matrix<'_, f32>, c: *mut f32, stride: usize, add: bool) {
+        let Sizes { m, k, n } = sizes;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (ars, acs) = (a.row_stride as isize, a.column_stride as isize);
+            let (brs, bcs) = (b.row_stride as isize, b.column_stride as isize);
+            let (a, b, beta) = (a.data.as_ptr(), b.data.as_ptr(), if add { 1.0 } else { 0.0 });
+            matrixmultiply::sgemm(m, k, n, 1.0, a, ars, acs, b, brs, bcs, beta, c, stride as isize, 1);
+        }
+    }
+}
+
+impl Gemm for f64 {
+    fn run(
+        ctx: Option<&RawContext<'_>>,
+        sizes: Sizes,
+        a: Matrix<'_, f64>,
+        b: Matrix<'_, f64>,
+        mut c: Target<'_, f64>,
+    ) -> Result<()> {
+        if !with_vector(ctx, sizes, a, b, &mut c) {
+            split(ctx, sizes, a, b, c);
+        }
+        Ok(())
+    }
+
+    unsafe fn product(sizes: Sizes, a: Matrix<'_, f64>, b: Matrix<'_, f64>, c: *mut f64, stride: usize, add: bool) {
+        let Sizes { m, k, n } = sizes;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (ars, acs) = (a.row_stride as isize, a.column_stride as isize);
+            let (brs, bcs) = (b.row_stride as isize, b.column_stride as isize);
+            let (a, b, beta) = (a.data.as_ptr(), b.data.as_ptr(), if add { 1.0 } else { 0.0 });
+            matrixmultiply::dgemm(m, k, n, 1.0, a, ars, acs, b, brs, bcs, beta, c, stride as isize, 1);
+        }
+    }
+}
+
+macro_rules! with_blocked_loops {
+    ($($t:ty),*) => {$( impl Gemm for $t {} )*};
+}
+with_blocked_loops!(i8, i16, i32, i64, u8, u16, u32, u64, Complex32, Complex64);
+
+macro_rules! widened {
+    ($($t:ty),*) => {$(
+        impl Gemm for $t {
+            fn run(
+                ctx: Option<&RawContext<'_>>,
+                sizes: Sizes,
+                a: Matrix<'_, $t>,
+                b: Matrix<'_, $t>,
+                c: Target<'_, $t>,
+            ) -> Result<()> {
+                let Sizes { m, k, n } = sizes;
+                if m == 0 || n == 0 {
+                    return Ok(());
+                }
+                let (a, b) = (widen(a, m, k, <$t>::to_f32)?, widen(b, k, n, <$t>::to_f32)?);
+                let (a, b) = (Matrix::rows(a.as_slice::<f32>()?, k), Matrix::rows(b.as_slice::<f32>()?, n));
+                let mut wide = Tensor::alloc(kernlink::dtype::DataType::Float, [m, n])?;
+                let product = wide.as_mut_slice::<f32>()?;
+                split(ctx, sizes, a, b, Target { data: product, row_stride: n, accumulate: false });
+                for (target, row) in c.data.chunks_mut(c.row_stride).zip(product.chunks(n)) {
+                    for (target, &value) in target.iter_mut().zip(row) {
+                        let before = if c.accumulate { target.to_f32() } else { 0.0 };
+                        *target = <$t>::from_f32(before + value);
+                    }
+                }
+                Ok(())
+            }
+        }
+    )*};
+}
+widened!(f16, bf16);
+
+/// A row-major `f32` copy of a matrix.
+fn widen<T: Copy>(matrix: Matrix<'_, T>, rows: usize, columns: usize, convert: fn(T) -> f32) -> Result<Tensor> {
+    let mut wide = Tensor::alloc(kernlink::dtype::DataType::Float, [rows, columns])?;
+    let elements = wide.as_mut_slice::<f32>()?;
+    for (row, target) in elements.chunks_mut(columns.max(1)).enumerate() {
+        for (column, target) in target.iter_mut().enumerate() {
+            *target = convert(matrix.data[row * matrix.row_stride + column * matrix.column_stride]);
+        }
+    }
+    Ok(wide)
+}
+
+/// The product by loops: a block of `b` at a time, which stays in the cache while all rows of `a` pass.
+///
+/// # Safety
+/// As [`Gemm::product`].
+unsafe fn blocked<T: Number>(sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c: *mut T, stride: usize, add: bool) {
+    const DEPTH: usize = 64;
+    const WIDTH: usize = 64;
+    let Sizes { m, k, n } = sizes;
+    let mut block = [[T::ZERO; WIDTH]; DEPTH];
+    for column in (0..n).step_by(WIDTH) {
+        let width = WIDTH.min(n - column);
+        for depth in (0..k).step_by(DEPTH) {
+            let depths = DEPTH.min(k - depth);
+            // One row of `a` reads the block once only: straight from `b` if its rows are.
+            let straight = m == 1 && b.column_stride == 1;
+            if !straight {
+                for (p, line) in block[..depths].iter_mut().enumerate() {
+                    let from = (depth + p) * b.row_stride + column * b.column_stride;
+                    for (j, element) in line[..width].iter_mut().enumerate() {
+                        *element = b.data[from + j * b.column_stride];
+                    }
+                }
+            }
+            for row in 0..m {
+                // SAFETY: the caller says that row `row` of `c` has `n` elements that are ours.
+                let target = unsafe { std::slice::from_raw_parts_mut(c.add(row * stride + column), width) };
+                if depth == 0 && !add {
+                    target.fill(T::ZERO);
+                }
+                for (p, line) in block[..depths].iter().enumerate() {
+                    let factor = a.data[row * a.row_stride + (depth + p) * a.column_stride];
+                    let line = if straight {
+                        let from = (depth + p) * b.row_stride + column;
+                        &b.data[from..from + width]
+                    } else {
+                        &line[..width]
+                    };
+                    for (target, &element) in target.iter_mut().zip(line) {
+                        *target = target.add(factor.mul(element));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Debug;
+
+    fn naive<T: Number>(sizes: Sizes, a: &Matrix<'_, T>, b: &Matrix<'_, T>) -> Vec<T> {
+        let mut product = vec![T::ZERO; sizes.m * sizes.n];
+        for i in 0..sizes.m {
+            for j in 0..sizes.n {
+                for p in 0..sizes.k {
+                    let (x, y) = (i * a.row_stride + p * a.column_stride, p * b.row_stride + j * b.column_stride);
+                    product[i * sizes.n + j] = product[i * sizes.n + j].add(a.data[x].mul(b.data[y]));
+                }
+            }
+        }
+        product
+    }
+
+    fn agrees<T: Gemm + Debug>(from: impl Fn(usize) -> T, m: usize, k: usize, n: usize) {
+        let a: Vec<T> = (0..m * k).map(|i| from(i % 5)).collect();
+        let b: Vec<T> = (0..k * n).map(|i| from(i % 7)).collect();
+        let sizes = Sizes { m, k, n };
+        for (a, b) in [
+            (Matrix::rows(&a, k), Matrix::rows(&b, n)),
+            (Matrix::transposed(&a, m), Matrix::rows(&b, n)),
+            (Matrix::rows(&a, k), Matrix::transposed(&b, k)),
+        ] {
+            let mut c = vec![from(3); m * (n + 2)];
+            let target = Target { data: &mut c, row_stride: n + 2, accumulate: false };
+            gemm_here(sizes, a, b, target).unwrap();
+            let expected = naive(sizes, &a, &b);
+            for row in 0..m {
+                assert_eq!(c[row * (n + 2)..][..n], expected[row * n..][..n], "{sizes:?}");
+                assert!(c[row * (n + 2) + n] == from(3), "elements between the rows stay");
+            }
+            let target = Target { data: &mut c, row_stride: n + 2, accumulate: true };
+            gemm_here(sizes, a, b, target).unwrap();
+            assert!((0..m * n).all(|i| c[i / n * (n + 2) + i % n] == expected[i].add(expected[i])));
+        }
+    }
+
+    #[test]
+    fn products_agree_with_the_definition() {
+        for (m, k, n) in [(1, 1, 1), (1, 70, 130), (3, 0, 2), (0, 3, 2), (2, 3, 0), (9, 5, 17), (70, 3, 66), (2, 65, 1)]
+        {
+            agrees(|i| i as f32, m, k, n);
+            agrees(|i| i as f64, m, k, n);
+            agrees(|i| i as i8, m, k, n);
+            agrees(|i| i as i32, m, k, n);
+            agrees(|i| Complex32::new(i as f32, 1.0), m, k, n);
+        }
+        agrees(|i| f16::from_f32(i as f32 * 0.5), 3, 4, 5);
+        agrees(|i| bf16::from_f32(i as f32), 2, 2, 2);
+    }
+
+    #[test]
+    fn small_operands_are_refused() {
+        let mut c = [0.0f32; 4];
+        let (a, b) = ([0.0; 4], [0.0; 3]);
+        let target = Target { data: &mut c, row_stride: 2, accumulate: false };
+        assert!(gemm_here(Sizes { m: 2, k: 2, n: 2 }, Matrix::rows(&a, 2), Matrix::rows(&b, 2), target).is_err());
+        let huge = Matrix { data: &a, row_stride: usize::MAX, column_stride: 1 };
+        let target = Target { data: &mut c, row_stride: 2, accumulate: false };
+        assert!(gemm_here(Sizes { m: 2, k: 2, n: 2 }, huge, Matrix::rows(&a, 2), target).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! Products of a matrix and a vector, which read each element of the matrix once: as fast as memory is.
+
+use kernlink::dtype::Number;
+use kernlink::kernel::RawContext;
+
+use crate::gemm::Matrix;
+
+/// A dtype for which these loops beat those of a general product.
+pub trait Gemv: Number {
+    /// `a * b + c`, rounded once if the processor can.
+    fn mul_add(a: Self, b: Self, c: Self) -> Self;
+}
+
+impl Gemv for f32 {
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+impl Gemv for f64 {
+    #[inline(always)]
+    fn mul_add(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+}
+
+/// `y[j] = Σ x[p] matrix[p, j]` or, if `accumulate`, that added to `y`; whether the matrix lies so that this is done
+/// here. It has as many rows as `x` has elements and as many columns as `y` has.
+pub fn gemv<T: Gemv>(
+    ctx: Option<&RawContext<'_>>,
+    x: &[T],
+    matrix: Matrix<'_, T>,
+    y: &mut [T],
+    accumulate: bool,
+) -> bool {
+    let by_columns = matrix.column_stride == 1;
+    if !by_columns && matrix.row_stride != 1 {
+        return false;
+    }
+    let work = |first: usize, y: &mut [T]| {
+        if !accumulate {
+            y.fill(T::ZERO);
+        }
+        if by_columns {
+            add_rows(x, &matrix.data[first..], matrix.row_stride, y);
+        } else {
+            add_dots(x, &matrix.data[first * matrix.column_stride..], matrix.column_stride, y);
+        }
+    };
+    match ctx {
+        // Columns in pieces of whole cache lines.
+        Some(ctx) => ctx.parallel_chunks(y, if by_columns { 64 } else { 4 }, 1 + x.len() / 8, work),
+        None => work(0, y),
+    }
+    true
+}
+
+/// Compiles a loop twice: for any processor, and for those with AVX2 and FMA.
+macro_rules! dispatched {
+    ($(#[$doc:meta])* $name:ident, $body:ident($($argument:ident: $ty:ty),*)) => {
+        $(#[$doc])*
+        fn $name<T: Gemv>($($argument: $ty),*) {
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn fused<T: Gemv>($($argument: $ty),*) {
+                    $body($($argument),*, T::mul_add);
+                }
+                if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+                    // SAFETY: the processor has both features.
+                    return unsafe { fused($($argument),*) };
+                }
+            }
+            $body($($argument),*, |a: T, b: T, c: T| a.mul(b).add(c));
+        }
+    };
+}
+
+dispatched! {
+    /// `y += Σ x[p] row[p]`, with the rows `stride` apart in `rows`.
+    add_rows, add_rows_body(x: &[T], rows: &[T], stride: usize, y: &mut [T])
+}
+
+dispatched! {
+    /// `y[j] += x · row[j]`, with the rows `stride` apart in `rows`.
+    add_dots, add_dots_body(x: &[T], rows: &[T], stride: usize, y: &mut [T])
+}
+
+#[inline(always)]
+fn add_rows_body<T: Gemv>(x: &[T], rows: &[T], stride: usize, y: &mut [T], mul_add: impl Fn(T, T, T) -> T) {
+    // As many elements of `y` stay in the cache, and four rows at a time spare reading them again.
+    const TILE: usize = 1024;
+    for (index, y) in y.chunks_mut(TILE).enumerate() {
+        let width = y.len();
+        let row = |p: usize| &rows[p * stride + index * TILE..][..width];
+        let (quads, rest) = x.as_chunks::<4>();
+        for (quad, &[a, b, c, d]) in quads.iter().enumerate() {
+            let (r0, r1, r2, r3) = (row(4 * quad), row(4 * quad + 1), row(4 * quad + 2), row(4 * quad + 3));
+            for j in 0..width {
+                let sum = mul_add(b, r1[j], mul_add(a, r0[j], y[j]));
+                y[j] = mul_add(d, r3[j], mul_add(c, r2[j], sum));
+            }
+        }
+        for (p, &a) in (4 * quads.len()..).zip(rest) {
+            for (y, &element) in y.iter_mut().zip(row(p)) {
+                *y = mul_add(a, element, *y);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_dots_body<T: Gemv>(x: &[T], rows: &[T], stride: usize, y: &mut [T], mul_add: impl Fn(T, T, T) -> T) {
+    const LANES: usize = 16;
+    let row = |j: usize| &rows[j * stride..][..x.len()];
+    let (x_chunks, x_rest) = x.as_chunks::<LANES>();
+    let (quads, rest) = y.as_chunks_mut::<4>();
+    let rest_from = 4 * quads.len();
+    for (quad, y) in quads.iter_mut().enumerate() {
+        let four: [(&[[T; LANES]], &[T]); 4] = std::array::from_fn(|j| row(4 * quad + j).as_chunks::<LANES>());
+        let mut sums = [[T::ZERO; LANES]; 4];
+        let chunks = x_chunks.iter().zip(four[0].0).zip(four[1].0).zip(four[2].0).zip(four[3].0);
+        for ((((x, r0), r1), r2), r3) in chunks {
+            for lane in 0..LANES {
+                sums[0][lane] = mul_add(x[lane], r0[lane], sums[0][lane]);
+                sums[1][lane] = mul_add(x[lane], r1[lane], sums[1][lane]);
+                sums[2][lane] = mul_add(x[lane], r2[lane], sums[2][lane]);
+                sums[3][lane] = mul_add(x[lane], r3[lane], sums[3][lane]);
+            }
+        }
+        for (j, y) in y.iter_mut().enumerate() {
+            *y = y.add(dot_rest(folded(sums[j]), x_rest, four[j].1, &mul_add));
+        }
+    }
+    for (j, y) in rest.iter_mut().enumerate() {
+        let (chunks, row_rest) = row(rest_from + j).as_chunks::<LANES>();
+        let mut sums = [T::ZERO; LANES];
+        for (x, row) in x_chunks.iter().zip(chunks) {
+            for lane in 0..LANES {
+                sums[lane] = mul_add(x[lane], row[lane], sums[lane]);
+            }
+        }
+        *y = y.add(dot_rest(folded(sums), x_rest, row_rest, &mul_add));
+    }
+}
+
+#[inline(always)]
+fn folded<T: Gemv, const LANES: usize>(mut lanes: [T; LANES]) -> T {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for lane in 0..width {
+            lanes[lane] = lanes[lane].add(lanes[lane + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+#[inline(always)]
+fn dot_rest<T: Gemv>(sum: T, x: &[T], row: &[T], mul_add: &impl Fn(T, T, T) -> T) -> T {
+    x.iter().zip(row).fold(sum, |sum, (&x, &element)| mul_add(x, element, sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_layouts_agree_with_the_definition() {
+        for (k, n) in [(1, 1), (3, 5), (37, 70), (64, 4), (130, 2050), (5, 0)] {
+            let x: Vec<f32> = (0..k).map(|p| (p % 5) as f32).collect();
+            let b: Vec<f32> = (0..k * n).map(|i| (i % 7) as f32).collect();
+            for matrix in [Matrix::rows(&b, n), Matrix::transposed(&b, k)] {
+                let expected: Vec<f32> = (0..n)
+                    .map(|j| (0..k).map(|p| x[p] * b[p * matrix.row_stride + j * matrix.column_stride]).sum())
+                    .collect();
+                let mut y = vec![f32::NAN; n];
+                assert!(gemv(None, &x, matrix, &mut y, false));
+                assert_eq!(y, expected);
+                assert!(gemv(None, &x, matrix, &mut y, true));
+                assert!(y.iter().zip(&expected).all(|(y, expected)| *y == 2.0 * expected));
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What CPU kernels of several families share.
+//!
+//! No kernel is here. Each family is a crate of its own, so that an edit there rebuilds little; what is here rebuilds them all.
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+pub mod element;
+pub mod gather;
+pub mod gemm;
+pub mod gemv;
+pub mod rows;
+pub mod strided;
+pub mod summarize;
+pub mod tensors;

@@ -1,0 +1,120 @@
+//! Whole tensors whatever their dtype: copied into one another, made zero, added.
+
+use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number, TString, bf16, f16};
+use kernlink::tensor::{ResourceHandle, Tensor, Variant};
+use kernlink::{Result, bail, ensure};
+
+/// Copies the elements of `source` over those of `target` from element `at` on. Both have the same dtype.
+pub fn copy_elements(target: &mut Tensor, at: usize, source: &Tensor) -> Result<()> {
+    fn objects<T: Element>(target: &mut Tensor, at: usize, source: &Tensor) -> Result<()> {
+        let source = source.as_slice::<T>()?;
+        target.as_mut_slice::<T>()?[at..at + source.len()].clone_from_slice(source);
+        Ok(())
+    }
+    ensure!(target.dtype() == source.dtype(), Internal, "{} elements among {}", source.dtype(), target.dtype());
+    if source.num_elements() == 0 {
+        return Ok(());
+    }
+    match target.dtype() {
+        DataType::String => objects::<TString>(target, at, source),
+        DataType::Resource => objects::<ResourceHandle>(target, at, source),
+        DataType::Variant => objects::<Variant>(target, at, source),
+        DataType::Bool => objects::<bool>(target, at, source),
+        dtype => {
+            let source = source.bytes()?;
+            target.bytes_mut()?[at * dtype.size()..][..source.len()].copy_from_slice(source);
+            Ok(())
+        }
+    }
+}
+
+/// The tensor without its first dimension, which is 1.
+pub fn without_first(tensor: Tensor) -> Result<Tensor> {
+    let shape = tensor.shape()[1..].to_vec();
+    tensor.reshaped(shape)
+}
+
+/// Slice `index` of a tensor along its first dimension, without that dimension.
+pub fn slice(tensor: &Tensor, index: usize) -> Result<Tensor> {
+    without_first(tensor.slice_rows(index, index + 1)?)
+}
+
+/// A tensor of zeros, or of empty strings, like another; variants say themselves what is like them.
+pub fn zeros_like(tensor: &Tensor) -> Result<Tensor> {
+    let mut zeros = Tensor::zeros(tensor.dtype(), tensor.shape())?;
+    if tensor.dtype() == DataType::Variant {
+        for (zero, variant) in zeros.as_mut_slice::<Variant>()?.iter_mut().zip(tensor.as_slice::<Variant>()?) {
+            *zero = zeros_like_variant(variant)?;
+        }
+    }
+    Ok(zeros)
+}
+
+/// What is like a variant and zero.
+pub fn zeros_like_variant(variant: &Variant) -> Result<Variant> {
+    match variant.value() {
+        Some(value) => value.zeros_like(),
+        None => bail!(InvalidArgument, "there is no ZerosLike of an empty variant"),
+    }
+}
+
+/// The sum of two variants.
+pub fn add_variants(a: &Variant, b: &Variant) -> Result<Variant> {
+    match a.value() {
+        Some(value) => value.add(b),
+        None => bail!(InvalidArgument, "an empty variant cannot be added"),
+    }
+}
+
+/// Adds `other` to `sum`, element by element. Both have the same shape.
+pub fn add_to(sum: &mut Tensor, other: &Tensor) -> Result<()> {
+    fn numbers<T: Number>(sum: &mut Tensor, other: &Tensor) -> Result<()> {
+        for (sum, &x) in sum.as_mut_slice::<T>()?.iter_mut().zip(other.as_slice::<T>()?) {
+            *sum = sum.add(x);
+        }
+        Ok(())
+    }
+    ensure!(
+        sum.dtype() == other.dtype() && sum.shape() == other.shape(),
+        InvalidArgument,
+        "a {} tensor of shape {} cannot be added to a {} tensor of shape {}",
+        other.dtype(),
+        other.shape(),
+        sum.dtype(),
+        sum.shape()
+    );
+    if !sum.is_unique() {
+        let mut copy = Tensor::alloc(sum.dtype(), sum.shape())?;
+        copy_elements(&mut copy, 0, sum)?;
+        *sum = copy;
+    }
+    match sum.dtype() {
+        DataType::Float => numbers::<f32>(sum, other),
+        DataType::Double => numbers::<f64>(sum, other),
+        DataType::Half => numbers::<f16>(sum, other),
+        DataType::Bfloat16 => numbers::<bf16>(sum, other),
+        DataType::Int8 => numbers::<i8>(sum, other),
+        DataType::Int16 => numbers::<i16>(sum, other),
+        DataType::Int32 => numbers::<i32>(sum, other),
+        DataType::Int64 => numbers::<i64>(sum, other),
+        DataType::Uint8 => numbers::<u8>(sum, other),
+        DataType::Uint16 => numbers::<u16>(sum, other),
+        DataType::Uint32 => numbers::<u32>(sum, other),
+        DataType::Uint64 => numbers::<u64>(sum, other),
+        DataType::Complex64 => numbers::<Complex32>(sum, other),
+        DataType::Complex128 => numbers::<Complex64>(sum, other),
+        DataType::Variant => {
+            for (sum, x) in sum.as_mut_slice::<Variant>()?.iter_mut().zip(other.as_slice::<Variant>()?) {
+                *sum = add_variants(sum, x)?;
+            }
+            Ok(())
+        }
+        dtype => bail!(InvalidArgument, "{dtype} tensors cannot be added"),
+    }
+}
+
+/// Dtypes as a user writes them.
+pub fn listed(dtypes: &[DataType]) -> String {
+    let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
+    format!("[{}]", names.join(", "))
+}

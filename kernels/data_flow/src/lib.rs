@@ -1,0 +1,21 @@
+//! Queues, stacks, staging areas, accumulators, tensor arrays, session handles; lists, maps and optionals that are values;
+//! lookup tables.
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+#[cfg(feature = "data_flow")]
+mod data_flow;
+#[cfg(feature = "list")]
+mod list;
+#[cfg(feature = "lookup")]
+mod lookup;
+#[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]
+#[cfg_attr(not(feature = "data_flow"), allow(dead_code, reason = "tables and lists need a part"))]
+mod named;
+
+kernlink::provider!(
+    kernels = if cfg!(feature = "data_flow") { 114 } else { 0 }
+        + if cfg!(feature = "list") { 31 } else { 0 }
+        + if cfg!(feature = "lookup") { 51 } else { 0 }
+);

@@ -1,0 +1,252 @@
+//! Elements of lists: read, set, pushed and popped.
+
+use kernlink::dtype::DataType;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::shape::PartialShape;
+use kernlink::tensor::{Tensor, Variant};
+use kernlink::{Error, Result, ensure};
+use kernlink_kernels_common::tensors::slice;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::tensor_list::{TensorList, change_list, element_shape_at, known, list_at};
+use crate::named::ensure_scalar;
+
+struct GetItemKernel {
+    element_dtype: DataType,
+}
+
+#[register_kernel(device = Cpu, element_dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
+    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
+])]
+impl OpKernel<ops::TensorListGetItem> for GetItemKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::TensorListGetItem>) -> Result<Self> {
+        Ok(Self { element_dtype: ctx.attrs().element_dtype })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListGetItem>) -> Result<()> {
+        let list = list_at(ctx, 0)?;
+        list.ensure_dtype(self.element_dtype)?;
+        let index = ctx.input(ops::TensorListGetItem::INDEX)?;
+        ensure_scalar(index, "index")?;
+        let index = index.to_scalar::<i32>()?;
+        let count = list.tensors.len();
+        let tensor = usize::try_from(index).ok().and_then(|index| list.tensors.get(index)).ok_or_else(|| {
+            Error::invalid_argument(format!("Trying to access element {index} in a list with {count} elements."))
+        })?;
+        let item = match tensor {
+            Some(tensor) => tensor.clone(),
+            None => {
+                let mut shape = element_shape_at(ctx, list, 2)?;
+                if shape.to_shape().is_none() {
+                    shape = list.merge_set(shape, &list.tensors)?;
+                }
+                Tensor::zeros(self.element_dtype, known(&shape, "Trying to read an uninitialized tensor")?)?
+            }
+        };
+        ctx.set_output(ops::TensorListGetItem::ITEM, item)
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+struct SetItemKernel {
+    element_dtype: DataType,
+    grows: bool,
+}
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<ops::TensorListSetItem> for SetItemKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::TensorListSetItem>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        Ok(Self { element_dtype: attrs.element_dtype, grows: attrs.resize_if_index_out_of_bounds })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListSetItem>) -> Result<()> {
+        let index = ctx.input(ops::TensorListSetItem::INDEX)?;
+        ensure_scalar(index, "index")?;
+        let index = index.to_scalar::<i32>()?;
+        let item = ctx.input(ops::TensorListSetItem::ITEM)?.clone();
+        change_list(ctx, |list| {
+            list.ensure_dtype(self.element_dtype)?;
+            let count = list.tensors.len();
+            let at = usize::try_from(index).ok().filter(|&at| self.grows || at < count).ok_or_else(|| {
+                Error::invalid_argument(format!("Trying to modify element {index} in a list with {count} elements."))
+            })?;
+            ensure_fits(list, &item)?;
+            list.extend_unset((at + 1).saturating_sub(count))?;
+            list.tensors[at] = Some(item);
+            Ok(())
+        })
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+fn ensure_fits(list: &TensorList, item: &Tensor) -> Result<()> {
+    ensure!(
+        list.element_shape.accepts(item.shape()),
+        InvalidArgument,
+        "Tried to add a tensor with incompatible shape to a list. Item element shape: {} list shape: {}",
+        item.shape(),
+        list.element_shape
+    );
+    Ok(())
+}
+
+fn push(list: &mut TensorList, item: Tensor, element_dtype: DataType) -> Result<()> {
+    ensure_fits(list, &item)?;
+    list.ensure_dtype(element_dtype)?;
+    let count = list.tensors.len();
+    ensure!(
+        list.max_num_elements.is_none_or(|max| count < max),
+        InvalidArgument,
+        "Tried to push item into a full list list size: {count} max_num_elements: {}",
+        list.max_num_elements.unwrap_or_default()
+    );
+    list.tensors.push(Some(item));
+    Ok(())
+}
+
+struct PushBackKernel {
+    element_dtype: DataType,
+}
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<ops::TensorListPushBack> for PushBackKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::TensorListPushBack>) -> Result<Self> {
+        Ok(Self { element_dtype: ctx.attrs().element_dtype })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListPushBack>) -> Result<()> {
+        let item = ctx.input(ops::TensorListPushBack::TENSOR)?.clone();
+        change_list(ctx, |list| push(list, item, self.element_dtype))
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+struct PushBackBatchKernel {
+    element_dtype: DataType,
+}
+
+#[register_kernel(device = Cpu, element_dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
+    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
+])]
+impl OpKernel<ops::TensorListPushBackBatch> for PushBackBatchKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::TensorListPushBackBatch>) -> Result<Self> {
+        Ok(Self { element_dtype: ctx.attrs().element_dtype })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListPushBackBatch>) -> Result<()> {
+        let tensor = ctx.input(ops::TensorListPushBackBatch::TENSOR)?.clone();
+        let handles = ctx.take_input(ops::TensorListPushBackBatch::INPUT_HANDLES)?;
+        ensure!(
+            tensor.rank() > 0,
+            InvalidArgument,
+            "Expected tensor to be at least a vector, but got shape: {}",
+            tensor.shape()
+        );
+        ensure!(
+            handles.rank() == 1 && handles.shape()[0] == tensor.shape()[0],
+            InvalidArgument,
+            "Expected tensor.shape[0] == input_handles.size, but saw {} and {}",
+            tensor.shape(),
+            handles.shape()
+        );
+        let mut lists = Vec::with_capacity(handles.num_elements());
+        for (row, variant) in handles.as_slice::<Variant>()?.iter().enumerate() {
+            let not_a_list = || {
+                Error::invalid_argument(format!("Input handle[{row}] is not a list. Saw: '{}'", variant.type_name()))
+            };
+            let mut list = variant.get::<TensorList>().ok_or_else(not_a_list)?.clone();
+            push(&mut list, slice(&tensor, row)?, self.element_dtype)?;
+            lists.push(Variant::new(list));
+        }
+        ctx.set_output(ops::TensorListPushBackBatch::OUTPUT_HANDLES, Tensor::vector(&lists)?)
+    }
+}
+
+struct PopBackKernel {
+    element_dtype: DataType,
+}
+
+#[register_kernel(device = Cpu, element_dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
+    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
+])]
+impl OpKernel<ops::TensorListPopBack> for PopBackKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::TensorListPopBack>) -> Result<Self> {
+        Ok(Self { element_dtype: ctx.attrs().element_dtype })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListPopBack>) -> Result<()> {
+        let list = list_at(ctx, 0)?;
+        list.ensure_dtype(self.element_dtype)?;
+        let tensor = match list.tensors.last() {
+            None => kernlink::bail!(InvalidArgument, "Trying to pop from an empty list."),
+            Some(Some(tensor)) => tensor.clone(),
+            Some(None) => {
+                let mut shape = element_shape_at(ctx, list, 1)?;
+                if shape.to_shape().is_none() {
+                    shape = list.merge_set(shape, &list.tensors)?;
+                }
+                Tensor::zeros(self.element_dtype, known(&shape, "Trying to read an uninitialized tensor")?)?
+            }
+        };
+        change_list(ctx, |list| {
+            list.tensors.pop();
+            Ok(())
+        })?;
+        ctx.set_output(ops::TensorListPopBack::TENSOR, tensor)
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+#[register_kernel(device = Cpu, cheap)]
+fn length(ctx: &mut KernelContext<'_, ops::TensorListLength>) -> Result<()> {
+    let length = list_at(ctx, 0)?.tensors.len() as i32;
+    ctx.set_output(ops::TensorListLength::LENGTH, Tensor::from(length))
+}
+
+/// The sizes of a shape, −1 for those that are not known; −1 for an unknown rank.
+fn sizes(shape: &PartialShape) -> (Vec<usize>, Vec<i64>) {
+    match shape.dims() {
+        None => (vec![], vec![-1]),
+        Some(dims) => (vec![dims.len()], dims.iter().map(|dim| dim.map_or(-1, |dim| dim as i64)).collect()),
+    }
+}
+
+#[register_kernel(device = Cpu, cheap)]
+fn element_shape(ctx: &mut KernelContext<'_, ops::TensorListElementShape>) -> Result<()> {
+    let (shape, sizes) = sizes(&list_at(ctx, 0)?.element_shape);
+    let tensor = match ctx.output_dtype_at(0)? {
+        DataType::Int64 => Tensor::from_elements(shape, &sizes)?,
+        _ => Tensor::from_elements(shape, &sizes.iter().map(|&size| size as i32).collect::<Vec<_>>())?,
+    };
+    ctx.set_output(ops::TensorListElementShape::ELEMENT_SHAPE, tensor)
+}
+
+#[register_kernel(device = Cpu)]
+fn resize(ctx: &mut KernelContext<'_, ops::TensorListResize>) -> Result<()> {
+    let size = ctx.input(ops::TensorListResize::SIZE)?;
+    ensure!(size.rank() == 0, InvalidArgument, "size must be a scalar");
+    let size = size.to_scalar::<i32>()?;
+    ensure!(size >= 0, InvalidArgument, "TensorListSlice expects size to be non-negative. Got: {size}");
+    change_list(ctx, |list| {
+        let size = size as usize;
+        list.tensors.truncate(size);
+        list.extend_unset(size - list.tensors.len())
+    })
+}

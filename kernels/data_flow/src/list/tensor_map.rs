@@ -1,0 +1,170 @@
+//! Maps from tensors to tensors.
+
+use std::collections::BTreeMap;
+
+use kernlink::dtype::{DataType, TString};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::tensor::{Tensor, Variant, VariantValue};
+use kernlink::{Error, Result, ensure};
+use kernlink_kernels_common::tensors::add_to;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::rows::join;
+
+/// What tells a key from others: its dtype, its shape and its elements as bytes, strings with their lengths.
+type Key = (DataType, Vec<usize>, Vec<u8>);
+
+/// A map from tensors to tensors. The keys are kept as they were given.
+#[derive(Clone, Default)]
+struct TensorMap(BTreeMap<Key, (Tensor, Tensor)>);
+
+fn key(tensor: &Tensor) -> Result<Key> {
+    let bytes = match tensor.dtype() {
+        DataType::String => {
+            let mut bytes = Vec::new();
+            for text in tensor.as_slice::<TString>()? {
+                bytes.extend((text.as_bytes().len() as u64).to_be_bytes());
+                bytes.extend(text.as_bytes());
+            }
+            bytes
+        }
+        // Numbers of either sign of zero are equal.
+        DataType::Float => {
+            let bits = |x: &f32| if *x == 0.0 { 0.0f32 } else { *x };
+            tensor.as_slice::<f32>()?.iter().flat_map(|x| bits(x).to_ne_bytes()).collect()
+        }
+        DataType::Double => {
+            let bits = |x: &f64| if *x == 0.0 { 0.0f64 } else { *x };
+            tensor.as_slice::<f64>()?.iter().flat_map(|x| bits(x).to_ne_bytes()).collect()
+        }
+        dtype if dtype.is_pod() => tensor.bytes()?.to_vec(),
+        dtype => kernlink::bail!(InvalidArgument, "a tensor of dtype {dtype} cannot be the key of a map"),
+    };
+    Ok((tensor.dtype(), tensor.shape().dims().to_vec(), bytes))
+}
+
+impl VariantValue for TensorMap {
+    fn type_name(&self) -> &'static str {
+        "tensorflow::TensorMap"
+    }
+
+    fn zeros_like(&self) -> Result<Variant> {
+        Ok(Variant::new(TensorMap::default()))
+    }
+
+    fn add(&self, other: &Variant) -> Result<Variant> {
+        let Some(other) = other.get::<TensorMap>() else {
+            kernlink::bail!(InvalidArgument, "a map and a variant of type '{}' cannot be added", other.type_name());
+        };
+        let mut sum = self.clone();
+        for (id, (key, value)) in &other.0 {
+            match sum.0.get_mut(id) {
+                Some((_, own)) => add_to(own, value)?,
+                None => {
+                    sum.0.insert(id.clone(), (key.clone(), value.clone()));
+                }
+            }
+        }
+        Ok(Variant::new(sum))
+    }
+}
+
+/// The map in a variant tensor.
+fn map_in(tensor: &Tensor) -> Result<&TensorMap> {
+    ensure!(tensor.rank() == 0, InvalidArgument, "Input map must be a scalar. Saw: {}", tensor.shape());
+    let variant = &tensor.as_slice::<Variant>()?[0];
+    let missing = || Error::invalid_argument(format!("Input handle is not a map. Saw: '{}'", variant.type_name()));
+    variant.get().ok_or_else(missing)
+}
+
+/// Makes output 0 the map of input 0 after `change`: the map itself if nothing else holds it, else a copy.
+fn change_map(ctx: &mut RawContext<'_>, change: impl FnOnce(&mut TensorMap) -> Result<()>) -> Result<()> {
+    let mut handle = ctx.take_input_at(0)?;
+    map_in(&handle)?;
+    if handle.is_unique()
+        && let Some(map) = handle.as_mut_slice::<Variant>()?[0].get_mut::<TensorMap>()
+    {
+        change(map)?;
+        return ctx.set_output_at(0, handle);
+    }
+    let mut map = map_in(&handle)?.clone();
+    change(&mut map)?;
+    ctx.set_output_at(0, Tensor::scalar(Variant::new(map)))
+}
+
+struct MapKernel;
+
+/// Kernels that need nothing but their context.
+macro_rules! maps {
+    ($($op:ident: $body:expr;)*) => {$(
+        #[register_kernel(device = Cpu)]
+        impl OpKernel<ops::$op> for MapKernel {
+            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
+                Ok(Self)
+            }
+
+            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
+                let body: fn(&mut RawContext<'_>) -> Result<()> = $body;
+                body(ctx)
+            }
+
+            fn is_expensive(&self) -> bool {
+                false
+            }
+        }
+    )*};
+}
+
+maps! {
+    EmptyTensorMap: |ctx| ctx.set_output_at(0, Tensor::scalar(Variant::new(TensorMap::default())));
+    TensorMapInsert: |ctx| {
+        let (given, value) = (ctx.input_at(1)?.clone(), ctx.input_at(2)?.clone());
+        change_map(ctx, |map| {
+            map.0.insert(key(&given)?, (given, value));
+            Ok(())
+        })
+    };
+    TensorMapLookup: |ctx| {
+        let found = map_in(ctx.input_at(0)?)?.0.get(&key(ctx.input_at(1)?)?);
+        let Some((_, value)) = found else {
+            kernlink::bail!(InvalidArgument, "Trying to lookup non-existent key. Could not find the key in the map.");
+        };
+        let value = value.clone();
+        let dtype = ctx.output_dtype_at(0)?;
+        ensure!(value.dtype() == dtype, InvalidArgument, "the value is {}, not {dtype}", value.dtype());
+        ctx.set_output_at(0, value)
+    };
+    TensorMapErase: |ctx| {
+        let given = key(ctx.input_at(1)?)?;
+        change_map(ctx, |map| {
+            ensure!(map.0.remove(&given).is_some(), InvalidArgument, "Trying to erase non-existent item.");
+            Ok(())
+        })
+    };
+    TensorMapHasKey: |ctx| {
+        let found = map_in(ctx.input_at(0)?)?.0.contains_key(&key(ctx.input_at(1)?)?);
+        ctx.set_output_at(0, Tensor::from(found))
+    };
+    TensorMapSize: |ctx| {
+        let size = map_in(ctx.input_at(0)?)?.0.len() as i32;
+        ctx.set_output_at(0, Tensor::from(size))
+    };
+    TensorMapStackKeys: |ctx| {
+        let map = map_in(ctx.input_at(0)?)?;
+        let dtype = ctx.output_dtype_at(0)?;
+        let mut keys = map.0.values().map(|(key, _)| key).peekable();
+        let Some(first) = keys.peek() else {
+            kernlink::bail!(InvalidArgument, "TensorMapStackKeys cannot be called on empty map.");
+        };
+        let mut shape = first.shape().clone();
+        for key in keys.clone() {
+            ensure!(key.dtype() == dtype, InvalidArgument, "Key does not match requested dtype.");
+            ensure!(*key.shape() == shape, InvalidArgument, "Keys must all have the same shape.");
+        }
+        let count = shape.num_elements();
+        shape.insert(0, map.0.len());
+        let output = join(ctx, dtype, shape, keys.map(|key| (Some(key), count)))?;
+        ctx.set_output_at(0, output)
+    };
+}

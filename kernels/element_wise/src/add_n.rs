@@ -1,0 +1,89 @@
+//! AddN, AccumulateNV2.
+
+use std::marker::PhantomData;
+
+use kernlink::dtype::Number;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::op::Op;
+use kernlink::tensor::{Tensor, Variant};
+use kernlink::{Result, ensure};
+use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
+use kernlink_kernels_common::tensors::add_variants;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{AccumulateNV2, AddN};
+
+/// Elements that are summed over all inputs before the next ones, so that the sums stay in the cache.
+const PIECE: usize = 2048;
+
+fn add_to<T: Number>(sums: &mut [T], other: &[T]) {
+    for (sum, &x) in sums.iter_mut().zip(other) {
+        *sum = sum.add(x);
+    }
+}
+
+struct AddNKernel<T>(PhantomData<fn() -> T>);
+
+#[register_kernel(device = Cpu, op = AddN, T = [realnumbertype, Complex32, Complex64])]
+type Sum<T> = AddNKernel<T>;
+
+// TensorFlow makes other nodes of this one before it runs.
+#[register_kernel(device = Cpu, op = AccumulateNV2, T = [realnumbertype, Complex32, Complex64])]
+type Accumulation<T> = AddNKernel<T>;
+
+impl<O: Op, T: Number> OpKernel<O> for AddNKernel<T> {
+    fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(AddNKernel(PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let mut first = ctx.take_input_at(0)?;
+        for i in 1..ctx.num_inputs() {
+            ensure_term(first.shape(), i, ctx.input_at(i)?.shape())?;
+        }
+        if ctx.num_inputs() == 1 {
+            return ctx.set_output_at(0, first);
+        }
+        if !first.is_unique() {
+            let mut copy = ctx.allocate_output_at(0, first.shape())?;
+            copy.as_mut_slice::<T>()?.copy_from_slice(first.as_slice()?);
+            first = copy;
+        }
+        let others = (1..ctx.num_inputs()).map(|i| ctx.input_at(i)?.as_slice::<T>()).collect::<Result<Vec<_>>>()?;
+        ctx.parallel_chunks(first.as_mut_slice::<T>()?, PIECE, others.len(), |start, sums| {
+            for (index, sums) in sums.chunks_mut(PIECE).enumerate() {
+                let start = start + index * PIECE;
+                let (near, far) = others.split_at(first_group(1 + others.len()) - 1);
+                for other in near {
+                    add_to(sums, &other[start..]);
+                }
+                for group in far.chunks(GROUP) {
+                    let mut partial = group[0][start..][..sums.len()].to_vec();
+                    for other in &group[1..] {
+                        add_to(&mut partial, &other[start..]);
+                    }
+                    add_to(sums, &partial);
+                }
+            }
+        });
+        drop(others);
+        ctx.set_output_at(0, first)
+    }
+}
+
+/// AddN of variants, whose types say what their sum is.
+#[register_kernel(device = Cpu, T = [variant])]
+fn add_n(ctx: &mut KernelContext<'_, AddN>) -> Result<()> {
+    let mut sum = ctx.take_input_at(0)?;
+    for i in 1..ctx.num_inputs() {
+        let other = ctx.input_at(i)?;
+        ensure!(
+            sum.rank() == 0 && other.rank() == 0,
+            InvalidArgument,
+            "AddN of non-scalar Tensor with dtype=DT_VARIANT is not supported; inputs have shapes {} and {}",
+            sum.shape(),
+            other.shape()
+        );
+        sum = Tensor::scalar(add_variants(&sum.as_slice::<Variant>()?[0], &other.as_slice::<Variant>()?[0])?);
+    }
+    ctx.set_output_at(0, sum)
+}

@@ -1,0 +1,154 @@
+//! Kernels of two arguments: [`Binary`] makes one from any [`BinaryFn`].
+
+use std::marker::PhantomData;
+
+use kernlink::dtype::{DataType, Element, Pod};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::op::Op;
+use kernlink::{Code, Result};
+
+use super::driver::{Spec, element_wise};
+
+/// How many groups of dimensions two shapes may broadcast along: TensorFlow has no kernel for more.
+pub(super) const LIMIT: usize = 5;
+
+/// A function of two elements of type `T`. Implemented by the op's own type.
+pub(crate) trait BinaryFn<T: Pod>: Send + Sync + 'static {
+    /// The type of the result.
+    type Out: Pod;
+
+    /// Picoseconds for one element, or so.
+    const COST: usize = 500;
+
+    /// Why arguments are not allowed; empty if all are.
+    const ERROR: &'static str = "";
+
+    /// The code of that error.
+    const CODE: Code = Code::InvalidArgument;
+
+    /// Whether the second argument is allowed.
+    #[inline(always)]
+    fn allows(_y: T) -> bool {
+        true
+    }
+
+    /// The function; for arguments that are not allowed, any value.
+    fn call(x: T, y: T) -> Self::Out;
+}
+
+/// The kernel of a [`BinaryFn`].
+pub(crate) struct Binary<F, T>(PhantomData<fn() -> (F, T)>);
+
+impl<F: BinaryFn<T>, T: Pod> Binary<F, T> {
+    /// The loop and its types.
+    pub(super) const SPEC: Spec<2> = Spec {
+        run: run::<F, T>,
+        #[cfg(target_arch = "x86_64")]
+        wide: if T::DTYPE.equals(DataType::Float) { Some(run_wide::<F, T>) } else { None },
+        #[cfg(not(target_arch = "x86_64"))]
+        wide: None,
+        inputs: [T::DTYPE; 2],
+        output: <F::Out as Element>::DTYPE,
+        cost: F::COST,
+        error: (F::CODE, F::ERROR),
+        limit: LIMIT,
+        first: 0,
+    };
+}
+
+impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
+    fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Binary(PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        element_wise(ctx, &Self::SPEC, &[])
+    }
+}
+
+/// The loop of a [`BinaryFn`].
+///
+/// # Safety
+/// As [`Loop`](super::driver::Loop).
+#[inline(always)]
+unsafe fn run<F: BinaryFn<T>, T: Pod>([x, y]: [*const u8; 2], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    let (x, y, out) = unsafe {
+        (
+            std::slice::from_raw_parts(x.cast::<T>(), length),
+            std::slice::from_raw_parts(y.cast::<T>(), length),
+            std::slice::from_raw_parts_mut(out.cast::<F::Out>(), length),
+        )
+    };
+    if !F::ERROR.is_empty() && !y.iter().fold(true, |valid, &y| valid & F::allows(y)) {
+        return false;
+    }
+    for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
+        *out = F::call(x, y);
+    }
+    true
+}
+
+/// As [`run`], for processors with AVX2, FMA and F16C.
+///
+/// # Safety
+/// As [`Loop`](super::driver::Loop), and the processor has them.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn run_wide<F: BinaryFn<T>, T: Pod>(inputs: [*const u8; 2], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { run::<F, T>(inputs, out, length) }
+}
+
+/// Implements [`BinaryFn`], one function for several types. The number is the [`BinaryFn::COST`].
+///
+/// `binary!(Sub, 500: f32, f64 => |x, y| x - y; half)` adds `f16` and `bf16`, computed as `f32`; more functions may
+/// follow. `binary!(Less -> bool: f32, f64 => |x, y| x < y)` names the result's type if it is not the arguments'.
+macro_rules! binary {
+    ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; half $(; $($rest:tt)+)?) => {
+        binary!($op, $cost: $($t),+ => |$x, $y| $body $(; $($rest)+)?);
+        binary!(@half $op, $cost: kernlink::dtype::f16, kernlink::dtype::bf16);
+    };
+    ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr $(; $($rest:tt)+)?) => {
+        $(impl $crate::binary::BinaryFn<$t> for $op {
+            type Out = $t;
+            const COST: usize = $cost;
+            #[inline(always)]
+            fn call($x: $t, $y: $t) -> $t { $body }
+        })+
+        $(binary!($op, $cost: $($rest)+);)?
+    };
+    ($op:ident -> $out:ty: $($t:ty),+ => |$x:ident, $y:ident| $body:expr) => {
+        $(impl $crate::binary::BinaryFn<$t> for $op {
+            type Out = $out;
+            #[inline(always)]
+            fn call($x: $t, $y: $t) -> $out { $body }
+        })+
+    };
+    (@half $op:ident, $cost:literal: $($t:ty),+) => {
+        $(impl $crate::binary::BinaryFn<$t> for $op {
+            type Out = $t;
+            const COST: usize = $cost + 2000;
+            #[inline(always)]
+            fn call(x: $t, y: $t) -> $t {
+                let f = <$op as $crate::binary::BinaryFn<f32>>::call;
+                <$t>::from_f32(f(x.to_f32(), y.to_f32()))
+            }
+        })+
+    };
+}
+pub(crate) use binary;
+
+/// Registers [`Binary`] kernels: `register_binary! { AddV2: Add = [f32, f64]; }` gives op `AddV2` the function of
+/// `Add`.
+#[cfg(feature = "math")]
+macro_rules! register_binary {
+    ($($op:ident: $function:ident = [$($t:tt)+];)+) => {$(
+        const _: () = {
+            #[kernlink_macros::register_kernel(device = Cpu, op = $op, T = [$($t)+])]
+            type Kernel<T> = $crate::binary::Binary<$function, T>;
+        };
+    )+};
+}
+#[cfg(feature = "math")]
+pub(crate) use register_binary;

@@ -1,0 +1,60 @@
+//! Element-wise ops.
+//!
+//! A function of one or two elements is a few lines: [`unary`] and [`binary`] make kernels of them. One [`driver`]
+//! finds shapes and buffers and splits the work for all of them; [`broadcast`] says which elements meet.
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+mod binary;
+mod broadcast;
+mod driver;
+mod grad;
+mod unary;
+
+#[cfg(any(feature = "math", feature = "nn"))]
+#[expect(clippy::excessive_precision, reason = "coefficients as published")]
+#[cfg_attr(not(feature = "math"), allow(dead_code, reason = "activations need few of the functions"))]
+mod fast;
+
+#[cfg(feature = "nn")]
+mod activation;
+#[cfg(feature = "nn")]
+mod activation_grad;
+
+#[cfg(feature = "math")]
+mod add_n;
+#[cfg(feature = "math")]
+mod arithmetic;
+#[cfg(feature = "math")]
+mod basic;
+#[cfg(feature = "math")]
+mod bitcast;
+#[cfg(feature = "math")]
+mod bits;
+#[cfg(feature = "math")]
+mod clip;
+#[cfg(feature = "math")]
+mod compare;
+#[cfg(feature = "math")]
+mod complex;
+#[cfg(feature = "math")]
+mod division;
+#[cfg(feature = "math")]
+mod function_grad;
+#[cfg(feature = "math")]
+mod gamma;
+#[cfg(feature = "math")]
+mod objects;
+#[cfg(feature = "math")]
+mod parts;
+#[cfg(feature = "math")]
+mod select;
+#[cfg(feature = "math")]
+mod special;
+#[cfg(feature = "math")]
+mod strings;
+#[cfg(feature = "math")]
+mod transcendental;
+
+kernlink::provider!(kernels = if cfg!(feature = "math") { 607 } else { 0 } + if cfg!(feature = "nn") { 88 } else { 0 });

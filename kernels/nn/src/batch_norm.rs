@@ -1,0 +1,249 @@
+//! FusedBatchNorm, FusedBatchNormV2 and FusedBatchNormV3.
+
+use std::marker::PhantomData;
+
+use kernlink::Result;
+use kernlink::dtype::DataType;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink_geometry::channels::{Layout, Norm, bessel};
+use kernlink_kernels_common::gemm::Shared;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{FusedBatchNorm, FusedBatchNormV2, FusedBatchNormV3};
+
+use super::narrow::Narrow;
+use super::vector::widest;
+
+/// What the three ops read from their attrs.
+struct BatchNorm {
+    norm: Norm,
+    factor: f32,
+}
+
+impl BatchNorm {
+    fn new(epsilon: f32, factor: f32, training: bool, format: &str) -> Result<BatchNorm> {
+        Ok(BatchNorm { norm: Norm::new(epsilon, training, format)?, factor })
+    }
+
+    /// The five outputs that all versions have. They share the order of inputs and outputs.
+    fn compute<T: Narrow>(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let shape = ctx.input_at(0)?.shape().clone();
+        let running = !self.norm.training || self.factor != 1.0;
+        let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
+        let layout = self.norm.forward(&shape, [vector(1)?, vector(2)?, vector(3)?, vector(4)?], running)?;
+        let (mean, variance) = (ctx.input_at(3)?.clone(), ctx.input_at(4)?.clone());
+        if shape.num_elements() == 0 {
+            let y = ctx.allocate_output_at(0, shape)?;
+            ctx.set_output_at(0, y)?;
+            let nothing = Tensor::from_elements([layout.channels], &vec![f32::NAN; layout.channels])?;
+            return (1..5).try_for_each(|index| ctx.set_output_at(index, nothing.clone()));
+        }
+        if !self.norm.training {
+            let (mean_values, variances) = (mean.as_slice::<f32>()?, variance.as_slice::<f32>()?);
+            self.apply::<T>(ctx, &shape, &layout, mean_values, variances)?;
+            for (index, tensor) in [(1, &mean), (2, &variance), (3, &mean), (4, &variance)] {
+                ctx.set_output_at(index, tensor.clone())?;
+            }
+            return Ok(());
+        }
+        let x = ctx.input_at(0)?.as_slice::<T>()?;
+        let count = layout.count();
+        let average = |total: f64| (total / count as f64) as f32;
+        let batch_mean: Vec<f32> = totals(ctx, x, &layout, None)?.into_iter().map(average).collect();
+        let squares = totals(ctx, x, &layout, Some(&batch_mean))?;
+        let batch_variance: Vec<f32> = squares.into_iter().map(average).collect();
+        self.apply::<T>(ctx, &shape, &layout, &batch_mean, &batch_variance)?;
+        let adjust = bessel(count);
+        let (mut new_mean, mut new_variance) = (batch_mean.clone(), batch_variance.clone());
+        if running {
+            let (keep, factor) = (1.0 - self.factor, self.factor);
+            for (new, &old) in new_mean.iter_mut().zip(mean.as_slice::<f32>()?) {
+                *new = keep * old + factor * *new;
+            }
+            for (new, &old) in new_variance.iter_mut().zip(variance.as_slice::<f32>()?) {
+                *new = keep * old + (factor * adjust) * *new;
+            }
+        } else {
+            new_variance.iter_mut().for_each(|new| *new *= adjust);
+        }
+        for (index, values) in [(1, new_mean), (2, new_variance), (3, batch_mean), (4, batch_variance)] {
+            ctx.set_output_at(index, Tensor::vector(&values)?)?;
+        }
+        Ok(())
+    }
+
+    /// Output 0: `(x - mean) * scale / sqrt(variance + epsilon) + offset`, in place of x if nothing else needs it.
+    fn apply<T: Narrow>(
+        &self,
+        ctx: &mut RawContext<'_>,
+        shape: &Shape,
+        layout: &Layout,
+        mean: &[f32],
+        variance: &[f32],
+    ) -> Result<()> {
+        let scale = ctx.input_at(1)?.as_slice::<f32>()?;
+        let factors: Vec<f32> = variance
+            .iter()
+            .zip(scale)
+            .map(|(&variance, &scale)| scale / (variance + self.norm.epsilon).sqrt())
+            .collect();
+        let offset = ctx.input_at(2)?.clone();
+        let line = Line { mean, factors: &factors, offset: offset.as_slice::<f32>()? };
+        let mut y = match ctx.forward_input_at(0, 0, shape) {
+            Some(x) => x,
+            None => ctx.allocate_output_at(0, shape)?,
+        };
+        // What was forwarded is no input any more.
+        let source = ctx.input_at(0).ok().map(|x| x.as_slice::<T>()).transpose()?;
+        let unit = if layout.inner == 1 { layout.channels } else { layout.inner };
+        ctx.parallel_chunks(y.as_mut_slice::<T>()?, unit, 1, |first, piece| {
+            let source = source.map(|source| &source[first..first + piece.len()]);
+            if layout.inner == 1 {
+                apply_rows(piece, source, &line);
+            } else {
+                apply_planes(piece, source, &line, layout.inner, first / unit);
+            }
+        });
+        ctx.set_output_at(0, y)
+    }
+}
+
+/// What is done to each channel.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    mean: &'a [f32],
+    factors: &'a [f32],
+    offset: &'a [f32],
+}
+
+widest! {
+    /// Rows of channels, from `source` or from the target itself.
+    fn apply_rows<T: Narrow>(target: &mut [T], source: Option<&[T]>, line: &Line<'_>) {
+        let channels = line.mean.len();
+        let parameters = || line.mean.iter().zip(line.factors).zip(line.offset);
+        match source {
+            Some(source) => {
+                for (row, source) in target.chunks_exact_mut(channels).zip(source.chunks_exact(channels)) {
+                    for ((y, x), ((&mean, &factor), &offset)) in row.iter_mut().zip(source).zip(parameters()) {
+                        *y = T::round((x.widen() - mean) * factor + offset);
+                    }
+                }
+            }
+            None => {
+                for row in target.chunks_exact_mut(channels) {
+                    for (y, ((&mean, &factor), &offset)) in row.iter_mut().zip(parameters()) {
+                        *y = T::round((y.widen() - mean) * factor + offset);
+                    }
+                }
+            }
+        }
+    }
+}
+
+widest! {
+    /// Runs of `inner` elements of a channel each, the first being run number `first`.
+    fn apply_planes<T: Narrow>(
+        target: &mut [T],
+        source: Option<&[T]>,
+        line: &Line<'_>,
+        inner: usize,
+        first: usize,
+    ) {
+        if let Some(source) = source {
+            target.copy_from_slice(source);
+        }
+        for (index, plane) in target.chunks_exact_mut(inner).enumerate() {
+            let channel = (first + index) % line.mean.len();
+            let (mean, factor, offset) = (line.mean[channel], line.factors[channel], line.offset[channel]);
+            plane.iter_mut().for_each(|y| *y = T::round((y.widen() - mean) * factor + offset));
+        }
+    }
+}
+
+/// For each channel, the sum of its elements, or of their squared distances from `center`.
+fn totals<T: Narrow>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, center: Option<&[f32]>) -> Result<Vec<f64>> {
+    /// Parts whose sums are added at the end, so that the result does not depend on the number of threads.
+    const PARTS: usize = 32;
+    let Layout { outer, channels, inner } = *layout;
+    let parts = PARTS.min(outer);
+    let mut scratch = Tensor::zeros(DataType::Double, [parts, channels])?;
+    let sums = Shared(scratch.as_mut_slice::<f64>()?.as_mut_ptr());
+    ctx.parallel_for(parts, x.len() / parts, |range| {
+        for part in range {
+            let (start, end) = (part * outer / parts, (part + 1) * outer / parts);
+            let slab = &x[start * channels * inner..end * channels * inner];
+            // SAFETY: each part has sums of its own, and the scratch tensor outlives the loop.
+            let sums = unsafe { std::slice::from_raw_parts_mut(sums.at(part * channels), channels) };
+            sum_slab(slab, inner, center, sums);
+        }
+    });
+    let mut totals = vec![0.0; channels];
+    for sums in scratch.as_slice::<f64>()?.chunks_exact(channels) {
+        totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+    }
+    Ok(totals)
+}
+
+widest! {
+    fn sum_slab<T: Narrow>(slab: &[T], inner: usize, center: Option<&[f32]>, sums: &mut [f64]) {
+        for outer in slab.chunks_exact(sums.len() * inner) {
+            for (channel, (run, sum)) in outer.chunks_exact(inner).zip(sums.iter_mut()).enumerate() {
+                match center {
+                    None => run.iter().for_each(|x| *sum += f64::from(x.widen())),
+                    Some(center) => {
+                        let center = center[channel];
+                        run.iter().for_each(|x| *sum += f64::from((x.widen() - center) * (x.widen() - center)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct FusedBatchNormKernel<T>(BatchNorm, PhantomData<T>);
+
+#[register_kernel(device = Cpu, T = [f32])]
+impl<T: Narrow> OpKernel<FusedBatchNorm> for FusedBatchNormKernel<T> {
+    fn new(ctx: &KernelConstruction<'_, FusedBatchNorm>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
+        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNorm>) -> Result<()> {
+        self.0.compute::<T>(ctx)
+    }
+}
+
+struct FusedBatchNormV2Kernel<T>(BatchNorm, PhantomData<T>);
+
+#[register_kernel(device = Cpu, T = [f16, bf16, f32], U = [f32])]
+impl<T: Narrow> OpKernel<FusedBatchNormV2> for FusedBatchNormV2Kernel<T> {
+    fn new(ctx: &KernelConstruction<'_, FusedBatchNormV2>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
+        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNormV2>) -> Result<()> {
+        self.0.compute::<T>(ctx)
+    }
+}
+
+struct FusedBatchNormV3Kernel<T>(BatchNorm, PhantomData<T>);
+
+#[register_kernel(device = Cpu, T = [f16, bf16, f32], U = [f32])]
+impl<T: Narrow> OpKernel<FusedBatchNormV3> for FusedBatchNormV3Kernel<T> {
+    fn new(ctx: &KernelConstruction<'_, FusedBatchNormV3>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
+        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNormV3>) -> Result<()> {
+        self.0.compute::<T>(ctx)?;
+        // Only cuDNN reserves space.
+        ctx.set_output(FusedBatchNormV3::RESERVE_SPACE_3, Tensor::scalar(0.0f32))
+    }
+}

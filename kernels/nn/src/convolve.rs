@@ -1,0 +1,395 @@
+//! Two-dimensional convolution of checked operands, channels last.
+//!
+//! `f32` runs on [`crate::tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
+//! and padding is a pointer to zeros, so that nothing is copied. Other dtypes gather patches and multiply matrices.
+
+use kernlink::Result;
+use kernlink::dtype::DataType;
+use kernlink::kernel::RawContext;
+use kernlink::tensor::Tensor;
+use kernlink_geometry::convolution::Geometry;
+use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};
+
+use super::window::Axis;
+use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
+
+/// Multiply-adds a thread does in a nanosecond, or so.
+const PER_NANOSECOND: usize = 24;
+
+/// Whether no panel has filters of several groups.
+pub(super) fn is_side_by_side(geometry: &Geometry) -> bool {
+    let groups = geometry.groups();
+    groups == 1 || (geometry.out_depth / groups).is_multiple_of(COLUMNS)
+}
+
+/// Convolution by gathering patches into a matrix: for dtypes whose speed matters less.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is no memory for the patches.
+pub(super) fn by_patches<T: Gemm>(
+    ctx: &RawContext<'_>,
+    geometry: &Geometry,
+    input: &[T],
+    filter: &[T],
+    output: &mut [T],
+) -> Result<()> {
+    let (patch, depth) = (geometry.patch(), geometry.out_depth);
+    if geometry.is_product() {
+        let sizes = Sizes { m: geometry.pixels(), k: patch, n: depth };
+        let target = Target { data: output, row_stride: depth, accumulate: false };
+        return gemm(ctx, sizes, Matrix::rows(input, patch), Matrix::rows(filter, depth), target);
+    }
+    let cost = patch.saturating_mul(depth / geometry.groups()) / 4 + 1;
+    let failure = std::sync::Mutex::new(None);
+    ctx.parallel_chunks(output, depth, cost.saturating_mul(geometry.groups()) / depth + 1, |first, piece| {
+        if let Err(error) = pixels_by_patches(geometry, input, filter, first / depth, piece) {
+            *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error);
+        }
+    });
+    failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
+}
+
+/// The output pixels from `first` on that `output` has room for.
+fn pixels_by_patches<T: Gemm>(
+    geometry: &Geometry,
+    input: &[T],
+    filter: &[T],
+    first: usize,
+    output: &mut [T],
+) -> Result<()> {
+    const SCRATCH_BYTES: usize = 1 << 20;
+    let (patch, depth, groups) = (geometry.patch(), geometry.out_depth, geometry.groups());
+    let group_depth = depth / groups;
+    let block = (SCRATCH_BYTES / (patch * size_of::<T>())).clamp(1, 1024);
+    let mut scratch = Tensor::alloc(T::DTYPE, [block.min(output.len() / depth), patch])?;
+    let scratch = scratch.as_mut_slice::<T>()?;
+    for (index, output) in output.chunks_mut(block * depth).enumerate() {
+        let start = first + index * block;
+        let count = output.len() / depth;
+        for group in 0..groups {
+            for (pixel, target) in scratch.chunks_exact_mut(patch).take(count).enumerate() {
+                gather(geometry, input, start + pixel, group * geometry.patch_depth, target);
+            }
+            let sizes = Sizes { m: count, k: patch, n: group_depth };
+            let filter = Matrix { data: &filter[group * group_depth..], row_stride: depth, column_stride: 1 };
+            let data = &mut output[group * group_depth..];
+            gemm_here(
+                sizes,
+                Matrix::rows(scratch, patch),
+                filter,
+                Target { data, row_stride: depth, accumulate: false },
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies the patch of an output pixel, from input channel `channel` on.
+fn gather<T: Gemm>(geometry: &Geometry, input: &[T], pixel: usize, channel: usize, patch: &mut [T]) {
+    gather_taps(geometry, input, pixel, channel, 0..geometry.rows.window * geometry.columns.window, patch);
+}
+
+/// Copies what some taps of a patch see, row by row of the window, from input channel `channel` on.
+pub(super) fn gather_taps<T: Gemm>(
+    geometry: &Geometry,
+    input: &[T],
+    pixel: usize,
+    channel: usize,
+    taps: std::ops::Range<usize>,
+    patch: &mut [T],
+) {
+    let (image, row, column) = geometry.pixel(pixel);
+    let (rows, columns) = (&geometry.rows, &geometry.columns);
+    let (mut row_tap, mut column_tap) = (taps.start / columns.window, taps.start % columns.window);
+    for target in patch.chunks_exact_mut(geometry.patch_depth) {
+        match (rows.at(row, row_tap), columns.at(column, column_tap)) {
+            (Some(row), Some(column)) => {
+                let start = geometry.input_at(image, row, column) + channel;
+                target.copy_from_slice(&input[start..start + geometry.patch_depth]);
+            }
+            _ => target.fill(T::ZERO),
+        }
+        column_tap += 1;
+        if column_tap == columns.window {
+            (row_tap, column_tap) = (row_tap + 1, 0);
+        }
+    }
+}
+
+/// The panels of the filter of any geometry of which it [`is_side_by_side`].
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub(super) fn pack(filter: &Tensor) -> Result<Tensor> {
+    let depth = filter.shape().last().copied().unwrap_or(1);
+    let patch = filter.num_elements().checked_div(depth).unwrap_or(0);
+    tile::pack(filter.as_slice::<f32>()?, depth, patch, depth)
+}
+
+/// The panels that [`by_tiles`] wants of the filter.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub(super) fn pack_for(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
+    if is_side_by_side(geometry) { pack(filter) } else { pack_groups(filter.as_slice::<f32>()?, geometry) }
+}
+
+/// Convolution of `f32` by tiles.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub(super) fn by_tiles(
+    ctx: &RawContext<'_>,
+    geometry: &Geometry,
+    input: &Tensor,
+    panels: &Tensor,
+    output: &mut [f32],
+) -> Result<()> {
+    let padded;
+    let (mut geometry, mut input) = (*geometry, input.as_slice::<f32>()?);
+    if let Some(copy) = pad_columns(ctx, &mut geometry, input)? {
+        padded = copy;
+        input = padded.as_slice::<f32>()?;
+    }
+    run_tiles(ctx, &geometry, input, panels.as_slice::<f32>()?, output)
+}
+
+/// The panels of each group, one group after the other.
+fn pack_groups(filter: &[f32], geometry: &Geometry) -> Result<Tensor> {
+    let (groups, patch, depth) = (geometry.groups(), geometry.patch(), geometry.out_depth);
+    let group_depth = depth / groups;
+    let each = tile::panels_len(patch, group_depth);
+    let mut packed = Tensor::alloc(DataType::Float, [groups, each])?;
+    for (group, target) in packed.as_mut_slice::<f32>()?.chunks_exact_mut(each.max(1)).enumerate() {
+        let panels = tile::pack(&filter[group * group_depth..], depth, patch, group_depth)?;
+        target.copy_from_slice(panels.as_slice::<f32>()?);
+    }
+    Ok(packed)
+}
+
+/// For thin inputs (images), a copy with the padding of columns written out, so that a filter's row is one segment.
+fn pad_columns(ctx: &RawContext<'_>, geometry: &mut Geometry, input: &[f32]) -> Result<Option<Tensor>> {
+    const THIN: usize = 8;
+    let (axis, depth) = (geometry.columns, geometry.in_depth);
+    let inside = axis.interior() == (0..axis.output);
+    if inside || depth > THIN || axis.window < 2 || axis.dilation != 1 || geometry.groups() != 1 {
+        return Ok(None);
+    }
+    let width = axis.start(axis.output.saturating_sub(1)) + (axis.before + axis.window) as i64;
+    let width = (width.max(0) as usize).max(axis.input + axis.before);
+    if width > 2 * (axis.input + axis.window) + 64 {
+        return Ok(None);
+    }
+    let lines = geometry.batch * geometry.rows.input;
+    let mut padded = Tensor::zeros(DataType::Float, [lines, width, depth])?;
+    ctx.parallel_chunks(padded.as_mut_slice::<f32>()?, width * depth, 1, |first, piece| {
+        let line = axis.input * depth;
+        let source = &input[first / (width * depth) * line..];
+        for (target, source) in piece.chunks_exact_mut(width * depth).zip(source.chunks_exact(line.max(1))) {
+            target[axis.before * depth..][..line].copy_from_slice(source);
+        }
+    });
+    geometry.columns = Axis { input: width, before: 0, ..axis };
+    Ok(Some(padded))
+}
+
+fn run_tiles(
+    ctx: &RawContext<'_>,
+    geometry: &Geometry,
+    input: &[f32],
+    panels: &[f32],
+    output: &mut [f32],
+) -> Result<()> {
+    let (pixels, depth, patch) = (geometry.pixels(), geometry.out_depth, geometry.patch());
+    let groups = geometry.groups();
+    let panels_per_group = (depth / groups).div_ceil(COLUMNS);
+    // A filter's row is one segment if its columns are neighbours, inside the input and all channels are seen.
+    let columns = &geometry.columns;
+    let merged =
+        groups == 1 && (columns.window == 1 || (columns.dilation == 1 && columns.interior() == (0..columns.output)));
+    let plan = Plan {
+        geometry,
+        input,
+        panels,
+        merged,
+        zeros: &vec![0.0; if merged { columns.window * geometry.patch_depth } else { geometry.patch_depth }],
+    };
+    // A block's input stays in the second-level cache while all panels pass over it.
+    const BLOCK_ELEMENTS: usize = 32 * 1024;
+    let reuse = (geometry.rows.window * columns.window).min(geometry.rows.stride * columns.stride).max(1);
+    let block = (BLOCK_ELEMENTS / (geometry.in_depth * reuse).max(1)).clamp(4 * ROWS, 64 * ROWS) / ROWS * ROWS;
+    let blocks = pixels.div_ceil(block);
+    let work = pixels.saturating_mul(patch).saturating_mul(depth / groups) / PER_NANOSECOND;
+    let wanted = if work < 40_000 { 1 } else { 4 * ctx.threads() };
+    let splits = wanted.div_ceil(blocks * groups).clamp(1, panels_per_group);
+    let items = blocks * groups * splits;
+    let target = Shared(output.as_mut_ptr());
+    ctx.parallel_for(items, work / items.max(1), |range| {
+        let mut table = Vec::new();
+        let mut made_for = None;
+        for item in range {
+            let (block_index, rest) = (item / (groups * splits), item % (groups * splits));
+            let (group, split) = (rest / splits, rest % splits);
+            let first = block_index * block;
+            let count = block.min(pixels - first);
+            if made_for != Some((first, group)) {
+                plan.segments(first, count, group, &mut table);
+                made_for = Some((first, group));
+            }
+            let chosen = split * panels_per_group / splits..(split + 1) * panels_per_group / splits;
+            plan.multiply(&table, first, count, group, chosen, &target);
+        }
+    });
+    Ok(())
+}
+
+/// What all threads of a convolution share.
+struct Plan<'a> {
+    geometry: &'a Geometry,
+    input: &'a [f32],
+    panels: &'a [f32],
+    merged: bool,
+    zeros: &'a [f32],
+}
+
+impl Plan<'_> {
+    /// Elements of a segment.
+    fn length(&self) -> usize {
+        self.zeros.len()
+    }
+
+    /// Segments of a patch.
+    fn per_patch(&self) -> usize {
+        self.geometry.rows.window * if self.merged { 1 } else { self.geometry.columns.window }
+    }
+
+    /// The segments of `count` output pixels from `first` on: for each tile, those of its rows.
+    fn segments(&self, first: usize, count: usize, group: usize, table: &mut Vec<Segment>) {
+        let (geometry, length) = (self.geometry, self.length());
+        let (rows, columns) = (&geometry.rows, &geometry.columns);
+        let per_patch = self.per_patch();
+        table.clear();
+        table.resize(count.div_ceil(ROWS) * per_patch, [self.zeros.as_ptr(); ROWS]);
+        for index in 0..count {
+            let (image, row, column) = geometry.pixel(first + index);
+            let tile = &mut table[index / ROWS * per_patch..][..per_patch];
+            let column_taps = if self.merged { 0..1 } else { columns.taps(column) };
+            let across = if self.merged { 1 } else { columns.window };
+            for row_tap in rows.taps(row) {
+                let Some(input_row) = rows.at(row, row_tap) else { continue };
+                for column_tap in column_taps.clone() {
+                    let Some(input_column) = columns.at(column, column_tap) else { continue };
+                    let start = geometry.input_at(image, input_row, input_column) + group * geometry.patch_depth;
+                    // The slice checks that the segment lies within the input.
+                    let segment = self.input[start..start + length].as_ptr();
+                    tile[row_tap * across + column_tap][index % ROWS] = segment;
+                }
+            }
+        }
+    }
+
+    /// Writes the chosen panels of `group` for the `count` output pixels from `first` on.
+    fn multiply(
+        &self,
+        table: &[Segment],
+        first: usize,
+        count: usize,
+        group: usize,
+        chosen: std::ops::Range<usize>,
+        target: &Shared<f32>,
+    ) {
+        let geometry = self.geometry;
+        let (depth, patch, per_patch) = (geometry.out_depth, geometry.patch(), self.per_patch());
+        let group_depth = depth / geometry.groups();
+        let panels_per_group = group_depth.div_ceil(COLUMNS);
+        let panel_len = patch * COLUMNS;
+        for panel in chosen {
+            let packed = &self.panels[(group * panels_per_group + panel) * panel_len..][..panel_len];
+            let column = panel * COLUMNS;
+            let strip = Strip {
+                segments: table,
+                per_row: per_patch,
+                length: self.length(),
+                rows: count,
+                panel: packed,
+                stride: depth,
+                columns: COLUMNS.min(group_depth - column),
+            };
+            let c = target.at(first * depth + group * group_depth + column);
+            // SAFETY: `segments` checked each segment's elements, and each thread writes pixels and columns of its own
+            // within the output.
+            unsafe { tile::multiply(&strip, c) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::Padding;
+    use super::*;
+    use kernlink::op::{OpDef, Signature};
+
+    /// By the definition.
+    fn naive(geometry: &Geometry, input: &[f32], filter: &[f32]) -> Vec<f32> {
+        let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.patch_depth);
+        let element = |index: usize| {
+            let (pixel, channel) = (index / geometry.out_depth, index % geometry.out_depth);
+            let (image, row, column) = geometry.pixel(pixel);
+            let first = channel / (geometry.out_depth / geometry.groups()) * depth;
+            let mut sum = 0.0;
+            for tap in 0..rows.window * columns.window {
+                let (row, column) = (rows.at(row, tap / columns.window), columns.at(column, tap % columns.window));
+                let (Some(row), Some(column)) = (row, column) else { continue };
+                let start = geometry.input_at(image, row, column) + first;
+                let products =
+                    (0..depth).map(|c| input[start + c] * filter[(tap * depth + c) * geometry.out_depth + channel]);
+                sum += products.sum::<f32>();
+            }
+            sum
+        };
+        (0..geometry.pixels() * geometry.out_depth).map(element).collect()
+    }
+
+    #[test]
+    fn tiles_and_patches_agree_with_the_definition() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let signature = Signature::default();
+        let ctx = RawContext::new("conv", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+        // Small whole numbers, so that every order of addition gives the same sum.
+        let values = |count: usize| (0..count).map(|i| (i * 7 % 11) as f32 - 5.0).collect::<Vec<f32>>();
+        for (size, in_depth, window, patch_depth, out_depth) in [
+            (9, 3, 3, 3, 20),
+            (7, 4, 2, 2, 6),
+            (6, 4, 3, 1, 64),
+            (20, 16, 1, 16, 33),
+            (40, 8, 3, 8, 40),
+            (4, 2, 4, 2, 7),
+        ] {
+            for (stride, dilation, padding, explicit) in [
+                (1, 1, Padding::Same, (0, 0)),
+                (2, 1, Padding::Valid, (0, 0)),
+                (1, 2, Padding::Explicit, (2, 1)),
+                (3, 1, Padding::Explicit, (0, 40)),
+            ] {
+                let Ok(axis) = Axis::new(size, window, stride, dilation, padding, explicit) else { continue };
+                let geometry = Geometry { batch: 2, rows: axis, columns: axis, in_depth, patch_depth, out_depth };
+                let shape = [2, size, size, in_depth];
+                let input = Tensor::from_elements(shape, &values(shape.iter().product())).unwrap();
+                let shape = [window, window, patch_depth, out_depth];
+                let filter = Tensor::from_elements(shape, &values(shape.iter().product())).unwrap();
+                let (x, f) = (input.as_slice::<f32>().unwrap(), filter.as_slice::<f32>().unwrap());
+                let expected = naive(&geometry, x, f);
+                if expected.is_empty() {
+                    continue;
+                }
+                let mut output = vec![f32::NAN; expected.len()];
+                by_patches(&ctx, &geometry, x, f, &mut output).unwrap();
+                assert_eq!(output, expected, "patches {geometry:?}");
+                output.fill(f32::NAN);
+                let panels = pack_for(&geometry, &filter).unwrap();
+                by_tiles(&ctx, &geometry, &input, &panels, &mut output).unwrap();
+                assert_eq!(output, expected, "tiles {geometry:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! The gradients of two-dimensional convolution, channels last.
+//!
+//! The gradient of the input is itself a convolution: of what flows back with the filter, mirrored and its channels
+//! swapped. With strides it is several, one for each place that an input element may have within a stride. The gradient
+//! of the filter is a product of matrices: the patches of the input, transposed, and what flows back.
+
+use kernlink::Result;
+use kernlink::dtype::Pod;
+use kernlink::kernel::RawContext;
+use kernlink::tensor::Tensor;
+use kernlink_geometry::convolution::Geometry;
+use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm_here};
+
+use super::convolve;
+use super::window::Axis;
+
+/// The input elements of one dimension that stand at the same place within a stride, and the windows that see them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Phase {
+    /// The first of the input elements; the others follow, a stride apart.
+    first: usize,
+    /// How many there are.
+    pub(super) count: usize,
+    /// The first tap that sees them.
+    tap: usize,
+    /// Taps from one that sees them to the next.
+    step: usize,
+    /// How many taps see them.
+    pub(super) taps: usize,
+    /// Outputs from one tap's to the next one's.
+    dilation: usize,
+    /// Outputs before the first that the last tap needs; negative if those at the beginning are not needed.
+    before: i64,
+}
+
+/// The phases of a dimension that have elements.
+pub(super) fn phases(axis: &Axis) -> Vec<Phase> {
+    let (stride, dilation) = (axis.stride, axis.dilation);
+    let common = gcd(stride, dilation);
+    // Nothing repeats beyond the input's end.
+    let places = stride.min(axis.input);
+    let phase = |first: usize| {
+        // An element at `first + i * stride` is seen by tap `t` of output `(padded - t * dilation) / stride + i`.
+        let padded = first + axis.before;
+        let count = (axis.input - first).div_ceil(stride);
+        let sees = |&tap: &usize| tap * dilation % stride == padded % stride;
+        let step = stride / common;
+        let Some(tap) = (0..axis.window.min(step)).find(sees) else {
+            return Phase { first, count, tap: 0, step, taps: 0, dilation: 1, before: 0 };
+        };
+        let taps = (axis.window - tap).div_ceil(step);
+        let dilation = dilation / common;
+        // The output in which the last tap sees the first element.
+        let start = (padded as i64 - (tap * axis.dilation) as i64) / stride as i64 - ((taps - 1) * dilation) as i64;
+        Phase { first, count, tap, step, taps, dilation, before: -start }
+    };
+    (0..places).map(phase).collect()
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl Phase {
+    /// The phase as a convolution over `outputs` values, of which the first `skipped` are not looked at.
+    pub(super) fn axis(&self, outputs: usize, skipped: usize) -> Axis {
+        Axis {
+            input: outputs - skipped,
+            window: self.taps,
+            stride: 1,
+            dilation: self.dilation,
+            before: (self.before + skipped as i64) as usize,
+            output: self.count,
+        }
+    }
+
+    /// How many of `outputs` values are not looked at, at the beginning.
+    pub(super) fn skipped(&self, outputs: usize) -> usize {
+        ((-self.before).max(0) as usize).min(outputs)
+    }
+
+    /// The filter's tap at place `index` of the mirrored window.
+    pub(super) fn mirrored(&self, index: usize) -> usize {
+        self.tap + (self.taps - 1 - index) * self.step
+    }
+}
+
+/// A dtype that can be convolved.
+pub(super) trait Convolved: Gemm {
+    /// The convolution of `input` with `filter`. Neither is empty.
+    fn convolve(
+        ctx: &RawContext<'_>,
+        geometry: &Geometry,
+        input: &Tensor,
+        filter: &Tensor,
+        output: &mut Tensor,
+    ) -> Result<()>;
+}
+
+impl Convolved for f32 {
+    fn convolve(
+        ctx: &RawContext<'_>,
+        geometry: &Geometry,
+        input: &Tensor,
+        filter: &Tensor,
+        output: &mut Tensor,
+    ) -> Result<()> {
+        let panels = convolve::pack_for(geometry, filter)?;
+        convolve::by_tiles(ctx, geometry, input, &panels, output.as_mut_slice::<f32>()?)
+    }
+}
+
+macro_rules! by_patches {
+    ($($t:ty),+) => {$(
+        impl Convolved for $t {
+            fn convolve(
+                ctx: &RawContext<'_>,
+                geometry: &Geometry,
+                input: &Tensor,
+                filter: &Tensor,
+                output: &mut Tensor,
+            ) -> Result<()> {
+                let (input, filter) = (input.as_slice::<$t>()?, filter.as_slice::<$t>()?);
+                convolve::by_patches(ctx, geometry, input, filter, output.as_mut_slice::<$t>()?)
+            }
+        }
+    )+};
+}
+by_patches!(f64, i32);
+
+/// Writes the gradient of the input of a convolution without groups. Nothing is empty.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub(super) fn of_input<T: Convolved>(
+    ctx: &RawContext<'_>,
+    geometry: &Geometry,
+    filter: &Tensor,
+    gradient: &Tensor,
+    output: &mut Tensor,
+) -> Result<()> {
+    let (rows, columns) = (phases(&geometry.rows), phases(&geometry.columns));
+    let outputs = [geometry.rows.output, geometry.columns.output];
+    if let ([row], [column]) = (&rows[..], &columns[..]) {
+        let skipped = [row.skipped(outputs[0]), column.skipped(outputs[1])];
+        if row.taps > 0 && column.taps > 0 && skipped[0] < outputs[0] && skipped[1] < outputs[1] {
+            return of_phase::<T>(ctx, geometry, [row, column], skipped, filter, gradient, output);
+        }
+    }
+    output.as_mut_slice::<T>()?.fill(T::ZERO);
+    for row in rows.iter().filter(|row| row.taps > 0 && row.skipped(outputs[0]) < outputs[0]) {
+        for column in columns.iter().filter(|column| column.taps > 0 && column.skipped(outputs[1]) < outputs[1]) {
+            let skipped = [row.skipped(outputs[0]), column.skipped(outputs[1])];
+            let mut part = Tensor::alloc(T::DTYPE, [geometry.batch, row.count, column.count, geometry.in_depth])?;
+            of_phase::<T>(ctx, geometry, [row, column], skipped, filter, gradient, &mut part)?;
+            scatter(ctx, geometry, [row, column], part.as_slice::<T>()?, output.as_mut_slice::<T>()?);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the gradient of the input elements of two phases.
+fn of_phase<T: Convolved>(
+    ctx: &RawContext<'_>,
+    geometry: &Geometry,
+    [row, column]: [&Phase; 2],
+    skipped: [usize; 2],
+    filter: &Tensor,
+    gradient: &Tensor,
+    output: &mut Tensor,
+) -> Result<()> {
+    let turned = Geometry {
+        batch: geometry.batch,
+        rows: row.axis(geometry.rows.output, skipped[0]),
+        columns: column.axis(geometry.columns.output, skipped[1]),
+        in_depth: geometry.out_depth,
+        patch_depth: geometry.out_depth,
+        out_depth: geometry.in_depth,
+    };
+    let mirrored = mirror(ctx, geometry, row, column, filter.as_slice::<T>()?)?;
+    if skipped == [0, 0] {
+        return T::convolve(ctx, &turned, gradient, &mirrored, output);
+    }
+    let cropped = crop(geometry, skipped, gradient.as_slice::<T>()?)?;
+    T::convolve(ctx, &turned, &cropped, &mirrored, output)
+}
+
+/// The taps of a filter that two phases see, in reverse, each with its channels swapped.
+fn mirror<T: Pod>(
+    ctx: &RawContext<'_>,
+    geometry: &Geometry,
+    row: &Phase,
+    column: &Phase,
+    filter: &[T],
+) -> Result<Tensor> {
+    let (depth, out_depth) = (geometry.in_depth, geometry.out_depth);
+    let mut mirrored = Tensor::alloc(T::DTYPE, [row.taps, column.taps, out_depth, depth])?;
+    // A block is read and written while it is in the cache.
+    const BLOCK: usize = 16;
+    ctx.parallel_chunks(mirrored.as_mut_slice::<T>()?, BLOCK * depth, 1, |first, piece| {
+        let mut line = first / depth;
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let (tap, channel) = (line / out_depth, line % out_depth);
+            let lines = BLOCK.min(out_depth - channel).min(rest.len() / depth);
+            let (target, others) = rest.split_at_mut(lines * depth);
+            let (y, x) = (row.mirrored(tap / column.taps), column.mirrored(tap % column.taps));
+            let source = &filter[(y * geometry.columns.window + x) * depth * out_depth..][..depth * out_depth];
+            for start in (0..depth).step_by(BLOCK) {
+                let end = (start + BLOCK).min(depth);
+                for (index, target) in target.chunks_exact_mut(depth).enumerate() {
+                    for (target, source) in
+                        target[start..end].iter_mut().zip(source[start * out_depth..].chunks(out_depth))
+                    {
+                        *target = source[channel + index];
+                    }
+                }
+            }
+            rest = others;
+            line += lines;
+        }
+    });
+    Ok(mirrored)
+}
+
+/// A copy of what flows back, without the first rows and columns.
+pub(super) fn crop<T: Pod>(geometry: &Geometry, skipped: [usize; 2], gradient: &[T]) -> Result<Tensor> {
+    let (rows, columns) = (geometry.rows.output, geometry.columns.output);
+    let (height, width) = (rows - skipped[0], columns - skipped[1]);
+    let depth = geometry.out_depth;
+    let mut cropped = Tensor::alloc(T::DTYPE, [geometry.batch, height, width, depth])?;
+    let lines = cropped.as_mut_slice::<T>()?.chunks_exact_mut(width * depth);
+    for (line, target) in lines.enumerate() {
+        let row = line / height * rows + skipped[0] + line % height;
+        target.copy_from_slice(&gradient[(row * columns + skipped[1]) * depth..][..width * depth]);
+    }
+    Ok(cropped)
+}
+
+/// Copies the elements of two phases to their places.
+pub(super) fn scatter<T: Pod>(
+    ctx: &RawContext<'_>,
+    geometry: &Geometry,
+    [row, column]: [&Phase; 2],
+    part: &[T],
+    output: &mut [T],
+) {
+    let (depth, lines) = (geometry.in_depth, geometry.columns.input * geometry.in_depth);
+    ctx.parallel_chunks(output, lines, 1, |first, piece| {
+        for (index, target) in piece.chunks_exact_mut(lines).enumerate() {
+            let (image, line) =
+                ((first / lines + index) / geometry.rows.input, (first / lines + index) % geometry.rows.input);
+            let Some(place) = line.checked_sub(row.first).filter(|place| place % geometry.rows.stride == 0) else {
+                continue;
+            };
+            let start = (image * row.count + place / geometry.rows.stride) * column.count * depth;
+            let source = part[start..][..column.count * depth].chunks_exact(depth);
+            let targets = target[column.first * depth..].chunks_mut(depth).step_by(geometry.columns.stride);
+            targets.zip(source).for_each(|(target, source)| target.copy_from_slice(source));
+        }
+    });
+}
+
+/// Writes the gradient of the filter of a convolution without groups. Nothing is empty.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub(super) fn of_filter<T: Gemm>(
+    ctx: &RawContext<'_>,
+    geometry: &Geometry,
+    input: &[T],
+    gradient: &[T],
+    output: &mut [T],
+) -> Result<()> {
+    /// Elements of the gradient that one piece of work adds to.
+    const CHUNK: usize = 1 << 18;
+    /// Elements of all the gradients that are added at the end.
+    const PARTS: usize = 1 << 22;
+    let (pixels, patch, depth) = (geometry.pixels(), geometry.patch(), geometry.out_depth);
+    let taps = geometry.rows.window * geometry.columns.window;
+    // All sizes follow from the geometry, so that the result does not depend on the number of threads.
+    let parts = (PARTS / output.len()).clamp(1, 16).min(pixels.div_ceil(256));
+    let chunks = output.len().div_ceil(CHUNK).max(16usize.div_ceil(parts)).min(taps);
+    let mut scratch = None;
+    let sums = if parts == 1 {
+        &mut output[..]
+    } else {
+        scratch.insert(Tensor::alloc(T::DTYPE, [parts, patch, depth])?).as_mut_slice::<T>()?
+    };
+    let work = pixels.saturating_mul(patch).saturating_mul(depth) / 16 / (parts * chunks);
+    let failure = std::sync::Mutex::new(Ok(()));
+    let jobs = Jobs::new(sums, parts, chunks, taps, geometry.patch_depth * depth);
+    ctx.parallel_for(parts * chunks, work, |range| {
+        for index in range {
+            let Some((part, taps, target)) = jobs.take(index) else { continue };
+            let pixels = part * pixels / parts..(part + 1) * pixels / parts;
+            if let Err(error) = filter_part(geometry, input, gradient, pixels, taps, target) {
+                *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Err(error);
+            }
+        }
+    });
+    failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
+    if let Some(scratch) = scratch {
+        let sums = scratch.as_slice::<T>()?;
+        let length = output.len();
+        ctx.parallel_chunks(output, 64, parts, |first, piece| {
+            piece.copy_from_slice(&sums[first..first + piece.len()]);
+            for part in 1..parts {
+                let sums = &sums[part * length + first..][..piece.len()];
+                piece.iter_mut().zip(sums).for_each(|(target, &sum)| *target = target.add(sum));
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Pieces of sums, each for one thread to write: some taps of one part.
+struct Jobs<'a, T> {
+    slots: Vec<std::sync::Mutex<Option<&'a mut [T]>>>,
+    chunks: usize,
+    taps: usize,
+}
+
+impl<'a, T> Jobs<'a, T> {
+    fn new(sums: &'a mut [T], parts: usize, chunks: usize, taps: usize, tap: usize) -> Self {
+        let mut slots = Vec::with_capacity(parts * chunks);
+        for mut part in sums.chunks_exact_mut(taps * tap) {
+            for chunk in 0..chunks {
+                let count = (chunk + 1) * taps / chunks - chunk * taps / chunks;
+                let (piece, rest) = part.split_at_mut(count * tap);
+                slots.push(std::sync::Mutex::new(Some(piece)));
+                part = rest;
+            }
+        }
+        Jobs { slots, chunks, taps }
+    }
+
+    /// The part, the taps and the sums of a job, which is then nobody else's.
+    fn take(&self, index: usize) -> Option<(usize, std::ops::Range<usize>, &'a mut [T])> {
+        let piece = self.slots[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()?;
+        let (part, chunk) = (index / self.chunks, index % self.chunks);
+        Some((part, chunk * self.taps / self.chunks..(chunk + 1) * self.taps / self.chunks, piece))
+    }
+}
+
+/// Writes the products of some pixels' patches, of some taps alone, with what flows back to these pixels.
+fn filter_part<T: Gemm>(
+    geometry: &Geometry,
+    input: &[T],
+    gradient: &[T],
+    pixels: std::ops::Range<usize>,
+    taps: std::ops::Range<usize>,
+    target: &mut [T],
+) -> Result<()> {
+    const SCRATCH: usize = 1 << 17;
+    let depth = geometry.out_depth;
+    let direct = geometry.is_product();
+    let patch = taps.len() * geometry.patch_depth;
+    let block = if direct { pixels.len() } else { (SCRATCH / patch).clamp(16, 512).min(pixels.len()) };
+    let mut scratch = Tensor::alloc(T::DTYPE, [if direct { 0 } else { block }, patch])?;
+    let scratch = scratch.as_mut_slice::<T>()?;
+    for start in pixels.clone().step_by(block.max(1)) {
+        let count = block.min(pixels.end - start);
+        let patches = if direct {
+            let first = start * geometry.patch() + taps.start * geometry.patch_depth;
+            Matrix { data: &input[first..], row_stride: 1, column_stride: geometry.patch() }
+        } else {
+            for (index, target) in scratch.chunks_exact_mut(patch).take(count).enumerate() {
+                convolve::gather_taps(geometry, input, start + index, 0, taps.clone(), target);
+            }
+            Matrix::transposed(scratch, patch)
+        };
+        let sizes = Sizes { m: patch, k: count, n: depth };
+        let flows = Matrix::rows(&gradient[start * depth..], depth);
+        let accumulate = start != pixels.start;
+        gemm_here(sizes, patches, flows, Target { data: target, row_stride: depth, accumulate })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::Padding;
+    use super::*;
+    use kernlink::dtype::DataType;
+    use kernlink::op::{OpDef, Signature};
+
+    /// Both gradients by the definition.
+    fn naive(geometry: &Geometry, input: &[f64], filter: &[f64], gradient: &[f64]) -> [Vec<f64>; 2] {
+        let (rows, columns) = (&geometry.rows, &geometry.columns);
+        let (mut of_input, mut of_filter) = (vec![0.0; input.len()], vec![0.0; filter.len()]);
+        for pixel in 0..geometry.pixels() {
+            let (image, row, column) = geometry.pixel(pixel);
+            for tap in 0..rows.window * columns.window {
+                let (y, x) = (rows.at(row, tap / columns.window), columns.at(column, tap % columns.window));
+                let (Some(y), Some(x)) = (y, x) else { continue };
+                let start = geometry.input_at(image, y, x);
+                for c in 0..geometry.in_depth {
+                    for o in 0..geometry.out_depth {
+                        let weight = (tap * geometry.in_depth + c) * geometry.out_depth + o;
+                        let flow = gradient[pixel * geometry.out_depth + o];
+                        of_input[start + c] += flow * filter[weight];
+                        of_filter[weight] += flow * input[start + c];
+                    }
+                }
+            }
+        }
+        [of_input, of_filter]
+    }
+
+    #[test]
+    fn gradients_agree_with_the_definition() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let signature = Signature::default();
+        let ctx = RawContext::new("conv", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+        // Small whole numbers, so that every order of addition gives the same sum.
+        let values = |count: usize| (0..count).map(|i| (i * 7 % 11) as f64 - 5.0).collect::<Vec<f64>>();
+        let single = |shape: &[usize], values: &[f64]| {
+            let narrow: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+            Tensor::from_elements(shape, &narrow).unwrap()
+        };
+        let mut tried = 0;
+        for (height, width, in_depth, window, out_depth) in
+            [(9, 7, 3, 3, 5), (7, 8, 4, 2, 20), (6, 6, 17, 1, 3), (5, 4, 2, 4, 2), (11, 3, 1, 5, 1)]
+        {
+            for (stride, dilation, padding, explicit) in [
+                (1, 1, Padding::Same, (0, 0)),
+                (1, 2, Padding::Same, (0, 0)),
+                (2, 1, Padding::Valid, (0, 0)),
+                (2, 1, Padding::Same, (0, 0)),
+                (3, 1, Padding::Same, (0, 0)),
+                (2, 2, Padding::Same, (0, 0)),
+                (3, 2, Padding::Explicit, (4, 1)),
+                (2, 3, Padding::Explicit, (2, 5)),
+                (4, 6, Padding::Explicit, (7, 20)),
+                (1, 1, Padding::Explicit, (9, 3)),
+                (2, 1, Padding::Explicit, (30, 2)),
+                (5, 1, Padding::Explicit, (0, 40)),
+            ] {
+                let axis = |size| Axis::new(size, window, stride, dilation, padding, explicit);
+                let (Ok(rows), Ok(columns)) = (axis(height), axis(width)) else { continue };
+                let geometry = Geometry { batch: 2, rows, columns, in_depth, patch_depth: in_depth, out_depth };
+                let shapes = [
+                    [2, height, width, in_depth],
+                    [window, window, in_depth, out_depth],
+                    [2, rows.output, columns.output, out_depth],
+                ];
+                let [input, filter, gradient] = shapes.map(|shape| values(shape.iter().product()));
+                if gradient.is_empty() {
+                    continue;
+                }
+                tried += 1;
+                let [expected_input, expected_filter] = naive(&geometry, &input, &filter, &gradient);
+                let wide = |index: usize, values: &[f64]| Tensor::from_elements(shapes[index], values).unwrap();
+                let mut got = Tensor::zeros(DataType::Double, shapes[0]).unwrap();
+                of_input::<f64>(&ctx, &geometry, &wide(1, &filter), &wide(2, &gradient), &mut got).unwrap();
+                assert_eq!(got.as_slice::<f64>().unwrap(), expected_input, "input {geometry:?}");
+                let mut got = single(&shapes[0], &vec![f64::NAN; input.len()]);
+                let (narrow_filter, narrow_gradient) = (single(&shapes[1], &filter), single(&shapes[2], &gradient));
+                of_input::<f32>(&ctx, &geometry, &narrow_filter, &narrow_gradient, &mut got).unwrap();
+                let got: Vec<f64> = got.as_slice::<f32>().unwrap().iter().map(|&value| value.into()).collect();
+                assert_eq!(got, expected_input, "input {geometry:?}");
+                let mut got = vec![f64::NAN; filter.len()];
+                of_filter(&ctx, &geometry, &input, &gradient, &mut got).unwrap();
+                assert_eq!(got, expected_filter, "filter {geometry:?}");
+            }
+        }
+        assert!(tried > 40, "{tried}");
+    }
+}

@@ -1,0 +1,33 @@
+//! Networks: convolution, pooling, normalisation, softmax, losses, and their gradients.
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+mod avg_pool_grad;
+mod batch_norm;
+mod batch_norm_grad;
+mod bias_add;
+mod bias_grad;
+mod conv2d;
+mod conv2d_grad;
+mod convolve;
+mod convolve_grad;
+mod cross_entropy;
+mod depthwise;
+mod depthwise_grad;
+mod dilation;
+mod global_norm;
+mod in_top_k;
+mod lrn;
+mod max_pool_argmax;
+mod max_pool_grad;
+mod narrow;
+mod nth_element;
+mod pool;
+mod softmax;
+mod tile;
+mod vector;
+
+use kernlink_geometry::window;
+
+kernlink::provider!(kernels = 255);

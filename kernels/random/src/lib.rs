@@ -1,0 +1,30 @@
+//! Random numbers, bit for bit those of TensorFlow.
+//!
+//! [`philox`] makes random bits, [`float`] makes numbers of them, [`real`] those of each dtype. [`fill`] fills tensors
+//! with what a [`Distribution`](fill::Distribution) makes of a generator from a [`Source`](source::Source). Everything
+//! that draws a varying number of bits an element starts each element at a place of its own, so that results do not
+//! depend on the number of threads.
+//!
+//! What TensorFlow itself computes in an order that depends on its threads (Multinomial, and the truncated normal
+//! distributions with parameters, of many elements) is here what it computes on one thread.
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+mod binomial;
+mod drawn;
+mod fill;
+mod float;
+mod gamma;
+mod generator;
+mod index_shuffle;
+mod keys;
+mod multinomial;
+mod philox;
+mod poisson;
+mod real;
+mod shuffle;
+mod source;
+mod truncated;
+
+kernlink::provider!(kernels = 144);

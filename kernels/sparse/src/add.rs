@@ -1,0 +1,355 @@
+//! SparseAdd, SparseTensorDenseAdd, SparseSparseMaximum and SparseSparseMinimum; the gradients of sums and slices.
+
+use std::marker::PhantomData;
+
+use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number};
+use kernlink::error::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::op::Op;
+use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
+use kernlink_geometry::integers::ensure_scalar;
+use kernlink_kernels_common::rows::take_rows;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::coo::{Coo, ensure_same_shape};
+use super::elements::{ensure_matrix, ensure_vector, i64s, index_text, reserved};
+
+/// A number that has a magnitude.
+trait Magnitude: Number {
+    /// The dtype of magnitudes.
+    const REAL: DataType;
+    /// Whether the magnitude is at least the one element of `threshold`, which is of dtype `REAL`.
+    fn reaches(self, threshold: &Tensor) -> Result<bool>;
+}
+
+macro_rules! magnitudes {
+    ($($t:ty, $real:ty, |$x:ident| $magnitude:expr, |$threshold:ident| $wide:expr;)*) => {$(
+        impl Magnitude for $t {
+            const REAL: DataType = <$real as Element>::DTYPE;
+            fn reaches(self, threshold: &Tensor) -> Result<bool> {
+                let ($x, $threshold) = (self, threshold.to_scalar::<$real>()?);
+                Ok($wide <= $magnitude)
+            }
+        }
+    )*};
+}
+magnitudes! {
+    f32, f32, |x| x.abs(), |t| t;
+    f64, f64, |x| x.abs(), |t| t;
+    i8, i8, |x| i128::from(x).abs(), |t| i128::from(t);
+    i16, i16, |x| i128::from(x).abs(), |t| i128::from(t);
+    i32, i32, |x| i128::from(x).abs(), |t| i128::from(t);
+    i64, i64, |x| i128::from(x).abs(), |t| i128::from(t);
+    Complex32, f32, |x| x.re.hypot(x.im), |t| t;
+    Complex64, f64, |x| x.re.hypot(x.im), |t| t;
+}
+
+/// Writes for each place of a union the index of the element there.
+fn union_indices(
+    ctx: &RawContext<'_>,
+    a: &Coo<'_>,
+    b: &Coo<'_>,
+    union: &[(Option<usize>, Option<usize>)],
+) -> Result<Tensor> {
+    let mut indices = ctx.allocate_output_at(0, [union.len(), a.rank()])?;
+    for (row, places) in indices.as_mut_slice::<i64>()?.chunks_exact_mut(a.rank()).zip(union) {
+        row.copy_from_slice(match *places {
+            (Some(n), _) => a.index(n),
+            (None, Some(n)) => b.index(n),
+            (None, None) => bail!(Internal, "a place of the union has no element"),
+        });
+    }
+    Ok(indices)
+}
+
+struct SparseAddKernel<T>(PhantomData<fn() -> T>);
+
+#[register_kernel(device = Cpu, T = [f32, f64, i8, i16, i32, i64, Complex32, Complex64])]
+impl<T: Magnitude> OpKernel<ops::SparseAdd> for SparseAddKernel<T> {
+    fn new(ctx: &KernelConstruction<'_, ops::SparseAdd>) -> Result<Self> {
+        let threshold = ctx.attrs().Treal;
+        ensure!(
+            threshold == T::REAL,
+            InvalidArgument,
+            "the threshold for values of {} must be {}, not {threshold}",
+            T::DTYPE,
+            T::REAL
+        );
+        Ok(Self(PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseAdd>) -> Result<()> {
+        type Op = ops::SparseAdd;
+        let (a_values, b_values) = (ctx.input(Op::A_VALUES)?, ctx.input(Op::B_VALUES)?);
+        let a = Coo::new(ctx.input(Op::A_INDICES)?, a_values, ctx.input(Op::A_SHAPE)?)?;
+        let b = Coo::new(ctx.input(Op::B_INDICES)?, b_values, ctx.input(Op::B_SHAPE)?)?;
+        ensure_same_shape(&a, &b)?;
+        let threshold = ctx.input(Op::THRESH)?;
+        ensure_scalar(threshold, "The magnitude threshold")?;
+        let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
+        let (mut kept, mut sums) = (Vec::new(), Vec::new());
+        for places in a.union(&b) {
+            let sum = match places {
+                (Some(m), Some(n)) => {
+                    let sum = a_values[m].add(b_values[n]);
+                    if !sum.reaches(threshold)? {
+                        continue;
+                    }
+                    sum
+                }
+                (m, n) => m.map(|m| a_values[m]).or(n.map(|n| b_values[n])).unwrap_or(T::ZERO),
+            };
+            kept.push(places);
+            sums.push(sum);
+        }
+        let indices = union_indices(ctx, &a, &b, &kept)?;
+        let shape = ctx.input(Op::A_SHAPE)?.clone();
+        ctx.set_output(Op::SUM_INDICES, indices)?;
+        ctx.set_output(Op::SUM_VALUES, Tensor::vector(&sums)?)?;
+        ctx.set_output(Op::SUM_SHAPE, shape)
+    }
+}
+
+/// Which of two values stays.
+trait Chosen: Send + Sync + 'static {
+    const GREATER: bool;
+}
+
+/// The greater one.
+struct Greater;
+/// The smaller one.
+struct Smaller;
+
+impl Chosen for Greater {
+    const GREATER: bool = true;
+}
+impl Chosen for Smaller {
+    const GREATER: bool = false;
+}
+
+struct Extreme<C, T>(PhantomData<fn() -> (C, T)>);
+
+impl<O: Op, C: Chosen, T: Number + PartialOrd> OpKernel<O> for Extreme<C, T> {
+    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self(PhantomData))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        extreme::<T>(ctx, C::GREATER)
+    }
+}
+
+fn extreme<T: Number + PartialOrd>(ctx: &mut RawContext<'_>, greater: bool) -> Result<()> {
+    let (a_values, b_values) = (ctx.input_at(1)?, ctx.input_at(4)?);
+    let a = Coo::new(ctx.input_at(0)?, a_values, ctx.input_at(2)?)?;
+    let b = Coo::new(ctx.input_at(3)?, b_values, ctx.input_at(5)?)?;
+    a.ensure_within()?;
+    b.ensure_within()?;
+    ensure_same_shape(&a, &b)?;
+    let union = a.union(&b);
+    let indices = union_indices(ctx, &a, &b, &union)?;
+    let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
+    let mut output = ctx.allocate_output_at(1, [union.len()])?;
+    for (slot, (m, n)) in output.as_mut_slice::<T>()?.iter_mut().zip(union) {
+        let (x, y) = (m.map_or(T::ZERO, |m| a_values[m]), n.map_or(T::ZERO, |n| b_values[n]));
+        let second = if greater { x < y } else { y < x };
+        *slot = if second { y } else { x };
+    }
+    ctx.set_output_at(0, indices)?;
+    ctx.set_output_at(1, output)
+}
+
+#[register_kernel(
+    device = Cpu, op = ops::SparseSparseMaximum,
+    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8]
+)]
+type MaximumKernel<T> = Extreme<Greater, T>;
+
+#[register_kernel(
+    device = Cpu, op = ops::SparseSparseMinimum,
+    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8]
+)]
+type MinimumKernel<T> = Extreme<Smaller, T>;
+
+#[register_kernel(device = Cpu, Tindices = [int32, int64], T = [
+    bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8,
+])]
+fn sparse_tensor_dense_add<T: Number>(ctx: &mut KernelContext<'_, ops::SparseTensorDenseAdd>) -> Result<()> {
+    type Op = ops::SparseTensorDenseAdd;
+    let (indices, values) = (ctx.input(Op::A_INDICES)?.clone(), ctx.input(Op::A_VALUES)?.clone());
+    let (shape, dense) = (ctx.input(Op::A_SHAPE)?, ctx.input(Op::B)?);
+    ensure_matrix(&indices, "Input a_indices")?;
+    ensure_vector(&values, "Input a_values")?;
+    ensure_vector(shape, "Input a_shape")?;
+    let sizes = i64s(shape)?;
+    ensure!(
+        indices.shape()[0] == values.num_elements() && indices.shape()[1] == sizes.len(),
+        InvalidArgument,
+        "Dimensions {} and [{},{}] are not compatible",
+        indices.shape(),
+        values.num_elements(),
+        sizes.len()
+    );
+    ensure!(
+        *sizes == *dense.shape().to_i64(),
+        InvalidArgument,
+        "No broadcasting is supported: sparse side {} vs dense side {}",
+        index_text(&sizes),
+        dense.shape()
+    );
+    let rank = sizes.len();
+    ensure!(
+        (1..=5).contains(&rank),
+        InvalidArgument,
+        "Only tensors with ranks between 1 and 5 are currently supported.  Tensor rank: {rank}"
+    );
+    let strides = dense.shape().strides();
+    let mut places = Vec::with_capacity(values.num_elements());
+    for (n, index) in i64s(&indices)?.chunks_exact(rank).enumerate() {
+        let within = index.iter().zip(&*sizes).all(|(index, &size)| (0..size).contains(index));
+        ensure!(
+            within,
+            InvalidArgument,
+            "Sparse tensor has an invalid index: a_indices({n}) = {}, dense tensor shape: {}",
+            index_text(index),
+            dense.shape()
+        );
+        places.push(index.iter().zip(&strides).map(|(&index, &stride)| index as usize * stride).sum::<usize>());
+    }
+    let mut output = ctx.take_input(Op::B)?;
+    if !output.is_unique() {
+        let mut copy = ctx.allocate_output(Op::OUTPUT, output.shape())?;
+        copy.as_mut_slice::<T>()?.copy_from_slice(output.as_slice::<T>()?);
+        output = copy;
+    }
+    let elements = output.as_mut_slice::<T>()?;
+    for (place, &value) in places.into_iter().zip(values.as_slice::<T>()?) {
+        elements[place] = elements[place].add(value);
+    }
+    ctx.set_output(Op::OUTPUT, output)
+}
+
+/// A vector whose element `n` is element `picks[n]` of `grad`, or zero.
+fn picked(ctx: &RawContext<'_>, output: usize, grad: &Tensor, picks: &[Option<usize>]) -> Result<Tensor> {
+    let mut target = ctx.allocate_output_at(output, [picks.len()])?;
+    take_rows(ctx, &mut target, grad, 1, &|n| picks[n])?;
+    Ok(target)
+}
+
+/// What `find` says of each of `count` elements. Indices without columns take no memory, so there may be any number.
+fn picks(count: usize, find: impl FnMut(usize) -> Option<usize>) -> Result<Vec<Option<usize>>> {
+    let mut picks = reserved(count)?;
+    picks.extend((0..count).map(find));
+    Ok(picks)
+}
+
+/// Matrices of indices with the same number of columns, of which the last has a row for each element of `grad`.
+fn ensure_gradient_fits(grad: &Tensor, indices: &[&Tensor]) -> Result<usize> {
+    for matrix in indices {
+        ensure_matrix(matrix, "Input indices")?;
+    }
+    ensure_vector(grad, "Input backprop_val_grad")?;
+    let [rows, rank] = indices.last().map_or([0, 0], |last| [last.shape()[0], last.shape()[1]]);
+    ensure!(
+        indices.iter().all(|matrix| matrix.shape()[1] == rank),
+        InvalidArgument,
+        "The densified operands should have the same ndims"
+    );
+    ensure!(
+        grad.num_elements() == rows,
+        InvalidArgument,
+        "# elements of backprop_val_grad and # rows of the result's indices should match: got {} and {rows}",
+        grad.num_elements()
+    );
+    Ok(rank)
+}
+
+#[register_kernel(device = Cpu, T = [complex128, complex64, double, float, int16, int32, int64, int8])]
+fn sparse_add_grad(ctx: &mut KernelContext<'_, ops::SparseAddGrad>) -> Result<()> {
+    type Op = ops::SparseAddGrad;
+    let grad = ctx.input(Op::BACKPROP_VAL_GRAD)?;
+    let (a, b) = (ctx.input(Op::A_INDICES)?, ctx.input(Op::B_INDICES)?);
+    let sum = ctx.input(Op::SUM_INDICES)?;
+    let rank = ensure_gradient_fits(grad, &[a, b, sum])?;
+    let found = |indices: &Tensor| -> Result<Vec<Option<usize>>> {
+        let (indices, sums) = (Rows::new(indices, rank)?, Rows::new(sum, rank)?);
+        let mut k = 0;
+        // Both are sorted: what of the sum comes before an index is not wanted later either.
+        let find = |n: usize| {
+            while k < sums.count && sums.row(k) < indices.row(n) {
+                k += 1;
+            }
+            let equal = k < sums.count && sums.row(k) == indices.row(n);
+            k += usize::from(equal);
+            equal.then(|| k - 1)
+        };
+        picks(indices.count, find)
+    };
+    let a = picked(ctx, 0, grad, &found(a)?)?;
+    let b = picked(ctx, 1, grad, &found(b)?)?;
+    ctx.set_output(Op::A_VAL_GRAD, a)?;
+    ctx.set_output(Op::B_VAL_GRAD, b)
+}
+
+/// The rows of a matrix of indices, which may have no columns.
+struct Rows<'a> {
+    indices: &'a [i64],
+    rank: usize,
+    count: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(matrix: &'a Tensor, rank: usize) -> Result<Rows<'a>> {
+        Ok(Rows { indices: matrix.as_slice()?, rank, count: matrix.shape()[0] })
+    }
+
+    fn row(&self, n: usize) -> &'a [i64] {
+        &self.indices[n * self.rank..][..self.rank]
+    }
+}
+
+#[register_kernel(device = Cpu, T = [
+    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+])]
+fn sparse_slice_grad(ctx: &mut KernelContext<'_, ops::SparseSliceGrad>) -> Result<()> {
+    type Op = ops::SparseSliceGrad;
+    let grad = ctx.input(Op::BACKPROP_VAL_GRAD)?;
+    let (input, output) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::OUTPUT_INDICES)?);
+    let rank = ensure_gradient_fits(grad, &[input, output])?;
+    let (rows, wanted) = (Rows::new(input, rank)?, Rows::new(output, rank)?);
+    ensure!(
+        wanted.count <= rows.count,
+        InvalidArgument,
+        "# rows of output_indices should be not greater than of input_indices, got {} and {}",
+        wanted.count,
+        rows.count
+    );
+    let start = ctx.input(Op::INPUT_START)?;
+    ensure_vector(start, "The input_start")?;
+    let start = start.as_slice::<i64>()?;
+    ensure!(
+        start.len() == rank,
+        InvalidArgument,
+        "Expected input_start to be a vector of length {rank} but got length {}",
+        start.len()
+    );
+    let mut next = 0;
+    let find = |n: usize| {
+        let same = |((&a, &b), &start): ((&i64, &i64), &i64)| a == b.wrapping_add(start);
+        let equal = next < wanted.count && rows.row(n).iter().zip(wanted.row(next)).zip(start).all(same);
+        next += usize::from(equal);
+        equal.then(|| next - 1)
+    };
+    let picks = picks(rows.count, find)?;
+    // TensorFlow does not look if there are no elements at all.
+    ensure!(
+        next == wanted.count || rows.count == 0,
+        Internal,
+        "Elements of backprop_val_grad aren't all propagated. Num elements: {}, used: {next}",
+        wanted.count
+    );
+    let output = picked(ctx, 0, grad, &picks)?;
+    ctx.set_output(Op::VAL_GRAD, output)
+}

@@ -1,0 +1,27 @@
+//! Sparse and ragged tensors, sums of picked rows, sets.
+//!
+//! Kernels that only move elements are compiled once for all dtypes: see [`elements`].
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+mod add;
+mod bincount;
+mod coo;
+mod cwise;
+mod elements;
+mod fill;
+mod mat_mul;
+mod number;
+mod parts;
+mod ragged;
+mod ragged_to_tensor;
+mod reduce;
+mod reshape;
+mod segment;
+mod segment_grad;
+mod serialize;
+mod set;
+mod to_dense;
+
+kernlink::provider!(kernels = 294);

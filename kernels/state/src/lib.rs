@@ -1,0 +1,13 @@
+//! Variables, as references and as resources; steps of optimisers.
+
+// The macros' output names the framework as users see it.
+extern crate kernlink_framework as kernlink;
+
+#[cfg(feature = "state")]
+mod state;
+#[cfg(feature = "training")]
+mod training;
+
+kernlink::provider!(
+    kernels = if cfg!(feature = "state") { 61 } else { 0 } + if cfg!(feature = "training") { 57 } else { 0 }
+);

@@ -1,0 +1,97 @@
+//! Changing rows of variables by index.
+
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::op::Op;
+use kernlink::tensor::Tensor;
+use kernlink::{Error, Result, ensure};
+use kernlink_geometry::indices::scattered_rows;
+use kernlink_geometry::integers::position;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::combine::{Combine, Rows, match_numbers};
+use super::place::{forward, update, writable};
+
+/// The kernel of `ScatterAdd`, `ResourceScatterAdd` and their kin.
+struct Scatter(Combine);
+
+macro_rules! register_scatter {
+    ($($op:ident),+: $dtypes:tt) => {$(
+        const _: () = {
+            #[register_kernel(device = Cpu, op = ops::$op, Tindices = [int32, int64], T = $dtypes)]
+            type Kernel = Scatter;
+        };
+    )+};
+    (resource $($op:ident),+: $dtypes:tt) => {$(
+        const _: () = {
+            #[register_kernel(
+                device = Cpu, op = ops::$op, host_memory = ["resource"], Tindices = [int32, int64], dtype = $dtypes,
+            )]
+            type Kernel = Scatter;
+        };
+    )+};
+}
+register_scatter!(ScatterUpdate: [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
+    uint32, uint64, uint8, variant,
+]);
+register_scatter!(ScatterAdd, ScatterSub, ScatterMul, ScatterDiv: [
+    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+]);
+register_scatter!(ScatterMin, ScatterMax: [bfloat16, double, float, half, int32, int64]);
+register_scatter!(resource ResourceScatterUpdate: [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
+    uint64, uint8, variant,
+]);
+register_scatter!(resource ResourceScatterAdd, ResourceScatterSub, ResourceScatterMul, ResourceScatterDiv: [
+    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+]);
+register_scatter!(resource ResourceScatterMin, ResourceScatterMax: [
+    bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+]);
+
+impl<O: Op> OpKernel<O> for Scatter {
+    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self(Combine::of_op(&O::DEF.name)?))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        scatter(ctx, self.0)?;
+        forward(ctx)
+    }
+}
+
+fn scatter(ctx: &mut RawContext<'_>, how: Combine) -> Result<()> {
+    let dtype = ctx.input_at(2)?.dtype();
+    let is_resource = !ctx.signature().inputs[0].is_ref;
+    update(ctx, dtype, |ctx, [variable]| {
+        let (indices, updates) = (ctx.input_at(1)?, ctx.input_at(2)?);
+        let (count, size) = scattered_rows(variable.shape(), indices.shape(), updates.shape(), is_resource)?;
+        if how == Combine::Div && (is_resource || dtype.is_integer()) {
+            ensure!(!contains_zero(updates)?, InvalidArgument, "updates must not contain 0");
+        }
+        let rows = rows(indices, count)?;
+        if !rows.is_empty() {
+            writable(variable)?;
+            Rows { rows: &rows, size, is_scalar: updates.rank() == 0 }.combine(ctx, how, variable, updates)?;
+        }
+        Ok(())
+    })
+}
+
+fn contains_zero(tensor: &Tensor) -> Result<bool> {
+    match_numbers!(tensor.dtype(), T => Ok(tensor.as_slice::<T>()?.contains(&T::default())))
+}
+
+/// The indices, each below `count`.
+fn rows(indices: &Tensor, count: usize) -> Result<Vec<usize>> {
+    let values = indices.to_i64_vec()?;
+    let row = |(at, &index): (usize, &i64)| match usize::try_from(index) {
+        Ok(row) if row < count => Ok(row),
+        _ => Err(Error::invalid_argument(format!(
+            "indices{} = {index} is not in [0, {count})",
+            position(indices.shape(), at)
+        ))),
+    };
+    values.iter().enumerate().map(row).collect()
+}

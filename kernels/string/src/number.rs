@@ -1,0 +1,314 @@
+//! AsString, StringToNumber.
+
+use kernlink::dtype::{Complex32, Complex64, DataType, Element, TString, bf16, f16};
+use kernlink::error::{Error, Result};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::{bail, ensure};
+use kernlink_kernels_common::summarize::general;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
+
+use super::map::{each, map, room};
+
+/// Digits after the point beyond which a double has only zeros.
+const ALL_DIGITS: usize = 1100;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    Plain,
+    Scientific,
+    Shortest,
+}
+
+/// A conversion of C's `printf`.
+struct Format {
+    /// One of its flags, if there is any.
+    flag: Option<u8>,
+    width: usize,
+    precision: Option<usize>,
+    notation: Notation,
+}
+
+impl Format {
+    /// Digits with their sign, filled to the width.
+    fn fill(&self, sign: &str, digits: &str, zeros_fit: bool) -> Result<String> {
+        let sign = match self.flag {
+            Some(flag @ (b'+' | b' ')) if sign.is_empty() => {
+                if flag == b'+' {
+                    "+"
+                } else {
+                    " "
+                }
+            }
+            _ => sign,
+        };
+        let missing = self.width.saturating_sub(sign.len() + digits.len());
+        let mut text = empty(sign.len() + digits.len(), missing)?;
+        let fill = |text: &mut String, filler: char| text.extend(std::iter::repeat_n(filler, missing));
+        match self.flag {
+            Some(b'-') => {
+                text.push_str(sign);
+                text.push_str(digits);
+                fill(&mut text, ' ');
+            }
+            Some(b'0') if zeros_fit => {
+                text.push_str(sign);
+                fill(&mut text, '0');
+                text.push_str(digits);
+            }
+            _ => {
+                fill(&mut text, ' ');
+                text.push_str(sign);
+                text.push_str(digits);
+            }
+        }
+        Ok(text)
+    }
+
+    fn signed(&self, value: i64) -> Result<String> {
+        self.fill(if value < 0 { "-" } else { "" }, &value.unsigned_abs().to_string(), true)
+    }
+
+    fn unsigned(&self, value: u64) -> Result<String> {
+        let flag = self.flag.filter(|flag| !matches!(flag, b'+' | b' '));
+        Format { flag, ..*self }.fill("", &value.to_string(), true)
+    }
+
+    fn float(&self, value: f64) -> Result<String> {
+        let sign = if value.is_sign_negative() { "-" } else { "" };
+        let size = value.abs();
+        if !size.is_finite() {
+            return self.fill(sign, if size.is_nan() { "nan" } else { "inf" }, false);
+        }
+        let precision = self.precision.unwrap_or(6);
+        let (known, zeros) = (precision.min(ALL_DIGITS), precision.saturating_sub(ALL_DIGITS));
+        let keep_point = self.flag == Some(b'#');
+        let mut digits = match self.notation {
+            Notation::Plain => format!("{size:.known$}"),
+            Notation::Scientific => scientific(size, known),
+            Notation::Shortest if keep_point => alternate(size, known),
+            Notation::Shortest => general(size, known),
+        };
+        if zeros > 0 && self.notation != Notation::Shortest {
+            let at = digits.find('e').unwrap_or(digits.len());
+            let tail = digits.split_off(at);
+            let mut long = empty(digits.len() + tail.len(), zeros)?;
+            long.push_str(&digits);
+            long.extend(std::iter::repeat_n('0', zeros));
+            long.push_str(&tail);
+            digits = long;
+        }
+        if keep_point && !digits.contains('.') {
+            let at = digits.find('e').unwrap_or(digits.len());
+            digits.insert(at, '.');
+        }
+        self.fill(sign, &digits, true)
+    }
+
+    /// C pads by bytes, so text that is no UTF-8 is no obstacle.
+    fn text(&self, text: &TString) -> Result<TString> {
+        let missing = self.width.saturating_sub(text.len());
+        if missing == 0 {
+            return Ok(text.clone());
+        }
+        let mut filled = room(text.len().saturating_add(missing))?;
+        let fill = |filled: &mut Vec<u8>| filled.extend(std::iter::repeat_n(b' ', missing));
+        if self.flag == Some(b'-') {
+            filled.extend_from_slice(text);
+            fill(&mut filled);
+        } else {
+            fill(&mut filled);
+            filled.extend_from_slice(text);
+        }
+        Ok(filled.into())
+    }
+}
+
+/// An empty string with room for two parts.
+fn empty(first: usize, second: usize) -> Result<String> {
+    Ok(String::from_utf8(room(first.saturating_add(second))?).unwrap_or_default())
+}
+
+/// C's `%.*e` of a number that is not negative.
+fn scientific(value: f64, precision: usize) -> String {
+    let text = format!("{value:.precision$e}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
+    format!("{mantissa}e{sign}{exponent:0>2}")
+}
+
+/// C's `%#.*g` of a number that is not negative: trailing zeros stay.
+fn alternate(value: f64, digits: usize) -> String {
+    let digits = digits.max(1);
+    let text = scientific(value, digits - 1);
+    let exponent: i32 = text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or_default();
+    if exponent < -4 || exponent >= digits as i32 {
+        return text;
+    }
+    format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize)
+}
+
+struct AsStringKernel {
+    format: Format,
+}
+
+/// Sets the output to the text of each number.
+fn print<T: Element + Copy>(ctx: &mut RawContext<'_>, text: impl Fn(T) -> Result<String> + Sync) -> Result<()> {
+    each(ctx, |_: &[T]| 150, |&value| text(value).map(TString::from))
+}
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<ops::AsString> for AsStringKernel {
+    fn new(ctx: &KernelConstruction<'_, ops::AsString>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let is_float = matches!(
+            attrs.T,
+            DataType::Float
+                | DataType::Double
+                | DataType::Half
+                | DataType::Bfloat16
+                | DataType::Complex64
+                | DataType::Complex128
+        );
+        // What has no meaning for strings is passed over.
+        if !is_float && attrs.T != DataType::String {
+            let dtype = attrs.T;
+            ensure!(
+                !attrs.scientific && !attrs.shortest,
+                InvalidArgument,
+                "scientific and shortest format not supported for datatype {dtype}"
+            );
+            ensure!(attrs.precision < 0, InvalidArgument, "precision not supported for datatype {dtype}");
+        }
+        ensure!(attrs.fill.len() <= 1, InvalidArgument, "Fill string must be one or fewer characters");
+        ensure!(
+            !attrs.scientific || !attrs.shortest,
+            InvalidArgument,
+            "Cannot select both scientific and shortest notation"
+        );
+        let flag = attrs.fill.bytes().next();
+        ensure!(
+            flag.is_none_or(|flag| b" +-0#".contains(&flag)),
+            InvalidArgument,
+            "Fill argument not supported: \"{}\"",
+            attrs.fill
+        );
+        let notation = match (attrs.scientific, attrs.shortest) {
+            (true, _) => Notation::Scientific,
+            (_, true) => Notation::Shortest,
+            _ => Notation::Plain,
+        };
+        let width = usize::try_from(attrs.width).ok();
+        let format = Format {
+            // Without a width the fill does not matter.
+            flag: flag.filter(|_| width.is_some()),
+            width: width.unwrap_or(0),
+            precision: usize::try_from(attrs.precision).ok(),
+            notation,
+        };
+        Ok(Self { format })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, ops::AsString>) -> Result<()> {
+        let format = &self.format;
+        let complex = |re: f64, im: f64| Ok(format!("({},{})", format.float(re)?, format.float(im)?));
+        match ctx.input(ops::AsString::INPUT)?.dtype() {
+            DataType::Float => print(ctx, |value: f32| format.float(value.into())),
+            DataType::Double => print(ctx, |value: f64| format.float(value)),
+            DataType::Half => print(ctx, |value: f16| format.float(value.into())),
+            DataType::Bfloat16 => print(ctx, |value: bf16| format.float(value.into())),
+            DataType::Int8 => print(ctx, |value: i8| format.signed(value.into())),
+            DataType::Int16 => print(ctx, |value: i16| format.signed(value.into())),
+            DataType::Int32 => print(ctx, |value: i32| format.signed(value.into())),
+            DataType::Int64 => print(ctx, |value: i64| format.signed(value)),
+            DataType::Uint8 => print(ctx, |value: u8| format.unsigned(value.into())),
+            DataType::Uint16 => print(ctx, |value: u16| format.unsigned(value.into())),
+            DataType::Uint32 => print(ctx, |value: u32| format.unsigned(value.into())),
+            DataType::Uint64 => print(ctx, |value: u64| format.unsigned(value)),
+            DataType::Complex64 => print(ctx, |value: Complex32| complex(value.re.into(), value.im.into())),
+            DataType::Complex128 => print(ctx, |value: Complex64| complex(value.re, value.im)),
+            DataType::Bool => print(ctx, |value: bool| Ok(value.to_string())),
+            DataType::String => map(ctx, 1, |text| format.text(text)),
+            dtype => bail!(Unimplemented, "Cannot encode input of type {dtype}"),
+        }
+    }
+}
+
+/// A number in hexadecimal, with a fraction and a binary exponent: the text behind `0x`.
+fn hexadecimal(text: &str) -> Option<f64> {
+    let (digits, exponent) = match text.split_once(['p', 'P']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.len() + fraction.len() == 0 {
+        return None;
+    }
+    // As many digits as fit, and a last bit for all others: one rounding at the end.
+    let (mut mantissa, mut shift) = (0u64, 0i64);
+    for (index, digit) in whole.chars().chain(fraction.chars()).enumerate() {
+        let digit = u64::from(digit.to_digit(16)?);
+        if mantissa >> 58 == 0 {
+            mantissa = mantissa << 4 | digit;
+            shift -= if index >= whole.len() { 4 } else { 0 };
+        } else {
+            mantissa |= u64::from(digit != 0);
+            shift += if index < whole.len() { 4 } else { 0 };
+        }
+    }
+    let shift = (shift + i64::from(exponent)).clamp(-3000, 3000) as i32;
+    // Two steps, so that neither overflows where the result does not.
+    Some(libm::ldexp(mantissa as f64, shift))
+}
+
+/// Reads a float as C does: decimal or hexadecimal, `inf` and `nan` in any case.
+fn float<T: std::str::FromStr>(text: &str, from_hex: fn(f64) -> T, nan: T) -> Option<T> {
+    let (negative, size) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if size.starts_with(['+', '-']) {
+        return None;
+    }
+    if let Some(digits) = size.strip_prefix("0x").or_else(|| size.strip_prefix("0X")) {
+        let value = hexadecimal(digits)?;
+        return Some(from_hex(if negative { -value } else { value }));
+    }
+    let lower = size.to_ascii_lowercase();
+    if let Some(rest) = lower.strip_prefix("nan(").and_then(|rest| rest.strip_suffix(')')) {
+        return rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(nan);
+    }
+    text.parse().ok()
+}
+
+fn trimmed(text: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(text).ok()?;
+    Some(text.trim_matches(|c: char| matches!(c, ' ' | '\t'..='\r')))
+}
+
+fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
+    text.parse().ok()
+}
+
+/// Sets the output to the number that `parse` finds in each string.
+fn parse<T: Element>(ctx: &mut RawContext<'_>, parse: fn(&str) -> Option<T>) -> Result<()> {
+    map(ctx, 4, |text| {
+        trimmed(text).and_then(parse).ok_or_else(|| {
+            let text = text.to_string_lossy();
+            Error::invalid_argument(format!("StringToNumberOp could not correctly convert string: {text}"))
+        })
+    })
+}
+
+#[register_kernel(device = Cpu, out_type = [float, double, int32, int64, uint32, uint64])]
+fn to_number(ctx: &mut KernelContext<'_, ops::StringToNumber>) -> Result<()> {
+    match ctx.output_dtype_at(0)? {
+        DataType::Float => parse(ctx, |text| float(text, |value| value as f32, f32::NAN)),
+        DataType::Double => parse(ctx, |text| float(text, |value| value, f64::NAN)),
+        DataType::Int32 => parse(ctx, integer::<i32>),
+        DataType::Int64 => parse(ctx, integer::<i64>),
+        DataType::Uint32 => parse(ctx, integer::<u32>),
+        _ => parse(ctx, integer::<u64>),
+    }
+}
