@@ -14,6 +14,7 @@
 //! | [`kernel`], [`select`], [`collect`], [`registry`] | how ops are computed, which of them a build keeps, how they are found |
 //! | [`proto`] | TensorFlow's messages, binary and text |
 //! | [`graph`] | nodes and edges, imported and checked |
+//! | [`optimize`] | passes that leave a graph less to do |
 //! | [`runtime`] | plan, executor, session |
 //! | [`formats`] | SavedModels, MetaGraphs, checkpoints |
 
@@ -29,6 +30,7 @@ pub mod formats;
 pub mod graph;
 pub mod kernel;
 pub mod op;
+pub mod optimize;
 pub mod proto;
 pub mod registry;
 pub mod resource;

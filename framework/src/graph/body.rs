@@ -1,5 +1,7 @@
 //! The body of a function as a graph to run.
 
+use std::sync::Arc;
+
 use super::budget::Budget;
 use super::function::{argument_dtypes, instantiate, result_dtypes};
 use super::infer::Scope;
@@ -29,6 +31,18 @@ impl Graph {
     /// The names of the graph's functions.
     pub fn function_names(&self) -> Vec<&str> {
         self.functions.as_ref().map_or_else(Vec::new, |functions| functions.names().collect())
+    }
+
+    /// Removes the functions that no node calls, nor another function that is called.
+    pub fn remove_unused_functions(&mut self) {
+        let Some(functions) = self.functions.as_deref() else { return };
+        let nodes = self.nodes.iter().flat_map(|node| node.attrs.iter()).flat_map(|(_, value)| match value {
+            AttrValue::Func(function) => std::slice::from_ref(function),
+            AttrValue::ListFunc(functions) => functions,
+            _ => &[],
+        });
+        let used = functions.retained(nodes);
+        self.functions = used.map(Arc::new);
     }
 
     /// The dtypes of the arguments and of the results of a function that is called with the attrs of `call`.

@@ -121,7 +121,7 @@ impl<'s, S: OpScope> NodeBuilder<'s, S> {
     }
 }
 
-impl NodeBuilder<'_, Graph> {
+impl<S: OpScope<Node = NodeId>> NodeBuilder<'_, S> {
     /// Makes the node run after another one.
     pub fn control_input(&mut self, node: NodeId) -> &mut Self {
         self.request.control_inputs.push(node);
@@ -268,14 +268,16 @@ impl Graph {
     }
 
     /// The type of an output, if it exists.
-    fn slot(&self, output: Output) -> Option<InOutType> {
+    pub(super) fn slot(&self, output: Output) -> Option<InOutType> {
         self.nodes.get(output.node.index())?.signature.outputs.get(output.index).copied()
     }
 
     /// Removes the nodes from position `length` on.
-    fn truncate(&mut self, length: usize) {
+    pub(super) fn truncate(&mut self, length: usize) {
         for node in self.nodes.drain(length..) {
-            self.by_name.remove(&node.name);
+            if let Some(by_name) = self.by_name.get_mut() {
+                by_name.remove(&node.name);
+            }
         }
         self.links.retain(|output, _| output.node.index() < length);
         self.held.retain(|output, _| output.node.index() < length);

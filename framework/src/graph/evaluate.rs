@@ -215,7 +215,7 @@ impl Graph {
 
     /// Whether a kernel comes from the crate that has the kernel of `Const`: that an op is a standard one does not say
     /// that its kernel is.
-    fn is_standard_kernel(&self, def: &KernelDef) -> bool {
+    pub(crate) fn is_standard_kernel(&self, def: &KernelDef) -> bool {
         let constant = self.registry.kernels_of(created::CONSTANT);
         let constant = constant
             .iter()

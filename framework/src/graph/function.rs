@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::budget::Budget;
 use super::node_def::node_attrs;
 use super::{created, default_value};
-use crate::attr::FunctionRef;
+use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::op::{ArgType, OpDef, Signature};
@@ -44,6 +44,35 @@ impl Library {
     /// The names of the functions.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(String::as_str)
+    }
+
+    /// The functions that calls can come to run, with their gradients; `None` if there are none.
+    pub(super) fn retained<'c>(&self, calls: impl Iterator<Item = &'c FunctionRef>) -> Option<Library> {
+        let mut used: HashSet<&str> = HashSet::new();
+        let mut open: Vec<String> = calls.flat_map(functions_in).collect();
+        while let Some(name) = open.pop() {
+            let Some((index, function)) = self.by_name.get(&name).and_then(|&i| Some((i, self.def.function.get(i)?)))
+            else {
+                continue;
+            };
+            let name = self.def.function[index].signature.as_ref().map_or("", |signature| &signature.name);
+            if used.insert(name) {
+                let nodes = &function.node_def;
+                open.extend(
+                    nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions).map(str::to_owned),
+                );
+                open.extend(nodes.iter().map(|node| node.op.clone()));
+                let gradients = self.def.gradient.iter().filter(|gradient| gradient.function_name == name);
+                open.extend(gradients.map(|gradient| gradient.gradient_func.clone()));
+            }
+        }
+        if used.is_empty() {
+            return None;
+        }
+        let mut def = self.def.clone();
+        def.function.retain(|function| function.signature.as_ref().is_some_and(|own| used.contains(&*own.name)));
+        def.gradient.retain(|gradient| used.contains(&*gradient.function_name));
+        Some(Library::new(&def))
     }
 
     /// A node whose op is a function, as one that calls it; `None` for other nodes.
@@ -104,12 +133,36 @@ impl Library {
     }
 }
 
-fn named_functions(value: &ProtoValue) -> Vec<&str> {
-    match &value.value {
-        Some(attr_value::Value::Func(function)) => vec![function.name.as_str()],
-        Some(attr_value::Value::List(list)) => list.func.iter().map(|function| function.name.as_str()).collect(),
-        _ => Vec::new(),
+/// The names of a function and of those that are handed to it.
+fn functions_in(call: &FunctionRef) -> Vec<String> {
+    let mut names = vec![call.name.clone()];
+    let mut open: Vec<&AttrValue> = call.attrs.values().collect();
+    while let Some(value) = open.pop() {
+        let functions = match value {
+            AttrValue::Func(function) => std::slice::from_ref(function),
+            AttrValue::ListFunc(functions) => functions,
+            _ => &[],
+        };
+        names.extend(functions.iter().map(|function| function.name.clone()));
+        open.extend(functions.iter().flat_map(|function| function.attrs.values()));
     }
+    names
+}
+
+/// The names of the functions in an attr, and of those that are handed to them.
+fn named_functions(value: &ProtoValue) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        let functions = match &value.value {
+            Some(attr_value::Value::Func(function)) => std::slice::from_ref(function),
+            Some(attr_value::Value::List(list)) => &list.func,
+            _ => &[],
+        };
+        names.extend(functions.iter().map(|function| function.name.as_str()));
+        open.extend(functions.iter().flat_map(|function| function.attr.values()));
+    }
+    names
 }
 
 /// Values that the names in a function's body stand for: a node and some of its outputs.

@@ -131,7 +131,7 @@ impl Graph {
     }
 
     /// What will be known of a node's outputs, now that more is known of its inputs. An `Enter` passes its input on.
-    fn infer_again(&self, id: NodeId, scope: &Scope<'_>, symbols: &mut u64) -> Result<Vec<Known>> {
+    pub(super) fn infer_again(&self, id: NodeId, scope: &Scope<'_>, symbols: &mut u64) -> Result<Vec<Known>> {
         let node = self.node(id);
         if let (NodeClass::Enter, [input]) = (node.class, &node.inputs[..]) {
             return Ok(vec![self.known(*input, symbols)]);

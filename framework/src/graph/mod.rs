@@ -20,7 +20,9 @@ mod needs;
 mod node_def;
 mod order;
 mod partial_shape;
+mod patch;
 mod prune;
+mod renumber;
 mod scope;
 
 pub use attrs::{complete_attrs, default_value};
@@ -32,15 +34,17 @@ pub use dot::to_dot;
 pub(crate) use implied::{Given, faults_error, infer_attrs};
 pub use import::MissingOps;
 pub use names::{TensorName, is_valid_node_name};
-pub use needs::Needs;
+pub use needs::{Created, Needs};
 pub use node_def::{
     NameRanges, add_defaults, in_out_types, name_ranges, node_attrs, remove_new_default_attrs, strip_defaults,
     validate_node_def,
 };
+pub use patch::GraphPatch;
+pub use renumber::Renumbering;
 pub use scope::{Applied, IntoOperand, IntoTensor, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use evaluate::Constants;
 use function::Library;
@@ -103,7 +107,8 @@ pub struct Node {
 pub struct Graph {
     registry: Arc<Registry>,
     nodes: Vec<Node>,
-    by_name: HashMap<String, NodeId>,
+    /// Made when a node is first looked for.
+    by_name: OnceLock<HashMap<String, NodeId>>,
     /// The last number that made a name of an op's name.
     suffixes: HashMap<String, u32>,
     versions: VersionDef,
@@ -127,7 +132,7 @@ impl Graph {
         Graph {
             registry: registry.clone(),
             nodes: Vec::new(),
-            by_name: HashMap::new(),
+            by_name: OnceLock::new(),
             suffixes: HashMap::new(),
             versions: VersionDef { producer: GRAPH_DEF_VERSION, ..VersionDef::default() },
             functions: None,
@@ -182,7 +187,8 @@ impl Graph {
 
     /// The node with this name.
     pub fn find(&self, name: &str) -> Option<NodeId> {
-        self.by_name.get(name).copied()
+        let index = || self.ids().map(|id| (self.node(id).name.clone(), id)).collect();
+        self.by_name.get_or_init(index).get(name).copied()
     }
 
     /// The output that `node`, `node:0` or `node:1` names.
@@ -252,7 +258,9 @@ impl Graph {
     /// Appends a checked node whose inputs are in the graph already.
     fn push(&mut self, node: Node) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
-        self.by_name.insert(node.name.clone(), id);
+        if let Some(by_name) = self.by_name.get_mut() {
+            by_name.insert(node.name.clone(), id);
+        }
         self.nodes.push(node);
         id
     }

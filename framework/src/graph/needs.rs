@@ -5,7 +5,7 @@ use std::fmt;
 
 use kernlink_spec::{SelectedKernel, SelectedLine, SelectedValue, Selection, dtype_from_word};
 
-use super::{MissingOps, default_value};
+use super::{MissingOps, NodeClass, default_value};
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::error::{Error, Result};
 use crate::kernel::CPU;
@@ -13,15 +13,15 @@ use crate::op::{AttrBase, AttrDef};
 use crate::proto::{self, FunctionDef, GraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
 
-/// Says that the runtime may make a node of one op out of a node of another, with the attrs that both have. Every pass
-/// that does so has its line in [`CREATED`].
-struct Created {
-    from: &'static str,
-    to: &'static str,
+/// Says that a graph pass may make a node of an op out of a node of some class, with the attrs that both have. System ops,
+/// which are never left out, need not be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Created {
+    /// The class of the node that a graph has.
+    pub from: NodeClass,
+    /// The op of the node that it may have in its place.
+    pub to: &'static str,
 }
-
-/// What the runtime may add to a graph, beside system ops, which are never left out.
-const CREATED: &[Created] = &[];
 
 /// How many attr values inside functions are looked at, and how deeply functions may be handed to functions: a library
 /// can be written so that it never ends.
@@ -47,12 +47,19 @@ impl<'r> Needs<'r> {
     pub fn new(registry: &'r Registry) -> Needs<'r> {
         Needs {
             registry,
-            created: CREATED,
+            created: &[],
             max_values: MAX_VALUES,
             selection: Selection::default(),
             unknown: MissingOps::new(),
             missing: BTreeSet::new(),
         }
+    }
+
+    /// Has graphs also need what passes may make of their nodes; see [`optimize::created`](crate::optimize::created).
+    #[must_use]
+    pub fn with_created(mut self, created: &'static [Created]) -> Needs<'r> {
+        self.created = created;
+        self
     }
 
     /// Takes in what a graph needs, and what the functions need that it can come to call.
@@ -133,7 +140,7 @@ impl<'a> Walk<'a, '_, '_> {
                 continue;
             }
             self.node(node, &node.op, &attrs, true)?;
-            for created in self.needs.created.iter().filter(|created| created.from == node.op) {
+            for created in self.needs.created.iter().filter(|created| created.from == NodeClass::of(&node.op)) {
                 if self.needs.registry.op(created.to).is_ok() {
                     self.node(node, created.to, &attrs, false)?;
                 }
@@ -500,7 +507,11 @@ mod tests {
     fn what_the_runtime_may_make_is_needed_too() {
         let registry = registry();
         let mut needs = Needs::new(&registry);
-        needs.created = &[Created { from: "A", to: "_FusedA" }, Created { from: "A", to: "_NotLinked" }];
+        let from = NodeClass::of("A");
+        needs.created = const {
+            &[Created { from: NodeClass::Other, to: "_FusedA" }, Created { from: NodeClass::Other, to: "_NotLinked" }]
+        };
+        assert_eq!(from, NodeClass::Other);
         needs.add(&graph(vec![node("a", "A", &[("T", dtype(DataType::Float))])], vec![])).unwrap();
         assert_eq!(needs.to_string(), "A CPU T=float Tidx=int32 mode=\"a\"\n_FusedA CPU T=float\n");
         assert!(needs.unknown_ops().is_empty() && needs.missing_kernels().count() == 0);

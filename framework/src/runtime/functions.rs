@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::optimize::{Ends, Optimizer};
 use crate::proto;
 use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
 use crate::tensor::{ResourceHandle, Tensor};
@@ -28,6 +29,7 @@ pub(super) struct Functions {
     devices: Arc<[Arc<dyn Device>]>,
     session: Arc<SessionContext>,
     is_soft: bool,
+    optimizer: Result<Optimizer>,
     own: Weak<Functions>,
     /// The bodies without state, by name, attrs and device.
     stateless: Mutex<HashMap<Key, Arc<Body>>>,
@@ -61,12 +63,14 @@ impl Functions {
         devices: &Arc<[Arc<dyn Device>]>,
         session: &Arc<SessionContext>,
         is_soft: bool,
+        optimizer: &Result<Optimizer>,
     ) -> Arc<dyn FunctionLibrary> {
         Arc::new_cyclic(|own| Functions {
             graph: graph.without_nodes(),
             devices: devices.clone(),
             session: session.clone(),
             is_soft,
+            optimizer: optimizer.clone(),
             own: own.clone(),
             stateless: Mutex::default(),
         })
@@ -179,8 +183,7 @@ impl Body {
             held: held.collect(),
             ..Placer::new(devices, shared.is_soft)
         };
-        let request =
-            Request { feeds: body.arguments, fetches: body.results, targets: body.targets, is_partial: false };
+        let request = Request { ends: Ends::new(body.arguments, body.results, body.targets), is_partial: false };
         let options = PlanOptions {
             devices,
             placement: &placer.place(&body.graph)?,
@@ -188,6 +191,7 @@ impl Body {
             uploads: &Mutex::default(),
             session: &shared.session,
             functions: &self.functions,
+            optimizer: shared.optimizer.as_ref().map_err(Clone::clone)?,
         };
         Plan::new(&body.graph, &request, &options)
             .map_err(|error| error.append(format!("\n  in function `{}`", self.call.name)))

@@ -23,6 +23,9 @@ pub struct SessionOptions {
     pub collectives: Option<Arc<dyn CollectiveExecutor>>,
     /// Whether a node that asks for a device that is not there, or has no kernel for it, must not run elsewhere.
     pub strict_placement: bool,
+    /// The names of the graph passes that do not run, beside those that the environment variable
+    /// [`KERNLINK_WITHOUT`](crate::optimize::WITHOUT) names; see [`PASSES`](crate::optimize::PASSES).
+    pub without_passes: Vec<String>,
 }
 
 impl SessionOptions {
@@ -60,6 +63,12 @@ impl SessionOptions {
     /// run elsewhere, as TensorFlow 2 places them ("soft placement").
     pub fn strict_placement(mut self, strict: bool) -> SessionOptions {
         self.strict_placement = strict;
+        self
+    }
+
+    /// Has a graph pass not run. A run fails if there is no pass of this name.
+    pub fn without_pass(mut self, name: impl Into<String>) -> SessionOptions {
+        self.without_passes.push(name.into());
         self
     }
 

@@ -15,6 +15,7 @@ use super::plan::{Plan, PlanOptions, ROOT, Request, StatefulKernels, Uploads};
 use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, NodeId, Output};
+use crate::optimize::{Ends, Optimizer};
 use crate::resource::ResourceManager;
 use crate::step::{self, Cancellation, FunctionLibrary, InterOp, SessionContext, Step, StepStats, lock};
 use crate::tensor::Tensor;
@@ -32,6 +33,7 @@ pub struct Session {
     functions: Arc<dyn FunctionLibrary>,
     is_soft: bool,
     placement: OnceLock<Result<Vec<u32>>>,
+    optimizer: Result<Optimizer>,
 }
 
 /// What a session shares with its callables.
@@ -98,7 +100,8 @@ impl Session {
         }
         let context = Arc::new(context);
         let is_soft = !options.strict_placement;
-        let functions = Functions::library(&graph, &devices, &context, is_soft);
+        let optimizer = Optimizer::from_env().and_then(|optimizer| optimizer.and_without(&options.without_passes));
+        let functions = Functions::library(&graph, &devices, &context, is_soft, &optimizer);
         let shared = Arc::new(Shared {
             devices,
             context,
@@ -114,6 +117,7 @@ impl Session {
             functions,
             is_soft,
             placement: OnceLock::new(),
+            optimizer,
         }
     }
 
@@ -260,12 +264,9 @@ impl Session {
         if let Some(plan) = lock(&self.plans).get(&signature) {
             return Ok(plan.clone());
         }
-        let request = Request {
-            feeds: signature.feeds.clone(),
-            fetches: signature.fetches.clone(),
-            targets: signature.targets.clone(),
-            is_partial,
-        };
+        let Signature { feeds, fetches, targets, .. } = &signature;
+        let request = Request { ends: Ends::new(feeds.clone(), fetches.clone(), targets.clone()), is_partial };
+        let optimizer = self.optimizer.as_ref().map_err(Clone::clone)?;
         let options = PlanOptions {
             devices: &self.shared.devices,
             placement: self.placement()?,
@@ -273,6 +274,7 @@ impl Session {
             uploads: &self.uploads,
             session: &self.shared.context,
             functions: &self.functions,
+            optimizer,
         };
         let plan = Arc::new(Plan::new(&self.graph, &request, &options)?);
         Ok(lock(&self.plans).entry(signature).or_insert(plan).clone())

@@ -9,6 +9,7 @@ mod device;
 mod inspect;
 mod job;
 mod model;
+mod optimize;
 mod run;
 mod select;
 mod source;
@@ -37,6 +38,8 @@ enum Command {
     Verify(verify::Verify),
     /// Says what a model is made of, and what is missing to run it
     Inspect(inspect::Inspect),
+    /// Writes a graph that computes the same with less to do, and says what each pass did
+    Optimize(optimize::Optimize),
     /// Writes which ops and kernels models need, for KERNLINK_SELECT
     Select(select::Select),
     /// Lists what is in a checkpoint
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::bench(&args).map(|()| true),
         Command::Verify(args) => verify::verify(&args),
         Command::Inspect(args) => inspect::inspect(&args).map(|()| true),
+        Command::Optimize(args) => optimize::optimize(&args).map(|()| true),
         Command::Checkpoint(args) => checkpoint::checkpoint(&args).map(|()| true),
         Command::Ops(catalogue::Ops { check: Some(old), .. }) => check::check(&old),
         Command::Select(args) => select::select(&args).map(|()| true),

@@ -21,7 +21,7 @@ pub(crate) struct Select {
 
 pub(crate) fn select(args: &Select) -> Result<()> {
     let registry = kernlink::registry()?;
-    let mut needs = Needs::new(&registry);
+    let mut needs = Needs::new(&registry).with_created(kernlink::optimize::created());
     for model in &args.model {
         let context = |error: Error| error.context(model.display());
         for graph in model::read(model)?.iter().filter_map(|graph| graph.graph_def.as_ref()) {

@@ -1,11 +1,10 @@
 //! From a graph to a plan.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex};
 
-use super::constants;
 use super::draft::{Act, Draft};
 use super::frames::{self, Count, ROOT, Step};
 use super::held;
@@ -17,6 +16,7 @@ use crate::error::{Code, Error, Result};
 use crate::graph::{Graph, Node, NodeId, Output};
 use crate::kernel::{DynKernel, KernelDef, NodeMemory, RawConstruction, Surroundings};
 use crate::op::{OpDef, Signature};
+use crate::optimize::{Ends, Optimized, Optimizer, Origin};
 use crate::registry::NodeQuery;
 use crate::step::{FunctionLibrary, SessionContext, lock};
 use crate::tensor::Tensor;
@@ -33,6 +33,7 @@ pub(in crate::runtime) struct PlanOptions<'a> {
     pub(in crate::runtime) uploads: &'a Uploads,
     pub(in crate::runtime) session: &'a Arc<SessionContext>,
     pub(in crate::runtime) functions: &'a Arc<dyn FunctionLibrary>,
+    pub(in crate::runtime) optimizer: &'a Optimizer,
 }
 
 /// How many missing kernels an error names.
@@ -45,15 +46,22 @@ impl Plan {
     /// NOT_FOUND if nodes have no kernel, all in one error; INVALID_ARGUMENT if loops are not nested; whatever the
     /// construction of a kernel meets.
     pub(in crate::runtime) fn new(graph: &Graph, request: &Request, options: &PlanOptions<'_>) -> Result<Plan> {
-        let needed = graph.needed(&request.feeds, &request.fetches, &request.targets);
-        let free = constants::free(graph, &needed, request);
+        let mut needed = graph.needed(&request.ends.feeds, &request.ends.fetches, &request.ends.targets);
+        let fetch_names = request.ends.fetches.iter().map(|&fetch| graph.output_name(fetch)).collect();
+        let optimized = options.optimizer.for_run(graph, &needed, &request.ends)?;
+        let (graph, origins, ends) = match &optimized {
+            None => (graph, None, &request.ends),
+            Some(Optimized { graph, ends, origins }) => {
+                needed = graph.needed(&ends.feeds, &ends.fetches, &ends.targets);
+                (graph, Some(&origins[..]), ends)
+            }
+        };
         let mut builder = Builder {
             graph,
             options,
-            feeds: request.feeds.iter().enumerate().map(|(i, &output)| (output, i as u32)).collect(),
-            has_flow: needed.iter().any(|&id| graph.node(id).class.is_control_flow()),
-            waited_for: waited_for(graph, &needed, &free),
-            free,
+            origins,
+            fetch_names,
+            feeds: ends.feeds.iter().enumerate().map(|(i, &output)| (output, i as u32)).collect(),
             sources: HashMap::new(),
             controls: HashMap::new(),
             drafts: Vec::new(),
@@ -64,7 +72,7 @@ impl Plan {
             transfers: HashMap::new(),
         };
         if request.is_partial {
-            builder.feed_later(request)?;
+            builder.feed_later(ends)?;
         }
         let mut missing = Vec::new();
         for id in needed {
@@ -89,12 +97,12 @@ impl Plan {
         }
         builder.close_loops()?;
         let fetches = if request.is_partial {
-            builder.fetch_early(request)?;
+            builder.fetch_early(ends)?;
             Vec::new()
         } else {
-            builder.fetches(request)?
+            builder.fetches(ends)?
         };
-        builder.finish(request, fetches)
+        builder.finish(ends, fetches)
     }
 }
 
@@ -104,25 +112,17 @@ fn kept(inputs: &[Source]) -> u64 {
     constants.fold(0, |kept, (index, _)| kept | 1 << index)
 }
 
-/// The nodes that others wait for without taking an output of theirs.
-fn waited_for(graph: &Graph, needed: &[NodeId], free: &HashSet<NodeId>) -> HashSet<NodeId> {
-    let waiting = needed.iter().filter(|id| !free.contains(id));
-    waiting.flat_map(|&id| graph.node(id).control_inputs.iter().copied()).collect()
-}
-
 /// A kernel for a node, and what is known of the node's memory.
 pub(super) type Made = (Arc<dyn DynKernel>, Option<Box<NodeMemory>>);
 
 pub(super) struct Builder<'b> {
     pub(super) graph: &'b Graph,
     pub(super) options: &'b PlanOptions<'b>,
+    /// Where the graph's nodes come from if it was optimised.
+    origins: Option<&'b [Origin]>,
+    /// What the fetches are called in the graph that was asked for.
+    fetch_names: Vec<String>,
     pub(super) feeds: HashMap<Output, u32>,
-    /// Whether something in it may be dead, or in a loop.
-    has_flow: bool,
-    /// The nodes that others wait for.
-    waited_for: HashSet<NodeId>,
-    /// The constants that need not wait for what they wait for.
-    free: HashSet<NodeId>,
     /// What each output of a node that was added is.
     sources: HashMap<Output, Source>,
     /// The plan nodes that stand for a node as a control input.
@@ -139,7 +139,7 @@ pub(super) struct Builder<'b> {
 }
 
 impl Builder<'_> {
-    /// Adds a node, unless it is a constant or passes its inputs on unchanged: such nodes are what their inputs are.
+    /// Adds a node, unless it is a constant that waits for nothing: what uses it has it from the start.
     fn add(&mut self, id: NodeId) -> Result<()> {
         let node = self.graph.node(id);
         let mut late = Vec::new();
@@ -157,7 +157,7 @@ impl Builder<'_> {
         let constant = self.graph.constant(Output { node: id, index: 0 });
         if let Some(value) = constant {
             let source = self.add_constant(id, value.clone());
-            if controls.is_empty() || self.free.contains(&id) {
+            if controls.is_empty() {
                 self.define(Output { node: id, index: 0 }, source);
                 return Ok(());
             }
@@ -173,24 +173,6 @@ impl Builder<'_> {
                 Act::Kernel(kernel)
             }
         };
-        let hands_on = match &act {
-            // All outputs are dead if one input is, and all are in the node's loop.
-            Act::Kernel(_) if self.has_flow && inputs.len() > 1 => false,
-            Act::Kernel(kernel) => kernel.is_identity() && inputs.len() == node.signature.outputs.len(),
-            Act::Forward => !inputs.is_empty(),
-            _ => false,
-        };
-        if hands_on && controls.is_empty() && late.is_empty() && self.is_dispensable(id, &inputs) {
-            for (index, &source) in inputs.iter().enumerate() {
-                self.define(Output { node: id, index }, source);
-            }
-            let stands_for = inputs.iter().filter_map(|source| match source {
-                Source::Node { node, .. } => Some(*node),
-                _ => None,
-            });
-            self.controls.insert(id, stands_for.collect());
-            return Ok(());
-        }
         let (device, slots) = match constant {
             None => (self.device_index(id), self.host_slots(id, node)?),
             // It is on the host until somebody wants it elsewhere.
@@ -229,20 +211,6 @@ impl Builder<'_> {
         Source::Constant(self.constants.len() as u32 - 1)
     }
 
-    /// Whether nothing is lost if a node that hands its inputs on is left out. One that reads a reference hands on the
-    /// variable's memory: what takes its output sees the value of the time when it runs itself.
-    fn is_dispensable(&self, id: NodeId, inputs: &[Source]) -> bool {
-        // Whether a switch's output is alive only who takes it knows.
-        let of_switch = |source: &Source| match source {
-            Source::Node { node, .. } => matches!(
-                self.drafts.get(*node as usize).map(|draft| &draft.act),
-                Some(Act::Switch { .. } | Act::Enter { .. } | Act::Exit | Act::NextIteration)
-            ),
-            _ => false,
-        };
-        !(self.waited_for.contains(&id) && inputs.iter().any(of_switch))
-    }
-
     /// Gives the outputs of a node without a kernel sources, of a plan that will not be.
     fn define_unknown(&mut self, id: NodeId) {
         for index in 0..self.graph.node(id).signature.outputs.len() {
@@ -268,8 +236,22 @@ impl Builder<'_> {
         error.at_node(&node.name, &node.op.def.name, self.device(id).name())
     }
 
+    /// The node of the session's graph that a node is; `None` if a pass added it.
+    pub(super) fn original(&self, id: NodeId) -> Option<NodeId> {
+        match self.origins.and_then(|origins| origins.get(id.index())) {
+            None => Some(id),
+            Some(Origin::Node(original)) => Some(*original),
+            Some(Origin::Beside(_)) => None,
+        }
+    }
+
     pub(super) fn device_index(&self, id: NodeId) -> u32 {
-        self.options.placement.get(id.index()).copied().unwrap_or(0)
+        let placed = match self.origins.and_then(|origins| origins.get(id.index())) {
+            None => Some(id),
+            Some(Origin::Node(original)) => Some(*original),
+            Some(Origin::Beside(original)) => *original,
+        };
+        placed.and_then(|id| self.options.placement.get(id.index()).copied()).unwrap_or(0)
     }
 
     pub(super) fn device(&self, id: NodeId) -> &dyn Device {
@@ -277,9 +259,9 @@ impl Builder<'_> {
     }
 
     fn kernel(&self, id: NodeId, node: &Node, inputs: &[Source]) -> Result<Made> {
-        if node.op.def.is_stateful
-            && let Some(kernel) = lock(self.options.kernels).get(&id)
-        {
+        // A node that a pass added is another one in each plan, and keeps nothing between them.
+        let original = self.original(id).filter(|_| node.op.def.is_stateful);
+        if let Some(kernel) = original.and_then(|id| lock(self.options.kernels).get(&id).cloned()) {
             let query = NodeQuery {
                 node: &node.name,
                 op: &node.op.def.name,
@@ -289,7 +271,7 @@ impl Builder<'_> {
             };
             let def = self.graph.registry().find_kernel(query)?;
             let memory = NodeMemory::of(def, node.op.def, &node.attrs, &node.signature);
-            return Ok((kernel.clone(), memory.map(Box::new)));
+            return Ok((kernel, memory.map(Box::new)));
         }
         // A stateful kernel outlives the plan, and in another plan the input may be fed.
         let constant = |source: &Source| match source {
@@ -299,7 +281,7 @@ impl Builder<'_> {
         let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();
         let (kernel, memory) =
             self.make_kernel(&node.name, node.op.def, &node.attrs, &node.signature, self.device(id), &constants)?;
-        if node.op.def.is_stateful {
+        if let Some(id) = original {
             // Of two that were made at once, both plans take the first.
             return Ok((lock(self.options.kernels).entry(id).or_insert(kernel).clone(), memory));
         }
@@ -352,8 +334,8 @@ impl Builder<'_> {
     }
 
     /// What the fetches are, on the host.
-    fn fetches(&mut self, request: &Request) -> Result<Vec<Source>> {
-        let fetches = request.fetches.iter().filter_map(|&fetch| self.source(fetch)).collect::<Vec<_>>();
+    fn fetches(&mut self, ends: &Ends) -> Result<Vec<Source>> {
+        let fetches = ends.fetches.iter().filter_map(|&fetch| self.source(fetch)).collect::<Vec<_>>();
         fetches.into_iter().map(|source| self.on_host(source)).collect()
     }
 
@@ -370,7 +352,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn finish(self, request: &Request, fetches: Vec<Source>) -> Result<Plan> {
+    fn finish(self, ends: &Ends, fetches: Vec<Source>) -> Result<Plan> {
         let step = |draft: &'_ Draft| -> Step {
             match &draft.act {
                 Act::Enter { name, parallel_iterations, .. } => Step::Into(name.clone(), *parallel_iterations),
@@ -385,7 +367,7 @@ impl Builder<'_> {
         let mut users: HashMap<(u32, u32), Vec<Edge>> = HashMap::new();
         let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.drafts.len()];
         let (mut externals, mut only_uses) = (Vec::new(), Vec::new());
-        let mut uses = vec![0; request.feeds.len()];
+        let mut uses = vec![0; ends.feeds.len()];
         let sources = self.drafts.iter().flat_map(|draft| &draft.inputs).chain(&fetches);
         for source in sources {
             if let Source::Feed(feed) = source {
@@ -425,10 +407,9 @@ impl Builder<'_> {
         }
         let root = &mut frames[ROOT as usize];
         let fetch_slots = root.slots as usize;
-        for (source, &fetch) in fetches.iter().zip(&request.fetches) {
+        for (source, name) in fetches.iter().zip(&self.fetch_names) {
             if let Source::Node { node, output } = source {
                 if leads_to[*node as usize] != ROOT {
-                    let name = self.graph.output_name(fetch);
                     let message = format!("`{name}` is inside of a loop: fetch what leaves the loop by an Exit");
                     return Err(Error::invalid_argument(message));
                 }
@@ -517,7 +498,7 @@ impl Builder<'_> {
             (0..nodes.len() as u32).filter(|&position| nodes[position as usize].pending == 0).collect();
         // Expensive ones first: they go to the pool before this thread sets to work.
         initial.sort_by_key(|&position| !nodes[position as usize].is_expensive());
-        let feeds = request.feeds.iter().map(|&feed| FeedInfo {
+        let feeds = ends.feeds.iter().map(|&feed| FeedInfo {
             name: self.graph.output_name(feed),
             dtype: self.graph.node(feed.node).signature.outputs[feed.index].dtype,
             shape: self.graph.shape(feed).clone(),

@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
+use super::Source;
 use super::build::Builder;
 use super::draft::{Act, Draft, Own};
-use super::{Request, Source};
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
 use crate::graph::{Output, created};
 use crate::kernel::DynKernel;
 use crate::op::{OpDef, Signature};
+use crate::optimize::Ends;
 use crate::runtime::partial::{FeedLater, FetchEarly};
 
 impl Builder<'_> {
     /// Adds a node that waits for each feed.
-    pub(super) fn feed_later(&mut self, request: &Request) -> Result<()> {
+    pub(super) fn feed_later(&mut self, ends: &Ends) -> Result<()> {
         let op = self.graph.registry().op(created::RECV)?.def;
-        for (index, &feed) in request.feeds.iter().enumerate() {
+        for (index, &feed) in ends.feeds.iter().enumerate() {
             let dtype = self.graph.node(feed.node).signature.outputs[feed.index].dtype;
             let attrs = [("tensor_type".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
             let kernel = Arc::new(FeedLater { index });
@@ -28,9 +29,9 @@ impl Builder<'_> {
     }
 
     /// Adds a node that hands each fetch out.
-    pub(super) fn fetch_early(&mut self, request: &Request) -> Result<()> {
+    pub(super) fn fetch_early(&mut self, ends: &Ends) -> Result<()> {
         let op = self.graph.registry().op(created::SEND)?.def;
-        for (index, &fetch) in request.fetches.iter().enumerate() {
+        for (index, &fetch) in ends.fetches.iter().enumerate() {
             let dtype = self.graph.node(fetch.node).signature.outputs[fetch.index].dtype;
             let attrs = [("T".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
             let source = self.source(fetch).ok_or_else(|| Error::internal("a fetch was not planned"))?;

@@ -131,13 +131,17 @@ impl Builder<'_> {
             return Ok(*source);
         }
         let id = self.constant_nodes[index as usize];
-        let known = lock(self.options.uploads).get(&(id, to)).cloned();
+        let key = self.original(id).map(|original| (original, to));
+        let known = key.and_then(|key| lock(self.options.uploads).get(&key).cloned());
         let uploaded = match known {
             Some(uploaded) => uploaded,
             None => {
                 let uploaded =
                     self.options.devices[to as usize].to_device(value).map_err(|error| self.at(error, id))?;
-                lock(self.options.uploads).entry((id, to)).or_insert(uploaded).clone()
+                match key {
+                    Some(key) => lock(self.options.uploads).entry(key).or_insert(uploaded).clone(),
+                    None => uploaded,
+                }
             }
         };
         let source = self.add_constant(id, uploaded);

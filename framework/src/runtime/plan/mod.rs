@@ -2,7 +2,6 @@
 //! neither hashes nor allocates per node.
 
 mod build;
-mod constants;
 mod draft;
 mod ends;
 mod frames;
@@ -22,9 +21,9 @@ use std::sync::{Arc, Mutex};
 use super::executor::State;
 use crate::device::Device;
 use crate::error::{Error, Result, shortened};
-use crate::graph::{NodeId, Output};
 use crate::kernel::{DynKernel, NodeMemory};
 use crate::op::{OpDef, Signature};
+use crate::optimize::Ends;
 use crate::step::FunctionLibrary;
 use crate::tensor::Tensor;
 
@@ -242,9 +241,7 @@ impl FeedInfo {
 
 /// What a run is to do.
 pub(super) struct Request {
-    pub(super) feeds: Vec<Output>,
-    pub(super) fetches: Vec<Output>,
-    pub(super) targets: Vec<NodeId>,
+    pub(super) ends: Ends,
     /// Whether feeds come, and fetches go, while the plan runs.
     pub(super) is_partial: bool,
 }

@@ -5,8 +5,43 @@ use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 
-use super::Request;
-use crate::graph::{Graph, NodeClass, NodeId, Output};
+use super::{Ends, Pass};
+use crate::error::Result;
+use crate::graph::{Graph, GraphPatch, NodeClass, NodeId, Output};
+
+pub(super) struct FreeConstants;
+
+impl Pass for FreeConstants {
+    fn name(&self) -> &'static str {
+        "free-constants"
+    }
+
+    fn summary(&self) -> &'static str {
+        "has constants in loops and branches wait for nothing where their users wait themselves"
+    }
+
+    fn is_worthwhile(&self, graph: &Graph, nodes: &[NodeId]) -> bool {
+        nodes.iter().any(|&id| waits(graph, id))
+    }
+
+    fn run(&self, patch: &mut GraphPatch<'_>, ends: &Ends) -> Result<usize> {
+        let needed = patch.needed(&ends.feeds, &ends.fetches, &ends.targets);
+        let mut free: Vec<NodeId> = free(patch, &needed, ends).into_iter().collect();
+        free.sort_unstable();
+        free.iter().for_each(|&id| _ = patch.set_control_inputs(id, Vec::new()));
+        Ok(free.len())
+    }
+
+    /// TensorFlow wants an `Enter` where a constant comes into a loop.
+    fn is_portable(&self) -> bool {
+        false
+    }
+}
+
+/// Whether a node is a constant that waits for something.
+fn waits(graph: &Graph, id: NodeId) -> bool {
+    !graph.node(id).control_inputs.is_empty() && graph.constant(Output { node: id, index: 0 }).is_some()
+}
 
 /// What must be alive for a node to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,18 +58,15 @@ const FEW: usize = 8;
 type Tokens = SmallVec<[Token; 2]>;
 
 /// The constants that need not wait.
-pub(super) fn free(graph: &Graph, needed: &[NodeId], request: &Request) -> HashSet<NodeId> {
+fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
     let is_constant = |id: NodeId| graph.constant(Output { node: id, index: 0 }).is_some();
-    let mut candidates: HashSet<NodeId> = needed
-        .iter()
-        .copied()
-        .filter(|&id| !graph.node(id).control_inputs.is_empty() && is_constant(id))
-        .filter(|&id| !request.targets.contains(&id) && request.fetches.iter().all(|fetch| fetch.node != id))
-        .collect();
+    let is_end = |id: NodeId| ends.targets.contains(&id) || ends.fetches.iter().any(|fetch| fetch.node == id);
+    let mut candidates: HashSet<NodeId> =
+        needed.iter().copied().filter(|&id| waits(graph, id) && !is_end(id)).collect();
     if candidates.is_empty() {
         return candidates;
     }
-    let fed: HashSet<Output> = request.feeds.iter().copied().collect();
+    let fed: HashSet<Output> = ends.feeds.iter().copied().collect();
     let mut tokens: HashMap<NodeId, Tokens> = HashMap::new();
     for &id in needed {
         let node = graph.node(id);

@@ -1,0 +1,539 @@
+//! Editing a graph: changes that are noted first, checked as a whole, and made together or not at all.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Deref;
+
+use super::budget::Budget;
+use super::infer::Scope;
+use super::renumber::{Renumbering, outputs};
+use super::scope::{Applied, NodeRequest, OpScope};
+use super::{Graph, Node, NodeClass, NodeId, Output};
+use crate::attr::AttrValue;
+use crate::error::{Error, Result};
+
+/// Changes to a graph, which [`GraphPatch::apply`] makes together; if it fails, or the patch is dropped, the graph stays
+/// as it was.
+///
+/// The patch is read as the graph itself, and ops are added to it by the same functions ([`OpScope`]): what is added may
+/// use every output of the graph. Everything else is noted, and names nodes and outputs as the graph has them now. Nodes
+/// that the patch adds keep the inputs that they were given, so that they can be put between an output and its users:
+///
+/// ```ignore
+/// let mut patch = graph.patch();
+/// let relu = ops::relu(&mut patch, x).build()?;
+/// patch.replace_uses(x, relu);
+/// let renumbering = patch.apply()?;
+/// let relu = renumbering.output(relu);
+/// ```
+pub struct GraphPatch<'g> {
+    graph: &'g mut Graph,
+    /// How many nodes the graph had, and its next symbol.
+    before: (usize, u64),
+    beside: Option<NodeId>,
+    /// For each added node, the node that it stands beside.
+    origins: Vec<Option<NodeId>>,
+    replaced: HashMap<Output, Output>,
+    redirected: HashMap<NodeId, Vec<NodeId>>,
+    inputs: HashMap<NodeId, Vec<Output>>,
+    control_inputs: HashMap<NodeId, Vec<NodeId>>,
+    removed: BTreeSet<NodeId>,
+    /// For added nodes, the removed nodes whose names they take.
+    named_after: HashMap<NodeId, NodeId>,
+    kept: HashSet<Output>,
+    fed: HashSet<Output>,
+    /// The first call that contradicts an earlier one.
+    fault: Option<Error>,
+}
+
+impl Graph {
+    /// Begins to edit the graph.
+    pub fn patch(&mut self) -> GraphPatch<'_> {
+        let before = (self.nodes.len(), self.next_symbol);
+        GraphPatch {
+            graph: self,
+            before,
+            beside: None,
+            origins: Vec::new(),
+            replaced: HashMap::new(),
+            redirected: HashMap::new(),
+            inputs: HashMap::new(),
+            control_inputs: HashMap::new(),
+            removed: BTreeSet::new(),
+            named_after: HashMap::new(),
+            kept: HashSet::new(),
+            fed: HashSet::new(),
+            fault: None,
+        }
+    }
+}
+
+impl Deref for GraphPatch<'_> {
+    type Target = Graph;
+
+    /// The graph as it is, with the nodes that were added at its end.
+    fn deref(&self) -> &Graph {
+        self.graph
+    }
+}
+
+impl OpScope for GraphPatch<'_> {
+    type Output = Output;
+    type Node = NodeId;
+
+    /// Adds a node, as to a [`Graph`]. If it asks for no device, it takes that of the node that it stands
+    /// [beside](GraphPatch::beside).
+    #[track_caller]
+    fn apply(&mut self, mut request: NodeRequest<'_, Output>) -> Result<Applied<Self>> {
+        if let (true, Some(beside)) = (request.device.is_empty(), self.beside) {
+            request.device.clone_from(&self.graph.node(beside).device);
+        }
+        let Applied { node, outputs } = self.graph.apply(request)?;
+        self.origins.resize(self.graph.nodes.len() - self.before.0, self.beside);
+        Ok(Applied { node, outputs })
+    }
+}
+
+impl GraphPatch<'_> {
+    /// Nodes that are added from now on stand beside this one: they ask for its device, and a session whose placer has
+    /// put it somewhere puts them there.
+    pub fn beside(&mut self, node: NodeId) -> &mut Self {
+        self.beside = Some(node);
+        self
+    }
+
+    /// Has all that uses `old` use `new` instead, but for nodes that the patch adds. `new` must have the dtype of `old` and
+    /// a shape that agrees with what is known of the shape of `old`: it stands for the same values.
+    pub fn replace_uses(&mut self, old: Output, new: Output) -> &mut Self {
+        if self.replaced.insert(old, new).is_some_and(|other| other != new) {
+            let name = self.describe(old.node);
+            self.contradiction(format!("the uses of output {} of {name} are replaced twice", old.index));
+        }
+        self
+    }
+
+    /// Has all that waits for `old` by a control edge wait for all of `new` instead, but for nodes that the patch adds.
+    pub fn redirect_controls(&mut self, old: NodeId, new: &[NodeId]) -> &mut Self {
+        if self.redirected.insert(old, new.to_vec()).is_some_and(|other| other != new) {
+            let message = format!("the control edges from {} are redirected twice", self.describe(old));
+            self.contradiction(message);
+        }
+        self
+    }
+
+    /// Has an added node take the place of `old`: its outputs those of `old`, position by position, its control edges
+    /// and its name. `old` is removed.
+    pub fn replace_node(&mut self, old: NodeId, new: NodeId) -> &mut Self {
+        let count = self.graph.nodes.get(old.index()).map_or(0, |node| node.signature.outputs.len());
+        for index in 0..count {
+            self.replace_uses(Output { node: old, index }, Output { node: new, index });
+        }
+        self.redirect_controls(old, &[new]).remove(old);
+        self.named_after.insert(new, old);
+        self
+    }
+
+    /// Gives a node of the graph these inputs, as they are: [`GraphPatch::replace_uses`] does not change them. What is
+    /// known of shapes is inferred again from there.
+    pub fn set_inputs(&mut self, node: NodeId, inputs: Vec<Output>) -> &mut Self {
+        self.inputs.insert(node, inputs);
+        self
+    }
+
+    /// Has a node of the graph wait for these nodes, as they are, and no others.
+    pub fn set_control_inputs(&mut self, node: NodeId, mut nodes: Vec<NodeId>) -> &mut Self {
+        nodes.sort_unstable();
+        nodes.dedup();
+        self.control_inputs.insert(node, nodes);
+        self
+    }
+
+    /// Removes a node. Nothing that stays may use it or wait for it.
+    pub fn remove(&mut self, node: NodeId) -> &mut Self {
+        self.removed.insert(node);
+        self
+    }
+
+    /// Has the patch fail if it removes an output that is fetched, unless a node takes the place and the name.
+    pub fn keep_fetch(&mut self, output: Output) -> &mut Self {
+        self.kept.insert(output);
+        self
+    }
+
+    /// Has the patch fail if it removes an output that is fed, or replaces its uses: the feed would not reach them.
+    pub fn keep_feed(&mut self, output: Output) -> &mut Self {
+        self.fed.insert(output);
+        self
+    }
+
+    /// Whether the patch changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.graph.nodes.len() == self.before.0
+            && self.replaced.is_empty()
+            && self.redirected.is_empty()
+            && self.inputs.is_empty()
+            && self.control_inputs.is_empty()
+            && self.removed.is_empty()
+    }
+
+    /// Makes the changes.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if a node or output does not exist, dtypes or shapes do not fit, calls contradict each other, the
+    /// graph would have a cycle that is no loop, or a node inputs from different frames; FAILED_PRECONDITION if something
+    /// that is removed is used, fed or fetched. Whatever it is, the graph stays as it was.
+    pub fn apply(mut self) -> Result<Renumbering> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        self.check_names()?;
+        let replaced =
+            self.replaced.keys().map(|&old| Ok((old, self.resolved(old)?))).collect::<Result<HashMap<_, _>>>()?;
+        let redirected =
+            self.redirected.keys().map(|&old| Ok((old, self.awaited(old)?))).collect::<Result<HashMap<_, _>>>()?;
+        for (&old, &new) in &replaced {
+            self.check_replacement(old, new)?;
+        }
+        let edits = self.edits(&replaced, &redirected)?;
+        self.check_removed(&edits)?;
+        let order = self.order(&edits)?;
+        self.check_frames(&edits, &order)?;
+        self.commit(edits, &order, &replaced, &redirected)
+    }
+
+    fn contradiction(&mut self, message: String) {
+        self.fault.get_or_insert_with(|| Error::invalid_argument(message));
+    }
+
+    /// A node by its name, also one that does not exist.
+    fn describe(&self, id: NodeId) -> String {
+        match self.graph.nodes.get(id.index()) {
+            Some(node) => format!("`{}`", node.name),
+            None => format!("node {}", id.index()),
+        }
+    }
+
+    /// Checks that everything that was named exists, and that what changes is of the graph and not of the patch.
+    fn check_names(&self) -> Result<()> {
+        let own = self.before.0;
+        let changed = self.replaced.keys().map(|output| output.node).chain(self.redirected.keys().copied());
+        let changed = changed.chain(self.inputs.keys().chain(self.control_inputs.keys()).copied());
+        if let Some(id) = changed.chain(self.removed.iter().copied()).find(|id| id.index() >= own) {
+            let what = self.describe(id);
+            return Err(Error::invalid_argument(format!("{what} is no node of the graph that the patch changes")));
+        }
+        let outputs = self.replaced.iter().flat_map(|(old, new)| [old, new]);
+        let outputs = outputs.chain(self.inputs.values().flatten()).chain(&self.kept).chain(&self.fed);
+        if let Some(output) = outputs.copied().find(|&output| self.graph.slot(output).is_none()) {
+            let (name, index) = (self.describe(output.node), output.index);
+            return Err(Error::invalid_argument(format!("there is no output {index} of {name}")));
+        }
+        let mut awaited = self.redirected.values().chain(self.control_inputs.values()).flatten();
+        match awaited.find(|id| id.index() >= self.graph.nodes.len()) {
+            Some(id) => Err(Error::invalid_argument(format!("there is no {} to wait for", self.describe(*id)))),
+            None => Ok(()),
+        }
+    }
+
+    /// What is used for an output in the end.
+    fn resolved(&self, output: Output) -> Result<Output> {
+        let mut resolved = output;
+        for _ in 0..=self.replaced.len() {
+            match self.replaced.get(&resolved) {
+                Some(&next) => resolved = next,
+                None => return Ok(resolved),
+            }
+        }
+        let name = self.graph.output_name(output);
+        Err(Error::invalid_argument(format!("the uses of `{name}` are replaced in a circle")))
+    }
+
+    /// What is waited for, for a node, in the end.
+    fn awaited(&self, node: NodeId) -> Result<Vec<NodeId>> {
+        let (mut found, mut open, mut steps) = (BTreeSet::new(), vec![node], 0);
+        while let Some(id) = open.pop() {
+            steps += 1;
+            match self.redirected.get(&id) {
+                Some(_) if id == node && steps > 1 => {
+                    let name = self.describe(node);
+                    return Err(Error::invalid_argument(format!("the control edges from {name} go in a circle")));
+                }
+                Some(next) if steps <= self.graph.nodes.len() + self.redirected.len() => open.extend(next),
+                Some(_) => return Err(Error::invalid_argument("control edges are redirected without end")),
+                None => _ = found.insert(id),
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    fn check_replacement(&self, old: Output, new: Output) -> Result<()> {
+        let name = |output| self.graph.output_name(output);
+        if self.fed.contains(&old) {
+            let message = format!("`{}` is fed, and its uses cannot be replaced", name(old));
+            return Err(Error::failed_precondition(message));
+        }
+        let (Some(was), Some(is)) = (self.graph.slot(old), self.graph.slot(new)) else { return Ok(()) };
+        if was.dtype != is.dtype {
+            let (old, new) = (name(old), name(new));
+            let message = format!("`{new}`, which is {}, cannot replace `{old}`, which is {}", is.dtype, was.dtype);
+            return Err(Error::invalid_argument(message));
+        }
+        let (was, is) = (self.graph.shape(old), self.graph.shape(new));
+        if !was.is_compatible(is) {
+            let (old, new) = (name(old), name(new));
+            let message = format!("`{new}` of shape {is} cannot replace `{old}` of shape {was}");
+            return Err(Error::invalid_argument(message));
+        }
+        Ok(())
+    }
+
+    /// The nodes of the graph whose edges change, with their new ones.
+    fn edits(
+        &self,
+        replaced: &HashMap<Output, Output>,
+        redirected: &HashMap<NodeId, Vec<NodeId>>,
+    ) -> Result<HashMap<NodeId, Edges>> {
+        let mut edits = HashMap::new();
+        for id in self.graph.ids().take(self.before.0).filter(|id| !self.removed.contains(id)) {
+            let node = self.graph.node(id);
+            let is_replaced = node.inputs.iter().any(|input| replaced.contains_key(input));
+            let is_redirected = node.control_inputs.iter().any(|control| redirected.contains_key(control));
+            let (inputs, controls) = (self.inputs.get(&id), self.control_inputs.get(&id));
+            if !is_replaced && !is_redirected && inputs.is_none() && controls.is_none() {
+                continue;
+            }
+            let used = |input: &Output| *replaced.get(input).unwrap_or(input);
+            let inputs = inputs.cloned().unwrap_or_else(|| node.inputs.iter().map(used).collect());
+            let controls = controls.cloned().unwrap_or_else(|| {
+                let awaited = node.control_inputs.iter().flat_map(|control| match redirected.get(control) {
+                    Some(nodes) => nodes.as_slice(),
+                    None => std::slice::from_ref(control),
+                });
+                let awaited: BTreeSet<NodeId> = awaited.copied().collect();
+                awaited.into_iter().collect()
+            });
+            let context = |error: Error| error.at_node(&node.name, &node.op.def.name, &node.device);
+            self.graph.check_inputs(node.op.def, node.class, &node.signature, &inputs).map_err(context)?;
+            edits.insert(id, Edges { inputs, controls });
+        }
+        Ok(edits)
+    }
+
+    /// Refuses to remove what is used, fed or fetched.
+    fn check_removed(&self, edits: &HashMap<NodeId, Edges>) -> Result<()> {
+        for id in self.live() {
+            let (inputs, controls) = self.edges(edits, id);
+            let mut sources = inputs.iter().map(|input| input.node).chain(controls.iter().copied());
+            if let Some(source) = sources.find(|source| self.removed.contains(source)) {
+                let (user, source) = (self.describe(id), self.describe(source));
+                let message = format!("{user} uses or waits for {source}, which the patch removes");
+                return Err(Error::failed_precondition(message));
+            }
+        }
+        let takes_over = |output: &Output| {
+            let heir = self.named_after.iter().find(|(_, old)| **old == output.node).map(|(new, _)| *new);
+            heir.is_some_and(|node| self.graph.slot(Output { node, ..*output }).is_some())
+        };
+        let fetched = self.kept.iter().filter(|output| !takes_over(output));
+        match fetched.chain(&self.fed).find(|output| self.removed.contains(&output.node)) {
+            Some(output) => {
+                let name = self.graph.output_name(*output);
+                Err(Error::failed_precondition(format!("`{name}` is fed or fetched, and the patch removes it")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The nodes that stay and those that are added.
+    fn live(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.graph.ids().filter(|id| !self.removed.contains(id))
+    }
+
+    fn edges<'a>(&'a self, edits: &'a HashMap<NodeId, Edges>, id: NodeId) -> (&'a [Output], &'a [NodeId]) {
+        match edits.get(&id) {
+            Some(edges) => (&edges.inputs, &edges.controls),
+            None => {
+                let node = self.graph.node(id);
+                (&node.inputs, &node.control_inputs)
+            }
+        }
+    }
+
+    /// The nodes that a node must come after.
+    fn sources<'a>(&'a self, edits: &'a HashMap<NodeId, Edges>, id: NodeId) -> impl Iterator<Item = NodeId> + 'a {
+        let (inputs, controls) = self.edges(edits, id);
+        let closes_loops = self.graph.node(id).class == NodeClass::Merge;
+        let goes_back =
+            move |source: &NodeId| closes_loops && self.graph.node(*source).class == NodeClass::NextIteration;
+        inputs.iter().map(|input| input.node).filter(move |source| !goes_back(source)).chain(controls.iter().copied())
+    }
+
+    /// The nodes, each after all that it needs, and otherwise in the order that they have.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is none, with a cycle.
+    fn order(&self, edits: &HashMap<NodeId, Edges>) -> Result<Vec<NodeId>> {
+        if self.live().all(|id| self.sources(edits, id).all(|source| source < id)) {
+            return Ok(self.live().collect());
+        }
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            Open,
+            Done,
+        }
+        let mut marks = vec![Mark::New; self.graph.nodes.len()];
+        let mut order = Vec::with_capacity(marks.len());
+        let mut path: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+        for root in self.live() {
+            if marks[root.index()] == Mark::New {
+                marks[root.index()] = Mark::Open;
+                path.push((root, self.sources(edits, root).collect()));
+            }
+            while let Some((id, sources)) = path.last_mut() {
+                let Some(source) = sources.pop() else {
+                    marks[id.index()] = Mark::Done;
+                    order.push(*id);
+                    path.pop();
+                    continue;
+                };
+                match marks[source.index()] {
+                    Mark::Done => {}
+                    Mark::New => {
+                        marks[source.index()] = Mark::Open;
+                        path.push((source, self.sources(edits, source).collect()));
+                    }
+                    Mark::Open => {
+                        let start = path.iter().position(|(id, _)| *id == source).unwrap_or(0);
+                        let names: Vec<_> = path[start..].iter().map(|(id, _)| self.describe(*id)).collect();
+                        let message = format!("the patch makes a cycle: {}", names.join(" needs "));
+                        return Err(Error::invalid_argument(message));
+                    }
+                }
+            }
+        }
+        Ok(order)
+    }
+
+    /// Checks that no node whose edges change, and none that is added, has inputs from different frames. A constant that
+    /// waits for nothing is in every frame.
+    fn check_frames(&self, edits: &HashMap<NodeId, Edges>, order: &[NodeId]) -> Result<()> {
+        if !self.graph.nodes.iter().any(|node| node.class == NodeClass::Enter) {
+            return Ok(());
+        }
+        // The root, and in each frame those that nodes lead into.
+        let mut parents = vec![0];
+        let mut children: HashMap<(usize, &[u8]), usize> = HashMap::new();
+        let mut leads_to: Vec<Option<usize>> = vec![None; self.graph.nodes.len()];
+        for &id in order {
+            let node = self.graph.node(id);
+            let mut known: Option<(usize, NodeId)> = None;
+            for source in self.sources(edits, id) {
+                let Some(frame) = leads_to[source.index()] else { continue };
+                match known {
+                    Some((other, first)) if other != frame => {
+                        if edits.contains_key(&id) || id.index() >= self.before.0 {
+                            let (node, first, source) =
+                                (self.describe(id), self.describe(first), self.describe(source));
+                            return Err(Error::invalid_argument(format!(
+                                "the patch gives {node} inputs from different frames: {first} and {source}"
+                            )));
+                        }
+                    }
+                    _ => known = Some((frame, source)),
+                }
+            }
+            let is_anywhere = node.class == NodeClass::Constant && known.is_none();
+            let frame = known.map_or(0, |(frame, _)| frame);
+            leads_to[id.index()] = match (node.class, node.attrs.get("frame_name")) {
+                _ if is_anywhere => None,
+                (NodeClass::Exit, _) => Some(parents[frame]),
+                (NodeClass::Enter, Some(AttrValue::String(name))) => {
+                    Some(*children.entry((frame, name.as_bytes())).or_insert_with(|| {
+                        parents.push(frame);
+                        parents.len() - 1
+                    }))
+                }
+                _ => Some(frame),
+            };
+        }
+        Ok(())
+    }
+
+    fn commit(
+        mut self,
+        edits: HashMap<NodeId, Edges>,
+        order: &[NodeId],
+        replaced: &HashMap<Output, Output>,
+        redirected: &HashMap<NodeId, Vec<NodeId>>,
+    ) -> Result<Renumbering> {
+        let added = self.before.0..self.graph.nodes.len();
+        // What is inferred again may turn out not to fit.
+        let backup = (!self.inputs.is_empty()).then(|| self.graph.clone());
+        for (id, Edges { inputs, controls }) in edits {
+            let node = &mut self.graph.nodes[id.index()];
+            (node.inputs, node.control_inputs) = (inputs, controls);
+        }
+        for (new, old) in &self.named_after {
+            let name = self.graph.node(*old).name.clone();
+            self.graph.nodes[new.index()].name = name;
+        }
+        let map = self.graph.retain(order)?;
+        let changed: Vec<NodeId> = self.inputs.keys().filter_map(|id| map[id.index()]).collect();
+        if let (Some(backup), Err(error)) = (backup, self.graph.infer_from(&changed)) {
+            *self.graph = backup;
+            return Err(error);
+        }
+        // There is nothing to take back.
+        self.before.0 = self.graph.nodes.len();
+        let moved = |id: NodeId| map[id.index()];
+        let output = |output: Output| Some(Output { node: moved(output.node)?, ..output });
+        let own = added.start;
+        let origin = |index: usize| self.origins.get(index - own).copied().flatten();
+        Ok(Renumbering {
+            replaced: replaced.iter().filter_map(|(&old, &new)| Some((old, output(new)?))).collect(),
+            redirected: redirected
+                .iter()
+                .map(|(&old, new)| (old, new.iter().filter_map(|&id| moved(id)).collect()))
+                .collect(),
+            added: added.filter_map(|index| Some((moved(NodeId(index as u32))?, origin(index)))).collect(),
+            nodes: map,
+        })
+    }
+}
+
+impl Drop for GraphPatch<'_> {
+    fn drop(&mut self) {
+        if self.graph.nodes.len() > self.before.0 {
+            self.graph.truncate(self.before.0);
+            self.graph.next_symbol = self.before.1;
+        }
+    }
+}
+
+/// The edges to a node.
+struct Edges {
+    inputs: Vec<Output>,
+    controls: Vec<NodeId>,
+}
+
+impl Graph {
+    /// Infers nodes again whose inputs changed, and all that depends on them.
+    fn infer_from(&mut self, changed: &[NodeId]) -> Result<()> {
+        let mut touched: HashSet<NodeId> = changed.iter().copied().collect();
+        let budget = Budget::new();
+        let scope = Scope::root(&budget);
+        let mut symbols = self.next_symbol;
+        for id in self.ids() {
+            let node = self.node(id);
+            if !touched.contains(&id) && !node.inputs.iter().any(|input| touched.contains(&input.node)) {
+                continue;
+            }
+            let at = |node: &Node, error: Error| error.at_node(&node.name, &node.op.def.name, &node.device);
+            let known = self.infer_again(id, &scope, &mut symbols).map_err(|error| at(node, error))?;
+            touched.insert(id);
+            outputs(self, id).zip(known).for_each(|(output, known)| self.note(output, known));
+        }
+        self.next_symbol = symbols;
+        self.close_loops(&scope)
+    }
+}

@@ -1,0 +1,125 @@
+//! Some of the nodes of a graph, with new numbers.
+
+use std::collections::HashMap;
+
+use super::{Graph, NodeId, Output};
+use crate::error::{Error, Result};
+
+/// Where the nodes of a graph are after it was edited: a [`NodeId`] counts the nodes before it, so that nodes that go,
+/// or move behind others, change the ids of the rest.
+#[derive(Clone, Debug, Default)]
+pub struct Renumbering {
+    /// For each node from before, where it is.
+    pub(super) nodes: Vec<Option<NodeId>>,
+    /// What took the place of outputs from before, in numbers of today.
+    pub(super) replaced: HashMap<Output, Output>,
+    /// What took the place of nodes from before as those that others wait for, in numbers of today.
+    pub(super) redirected: HashMap<NodeId, Vec<NodeId>>,
+    /// The nodes that were added, each with the node from before whose device it takes.
+    pub(super) added: Vec<(NodeId, Option<NodeId>)>,
+}
+
+impl Renumbering {
+    /// Nodes that were moved or removed, and nothing else.
+    pub(crate) fn of_nodes(nodes: Vec<Option<NodeId>>) -> Renumbering {
+        Renumbering { nodes, ..Renumbering::default() }
+    }
+
+    /// Where a node from before is; `None` if it is gone.
+    pub fn node(&self, before: NodeId) -> Option<NodeId> {
+        self.nodes.get(before.index()).copied().flatten()
+    }
+
+    /// Where an output from before is; `None` if its node is gone.
+    pub fn output(&self, before: Output) -> Option<Output> {
+        Some(Output { node: self.node(before.node)?, ..before })
+    }
+
+    /// What is used where an output from before was: another one if its uses were replaced.
+    pub fn used_for(&self, before: Output) -> Option<Output> {
+        self.replaced.get(&before).copied().or_else(|| self.output(before))
+    }
+
+    /// What is waited for where a node from before was: others if control edges were redirected.
+    pub fn awaited_for(&self, before: NodeId) -> Vec<NodeId> {
+        match self.redirected.get(&before) {
+            Some(nodes) => nodes.clone(),
+            None => self.node(before).into_iter().collect(),
+        }
+    }
+
+    /// The nodes that were added, in order, each with the node from before that it
+    /// [stands beside](super::GraphPatch::beside).
+    pub fn added(&self) -> &[(NodeId, Option<NodeId>)] {
+        &self.added
+    }
+}
+
+impl Graph {
+    /// A graph of these nodes in this order, which has every node before those that use it, and with every node what it
+    /// needs. Returns for each node where it is.
+    ///
+    /// # Errors
+    /// INTERNAL if a node is missing.
+    pub(crate) fn subgraph(&self, keep: &[NodeId]) -> Result<(Graph, Vec<Option<NodeId>>)> {
+        let mut graph = self.empty_like(self.next_symbol);
+        graph.nodes = keep.iter().map(|&id| self.node(id).clone()).collect();
+        let map = positions(keep, self.nodes.len());
+        graph.rename_edges(&map)?;
+        for output in keep.iter().flat_map(|&id| outputs(self, id)) {
+            let to = Output { node: map[output.node.index()].unwrap_or(output.node), ..output };
+            if let Some(shape) = self.links.get(&output) {
+                graph.links.insert(to, shape.clone());
+            }
+            if let Some(held) = self.held.get(&output) {
+                graph.held.insert(to, held.clone());
+            }
+        }
+        Ok((graph, map))
+    }
+
+    /// Keeps these nodes, in this order; see [`Graph::subgraph`].
+    ///
+    /// # Errors
+    /// INTERNAL if a node that another one needs is missing; the graph is of no use then.
+    pub(super) fn retain(&mut self, keep: &[NodeId]) -> Result<Vec<Option<NodeId>>> {
+        let map = positions(keep, self.nodes.len());
+        let mut nodes: Vec<_> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
+        self.nodes = keep.iter().filter_map(|id| nodes[id.index()].take()).collect();
+        self.rename_edges(&map)?;
+        let moved = |output: &Output| Some(Output { node: map[output.node.index()]?, ..*output });
+        self.links = self.links.drain().filter_map(|(output, shape)| Some((moved(&output)?, shape))).collect();
+        self.held = self.held.drain().filter_map(|(output, held)| Some((moved(&output)?, held))).collect();
+        self.by_name.take();
+        self.constants = super::Constants::default();
+        Ok(map)
+    }
+
+    fn rename_edges(&mut self, map: &[Option<NodeId>]) -> Result<()> {
+        let position = |id: NodeId| {
+            let position = map.get(id.index()).copied().flatten();
+            position.ok_or_else(|| Error::internal("a node was removed that another one needs"))
+        };
+        for node in &mut self.nodes {
+            for input in &mut node.inputs {
+                input.node = position(input.node)?;
+            }
+            for control in &mut node.control_inputs {
+                *control = position(*control)?;
+            }
+            node.control_inputs.sort_unstable();
+        }
+        Ok(())
+    }
+}
+
+fn positions(keep: &[NodeId], nodes: usize) -> Vec<Option<NodeId>> {
+    let mut map = vec![None; nodes];
+    keep.iter().enumerate().for_each(|(position, id)| map[id.index()] = Some(NodeId(position as u32)));
+    map
+}
+
+/// The outputs of a node.
+pub(super) fn outputs(graph: &Graph, node: NodeId) -> impl Iterator<Item = Output> + use<> {
+    (0..graph.node(node).signature.outputs.len()).map(move |index| Output { node, index })
+}

@@ -1,0 +1,150 @@
+//! Leaves out nodes that hand their inputs on.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Ends, Pass};
+use crate::error::Result;
+use crate::graph::{Graph, GraphPatch, Node, NodeClass, NodeId, Output};
+use crate::kernel::CPU;
+use crate::registry::NodeQuery;
+
+pub(super) struct ElideIdentities;
+
+impl Pass for ElideIdentities {
+    fn name(&self) -> &'static str {
+        "elide-identities"
+    }
+
+    fn summary(&self) -> &'static str {
+        "has the users of Identity and the like take its inputs"
+    }
+
+    fn is_worthwhile(&self, graph: &Graph, nodes: &[NodeId]) -> bool {
+        nodes.iter().any(|&id| matches!(graph.node(id).class, NodeClass::Identity | NodeClass::LoopCond))
+    }
+
+    fn run(&self, patch: &mut GraphPatch<'_>, ends: &Ends) -> Result<usize> {
+        let Identities { used, awaited, .. } = Identities::find(patch, ends);
+        for (old, new) in used {
+            patch.replace_uses(old, new);
+        }
+        let changes = awaited.len();
+        for (old, new) in awaited {
+            patch.redirect_controls(old, &new);
+        }
+        Ok(changes)
+    }
+}
+
+/// What is left out, found node by node in the order of the graph.
+struct Identities<'g> {
+    graph: &'g Graph,
+    ends: &'g Ends,
+    fed: HashSet<Output>,
+    /// Whether something in the graph may be dead, or in a loop.
+    has_flow: bool,
+    /// The nodes that others wait for.
+    waited_for: HashSet<NodeId>,
+    /// For each node that was looked at, whether nobody need wait for it: it is there when a run begins.
+    is_there: Vec<bool>,
+    /// What is used for the outputs of nodes that are left out.
+    used: HashMap<Output, Output>,
+    /// What is waited for in the place of nodes that are left out.
+    awaited: HashMap<NodeId, Vec<NodeId>>,
+}
+
+impl<'g> Identities<'g> {
+    fn find(graph: &'g Graph, ends: &'g Ends) -> Identities<'g> {
+        let mut identities = Identities {
+            graph,
+            ends,
+            fed: ends.feeds.iter().copied().collect(),
+            has_flow: graph.nodes().iter().any(|node| node.class.is_control_flow()),
+            waited_for: graph.nodes().iter().flat_map(|node| node.control_inputs.iter().copied()).collect(),
+            is_there: Vec::with_capacity(graph.nodes().len()),
+            used: HashMap::new(),
+            awaited: HashMap::new(),
+        };
+        for id in graph.ids() {
+            let is_there = identities.look(id);
+            identities.is_there.push(is_there);
+        }
+        identities
+    }
+
+    /// Leaves a node out if nothing is lost; returns whether nobody need wait for it.
+    fn look(&mut self, id: NodeId) -> bool {
+        let node = self.graph.node(id);
+        let waits = !node.control_inputs.iter().all(|control| self.is_there[control.index()]);
+        if self.graph.constant(Output { node: id, index: 0 }).is_some() {
+            return !waits;
+        }
+        if node.class.is_placeholder() {
+            return self.fed.contains(&Output { node: id, index: 0 });
+        }
+        if waits || !self.is_dispensable(id, node) {
+            return false;
+        }
+        let inputs: Vec<Output> = node.inputs.iter().map(|&input| self.source(input)).collect();
+        let comes_later = |input: &&Output| !self.fed.contains(input) && !self.is_there[input.node.index()];
+        let awaited: Vec<NodeId> = inputs.iter().filter(comes_later).map(|input| input.node).collect();
+        for (index, &input) in inputs.iter().enumerate() {
+            self.used.insert(Output { node: id, index }, input);
+        }
+        let is_there = awaited.is_empty();
+        self.awaited.insert(id, awaited);
+        is_there
+    }
+
+    /// What is used for an output.
+    fn source(&self, output: Output) -> Output {
+        self.used.get(&output).copied().unwrap_or(output)
+    }
+
+    /// Whether nothing is lost if a node that waits for nothing but its inputs is left out.
+    fn is_dispensable(&self, id: NodeId, node: &Node) -> bool {
+        let is_identity = match node.class {
+            NodeClass::Identity => has_standard_kernel(self.graph, node),
+            // What reads a graph knows a loop by it.
+            NodeClass::LoopCond => !self.ends.is_written,
+            _ => false,
+        };
+        is_identity
+            && !node.inputs.is_empty()
+            && node.inputs.len() == node.signature.outputs.len()
+            // All outputs are dead if one input is, and all are in the node's loop.
+            && (node.inputs.len() == 1 || !self.has_flow)
+            && node.inputs.iter().all(|input| input.node < id)
+            && !(0..node.inputs.len()).any(|index| self.fed.contains(&Output { node: id, index }))
+            && !(self.waited_for.contains(&id) && node.inputs.iter().any(|&input| self.is_chosen(self.source(input))))
+            && !(self.ends.is_written && self.shows(id, node))
+    }
+
+    /// Whether an output is of a node that is alive where the output may not be, or leads to another frame or iteration:
+    /// to wait for that node is another thing than to wait for who takes the output.
+    fn is_chosen(&self, output: Output) -> bool {
+        let class = self.graph.node(output.node).class;
+        let leads_away = matches!(class, NodeClass::Enter | NodeClass::Exit | NodeClass::NextIteration);
+        (class.is_switch() || leads_away) && !self.fed.contains(&output)
+    }
+
+    /// Whether a reader of the graph sees something in a node that Kernlink does not need: when a reference is read, or
+    /// where a value is to be.
+    fn shows(&self, id: NodeId, node: &Node) -> bool {
+        let reads = |input: &Output| {
+            let source = self.graph.node(input.node);
+            source.device != node.device || source.signature.outputs[input.index].is_ref
+        };
+        self.ends.holds(id) || node.inputs.iter().any(reads)
+    }
+}
+
+/// Whether a node's kernel comes with its op. A user's own may do more than to hand its inputs on.
+fn has_standard_kernel(graph: &Graph, node: &Node) -> bool {
+    let op = &node.op.def.name;
+    let query = NodeQuery { node: &node.name, op, attrs: &node.attrs, device: CPU, capabilities: &[] };
+    match graph.registry().find_kernel_if_any(query) {
+        Ok(Some(kernel)) => graph.is_standard_kernel(kernel),
+        _ => true,
+    }
+}

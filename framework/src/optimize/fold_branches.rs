@@ -1,0 +1,215 @@
+//! Removes branches that are never taken: those of a `Switch`, `If` or `Case` that a constant decides.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Ends, Pass};
+use crate::attr::{AttrValue, FunctionRef};
+use crate::dtype::DataType;
+use crate::error::Result;
+use crate::graph::{Created, Graph, GraphPatch, Node, NodeBuilder, NodeClass, NodeId, Output, created};
+use crate::tensor::Tensor;
+
+pub(super) struct FoldBranches;
+
+impl Pass for FoldBranches {
+    fn name(&self) -> &'static str {
+        "fold-branches"
+    }
+
+    fn summary(&self) -> &'static str {
+        "removes the branches of Switch, If and Case that a constant never takes"
+    }
+
+    fn is_worthwhile(&self, graph: &Graph, nodes: &[NodeId]) -> bool {
+        // A feed may stand for the constant: that is found out later.
+        nodes.iter().any(|&id| predicate(graph.node(id)).and_then(|output| constant(graph, output, &[])).is_some())
+    }
+
+    fn run(&self, patch: &mut GraphPatch<'_>, ends: &Ends) -> Result<usize> {
+        let switches = switches(patch, ends);
+        for (&id, &taken) in &switches {
+            let data = patch.node(id).inputs[0];
+            patch.replace_uses(Output { node: id, index: taken }, data);
+        }
+        let merges = if switches.is_empty() { Vec::new() } else { merges(patch, ends, &switches) };
+        for &(merge, input) in &merges {
+            patch.replace_uses(Output { node: merge, index: 0 }, input);
+        }
+        let calls = calls(patch, ends);
+        for (id, branch) in &calls {
+            call(patch, *id, branch)?;
+        }
+        Ok(switches.len() + calls.len())
+    }
+
+    fn creates(&self) -> &'static [Created] {
+        CREATED
+    }
+}
+
+const CREATED: &[Created] =
+    &[Created { from: NodeClass::If, to: created::CALL }, Created { from: NodeClass::Case, to: created::CALL }];
+
+/// What decides which way a node goes.
+fn predicate(node: &Node) -> Option<Output> {
+    match node.class {
+        NodeClass::Switch => node.inputs.get(1).copied(),
+        NodeClass::If | NodeClass::Case => node.inputs.first().copied(),
+        _ => None,
+    }
+}
+
+/// The value of an output that is a constant in every run and in every frame.
+fn constant<'g>(graph: &'g Graph, mut output: Output, feeds: &[Output]) -> Option<&'g Tensor> {
+    loop {
+        let node = graph.node(output.node);
+        if feeds.contains(&output) || !node.control_inputs.is_empty() {
+            return None;
+        }
+        match (node.class, &node.inputs[..]) {
+            (NodeClass::Identity, [input]) if input.node < output.node => output = *input,
+            _ => return graph.constant(output).filter(|value| value.num_elements() == 1),
+        }
+    }
+}
+
+/// The switches that a constant decides, with the output that they take.
+///
+/// Such an output is what the switch is given, alive where that is: it comes from the same frame, and nothing else is
+/// waited for.
+fn switches(graph: &Graph, ends: &Ends) -> HashMap<NodeId, usize> {
+    let decided = graph.ids().filter_map(|id| {
+        let node = graph.node(id);
+        if node.class != NodeClass::Switch || !node.control_inputs.is_empty() || node.inputs.len() != 2 {
+            return None;
+        }
+        let [taken] = *constant(graph, node.inputs[1], &ends.feeds)?.as_slice::<bool>().ok()? else { return None };
+        let taken = usize::from(taken);
+        let is_plain = node.signature.outputs.iter().all(|slot| !slot.is_ref);
+        (is_plain && node.signature.outputs.len() == 2 && !ends.feeds.iter().any(|feed| feed.node == id))
+            .then_some((id, taken))
+    });
+    decided.collect()
+}
+
+/// The merges of which one input alone may be alive, with that input.
+fn merges(graph: &Graph, ends: &Ends, switches: &HashMap<NodeId, usize>) -> Vec<(NodeId, Output)> {
+    let alive = Alive::new(graph, ends, switches);
+    let used: HashSet<Output> =
+        graph.nodes().iter().flat_map(|node| &node.inputs).chain(&ends.feeds).chain(&ends.fetches).copied().collect();
+    let waited_for: HashSet<NodeId> =
+        graph.nodes().iter().flat_map(|node| &node.control_inputs).chain(&ends.targets).copied().collect();
+    let decided = graph.ids().filter_map(|id| {
+        let node = graph.node(id);
+        let is_plain = node.class == NodeClass::Merge
+            && node.control_inputs.is_empty()
+            && !graph.has_back_edge(id)
+            && node.signature.inputs.iter().all(|slot| !slot.is_ref)
+            // The other output says which input it was.
+            && !used.contains(&Output { node: id, index: 1 })
+            && !ends.is_fed(Output { node: id, index: 0 })
+            && !waited_for.contains(&id);
+        let mut inputs = node.inputs.iter().filter(|input| is_plain && alive.output(**input));
+        match (inputs.next(), inputs.next()) {
+            (Some(&input), None) => Some((id, input)),
+            _ => None,
+        }
+    });
+    decided.collect()
+}
+
+/// What may be alive in some run.
+struct Alive<'g> {
+    ends: &'g Ends,
+    switches: &'g HashMap<NodeId, usize>,
+    nodes: Vec<bool>,
+}
+
+impl<'g> Alive<'g> {
+    fn new(graph: &Graph, ends: &'g Ends, switches: &'g HashMap<NodeId, usize>) -> Alive<'g> {
+        let mut alive = Alive { ends, switches, nodes: vec![false; graph.nodes().len()] };
+        // An edge that goes back may bring a loop to life only in a second round.
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for id in graph.ids() {
+                if !alive.nodes[id.index()] && alive.may_be(graph.node(id)) {
+                    alive.nodes[id.index()] = true;
+                    changed = true;
+                }
+            }
+        }
+        alive
+    }
+
+    fn may_be(&self, node: &Node) -> bool {
+        match node.class {
+            NodeClass::Merge => node.inputs.iter().any(|&input| self.output(input)),
+            // They run with dead inputs too.
+            NodeClass::ControlTrigger | NodeClass::Send | NodeClass::Recv => true,
+            _ => {
+                node.inputs.iter().all(|&input| self.output(input))
+                    && node.control_inputs.iter().all(|control| self.nodes[control.index()])
+            }
+        }
+    }
+
+    fn output(&self, output: Output) -> bool {
+        let is_taken = self.switches.get(&output.node).is_none_or(|taken| *taken == output.index);
+        self.ends.is_fed(output) || (self.nodes[output.node.index()] && is_taken)
+    }
+}
+
+/// The conditionals that a constant decides, with the function that they call. One that keeps a state is left alone: its
+/// state is that of the node.
+fn calls(graph: &Graph, ends: &Ends) -> Vec<(NodeId, FunctionRef)> {
+    let decided = graph.ids().filter_map(|id| {
+        let node = graph.node(id);
+        if !matches!(node.class, NodeClass::If | NodeClass::Case) || ends.feeds.iter().any(|feed| feed.node == id) {
+            return None;
+        }
+        let value = constant(graph, *node.inputs.first()?, &ends.feeds).filter(|value| value.rank() == 0)?;
+        let branch = branch(node, value)?;
+        let is_plain = !graph.is_stateful_function(&branch.name) && graph.has_function(&branch.name);
+        (is_plain && graph.registry().op(created::CALL).is_ok()).then(|| (id, branch.clone()))
+    });
+    decided.collect()
+}
+
+/// The function that a conditional calls for a value.
+fn branch<'n>(node: &'n Node, value: &Tensor) -> Option<&'n FunctionRef> {
+    match (node.class, value.dtype()) {
+        (NodeClass::If, DataType::Bool) => {
+            let [is_then] = *value.as_slice::<bool>().ok()? else { return None };
+            match node.attrs.get(if is_then { "then_branch" } else { "else_branch" })? {
+                AttrValue::Func(function) => Some(function),
+                _ => None,
+            }
+        }
+        (NodeClass::Case, DataType::Int32) => {
+            let [index] = *value.as_slice::<i32>().ok()? else { return None };
+            let Some(AttrValue::ListFunc(branches)) = node.attrs.get("branches") else { return None };
+            // What is out of range takes the last.
+            usize::try_from(index).ok().and_then(|index| branches.get(index)).or(branches.last())
+        }
+        _ => None,
+    }
+}
+
+/// Puts a call of a function in the place of a conditional.
+fn call(patch: &mut GraphPatch<'_>, id: NodeId, branch: &FunctionRef) -> Result<()> {
+    let node = patch.node(id).clone();
+    let op = patch.registry().op(created::CALL)?.def;
+    patch.beside(id);
+    let mut builder = NodeBuilder::new(patch, op);
+    builder.input_list(node.inputs.iter().skip(1).copied()).attr("f", AttrValue::Func(branch.clone()));
+    for name in ["Tin", "Tout"] {
+        if let Some(types) = node.attrs.get(name) {
+            builder.attr(name, types.clone());
+        }
+    }
+    node.control_inputs.iter().for_each(|&control| _ = builder.control_input(control));
+    builder.name(&format!("{}/branch", node.name));
+    let new = builder.build()?;
+    patch.replace_node(id, new);
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Runs the passes, one patch each.
+
+use std::sync::OnceLock;
+
+use super::prune::{self, Prune};
+use super::{Ends, PASSES, Pass, WITHOUT};
+use crate::error::{Error, Result};
+use crate::graph::{Graph, GraphPatch, NodeId, Output, Renumbering};
+use crate::registry::did_you_mean;
+
+/// The passes that run.
+#[derive(Clone)]
+pub struct Optimizer {
+    passes: Vec<&'static dyn Pass>,
+}
+
+/// What one pass did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PassReport {
+    /// The pass.
+    pub name: &'static str,
+    /// How many places it changed.
+    pub changes: usize,
+    /// How many nodes there were before.
+    pub nodes_before: usize,
+    /// How many there are, without those that nothing needs any more.
+    pub nodes_after: usize,
+}
+
+/// What a plan is made of: the part of a graph that a run needs, after the passes.
+pub(crate) struct Optimized {
+    pub(crate) graph: Graph,
+    /// In numbers of that graph.
+    pub(crate) ends: Ends,
+    /// For each of its nodes, which one of the original graph it is.
+    pub(crate) origins: Vec<Origin>,
+}
+
+/// Where a node of an optimised graph comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It is a node of the original graph.
+    Node(NodeId),
+    /// A pass added it, beside a node of the original graph.
+    Beside(Option<NodeId>),
+}
+
+impl Default for Optimizer {
+    /// All passes.
+    fn default() -> Optimizer {
+        Optimizer { passes: PASSES.to_vec() }
+    }
+}
+
+impl Optimizer {
+    /// All passes but those with these names.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT, with the names that there are, for one that no pass has.
+    #[track_caller]
+    pub fn without<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Result<Optimizer> {
+        Optimizer::default().and_without(names)
+    }
+
+    /// These passes but those with these names.
+    ///
+    /// # Errors
+    /// As [`Optimizer::without`].
+    #[track_caller]
+    pub fn and_without<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Optimizer> {
+        for name in names {
+            let name = name.as_ref();
+            if !PASSES.iter().any(|pass| pass.name() == name) {
+                let known = || PASSES.iter().map(|pass| pass.name());
+                let hint = did_you_mean(name, known());
+                let all: Vec<&str> = known().collect();
+                let message = format!("there is no pass `{name}`{hint}; there are {}", all.join(", "));
+                return Err(Error::invalid_argument(message));
+            }
+            self.passes.retain(|pass| pass.name() != name);
+        }
+        Ok(self)
+    }
+
+    /// All passes but those that the environment variable [`WITHOUT`] names. It is read once.
+    ///
+    /// # Errors
+    /// As [`Optimizer::without`].
+    pub fn from_env() -> Result<Optimizer> {
+        static CHOSEN: OnceLock<Result<Optimizer>> = OnceLock::new();
+        let read = || {
+            let names = std::env::var(WITHOUT).unwrap_or_default();
+            let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+            Optimizer::without(names).map_err(|error| error.context(WITHOUT))
+        };
+        CHOSEN.get_or_init(read).clone()
+    }
+
+    /// The passes, in the order in which they run.
+    pub fn passes(&self) -> &[&'static dyn Pass] {
+        &self.passes
+    }
+
+    /// Optimises a graph in place; `ends` is renumbered with it. Says what each pass did.
+    ///
+    /// # Errors
+    /// Those of a pass, with its name; the graph is as the passes before it left it.
+    pub fn optimize(&self, graph: &mut Graph, ends: &mut Ends) -> Result<Vec<PassReport>> {
+        let mut reports = Vec::with_capacity(self.passes.len());
+        for &pass in &self.passes {
+            let nodes_before = graph.nodes().len();
+            let changes = match ends.is_written && !pass.is_portable() {
+                true => 0,
+                false => self.run_one(pass, graph, ends, &mut |_| {})?,
+            };
+            reports.push(PassReport { name: pass.name(), changes, nodes_before, nodes_after: graph.nodes().len() });
+        }
+        Ok(reports)
+    }
+
+    /// The part of a graph that a run needs, optimised; `None` if no pass has anything to do there.
+    ///
+    /// # Errors
+    /// Those of a pass, with its name.
+    pub(crate) fn for_run(&self, graph: &Graph, needed: &[NodeId], ends: &Ends) -> Result<Option<Optimized>> {
+        if !self.passes.iter().any(|pass| pass.is_worthwhile(graph, needed)) {
+            return Ok(None);
+        }
+        let kept = prune::kept(graph, ends);
+        let (mut part, map) = graph.subgraph(&kept)?;
+        let mut origins: Vec<Origin> = kept.into_iter().map(Origin::Node).collect();
+        let mut ends = renumbered(ends, &Renumbering::of_nodes(map))?;
+        for &pass in &self.passes {
+            let mut follow = |renumbering: &Renumbering| origins = followed(&origins, renumbering);
+            self.run_one(pass, &mut part, &mut ends, &mut follow)?;
+        }
+        Ok(Some(Optimized { graph: part, ends, origins }))
+    }
+
+    /// Runs a pass, and removes what it leaves unused.
+    fn run_one(
+        &self,
+        pass: &dyn Pass,
+        graph: &mut Graph,
+        ends: &mut Ends,
+        follow: &mut dyn FnMut(&Renumbering),
+    ) -> Result<usize> {
+        let context = |error: Error| error.context(format!("pass {}", pass.name()));
+        let changes = changed(pass, graph, ends, follow).map_err(context)?;
+        let prunes = self.passes.iter().any(|other| other.name() == Prune.name());
+        if changes > 0 && prunes && pass.name() != Prune.name() {
+            changed(&Prune, graph, ends, follow).map_err(context)?;
+        }
+        Ok(changes)
+    }
+}
+
+/// Runs a pass on a graph, if there is something to do.
+fn changed(pass: &dyn Pass, graph: &mut Graph, ends: &mut Ends, follow: &mut dyn FnMut(&Renumbering)) -> Result<usize> {
+    let mut patch: GraphPatch<'_> = graph.patch();
+    let changes = pass.run(&mut patch, ends)?;
+    if patch.is_empty() {
+        return Ok(0);
+    }
+    ends.feeds.iter().for_each(|&feed| _ = patch.keep_feed(feed));
+    ends.fetches.iter().for_each(|&fetch| _ = patch.keep_fetch(fetch));
+    let renumbering = patch.apply()?;
+    *ends = renumbered(ends, &renumbering)?;
+    follow(&renumbering);
+    Ok(changes)
+}
+
+/// The ends of a graph that was edited. Where nobody asks for names, what is used in the place of a fetch is fetched.
+fn renumbered(ends: &Ends, renumbering: &Renumbering) -> Result<Ends> {
+    let gone = || Error::internal("a feed, a fetch or a target was removed");
+    let fetch = |&fetch: &Output| match ends.is_written {
+        true => renumbering.output(fetch).or_else(|| renumbering.used_for(fetch)),
+        false => renumbering.used_for(fetch),
+    };
+    let target = |&target: &NodeId| match renumbering.node(target) {
+        Some(node) if ends.is_written => vec![node],
+        _ => renumbering.awaited_for(target),
+    };
+    let mut targets: Vec<NodeId> = ends.targets.iter().flat_map(target).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    Ok(Ends {
+        feeds: ends.feeds.iter().map(|&feed| renumbering.output(feed).ok_or_else(gone)).collect::<Result<_>>()?,
+        fetches: ends.fetches.iter().map(|output| fetch(output).ok_or_else(gone)).collect::<Result<_>>()?,
+        targets,
+        is_written: ends.is_written,
+    })
+}
+
+/// Where the nodes of an edited graph come from.
+fn followed(origins: &[Origin], renumbering: &Renumbering) -> Vec<Origin> {
+    let moved = origins
+        .iter()
+        .enumerate()
+        .filter_map(|(before, &origin)| Some((renumbering.node(NodeId(before as u32))?, origin)));
+    let beside = |before: Option<NodeId>| match before.and_then(|id| origins.get(id.index())) {
+        Some(&Origin::Node(node)) => Origin::Beside(Some(node)),
+        Some(&beside) => beside,
+        None => Origin::Beside(None),
+    };
+    let added = renumbering.added().iter().map(|&(node, before)| (node, beside(before)));
+    let mut all: Vec<(NodeId, Origin)> = moved.chain(added).collect();
+    all.sort_unstable_by_key(|(node, _)| *node);
+    all.into_iter().map(|(_, origin)| origin).collect()
+}

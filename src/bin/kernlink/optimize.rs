@@ -1,0 +1,196 @@
+//! `kernlink optimize`
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use kernlink::error::{Error, Result, shortened};
+use kernlink::formats::{self, Signature};
+use kernlink::graph::{Graph, NodeId, Output, to_dot};
+use kernlink::optimize::{Ends, Optimizer, PASSES};
+use kernlink::proto::{self, MetaGraphDef};
+use kernlink::registry::{did_you_mean, listed};
+
+use crate::defaults::some;
+use crate::model;
+
+/// Runs the graph passes that a session runs, as far as their result is a graph that TensorFlow reads too, and writes the
+/// graph. It computes the same: inputs and outputs keep their names.
+///
+/// Kept is what the outputs need. These are, of a model with signatures, those of one signature; or else those that
+/// --output and --target name; or else all that nothing else in the graph uses. Inputs are the signature's, those that
+/// --input names, and all placeholders.
+///
+/// Functions that nothing calls any more are left out. The bodies of the others are written as they are: a session runs
+/// the passes on them when it first calls them. Of a SavedModel or MetaGraph the graph alone is written, without the values
+/// of variables.
+#[derive(Args)]
+#[command(after_help = passes())]
+pub(crate) struct Optimize {
+    /// The model: the folder of a SavedModel, a MetaGraph (.meta), or a graph as .pb or .pbtxt
+    model: PathBuf,
+    /// Where the optimised graph is written, as a binary GraphDef
+    #[arg(short = 'o', long = "out", value_name = "OUT.pb", required_unless_present = "dot")]
+    out: Option<PathBuf>,
+    /// Where it is written in Graphviz's DOT language
+    #[arg(long, value_name = "OUT.dot")]
+    dot: Option<PathBuf>,
+    /// A pass that does not run; may be given several times
+    #[arg(long, value_name = "PASS")]
+    without: Vec<String>,
+    /// The signature to keep; by default `serving_default` or the only one, unless an --output or --target is named
+    #[arg(long, value_name = "NAME")]
+    signature: Option<String>,
+    /// A tag of the SavedModel's graph
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// An output that runs feed (`node` or `node:1`), beside placeholders; may be given several times
+    #[arg(long, value_name = "NAME")]
+    input: Vec<String>,
+    /// An output to keep (`node` or `node:1`); may be given several times
+    #[arg(long, value_name = "NAME")]
+    output: Vec<String>,
+    /// A node to keep that runs for what it does; may be given several times
+    #[arg(long, value_name = "NAME")]
+    target: Vec<String>,
+}
+
+/// The passes, a line each.
+fn passes() -> String {
+    let width = PASSES.iter().map(|pass| pass.name().len()).max().unwrap_or(0);
+    let mut text = String::from("Passes, in the order in which they run:\n");
+    for pass in PASSES {
+        let written = if pass.is_portable() { "" } else { " (in sessions only)" };
+        let _ = writeln!(text, "  {:width$}  {}{written}", pass.name(), pass.summary());
+    }
+    text
+}
+
+pub(crate) fn optimize(args: &Optimize) -> Result<()> {
+    let optimizer = Optimizer::from_env()?;
+    let optimizer = optimizer.and_without(&args.without).map_err(|error| error.context("--without"))?;
+    let meta = choose(args)?;
+    let def = meta.graph_def.as_ref();
+    let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", args.model.display())))?;
+    let mut graph = Graph::import(def, &kernlink::registry()?)?;
+    let (mut ends, kept) = ends(args, &meta, &graph)?;
+    let mut text = format!("{}: {} nodes, keeping {kept}\n", args.model.display(), graph.nodes().len());
+    for report in optimizer.optimize(&mut graph, &mut ends)? {
+        let _ = writeln!(
+            text,
+            "{}: {} changes, {} nodes before, {} after",
+            report.name, report.changes, report.nodes_before, report.nodes_after
+        );
+    }
+    let functions = graph.function_names().len();
+    graph.remove_unused_functions();
+    if functions > 0 {
+        let _ = writeln!(text, "functions: {functions} before, {} after", graph.function_names().len());
+    }
+    let def = graph.to_def()?;
+    if let Some(out) = &args.out {
+        proto::write_graph(out, &def)?;
+        let _ = writeln!(text, "the graph, {} nodes, is in {}", graph.nodes().len(), out.display());
+    }
+    if let Some(dot) = &args.dot {
+        write(dot, &to_dot(&def))?;
+        let _ = writeln!(text, "its drawing is in {}", dot.display());
+    }
+    crate::print(&text)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).map_err(|error| Error::from_io(format!("cannot write {}", path.display()), &error))
+}
+
+/// The graph of the model that is meant.
+fn choose(args: &Optimize) -> Result<MetaGraphDef> {
+    let mut graphs = model::read(&args.model)?;
+    if !args.tag.is_empty() {
+        if !args.model.is_dir() {
+            let path = args.model.display();
+            return Err(Error::invalid_argument(format!("--tag is for SavedModels, which {path} is not")));
+        }
+        let tags = |meta: &MetaGraphDef| meta.meta_info_def.as_ref().map_or_else(Vec::new, |info| info.tags.clone());
+        let all: Vec<String> = graphs.iter().map(|meta| format!("[{}]", tags(meta).join(", "))).collect();
+        graphs.retain(|meta| args.tag.iter().all(|tag| tags(meta).contains(tag)));
+        if graphs.is_empty() {
+            let message = format!("no graph has the tags [{}]; there are {}", args.tag.join(", "), all.join(", "));
+            return Err(Error::not_found(message));
+        }
+    }
+    match graphs.len() {
+        1 => Ok(graphs.remove(0)),
+        count => Err(Error::invalid_argument(format!("the model has {count} graphs: choose one by a --tag"))),
+    }
+}
+
+/// What is kept, and what it is called.
+fn ends(args: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends, String)> {
+    let output = |flag: &'static str| move |name: &String| graph.output(name).map_err(|error| error.context(flag));
+    let placeholders = graph.ids().filter(|&id| graph.is_placeholder(id));
+    let mut feeds: Vec<Output> = placeholders.map(|node| Output { node, index: 0 }).collect();
+    feeds.extend(args.input.iter().map(output("--input")).collect::<Result<Vec<_>>>()?);
+    let mut fetches = args.output.iter().map(output("--output")).collect::<Result<Vec<_>>>()?;
+    let target = |name: &String| graph.find_or_suggest(name).map_err(|error| error.context("--target"));
+    let mut targets = args.target.iter().map(target).collect::<Result<Vec<NodeId>>>()?;
+    let signatures = formats::signatures(meta)?;
+    let is_named = !fetches.is_empty() || !targets.is_empty();
+    let kept = match signature(args, &signatures, is_named)? {
+        Some((name, signature)) => {
+            let of = |tensor: &formats::SignatureTensor| graph.output(&tensor.tensor);
+            feeds.extend(signature.inputs.values().map(of).collect::<Result<Vec<_>>>()?);
+            fetches.extend(signature.outputs.values().map(of).collect::<Result<Vec<_>>>()?);
+            format!("signature {name}")
+        }
+        None if is_named => "what is named".to_owned(),
+        None => {
+            for id in graph.sinks().into_iter().filter(|&id| !graph.is_placeholder(id)) {
+                match graph.node(id).signature.outputs.len() {
+                    0 => targets.push(id),
+                    count => fetches.extend((0..count).map(|index| Output { node: id, index })),
+                }
+            }
+            "what nothing else uses".to_owned()
+        }
+    };
+    if fetches.is_empty() && targets.is_empty() {
+        return Err(Error::invalid_argument("the graph computes nothing: name an --output"));
+    }
+    for list in [&mut feeds, &mut fetches] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    fetches.retain(|fetch| !feeds.contains(fetch));
+    let mut names: Vec<String> = fetches.iter().map(|&fetch| graph.output_name(fetch)).collect();
+    names.extend(targets.iter().map(|&target| graph.node(target).name.clone()));
+    let mut ends = Ends::new(feeds, fetches, targets);
+    ends.is_written = true;
+    Ok((ends, format!("{kept}: {}", some(&names))))
+}
+
+/// The signature that is meant, if one is.
+fn signature<'s>(
+    args: &Optimize,
+    signatures: &'s BTreeMap<String, Signature>,
+    is_named: bool,
+) -> Result<Option<(&'s str, &'s Signature)>> {
+    let found = |name: &str| signatures.get_key_value(name).map(|(name, signature)| (name.as_str(), signature));
+    match &args.signature {
+        Some(name) => found(name).map(Some).ok_or_else(|| {
+            let names = || signatures.keys().map(String::as_str);
+            let (name, hint) = (shortened(name), did_you_mean(name, names()));
+            let there = if signatures.is_empty() { "none".to_owned() } else { listed(names()) };
+            Error::not_found(format!("--signature: the model has no signature `{name}`{hint}; it has {there}"))
+        }),
+        None if is_named || signatures.is_empty() => Ok(None),
+        None if signatures.len() == 1 => {
+            Ok(signatures.iter().next().map(|(name, signature)| (name.as_str(), signature)))
+        }
+        None => found("serving_default").map(Some).ok_or_else(|| {
+            let names = listed(signatures.keys().map(String::as_str));
+            Error::invalid_argument(format!("the model has several signatures: choose one by --signature: {names}"))
+        }),
+    }
+}
