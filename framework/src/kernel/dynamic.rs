@@ -29,12 +29,6 @@ pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
         true
     }
 
-    /// Whether every output is the input of the same position, unchanged, so that the runtime may do without the
-    /// kernel.
-    fn is_identity(&self) -> bool {
-        false
-    }
-
     /// Whether the kernel runs even if an input is dead, as one that tells others so; see
     /// [`RawContext::is_input_dead`].
     fn takes_dead_inputs(&self) -> bool {
@@ -100,9 +94,6 @@ pub trait DynKernel: Send + Sync + 'static {
     /// See [`OpKernel::is_expensive`].
     fn is_expensive(&self) -> bool;
 
-    /// See [`OpKernel::is_identity`].
-    fn is_identity(&self) -> bool;
-
     /// See [`OpKernel::takes_dead_inputs`].
     fn takes_dead_inputs(&self) -> bool {
         false
@@ -123,10 +114,6 @@ impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
 
     fn is_expensive(&self) -> bool {
         self.0.is_expensive()
-    }
-
-    fn is_identity(&self) -> bool {
-        self.0.is_identity()
     }
 
     fn takes_dead_inputs(&self) -> bool {
@@ -155,10 +142,6 @@ impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
     }
 
     fn is_expensive(&self) -> bool {
-        false
-    }
-
-    fn is_identity(&self) -> bool {
         false
     }
 }

@@ -53,10 +53,6 @@ impl DynKernel for FeedLater {
     fn is_expensive(&self) -> bool {
         false
     }
-
-    fn is_identity(&self) -> bool {
-        false
-    }
 }
 
 impl DynKernel for FetchEarly {
@@ -69,10 +65,6 @@ impl DynKernel for FetchEarly {
     }
 
     fn is_expensive(&self) -> bool {
-        false
-    }
-
-    fn is_identity(&self) -> bool {
         false
     }
 }

@@ -66,7 +66,29 @@ impl OpKernel<ops::Const> for ConstKernel {
     }
 }
 
-/// Hands every input on as the output at the same place.
+/// Hands every input on as the output at the same place. On devices small integers stay in host memory, where TensorFlow
+/// has them: they count and index.
+#[register_kernel(device = Cpu, cheap, op = [
+    ops::Identity, ops::IdentityN, ops::PlaceholderWithDefault, ops::PreventGradient, ops::Snapshot, ops::StopGradient,
+])]
+#[register_kernel(device = Default, cheap, op = ops::IdentityN)]
+#[register_kernel(
+    device = Default, cheap, op = [ops::Identity, ops::PreventGradient, ops::Snapshot, ops::StopGradient], T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, resource, string, uint16, uint32,
+        uint64, uint8, variant,
+    ]
+)]
+#[register_kernel(
+    device = Default, cheap, op = [ops::Identity, ops::PreventGradient, ops::Snapshot, ops::StopGradient], T = [int32],
+    host_memory = ["input", "output"]
+)]
+#[register_kernel(device = Default, cheap, op = ops::PlaceholderWithDefault, dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, resource, string, uint16, uint32, uint64,
+    uint8, variant,
+])]
+#[register_kernel(
+    device = Default, cheap, op = ops::PlaceholderWithDefault, dtype = [int32], host_memory = ["input", "output"]
+)]
 fn hand_on(ctx: &mut RawContext<'_>) -> Result<()> {
     for index in 0..ctx.num_inputs() {
         let tensor = ctx.take_input_at(index)?;
@@ -74,57 +96,6 @@ fn hand_on(ctx: &mut RawContext<'_>) -> Result<()> {
     }
     Ok(())
 }
-
-/// Hands its inputs on.
-struct IdentityKernel;
-
-macro_rules! identities {
-    ($($op:ident $([$dtype:ident: $input:literal, $output:literal])?: $is_identity:literal),* $(,)?) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for IdentityKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                hand_on(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-
-            fn is_identity(&self) -> bool {
-                $is_identity
-            }
-        }
-
-        $(
-            const _: () = {
-                #[register_kernel(device = Default, op = ops::$op, $dtype = [
-                    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, resource, string,
-                    uint16, uint32, uint64, uint8, variant,
-                ])]
-                #[register_kernel(device = Default, op = ops::$op, $dtype = [int32], host_memory = [$input, $output])]
-                type AnywhereKernel = IdentityKernel;
-            };
-        )?
-    )*};
-}
-
-// A PlaceholderWithDefault is kept apart from its default: what depends on it must not take it for a constant. On devices
-// small integers stay in host memory, where TensorFlow has them: they count and index.
-identities!(
-    Identity[T: "input", "output"]: true,
-    IdentityN: true,
-    PlaceholderWithDefault[dtype: "input", "output"]: false,
-    PreventGradient[T: "input", "output"]: true,
-    StopGradient[T: "input", "output"]: true,
-    Snapshot[T: "input", "output"]: true,
-);
-
-#[register_kernel(device = Default, op = ops::IdentityN)]
-type IdentityNKernel = IdentityKernel;
 
 #[register_kernel(device = Cpu, system, cheap)]
 #[register_kernel(device = Default, system, cheap)]

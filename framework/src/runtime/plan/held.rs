@@ -104,8 +104,4 @@ impl DynKernel for Waiting {
     fn is_expensive(&self) -> bool {
         self.kernel.is_expensive()
     }
-
-    fn is_identity(&self) -> bool {
-        self.kernel.is_identity()
-    }
 }
