@@ -1,4 +1,4 @@
-//! What the executor adds to the kernels: time per node, and per run.
+//! The executor's own cost: time per node, and per run.
 
 mod workload;
 

@@ -1,4 +1,4 @@
-//! What the GPU costs the thread that records for it, and whether its memory stays level. On the adapter that
+//! The cost of recording for the GPU on the calling thread, and whether memory stays level. On the adapter that
 //! `KERNLINK_GPU` names, or else on Mesa's software one.
 //!
 //! ```text
@@ -46,7 +46,7 @@ fn session(gpu: &Arc<GpuDevice>, graph: Graph) -> Session {
     Session::on_devices(graph, [gpu.clone() as Arc<dyn Device>, cpu], &SessionOptions::new())
 }
 
-/// Prints the best and the median of what is measured, each for `count` things.
+/// Prints the best and the median of times, each divided by `count`.
 fn report(what: &str, goal: &str, count: usize, mut times: Vec<Duration>) {
     times.sort();
     let each = |time: Duration| time.as_secs_f64() * 1e6 / count as f64;

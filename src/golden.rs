@@ -104,7 +104,7 @@ impl<'a> Cases<'a> {
         for node in &def.node {
             let numbered = node.name.rsplit_once('/').and_then(|(rest, k)| Some((rest, k.parse::<usize>().ok()?)));
             if let Some((name, k)) = numbered.and_then(|(rest, k)| Some((rest.strip_suffix("/actual")?, k))) {
-                // What is numbered beyond the nodes cannot be numbered without gaps.
+                // A number beyond the count of nodes means a gap.
                 let count = names.entry(name).or_insert(0);
                 *count = (*count).max(k.min(def.node.len()) + 1);
             }
@@ -133,7 +133,7 @@ impl<'a> Cases<'a> {
     }
 }
 
-/// What comes of a case that does not fail.
+/// The outcome of a case that does not fail.
 enum Outcome {
     /// With the ops that it covers.
     Passed(Vec<(String, String)>),
@@ -145,14 +145,14 @@ fn op_of(name: &str) -> &str {
     name.split('/').next().unwrap_or_default()
 }
 
-/// What a case needs to run on a device with memory of its own.
+/// A case whose nodes are placed on a device with memory of its own.
 struct Placed {
     graph: Graph,
     covered: Vec<(String, String)>,
 }
 
-/// Has every node of a case ask for a device that has a kernel for it, but for what the case is fed with and what its
-/// results are. `None` if the case's op is not among them.
+/// Requests for every node of a case, except its inputs and results, a device that has a kernel for it. `None` if the
+/// device under test has none for the case's op.
 fn place(case: &GraphDef, name: &str, graph: &Graph, device: &Arc<dyn Device>) -> Result<Option<Placed>> {
     let prefix = format!("{name}/");
     let is_end = |node: &Node| {
@@ -170,12 +170,12 @@ fn place(case: &GraphDef, name: &str, graph: &Graph, device: &Arc<dyn Device>) -
             Some(kernel) => {
                 asking.insert(node.name.as_str(), (id, kernel));
             }
-            // What is done to a variable is done where the variable is.
+            // Ops on a variable run on the variable's device.
             None if node.op.def.name == op_of(name) || shares(node) => return Ok(None),
             None => {}
         }
     }
-    // What has all that it takes and gives on the host says nothing of the device.
+    // A kernel with all arguments in host memory says nothing of the device.
     let is_there = |id: NodeId, kernel: &KernelDef| {
         let node = graph.node(id);
         let slots = kernel.host_slots(node.op.def, &node.signature);
@@ -195,7 +195,7 @@ fn place(case: &GraphDef, name: &str, graph: &Graph, device: &Arc<dyn Device>) -
     Ok(Some(Placed { graph: Graph::import(&case, graph.registry())?, covered }))
 }
 
-/// Whether a node takes or gives something that others have a hold of.
+/// Whether a node has inputs or outputs that are references or resources.
 fn shares(node: &Node) -> bool {
     let mut slots = node.signature.inputs.iter().chain(&node.signature.outputs);
     slots.any(|slot| slot.is_ref || slot.dtype == DataType::Resource)
@@ -216,7 +216,7 @@ fn check(
     let expected_code = expected_code(case, name)?;
     let graph = match (Graph::import(case, registry), expected_code) {
         (Ok(graph), _) => graph,
-        // No device has had a part in it.
+        // The case ran on no device.
         (Err(error), Some(code)) if error.code() == code && device.has_own_memory() => return Ok(Outcome::Skipped),
         (Err(error), Some(code)) if error.code() == code => return Ok(Outcome::Passed(Vec::new())),
         (Err(error), _) => return Err(format!("the case cannot be imported: {error}")),

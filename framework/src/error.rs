@@ -96,13 +96,13 @@ impl fmt::Display for Code {
     }
 }
 
-/// The bytes that an error quotes of a name or value which a file or a command line gives.
+/// The most bytes that an error quotes of a name or value from a file or a command line.
 const MAX_QUOTED: usize = 200;
 
-/// The bytes that a message has at most.
+/// The most bytes of a message.
 const MAX_MESSAGE: usize = 256 << 10;
 
-/// A name or value as errors quote it: what is too long to be read is cut, and its length said.
+/// A name or value as errors quote it: a long one is cut, with its length.
 pub fn shortened(text: &str) -> Cow<'_, str> {
     cut(text, MAX_QUOTED)
 }
@@ -115,7 +115,7 @@ fn cut(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}... ({} bytes)", &text[..end], text.len()))
 }
 
-/// A message of bounded length: its end may hold what is to be done, so both ends are kept.
+/// Bounds a message's length. Both ends are kept: the end may say what to do.
 fn bounded(message: String) -> String {
     if message.len() <= MAX_MESSAGE {
         return message;
@@ -167,7 +167,7 @@ impl Error {
         Error(Box::new(Inner { code, message: bounded(message.into()), location: Location::caller(), node: None }))
     }
 
-    /// What the system said when a file was to be opened, read or written, with TensorFlow's code for it.
+    /// An error of the operating system about a file, with TensorFlow's code for it.
     #[track_caller]
     pub fn from_io(what: impl fmt::Display, error: &std::io::Error) -> Error {
         use std::io::ErrorKind as Kind;

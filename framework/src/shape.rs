@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 
-/// The greatest rank that TensorFlow allows.
+/// The highest rank that TensorFlow allows.
 pub const MAX_RANK: usize = 254;
 
 /// The size of each dimension of a tensor. A scalar has none.
@@ -277,14 +277,14 @@ impl PartialShape {
         self.0.as_ref()?.iter().copied().collect::<Option<SmallVec<_>>>().map(Shape)
     }
 
-    /// Whether some shape fits both.
+    /// Whether some shape is compatible with both.
     pub fn is_compatible(&self, other: &PartialShape) -> bool {
         let (Some(dims), Some(others)) = (&self.0, &other.0) else { return true };
         let fits = |(dim, other): (&Option<usize>, &Option<usize>)| dim.is_none() || other.is_none() || dim == other;
         dims.len() == others.len() && dims.iter().zip(others).all(fits)
     }
 
-    /// What is known if both are true of a shape.
+    /// The merge of both: all that either knows.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if no shape fits both.
@@ -302,7 +302,7 @@ impl PartialShape {
         })
     }
 
-    /// Whether a tensor of this shape would fit what is known.
+    /// Whether this shape is compatible with what is known.
     pub fn accepts(&self, shape: &Shape) -> bool {
         match &self.0 {
             None => true,

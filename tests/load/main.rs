@@ -78,7 +78,7 @@ fn runs() -> usize {
     }
 }
 
-/// Works, and ends the process if for a minute nothing gets on: a run that never ends would hang the test.
+/// Runs `work`, and aborts the process if `progress` stands still for a minute: a run that never ends would hang the test.
 fn watched<T>(progress: &AtomicUsize, work: impl FnOnce() -> T) -> T {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -158,7 +158,7 @@ impl OpKernel<Temper> for TemperKernel {
     }
 }
 
-/// A counter: with a kernel of uncertain temper before and after its addition, and one that waits before it.
+/// A counter: an addition with a kernel before and after it that may fail, and one before it that waits.
 fn counter() -> Vec<NodeDef> {
     let attrs = [
         ("dtype", AttrValue::Type(DataType::Int64)),

@@ -1,4 +1,4 @@
-//! What functions own, are told apart by, and let go.
+//! Functions: which calls share a body and its state, and when that is freed.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! What a running kernel may ask for: memory of its inputs, other threads, other devices, time after its end.
+//! Services of the kernel context: forwarding inputs, running on other threads, collectives, work after `compute` returns.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

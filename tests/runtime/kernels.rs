@@ -58,7 +58,7 @@ impl OpKernel<OpenGate> for OpenKernel {
     }
 }
 
-/// Panics, or fails, after it has waited for nothing.
+/// Panics or fails in its first poll.
 #[register_op(attr("panics: bool"), output("never: int32"), stateful)]
 pub(crate) struct FailLater;
 
@@ -95,7 +95,7 @@ impl OpKernel<Slow> for SlowKernel {
     }
 }
 
-/// Hands on its input; its kernels, of which each plan has its own, are counted.
+/// Forwards its input, and counts its kernels: each plan makes its own.
 #[register_op(input("x: int32"), output("y: int32"), shape_fn = shape::unchanged)]
 pub(crate) struct Counted;
 
@@ -121,7 +121,7 @@ impl Drop for CountedKernel {
     }
 }
 
-/// Adds 1 in place, if its input is its own, or else hands it on.
+/// Adds 1 in place if it alone owns its input; otherwise forwards it.
 #[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
 pub(crate) struct AddInPlace;
 

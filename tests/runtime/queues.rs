@@ -25,7 +25,7 @@ fn types(dtypes: &[DataType]) -> AttrValue {
     AttrValue::ListType(dtypes.to_vec())
 }
 
-/// A queue of `int64` scalars with what puts in and takes out.
+/// A queue of `int64` scalars with nodes that enqueue and dequeue.
 fn queue(op: &str, capacity: i64) -> Vec<NodeDef> {
     let int64 = || types(&[DataType::Int64]);
     let shapes = AttrValue::ListShape(vec![PartialShape::from_dims(&[]).unwrap()]);
@@ -145,7 +145,7 @@ fn a_cancelled_run_gives_back_what_it_took() {
         cancellation.cancel(kernlink::Error::cancelled("enough"));
         assert_eq!(waiting.join().unwrap().unwrap_err().code(), Code::Cancelled);
     });
-    // Who waited and went does not take what comes later.
+    // A dequeue that was cancelled does not take later elements.
     put(&session, 7).unwrap();
     assert_eq!(take(&session).unwrap(), 7);
 }
@@ -190,7 +190,7 @@ fn closing_waits_for_those_who_put() {
         thread::sleep(Duration::from_millis(20));
         let closing = scope.spawn(|| session.run(&[], &[], &["close"]).map(drop));
         thread::sleep(Duration::from_millis(20));
-        // Who wants more than there will be is refused once the queue is closed, and takes nothing along.
+        // A dequeue of more than is left fails once the queue is closed, and takes nothing.
         let many = scope.spawn(|| take_many(&session, "take_many", 3));
         thread::sleep(Duration::from_millis(20));
         assert_eq!(many.join().unwrap().unwrap_err().code(), Code::OutOfRange);

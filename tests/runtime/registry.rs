@@ -11,7 +11,7 @@ use kernlink::op::OpDef;
 use kernlink::prelude::*;
 use kernlink::registry::{KernelFilter, NodeQuery, Registry};
 
-/// The registry of what is linked, for this test alone.
+/// A registry of the linked ops and kernels, for one test alone.
 fn registry() -> Arc<Registry> {
     Arc::new(Registry::linked(&[]).unwrap())
 }
@@ -290,7 +290,7 @@ fn a_dtype_of_a_kernel_for_many_is_replaced() {
     assert!(!std::ptr::eq(registry.find_kernel(query("Unpack", &of(DataType::Float))).unwrap(), new));
 }
 
-/// A kernel that goes for one that comes back does not take a third one with it.
+/// A kernel that is replaced by one that is restored does not remove a third one.
 #[test]
 fn restoring_drops_no_more_than_it_must() {
     let registry = registry();

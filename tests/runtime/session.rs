@@ -206,7 +206,7 @@ fn control_inputs_order_and_targets_need_no_fetch() {
     }
 }
 
-/// TensorFlow lets a feed take the place of a placeholder's run alone where a control input waits for it.
+/// As in TensorFlow, a feed replaces the run of a placeholder also where a control input waits for it.
 #[test]
 fn a_fed_node_still_runs_for_who_waits_for_it() {
     let mut graph = new_graph();
@@ -230,7 +230,7 @@ fn a_fed_node_still_runs_for_who_waits_for_it() {
     assert_eq!(error.node().unwrap().node, "x");
 }
 
-/// Each kernel splits its work over the pool, and a thread that waits for a part takes up another node meanwhile.
+/// Each kernel splits its work over the pool; a thread that waits for a part runs another node meanwhile.
 #[test]
 fn many_parallel_kernels_do_not_exhaust_the_stack() {
     let mut graph = new_graph();
@@ -266,7 +266,7 @@ fn working_in_place_never_shows() {
             assert_eq!(answer.as_slice::<f32>().unwrap(), [expected; 100]);
         }
         assert_eq!(x.as_slice::<f32>().unwrap(), [3.0; 100]);
-        // A feed may take the place of what is in the middle.
+        // A feed may replace a node in the middle of the graph.
         let answers = session.run(&[("b", x.clone())], &["d", "e"], &[]).unwrap();
         assert_eq!(answers[0].as_slice::<f32>().unwrap(), [-3.0; 100]);
         assert_eq!(answers[1].as_slice::<f32>().unwrap(), [9.0; 100]);

@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Helpers of several tests.
 #![allow(dead_code, reason = "every test takes a part")]
 
 pub(crate) mod random_checkpoint;

@@ -1,4 +1,4 @@
-//! Checkpoints that are sealed with right checksums and say anything at all: for a test and a fuzz target.
+//! Checkpoints of random content with valid checksums, for a test and a fuzz target.
 
 use kernlink::dtype::DataType;
 use kernlink::error::{Code, Error};

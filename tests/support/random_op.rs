@@ -103,10 +103,10 @@ pub(crate) fn seeds(graph: &GraphDef) -> Vec<Case> {
     graph.node.iter().filter(wanted).filter_map(case).collect()
 }
 
-/// Ops that write where their inputs say: random inputs would litter the machine.
+/// Ops that write files named by their inputs: random names would litter the disk.
 const WRITES_FILES: [&str; 5] = ["MergeV2Checkpoints", "Save", "SaveSlices", "SaveV2", "WriteFile"];
 
-/// Ops that wait until another run puts something in, by name and thus without a handle that could be wrong.
+/// Ops that wait until another run puts something in.
 const WAITS_FOR_OTHERS: [&str; 8] = [
     "MapPeek",
     "MapUnstage",

@@ -47,24 +47,24 @@ pub trait Device: Any + Send + Sync {
         None
     }
 
-    /// Whether tensors of the device's kernels are in memory that the host does not see.
+    /// Whether the device's kernels keep their tensors in memory that the host cannot read.
     fn has_own_memory(&self) -> bool {
         false
     }
 
-    /// Whether the device's own memory can hold elements of a dtype. Nodes that would have others there run elsewhere, also
-    /// those that only hand them on.
+    /// Whether the device's own memory can hold elements of a dtype. A node with an input or output of another dtype there is
+    /// placed elsewhere, even if it only forwards the value.
     fn holds(&self, dtype: DataType) -> bool {
         dtype.is_pod()
     }
 
-    /// What the device can do that not every one of its type can: see
+    /// Features that not every device of the type has: see
     /// [`KernelDef::requires`](crate::kernel::KernelDef::requires).
     fn capabilities(&self) -> &[&'static str] {
         &[]
     }
 
-    /// A tensor of the host's in the device's memory. Work that the device was given before may still be under way.
+    /// Copies a tensor from the host to the device's memory. Earlier work of the device may still be under way.
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED if there is not enough memory; UNIMPLEMENTED for a dtype that the device cannot hold.
@@ -77,42 +77,41 @@ pub trait Device: Any + Send + Sync {
         tensor.device_memory().is_some_and(|memory| memory.device() == self.name())
     }
 
-    /// A tensor of the device's in host memory, when all work has been done of which it is the result. One that the host
-    /// sees already is returned as it is.
+    /// Copies a tensor from the device to host memory, once the work that computes it is done. A tensor that the host can
+    /// already read is returned unchanged.
     ///
-    /// Who awaits it may drop the future, and may await several at once.
+    /// The caller may drop the future, and may await several at once.
     fn to_host(&self, tensor: &Tensor) -> BoxFuture<'static, Result<Tensor>> {
         Box::pin(std::future::ready(Ok(tensor.clone())))
     }
 
-    /// Waits until all work is done that the device was given.
+    /// Waits until the device has finished all work it was given.
     ///
     /// # Errors
-    /// What that work met and nobody has been told of; INTERNAL if the device is lost.
+    /// Errors of that work that have not been reported yet; INTERNAL if the device is lost.
     fn synchronize(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Begins with what the device was given and has put off, so that it does not wait for more.
+    /// Starts work that the device has batched, instead of waiting for the batch to fill.
     ///
     /// # Errors
-    /// What is met in doing so.
+    /// Errors of starting it.
     fn flush(&self) -> Result<()> {
         Ok(())
     }
 
-    /// The step ends, of which all kernels have run: gives the errors of its work on the device that no kernel was told of.
+    /// Ends a step whose kernels have all run: fails with errors of its work on the device that no kernel was told of.
     fn end_step(&self, _step: &Step) -> BoxFuture<'static, Result<()>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// What the device has made and done so far, by name; nothing if it does not count.
+    /// Counters of the device since it was opened, by name; empty if it has none.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// Waits for what a step that is traced has given the device to do, and adds what it took to the step's statistics,
-    /// with [`StepStats::add_work`](crate::step::StepStats::add_work). See [`traced_node`](crate::step::traced_node).
+    /// Waits for the work that a traced step has given the device, and adds its timings to the step's statistics with [`StepStats::add_work`](crate::step::StepStats::add_work). See [`traced_node`](crate::step::traced_node).
     fn end_trace(&self, _step: &Step) {}
 }
 
@@ -126,10 +125,11 @@ impl dyn Device {
 /// The most threads that a device takes.
 pub const MAX_THREADS: usize = 1024;
 
-/// The stack of a thread: a thread that waits for parts of a kernel takes up other nodes meanwhile, one upon another.
+/// Stack of a pool's thread. It is large because a thread that waits for parts of a kernel runs other nodes meanwhile, nested
+/// on its stack.
 const STACK_BYTES: usize = 16 << 20;
 
-/// A pool of threads, which are named after it.
+/// Starts a thread pool. The threads are named `NAME-INDEX`.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for no threads, or more than [`MAX_THREADS`]; RESOURCE_EXHAUSTED if they cannot be started.
@@ -178,7 +178,7 @@ impl CpuDevice {
         CpuDevice { name: "/device:CPU:0".to_owned(), pool: None }
     }
 
-    /// The `number`-th device on the same threads: what runs there is placed apart, and copied to and fro.
+    /// Another CPU device on the same threads: nodes are placed on it separately, and tensors are copied between the two.
     pub fn sibling(&self, number: usize) -> CpuDevice {
         CpuDevice { name: format!("/device:CPU:{number}"), pool: self.pool.clone() }
     }

@@ -65,7 +65,7 @@ impl DeviceName {
         Ok(parsed)
     }
 
-    /// Whether a device with the name `other` is one that this name means.
+    /// Whether this name, which may be partial, matches the device named `other`.
     pub fn matches(&self, other: &DeviceName) -> bool {
         fn fits<T: PartialEq>(wanted: &Option<T>, given: &Option<T>) -> bool {
             wanted.is_none() || given.is_none() || wanted == given
@@ -77,7 +77,7 @@ impl DeviceName {
             && fits(&self.id, &other.id)
     }
 
-    /// What both names say together; `None` if they contradict each other.
+    /// Both names merged; `None` if they contradict each other.
     pub fn merged(&self, other: &DeviceName) -> Option<DeviceName> {
         fn both<T: Clone + PartialEq>(a: &Option<T>, b: &Option<T>) -> Option<Option<T>> {
             match (a, b) {

@@ -6,8 +6,8 @@ use crate::resource::Variable;
 use crate::tensor::Tensor;
 
 impl Variable {
-    /// The value in a device's memory, if there is one. What the host gave is brought there once, and not at each reading;
-    /// it stays with the host, too, whose kernels may want it.
+    /// The value in a device's memory; `None` if the variable has no value. A value on the host is copied there once, not at
+    /// each read, and stays on the host for kernels there.
     ///
     /// # Errors
     /// Those of [`Device::to_device`].

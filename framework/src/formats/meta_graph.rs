@@ -1,4 +1,4 @@
-//! MetaGraphs: a graph, what its saver is called, its signatures and collections.
+//! MetaGraphs: a graph with its saver, signatures and collections.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -203,7 +203,7 @@ impl MetaGraph {
         save().map_err(|error| error.context(format!("saving {}", prefix.display())))
     }
 
-    /// Gives the variables that the saver saves in the place of others the values of those.
+    /// Assigns the variables that the saver saves in the place of others (see `object_graph`).
     fn copy_unsaved(&self, save_tensor: &str) -> Result<()> {
         let Some(unsaved) = &self.unsaved else { return Ok(()) };
         let graph = self.session.graph();

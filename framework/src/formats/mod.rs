@@ -1,17 +1,17 @@
-//! What models are kept in: SavedModels, MetaGraphs and checkpoints.
+//! File formats of models: SavedModels, MetaGraphs and checkpoints.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `checksum`, `coding` | checksums, and numbers and strings as bytes |
-//! | `table` | sorted tables with checksums, which indices are |
+//! | `table` | sorted tables with checksums: the format of indices |
 //! | `slice` | parts of tensors |
 //! | `checkpoint` | the values of variables |
-//! | `object_graph` | the variables that a saver leaves alone |
-//! | `signature` | what a model takes and gives, by name |
-//! | `meta_graph` | a graph with what its saver is called |
+//! | `object_graph` | variables that the saver does not restore |
+//! | `signature` | a model's inputs and outputs, by name |
+//! | `meta_graph` | a graph with its saver, signatures and collections |
 //! | `saved_model` | a folder with graphs, variables and assets |
 //!
-//! Files are mapped where they are large, checked before they are believed, and written under temporary names.
+//! Large files are mapped. Files are validated when read, and written under temporary names.
 
 mod checkpoint;
 mod checksum;

@@ -1,4 +1,4 @@
-//! Variables that only the object graph restores.
+//! Variables that the saver does not restore, found through the object graph.
 //!
 //! A saver restores and saves the variables that its functions take. Keras 3 makes a second variable of each for the
 //! saver, so that those that the model's functions take stay without a value. TensorFlow 2 never runs the saver: it
@@ -28,7 +28,7 @@ const VALUE: &str = "VARIABLE_VALUE";
 /// The container and name of a variable.
 type Name = (String, String);
 
-/// A variable that the saver leaves alone.
+/// A variable that the saver does not restore.
 struct Unsaved {
     /// Which object of the model it is.
     object: usize,
@@ -37,7 +37,7 @@ struct Unsaved {
     shape: PartialShape,
 }
 
-/// The variables that the saver leaves alone, with the objects of the model through which they are found.
+/// The variables that the saver does not restore, with the model's objects through which they are found.
 pub(super) struct UnsavedVariables {
     objects: SavedObjectGraph,
     variables: Vec<Unsaved>,
@@ -71,7 +71,7 @@ impl UnsavedVariables {
     /// The variables of a model that its saver's restore op does not take; `None` if there are none.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if a function is said to take an object that there is not.
+    /// INVALID_ARGUMENT if a function captures an object that does not exist.
     pub(super) fn find(
         objects: SavedObjectGraph,
         graph: &Graph,
@@ -85,7 +85,7 @@ impl UnsavedVariables {
             return Ok(None);
         }
 
-        // What a function takes tells variables of one name apart.
+        // Captures of functions tell variables of the same name apart.
         let mut object_of: HashMap<NodeId, usize> = HashMap::new();
         for node in graph.nodes() {
             let Some(AttrValue::Func(called)) = node.attrs.get("f") else { continue };
@@ -97,7 +97,7 @@ impl UnsavedVariables {
                 object_of.insert(input.node, object);
             }
         }
-        // What no function takes goes by its name, if no other object has it.
+        // A variable that no function captures is found by its name, if that is unique.
         let taken: HashSet<usize> = object_of.values().copied().collect();
         let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, object) in objects.nodes.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
@@ -153,8 +153,7 @@ impl UnsavedVariables {
         Ok(())
     }
 
-    /// The nodes that must run before the saver saves: those that assign the variables to the ones that it saves in
-    /// their place, as an initialiser does.
+    /// The nodes to run before the saver saves: they assign the variables' values to the copies that it saves.
     ///
     /// # Errors
     /// FAILED_PRECONDITION if a variable has a value that the saver would not save.
@@ -227,11 +226,10 @@ fn checkpoint_objects(reader: &CheckpointReader) -> Result<TrackableObjectGraph>
         .map_err(|error| Error::invalid_argument(format!("the checkpoint's object graph is malformed: {error}")))
 }
 
-/// For each object of a model, the key of its value in a checkpoint. From the roots, a child of an object is that child
-/// of the checkpoint's object that has the same name; what is met twice keeps what it was met as first, as in
-/// TensorFlow.
+/// For each object of a model, the key of its value in a checkpoint. Both graphs of objects are walked from their roots,
+/// children matched by name; an object that is reached twice keeps its first match, as in TensorFlow.
 fn keys<'c>(model: &SavedObjectGraph, checkpoint: &'c TrackableObjectGraph) -> Result<Vec<Option<&'c str>>> {
-    // By name at once: objects that are met as one and the same must not each search its children.
+    // Children are indexed by name once: many objects may match the same one.
     let mut children: HashMap<(usize, &str), i32> = HashMap::new();
     for (index, stored) in checkpoint.nodes.iter().enumerate() {
         for ObjectReference { node_id, local_name } in &stored.children {
@@ -259,7 +257,7 @@ fn keys<'c>(model: &SavedObjectGraph, checkpoint: &'c TrackableObjectGraph) -> R
         let attributes = &checkpoint.nodes[stored].attributes;
         attributes.iter().find(|attribute| attribute.name == VALUE).map(|attribute| attribute.checkpoint_key.as_str())
     };
-    // Many objects can be met as one whose attributes are many.
+    // Many objects can match one that has many attributes.
     let mut values = HashMap::new();
     Ok(met
         .into_iter()

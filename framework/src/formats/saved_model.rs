@@ -45,7 +45,7 @@ fn tags(def: &MetaGraphDef) -> Vec<String> {
     def.meta_info_def.as_ref().map(|info| info.tags.clone()).unwrap_or_default()
 }
 
-/// Which of a SavedModel's graphs has these tags.
+/// The index of the graph with these tags.
 fn choose(def: proto::SavedModel, wanted: Option<&[String]>) -> Result<MetaGraphDef> {
     let set = |tags: &[String]| tags.iter().cloned().collect::<BTreeSet<_>>();
     let found: Vec<BTreeSet<String>> = def.meta_graphs.iter().map(|graph| set(&tags(graph))).collect();
@@ -67,7 +67,7 @@ fn choose(def: proto::SavedModel, wanted: Option<&[String]>) -> Result<MetaGraph
     })
 }
 
-/// The assets of a graph: which tensor is to hold which file's name.
+/// The assets of a graph: the tensor to feed, and the file's name.
 fn assets(def: &MetaGraphDef) -> Result<Vec<AssetFileDef>> {
     if !def.asset_file_def.is_empty() {
         return Ok(def.asset_file_def.clone());
@@ -85,7 +85,7 @@ fn assets(def: &MetaGraphDef) -> Result<Vec<AssetFileDef>> {
     list.value.iter().map(asset).collect()
 }
 
-/// Where an asset's file is. Names that lead out of the folder are refused.
+/// The path of an asset's file. Names that lead out of the folder are refused.
 fn asset_path(folder: &Path, name: &str) -> Result<PathBuf> {
     let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     if name.is_empty() || name.contains(['\0', '\\']) || !Path::new(name).components().all(inside) {
@@ -97,11 +97,11 @@ fn asset_path(folder: &Path, name: &str) -> Result<PathBuf> {
     Ok(folder.join("assets").join(name))
 }
 
-/// What the tensors that hold the names of assets are to be fed with.
+/// The feeds of the tensors that hold the assets' file names.
 fn asset_feeds(folder: &Path, def: &MetaGraphDef) -> Result<Vec<(String, Tensor)>> {
     let feed = |asset: AssetFileDef| {
         let path = asset_path(folder, &asset.filename)?;
-        // One that is missing is for the op that wants it to complain of; a pipe would have it wait without end.
+        // The op that reads the asset reports a missing file; a pipe would make it wait forever.
         if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
             let message = format!("asset {} is no regular file", path.display());
             return Err(Error::invalid_argument(message));
@@ -133,7 +133,7 @@ fn init_op(def: &MetaGraphDef) -> Result<Option<String>> {
     }
 }
 
-/// Whether a graph keeps values that a checkpoint would hold.
+/// Whether a graph has variables.
 fn has_variables(meta: &MetaGraph) -> bool {
     let is_variable = |class| matches!(class, NodeClass::VarHandle | NodeClass::Variable);
     meta.session().graph().nodes().iter().any(|node| is_variable(node.class))

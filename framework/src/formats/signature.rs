@@ -1,4 +1,4 @@
-//! Signatures: what a model takes and gives, by names that say what it is for.
+//! Signatures: a model's inputs and outputs, by names that say their purpose.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::tensor::Tensor;
 /// An input or output of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureTensor {
-    /// The output in the graph that it is: `node:0`.
+    /// Its tensor in the graph: `node:0`.
     pub tensor: String,
     /// Its dtype.
     pub dtype: DataType,
@@ -66,13 +66,13 @@ impl Signature {
 /// How deeply composite tensors may be nested.
 const MAX_DEPTH: usize = 8;
 
-/// Adds what a message describes: one tensor, or those of which it is made.
+/// Adds the tensor that a message describes, or the components of a composite tensor.
 fn add(tensors: &mut BTreeMap<String, SignatureTensor>, name: &str, info: &TensorInfo, depth: usize) -> Result<()> {
     if depth > MAX_DEPTH {
         return Err(Error::invalid_argument("it is nested too deeply"));
     }
     let dtype = |number: i32| {
-        // A reference is written as what it refers to.
+        // A reference dtype is written as the dtype it refers to.
         let number = if number > 100 { number - 100 } else { number };
         DataType::from_number(number)
             .ok_or_else(|| Error::invalid_argument(format!("it has the unknown dtype {number}")))
@@ -107,15 +107,15 @@ pub struct SignatureRunner<'m> {
     callable: Option<Callable>,
     /// The inputs in the order in which the callable takes them.
     inputs: Vec<&'m str>,
-    /// For each output, where its value comes from.
+    /// For each output, the source of its value.
     outputs: Vec<(&'m str, Source)>,
 }
 
-/// Where the value of an output comes from.
+/// The source of an output's value.
 enum Source {
-    /// What the callable returns at this place.
+    /// The callable's output with this index.
     Fetch(usize),
-    /// The input at this place: the same tensor is both.
+    /// The input with this index: the same tensor is an input and an output.
     Feed(usize),
 }
 
@@ -148,7 +148,7 @@ impl<'m> SignatureRunner<'m> {
         })
     }
 
-    /// What it takes and gives.
+    /// The signature.
     pub fn signature(&self) -> &'m Signature {
         self.signature
     }
@@ -170,7 +170,7 @@ impl<'m> SignatureRunner<'m> {
         self.run_with_metadata(inputs, options, &mut RunMetadata::default())
     }
 
-    /// [`SignatureRunner::run_with`] that tells what the run took, also if it fails.
+    /// [`SignatureRunner::run_with`] that also returns the run's metadata, even if it fails.
     ///
     /// # Errors
     /// See [`SignatureRunner::run_with`].

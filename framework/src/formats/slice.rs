@@ -129,7 +129,7 @@ impl TensorSlice {
         self.is_full() || self.shape_in(shape).is_ok_and(|part| part == *shape)
     }
 
-    /// Where it begins and ends along each dimension of a tensor of this shape, in which it is known to lie.
+    /// Start and end along each dimension of a tensor of this shape; the part lies in it.
     fn bounds(&self, shape: &Shape) -> Vec<(usize, usize)> {
         let bounds = |(extent, &dim): (&Option<Extent>, &usize)| match extent {
             None => (0, dim),
@@ -138,7 +138,7 @@ impl TensorSlice {
         self.0.iter().zip(shape.iter()).map(bounds).collect()
     }
 
-    /// What two parts of a tensor of shape `shape` have in common, where both are known to lie in it.
+    /// The overlap of two parts of a tensor of shape `shape`; both lie in it.
     pub(super) fn overlap(&self, other: &TensorSlice, shape: &Shape) -> Option<Overlap> {
         let (ours, theirs) = (self.bounds(shape), other.bounds(shape));
         let mut overlap = Overlap { size: Shape::scalar(), from: Vec::new(), to: Vec::new() };
@@ -169,7 +169,7 @@ impl fmt::Display for TensorSlice {
     }
 }
 
-/// What two parts of a tensor have in common: its size, and where it begins in each.
+/// The overlap of two parts of a tensor: its size, and its start in each.
 pub(super) struct Overlap {
     pub(super) size: Shape,
     from: Vec<usize>,

@@ -16,9 +16,9 @@ const TRAILER_BYTES: usize = 5;
 const PLAIN: u8 = 0;
 const SNAPPY: u8 = 1;
 
-/// Entries in a block between two whole keys.
+/// Entries between two restarts, which store their whole key.
 const RESTART_INTERVAL: usize = 16;
-/// A block ends when it has become so large.
+/// Size at which a block is closed, in bytes.
 const BLOCK_BYTES: usize = 256 * 1024;
 
 #[track_caller]
@@ -237,14 +237,14 @@ impl TableBuilder {
 struct Block {
     bytes: Vec<u8>,
     restarts: Vec<u32>,
-    /// Entries since the last whole key.
+    /// Entries since the last restart.
     run: usize,
     count: usize,
     last: Vec<u8>,
 }
 
 impl Block {
-    /// Makes the next key a whole one.
+    /// Begins a restart: the next entry stores its whole key.
     fn begin_run(&mut self) {
         self.run = RESTART_INTERVAL;
     }
@@ -329,7 +329,7 @@ mod tests {
         for position in 0..file.len() {
             let mut altered = file.clone();
             altered[position] ^= 1 << (position % 8);
-            // What is not looked at: the (empty) block of meta-data, its handle, and the padding of the footer.
+            // Not read at all: the (empty) metadata block, its handle, and the padding of the footer.
             match contents(&altered) {
                 Ok(found) => assert_eq!(found, entries, "byte {position}"),
                 Err(error) => assert_eq!(error.code(), Code::DataLoss, "byte {position}"),

@@ -153,7 +153,7 @@ impl OpDefBuilder {
             op.outputs = checked.outputs.iter().map(arg_def).collect();
             op.is_stateful |= checked.uses_resource;
         }
-        // Which names the text may use is known only if all specs are right.
+        // The names that the text may use are known only if all specs parse.
         if checked.is_ok()
             && let Err(found) = doc::apply(doc.as_deref().unwrap_or_default(), &mut op)
         {

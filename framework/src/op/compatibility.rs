@@ -187,8 +187,8 @@ fn unchanged(faults: Vec<String>, new: &OpDef) -> Result<()> {
     Err(Error::invalid_argument(format!("changed defaults of op {}: {}", new.name, faults.join("; "))))
 }
 
-/// What `new` breaks of the promises that `old` made: an op is gone, was changed incompatibly, or has another default.
-/// Each with its reason; none if graphs that were written for `old` can be read with `new`.
+/// The promises of `old` that `new` breaks, with reasons: an op was removed, changed incompatibly, or has another default.
+/// Empty if graphs written for `old` can be read with `new`.
 pub fn broken_promises<'a>(
     old: impl IntoIterator<Item = &'a OpDef>,
     new: impl Fn(&str) -> Option<&'a OpDef>,

@@ -40,7 +40,7 @@ pub struct OpDef {
     pub deprecation: Option<Deprecation>,
 }
 
-/// Says since when, and why, an op is not to be used.
+/// Since when an op is deprecated, and what replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deprecation {
     /// The first GraphDef version in which the op is refused.

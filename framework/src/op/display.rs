@@ -1,4 +1,4 @@
-//! How the parts of an op print: as the specs that declare them.
+//! Printing the parts of an op as the specs that declare them.
 
 use std::fmt;
 

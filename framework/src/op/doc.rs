@@ -2,7 +2,7 @@
 
 use super::OpDef;
 
-/// Takes a documentation text apart: the first line that is not blank is the summary; what follows, up to the first
+/// Parses a documentation text: the first line that is not blank is the summary; what follows, up to the first
 /// line of the form `word:`, the description; and each `word:` begins the text of the argument or attr of that name,
 /// whose further lines lose the indent that they have in common.
 pub(super) fn apply(text: &str, op: &mut OpDef) -> Result<(), Vec<String>> {

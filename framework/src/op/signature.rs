@@ -1,5 +1,4 @@
-//! What a node's attrs make of its op: how many inputs and outputs there are, of which dtypes, and which argument each
-//! belongs to.
+//! Signatures: the inputs and outputs that an op's arguments become by a node's attrs, with their dtypes.
 
 use std::fmt;
 use std::ops::Range;
@@ -62,7 +61,7 @@ impl Signature {
         Ok(Signature { inputs, input_ranges, outputs, output_ranges })
     }
 
-    /// Refuses another number of inputs than the signature of a node of `op` has.
+    /// Checks the number of inputs of a node of `op`.
     #[track_caller]
     pub(crate) fn check_input_count(&self, op: &OpDef, given: usize) -> Result<()> {
         if given == self.inputs.len() {

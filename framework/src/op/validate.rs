@@ -113,7 +113,7 @@ fn is_dtype_word(word: &str) -> bool {
     dtype_from_word(word.strip_suffix("_ref").unwrap_or(word)).is_some()
 }
 
-/// What the rules for an attr's values look at.
+/// The properties of an attr's value that the rules depend on.
 #[derive(Default)]
 pub(crate) struct ValueFacts<'a> {
     /// The value's type; `None` for an empty list of any type.

@@ -1,4 +1,4 @@
-//! A message in a message.
+//! `Any`: a message in a message.
 
 use bytes::Bytes;
 

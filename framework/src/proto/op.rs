@@ -44,7 +44,7 @@ pub fn op_from_proto(proto: &ProtoOp) -> Result<OpDef> {
     Err(Error::new(code, faults.join("\n")))
 }
 
-/// Reads the parts of an op and gathers what is wrong with them.
+/// Reads the parts of an op and collects their errors.
 #[derive(Default)]
 struct Reader {
     faults: Vec<String>,

@@ -9,9 +9,9 @@ use crate::op::OpDef;
 /// What an [`OpList`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpListOptions {
-    /// Whether documentation goes along. The explanation of a deprecation always does.
+    /// Whether to include documentation. The explanation of a deprecation is always included.
     pub docs: bool,
-    /// Whether ops whose names begin with `_` do.
+    /// Whether to include ops whose names begin with `_`.
     pub internal: bool,
 }
 

@@ -74,8 +74,8 @@ const FOREIGN: &[&str] = &[
     "type_spec",
 ];
 
-/// The text with spaces in place of the fields that are [`FOREIGN`]. What the binary format passes over, text names, and
-/// the parser refuses names that it does not know.
+/// The text with [`FOREIGN`] fields replaced by spaces. The binary format skips unknown fields; in text they have names,
+/// which the parser refuses.
 fn without_foreign_fields(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut kept = Cow::Borrowed(bytes);
@@ -97,7 +97,7 @@ fn without_foreign_fields(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Where the token ends that begins at `at`: a string, a comment, a name or number, or one byte of anything else.
+/// The end of the token that begins at `at`: a string, a comment, a name or number, or one byte of anything else.
 fn token_end(bytes: &[u8], at: usize) -> usize {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
     let rest = &bytes[at..];
@@ -118,7 +118,7 @@ fn token_end(bytes: &[u8], at: usize) -> usize {
     at + length
 }
 
-/// Where the message, or list of messages, ends that follows a field's name, with the separator behind it.
+/// The end of the message, or list of messages, that follows a field's name, including the separator after it.
 fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let (mut depth, mut is_whole, mut end) = (0, false, None);
     while at < bytes.len() {

@@ -13,7 +13,7 @@ use crate::tensor::ResourceHandle;
 /// The container of resources that name none.
 const DEFAULT_CONTAINER: &str = "localhost";
 
-/// Keeps resources by container, type and name. Whoever looked one up shares it until done with it.
+/// Keeps resources by container, type and name. A lookup shares the resource: it lives as long as anything holds it.
 #[derive(Default)]
 pub struct ResourceManager {
     containers: RwLock<HashMap<String, Container>>,
@@ -98,7 +98,7 @@ impl ResourceManager {
         }
     }
 
-    /// The resource with this name, which `make` makes if there is none. Nothing else happens in the manager meanwhile.
+    /// The resource with this name; if there is none, `make` makes it, with the manager locked meanwhile.
     ///
     /// # Errors
     /// Those of `make`.
@@ -155,7 +155,7 @@ impl ResourceManager {
         self.lookup_or_create(&handle.container, &handle.name, make)
     }
 
-    /// Forgets a resource; whoever holds it keeps it.
+    /// Removes a resource from its container; it lives on while anything holds it.
     ///
     /// # Errors
     /// NOT_FOUND if there is none.
@@ -170,7 +170,7 @@ impl ResourceManager {
         removed.map(drop).ok_or_else(|| self.missing::<T>(container, name))
     }
 
-    /// Forgets the resource that a handle names, whatever its type.
+    /// Removes the resource that a handle names, whatever its type.
     ///
     /// # Errors
     /// NOT_FOUND if there is none.
@@ -195,13 +195,13 @@ impl ResourceManager {
         })
     }
 
-    /// Forgets all resources of a container. An empty name stands for the default one.
+    /// Removes all resources of a container. An empty name stands for the default one.
     pub fn cleanup(&self, container: &str) {
         let removed = self.write().remove(named(container));
         drop(removed);
     }
 
-    /// Forgets everything.
+    /// Removes all resources.
     pub fn clear(&self) {
         let removed = std::mem::take(&mut *self.write());
         drop(removed);
@@ -236,7 +236,7 @@ impl ResourceManager {
         self.anonymous.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What is kept: container, name and a line about each, sorted.
+    /// All resources: container, name and a line of description, sorted.
     pub fn list(&self) -> Vec<(String, String, String)> {
         let containers = self.read();
         let mut list: Vec<_> = containers

@@ -17,7 +17,7 @@ pub trait Resource: Any + Send + Sync {
     where
         Self: Sized;
 
-    /// What it holds, in a line.
+    /// A line of description.
     fn debug_string(&self) -> String {
         "a resource".to_owned()
     }

@@ -64,8 +64,8 @@ impl Variable {
         self.look().as_ref().filter(|value| value.device_memory().is_some()).cloned()
     }
 
-    /// Replaces a value that is in a device's memory by what the host has of it, if it still is the variable's. The
-    /// device keeps its own.
+    /// Replaces a value `there`, in a device's memory, by its copy on the host, if it still is the variable's value. The copy
+    /// on the device is kept for readers there.
     pub(crate) fn bring_home(&self, there: Tensor, host: Tensor) {
         let mut value = self.look();
         let memories = (value.as_ref().and_then(Tensor::device_memory), there.device_memory());
@@ -76,7 +76,7 @@ impl Variable {
         }
     }
 
-    /// Replaces a value that is in a device's memory by what `bring` has of it for the host, while others wait.
+    /// Replaces a value in a device's memory by the copy on the host that `bring` makes; the variable is locked meanwhile.
     ///
     /// # Errors
     /// Those of `bring`.

@@ -1,4 +1,4 @@
-//! Constraints: what a shape function demands of its inputs, and what two shapes know of each other.
+//! Constraints: what a shape function demands of its inputs; merging and relaxing shapes.
 
 use super::context::Dims;
 use super::{DimHandle, InferenceContext, ShapeHandle};

@@ -1,4 +1,4 @@
-//! What a shape function sees: inputs, outputs and attrs of one node, and the arena of shapes and dimensions.
+//! The context of a shape function: inputs, outputs and attrs of one node, and the arena of shapes and dimensions.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
@@ -285,7 +285,7 @@ impl<'a> InferenceContext<'a> {
         *self.input_tensors_as_shapes.get(index)?
     }
 
-    /// Notes that the shape function would use the value of input `index`.
+    /// Records that the shape function would use the value of input `index`.
     pub fn request_input_tensor(&self, index: usize) {
         if let Some(requested) = self.requested.get(index) {
             requested.tensor.set(true);
@@ -297,7 +297,7 @@ impl<'a> InferenceContext<'a> {
         self.requested.get(index).is_some_and(|requested| requested.tensor.get())
     }
 
-    /// Notes that the shape function would use what is known of the shape that input `index` holds.
+    /// Records that the shape function would use what is known of the shape that input `index` holds.
     pub fn request_input_tensor_as_partial_shape(&self, index: usize) {
         if let Some(requested) = self.requested.get(index) {
             requested.partial_shape.set(true);

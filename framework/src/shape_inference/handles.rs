@@ -31,7 +31,7 @@ impl InferenceContext<'_> {
         }
     }
 
-    /// Takes to output `index` what is known of the resource or variant at input `input`.
+    /// Copies what is known of the resource or variant at input `input` to output `index`.
     #[track_caller]
     pub fn forward_handle_shapes_and_types(&self, input: usize, index: usize) {
         if let Some(held) = self.input_handle_shapes_and_types(input) {
@@ -39,8 +39,8 @@ impl InferenceContext<'_> {
         }
     }
 
-    /// Adds to what is known of input `index`. Returns whether that told something new; nothing changes if the numbers
-    /// of tensors or their dtypes differ, and shapes that do not fit stay what they were.
+    /// Merges `held` into what is known of input `index`. Returns whether that told something new. Nothing changes if the
+    /// numbers of tensors or their dtypes differ, and shapes that contradict each other stay as they were.
     pub fn merge_input_handle_shapes_and_types(&mut self, index: usize, held: &[ShapeAndType]) -> bool {
         let update = self.input_handle_shapes_and_types(index).map(|known| self.merged(known, held));
         self.update_input(index, held, update)
@@ -52,7 +52,7 @@ impl InferenceContext<'_> {
         self.update_output(index, held, update)
     }
 
-    /// Keeps of what is known of input `index` what `held` says too. Returns false, and changes nothing, if the numbers
+    /// Relaxes what is known of input `index` to what `held` agrees with. Returns false, and changes nothing, if the numbers
     /// of tensors or their dtypes differ.
     pub fn relax_input_handle_shapes_and_merge_types(&mut self, index: usize, held: &[ShapeAndType]) -> bool {
         let update = self.input_handle_shapes_and_types(index).map(|known| self.relaxed(known, held));
@@ -83,7 +83,7 @@ impl InferenceContext<'_> {
         })
     }
 
-    /// What both say; `None` if that is nothing new, or they contradict each other.
+    /// The merge of both; `None` if it is nothing new, or they contradict each other.
     fn merged(&self, known: &[ShapeAndType], held: &[ShapeAndType]) -> Option<Vec<ShapeAndType>> {
         let merged = self.both(known, held, |known, held| self.merge(known, held).unwrap_or(known))?;
         (merged != known).then_some(merged)

@@ -58,7 +58,7 @@ impl Masks {
     }
 }
 
-/// What is taken from one dimension of the input.
+/// The slice of one dimension of the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SliceDim {
     /// The first index. Valid if begin, end and the dimension are known, as the next field is.
@@ -73,7 +73,7 @@ pub struct SliceDim {
     pub shrink: bool,
 }
 
-/// Where a dimension of the result comes from.
+/// The origin of a dimension of the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutputDim {
     /// This dimension of the input.
@@ -85,9 +85,9 @@ pub enum OutputDim {
 /// A slice with one entry for each dimension of the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DenseSlice {
-    /// For each dimension of the input, what is taken from it.
+    /// The slice of each dimension of the input.
     pub dims: SmallVec<[SliceDim; 4]>,
-    /// For each dimension of the result, where it comes from.
+    /// The origin of each dimension of the result.
     pub output: SmallVec<[OutputDim; 4]>,
     /// Whether every dimension is taken whole and in order, as far as is known.
     pub is_identity: bool,
@@ -106,7 +106,7 @@ impl DenseSlice {
         }))
     }
 
-    /// What is taken from the input before dimensions are removed and added: one size for each of its dimensions.
+    /// The shape of the slice before dimensions are removed and added: one size for each dimension of the input.
     pub fn processing_shape(&self) -> PartialShape {
         PartialShape::from_known(self.dims.iter().map(|dim| dim.size))
     }

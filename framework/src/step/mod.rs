@@ -110,7 +110,7 @@ impl Step {
         &self.inter_op
     }
 
-    /// Has the run wait at its end until the guard is dropped.
+    /// Keeps the step from ending until the guard is dropped.
     pub fn defer(&self) -> DeferredOp {
         self.deferred.begin()
     }

@@ -49,7 +49,7 @@ impl HostBuffer {
         }
         let capacity = if bytes >= POOLED_FROM { class_bytes(size_class(bytes))? } else { bytes.max(1) };
         HostBuffer::allocate(capacity).or_else(|| {
-            // What the pool keeps may be what is missing.
+            // Blocks that the pool keeps may be the memory that is missing.
             POOL.clear();
             HostBuffer::allocate(capacity)
         })

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use crate::error::{Code, Error};
 
-/// Begins what is said to who asks the host for elements that it does not have.
+/// Begins the error of reading elements on the host that are on a device.
 pub(super) const ELSEWHERE: &str = "the elements are in the memory of";
 
 /// Whether an error says that elements are not on the host.

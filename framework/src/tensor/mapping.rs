@@ -7,7 +7,7 @@ use std::ops::Deref;
 #[cfg(any(unix, windows))]
 pub(super) type Mapping = memmap2::Mmap;
 
-/// Nothing is mapped on such a target.
+/// There is no mapping on this target.
 #[cfg(not(any(unix, windows)))]
 pub(super) enum Mapping {}
 

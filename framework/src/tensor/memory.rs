@@ -5,13 +5,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// After how many bytes of requests what is available is looked up.
+/// Available memory is looked up once in so many bytes of requests.
 const CHECK_EVERY: usize = 256 << 20;
 
 /// Bytes requested since the last check.
 static UNCHECKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts a request for memory; whether the system can give it, `true` where it does not say.
+/// Counts a request for memory, and returns whether the system can grant it; `true` on systems that do not say.
 pub fn may_request(bytes: usize) -> bool {
     let unchecked = UNCHECKED.fetch_add(bytes.min(CHECK_EVERY), Ordering::Relaxed);
     if unchecked.saturating_add(bytes) < CHECK_EVERY {
@@ -34,7 +34,7 @@ fn available() -> Option<usize> {
     kibibytes.checked_mul(1024)
 }
 
-/// Bytes that the process's control group may still use; files that it holds in memory give way.
+/// Bytes that the process's control group may still use. Its page cache counts as free.
 fn control_group() -> Option<usize> {
     let read = |name: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok();
     let limit: usize = read("memory.max")?.trim().parse().ok()?;

@@ -6,9 +6,10 @@ mod file;
 mod mapping;
 mod memory;
 mod object;
-mod place;
+
 mod print;
 mod reference;
+mod slot;
 
 pub(crate) use buffer::allocated_by_thread;
 pub use buffer::{ALIGNMENT, HostBuffer, pool_stats};
@@ -35,7 +36,7 @@ pub struct Tensor {
     storage: Storage,
 }
 
-/// Bytes that a tensor keeps in itself, so that scalars cost no allocation.
+/// Bytes that a tensor stores inline, so that scalars need no allocation.
 const INLINE_BYTES: usize = 16;
 
 #[derive(Clone)]
@@ -50,7 +51,7 @@ enum Storage {
     Variants(Arc<Vec<Variant>>),
     /// No elements: the place of a tensor.
     Reference(TensorRef),
-    /// No elements that the host could see.
+    /// No elements that the host could read.
     Device(Arc<dyn DeviceMemory>),
 }
 
@@ -97,7 +98,7 @@ impl Tensor {
         matches!(self.storage, Storage::Inline(_)) && self.shape.is_inline()
     }
 
-    /// The bytes of a tensor that keeps them in itself: one of few bytes that was made on its own.
+    /// The bytes of a tensor that stores them inline: a small one that shares no buffer.
     #[inline]
     pub fn inline_bits(&self) -> Option<&[u64; 2]> {
         match &self.storage {
@@ -403,7 +404,7 @@ impl Tensor {
             return Err(Error::invalid_argument(message));
         }
         let aligned = match &self.storage {
-            // What bytes its elements are only the device knows.
+            // Only the device knows the layout of its elements.
             Storage::Device(_) => return Err(self.no_elements()),
             Storage::Host { offset, .. } => offset.is_multiple_of(dtype.size().min(8)),
             _ => true,
@@ -471,12 +472,12 @@ impl Tensor {
         }
     }
 
-    /// A tensor whose elements are in the memory of a device. What bytes stand for them only the device knows.
+    /// A tensor whose elements are in the memory of a device, in a layout that only the device knows.
     pub fn from_device(dtype: DataType, shape: impl Into<Shape>, memory: Arc<dyn DeviceMemory>) -> Tensor {
         Tensor { shape: shape.into(), dtype, storage: Storage::Device(memory) }
     }
 
-    /// The memory of a device that holds the elements, if it is not the host that does.
+    /// The device memory that holds the elements; `None` if they are on the host.
     #[inline]
     pub fn device_memory(&self) -> Option<&Arc<dyn DeviceMemory>> {
         match &self.storage {

@@ -8,7 +8,7 @@ use crate::dtype::{DataType, TString};
 
 /// Elements that are shown at each end of a dimension.
 const EDGE: usize = 3;
-/// Elements that are shown at most.
+/// The most elements that are shown.
 const MAX_SHOWN: usize = 1000;
 
 impl Tensor {

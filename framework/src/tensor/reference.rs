@@ -1,4 +1,4 @@
-//! References: what an output of type `Ref(T)` hands on.
+//! References: the values of outputs of type `Ref(T)`.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,12 +44,12 @@ impl TensorRef {
         self.0.shape.as_ref()
     }
 
-    /// A number that no other place has while this one lives: whoever locks several places does it in this order.
+    /// A number that no other place has while this one lives; several places are locked in the order of these numbers.
     pub fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// The error of those who need a value where there is none.
+    /// The error of reading a place without a value.
     #[cold]
     #[track_caller]
     pub fn uninitialized(&self) -> Error {
@@ -89,7 +89,7 @@ impl TensorRef {
         Ok(())
     }
 
-    /// Takes the value away, so that the variable is not initialised.
+    /// Removes the value, so that the variable is uninitialised.
     pub fn clear(&self) -> Option<Tensor> {
         self.lock().take()
     }

@@ -4,6 +4,7 @@ mod node_def;
 mod op_builder;
 mod op_compatibility;
 mod op_validate;
+mod pages;
 mod rooms;
 mod spec_mutations;
 mod tensorflow_ops;

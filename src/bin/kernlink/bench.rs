@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use crate::job::{Job, Missing, What};
 
-/// At most so many runs are traced.
+/// The most runs that are traced.
 const TRACED: u32 = 10;
 
-/// So many of the slowest nodes are named.
+/// How many of the slowest nodes are listed.
 const SLOWEST: usize = 10;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -54,22 +54,22 @@ pub(crate) fn bench(args: &Bench) -> Result<()> {
 
 /// What was measured.
 struct Measured {
-    /// How long each run took, the shortest first.
+    /// The time of each run, shortest first.
     times: Vec<Duration>,
     traced: u32,
     ops: Vec<(String, Sum)>,
     /// The nodes with their ops.
     nodes: Vec<((String, String), Sum)>,
-    /// What devices made and did in the last of the timed runs.
+    /// Counters of devices over the last timed run.
     devices: Vec<DeviceCounters>,
 }
 
-/// What the traced runs of an op or node add up to.
+/// Totals of an op or node over the traced runs.
 #[derive(Clone, Default)]
 struct Sum {
     calls: u64,
     time: Duration,
-    /// What devices took that work on their own.
+    /// Time on devices that work asynchronously.
     device_time: Duration,
     output_bytes: u64,
     allocated_bytes: u64,
@@ -105,7 +105,7 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
     }
     times.sort();
     let devices = std::mem::take(&mut metadata.device_counters);
-    // Tracing takes time itself, so these runs are apart from the timed ones.
+    // Tracing takes time, so the traced runs are not the timed ones.
     let traced = args.runs.min(TRACED);
     let mut ops: BTreeMap<String, Sum> = BTreeMap::new();
     let mut nodes: BTreeMap<(String, String), Sum> = BTreeMap::new();
@@ -119,7 +119,7 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
     Ok(Measured { times, traced, ops: slowest_first(ops), nodes: slowest_first(nodes), devices })
 }
 
-/// What holds the time of others after what does not; the slowest of each first.
+/// Sorts by time, slowest first; entries that include the time of others, such as calls, come last.
 fn slowest_first<K>(sums: BTreeMap<K, Sum>) -> Vec<(K, Sum)> {
     let mut sums: Vec<(K, Sum)> = sums.into_iter().collect();
     sums.sort_by_key(|(_, sum)| (sum.is_async, std::cmp::Reverse(sum.device_time + sum.time)));
@@ -127,7 +127,7 @@ fn slowest_first<K>(sums: BTreeMap<K, Sum>) -> Vec<(K, Sum)> {
 }
 
 impl Measured {
-    /// The time within which this part of the runs, in percent, had ended.
+    /// A percentile of the runs' times.
     fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.times.len() * percent).div_ceil(100).max(1);
         self.times.get(rank - 1).copied().unwrap_or_default()
@@ -139,7 +139,7 @@ impl Measured {
         [("min", min), ("p50", p50), ("p90", p90), ("p99", p99), ("max", max), ("mean", mean)]
     }
 
-    /// The time of all nodes but those that hold the time of others.
+    /// The time of all nodes, without those that include the time of others.
     fn busy(&self) -> Duration {
         self.ops.iter().filter(|(_, sum)| !sum.is_async).map(|(_, sum)| sum.time).sum()
     }
@@ -148,7 +148,7 @@ impl Measured {
         self.nodes.iter().filter(|(_, sum)| !sum.is_async).take(SLOWEST)
     }
 
-    /// What a row of a table says.
+    /// The cells of a table's row.
     fn row(&self, sum: &Sum) -> Row {
         let runs = f64::from(self.traced.max(1));
         let (time, busy) = (sum.time.as_secs_f64(), self.busy().as_secs_f64());
@@ -164,7 +164,7 @@ impl Measured {
     }
 }
 
-/// A row of a table: what is so per run, in seconds and bytes.
+/// A row of a table: seconds and bytes per run.
 struct Row {
     calls: f64,
     time: f64,
@@ -194,7 +194,7 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
     }
 
     let _ = writeln!(text, "\nper op and run, on average of {} traced runs:", measured.traced);
-    // A device that works on its own takes its time apart from the thread that tells it what to do.
+    // The time of an asynchronous device is not that of the thread that submits its work.
     let is_apart = measured.ops.iter().any(|(_, sum)| !sum.device_time.is_zero());
     let device_time =
         |row: &Row| is_apart.then(|| if row.device_time == 0.0 { "-".to_owned() } else { duration(row.device_time) });
@@ -276,7 +276,7 @@ fn json(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Value
     })
 }
 
-/// Columns, the first to the left and the others to the right.
+/// Aligned columns: the first to the left, the others to the right.
 fn table(rows: impl Iterator<Item = Vec<String>>) -> String {
     let rows: Vec<Vec<String>> = rows.collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -296,7 +296,7 @@ fn count(calls: f64) -> String {
     if calls.fract() == 0.0 { format!("{calls}") } else { format!("{calls:.1}") }
 }
 
-/// Seconds, in the unit that suits them.
+/// Seconds in a fitting unit.
 fn duration(seconds: f64) -> String {
     match seconds {
         ..1e-3 => format!("{:.2} us", seconds * 1e6),

@@ -128,7 +128,7 @@ pub(crate) fn kernels(args: &Kernels) -> Result<()> {
     crate::print(&text)
 }
 
-/// What there is if there is none of what was asked for.
+/// The error of a name that does not exist, with those that do.
 fn instead(args: &Kernels, kernels: &[&KernelDef], of_op: &[&KernelDef]) -> String {
     let Some(device) = args.device.as_deref().filter(|_| kernels.is_empty()) else { return String::new() };
     let devices: BTreeSet<&str> = of_op.iter().map(|kernel| kernel.device.0).collect();

@@ -27,7 +27,7 @@ pub(crate) struct Checkpoint {
 /// Reads the tensor of a name.
 type Read = Box<dyn Fn(&str) -> Result<Tensor>>;
 
-/// The prefix that is meant by a prefix, one of a checkpoint's files, or a folder of checkpoints.
+/// The prefix of a checkpoint, given as a prefix, one of its files, or a folder of checkpoints.
 pub(crate) fn prefix(path: &Path) -> Result<PathBuf> {
     if CheckpointReader::exists(path) {
         return Ok(path.to_owned());

@@ -1,4 +1,4 @@
-//! What to compute when nobody says: what nothing else uses, as long as computing is all that it does.
+//! The default fetches of a run: outputs that no other node uses, of nodes without side effects.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::graph::{Graph, Node, NodeClass, NodeId, Output};
 
-/// So many names are given as examples.
+/// How many names are given as examples.
 const EXAMPLES: usize = 10;
 
-/// What a run without named outputs fetches.
+/// The fetches and targets of a run without named outputs.
 pub(crate) struct Defaults {
     pub(crate) fetches: Vec<String>,
-    /// Nodes without outputs that run too.
+    /// Nodes without outputs, which run as targets.
     pub(crate) targets: Vec<String>,
-    /// What nothing uses either, but which would change something or may have no value.
+    /// Unused outputs that are left out: their nodes have side effects, or may have no value.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn defaults(graph: &Graph) -> Result<Defaults> {
     let (mut fetches, mut targets, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for id in graph.sinks() {
         let node = graph.node(id);
-        // A fed placeholder that nothing uses is no answer, and running it would only ask for a feed.
+        // An unused placeholder is no answer, and fetching it would only ask for a feed.
         if graph.is_placeholder(id) {
             continue;
         }
@@ -44,7 +44,7 @@ pub(crate) fn defaults(graph: &Graph) -> Result<Defaults> {
     Ok(Defaults { fetches, targets, left_out })
 }
 
-/// Names, as many as one likes to read.
+/// The first few names.
 pub(crate) fn some(names: &[String]) -> String {
     match names.len().checked_sub(EXAMPLES) {
         None | Some(0) => names.join(", "),
@@ -66,7 +66,7 @@ fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
         ends[id.index()] && !is_given && !node.signature.outputs.is_empty()
     };
     let mut names: Vec<String> = graph.ids().filter(given).map(|id| graph.node(id).name.clone()).collect();
-    // What a person has named stands in fewer scopes.
+    // Names that people chose are in fewer scopes.
     names.sort_by_key(|name| name.matches('/').count());
     let what = if names.is_empty() { String::new() } else { format!(", such as {}", some(&names)) };
     Error::invalid_argument(format!(
@@ -76,16 +76,16 @@ fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     ))
 }
 
-/// Which nodes can be run without harm: they always have a value, and neither they nor what they need change anything.
+/// The nodes that are safe to run: they always have a value, and neither they nor their inputs have side effects.
 fn usable(graph: &Graph) -> Vec<bool> {
     let mut effects = Effects::default();
     let mut harmless = vec![true; graph.nodes().len()];
-    // How many conditionals and loops a node is in.
+    // The depth of conditionals and loops around a node.
     let mut depths = vec![(0i32, 0i32); graph.nodes().len()];
     for id in graph.ids() {
         let node = graph.node(id);
         let before = || node.inputs.iter().map(|input| input.node).chain(node.control_inputs.iter().copied());
-        // The way back of a loop comes later, and leads to where the way in leads.
+        // A loop's back edge comes later, and leads to the same Merge as its Enter.
         let known = || before().filter(|from| from.index() < id.index());
         harmless[id.index()] = !effects.of(graph, node) && known().all(|from| harmless[from.index()]);
         let branch = known().map(|from| depths[from.index()].0).max().unwrap_or(0);
@@ -99,7 +99,7 @@ fn usable(graph: &Graph) -> Vec<bool> {
             _ => (branch, frame),
         };
     }
-    // What a way back brings is known only now.
+    // Back edges can be resolved only now.
     while let Some(id) = graph
         .ids()
         .find(|&id| harmless[id.index()] && graph.node(id).inputs.iter().any(|input| !harmless[input.node.index()]))
@@ -114,14 +114,14 @@ fn usable(graph: &Graph) -> Vec<bool> {
     harmless.iter().zip(depths).map(|(&harmless, depth)| harmless && depth == (0, 0)).collect()
 }
 
-/// What was found of functions, by name: a function that calls itself has no effects of its own by that.
+/// Results for functions, by name; a recursive call by itself is no side effect.
 #[derive(Default)]
 struct Effects {
     functions: HashMap<String, bool>,
 }
 
 impl Effects {
-    /// Whether a node does more than compute.
+    /// Whether a node has side effects.
     fn of(&mut self, graph: &Graph, node: &Node) -> bool {
         let def = &node.op.def;
         let called = node.attrs.iter().flat_map(|(_, value)| match value {
@@ -139,7 +139,7 @@ impl Effects {
             name if is_harmless(name) => false,
             "ResourceCountUpTo" => true,
             name => {
-                // What only makes a handle, of a variable, a table or a queue.
+                // Ops that only make a handle: of a variable, a table or a queue.
                 let is_handle = |dtype: DataType| dtype == DataType::Resource;
                 let makes = node.inputs.is_empty()
                     && !node.signature.outputs.is_empty()
@@ -158,7 +158,7 @@ impl Effects {
         self.functions.insert(function.name.clone(), false);
         let found = match graph.function_body(function) {
             Ok(body) => body.graph.nodes().iter().any(|node| self.of(&body.graph, node)),
-            // Who cannot look must not touch.
+            // An unknown function may have side effects.
             Err(_) => graph.has_function(&function.name),
         };
         self.functions.insert(function.name.clone(), found);

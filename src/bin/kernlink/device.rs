@@ -25,7 +25,7 @@ fn named(name: &str) -> Option<Named> {
     }
 }
 
-/// The devices to run on, the one that is named first: beside a GPU the CPU takes what that has no kernels for.
+/// The devices to run on, the named one first. Beside a GPU, the CPU runs nodes for which the GPU has no kernel.
 pub(crate) fn devices(name: &str, threads: usize) -> Result<Vec<Arc<dyn Device>>> {
     let cpu = || CpuDevice::new(threads).map(|device| Arc::new(device) as Arc<dyn Device>);
     match named(name) {

@@ -46,7 +46,7 @@ pub(crate) fn inspect(args: &Inspect) -> Result<()> {
     crate::print(&text)
 }
 
-/// Says what one graph of a model is made of.
+/// Describes one graph of a model.
 fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>) -> Result<()> {
     let info = meta.meta_info_def.as_ref();
     if let Some(info) = info {
@@ -68,7 +68,7 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
     };
     let registry = kernlink::registry()?;
     let graph = Graph::import(def, &registry);
-    // A signature says better what goes in and out.
+    // Signatures describe inputs and outputs better than placeholders do.
     if meta.signature_def.is_empty() {
         endpoints(text, def, graph.as_ref().ok());
     }
@@ -110,7 +110,7 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
     Ok(())
 }
 
-/// What a device has no kernels for.
+/// The nodes for which a device has no kernel.
 fn elsewhere(text: &mut String, graph: &Graph, device: &dyn Device) -> Result<()> {
     let lacking = without_kernel(graph, graph.ids(), device)?;
     let name = device.name();
@@ -127,7 +127,7 @@ fn elsewhere(text: &mut String, graph: &Graph, device: &dyn Device) -> Result<()
     Ok(())
 }
 
-/// What the signatures take and give.
+/// The signatures' inputs and outputs.
 fn signatures(text: &mut String, meta: &MetaGraphDef) -> Result<()> {
     for (name, signature) in formats::signatures(meta)? {
         let method =
@@ -144,7 +144,7 @@ fn signatures(text: &mut String, meta: &MetaGraphDef) -> Result<()> {
     Ok(())
 }
 
-/// The placeholders, and what nothing else uses.
+/// The placeholders, and the outputs that no node uses.
 fn endpoints(text: &mut String, def: &GraphDef, graph: Option<&Graph>) {
     let used: BTreeSet<&str> = def
         .node
@@ -181,7 +181,7 @@ fn parameter_bytes(def: &GraphDef) -> usize {
     tensors.filter_map(|tensor| Some(proto::tensor_from_proto(tensor).ok()?.num_bytes())).sum()
 }
 
-/// What the graph needs and the program lacks, a line each.
+/// The ops and kernels that the graph needs and the program lacks, a line each.
 fn missing(def: &GraphDef, registry: &Registry) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
     for (op, nodes) in Graph::missing_ops(def, registry) {

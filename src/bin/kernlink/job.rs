@@ -1,4 +1,4 @@
-//! What `run` and `bench` have in common: a model, what goes in and what comes out.
+//! What `run` and `bench` have in common: a model, its inputs and its outputs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ fn count(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "it must be a whole number, 0 or more")
 }
 
-/// What becomes of inputs that are not given.
+/// How inputs that are not given are treated.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Missing {
     Refuse,
@@ -66,7 +66,7 @@ pub(crate) enum Missing {
 pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) tensor: Tensor,
-    /// What it was filled with, if it was not given.
+    /// How it was generated, if it was not given.
     pub(crate) filled: Option<&'static str>,
 }
 
@@ -74,9 +74,9 @@ pub(crate) struct Input {
 pub(crate) struct Job<'m> {
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<String>,
-    /// What runs for no output, if no output was named.
+    /// Targets that run by default, if no output was named.
     targets: Vec<String>,
-    /// What does not run because nobody has named it.
+    /// Nodes that do not run unless they are named.
     left_out: Vec<String>,
     is_default: bool,
     /// Whether variables have no values because no checkpoint is given.
@@ -112,7 +112,7 @@ impl What {
 
     /// Reads the inputs and prepares the run.
     pub(crate) fn prepare<'m>(&self, model: &'m Model, missing: Missing) -> Result<Job<'m>> {
-        // What has signatures runs one unless nodes of its graph are named.
+        // A model with signatures runs one, unless nodes of its graph are named.
         let default = match (model, model.meta()) {
             _ if !self.output.is_empty() || !self.target.is_empty() => None,
             (_, Some(meta)) if meta.signatures().len() == 1 => meta.signatures().keys().next().map(String::as_str),
@@ -217,7 +217,7 @@ impl What {
         Ok(Job { inputs, outputs, targets, left_out, is_default: false, lacks_checkpoint, runner })
     }
 
-    /// Says what runs on the CPU though a GPU is asked for, or refuses it.
+    /// Reports the nodes that run on the CPU although a GPU was asked for, or refuses them.
     fn check_placement(&self, session: &Session, fed: &[Output], fetches: &[&str], targets: &[&str]) -> Result<()> {
         let (graph, device) = (session.graph(), &session.devices()[0]);
         if !device.has_own_memory() {
@@ -265,7 +265,7 @@ impl Job<'_> {
         answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error) } else { error })
     }
 
-    /// What runs though nobody has named it.
+    /// Reports targets that run although they were not named.
     pub(crate) fn unnamed(&self) -> Option<String> {
         self.is_default.then(|| {
             let names: Vec<&str> = self.outputs.iter().chain(&self.targets).map(String::as_str).collect();
@@ -292,7 +292,7 @@ pub(crate) fn without_checkpoint(error: Error) -> Error {
     }
 }
 
-/// Ops with how many nodes each has.
+/// Ops with their number of nodes.
 fn counted(ops: &BTreeMap<String, usize>) -> String {
     let op = |(op, nodes): (&String, &usize)| match nodes {
         1 => op.clone(),
@@ -301,7 +301,7 @@ fn counted(ops: &BTreeMap<String, usize>) -> String {
     ops.iter().map(op).collect::<Vec<_>>().join(", ")
 }
 
-/// What an input is, as it is to be given.
+/// An input's name, dtype and shape, as `--input` takes it.
 fn input_line(name: &str, dtype: DataType, shape: &PartialShape) -> String {
     format!("\n  --input {}=SRC ({dtype}, shape {shape})", shortened(name))
 }

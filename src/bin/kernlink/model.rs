@@ -1,4 +1,4 @@
-//! What the command is given as a model: a graph, a MetaGraph, or the folder of a SavedModel.
+//! Models on the command line: a graph, a MetaGraph, or the folder of a SavedModel.
 
 use std::path::Path;
 use std::sync::Arc;

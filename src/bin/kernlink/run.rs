@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         }
     }
     let ran = started.elapsed();
-    // What was done before it failed tells why, as where the time went until it was up.
+    // The trace of a failed run shows why, such as where the time went before a deadline.
     if let Some(file) = &args.trace {
         trace::write(file, &metadata.step_stats)?;
     }
@@ -131,7 +131,7 @@ fn check_file_names(outputs: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The MetaGraph whose variables are to be saved; refuses early what would be refused when all is done.
+/// The MetaGraph whose variables are to be saved. Errors of saving that can be foreseen are reported before the run.
 fn saving<'m>(model: &'m Model, prefix: &Path) -> Result<&'m MetaGraph> {
     let refuse = |why: &str| Err(Error::invalid_argument(format!("--save-checkpoint {}: {why}", prefix.display())));
     match model {
@@ -156,7 +156,7 @@ fn ends_as_folder(path: &Path) -> bool {
         || path.as_os_str().as_encoded_bytes().last().is_some_and(|&byte| std::path::is_separator(byte.into()))
 }
 
-/// Refuses early, as a folder to write to, what is there and is none.
+/// Fails before the run if a path for a folder is a file.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
         let message = format!("--save: {} is no folder", folder.display());

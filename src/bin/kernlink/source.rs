@@ -1,4 +1,4 @@
-//! Where the value of an input comes from: `@file.npy`, `@file.json`, `@file.txt` or a JSON literal.
+//! Sources of an input's value: `@file.npy`, `@file.json`, `@file.txt` or a JSON literal.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ fn text(bytes: &[u8]) -> Result<&str> {
     if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
         return Err(Error::invalid_argument("the text is UTF-16: save it as UTF-8"));
     }
-    // What is read takes more memory than its text, for each value.
+    // Each value takes more memory than its text.
     let enough = may_request(bytes.len()) && {
         let divides = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
         let values = bytes.windows(2).filter(|pair| !divides(pair[0]) && divides(pair[1])).count();
@@ -157,7 +157,7 @@ fn flatten<'v>(value: &'v Value, dims: &[usize], leaves: &mut Vec<&'v Value>) ->
 }
 
 fn unsuitable(value: &Value, dtype: DataType) -> Error {
-    // A long list need not be written out to be cut.
+    // A long list is cut before it is written out.
     let text = match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object in braces".to_owned(),
@@ -246,14 +246,14 @@ from_json! {
     dtype::Float8E5M2Fnuz: v => float(v).map(|v| dtype::Float8E5M2Fnuz::from_f32(v as f32));
 }
 
-/// A tensor for an input of which only dtype and shape are known, and what is in it.
+/// A generated tensor for an input of known dtype and shape, and a description of its values.
 pub(crate) fn fill(dtype: DataType, shape: Shape) -> Result<(Tensor, &'static str)> {
     if matches!(dtype, DataType::Resource | DataType::Variant) {
         return Err(Error::invalid_argument(format!("{dtype} values cannot be made up")));
     }
     let mut tensor = Tensor::zeros(dtype, shape)?;
     if !dtype.is_floating() {
-        // Zeros are right where indices are asked for.
+        // Zeros are valid as indices.
         return Ok((tensor, if dtype == DataType::String { "empty strings" } else { "zeros" }));
     }
     dispatch_pod!(dtype, T => random::<T>(&mut tensor)).unwrap_or(Ok(()))?;

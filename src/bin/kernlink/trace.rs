@@ -1,7 +1,7 @@
 //! Traces: when each node ran, and where, in the format of Chrome's `about:tracing`, which Perfetto opens too.
 //!
-//! A device is a process there, and a thread a row of it. What waits for others, as a call does for its function, lets
-//! its thread do their work meanwhile: such nodes have rows of their own, as many as they need for none to overlap
+//! A device is a process there, and a thread a row of it. A node that waits for others, as a call does for its function,
+//! lends its thread to them meanwhile: such nodes have rows of their own, as many as they need for none to overlap
 //! another.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use kernlink::error::{Code, Error, Result};
 use kernlink::step::NodeStats;
 use serde_json::{Value, json};
 
-/// Refuses early what [`write`] would refuse when all is done.
+/// Reports errors of [`write`] that can be foreseen before the run.
 pub(crate) fn check(file: &Path) -> Result<()> {
     let refuse = |code, why: &str| Err(Error::new(code, format!("--trace: cannot write {}: {why}", file.display())));
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -24,7 +24,7 @@ pub(crate) fn check(file: &Path) -> Result<()> {
     }
 }
 
-/// Writes what a run has told.
+/// Writes the statistics of a run as a trace.
 pub(crate) fn write(file: &Path, stats: &[NodeStats]) -> Result<()> {
     let mut text = document(stats).to_string();
     text.push('\n');
@@ -37,7 +37,7 @@ pub(crate) fn write(file: &Path, stats: &[NodeStats]) -> Result<()> {
 enum Row {
     /// Threads: those with short names first, so that `kernlink-10` comes after `kernlink-9`.
     Thread(usize, String),
-    /// Asynchronous nodes at this depth of calls: the how manieth row of them.
+    /// Asynchronous nodes at this depth of calls, and the row among them.
     Async(u32, usize),
 }
 
@@ -77,7 +77,7 @@ fn rows(stats: &[NodeStats]) -> Vec<Row> {
     rows
 }
 
-/// The trace of what is sorted by start.
+/// The trace of nodes that are sorted by start.
 fn document(stats: &[NodeStats]) -> Value {
     let rows = rows(stats);
     // Numbers for the devices and the rows of each, in the order of their names.

@@ -1,4 +1,4 @@
-//! Loops and conditionals of TensorFlow 1: what never runs, or too often; what is dead, and what passes on its value.
+//! Loops and conditionals of TensorFlow 1: nodes that never run, or too often; deadness, and values that are forwarded.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -31,14 +31,14 @@ impl OpKernel<Picky> for PickyKernel {
     }
 }
 
-/// Notes in which iteration it runs, and whether its input is nobody else's.
+/// Records its iteration, and whether it alone owns its input.
 #[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
 pub(crate) struct Noted;
 
 struct NotedKernel;
 
 thread_local! {
-    /// What [`Noted`] has noted on this thread: the iteration, and whether the input is nobody else's.
+    /// The records of [`Noted`] on this thread: the iteration, and whether the input had one owner.
     static NOTES: RefCell<Vec<(u64, bool)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -170,7 +170,7 @@ fn what_enters_every_iteration_can_be_the_next_value() {
 
 #[test]
 fn a_loop_that_does_not_end_is_gone_with_its_run() {
-    // In the first iteration `sum` lacks what the one before hands on: `never` never enters the inner loop.
+    // In the first iteration `sum` lacks the value of an iteration before: `never` does not enter the inner loop.
     let text = "x = Placeholder()
         e = Enter(x) outer
         n = NextIteration(e)
@@ -189,7 +189,7 @@ fn a_loop_that_does_not_end_is_gone_with_its_run() {
 
 #[test]
 fn a_loop_goes_round_until_something_else_has_happened() {
-    // What ends the loop is done by nodes that wait for nothing, or for what takes long.
+    // The loop is ended by nodes that wait for nothing, or for slow ones.
     let text = "x = Placeholder()
         mine = VarHandleOp() flag
         e = Enter(x) loop
@@ -312,7 +312,7 @@ fn constants_die_with_what_they_wait_for() {
 
 #[test]
 fn what_hands_on_several_values_waits_for_all_of_them() {
-    // One of them enters every iteration and is what the loop goes round with.
+    // One of them is a constant of the loop, and the loop's variable depends on it.
     let text = "x = Placeholder()
         k = Placeholder()
         e = Enter(x) loop

@@ -1,5 +1,5 @@
-//! Loops whose conditions and bodies have no branches go straight through their nodes: they compute what they would
-//! compute if they counted what has arrived.
+//! Static loops, whose conditions and bodies have no branches, run through their nodes in a fixed order, with the results
+//! that pending counts would give.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use kernlink::runtime::RunOptions;
 use super::NOTES;
 use super::lines::{lines, on_threads, scalar};
 
-/// Whole numbers by chance, the same each time.
+/// Pseudo-random integers, the same in each run.
 struct Chance(u64);
 
 impl Chance {
@@ -27,12 +27,12 @@ type Function = (&'static str, fn(f32, f32) -> f32);
 const FUNCTIONS: [Function; 4] =
     [("Add", |x, y| x + y), ("Sub", |x, y| x - y), ("Maximum", f32::max), ("Mul", |x, y| x * y)];
 
-/// What a node of a random loop takes.
+/// An input of a node in a random loop.
 #[derive(Clone, Copy)]
 enum Value {
-    /// A variable, as the iteration finds it.
+    /// A variable, at the start of the iteration (its Merge).
     Merged(usize),
-    /// A variable, which is there only if the loop goes on.
+    /// A variable behind its Switch, alive only if the loop continues.
     Taken(usize),
     Constant(usize),
     /// A node before the switches.
@@ -47,7 +47,7 @@ struct RandomLoop {
     constants: usize,
     head: Vec<(usize, Value, Value)>,
     body: Vec<(usize, Value, Value)>,
-    /// What each variable is next, the first but for that.
+    /// The next value of each variable, the counter aside.
     next: Vec<Value>,
 }
 
@@ -120,7 +120,7 @@ impl RandomLoop {
         lines(&text)
     }
 
-    /// What the variables are in the end.
+    /// The final values of the variables.
     fn compute(&self, variables: &[f32], constants: &[f32]) -> Vec<f32> {
         let mut variables = variables.to_vec();
         loop {
@@ -178,7 +178,7 @@ fn random_loops_compute_the_same_straight_and_counted() {
                     let ours = session.run(&feeds, &outs, &[]).unwrap();
                     let ours: Vec<u32> = ours.iter().map(|y| y.to_scalar::<f32>().unwrap().to_bits()).collect();
                     let theirs = random.compute(&variables, &constants);
-                    // A NaN's sign is nobody's promise.
+                    // The sign of a NaN is unspecified.
                     let theirs: Vec<u32> = theirs.iter().map(|y| y.to_bits()).collect();
                     let is_nan = |bits: u32| f32::from_bits(bits).is_nan();
                     let are_equal = ours.iter().zip(&theirs).all(|(a, b)| a == b || (is_nan(*a) && is_nan(*b)));

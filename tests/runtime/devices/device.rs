@@ -1,4 +1,4 @@
-//! A device whose memory holds bytes that the host cannot make sense of, and gives them back from another thread.
+//! A device whose memory the host cannot read (every bit is inverted), and whose read-backs complete on another thread.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use kernlink::tensor::DeviceMemory;
 
 struct Memory {
     device: String,
-    /// Each bit is turned over.
+    /// Every bit is inverted.
     bytes: Vec<u8>,
 }
 
@@ -29,7 +29,7 @@ impl DeviceMemory for Memory {
 pub(crate) struct TestDevice {
     name: String,
     capabilities: &'static [&'static str],
-    /// How many tensors were taken there, and back.
+    /// The numbers of uploads and read-backs.
     counts: Mutex<(usize, usize)>,
     pub(crate) most_bytes: AtomicUsize,
 }
@@ -44,7 +44,7 @@ impl TestDevice {
         })
     }
 
-    /// How many tensors were taken there and back since the last call.
+    /// The numbers of uploads and read-backs since the last call.
     pub(crate) fn moved(&self) -> (usize, usize) {
         std::mem::take(&mut self.counts.lock().unwrap())
     }

@@ -47,7 +47,7 @@ binaries! {
     LessKernel(Less, |a, b| a < b, |less| [u8::from(less)]);
 }
 
-/// Adds on the host what TensorFlow, too, has there.
+/// Adds `int32` on the host, where TensorFlow has it too.
 struct AddOnHost;
 
 #[register_kernel(device = Gpu, T = [i32], host_memory = ["x", "y", "z"])]
@@ -91,7 +91,7 @@ impl OpKernel<ops::Neg> for NegKernel {
     }
 }
 
-/// Takes what it is given apart: the even ones in the device's memory, the odd ones on the host.
+/// Sums pairs of an input on the device (`even`) and one on the host (`odd`).
 #[register_op(
     attr("N: int >= 1"),
     input("even: N * float"),
@@ -107,7 +107,7 @@ struct SumPairsKernel;
 #[register_kernel(device = Gpu, host_memory = ["odd", "total"])]
 impl OpKernel<SumPairs> for SumPairsKernel {
     fn new(ctx: &KernelConstruction<SumPairs>) -> Result<Self> {
-        // What is constant is told as it is on the host.
+        // Constants are given to constructors as they are on the host.
         let mut known = ctx.constants.iter().flatten();
         ensure!(known.all(|tensor| tensor.device_memory().is_none()), Internal, "a constant is not on the host");
         Ok(SumPairsKernel)

@@ -1,4 +1,4 @@
-//! Devices with memory of their own: what is where, what is brought over and how often.
+//! Devices with memory of their own: placement, transfers and their number.
 
 mod device;
 mod flow;

@@ -1,4 +1,4 @@
-//! What is brought over, and how often.
+//! Transfers between devices, and their number.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

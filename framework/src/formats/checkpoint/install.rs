@@ -12,21 +12,21 @@ use crate::formats::table::TableBuilder;
 use crate::proto::{BundleEntryProto, BundleHeaderProto};
 use crate::tensor::FileBytes;
 
-/// More data files are not looked for.
+/// The most data files that are looked for.
 const MAX_SHARDS: usize = 100_000;
 
-/// How many data files the index of a checkpoint says that there are.
+/// The number of data files, by the index of a checkpoint.
 pub(super) fn shards(index: &Path) -> Option<usize> {
     let (header, _) = read_index(&FileBytes::open(index).ok()?).ok()?;
     usize::try_from(header.num_shards).ok().filter(|&shards| shards <= MAX_SHARDS)
 }
 
-/// Makes a checkpoint of whole data files, which get their names by this, and of entries.
+/// Installs a checkpoint under a prefix: gives its data files, which are complete, their names, and writes its index.
 ///
-/// At every moment the prefix is that of the old checkpoint or of the new one. The new index takes the old one's place in
-/// one step, so the old data files must live until then and the new ones must be there before. They are called after how
-/// many there are: where an older checkpoint has as many, the new one is first installed with names that count one more,
-/// which no entry refers to, and is given its final names when the old one is gone.
+/// A reader finds the old checkpoint or the new one at every moment. The new index replaces the old one in one step, so the
+/// new data files must be there before it and the old ones must stay until then. Names of data files contain their count:
+/// if the old checkpoint has as many, the new one is first installed under names that count one more (a file that no entry
+/// refers to), and gets its final names when the old one is gone.
 ///
 /// # Errors
 /// [`Error::from_io`](crate::error::Error::from_io)'s if a file cannot be written or renamed.
@@ -40,7 +40,7 @@ pub(super) fn install(
     let old = shards(&index_name(prefix));
     let mut commit = |files: &[PathBuf], count: usize| -> Result<(Vec<PathBuf>, bool)> {
         header.num_shards = i32::try_from(count).unwrap_or(i32::MAX);
-        // Written first: it is the likeliest to fail.
+        // First, because it is the step most likely to fail.
         let index = write_index(prefix, &header, entries)?;
         let names: Vec<PathBuf> = (0..files.len()).map(|number| data_name(prefix, number, count)).collect();
         let mut both = true;
@@ -53,7 +53,7 @@ pub(super) fn install(
     };
     let (mut names, both) = commit(files, if old == Some(count) { count + 1 } else { count })?;
     let mut needless: Vec<PathBuf> = files.to_vec();
-    // Where files cannot have two names, or there is no space for another index, the checkpoint stays as it is: whole.
+    // Without hard links, or space for another index, the checkpoint keeps those names: it is complete.
     if old == Some(count)
         && both
         && let Ok((last, _)) = commit(&names, count)

@@ -1,4 +1,4 @@
-//! Making one checkpoint of several.
+//! Merging checkpoints.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ struct Merged {
     numbers: HashMap<PathBuf, usize>,
 }
 
-/// Makes one checkpoint of those with the given prefixes: their data files are renamed, their indices become one.
+/// Merges the checkpoints with the given prefixes into one: renames their data files and merges their indices.
 ///
 /// A tensor may be in several of them only in parts. With `allow_missing`, prefixes without an index are passed over.
 ///

@@ -2,10 +2,10 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `names` | what files are called, and that they have their name only when they are whole |
+//! | `names` | file names; a file gets its name when it is complete |
 //! | `reader`, `writer` | the second format: an index, and data files |
-//! | `install` | a new checkpoint in the place of an older one |
-//! | `merge` | one checkpoint of several |
+//! | `install` | replacing an older checkpoint |
+//! | `merge` | merging checkpoints |
 //! | `folder`, `state` | which checkpoints a training run keeps, and the list of them |
 //! | `glob` | names with wildcards |
 //! | `first` | the first format, that of TensorFlow before 1.0 |

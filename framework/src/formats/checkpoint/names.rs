@@ -1,4 +1,4 @@
-//! The names of a checkpoint's files, and how they come to be.
+//! The names of a checkpoint's files, which each file gets when it is complete.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -25,11 +25,11 @@ pub(super) fn data_name(prefix: &Path, shard: usize, shards: usize) -> PathBuf {
     with_suffix(prefix, &format!(".data-{shard:05}-of-{shards:05}"))
 }
 
-/// How the names of files that are not whole yet end, after a number. TensorFlow's own end in the number: whether one of
-/// those is still being written nobody can tell.
+/// The suffix of temporary files, after a number. TensorFlow's temporary files end in the number alone, so that nobody can
+/// tell whether one of them is still being written: they are left alone.
 const UNFINISHED: &str = ".kernlink";
 
-/// What to call a file until it is whole.
+/// The temporary name of a file.
 fn temporary_name(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
@@ -41,7 +41,7 @@ pub(super) fn cannot<'p>(what: &'p str, path: &'p Path) -> impl Fn(std::io::Erro
     move |error| Error::from_io(format!("cannot {what} {}", path.display()), &error)
 }
 
-/// Makes the folder in which a file is to stand, if that one's own folder exists.
+/// Creates the parent folder of a file, but not the parent's parent.
 pub(super) fn make_folder_of(path: &Path) -> Result<()> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
     match std::fs::create_dir(folder) {
@@ -50,9 +50,9 @@ pub(super) fn make_folder_of(path: &Path) -> Result<()> {
     }
 }
 
-/// A file that has its name only once it is whole: it is written under another one and renamed.
+/// A file that is written under a temporary name and renamed when it is complete.
 ///
-/// It is locked while it has its other name: what is not is left over from a process that has died.
+/// It is locked while it has the temporary name; a temporary file without a lock was left by a process that died.
 pub(super) struct NewFile {
     temporary: PathBuf,
     path: PathBuf,
@@ -61,7 +61,7 @@ pub(super) struct NewFile {
     written: Option<File>,
 }
 
-/// Makes a file that nobody else takes for left over, unless the file system has no locks.
+/// Creates a file, locked so that no other process takes it for a left-over (if the file system has locks).
 fn create_locked(path: &Path) -> std::io::Result<(PathBuf, File)> {
     loop {
         let temporary = temporary_name(path);
@@ -74,7 +74,7 @@ fn create_locked(path: &Path) -> std::io::Result<(PathBuf, File)> {
     }
 }
 
-/// Removes the files beside `path` that processes have left which died before they were whole.
+/// Removes temporary files beside `path` that were left by processes that died.
 pub(super) fn remove_left_overs(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(files) = std::fs::read_dir(folder) else { return };
@@ -93,7 +93,7 @@ pub(super) fn remove_left_overs(path: &Path) {
     }
 }
 
-/// Has the system write down which names the folder of `path` holds. Where folders cannot be opened, it does so by itself.
+/// Syncs the folder of `path`, so that renames in it are on the disk. Systems that cannot open folders do so by themselves.
 pub(super) fn sync_folder_of(path: &Path) {
     if cfg!(unix) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -121,12 +121,12 @@ impl NewFile {
         Ok(())
     }
 
-    /// What the file is called until it is renamed.
+    /// The file's temporary name.
     pub(super) fn temporary(&self) -> &Path {
         &self.temporary
     }
 
-    /// Gives the file its name, in place of any that has it.
+    /// Renames the file to its final name, replacing any file of that name.
     pub(super) fn rename(mut self) -> Result<()> {
         self.close()?;
         std::fs::rename(&self.temporary, &self.path).map_err(cannot("write", &self.path))?;
@@ -153,7 +153,7 @@ pub(super) fn remove_if_there(path: &Path) -> Result<()> {
     }
 }
 
-/// Gives a file a second name, or, where files have only one, this one; returns whether it has both.
+/// Hard-links a file to a second name; without hard links renames it. Returns whether it has both names.
 pub(super) fn link(from: &Path, to: &Path) -> Result<bool> {
     if from == to {
         return Ok(true);

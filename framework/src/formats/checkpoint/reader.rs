@@ -219,7 +219,7 @@ impl CheckpointReader {
         Ok(file)
     }
 
-    /// The value that stands at an entry's place.
+    /// Reads the value of an entry.
     fn value(&self, entry: &CheckpointEntry) -> Result<Tensor> {
         if !entry.dtype.is_pod() && entry.dtype != DataType::String {
             return Err(Error::unimplemented(format!("{} tensors cannot be read from checkpoints", entry.dtype)));
@@ -268,7 +268,7 @@ impl CheckpointReader {
             if entry.slices.is_empty() {
                 return self.value(entry);
             }
-            // A part that is all of it has the tensor's own name.
+            // A part that covers the whole tensor is stored under the tensor's own name.
             let key = if slice.is_full() { name.to_vec() } else { slice_key(name, slice) };
             let own = self.entries.get(&key);
             let own = own.ok_or_else(|| Error::not_found(format!("its part {slice} is not in the checkpoint")))?;
@@ -300,7 +300,7 @@ impl CheckpointReader {
     }
 }
 
-/// Copies what a part of a tensor and a wanted part have in common.
+/// Copies the overlap of a saved part and the wanted part.
 pub(super) fn copy_overlap(
     source: &Tensor,
     target: &mut Tensor,

@@ -12,7 +12,7 @@ use crate::tensor::FileBytes;
 /// The file that lists a folder's checkpoints.
 const STATE_FILE: &str = "checkpoint";
 
-/// No list of checkpoints is longer.
+/// The most bytes of a list of checkpoints.
 const MAX_BYTES: usize = 16 << 20;
 
 /// What a list says, in the words of the list.
@@ -84,7 +84,7 @@ impl State {
         }
     }
 
-    /// Writes a list of checkpoints, of which the last is the latest.
+    /// Writes a list of checkpoints, oldest first.
     pub(super) fn write(folder: &Path, names: &[String]) -> Result<()> {
         let mut text = String::new();
         if let Some(last) = names.last() {
@@ -99,8 +99,8 @@ impl State {
     }
 }
 
-/// Where the checkpoint lies that a list in `folder` calls `listed`. A list leads to no other folder than its own and
-/// those in it: of any other name, as of a folder that was moved, only the last part counts.
+/// The path of the checkpoint `listed` in a list in `folder`. A list may only refer to its own folder and folders in it: of
+/// any other path, as after a folder was moved, only the last component counts.
 pub(super) fn place(folder: &Path, listed: &str) -> Result<Place> {
     let path = Path::new(listed);
     let inside = |path: &Path| {

@@ -1,5 +1,5 @@
-//! Families: which ops belong together. What says so is the source file that declares them, so that there is no list
-//! to keep and a third party's ops have their place too.
+//! Families: groups of ops by the source file that declares them. So there is no list to maintain, and third parties' ops
+//! have a family too.
 
 use std::collections::BTreeMap;
 

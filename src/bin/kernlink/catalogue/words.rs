@@ -1,4 +1,4 @@
-//! What a reader wants to know of inputs, outputs and attrs, in words. Names and values stand in backticks.
+//! Inputs, outputs and attrs described in words. Names and values stand in backticks.
 
 use kernlink::collect::OpEntry;
 use kernlink::dtype::DataType;

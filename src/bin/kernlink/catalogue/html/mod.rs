@@ -41,7 +41,7 @@ pub(super) fn write(registry: &Registry, output: &Path) -> Result<String> {
     ))
 }
 
-/// What all pages are made from.
+/// The data that all pages share.
 struct Catalogue {
     pages: Vec<Page>,
     /// On which page each op is.

@@ -1,37 +1,37 @@
-//! Places that tensors come to and go from, as the executor's slots: for scalars, which own nothing, without a call and
-//! without a stop on the stack.
+//! Moving tensors into and out of `Option<Tensor>` slots, as the executor does: inline and without a temporary for scalars,
+//! which own nothing.
 
 use super::{Storage, Tensor};
 use crate::dtype::DataType;
 use crate::shape::Shape;
 
 impl Tensor {
-    /// Empties a place, without a call if what it holds owns nothing.
+    /// Empties a slot, without a call if its tensor owns nothing.
     #[inline(always)]
     pub(crate) fn clear(place: &mut Option<Tensor>) {
         if place.as_ref().is_none_or(Tensor::is_plain) { std::mem::forget(place.take()) } else { *place = None }
     }
 
-    /// Fills a place, without a call if what it held owns nothing.
+    /// Fills a slot, without a call if its former tensor owns nothing.
     #[inline(always)]
     pub(crate) fn put(place: &mut Option<Tensor>, tensor: Option<Tensor>) {
         Tensor::clear(place);
         std::mem::forget(std::mem::replace(place, tensor));
     }
 
-    /// Takes what is in one place to another.
+    /// Moves a tensor from one slot to another.
     #[inline(always)]
     pub(crate) fn shift(from: &mut Option<Tensor>, to: &mut Option<Tensor>) {
         Tensor::clear(to);
-        // SAFETY: the places are two. What is copied is owned by the second alone, as the first is overwritten; what the
-        // second held was dropped.
+        // SAFETY: the slots are distinct. The copy is owned by the second alone, as the first is overwritten; the second's
+        // former tensor was dropped.
         unsafe {
             std::ptr::copy_nonoverlapping(from, to, 1);
             std::ptr::write(from, None);
         }
     }
 
-    /// Fills a place with a clone of what is in another.
+    /// Fills a slot with a clone of another's tensor.
     #[inline(always)]
     pub(crate) fn copy(from: &Option<Tensor>, to: &mut Option<Tensor>) {
         if !from.as_ref().is_some_and(Tensor::is_plain) {
@@ -39,11 +39,11 @@ impl Tensor {
             return;
         }
         Tensor::clear(to);
-        // SAFETY: as for `clone`; what the second place held was dropped.
+        // SAFETY: as for `clone`; the second slot's former tensor was dropped.
         unsafe { std::ptr::copy_nonoverlapping(from, to, 1) };
     }
 
-    /// Fills a place with [`Tensor::scalar_from_bits`], or empties it for string, resource and variant.
+    /// Fills a slot with [`Tensor::scalar_from_bits`], or empties it for string, resource and variant.
     #[inline(always)]
     pub(crate) fn put_scalar(place: &mut Option<Tensor>, dtype: DataType, mut bits: [u64; 2]) {
         if dtype == DataType::Bool {
