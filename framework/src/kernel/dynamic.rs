@@ -73,6 +73,16 @@ pub trait AsyncOpKernel<O: Op>: Sized + Send + Sync + 'static {
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> impl Future<Output = Result<()>> + Send;
 }
 
+/// What a kernel that is a function keeps for its node. `#[register_kernel]` on `fn name(state: &State, ctx: &mut
+/// RawContext<'_>) -> Result<()>` makes it with the kernel and hands it to each call.
+pub trait KernelState: Sized + Send + Sync + 'static {
+    /// See [`OpKernel::new`].
+    ///
+    /// # Errors
+    /// See [`OpKernel::new`].
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self>;
+}
+
 /// An [`OpKernel`] or [`AsyncOpKernel`] whose op is known at run time only.
 pub trait DynKernel: Send + Sync + 'static {
     /// See [`OpKernel::compute`].

@@ -147,6 +147,10 @@ struct PartKernel {
     right: [bool; 2],
 }
 
+#[register_kernel(device = Cpu, op = [ops::MatrixDiagPart, ops::MatrixDiagPartV2, ops::MatrixDiagPartV3], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
+    uint8,
+])]
 impl<O: Op> OpKernel<O> for PartKernel {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self { right: alignment(ctx)? })
@@ -178,6 +182,10 @@ struct SetKernel {
     right: [bool; 2],
 }
 
+#[register_kernel(device = Cpu, op = [ops::MatrixSetDiag, ops::MatrixSetDiagV2, ops::MatrixSetDiagV3], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
+    uint8,
+])]
 impl<O: Op> OpKernel<O> for SetKernel {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self { right: alignment(ctx)? })
@@ -211,6 +219,10 @@ struct WholeKernel {
     right: [bool; 2],
 }
 
+#[register_kernel(device = Cpu, op = [ops::MatrixDiag, ops::MatrixDiagV2, ops::MatrixDiagV3], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
+    uint8,
+])]
 impl<O: Op> OpKernel<O> for WholeKernel {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self { right: alignment(ctx)? })
@@ -339,28 +351,4 @@ fn band_part(ctx: &mut KernelContext<'_, ops::MatrixBandPart>) -> Result<()> {
         });
     }
     ctx.set_output(ops::MatrixBandPart::BAND, output)
-}
-
-macro_rules! register {
-    ($($op:ident: $kernel:ident;)+) => {$(
-        const _: () = {
-            use ops::$op;
-            #[register_kernel(device = Cpu, op = $op, T = [
-                bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32,
-                uint64, uint8,
-            ])]
-            type Kernel = $kernel;
-        };
-    )+};
-}
-register! {
-    MatrixDiag: WholeKernel;
-    MatrixDiagV2: WholeKernel;
-    MatrixDiagV3: WholeKernel;
-    MatrixDiagPart: PartKernel;
-    MatrixDiagPartV2: PartKernel;
-    MatrixDiagPartV3: PartKernel;
-    MatrixSetDiag: SetKernel;
-    MatrixSetDiagV2: SetKernel;
-    MatrixSetDiagV3: SetKernel;
 }

@@ -7,8 +7,8 @@ use std::hash::Hash;
 use bytemuck::AnyBitPattern;
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{KernelContext, RawContext};
+
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -91,6 +91,12 @@ fn number<K: Hash + Eq>(items: impl ExactSizeIterator<Item = K>) -> (Vec<i64>, V
 }
 
 /// All four ops: those with an axis have it as input 1, those with counts give them as output 2.
+#[register_kernel(
+    device = Cpu,
+    op = [ops::Unique, ops::UniqueWithCounts, ops::UniqueV2, ops::UniqueWithCountsV2],
+    out_idx = [int32, int64],
+    T = [bfloat16, bool, double, float, half, int16, int32, int64, int8, string, uint16, uint32, uint64, uint8],
+)]
 fn unique(ctx: &mut RawContext<'_>) -> Result<()> {
     let input = ctx.input_at(0)?;
     ensure!(
@@ -137,31 +143,6 @@ fn unique(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, y)?;
     ctx.set_output_at(1, idx)
 }
-
-struct UniqueKernel;
-
-impl<O: Op> OpKernel<O> for UniqueKernel {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        unique(ctx)
-    }
-}
-
-macro_rules! register {
-    ($($op:ident),+) => {$(
-        const _: () = {
-            #[register_kernel(device = Cpu, op = $op, out_idx = [int32, int64], T = [
-                bfloat16, bool, double, float, half, int16, int32, int64, int8, string, uint16, uint32, uint64, uint8,
-            ])]
-            type Kernel = UniqueKernel;
-        };
-    )+};
-}
-use ops::{Unique, UniqueV2, UniqueWithCounts, UniqueWithCountsV2};
-register!(Unique, UniqueWithCounts, UniqueV2, UniqueWithCountsV2);
 
 #[register_kernel(device = Cpu, out_idx = [int32, int64], T = [
     bfloat16, double, float, half, int16, int32, int64, int8, string, uint16, uint32, uint64, uint8,

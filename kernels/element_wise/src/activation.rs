@@ -12,7 +12,7 @@ use kernlink_ops::{Elu, LeakyRelu, Relu, Relu6, Selu, Softplus, Softsign};
 use super::binary::{Binary, BinaryFn};
 use super::driver::element_wise;
 use super::fast;
-use super::unary::{register_unary, unary};
+use super::unary::{Unary, unary};
 
 pub(super) const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 pub(super) const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_9;
@@ -42,14 +42,9 @@ unary!(Softplus, 10000:
     f64 => |x| x.max(0.0) + (-x.abs()).exp().ln_1p());
 unary!(Softsign, 1000: f32, f64 => |x| x / (1.0 + x.abs()); half);
 
-register_unary! {
-    Relu: Relu = [realnumbertype];
-    Relu6: Relu6 = [realnumbertype];
-    Elu: Elu = [f32, f64, f16, bf16];
-    Selu: Selu = [f32, f64, f16, bf16];
-    Softplus: Softplus = [f32, f64, f16, bf16];
-    Softsign: Softsign = [f32, f64, f16, bf16];
-}
+#[register_kernel(device = Cpu, op = [Relu, Relu6], T = [realnumbertype])]
+#[register_kernel(device = Cpu, op = [Elu, Selu, Softplus, Softsign], T = [f32, f64, f16, bf16])]
+type Activations<O, T> = Unary<O, T>;
 
 /// The slope for negative arguments is the loop's second argument.
 macro_rules! leaky {

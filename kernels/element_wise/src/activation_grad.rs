@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::{DataType, Pod, bf16, f16};
+use kernlink::dtype::{Pod, bf16, f16};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::ensure_alike;
@@ -12,9 +12,9 @@ use kernlink_ops::{EluGrad, LeakyReluGrad, Relu6Grad, ReluGrad, SeluGrad, Softpl
 
 use super::activation::{From32, SELU_SCALE, SELU_SCALE_ALPHA};
 use super::binary::binary;
-use super::driver::{NO_ERROR, Spec, element_wise};
+use super::driver::{SliceLoop, Spec, element_wise};
 use super::fast;
-use super::grad::register_gradient;
+use super::grad::Gradient;
 
 // Products with 0 or 1, as in TensorFlow: an infinite gradient of what did not count becomes NaN.
 binary!(ReluGrad, 500:
@@ -33,15 +33,9 @@ binary!(SoftplusGrad, 2000:
 binary!(SoftsignGrad, 1000:
     f32, f64 => |dy, x| dy / ((x.abs() + 1.0) * (x.abs() + 1.0)); half);
 
-register_gradient! {
-    false;
-    ReluGrad: ReluGrad = [realnumbertype];
-    Relu6Grad: Relu6Grad = [realnumbertype];
-    EluGrad: EluGrad = [f32, f64, f16, bf16];
-    SeluGrad: SeluGrad = [f32, f64, f16, bf16];
-    SoftplusGrad: SoftplusGrad = [f32, f64, f16, bf16];
-    SoftsignGrad: SoftsignGrad = [f32, f64, f16, bf16];
-}
+#[register_kernel(device = Cpu, op = [ReluGrad, Relu6Grad], T = [realnumbertype])]
+#[register_kernel(device = Cpu, op = [EluGrad, SeluGrad, SoftplusGrad, SoftsignGrad], T = [f32, f64, f16, bf16])]
+type Gradients<O, T> = Gradient<O, T, false>;
 
 /// Elements of which one can be chosen by the sign of another.
 trait Leaky: Pod + From32 {
@@ -74,51 +68,19 @@ impl<T: Leaky> OpKernel<LeakyReluGrad> for LeakyReluGradKernel<T> {
     fn compute(&self, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()> {
         let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
         ensure_alike(x, y, false)?;
-        let spec = Spec {
-            run: run::<T>,
-            #[cfg(target_arch = "x86_64")]
-            wide: if T::DTYPE.equals(DataType::Float) { Some(run_wide::<T>) } else { None },
-            #[cfg(not(target_arch = "x86_64"))]
-            wide: None,
-            inputs: [T::DTYPE; 3],
-            output: T::DTYPE,
-            cost: 500,
-            error: NO_ERROR,
-            limit: usize::MAX,
-            first: 0,
-        };
-        element_wise(ctx, &spec, std::slice::from_ref(&self.slope))
+        element_wise(ctx, &const { Spec::of::<Self>() }, std::slice::from_ref(&self.slope))
     }
 }
 
-/// The loop.
-///
-/// # Safety
-/// As [`Loop`](super::driver::Loop).
-#[inline(always)]
-unsafe fn run<T: Leaky>([dy, x, slope]: [*const u8; 3], out: *mut u8, length: usize) -> bool {
-    // SAFETY: by the caller's promise.
-    let (dy, x, slope, out) = unsafe {
-        (
-            std::slice::from_raw_parts(dy.cast::<T>(), length),
-            std::slice::from_raw_parts(x.cast::<T>(), length),
-            std::slice::from_raw_parts(slope.cast::<T>(), length),
-            std::slice::from_raw_parts_mut(out.cast::<T>(), length),
-        )
-    };
-    for (((out, &dy), &x), &slope) in out.iter_mut().zip(dy).zip(x).zip(slope) {
-        *out = dy.leaky(x, slope);
-    }
-    true
-}
+impl<T: Leaky> SliceLoop<3> for LeakyReluGradKernel<T> {
+    type In = T;
+    type Out = T;
 
-/// As [`run`], for processors with AVX2, FMA and F16C.
-///
-/// # Safety
-/// As [`Loop`](super::driver::Loop), and the processor has them.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn run_wide<T: Leaky>(inputs: [*const u8; 3], out: *mut u8, length: usize) -> bool {
-    // SAFETY: by the caller's promise.
-    unsafe { run::<T>(inputs, out, length) }
+    #[inline(always)]
+    fn run([dy, x, slope]: [&[T]; 3], out: &mut [T]) -> bool {
+        for (((out, &dy), &x), &slope) in out.iter_mut().zip(dy).zip(x).zip(slope) {
+            *out = dy.leaky(x, slope);
+        }
+        true
+    }
 }

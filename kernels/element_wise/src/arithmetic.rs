@@ -2,9 +2,10 @@
 
 use kernlink::dtype::{Complex32, Complex64, Number, Pod, bf16, f16};
 use kernlink_geometry::element_wise::NEGATIVE_POWER;
+use kernlink_macros::register_kernel;
 use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, Pow, SquaredDifference, Sub, Xdivy, Xlogy};
 
-use super::binary::{BinaryFn, binary, register_binary};
+use super::binary::{Binary, BinaryFn, binary};
 use super::complex;
 
 /// Gives an op the method of [`Number`] of that name.
@@ -131,17 +132,14 @@ macro_rules! integer_power {
 }
 integer_power!(i8, i16, i32, i64);
 
-register_binary! {
-    Add: Add = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, Complex32, Complex64];
-    AddV2: Add = [realnumbertype, Complex32, Complex64];
-    Sub: Sub = [realnumbertype, Complex32, Complex64];
-    Mul: Mul = [realnumbertype, Complex32, Complex64];
-    MulNoNan: MulNoNan = [f32, f64, f16, bf16, Complex32, Complex64];
-    Maximum: Maximum = [realnumbertype];
-    Minimum: Minimum = [realnumbertype];
-    SquaredDifference: SquaredDifference = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64];
-    Atan2: Atan2 = [f32, f64, f16, bf16];
-    Xlogy: Xlogy = [f32, f64, f16, bf16, Complex32, Complex64];
-    Xdivy: Xdivy = [f32, f64, f16, bf16, Complex32, Complex64];
-    Pow: Pow = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64];
-}
+#[register_kernel(device = Cpu, op = Add, T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = [Sub, Mul], T = [realnumbertype, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = [MulNoNan, Xlogy, Xdivy], T = [f32, f64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = [Maximum, Minimum], T = [realnumbertype])]
+#[register_kernel(device = Cpu, op = SquaredDifference, T = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = Atan2, T = [f32, f64, f16, bf16])]
+#[register_kernel(device = Cpu, op = Pow, T = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64])]
+type Functions<O, T> = Binary<O, T>;
+
+#[register_kernel(device = Cpu, op = AddV2, T = [realnumbertype, Complex32, Complex64])]
+type AddV2Kernel<T> = Binary<Add, T>;

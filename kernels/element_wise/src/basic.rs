@@ -1,10 +1,11 @@
 //! Signs, squares, rounding and the classification of numbers.
 
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+use kernlink_macros::register_kernel;
 use kernlink_ops::{Abs, Ceil, Floor, Inv, IsFinite, IsInf, IsNan, Neg, Reciprocal, Rint, Round, Sign, Square};
 
 use super::complex;
-use super::unary::{UnaryFn, register_unary, unary};
+use super::unary::{Unary, UnaryFn, unary};
 
 unary!(Abs, 500: f32, f64 => |x| x.abs(); half; i8, i16, i32, i64 => |x| x.wrapping_abs());
 unary!(Neg, 500:
@@ -31,18 +32,16 @@ impl<T: Number> UnaryFn<T> for Square {
     }
 }
 
-register_unary! {
-    Abs: Abs = [f32, f64, f16, bf16, i8, i16, i32, i64];
-    Neg: Neg = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64];
-    Sign: Sign = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64];
-    Square: Square = [realnumbertype, Complex32, Complex64];
-    Reciprocal: Reciprocal = [f32, f64, f16, bf16, Complex32, Complex64];
-    Inv: Reciprocal = [f32, f64, f16, bf16, Complex32, Complex64];
-    Floor: Floor = [f32, f64, f16, bf16];
-    Ceil: Ceil = [f32, f64, f16, bf16];
-    Round: Round = [f32, f64, f16, bf16, i32, i64];
-    Rint: Round = [f32, f64];
-    IsNan: IsNan = [f32, f64, f16, bf16];
-    IsInf: IsInf = [f32, f64, f16, bf16];
-    IsFinite: IsFinite = [f32, f64, f16, bf16];
-}
+#[register_kernel(device = Cpu, op = Abs, T = [f32, f64, f16, bf16, i8, i16, i32, i64])]
+#[register_kernel(device = Cpu, op = [Neg, Sign], T = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = Square, T = [realnumbertype, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = Reciprocal, T = [f32, f64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = [Floor, Ceil, IsNan, IsInf, IsFinite], T = [f32, f64, f16, bf16])]
+#[register_kernel(device = Cpu, op = Round, T = [f32, f64, f16, bf16, i32, i64])]
+type Functions<O, T> = Unary<O, T>;
+
+#[register_kernel(device = Cpu, op = Inv, T = [f32, f64, f16, bf16, Complex32, Complex64])]
+type InvKernel<T> = Unary<Reciprocal, T>;
+
+#[register_kernel(device = Cpu, op = Rint, T = [f32, f64])]
+type RintKernel<T> = Unary<Round, T>;

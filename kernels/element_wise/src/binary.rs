@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use kernlink::dtype::{DataType, Element, Pod};
+use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
 use kernlink::{Code, Result};
 
-use super::driver::{Spec, element_wise};
+use super::driver::{SliceLoop, Spec, element_wise};
 
 /// How many groups of dimensions two shapes may broadcast along: TensorFlow has no kernel for more.
 pub(super) const LIMIT: usize = 5;
@@ -41,19 +41,24 @@ pub(crate) struct Binary<F, T>(PhantomData<fn() -> (F, T)>);
 
 impl<F: BinaryFn<T>, T: Pod> Binary<F, T> {
     /// The loop and its types.
-    pub(super) const SPEC: Spec<2> = Spec {
-        run: run::<F, T>,
-        #[cfg(target_arch = "x86_64")]
-        wide: if T::DTYPE.equals(DataType::Float) { Some(run_wide::<F, T>) } else { None },
-        #[cfg(not(target_arch = "x86_64"))]
-        wide: None,
-        inputs: [T::DTYPE; 2],
-        output: <F::Out as Element>::DTYPE,
-        cost: F::COST,
-        error: (F::CODE, F::ERROR),
-        limit: LIMIT,
-        first: 0,
-    };
+    pub(super) const SPEC: Spec<2> =
+        Spec { cost: F::COST, error: (F::CODE, F::ERROR), limit: LIMIT, ..Spec::of::<Self>() };
+}
+
+impl<F: BinaryFn<T>, T: Pod> SliceLoop<2> for Binary<F, T> {
+    type In = T;
+    type Out = F::Out;
+
+    #[inline(always)]
+    fn run([x, y]: [&[T]; 2], out: &mut [F::Out]) -> bool {
+        if !F::ERROR.is_empty() && !y.iter().fold(true, |valid, &y| valid & F::allows(y)) {
+            return false;
+        }
+        for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
+            *out = F::call(x, y);
+        }
+        true
+    }
 }
 
 impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
@@ -64,40 +69,6 @@ impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         element_wise(ctx, &Self::SPEC, &[])
     }
-}
-
-/// The loop of a [`BinaryFn`].
-///
-/// # Safety
-/// As [`Loop`](super::driver::Loop).
-#[inline(always)]
-unsafe fn run<F: BinaryFn<T>, T: Pod>([x, y]: [*const u8; 2], out: *mut u8, length: usize) -> bool {
-    // SAFETY: by the caller's promise.
-    let (x, y, out) = unsafe {
-        (
-            std::slice::from_raw_parts(x.cast::<T>(), length),
-            std::slice::from_raw_parts(y.cast::<T>(), length),
-            std::slice::from_raw_parts_mut(out.cast::<F::Out>(), length),
-        )
-    };
-    if !F::ERROR.is_empty() && !y.iter().fold(true, |valid, &y| valid & F::allows(y)) {
-        return false;
-    }
-    for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
-        *out = F::call(x, y);
-    }
-    true
-}
-
-/// As [`run`], for processors with AVX2, FMA and F16C.
-///
-/// # Safety
-/// As [`Loop`](super::driver::Loop), and the processor has them.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn run_wide<F: BinaryFn<T>, T: Pod>(inputs: [*const u8; 2], out: *mut u8, length: usize) -> bool {
-    // SAFETY: by the caller's promise.
-    unsafe { run::<F, T>(inputs, out, length) }
 }
 
 /// Implements [`BinaryFn`], one function for several types. The number is the [`BinaryFn::COST`].
@@ -138,17 +109,3 @@ macro_rules! binary {
     };
 }
 pub(crate) use binary;
-
-/// Registers [`Binary`] kernels: `register_binary! { AddV2: Add = [f32, f64]; }` gives op `AddV2` the function of
-/// `Add`.
-#[cfg(feature = "math")]
-macro_rules! register_binary {
-    ($($op:ident: $function:ident = [$($t:tt)+];)+) => {$(
-        const _: () = {
-            #[kernlink_macros::register_kernel(device = Cpu, op = $op, T = [$($t)+])]
-            type Kernel<T> = $crate::binary::Binary<$function, T>;
-        };
-    )+};
-}
-#[cfg(feature = "math")]
-pub(crate) use register_binary;

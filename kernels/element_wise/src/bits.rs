@@ -5,8 +5,8 @@ use kernlink_ops::{
     BitwiseAnd, BitwiseOr, BitwiseXor, Invert, LeftShift, LogicalAnd, LogicalNot, LogicalOr, RightShift,
 };
 
-use super::binary::{Binary, binary, register_binary};
-use super::unary::{Unary, register_unary, unary};
+use super::binary::{Binary, binary};
+use super::unary::{Unary, unary};
 
 unary!(Invert, 500: i8, i16, i32, i64, u8, u16, u32, u64 => |x| !x);
 unary!(LogicalNot, 500: bool => |x| !x);
@@ -25,17 +25,11 @@ macro_rules! shifts {
 }
 shifts!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-register_unary! {
-    Invert: Invert = [i8, i16, i32, i64, u8, u16, u32, u64];
-}
+#[register_kernel(device = Cpu, op = Invert, T = [i8, i16, i32, i64, u8, u16, u32, u64])]
+type UnaryKernels<O, T> = Unary<O, T>;
 
-register_binary! {
-    BitwiseAnd: BitwiseAnd = [i8, i16, i32, i64, u8, u16, u32, u64];
-    BitwiseOr: BitwiseOr = [i8, i16, i32, i64, u8, u16, u32, u64];
-    BitwiseXor: BitwiseXor = [i8, i16, i32, i64, u8, u16, u32, u64];
-    LeftShift: LeftShift = [i8, i16, i32, i64, u8, u16, u32, u64];
-    RightShift: RightShift = [i8, i16, i32, i64, u8, u16, u32, u64];
-}
+#[register_kernel(device = Cpu, op = [BitwiseAnd, BitwiseOr, BitwiseXor, LeftShift, RightShift], T = [i8, i16, i32, i64, u8, u16, u32, u64])]
+type BinaryKernels<O, T> = Binary<O, T>;
 
 #[register_kernel(device = Cpu, op = LogicalNot)]
 type LogicalNotKernel = Unary<LogicalNot, bool>;

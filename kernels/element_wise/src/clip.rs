@@ -1,5 +1,7 @@
 //! ClipByValue.
 
+use std::marker::PhantomData;
+
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Pod, bf16, f16};
 use kernlink::kernel::KernelContext;
@@ -7,7 +9,7 @@ use kernlink_geometry::element_wise::ensure_bound;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ClipByValue;
 
-use super::driver::{NO_ERROR, Spec, element_wise};
+use super::driver::{SliceLoop, Spec, element_wise};
 
 /// Elements that can be clipped. The lower bound wins where the bounds cross; NaN stays.
 trait Clip: Pod {
@@ -45,35 +47,20 @@ fn clip_by_value<T: Clip>(ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()
     for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
         ensure_bound(shape, ctx.input(bound)?.shape())?;
     }
-    let spec = Spec {
-        run: run::<T>,
-        wide: None,
-        inputs: [T::DTYPE; 3],
-        output: T::DTYPE,
-        cost: 700,
-        error: NO_ERROR,
-        limit: usize::MAX,
-        first: 0,
-    };
-    element_wise(ctx, &spec, &[])
+    element_wise(ctx, &const { Spec { cost: 700, ..Spec::of::<ClipLoop<T>>() } }, &[])
 }
 
-/// The loop.
-///
-/// # Safety
-/// As [`Loop`](super::driver::Loop).
-unsafe fn run<T: Clip>([x, low, high]: [*const u8; 3], out: *mut u8, length: usize) -> bool {
-    // SAFETY: by the caller's promise.
-    let (x, low, high, out) = unsafe {
-        (
-            std::slice::from_raw_parts(x.cast::<T>(), length),
-            std::slice::from_raw_parts(low.cast::<T>(), length),
-            std::slice::from_raw_parts(high.cast::<T>(), length),
-            std::slice::from_raw_parts_mut(out.cast::<T>(), length),
-        )
-    };
-    for (((out, &x), &low), &high) in out.iter_mut().zip(x).zip(low).zip(high) {
-        *out = x.clip(low, high);
+struct ClipLoop<T>(PhantomData<T>);
+
+impl<T: Clip> SliceLoop<3> for ClipLoop<T> {
+    type In = T;
+    type Out = T;
+
+    #[inline(always)]
+    fn run([x, low, high]: [&[T]; 3], out: &mut [T]) -> bool {
+        for (((out, &x), &low), &high) in out.iter_mut().zip(x).zip(low).zip(high) {
+            *out = x.clip(low, high);
+        }
+        true
     }
-    true
 }

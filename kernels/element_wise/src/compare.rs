@@ -7,7 +7,7 @@ use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
 
-use super::binary::{Binary, BinaryFn, LIMIT, register_binary};
+use super::binary::{Binary, BinaryFn, LIMIT};
 use super::driver::{Spec, element_wise};
 use super::objects;
 
@@ -33,12 +33,8 @@ comparison! {
     GreaterEqual: PartialOrd => |x, y| x >= y;
 }
 
-register_binary! {
-    Less: Less = [realnumbertype];
-    LessEqual: LessEqual = [realnumbertype];
-    Greater: Greater = [realnumbertype];
-    GreaterEqual: GreaterEqual = [realnumbertype];
-}
+#[register_kernel(device = Cpu, op = [Less, LessEqual, Greater, GreaterEqual], T = [realnumbertype])]
+type Comparisons<O, T> = Binary<O, T>;
 
 /// `NotEqual` of `qint32`, which TensorFlow compares as floats; not so `Equal`.
 struct NotEqualAsFloats;

@@ -3,9 +3,10 @@
 use kernlink::Code;
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 use kernlink_geometry::element_wise::BY_ZERO;
+use kernlink_macros::register_kernel;
 use kernlink_ops::{Div, DivNoNan, FloorDiv, FloorMod, Mod, RealDiv, TruncateDiv, TruncateMod};
 
-use super::binary::{BinaryFn, binary, register_binary};
+use super::binary::{Binary, BinaryFn, binary};
 use super::complex;
 
 binary!(Div, 1000: f32, f64, f16, bf16 => |x, y| x / y; Complex32, Complex64 => |x, y| complex::two(complex::divide, x, y));
@@ -64,14 +65,15 @@ integers!(FloorMod, InvalidArgument: i8, i16, i32, i64 => |x, y| {
     if rest != 0 && (y < 0) != (rest < 0) { rest + y } else { rest }
 });
 
-register_binary! {
-    Div: Div = [realnumbertype, Complex32, Complex64];
-    RealDiv: Div = [f32, f64, f16, bf16, Complex32, Complex64];
-    DivNoNan: DivNoNan = [f32, f64, f16, bf16, Complex32, Complex64];
-    FloorDiv: FloorDiv = [realnumbertype];
-    FloorMod: FloorMod = [realnumbertype];
-    TruncateDiv: TruncateDiv = [realnumbertype];
-    TruncateMod: TruncateMod = [f32, f64, i32, i64];
-    Mod: TruncateMod = [f32, f64];
-    Mod: Mod = [i32, i64];
-}
+#[register_kernel(device = Cpu, op = Div, T = [realnumbertype, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = DivNoNan, T = [f32, f64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = [FloorDiv, FloorMod, TruncateDiv], T = [realnumbertype])]
+#[register_kernel(device = Cpu, op = TruncateMod, T = [f32, f64, i32, i64])]
+#[register_kernel(device = Cpu, op = Mod, T = [i32, i64])]
+type Divisions<O, T> = Binary<O, T>;
+
+#[register_kernel(device = Cpu, op = RealDiv, T = [f32, f64, f16, bf16, Complex32, Complex64])]
+type RealDivKernel<T> = Binary<Div, T>;
+
+#[register_kernel(device = Cpu, op = Mod, T = [f32, f64])]
+type ModOfTruncateModKernel<T> = Binary<TruncateMod, T>;

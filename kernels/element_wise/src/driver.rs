@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kernlink::dtype::DataType;
+use kernlink::dtype::{DataType, Element as _, Pod};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -44,6 +44,63 @@ pub(super) struct Spec<const N: usize> {
     pub(super) limit: usize,
     /// Which of the kernel's inputs is the loop's first.
     pub(super) first: usize,
+}
+
+/// A loop over slices, of which [`Spec::of`] makes one that the driver calls.
+pub(super) trait SliceLoop<const N: usize> {
+    /// The elements of the inputs.
+    type In: Pod;
+    /// The elements of the output.
+    type Out: Pod;
+
+    /// As [`Loop`]; all slices have the same length.
+    fn run(inputs: [&[Self::In]; N], out: &mut [Self::Out]) -> bool;
+}
+
+impl<const N: usize> Spec<N> {
+    /// A loop over slices that allows everything, of shapes that broadcast in whatever way.
+    pub(super) const fn of<L: SliceLoop<N>>() -> Spec<N> {
+        Spec {
+            run: run::<L, N>,
+            #[cfg(target_arch = "x86_64")]
+            wide: if L::In::DTYPE.equals(DataType::Float) { Some(run_wide::<L, N>) } else { None },
+            #[cfg(not(target_arch = "x86_64"))]
+            wide: None,
+            inputs: [L::In::DTYPE; N],
+            output: L::Out::DTYPE,
+            cost: 500,
+            error: NO_ERROR,
+            limit: usize::MAX,
+            first: 0,
+        }
+    }
+}
+
+/// The [`Loop`] of a [`SliceLoop`].
+///
+/// # Safety
+/// As [`Loop`].
+#[inline(always)]
+unsafe fn run<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    let (inputs, out) = unsafe {
+        (
+            inputs.map(|input| std::slice::from_raw_parts(input.cast(), length)),
+            std::slice::from_raw_parts_mut(out.cast(), length),
+        )
+    };
+    L::run(inputs, out)
+}
+
+/// As [`run`], for processors with AVX2, FMA and F16C.
+///
+/// # Safety
+/// As [`Loop`], and the processor has them.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn run_wide<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { run::<L, N>(inputs, out, length) }
 }
 
 /// Bytes of the buffer into which elements that do not lie in a row are gathered.

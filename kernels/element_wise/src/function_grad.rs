@@ -1,11 +1,12 @@
 //! The gradients of roots, reciprocals, the logistic function and the hyperbolic tangent, from what these gave.
 
 use kernlink::dtype::{Complex32, Complex64};
+use kernlink_macros::register_kernel;
 use kernlink_ops::{InvGrad, ReciprocalGrad, RsqrtGrad, SigmoidGrad, SqrtGrad, TanhGrad};
 
 use super::binary::binary;
 use super::complex;
-use super::grad::register_gradient;
+use super::grad::Gradient;
 
 // Of complex numbers TensorFlow takes the conjugate of `y` in some and leaves it to the caller in others.
 binary!(SigmoidGrad, 500:
@@ -25,16 +26,8 @@ binary!(ReciprocalGrad, 500:
     f32, f64 => |y, dy| -y * dy * y; half;
     Complex32, Complex64 => |y, dy| -y.conj() * dy * y.conj());
 
-register_gradient! {
-    true;
-    SigmoidGrad: SigmoidGrad = [f32, f64, f16, bf16, Complex32, Complex64];
-    TanhGrad: TanhGrad = [f32, f64, f16, bf16, Complex32, Complex64];
-    RsqrtGrad: RsqrtGrad = [f32, f64, f16, bf16, Complex32, Complex64];
-    SqrtGrad: SqrtGrad = [f32, f64, f16, bf16, Complex32, Complex64];
-    ReciprocalGrad: ReciprocalGrad = [f32, f64, f16, bf16, Complex32, Complex64];
-}
+#[register_kernel(device = Cpu, op = [SigmoidGrad, TanhGrad, RsqrtGrad, SqrtGrad, ReciprocalGrad], T = [f32, f64, f16, bf16, Complex32, Complex64])]
+type Gradients<O, T> = Gradient<O, T, true>;
 
-const _: () = {
-    #[kernlink_macros::register_kernel(device = Cpu, op = InvGrad, T = [f32, f64, f16, bf16, Complex32, Complex64])]
-    type Kernel<T> = super::grad::Gradient<ReciprocalGrad, T>;
-};
+#[register_kernel(device = Cpu, op = InvGrad, T = [f32, f64, f16, bf16, Complex32, Complex64])]
+type InvGradKernel<T> = Gradient<ReciprocalGrad, T, true>;

@@ -12,10 +12,11 @@ use kernlink_geometry::element_wise::ensure_alike;
 use super::binary::{Binary, BinaryFn};
 use super::driver::element_wise;
 
-/// The kernel of a [`BinaryFn`] whose arguments do not broadcast.
-pub(super) struct Gradient<F, T>(PhantomData<fn() -> (F, T)>);
+/// The kernel of a [`BinaryFn`] whose arguments do not broadcast. If it is `LOOSE`, their shapes may differ as long as the
+/// number of elements does not; the first shape is then that of the result.
+pub(super) struct Gradient<F, T, const LOOSE: bool>(PhantomData<fn() -> (F, T)>);
 
-impl<O: Op, F: BinaryFn<T> + Loose, T: Pod> OpKernel<O> for Gradient<F, T> {
+impl<O: Op, F: BinaryFn<T>, T: Pod, const LOOSE: bool> OpKernel<O> for Gradient<F, T, LOOSE> {
     fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Gradient(PhantomData))
     }
@@ -25,29 +26,8 @@ impl<O: Op, F: BinaryFn<T> + Loose, T: Pod> OpKernel<O> for Gradient<F, T> {
         if x == y {
             return element_wise(ctx, &Binary::<F, T>::SPEC, &[]);
         }
-        ensure_alike(x, y, F::LOOSE)?;
+        ensure_alike(x, y, LOOSE)?;
         let second = ctx.input_at(1)?.clone().reshaped(x.clone())?;
         element_wise(ctx, &Binary::<F, T>::SPEC, &[second])
     }
 }
-
-/// What a gradient asks of its inputs' shapes.
-pub(super) trait Loose {
-    /// Whether they may differ if the number of elements does not. The first shape is then that of the result.
-    const LOOSE: bool;
-}
-
-/// Registers [`Gradient`] kernels: `register_gradient! { true; SqrtGrad = [f32, f64]; }`, where `true` says that shapes
-/// may differ.
-macro_rules! register_gradient {
-    ($loose:literal; $($op:ident: $function:ident = [$($t:tt)+];)+) => {$(
-        const _: () = {
-            #[kernlink_macros::register_kernel(device = Cpu, op = $op, T = [$($t)+])]
-            type Kernel<T> = $crate::grad::Gradient<$function, T>;
-        };
-        impl $crate::grad::Loose for $op {
-            const LOOSE: bool = $loose;
-        }
-    )+};
-}
-pub(super) use register_gradient;

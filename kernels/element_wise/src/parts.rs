@@ -8,8 +8,8 @@ use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Angle, ApproximateEqual, Complex, ComplexAbs, Conj, Imag, NextAfter, Real};
 
-use super::binary::{Binary, BinaryFn, binary, register_binary};
-use super::unary::{Unary, UnaryFn, register_unary, unary};
+use super::binary::{Binary, BinaryFn, binary};
+use super::unary::{Unary, UnaryFn, unary};
 
 /// Functions from complex numbers to real ones.
 macro_rules! parts {
@@ -23,10 +23,6 @@ macro_rules! parts {
             #[inline(always)]
             fn call($x: $t) -> $out { $body }
         }
-        const _: () = {
-            #[register_kernel(device = Cpu, op = $op, T = [$t], Tout = [$out])]
-            type Kernel = Unary<$op, $t>;
-        };
     };
 }
 parts! {
@@ -36,23 +32,37 @@ parts! {
     ComplexAbs: |x| x.re.hypot(x.im);
 }
 
-unary!(Conj, 500: Complex32, Complex64 => |x| x.conj());
-register_unary! { Conj: Conj = [Complex32, Complex64]; }
+#[register_kernel(device = Cpu, op = [Real, Imag, Angle, ComplexAbs], T = [Complex32], Tout = [f32])]
+type PartsOfComplex32<O> = Unary<O, Complex32>;
 
-macro_rules! complex {
-    ($($t:ty => $out:ty),+) => {$(
-        impl BinaryFn<$t> for Complex {
-            type Out = $out;
-            #[inline(always)]
-            fn call(re: $t, im: $t) -> $out { <$out>::new(re, im) }
-        }
-        const _: () = {
-            #[register_kernel(device = Cpu, op = Complex, T = [$t], Tout = [$out])]
-            type Kernel = Binary<Complex, $t>;
-        };
-    )+};
+#[register_kernel(device = Cpu, op = [Real, Imag, Angle, ComplexAbs], T = [Complex64], Tout = [f64])]
+type PartsOfComplex64<O> = Unary<O, Complex64>;
+
+unary!(Conj, 500: Complex32, Complex64 => |x| x.conj());
+#[register_kernel(device = Cpu, op = Conj, T = [Complex32, Complex64])]
+type UnaryKernels<O, T> = Unary<O, T>;
+
+impl BinaryFn<f32> for Complex {
+    type Out = Complex32;
+    #[inline(always)]
+    fn call(re: f32, im: f32) -> Complex32 {
+        Complex32::new(re, im)
+    }
 }
-complex!(f32 => Complex32, f64 => Complex64);
+
+impl BinaryFn<f64> for Complex {
+    type Out = Complex64;
+    #[inline(always)]
+    fn call(re: f64, im: f64) -> Complex64 {
+        Complex64::new(re, im)
+    }
+}
+
+#[register_kernel(device = Cpu, op = Complex, T = [f32], Tout = [Complex32])]
+type Complex32Kernel = Binary<Complex, f32>;
+
+#[register_kernel(device = Cpu, op = Complex, T = [f64], Tout = [Complex64])]
+type Complex64Kernel = Binary<Complex, f64>;
 
 /// As the function of C.
 macro_rules! next_after {
@@ -69,7 +79,8 @@ macro_rules! next_after {
     };
 }
 binary!(NextAfter, 2000: f32 => |x, y| next_after!(x, y); f64 => |x, y| next_after!(x, y));
-register_binary! { NextAfter: NextAfter = [f32, f64]; }
+#[register_kernel(device = Cpu, op = NextAfter, T = [f32, f64])]
+type BinaryKernels<O, T> = Binary<O, T>;
 
 struct ApproximateEqualKernel<T> {
     tolerance: f32,

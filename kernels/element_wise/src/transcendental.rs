@@ -1,12 +1,13 @@
 //! Roots, exponentials, logarithms, trigonometry, and the error function.
 
 use kernlink::dtype::{Complex32, Complex64, bf16, f16};
+use kernlink_macros::register_kernel;
 use kernlink_ops::{
     Acos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Erf, Erfc, Exp, Expm1, Log, Log1p, Rsqrt, Sigmoid, Sin, Sinh,
     Sqrt, Tan, Tanh,
 };
 
-use super::unary::{UnaryFn, register_unary, unary};
+use super::unary::{Unary, UnaryFn, unary};
 use super::{complex, fast};
 
 /// `unary!` for floats, with the function of complex numbers, and the registration for all six dtypes.
@@ -16,7 +17,6 @@ macro_rules! floats_and_complex {
             f32 => |$x| $single; half;
             f64 => |$x| $double;
             Complex32, Complex64 => |$x| complex::one(complex::$complex, $x));
-        register_unary! { $op: $op = [f32, f64, f16, bf16, Complex32, Complex64]; }
     )+};
 }
 
@@ -43,10 +43,8 @@ floats_and_complex! {
 unary!(Erf, 2000: f32 => |x| fast::erf(x); half; f64 => |x| libm::erf(x));
 unary!(Erfc, 12000: f32 => |x| libm::erfcf(x); half; f64 => |x| libm::erfc(x));
 
-register_unary! {
-    Erf: Erf = [f32, f64, f16, bf16];
-    Erfc: Erfc = [f32, f64, f16, bf16];
-}
+#[register_kernel(device = Cpu, op = [Erf, Erfc], T = [f32, f64, f16, bf16])]
+type UnaryKernels<O, T> = Unary<O, T>;
 
 /// Sine and cosine: arguments in the thousands take the long way.
 macro_rules! turned {
@@ -76,7 +74,6 @@ macro_rules! turned {
         }
         unary!(@half $op, 1500: f16, bf16);
         unary!($op, 5000: f64 => |x| x.$function(); Complex32, Complex64 => |x| complex::one(complex::$function, x));
-        register_unary! { $op: $op = [f32, f64, f16, bf16, Complex32, Complex64]; }
     )+};
 }
 
@@ -84,3 +81,8 @@ turned! {
     Sin: sin;
     Cos: cos;
 }
+
+#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, Complex32, Complex64], op = [
+    Sqrt, Rsqrt, Exp, Expm1, Log, Log1p, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Sigmoid, Sin, Cos,
+])]
+type FunctionsAndComplex<O, T> = Unary<O, T>;

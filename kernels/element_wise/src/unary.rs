@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::{DataType, Element, Pod};
+use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
 
-use super::driver::{NO_ERROR, Spec, element_wise};
+use super::driver::{SliceLoop, Spec, element_wise};
 
 /// A function of one element of type `T`. Implemented by the op's own type.
 pub(crate) trait UnaryFn<T: Pod>: Send + Sync + 'static {
@@ -33,19 +33,18 @@ pub(crate) trait UnaryFn<T: Pod>: Send + Sync + 'static {
 pub(crate) struct Unary<F, T>(PhantomData<fn() -> (F, T)>);
 
 impl<F: UnaryFn<T>, T: Pod> Unary<F, T> {
-    const SPEC: Spec<1> = Spec {
-        run: run::<F, T>,
-        #[cfg(target_arch = "x86_64")]
-        wide: if T::DTYPE.equals(DataType::Float) { Some(run_wide::<F, T>) } else { None },
-        #[cfg(not(target_arch = "x86_64"))]
-        wide: None,
-        inputs: [T::DTYPE],
-        output: <F::Out as Element>::DTYPE,
-        cost: F::COST,
-        error: NO_ERROR,
-        limit: usize::MAX,
-        first: 0,
-    };
+    const SPEC: Spec<1> = Spec { cost: F::COST, ..Spec::of::<Self>() };
+}
+
+impl<F: UnaryFn<T>, T: Pod> SliceLoop<1> for Unary<F, T> {
+    type In = T;
+    type Out = F::Out;
+
+    #[inline(always)]
+    fn run([x]: [&[T]; 1], out: &mut [F::Out]) -> bool {
+        F::slice(x, out);
+        true
+    }
 }
 
 impl<O: Op, F: UnaryFn<T>, T: Pod> OpKernel<O> for Unary<F, T> {
@@ -56,31 +55,6 @@ impl<O: Op, F: UnaryFn<T>, T: Pod> OpKernel<O> for Unary<F, T> {
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         element_wise(ctx, &Self::SPEC, &[])
     }
-}
-
-/// The loop of a [`UnaryFn`].
-///
-/// # Safety
-/// As [`Loop`](super::driver::Loop).
-#[inline(always)]
-unsafe fn run<F: UnaryFn<T>, T: Pod>([x]: [*const u8; 1], out: *mut u8, length: usize) -> bool {
-    // SAFETY: by the caller's promise.
-    let (x, out) = unsafe {
-        (std::slice::from_raw_parts(x.cast::<T>(), length), std::slice::from_raw_parts_mut(out.cast(), length))
-    };
-    F::slice(x, out);
-    true
-}
-
-/// As [`run`], for processors with AVX2, FMA and F16C.
-///
-/// # Safety
-/// As [`Loop`](super::driver::Loop), and the processor has them.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn run_wide<F: UnaryFn<T>, T: Pod>(inputs: [*const u8; 1], out: *mut u8, length: usize) -> bool {
-    // SAFETY: by the caller's promise.
-    unsafe { run::<F, T>(inputs, out, length) }
 }
 
 /// Implements [`UnaryFn`], one function for several types. The number is the [`UnaryFn::COST`].
@@ -120,15 +94,3 @@ macro_rules! unary {
     };
 }
 pub(crate) use unary;
-
-/// Registers [`Unary`] kernels: `register_unary! { Inv: Reciprocal = [f32, f64]; }` gives op `Inv` the function of
-/// `Reciprocal`.
-macro_rules! register_unary {
-    ($($op:ident: $function:ident = [$($t:tt)+];)+) => {$(
-        const _: () = {
-            #[kernlink_macros::register_kernel(device = Cpu, op = $op, T = [$($t)+])]
-            type Kernel<T> = $crate::unary::Unary<$function, T>;
-        };
-    )+};
-}
-pub(crate) use register_unary;

@@ -2,87 +2,107 @@
 
 use kernlink::bail;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-/// Stands for what the runtime does without a kernel.
-struct OfTheRuntime;
-
-/// An op with what it has in host memory on other devices than the host: always, and of data that is kept there.
-macro_rules! of_the_runtime {
-    ($($op:ident [$($always:literal),*] $([$($kept:literal),*])?),* $(,)?) => {$(
-        #[register_kernel(device = Cpu, system)]
-        impl OpKernel<ops::$op> for OfTheRuntime {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, _: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                bail!(Unimplemented, "op {} has a meaning in graphs only", stringify!($op))
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-
-        anywhere!($op [$($always),*] $([$($kept),*])?);
-    )*};
+// Stands for what the runtime does without a kernel. On other devices than the host, data of some dtypes stays in host
+// memory, and what decides always does.
+#[register_kernel(device = Cpu, system, cheap, op = [
+    ops::Switch, ops::RefSwitch, ops::_SwitchN, ops::Merge, ops::RefMerge, ops::Enter, ops::RefEnter, ops::Exit,
+    ops::RefExit, ops::NextIteration, ops::RefNextIteration, ops::LoopCond, ops::ControlTrigger,
+])]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = [ops::Switch, ops::RefSwitch],
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, qint32, qint8, quint8, uint16,
+        uint32, uint64, uint8, variant,
+    ],
+    host_memory = ["pred"],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = [ops::Switch, ops::RefSwitch],
+    T = [int32, resource, string],
+    host_memory = ["pred", "data", "output_false", "output_true"],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = ops::_SwitchN,
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, qint32, qint8, quint8, uint16,
+        uint32, uint64, uint8, variant,
+    ],
+    host_memory = ["output_index"],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = ops::_SwitchN,
+    T = [int32, resource, string],
+    host_memory = ["output_index", "data", "outputs"],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = [ops::Merge, ops::RefMerge],
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, qint32, qint8, quint8, uint16,
+        uint32, uint64, uint8, variant,
+    ],
+    host_memory = ["value_index"],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = [ops::Merge, ops::RefMerge],
+    T = [int32, resource, string],
+    host_memory = ["value_index", "inputs", "output"],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = [ops::Enter, ops::RefEnter, ops::Exit, ops::RefExit, ops::NextIteration, ops::RefNextIteration],
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, qint32, qint8, quint8, uint16,
+        uint32, uint64, uint8, variant,
+    ],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = [ops::Enter, ops::RefEnter, ops::Exit, ops::RefExit, ops::NextIteration, ops::RefNextIteration],
+    T = [int32, resource, string],
+    host_memory = ["data", "output"],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = ops::LoopCond,
+    host_memory = ["input", "output"],
+)]
+#[register_kernel(
+    device = Default,
+    system,
+    cheap,
+    op = ops::ControlTrigger,
+)]
+fn of_the_runtime(ctx: &mut RawContext<'_>) -> Result<()> {
+    bail!(Unimplemented, "op {} has a meaning in graphs only", ctx.op().name)
 }
-
-macro_rules! anywhere {
-    ($op:ident []) => {
-        const _: () = {
-            #[register_kernel(device = Default, system, op = ops::$op)]
-            type AnywhereKernel = OfTheRuntime;
-        };
-    };
-    ($op:ident [$($always:literal),*]) => {
-        const _: () = {
-            #[register_kernel(device = Default, system, op = ops::$op, host_memory = [$($always),*])]
-            type AnywhereKernel = OfTheRuntime;
-        };
-    };
-    ($op:ident [] [$($kept:literal),*]) => {
-        const _: () = {
-            #[register_kernel(device = Default, system, op = ops::$op, T = [
-                bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, qint32, qint8, quint8,
-                uint16, uint32, uint64, uint8, variant,
-            ])]
-            #[register_kernel(device = Default, system, op = ops::$op, T = [int32, resource, string],
-                host_memory = [$($kept),*])]
-            type AnywhereKernel = OfTheRuntime;
-        };
-    };
-    ($op:ident [$($always:literal),*] [$($kept:literal),*]) => {
-        const _: () = {
-            #[register_kernel(device = Default, system, op = ops::$op, T = [
-                bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, qint32, qint8, quint8,
-                uint16, uint32, uint64, uint8, variant,
-            ], host_memory = [$($always),*])]
-            #[register_kernel(device = Default, system, op = ops::$op, T = [int32, resource, string],
-                host_memory = [$($always),*, $($kept),*])]
-            type AnywhereKernel = OfTheRuntime;
-        };
-    };
-}
-
-of_the_runtime!(
-    Switch["pred"]["data", "output_false", "output_true"],
-    RefSwitch["pred"]["data", "output_false", "output_true"],
-    _SwitchN["output_index"]["data", "outputs"],
-    Merge["value_index"]["inputs", "output"],
-    RefMerge["value_index"]["inputs", "output"],
-    Enter[]["data", "output"],
-    RefEnter[]["data", "output"],
-    Exit[]["data", "output"],
-    RefExit[]["data", "output"],
-    NextIteration[]["data", "output"],
-    RefNextIteration[]["data", "output"],
-    LoopCond["input", "output"],
-    ControlTrigger[],
-);
 
 /// Hands on the reference that `index` names.
 #[register_kernel(device = Cpu, system, cheap)]

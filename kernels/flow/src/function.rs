@@ -69,27 +69,21 @@ struct Call {
     function: Arc<dyn Function>,
 }
 
-macro_rules! calls {
-    ($($op:ident),*) => {$(
-        #[register_kernel(device = Cpu)]
-        #[register_kernel(device = Default, host_memory = ["args", "output"])]
-        impl AsyncOpKernel<ops::$op> for Call {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let function = ctx.function(&ctx.attrs().f)?;
-                check_results(&function, &ctx.attrs().f, &ctx.attrs().Tout)?;
-                Ok(Self { function })
-            }
+#[register_kernel(device = Cpu, op = [ops::PartitionedCall, ops::StatefulPartitionedCall])]
+#[register_kernel(device = Default, host_memory = ["args", "output"])]
+impl AsyncOpKernel<O> for Call {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let function = ctx.function(&ctx.attrs().f)?;
+        check_results(&function, &ctx.attrs().f, &ctx.attrs().Tout)?;
+        Ok(Self { function })
+    }
 
-            async fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let arguments = arguments(ctx, 0)?;
-                let results = ctx.call(&self.function, arguments).await?;
-                set_outputs(ctx, results)
-            }
-        }
-    )*};
+    async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let arguments = arguments(ctx, 0)?;
+        let results = ctx.call(&self.function, arguments).await?;
+        set_outputs(ctx, results)
+    }
 }
-
-calls!(PartitionedCall, StatefulPartitionedCall);
 
 /// Calls one of two functions.
 struct Branches {
@@ -97,69 +91,57 @@ struct Branches {
     functions: [Arc<dyn Function>; 2],
 }
 
-macro_rules! conditionals {
-    ($($op:ident),*) => {$(
-        #[register_kernel(device = Cpu)]
-        #[register_kernel(device = Default, host_memory = ["cond", "input", "output"])]
-        impl AsyncOpKernel<ops::$op> for Branches {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let function = |call: &FunctionRef| {
-                    let function = ctx.function(call)?;
-                    check_results(&function, call, &attrs.Tout)?;
-                    Ok(function)
-                };
-                Ok(Self { functions: [function(&attrs.else_branch)?, function(&attrs.then_branch)?] })
-            }
+#[register_kernel(device = Cpu, op = [ops::If, ops::StatelessIf])]
+#[register_kernel(device = Default, host_memory = ["cond", "input", "output"])]
+impl AsyncOpKernel<O> for Branches {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let function = |call: &FunctionRef| {
+            let function = ctx.function(call)?;
+            check_results(&function, call, &attrs.Tout)?;
+            Ok(function)
+        };
+        Ok(Self { functions: [function(&attrs.else_branch)?, function(&attrs.then_branch)?] })
+    }
 
-            async fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let taken = to_bool(ctx.input(ops::$op::COND)?)?;
-                let arguments = arguments(ctx, 1)?;
-                let results = ctx.call(&self.functions[usize::from(taken)], arguments).await?;
-                set_outputs(ctx, results)
-            }
-        }
-    )*};
+    async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let taken = to_bool(ctx.input(O::COND)?)?;
+        let arguments = arguments(ctx, 1)?;
+        let results = ctx.call(&self.functions[usize::from(taken)], arguments).await?;
+        set_outputs(ctx, results)
+    }
 }
-
-conditionals!(If, StatelessIf);
 
 /// Calls one of several functions.
 struct Cases {
     functions: Vec<Arc<dyn Function>>,
 }
 
-macro_rules! cases {
-    ($($op:ident),*) => {$(
-        #[register_kernel(device = Cpu)]
-        #[register_kernel(device = Default, host_memory = ["branch_index", "input", "output"])]
-        impl AsyncOpKernel<ops::$op> for Cases {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let functions = attrs.branches.iter().map(|call| {
-                    let function = ctx.function(call)?;
-                    check_results(&function, call, &attrs.Tout)?;
-                    Ok(function)
-                });
-                Ok(Self { functions: functions.collect::<Result<_>>()? })
-            }
+#[register_kernel(device = Cpu, op = [ops::Case, ops::StatelessCase])]
+#[register_kernel(device = Default, host_memory = ["branch_index", "input", "output"])]
+impl AsyncOpKernel<O> for Cases {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let functions = attrs.branches.iter().map(|call| {
+            let function = ctx.function(call)?;
+            check_results(&function, call, &attrs.Tout)?;
+            Ok(function)
+        });
+        Ok(Self { functions: functions.collect::<Result<_>>()? })
+    }
 
-            async fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let index = ctx.input(ops::$op::BRANCH_INDEX)?;
-                ensure!(index.rank() == 0, InvalidArgument, "branch_index must be a scalar, not {}", index.shape());
-                let index: i32 = index.to_scalar()?;
-                let last = self.functions.len() - 1;
-                // What names no branch means the last one.
-                let taken = usize::try_from(index).ok().filter(|&index| index < last).unwrap_or(last);
-                let arguments = arguments(ctx, 1)?;
-                let results = ctx.call(&self.functions[taken], arguments).await?;
-                set_outputs(ctx, results)
-            }
-        }
-    )*};
+    async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let index = ctx.input(O::BRANCH_INDEX)?;
+        ensure!(index.rank() == 0, InvalidArgument, "branch_index must be a scalar, not {}", index.shape());
+        let index: i32 = index.to_scalar()?;
+        let last = self.functions.len() - 1;
+        // What names no branch means the last one.
+        let taken = usize::try_from(index).ok().filter(|&index| index < last).unwrap_or(last);
+        let arguments = arguments(ctx, 1)?;
+        let results = ctx.call(&self.functions[taken], arguments).await?;
+        set_outputs(ctx, results)
+    }
 }
-
-cases!(Case, StatelessCase);
 
 /// Calls a body as long as a condition holds.
 struct Loop {
@@ -167,41 +149,35 @@ struct Loop {
     body: Arc<dyn Function>,
 }
 
-macro_rules! loops {
-    ($($op:ident),*) => {$(
-        #[register_kernel(device = Cpu)]
-        #[register_kernel(device = Default, host_memory = ["input", "output"])]
-        impl AsyncOpKernel<ops::$op> for Loop {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let (cond, body) = (ctx.function(&attrs.cond)?, ctx.function(&attrs.body)?);
-                ensure!(
-                    cond.result_dtypes().len() == 1,
-                    InvalidArgument,
-                    "the condition `{}` must have one result, not {}",
-                    attrs.cond.name,
-                    cond.result_dtypes().len()
-                );
-                check_results(&body, &attrs.body, &attrs.T)?;
-                Ok(Self { cond, body })
-            }
+#[register_kernel(device = Cpu, op = [ops::While, ops::StatelessWhile])]
+#[register_kernel(device = Default, host_memory = ["input", "output"])]
+impl AsyncOpKernel<O> for Loop {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let (cond, body) = (ctx.function(&attrs.cond)?, ctx.function(&attrs.body)?);
+        ensure!(
+            cond.result_dtypes().len() == 1,
+            InvalidArgument,
+            "the condition `{}` must have one result, not {}",
+            attrs.cond.name,
+            cond.result_dtypes().len()
+        );
+        check_results(&body, &attrs.body, &attrs.T)?;
+        Ok(Self { cond, body })
+    }
 
-            async fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let mut values = arguments(ctx, 0)?;
-                loop {
-                    let answer = ctx.call(&self.cond, values.clone()).await?;
-                    let goes_on = answer.first().map_or(Ok(false), to_bool)?;
-                    if !goes_on {
-                        return set_outputs(ctx, values);
-                    }
-                    values = ctx.call(&self.body, values).await?;
-                }
+    async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let mut values = arguments(ctx, 0)?;
+        loop {
+            let answer = ctx.call(&self.cond, values.clone()).await?;
+            let goes_on = answer.first().map_or(Ok(false), to_bool)?;
+            if !goes_on {
+                return set_outputs(ctx, values);
             }
+            values = ctx.call(&self.body, values).await?;
         }
-    )*};
+    }
 }
-
-loops!(While, StatelessWhile);
 
 /// Calls a body for each number of a range.
 struct ForKernel {

@@ -100,24 +100,19 @@ struct DecodeKernel {
     faults: Faults,
 }
 
-macro_rules! decode_kernels {
-    ($($op:ident),*) => {$(
-        #[register_kernel(device = Cpu, Tsplits = [int32, int64])]
-        impl OpKernel<ops::$op> for DecodeKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let encoding = Encoding::from_name(&attrs.input_encoding)?;
-                let faults = Faults::new(&attrs.errors, attrs.replacement_char, attrs.replace_control_characters)?;
-                Ok(Self { encoding, faults })
-            }
+#[register_kernel(device = Cpu, op = [ops::UnicodeDecode, ops::UnicodeDecodeWithOffsets], Tsplits = [int32, int64])]
+impl OpKernel<O> for DecodeKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let encoding = Encoding::from_name(&attrs.input_encoding)?;
+        let faults = Faults::new(&attrs.errors, attrs.replacement_char, attrs.replace_control_characters)?;
+        Ok(Self { encoding, faults })
+    }
 
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                decode(ctx, self.encoding, self.faults)
-            }
-        }
-    )*};
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        decode(ctx, self.encoding, self.faults)
+    }
 }
-decode_kernels!(UnicodeDecode, UnicodeDecodeWithOffsets);
 
 struct TranscodeKernel {
     input: Encoding,

@@ -9,19 +9,25 @@ use super::target::{OP, names};
 use crate::errors::Errors;
 
 const USAGE: &str = "a kernel that is a function has the form `fn name(ctx: &mut RawContext<'_>) -> Result<()>`, or \
-                     `KernelContext<'_, Op>` for `RawContext<'_>`, and may be `async`";
+                     `KernelContext<'_, Op>` for `RawContext<'_>`; before the context it may take `&State`, where \
+                     `State: KernelState`, and it may be `async`";
 
 /// The op in `fn name(ctx: &mut KernelContext<'_, Op>) -> Result<()>`; with `RawContext` there is none. Reports what has
 /// another form.
 pub(super) fn op_of(item: &ItemFn, errors: &mut Errors) -> Option<Option<Type>> {
     let signature = &item.sig;
-    let mut parameters = signature.inputs.iter();
-    let (Some(FnArg::Typed(parameter)), None) = (parameters.next(), parameters.next()) else {
-        match signature.inputs.is_empty() {
-            true => errors.on(&signature.ident, USAGE),
-            false => errors.on(&signature.inputs, USAGE),
+    let parameters = signature.inputs.iter().collect::<Vec<_>>();
+    let parameter = match &parameters[..] {
+        [FnArg::Typed(parameter)] => parameter,
+        [FnArg::Typed(state), FnArg::Typed(parameter)] if matches!(*state.ty, Type::Reference(_)) => parameter,
+        [] => {
+            errors.on(&signature.ident, USAGE);
+            return None;
         }
-        return None;
+        _ => {
+            errors.on(&signature.inputs, USAGE);
+            return None;
+        }
     };
     let context = match &*parameter.ty {
         Type::Reference(reference) => last_segment(&reference.elem),
@@ -66,14 +72,30 @@ fn first_type(arguments: &PathArguments) -> Option<Type> {
     })
 }
 
-/// A type without state, `__Function`, with the function's parameters but the op, whose kernel for `op` calls the
-/// function.
+/// What the function keeps for a node: the type behind its first reference, if it takes two.
+fn state_of(item: &ItemFn) -> Option<&Type> {
+    match item.sig.inputs.first() {
+        Some(FnArg::Typed(state)) if item.sig.inputs.len() > 1 => match &*state.ty {
+            Type::Reference(reference) => Some(&reference.elem),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A type `__Function` with the function's generic parameters but the op, whose kernel for `op` calls the function.
 pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream {
     let krate = &args.krate;
     let signature = &item.sig;
     let name = &signature.ident;
     let all = names(&signature.generics);
-    let call = if all.is_empty() { quote!(#name(ctx)) } else { quote!(#name::<#(#all),*>(ctx)) };
+    let (state, new, arguments) = match state_of(item) {
+        Some(state) => {
+            (quote!(#state), quote!(<#state as #krate::kernel::KernelState>::new(ctx)?), quote!(&self.0, ctx))
+        }
+        None => (quote!(()), quote!(()), quote!(ctx)),
+    };
+    let call = if all.is_empty() { quote!(#name(#arguments)) } else { quote!(#name::<#(#all),*>(#arguments)) };
     let own = signature.generics.params.iter().filter(|param| match param {
         GenericParam::Type(param) => param.ident != OP,
         GenericParam::Const(_) => true,
@@ -116,11 +138,12 @@ pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream
         }
     };
     quote! {
-        struct __Function<#(#declared),*>(::core::marker::PhantomData<fn() -> (#(#types,)*)>);
+        struct __Function<#(#declared),*>(#state, ::core::marker::PhantomData<fn() -> (#(#types,)*)>);
 
         impl<#(#own),*> #krate::kernel::#kernel<#op> for __Function<#(#names),*> #bounds {
-            fn new(_: &#krate::kernel::KernelConstruction<'_, #op>) -> #krate::Result<Self> {
-                ::core::result::Result::Ok(Self(::core::marker::PhantomData))
+            fn new(ctx: &#krate::kernel::KernelConstruction<'_, #op>) -> #krate::Result<Self> {
+                let _ = ctx;
+                ::core::result::Result::Ok(Self(#new, ::core::marker::PhantomData))
             }
 
             #compute

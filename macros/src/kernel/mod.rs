@@ -6,6 +6,7 @@ mod expand;
 mod function;
 mod hash;
 mod parse;
+mod stacked;
 mod target;
 mod text;
 mod wgsl;
@@ -19,7 +20,10 @@ use crate::errors::Errors;
 pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = KernelArgs::parse(args, &mut errors);
-    let target = Target::parse(item.clone(), &args, &mut errors);
+    let mut target = Target::parse(item.clone(), &args, &mut errors);
+    if let Some(target) = target.as_mut().filter(|_| !args.ops.is_empty()) {
+        stacked::hand_on_ops(target, &args.ops, &mut errors);
+    }
     match target {
         Some(target) if errors.is_empty() => expand::expand(&args, &target),
         _ => errors.with(item),

@@ -219,7 +219,9 @@ fn ops_of(
         errors.on(op, message);
         return None;
     }
-    Some((args.ops.clone(), !declares_op(generics)))
+    // In the copy of a template it is the op itself.
+    let is_copy = matches!(&args.ops[..], [only] if compact(only.to_token_stream()) == OP);
+    Some((args.ops.clone(), !is_copy && !declares_op(generics)))
 }
 
 /// Whether [`OP`] is a generic parameter.

@@ -8,7 +8,8 @@ use kernlink::attr::AttrMap;
 use kernlink::collect::linked_kernels;
 use kernlink::dtype::{DataType, Element, Number};
 use kernlink::kernel::{
-    ConstraintValues, DeviceType, KernelConstruction, KernelContext, KernelDef, OpKernel, RawConstruction, RawContext,
+    ConstraintValues, DeviceType, KernelConstruction, KernelContext, KernelDef, KernelState, OpKernel, RawConstruction,
+    RawContext,
 };
 use kernlink::op::{Op, Signature};
 use kernlink::registry::Registry;
@@ -240,9 +241,29 @@ async fn waits(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, value)
 }
 
+struct Size<T>(i64, PhantomData<fn() -> T>);
+
+impl<T: 'static> KernelState for Size<T> {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Ok(Self(ctx.attrs.required("size")?, PhantomData))
+    }
+}
+
+#[register_kernel(device = "H", op = [Old, New], T = [i32])]
+fn keeps<T: 'static>(size: &Size<T>, ctx: &mut RawContext<'_>) -> Result<()> {
+    ctx.set_output_at(0, Tensor::scalar(size.0 as i32))
+}
+
+#[register_kernel(device = "I", op = [Old, New], cheap)]
+async fn keeps_and_waits(size: &Size<f32>, ctx: &mut RawContext<'_>) -> Result<()> {
+    ctx.set_output_at(0, Tensor::scalar(size.0 as i32))
+}
+
 struct Sized(i64);
 
+// Attributes without ops are for those of the one above.
 #[register_kernel(device = "E", op = [Old, New])]
+#[register_kernel(device = "K", host_memory = ["x"], T = [i32])]
 impl OpKernel<O> for Sized {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self(ctx.attrs().size))
@@ -267,6 +288,8 @@ impl<O: Op, T: Number> OpKernel<O> for Whole<O, T> {
 }
 
 #[register_kernel(device = "G", op = [Old, New], T = [f32])]
+#[register_kernel(device = "L", T = [f64],)]
+#[register_kernel(device = "M", op = Old, T = [f64])]
 type WholeAlias<O, T> = Whole<O, T>;
 
 #[test]
@@ -278,7 +301,9 @@ fn one_attribute_registers_for_several_ops() {
     new.sort();
     let both = ["A for_each_dtype<Old, f32>", "A for_each_dtype<Old, f64>", "A whatever_it_is", "C by_name", "D waits"];
     let others = ["E Sized", "F Whole<Old, f32>", "F Whole<Old, f64>", "G WholeAlias<Old, f32>"];
-    assert_eq!(old, [&both[..], &others[..]].concat());
+    let keeping = ["H keeps<i32>", "I keeps_and_waits", "K Sized", "L WholeAlias<Old, f64>"];
+    assert_eq!(old[..old.len() - 1], [&both[..], &others[..], &keeping[..]].concat());
+    assert_eq!(old.pop().unwrap(), "M WholeAlias<Old, f64>");
     let renamed = old.iter().map(|name| name.replace("Old", "New"));
     let mut expected: Vec<_> = renamed.chain(["B of_one_op".to_owned()]).collect();
     expected.sort();
@@ -324,6 +349,8 @@ fn functions_are_kernels() {
         assert_eq!(run(op, "D", ints.clone()), (vec![3, 5], false, true));
         assert_eq!(run(op, "E", ints.clone()), (vec![7], true, false));
         assert_eq!(run(op, "F", floats.clone()), (vec![1], true, false));
+        assert_eq!(run(op, "H", ints.clone()), (vec![7], true, false));
+        assert_eq!(run(op, "I", ints.clone()), (vec![7], false, true));
     }
     assert_eq!(run("New", "B", ints), (vec![3, 5], true, false));
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernlink::dtype::{DataType, Pod, f16};
-use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::resource::Resource;
 use kernlink::shape::PartialShape;
 use kernlink::step::Waiters;
@@ -138,31 +138,24 @@ impl AccumulatorKernel {
     }
 }
 
-macro_rules! accumulators {
-    ($($op:ident: $is_sparse:literal;)*) => {$(
-        #[register_kernel(device = Cpu, dtype = [double, float, half])]
-        impl OpKernel<ops::$op> for AccumulatorKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let spec = Spec {
-                    dtype: attrs.dtype,
-                    shape: attrs.shape.clone(),
-                    is_mean: attrs.reduction_type == "MEAN",
-                    is_sparse: $is_sparse,
-                };
-                Ok(Self { accumulator: Named::new(ctx, false)?, spec })
-            }
+#[register_kernel(device = Cpu, dtype = [double, float, half], op = [
+    ops::ConditionalAccumulator, ops::ResourceConditionalAccumulator, ops::SparseConditionalAccumulator,
+])]
+impl OpKernel<O> for AccumulatorKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let spec = Spec {
+            dtype: attrs.dtype,
+            shape: attrs.shape.clone(),
+            is_mean: attrs.reduction_type == "MEAN",
+            is_sparse: ctx.op.name.starts_with("Sparse"),
+        };
+        Ok(Self { accumulator: Named::new(ctx, false)?, spec })
+    }
 
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.run(ctx)
-            }
-        }
-    )*};
-}
-accumulators! {
-    ConditionalAccumulator: false;
-    ResourceConditionalAccumulator: false;
-    SparseConditionalAccumulator: true;
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        self.run(ctx)
+    }
 }
 
 fn accumulator(ctx: &RawContext<'_>, dtype: Option<DataType>, is_sparse: Option<bool>) -> Result<Arc<Accumulator>> {
@@ -190,6 +183,7 @@ fn scalar<T: Pod>(ctx: &RawContext<'_>, input: usize, name: &str) -> Result<T> {
     tensor.to_scalar::<T>()
 }
 
+#[register_kernel(device = Cpu, op = [ops::AccumulatorApplyGradient, ops::ResourceAccumulatorApplyGradient])]
 fn apply(ctx: &mut RawContext<'_>) -> Result<()> {
     let gradient = ctx.input_at(2)?.clone();
     let accumulator = accumulator(ctx, Some(gradient.dtype()), Some(false))?;
@@ -331,7 +325,6 @@ fn add_sparse(sum: &Sum, indices: &[i64], values: &Tensor) -> Result<Sum> {
     Ok(Sum { values: joined, indices: merged, counts })
 }
 
-struct ApplyKernel;
 struct SparseApplyKernel {
     has_known_shape: bool,
 }
@@ -347,37 +340,24 @@ impl OpKernel<ops::SparseAccumulatorApplyGradient> for SparseApplyKernel {
     }
 }
 
+#[register_kernel(device = Cpu, op = [
+    ops::AccumulatorNumAccumulated, ops::ResourceAccumulatorNumAccumulated,
+])]
 fn count(ctx: &mut RawContext<'_>) -> Result<()> {
     let count = accumulator(ctx, None, None)?.lock().count;
     ctx.set_output_at(0, Tensor::from(count))
 }
 
+#[register_kernel(device = Cpu, op = [
+    ops::AccumulatorSetGlobalStep, ops::ResourceAccumulatorSetGlobalStep,
+])]
 fn set_global_step(ctx: &mut RawContext<'_>) -> Result<()> {
     let accumulator = accumulator(ctx, None, None)?;
     accumulator.lock().global_step = scalar::<i64>(ctx, 1, "new_global_step")?;
     Ok(())
 }
 
-macro_rules! accesses {
-    ($($body:ident: $($op:ident)*;)*) => {$($(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for ApplyKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                $body(ctx)
-            }
-        }
-    )*)*};
-}
-accesses! {
-    apply: AccumulatorApplyGradient ResourceAccumulatorApplyGradient;
-    count: AccumulatorNumAccumulated ResourceAccumulatorNumAccumulated;
-    set_global_step: AccumulatorSetGlobalStep ResourceAccumulatorSetGlobalStep;
-}
-
+#[register_kernel(device = Cpu, op = [ops::AccumulatorTakeGradient, ops::ResourceAccumulatorTakeGradient])]
 async fn take(ctx: &mut RawContext<'_>) -> Result<()> {
     let accumulator = accumulator(ctx, Some(ctx.output_dtype_at(0)?), Some(false))?;
     let required = scalar::<i32>(ctx, 1, "num_required")?;
@@ -385,6 +365,7 @@ async fn take(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, sum.values)
 }
 
+#[register_kernel(device = Cpu, op = ops::SparseAccumulatorTakeGradient)]
 async fn take_sparse(ctx: &mut RawContext<'_>) -> Result<()> {
     let accumulator = accumulator(ctx, Some(ctx.output_dtype_at(1)?), Some(true))?;
     let required = scalar::<i32>(ctx, 1, "num_required")?;
@@ -395,25 +376,4 @@ async fn take_sparse(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, Tensor::vector(&sum.indices)?)?;
     ctx.set_output_at(1, sum.values)?;
     ctx.set_output_at(2, Tensor::vector(&shape)?)
-}
-
-struct TakeKernel;
-
-macro_rules! takes {
-    ($($body:ident: $($op:ident)*;)*) => {$($(
-        #[register_kernel(device = Cpu)]
-        impl AsyncOpKernel<ops::$op> for TakeKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            async fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                $body(ctx).await
-            }
-        }
-    )*)*};
-}
-takes! {
-    take: AccumulatorTakeGradient ResourceAccumulatorTakeGradient;
-    take_sparse: SparseAccumulatorTakeGradient;
 }

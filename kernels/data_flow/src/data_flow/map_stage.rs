@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::dtype::DataType;
+use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::Tensor;
@@ -171,84 +172,60 @@ impl MapKernel {
         let (limits, components) = (self.limits, self.components);
         self.area.get(|| Ok(Area { limits, components, state: Mutex::default(), changed: Waiters::new() }))
     }
+}
 
-    async fn put(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let (key, indices) = (key_at(ctx, 0)?, indices_at(ctx, 1)?);
-        let tensors = (2..ctx.num_inputs()).map(|index| ctx.input_at(index).cloned()).collect::<Result<Vec<_>>>()?;
-        self.area()?.put(key, &indices, tensors).await
-    }
-
-    async fn get(&self, ctx: &mut RawContext<'_>, stay: bool) -> Result<()> {
-        let (key, indices) = (key_at(ctx, 0)?, indices_at(ctx, 1)?);
-        let (_, tensors) = self.area()?.get(Some(key), &indices, stay).await?;
-        set_outputs(ctx, 0, tensors)
-    }
-
-    async fn get_any(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let indices = indices_at(ctx, 0)?;
-        let (key, tensors) = self.area()?.get(None, &indices, false).await?;
-        ctx.set_output_at(0, Tensor::from(key))?;
-        set_outputs(ctx, 1, tensors)
+impl KernelState for MapKernel {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let dtypes: Vec<DataType> = ctx.attrs.required("dtypes")?;
+        Ok(Self { area: Named::new(ctx, true)?, limits: Limits::new(ctx)?, components: dtypes.len() })
     }
 }
 
-macro_rules! waits {
-    ($($body:ident ($($argument:expr),*): $($op:ident)*;)*) => {$(waits!(@ $body ($($argument),*) $($op)*);)*};
-    (@ $body:ident $arguments:tt $($op:ident)*) => {$(waits!(@@ $body $arguments $op);)*};
-    (@@ $body:ident ($($argument:expr),*) $op:ident) => {
-        #[register_kernel(device = Cpu)]
-        impl AsyncOpKernel<ops::$op> for MapKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let limits = Limits::new(attrs.capacity, attrs.memory_limit);
-                Ok(Self { area: Named::new(ctx, true)?, limits, components: attrs.dtypes.len() })
-            }
-
-            async fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.$body(ctx $(, $argument)*).await
-            }
-        }
-    };
-}
-waits! {
-    put(): MapStage OrderedMapStage;
-    get(true): MapPeek OrderedMapPeek;
-    get(false): MapUnstage OrderedMapUnstage;
-    get_any(): MapUnstageNoKey OrderedMapUnstageNoKey;
+#[register_kernel(device = Cpu, op = [ops::MapStage, ops::OrderedMapStage])]
+async fn put(kernel: &MapKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let (key, indices) = (key_at(ctx, 0)?, indices_at(ctx, 1)?);
+    let tensors = (2..ctx.num_inputs()).map(|index| ctx.input_at(index).cloned()).collect::<Result<Vec<_>>>()?;
+    kernel.area()?.put(key, &indices, tensors).await
 }
 
-macro_rules! asks {
-    ($(|$ctx:ident, $area:ident| $body:expr => $first:ident $second:ident;)*) => {$(
-        asks!(@ $ctx $area $body, $first);
-        asks!(@ $ctx $area $body, $second);
-    )*};
-    (@ $ctx:ident $area:ident $body:expr, $op:ident) => {
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for MapKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let limits = Limits::new(attrs.capacity, attrs.memory_limit);
-                Ok(Self { area: Named::new(ctx, true)?, limits, components: attrs.dtypes.len() })
-            }
-
-            fn compute(&self, $ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let $area = self.area()?;
-                $body
-            }
-        }
-    };
+#[register_kernel(device = Cpu, op = [ops::MapPeek, ops::OrderedMapPeek])]
+async fn peek(kernel: &MapKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    get(kernel, ctx, true).await
 }
-asks! {
-    |ctx, area| {
-        let size = area.lock().complete.len() as i32;
-        ctx.set_output_at(0, Tensor::from(size))
-    } => MapSize OrderedMapSize;
-    |ctx, area| {
-        let size = area.lock().incomplete.len() as i32;
-        ctx.set_output_at(0, Tensor::from(size))
-    } => MapIncompleteSize OrderedMapIncompleteSize;
-    |_ctx, area| {
-        area.clear();
-        Ok(())
-    } => MapClear OrderedMapClear;
+
+#[register_kernel(device = Cpu, op = [ops::MapUnstage, ops::OrderedMapUnstage])]
+async fn unstage(kernel: &MapKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    get(kernel, ctx, false).await
+}
+
+async fn get(kernel: &MapKernel, ctx: &mut RawContext<'_>, stay: bool) -> Result<()> {
+    let (key, indices) = (key_at(ctx, 0)?, indices_at(ctx, 1)?);
+    let (_, tensors) = kernel.area()?.get(Some(key), &indices, stay).await?;
+    set_outputs(ctx, 0, tensors)
+}
+
+#[register_kernel(device = Cpu, op = [ops::MapUnstageNoKey, ops::OrderedMapUnstageNoKey])]
+async fn unstage_any(kernel: &MapKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let indices = indices_at(ctx, 0)?;
+    let (key, tensors) = kernel.area()?.get(None, &indices, false).await?;
+    ctx.set_output_at(0, Tensor::from(key))?;
+    set_outputs(ctx, 1, tensors)
+}
+
+#[register_kernel(device = Cpu, op = [ops::MapSize, ops::OrderedMapSize])]
+fn size(kernel: &MapKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let size = kernel.area()?.lock().complete.len() as i32;
+    ctx.set_output_at(0, Tensor::from(size))
+}
+
+#[register_kernel(device = Cpu, op = [ops::MapIncompleteSize, ops::OrderedMapIncompleteSize])]
+fn incomplete_size(kernel: &MapKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let size = kernel.area()?.lock().incomplete.len() as i32;
+    ctx.set_output_at(0, Tensor::from(size))
+}
+
+#[register_kernel(device = Cpu, op = [ops::MapClear, ops::OrderedMapClear])]
+fn clear(kernel: &MapKernel, _: &mut RawContext<'_>) -> Result<()> {
+    kernel.area()?.clear();
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Result, bail, ensure};
@@ -29,29 +29,6 @@ struct QueueKernel {
     queue: Named<Queue>,
     spec: Spec,
     order: Order,
-}
-
-impl QueueKernel {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let make = || {
-            let store = match self.order {
-                Order::Fifo => Store::Ordered(VecDeque::new()),
-                Order::Priority => Store::ByPriority { elements: Default::default(), next: 0 },
-                Order::Shuffle { seeds: (0, 0), keep } => {
-                    let random = || RandomState::new().hash_one(0);
-                    Store::Shuffled { elements: Vec::new(), random: Philox::new(random(), random()), keep }
-                }
-                Order::Shuffle { seeds: (seed, seed2), keep } => {
-                    let random = Philox::new(seed as u64, seed2 as u64);
-                    Store::Shuffled { elements: Vec::new(), random, keep }
-                }
-            };
-            Ok(Queue::new(self.queue.name(), self.spec.clone(), store))
-        };
-        let queue = self.queue.get(make)?;
-        queue.ensure_spec(&self.spec, ctx.node())?;
-        self.queue.set_handle(ctx)
-    }
 }
 
 /// Checks what the attrs say of a queue.
@@ -92,32 +69,6 @@ fn priority_spec(dtypes: &[DataType], shapes: &[PartialShape], capacity: i64) ->
     spec("PriorityQueue", &dtypes, &shapes, capacity, false)
 }
 
-macro_rules! queues {
-    ($($op:ident |$a:ident| $spec:expr, $order:expr;)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for QueueKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let $a = ctx.attrs();
-                Ok(Self { queue: Named::new(ctx, false)?, spec: $spec?, order: $order })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.run(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-    )*};
-}
-
-macro_rules! shuffle {
-    ($a:ident) => {
-        Order::Shuffle { seeds: ($a.seed, $a.seed2), keep: keep($a.min_after_dequeue, $a.capacity)? }
-    };
-}
-
 fn keep(min_after_dequeue: i64, capacity: i64) -> Result<usize> {
     let Ok(keep) = usize::try_from(min_after_dequeue) else {
         bail!(InvalidArgument, "min_after_dequeue {min_after_dequeue} must be >= 0");
@@ -130,15 +81,48 @@ fn keep(min_after_dequeue: i64, capacity: i64) -> Result<usize> {
     Ok(keep)
 }
 
-queues! {
-    FIFOQueue |a| spec("FIFOQueue", &a.component_types, &a.shapes, a.capacity, false), Order::Fifo;
-    FIFOQueueV2 |a| spec("FIFOQueue", &a.component_types, &a.shapes, a.capacity, false), Order::Fifo;
-    PaddingFIFOQueue |a| spec("PaddingFIFOQueue", &a.component_types, &a.shapes, a.capacity, true), Order::Fifo;
-    PaddingFIFOQueueV2 |a| spec("PaddingFIFOQueue", &a.component_types, &a.shapes, a.capacity, true), Order::Fifo;
-    PriorityQueue |a| priority_spec(&a.component_types, &a.shapes, a.capacity), Order::Priority;
-    PriorityQueueV2 |a| priority_spec(&a.component_types, &a.shapes, a.capacity), Order::Priority;
-    RandomShuffleQueue |a| spec("RandomShuffleQueue", &a.component_types, &a.shapes, a.capacity, false), shuffle!(a);
-    RandomShuffleQueueV2 |a| spec("RandomShuffleQueue", &a.component_types, &a.shapes, a.capacity, false), shuffle!(a);
+impl KernelState for QueueKernel {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let dtypes: Vec<DataType> = ctx.attrs.required("component_types")?;
+        let shapes: Vec<PartialShape> = ctx.attrs.required("shapes")?;
+        let capacity = ctx.attrs.required("capacity")?;
+        let (spec, order) = match ctx.op.name.trim_end_matches("V2") {
+            "PaddingFIFOQueue" => (spec("PaddingFIFOQueue", &dtypes, &shapes, capacity, true)?, Order::Fifo),
+            "PriorityQueue" => (priority_spec(&dtypes, &shapes, capacity)?, Order::Priority),
+            "RandomShuffleQueue" => {
+                let seeds = (ctx.attrs.required("seed")?, ctx.attrs.required("seed2")?);
+                let keep = keep(ctx.attrs.required("min_after_dequeue")?, capacity)?;
+                (spec("RandomShuffleQueue", &dtypes, &shapes, capacity, false)?, Order::Shuffle { seeds, keep })
+            }
+            _ => (spec("FIFOQueue", &dtypes, &shapes, capacity, false)?, Order::Fifo),
+        };
+        Ok(Self { queue: Named::new(ctx, false)?, spec, order })
+    }
+}
+
+#[register_kernel(device = Cpu, cheap, op = [
+    ops::FIFOQueue, ops::FIFOQueueV2, ops::PaddingFIFOQueue, ops::PaddingFIFOQueueV2, ops::PriorityQueue,
+    ops::PriorityQueueV2, ops::RandomShuffleQueue, ops::RandomShuffleQueueV2,
+])]
+fn queue(kernel: &QueueKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let make = || {
+        let store = match kernel.order {
+            Order::Fifo => Store::Ordered(VecDeque::new()),
+            Order::Priority => Store::ByPriority { elements: Default::default(), next: 0 },
+            Order::Shuffle { seeds: (0, 0), keep } => {
+                let random = || RandomState::new().hash_one(0);
+                Store::Shuffled { elements: Vec::new(), random: Philox::new(random(), random()), keep }
+            }
+            Order::Shuffle { seeds: (seed, seed2), keep } => {
+                let random = Philox::new(seed as u64, seed2 as u64);
+                Store::Shuffled { elements: Vec::new(), random, keep }
+            }
+        };
+        Ok(Queue::new(kernel.queue.name(), kernel.spec.clone(), store))
+    };
+    let queue = kernel.queue.get(make)?;
+    queue.ensure_spec(&kernel.spec, ctx.node())?;
+    kernel.queue.set_handle(ctx)
 }
 
 /// A queue's handle as a reference to its name.
@@ -151,9 +135,15 @@ fn fake_queue(ctx: &mut KernelContext<'_, ops::FakeQueue>) -> Result<()> {
     ctx.set_output_reference_at(0, reference)
 }
 
-fn ensure_no_timeout(timeout_ms: i64) -> Result<()> {
-    ensure!(timeout_ms == -1, InvalidArgument, "Timeout not supported yet.");
-    Ok(())
+/// What kernels that wait for their queue need to know: that they are to wait for any time.
+struct NoTimeout;
+
+impl KernelState for NoTimeout {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let timeout_ms: i64 = ctx.attrs.required("timeout_ms")?;
+        ensure!(timeout_ms == -1, InvalidArgument, "Timeout not supported yet.");
+        Ok(Self)
+    }
 }
 
 /// The inputs behind the handle.
@@ -161,14 +151,16 @@ fn components(ctx: &RawContext<'_>) -> Result<Vec<Tensor>> {
     (1..ctx.num_inputs()).map(|index| ctx.input_at(index).cloned()).collect()
 }
 
-async fn enqueue(ctx: &RawContext<'_>) -> Result<()> {
+#[register_kernel(device = Cpu, op = [ops::QueueEnqueue, ops::QueueEnqueueV2])]
+async fn enqueue(_: &NoTimeout, ctx: &RawContext<'_>) -> Result<()> {
     let queue = resource_at::<Queue>(ctx, 0)?;
     let element = components(ctx)?;
     queue.ensure_components(&element, None)?;
     queue.enqueue(VecDeque::from([element])).await
 }
 
-async fn enqueue_many(ctx: &RawContext<'_>) -> Result<()> {
+#[register_kernel(device = Cpu, op = [ops::QueueEnqueueMany, ops::QueueEnqueueManyV2])]
+async fn enqueue_many(_: &NoTimeout, ctx: &RawContext<'_>) -> Result<()> {
     let queue = resource_at::<Queue>(ctx, 0)?;
     let batch = components(ctx)?;
     for (index, component) in batch.iter().enumerate() {
@@ -202,7 +194,8 @@ fn ensure_outputs(ctx: &RawContext<'_>, queue: &Queue) -> Result<()> {
     Ok(())
 }
 
-async fn dequeue(ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(device = Cpu, op = [ops::QueueDequeue, ops::QueueDequeueV2])]
+async fn dequeue(_: &NoTimeout, ctx: &mut RawContext<'_>) -> Result<()> {
     let queue = resource_at::<Queue>(ctx, 0)?;
     ensure_outputs(ctx, &queue)?;
     let element = queue.dequeue(1, false).await?.pop().unwrap_or_default();
@@ -280,35 +273,14 @@ fn stack_padded(index: usize, shape: &PartialShape, parts: &[&Tensor], ctx: &Raw
     Ok(output)
 }
 
-/// Kernels that wait for their queue.
-struct WaitingKernel;
-
-macro_rules! waiting {
-    ($($op:ident |$ctx:ident| $body:expr;)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl AsyncOpKernel<ops::$op> for WaitingKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                ensure_no_timeout(ctx.attrs().timeout_ms)?;
-                Ok(Self)
-            }
-
-            async fn compute(&self, $ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                $body.await
-            }
-        }
-    )*};
+#[register_kernel(device = Cpu, op = [ops::QueueDequeueMany, ops::QueueDequeueManyV2])]
+async fn dequeue_many(_: &NoTimeout, ctx: &mut RawContext<'_>) -> Result<()> {
+    dequeue_several(ctx, false).await
 }
-waiting! {
-    QueueEnqueue |ctx| enqueue(ctx);
-    QueueEnqueueV2 |ctx| enqueue(ctx);
-    QueueEnqueueMany |ctx| enqueue_many(ctx);
-    QueueEnqueueManyV2 |ctx| enqueue_many(ctx);
-    QueueDequeue |ctx| dequeue(ctx);
-    QueueDequeueV2 |ctx| dequeue(ctx);
-    QueueDequeueMany |ctx| dequeue_several(ctx, false);
-    QueueDequeueManyV2 |ctx| dequeue_several(ctx, false);
-    QueueDequeueUpTo |ctx| dequeue_several(ctx, true);
-    QueueDequeueUpToV2 |ctx| dequeue_several(ctx, true);
+
+#[register_kernel(device = Cpu, op = [ops::QueueDequeueUpTo, ops::QueueDequeueUpToV2])]
+async fn dequeue_up_to(_: &NoTimeout, ctx: &mut RawContext<'_>) -> Result<()> {
+    dequeue_several(ctx, true).await
 }
 
 /// Closes a queue.
@@ -316,48 +288,26 @@ struct CloseKernel {
     cancel_pending: bool,
 }
 
-macro_rules! closing {
-    ($($op:ident)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl AsyncOpKernel<ops::$op> for CloseKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self { cancel_pending: ctx.attrs().cancel_pending_enqueues })
-            }
+#[register_kernel(device = Cpu, op = [ops::QueueClose, ops::QueueCloseV2])]
+impl AsyncOpKernel<O> for CloseKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self { cancel_pending: ctx.attrs().cancel_pending_enqueues })
+    }
 
-            async fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let queue = resource_at::<Queue>(ctx, 0)?;
-                queue.close(self.cancel_pending).await
-            }
-        }
-    )*};
+    async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let queue = resource_at::<Queue>(ctx, 0)?;
+        queue.close(self.cancel_pending).await
+    }
 }
-closing!(QueueClose QueueCloseV2);
 
-/// Says something of a queue.
-struct AskKernel;
-
-macro_rules! asking {
-    ($($op:ident |$queue:ident| $answer:expr;)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for AskKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let $queue = resource_at::<Queue>(ctx, 0)?;
-                ctx.set_output_at(0, Tensor::from($answer))
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-    )*};
+#[register_kernel(device = Cpu, op = [ops::QueueIsClosed, ops::QueueIsClosedV2], cheap)]
+fn is_closed(ctx: &mut RawContext<'_>) -> Result<()> {
+    let is_closed = resource_at::<Queue>(ctx, 0)?.is_closed();
+    ctx.set_output_at(0, Tensor::from(is_closed))
 }
-asking! {
-    QueueIsClosed |queue| queue.is_closed();
-    QueueIsClosedV2 |queue| queue.is_closed();
-    QueueSize |queue| queue.size() as i32;
-    QueueSizeV2 |queue| queue.size() as i32;
+
+#[register_kernel(device = Cpu, op = [ops::QueueSize, ops::QueueSizeV2], cheap)]
+fn size(ctx: &mut RawContext<'_>) -> Result<()> {
+    let size = resource_at::<Queue>(ctx, 0)?.size() as i32;
+    ctx.set_output_at(0, Tensor::from(size))
 }

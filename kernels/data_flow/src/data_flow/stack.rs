@@ -49,8 +49,13 @@ struct StackKernel {
     dtype: DataType,
 }
 
-impl StackKernel {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(device = Cpu, op = [ops::Stack, ops::StackV2])]
+impl OpKernel<O> for StackKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self { name: ctx.attrs().stack_name.clone(), dtype: ctx.attrs().elem_type })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let mut max_size = None;
         if ctx.num_inputs() > 0 {
             let size = ctx.input_at(0)?;
@@ -71,28 +76,13 @@ impl StackKernel {
         ctx.resources()?.create(&container, &stack.name.clone(), stack)?;
         ctx.set_output_reference_at(0, reference)
     }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
 }
 
-macro_rules! stacks {
-    ($($op:ident)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for StackKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self { name: ctx.attrs().stack_name.clone(), dtype: ctx.attrs().elem_type })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.run(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-    )*};
-}
-stacks!(Stack StackV2);
-
+#[register_kernel(device = Cpu, op = [ops::StackPush, ops::StackPushV2], cheap)]
 fn push(ctx: &mut RawContext<'_>) -> Result<()> {
     let stack = resource_at::<Stack>(ctx, 0)?;
     let tensor = ctx.take_input_at(1)?;
@@ -113,6 +103,7 @@ fn push(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, tensor)
 }
 
+#[register_kernel(device = Cpu, op = [ops::StackPop, ops::StackPopV2], cheap)]
 fn pop(ctx: &mut RawContext<'_>) -> Result<()> {
     let stack = resource_at::<Stack>(ctx, 0)?;
     let dtype = ctx.output_dtype_at(0)?;
@@ -124,36 +115,10 @@ fn pop(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, tensor)
 }
 
+#[register_kernel(device = Cpu, op = [ops::StackClose, ops::StackCloseV2], cheap)]
 fn close(ctx: &mut RawContext<'_>) -> Result<()> {
     let stack = resource_at::<Stack>(ctx, 0)?;
     let tensors = stack.tensors.lock().unwrap_or_else(PoisonError::into_inner).take();
     drop(tensors);
     Ok(())
-}
-
-/// Kernels that need nothing but their inputs.
-struct AccessKernel;
-
-macro_rules! accesses {
-    ($($body:ident: $($op:ident)*;)*) => {$($(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for AccessKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                $body(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-    )*)*};
-}
-accesses! {
-    push: StackPush StackPushV2;
-    pop: StackPop StackPopV2;
-    close: StackClose StackCloseV2;
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::Tensor;
@@ -21,9 +21,10 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn new(capacity: i64, memory_limit: i64) -> Limits {
-        let limit = |value: i64| usize::try_from(value).unwrap_or(0);
-        Limits { elements: limit(capacity), bytes: limit(memory_limit) }
+    /// The limits that the attrs of a node state.
+    pub(super) fn new(ctx: &RawConstruction<'_>) -> Result<Limits> {
+        let limit = |name: &str| Ok(usize::try_from(ctx.attrs.required::<i64>(name)?).unwrap_or(0));
+        Ok(Limits { elements: limit("capacity")?, bytes: limit("memory_limit")? })
     }
 
     /// Whether `more` bytes fit beside what is there.
@@ -149,68 +150,45 @@ impl StageKernel {
     }
 }
 
-macro_rules! stages {
-    ($($op:ident |$ctx:ident, $area:ident| $body:expr;)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl AsyncOpKernel<ops::$op> for StageKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let limits = Limits::new(attrs.capacity, attrs.memory_limit);
-                Ok(Self { area: Named::new(ctx, true)?, limits })
-            }
-
-            async fn compute(&self, $ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let $area = self.area()?;
-                $body
-            }
-        }
-    )*};
-}
-stages! {
-    Stage |ctx, area| {
-        let tensors = (0..ctx.num_inputs()).map(|index| ctx.take_input_at(index)).collect::<Result<Vec<_>>>()?;
-        area.put(tensors).await
-    };
-    Unstage |ctx, area| {
-        let tensors = area.take().await;
-        set_outputs(ctx, 0, tensors)
-    };
-    StagePeek |ctx, area| {
-        let index = ctx.input_at(0)?;
-        ensure_scalar(index, "index")?;
-        let index = index.to_scalar::<i32>()?;
-        let Ok(index) = usize::try_from(index) else {
-            bail!(InvalidArgument, "index must not be negative, but is {index}");
-        };
-        let tensors = area.peek(index).await;
-        set_outputs(ctx, 0, tensors)
-    };
+impl KernelState for StageKernel {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Ok(Self { area: Named::new(ctx, true)?, limits: Limits::new(ctx)? })
+    }
 }
 
-macro_rules! asks {
-    ($($op:ident |$ctx:ident, $area:ident| $body:expr;)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for StageKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let limits = Limits::new(attrs.capacity, attrs.memory_limit);
-                Ok(Self { area: Named::new(ctx, true)?, limits })
-            }
-
-            fn compute(&self, $ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let $area = self.area()?;
-                $body
-            }
-        }
-    )*};
+#[register_kernel(device = Cpu, op = ops::Stage)]
+async fn stage(kernel: &StageKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let tensors = (0..ctx.num_inputs()).map(|index| ctx.take_input_at(index)).collect::<Result<Vec<_>>>()?;
+    kernel.area()?.put(tensors).await
 }
-asks! {
-    StageSize |ctx, area| {
-        let size = area.lock().elements.len() as i32;
-        ctx.set_output_at(0, Tensor::from(size))
+
+#[register_kernel(device = Cpu, op = ops::Unstage)]
+async fn unstage(kernel: &StageKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let tensors = kernel.area()?.take().await;
+    set_outputs(ctx, 0, tensors)
+}
+
+#[register_kernel(device = Cpu, op = ops::StagePeek)]
+async fn peek(kernel: &StageKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let area = kernel.area()?;
+    let index = ctx.input_at(0)?;
+    ensure_scalar(index, "index")?;
+    let index = index.to_scalar::<i32>()?;
+    let Ok(index) = usize::try_from(index) else {
+        bail!(InvalidArgument, "index must not be negative, but is {index}");
     };
-    StageClear |_ctx, area| {
-        area.clear();
-        Ok(())
-    };
+    let tensors = area.peek(index).await;
+    set_outputs(ctx, 0, tensors)
+}
+
+#[register_kernel(device = Cpu, op = ops::StageSize)]
+fn size(kernel: &StageKernel, ctx: &mut RawContext<'_>) -> Result<()> {
+    let size = kernel.area()?.lock().elements.len() as i32;
+    ctx.set_output_at(0, Tensor::from(size))
+}
+
+#[register_kernel(device = Cpu, op = ops::StageClear)]
+fn clear(kernel: &StageKernel, _: &mut RawContext<'_>) -> Result<()> {
+    kernel.area()?.clear();
+    Ok(())
 }

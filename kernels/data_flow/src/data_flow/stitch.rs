@@ -3,8 +3,8 @@
 use kernlink::dtype::Element;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{KernelContext, RawContext};
+
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::position;
@@ -83,29 +83,11 @@ fn put_objects<T: Element>(output: &mut Tensor, data: &Tensor, row: usize, indic
     Ok(())
 }
 
-struct StitchKernel;
-
-impl<O: Op> OpKernel<O> for StitchKernel {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let output = stitch(ctx)?;
-        ctx.set_output_at(0, output)
-    }
+#[register_kernel(device = Cpu, op = [ops::DynamicStitch, ops::ParallelDynamicStitch], host_memory = ["indices"], T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
+    string, uint16, uint32, uint64, uint8, variant,
+])]
+fn stitch_kernel(ctx: &mut RawContext<'_>) -> Result<()> {
+    let output = stitch(ctx)?;
+    ctx.set_output_at(0, output)
 }
-
-macro_rules! register {
-    ($($op:ident),+) => {$(
-        const _: () = {
-            #[register_kernel(device = Cpu, op = $op, host_memory = ["indices"], T = [
-                bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8,
-                quint8, string, uint16, uint32, uint64, uint8, variant,
-            ])]
-            type Kernel = StitchKernel;
-        };
-    )+};
-}
-use ops::{DynamicStitch, ParallelDynamicStitch};
-register!(DynamicStitch, ParallelDynamicStitch);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::{PartialShape, Shape};
@@ -45,8 +46,22 @@ struct ArrayKernel {
     spec: Spec,
 }
 
-impl ArrayKernel {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(device = Cpu, op = [ops::TensorArray, ops::TensorArrayV2, ops::TensorArrayV3])]
+impl OpKernel<O> for ArrayKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let spec = Spec {
+            dtype: attrs.dtype,
+            element_shape: attrs.element_shape.clone(),
+            dynamic_size: attrs.dynamic_size,
+            clear_after_read: attrs.clear_after_read,
+            // The first versions lack it.
+            identical_shapes: matches!(ctx.attrs.get("identical_element_shapes"), Some(AttrValue::Bool(true))),
+        };
+        Ok(Self { name: attrs.tensor_array_name.clone(), spec })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let size = ctx.input_at(0)?;
         ensure!(size.rank() == 0, InvalidArgument, "TensorArray size must be scalar, but had shape: {}", size.shape());
         let size = size.to_scalar::<i32>()?;
@@ -55,46 +70,25 @@ impl ArrayKernel {
         set_array(ctx, Arc::new(array))?;
         set_flow(ctx, 0.0)
     }
-}
 
-macro_rules! arrays {
-    ($($op:ident: |$attrs:ident| $identical:expr;)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for ArrayKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let $attrs = ctx.attrs();
-                let spec = Spec {
-                    dtype: $attrs.dtype,
-                    element_shape: $attrs.element_shape.clone(),
-                    dynamic_size: $attrs.dynamic_size,
-                    clear_after_read: $attrs.clear_after_read,
-                    identical_shapes: $identical,
-                };
-                Ok(Self { name: $attrs.tensor_array_name.clone(), spec })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.run(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-    )*};
-}
-arrays! {
-    TensorArray: |attrs| false;
-    TensorArrayV2: |attrs| false;
-    TensorArrayV3: |attrs| attrs.identical_element_shapes;
+    fn is_expensive(&self) -> bool {
+        false
+    }
 }
 
 struct GradKernel {
     source: String,
 }
 
-impl GradKernel {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(device = Cpu, op = [
+    ops::TensorArrayGrad, ops::TensorArrayGradV2, ops::TensorArrayGradV3, ops::TensorArrayGradWithShape,
+])]
+impl OpKernel<O> for GradKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self { source: ctx.attrs().source.clone() })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let array = resource_at::<TensorArray>(ctx, 0)?;
         let front = match ctx.num_inputs() {
             0..=2 => None,
@@ -112,27 +106,11 @@ impl GradKernel {
         }
         Ok(())
     }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
 }
-
-macro_rules! grads {
-    ($($op:ident)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for GradKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self { source: ctx.attrs().source.clone() })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.run(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-    )*};
-}
-grads!(TensorArrayGrad TensorArrayGradV2 TensorArrayGradV3 TensorArrayGradWithShape);
 
 fn index_at(ctx: &RawContext<'_>, input: usize) -> Result<i32> {
     let index = ctx.input_at(input)?;
@@ -146,6 +124,10 @@ fn pass_flow(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, flow)
 }
 
+#[register_kernel(device = Cpu, op = [ops::TensorArrayWrite, ops::TensorArrayWriteV2, ops::TensorArrayWriteV3], cheap, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
+    uint32, uint64, uint8, variant,
+])]
 fn write(ctx: &mut RawContext<'_>) -> Result<()> {
     let index = index_at(ctx, 1)?;
     let array = resource_at::<TensorArray>(ctx, 0)?;
@@ -155,6 +137,10 @@ fn write(ctx: &mut RawContext<'_>) -> Result<()> {
     pass_flow(ctx)
 }
 
+#[register_kernel(device = Cpu, op = [ops::TensorArrayRead, ops::TensorArrayReadV2, ops::TensorArrayReadV3], cheap, dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
+    uint32, uint64, uint8, variant,
+])]
 fn read(ctx: &mut RawContext<'_>) -> Result<()> {
     let index = index_at(ctx, 1)?;
     let array = resource_at::<TensorArray>(ctx, 0)?;
@@ -163,6 +149,10 @@ fn read(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, value)
 }
 
+#[register_kernel(device = Cpu, op = [ops::TensorArrayScatter, ops::TensorArrayScatterV2, ops::TensorArrayScatterV3], cheap, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
+    uint32, uint64, uint8, variant,
+])]
 fn scatter(ctx: &mut RawContext<'_>) -> Result<()> {
     let array = resource_at::<TensorArray>(ctx, 0)?;
     let (indices, value) = (ctx.input_at(1)?, ctx.input_at(2)?);
@@ -176,6 +166,10 @@ fn scatter(ctx: &mut RawContext<'_>) -> Result<()> {
     pass_flow(ctx)
 }
 
+#[register_kernel(device = Cpu, op = ops::TensorArrayUnpack, cheap, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
+    uint32, uint64, uint8, variant,
+])]
 fn unpack_all(ctx: &mut RawContext<'_>) -> Result<()> {
     let array = resource_at::<TensorArray>(ctx, 0)?;
     let value = ctx.input_at(1)?;
@@ -216,6 +210,10 @@ fn unpack(array: &TensorArray, indices: &[i32], value: &Tensor) -> Result<()> {
     array.write(indices.iter().copied().zip(slices).rev())
 }
 
+#[register_kernel(device = Cpu, op = [ops::TensorArraySplit, ops::TensorArraySplitV2, ops::TensorArraySplitV3], cheap, T = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
+    uint32, uint64, uint8, variant,
+])]
 fn split(ctx: &mut RawContext<'_>) -> Result<()> {
     let array = resource_at::<TensorArray>(ctx, 0)?;
     let (value, lengths) = (ctx.input_at(1)?, ctx.input_at(2)?);
@@ -267,57 +265,16 @@ fn split(ctx: &mut RawContext<'_>) -> Result<()> {
     pass_flow(ctx)
 }
 
+#[register_kernel(device = Cpu, op = [ops::TensorArraySize, ops::TensorArraySizeV2, ops::TensorArraySizeV3], cheap)]
 fn size(ctx: &mut RawContext<'_>) -> Result<()> {
     let size = resource_at::<TensorArray>(ctx, 0)?.size()? as i32;
     ctx.set_output_at(0, Tensor::from(size))
 }
 
+#[register_kernel(device = Cpu, op = [ops::TensorArrayClose, ops::TensorArrayCloseV2, ops::TensorArrayCloseV3], cheap)]
 fn close(ctx: &mut RawContext<'_>) -> Result<()> {
     resource_at::<TensorArray>(ctx, 0)?.close();
     Ok(())
-}
-
-/// Kernels that need nothing but their inputs.
-struct AccessKernel;
-
-macro_rules! accesses {
-    ($(($($condition:tt)*) $body:ident: $($op:ident)*;)*) => {
-        $(accesses!(@ ($($condition)*) $body $($op)*);)*
-    };
-    (@ $condition:tt $body:ident $($op:ident)*) => {
-        $(accesses!(@@ $condition $body $op);)*
-    };
-    (@@ ($($condition:tt)*) $body:ident $op:ident) => {
-        #[register_kernel(device = Cpu $($condition)*)]
-        impl OpKernel<ops::$op> for AccessKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                $body(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-    };
-}
-
-accesses! {
-    (, T = [bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string,
-        uint16, uint32, uint64, uint8, variant]) write: TensorArrayWrite TensorArrayWriteV2 TensorArrayWriteV3;
-    (, dtype = [bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string,
-        uint16, uint32, uint64, uint8, variant]) read: TensorArrayRead TensorArrayReadV2 TensorArrayReadV3;
-    (, T = [bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string,
-        uint16, uint32, uint64, uint8, variant]) scatter: TensorArrayScatter TensorArrayScatterV2 TensorArrayScatterV3;
-    (, T = [bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string,
-        uint16, uint32, uint64, uint8, variant]) unpack_all: TensorArrayUnpack;
-    (, T = [bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string,
-        uint16, uint32, uint64, uint8, variant]) split: TensorArraySplit TensorArraySplitV2 TensorArraySplitV3;
-    () size: TensorArraySize TensorArraySizeV2 TensorArraySizeV3;
-    () close: TensorArrayClose TensorArrayCloseV2 TensorArrayCloseV3;
 }
 
 /// Packs elements along a new first dimension.
@@ -326,8 +283,20 @@ struct GatherKernel {
     by_index: bool,
 }
 
-impl GatherKernel {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(
+    device = Cpu,
+    op = [ops::TensorArrayPack, ops::TensorArrayGather, ops::TensorArrayGatherV2, ops::TensorArrayGatherV3],
+    dtype = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
+        string, uint16, uint32, uint64, uint8, variant,
+    ],
+)]
+impl OpKernel<O> for GatherKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self { element_shape: ctx.attrs().element_shape.clone(), by_index: ctx.op.name != "TensorArrayPack" })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let array = resource_at::<TensorArray>(ctx, 0)?;
         let dtype = ctx.output_dtype_at(0)?;
         array.ensure_dtype(dtype, "requested")?;
@@ -394,37 +363,21 @@ fn join(ctx: &RawContext<'_>, shape: Shape, values: Vec<Tensor>) -> Result<Tenso
     Ok(output)
 }
 
-macro_rules! gathers {
-    ($($op:ident: $by_index:literal;)*) => {$(
-        #[register_kernel(device = Cpu, dtype = [
-            bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8,
-            quint8, string, uint16, uint32, uint64, uint8, variant,
-        ])]
-        impl OpKernel<ops::$op> for GatherKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self { element_shape: ctx.attrs().element_shape.clone(), by_index: $by_index })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.run(ctx)
-            }
-        }
-    )*};
-}
-gathers! {
-    TensorArrayPack: false;
-    TensorArrayGather: true;
-    TensorArrayGatherV2: true;
-    TensorArrayGatherV3: true;
-}
-
 /// Joins all elements along their first dimension.
 struct ConcatKernel {
     inner: PartialShape,
 }
 
-impl ConcatKernel {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(device = Cpu, op = [ops::TensorArrayConcat, ops::TensorArrayConcatV2, ops::TensorArrayConcatV3], dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
+    string, uint16, uint32, uint64, uint8,
+])]
+impl OpKernel<O> for ConcatKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Ok(Self { inner: ctx.attrs().element_shape_except0.clone() })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let array = resource_at::<TensorArray>(ctx, 0)?;
         let dtype = ctx.output_dtype_at(0)?;
         array.ensure_dtype(dtype, "requested")?;
@@ -476,22 +429,3 @@ impl ConcatKernel {
         ctx.set_output_at(1, Tensor::vector(&lengths)?)
     }
 }
-
-macro_rules! concats {
-    ($($op:ident)*) => {$(
-        #[register_kernel(device = Cpu, dtype = [
-            bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8,
-            quint8, string, uint16, uint32, uint64, uint8,
-        ])]
-        impl OpKernel<ops::$op> for ConcatKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self { inner: ctx.attrs().element_shape_except0.clone() })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.run(ctx)
-            }
-        }
-    )*};
-}
-concats!(TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3);

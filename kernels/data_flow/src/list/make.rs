@@ -155,6 +155,10 @@ fn scatter(list: &mut TensorList, tensor: &Tensor, indices: &[usize]) -> Result<
 }
 
 /// TensorListScatter, and TensorListScatterV2 with its fourth input.
+#[register_kernel(device = Cpu, op = [ops::TensorListScatter, ops::TensorListScatterV2], element_dtype = [
+    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
+    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
+])]
 fn scatter_list(ctx: &mut RawContext<'_>) -> Result<()> {
     let shape = partial_shape(ctx.input_at(2)?)?;
     let (tensor, indices) = (ctx.input_at(0)?, ctx.input_at(1)?);
@@ -190,27 +194,6 @@ fn scatter_list(ctx: &mut RawContext<'_>) -> Result<()> {
     scatter(&mut list, tensor, &indices)?;
     ctx.set_output_at(0, list.into_tensor())
 }
-
-struct ScatterKernel;
-
-macro_rules! scatters {
-    ($($op:ident),*) => {$(
-        #[register_kernel(device = Cpu, element_dtype = [
-            bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32,
-            qint8, quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-        ])]
-        impl OpKernel<ops::$op> for ScatterKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                scatter_list(ctx)
-            }
-        }
-    )*};
-}
-scatters!(TensorListScatter, TensorListScatterV2);
 
 struct ScatterIntoKernel {
     element_dtype: DataType,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kernlink::dtype::{DataType, TString};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, Variant, VariantValue};
 use kernlink::{Error, Result, ensure};
 use kernlink_kernels_common::tensors::add_to;
@@ -93,78 +93,68 @@ fn change_map(ctx: &mut RawContext<'_>, change: impl FnOnce(&mut TensorMap) -> R
     ctx.set_output_at(0, Tensor::scalar(Variant::new(map)))
 }
 
-struct MapKernel;
-
-/// Kernels that need nothing but their context.
-macro_rules! maps {
-    ($($op:ident: $body:expr;)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for MapKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                let body: fn(&mut RawContext<'_>) -> Result<()> = $body;
-                body(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-    )*};
+#[register_kernel(device = Cpu, op = ops::EmptyTensorMap, cheap)]
+fn empty(ctx: &mut RawContext<'_>) -> Result<()> {
+    ctx.set_output_at(0, Tensor::scalar(Variant::new(TensorMap::default())))
 }
 
-maps! {
-    EmptyTensorMap: |ctx| ctx.set_output_at(0, Tensor::scalar(Variant::new(TensorMap::default())));
-    TensorMapInsert: |ctx| {
-        let (given, value) = (ctx.input_at(1)?.clone(), ctx.input_at(2)?.clone());
-        change_map(ctx, |map| {
-            map.0.insert(key(&given)?, (given, value));
-            Ok(())
-        })
+#[register_kernel(device = Cpu, op = ops::TensorMapInsert, cheap)]
+fn insert(ctx: &mut RawContext<'_>) -> Result<()> {
+    let (given, value) = (ctx.input_at(1)?.clone(), ctx.input_at(2)?.clone());
+    change_map(ctx, |map| {
+        map.0.insert(key(&given)?, (given, value));
+        Ok(())
+    })
+}
+
+#[register_kernel(device = Cpu, op = ops::TensorMapLookup, cheap)]
+fn lookup(ctx: &mut RawContext<'_>) -> Result<()> {
+    let found = map_in(ctx.input_at(0)?)?.0.get(&key(ctx.input_at(1)?)?);
+    let Some((_, value)) = found else {
+        kernlink::bail!(InvalidArgument, "Trying to lookup non-existent key. Could not find the key in the map.");
     };
-    TensorMapLookup: |ctx| {
-        let found = map_in(ctx.input_at(0)?)?.0.get(&key(ctx.input_at(1)?)?);
-        let Some((_, value)) = found else {
-            kernlink::bail!(InvalidArgument, "Trying to lookup non-existent key. Could not find the key in the map.");
-        };
-        let value = value.clone();
-        let dtype = ctx.output_dtype_at(0)?;
-        ensure!(value.dtype() == dtype, InvalidArgument, "the value is {}, not {dtype}", value.dtype());
-        ctx.set_output_at(0, value)
+    let value = value.clone();
+    let dtype = ctx.output_dtype_at(0)?;
+    ensure!(value.dtype() == dtype, InvalidArgument, "the value is {}, not {dtype}", value.dtype());
+    ctx.set_output_at(0, value)
+}
+
+#[register_kernel(device = Cpu, op = ops::TensorMapErase, cheap)]
+fn erase(ctx: &mut RawContext<'_>) -> Result<()> {
+    let given = key(ctx.input_at(1)?)?;
+    change_map(ctx, |map| {
+        ensure!(map.0.remove(&given).is_some(), InvalidArgument, "Trying to erase non-existent item.");
+        Ok(())
+    })
+}
+
+#[register_kernel(device = Cpu, op = ops::TensorMapHasKey, cheap)]
+fn has_key(ctx: &mut RawContext<'_>) -> Result<()> {
+    let found = map_in(ctx.input_at(0)?)?.0.contains_key(&key(ctx.input_at(1)?)?);
+    ctx.set_output_at(0, Tensor::from(found))
+}
+
+#[register_kernel(device = Cpu, op = ops::TensorMapSize, cheap)]
+fn size(ctx: &mut RawContext<'_>) -> Result<()> {
+    let size = map_in(ctx.input_at(0)?)?.0.len() as i32;
+    ctx.set_output_at(0, Tensor::from(size))
+}
+
+#[register_kernel(device = Cpu, op = ops::TensorMapStackKeys, cheap)]
+fn stack_keys(ctx: &mut RawContext<'_>) -> Result<()> {
+    let map = map_in(ctx.input_at(0)?)?;
+    let dtype = ctx.output_dtype_at(0)?;
+    let mut keys = map.0.values().map(|(key, _)| key).peekable();
+    let Some(first) = keys.peek() else {
+        kernlink::bail!(InvalidArgument, "TensorMapStackKeys cannot be called on empty map.");
     };
-    TensorMapErase: |ctx| {
-        let given = key(ctx.input_at(1)?)?;
-        change_map(ctx, |map| {
-            ensure!(map.0.remove(&given).is_some(), InvalidArgument, "Trying to erase non-existent item.");
-            Ok(())
-        })
-    };
-    TensorMapHasKey: |ctx| {
-        let found = map_in(ctx.input_at(0)?)?.0.contains_key(&key(ctx.input_at(1)?)?);
-        ctx.set_output_at(0, Tensor::from(found))
-    };
-    TensorMapSize: |ctx| {
-        let size = map_in(ctx.input_at(0)?)?.0.len() as i32;
-        ctx.set_output_at(0, Tensor::from(size))
-    };
-    TensorMapStackKeys: |ctx| {
-        let map = map_in(ctx.input_at(0)?)?;
-        let dtype = ctx.output_dtype_at(0)?;
-        let mut keys = map.0.values().map(|(key, _)| key).peekable();
-        let Some(first) = keys.peek() else {
-            kernlink::bail!(InvalidArgument, "TensorMapStackKeys cannot be called on empty map.");
-        };
-        let mut shape = first.shape().clone();
-        for key in keys.clone() {
-            ensure!(key.dtype() == dtype, InvalidArgument, "Key does not match requested dtype.");
-            ensure!(*key.shape() == shape, InvalidArgument, "Keys must all have the same shape.");
-        }
-        let count = shape.num_elements();
-        shape.insert(0, map.0.len());
-        let output = join(ctx, dtype, shape, keys.map(|key| (Some(key), count)))?;
-        ctx.set_output_at(0, output)
-    };
+    let mut shape = first.shape().clone();
+    for key in keys.clone() {
+        ensure!(key.dtype() == dtype, InvalidArgument, "Key does not match requested dtype.");
+        ensure!(*key.shape() == shape, InvalidArgument, "Keys must all have the same shape.");
+    }
+    let count = shape.num_elements();
+    shape.insert(0, map.0.len());
+    let output = join(ctx, dtype, shape, keys.map(|key| (Some(key), count)))?;
+    ctx.set_output_at(0, output)
 }

@@ -10,24 +10,29 @@ use super::table::Table;
 use super::text_file::Lines;
 use crate::named::resource_at;
 
+#[register_kernel(device = Cpu, op = [ops::LookupTableFind, ops::LookupTableFindV2])]
 fn find(ctx: &mut RawContext<'_>) -> Result<()> {
     let table = resource_at::<Table>(ctx, 0)?;
     let output = table.find(ctx.input_at(1)?, ctx.input_at(2)?)?;
     ctx.set_output_at(0, output)
 }
 
+#[register_kernel(device = Cpu, op = [ops::LookupTableInsert, ops::LookupTableInsertV2])]
 fn insert(ctx: &mut RawContext<'_>) -> Result<()> {
     resource_at::<Table>(ctx, 0)?.insert(ctx.input_at(1)?, ctx.input_at(2)?)
 }
 
+#[register_kernel(device = Cpu, op = ops::LookupTableRemoveV2)]
 fn remove(ctx: &mut RawContext<'_>) -> Result<()> {
     resource_at::<Table>(ctx, 0)?.remove(ctx.input_at(1)?)
 }
 
+#[register_kernel(device = Cpu, op = [ops::LookupTableImport, ops::LookupTableImportV2])]
 fn import(ctx: &mut RawContext<'_>) -> Result<()> {
     resource_at::<Table>(ctx, 0)?.import(ctx.input_at(1)?, ctx.input_at(2)?)
 }
 
+#[register_kernel(device = Cpu, op = [ops::LookupTableExport, ops::LookupTableExportV2])]
 fn export(ctx: &mut RawContext<'_>) -> Result<()> {
     let table = resource_at::<Table>(ctx, 0)?;
     table.ensure_dtypes(ctx.output_dtype_at(0)?, ctx.output_dtype_at(1)?, "exported")?;
@@ -36,11 +41,13 @@ fn export(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(1, values)
 }
 
+#[register_kernel(device = Cpu, op = [ops::LookupTableSize, ops::LookupTableSizeV2])]
 fn size(ctx: &mut RawContext<'_>) -> Result<()> {
     let size = resource_at::<Table>(ctx, 0)?.size() as i64;
     ctx.set_output_at(0, Tensor::from(size))
 }
 
+#[register_kernel(device = Cpu, op = [ops::InitializeTable, ops::InitializeTableV2])]
 fn initialize(ctx: &mut RawContext<'_>) -> Result<()> {
     let table = resource_at::<Table>(ctx, 0)?;
     let (keys, values) = (ctx.input_at(1)?, ctx.input_at(2)?);
@@ -57,50 +64,19 @@ fn initialize(ctx: &mut RawContext<'_>) -> Result<()> {
     table.initialize(keys, values)
 }
 
-/// Kernels that need nothing but their inputs.
-struct AccessKernel;
-
-macro_rules! accesses {
-    ($($body:ident: $($op:ident)*;)*) => {$($(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for AccessKernel {
-            fn new(_: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                Ok(Self)
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                $body(ctx)
-            }
-        }
-    )*)*};
-}
-
-accesses! {
-    find: LookupTableFind LookupTableFindV2;
-    insert: LookupTableInsert LookupTableInsertV2;
-    remove: LookupTableRemoveV2;
-    import: LookupTableImport LookupTableImportV2;
-    export: LookupTableExport LookupTableExportV2;
-    size: LookupTableSize LookupTableSizeV2;
-    initialize: InitializeTable InitializeTableV2;
-}
-
 struct TextFileKernel(Lines);
 
-macro_rules! text_files {
-    ($($op:ident)*) => {$(
-        #[register_kernel(device = Cpu)]
-        impl OpKernel<ops::$op> for TextFileKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let (indices, size) = ((attrs.key_index, attrs.value_index), attrs.vocab_size);
-                Ok(Self(Lines::new(indices, size, attrs.delimiter.as_bytes(), attrs.offset)?))
-            }
+#[register_kernel(
+    device = Cpu, op = [ops::InitializeTableFromTextFile, ops::InitializeTableFromTextFileV2]
+)]
+impl OpKernel<O> for TextFileKernel {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let (indices, size) = ((attrs.key_index, attrs.value_index), attrs.vocab_size);
+        Ok(Self(Lines::new(indices, size, attrs.delimiter.as_bytes(), attrs.offset)?))
+    }
 
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.0.fill(ctx)
-            }
-        }
-    )*};
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        self.0.fill(ctx)
+    }
 }
-text_files!(InitializeTableFromTextFile InitializeTableFromTextFileV2);

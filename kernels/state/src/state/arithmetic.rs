@@ -1,11 +1,10 @@
 //! Adding to whole variables, subtracting from them, counting with them.
 
-use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, Number, Pod};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+
 use kernlink::tensor::Tensor;
-use kernlink::{Result, bail, ensure};
+use kernlink::{Result, ensure};
 use kernlink_geometry::training::ensure_addend;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -13,34 +12,27 @@ use kernlink_ops as ops;
 use super::combine::match_numbers;
 use super::place::{forward, update, writable};
 
+#[register_kernel(device = Cpu, op = ops::AssignAdd, T = [
+    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+])]
+#[register_kernel(device = Cpu, op = ops::AssignAddVariableOp, dtype = [
+    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+])]
+fn add(ctx: &mut RawContext<'_>) -> Result<()> {
+    accumulate(ctx, false)
+}
+
+#[register_kernel(device = Cpu, op = ops::AssignSub, T = [
+    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+])]
+#[register_kernel(device = Cpu, op = ops::AssignSubVariableOp, dtype = [
+    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+])]
+fn subtract(ctx: &mut RawContext<'_>) -> Result<()> {
+    accumulate(ctx, true)
+}
+
 /// Adds input 1 to the variable at input 0, or subtracts it.
-struct Accumulate<const SUBTRACT: bool>;
-
-macro_rules! register_accumulate {
-    ($attr:ident: $($op:ident = $subtract:literal),+) => {$(
-        const _: () = {
-            #[register_kernel(device = Cpu, op = ops::$op, $attr = [
-                bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
-                uint8,
-            ])]
-            type Kernel = Accumulate<$subtract>;
-        };
-    )+};
-}
-register_accumulate!(T: AssignAdd = false, AssignSub = true);
-register_accumulate!(dtype: AssignAddVariableOp = false, AssignSubVariableOp = true);
-
-impl<O: Op, const SUBTRACT: bool> OpKernel<O> for Accumulate<SUBTRACT> {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        accumulate(ctx, SUBTRACT)?;
-        forward(ctx)
-    }
-}
-
 fn accumulate(ctx: &mut RawContext<'_>, subtract: bool) -> Result<()> {
     let dtype = ctx.input_at(1)?.dtype();
     update(ctx, dtype, |ctx, [variable]| {
@@ -52,7 +44,8 @@ fn accumulate(ctx: &mut RawContext<'_>, subtract: bool) -> Result<()> {
         } else {
             match_numbers!(dtype, T => each::<T>(ctx, variable, value, Number::add))
         }
-    })
+    })?;
+    forward(ctx)
 }
 
 fn each<T: Pod>(
@@ -73,17 +66,10 @@ struct CountUpTo {
     limit: i64,
 }
 
-#[register_kernel(device = Cpu, op = ops::CountUpTo, T = [int32, int64])]
-type CountUpToKernel = CountUpTo;
-
-#[register_kernel(device = Cpu, op = ops::ResourceCountUpTo, T = [int32, int64])]
-type ResourceCountUpToKernel = CountUpTo;
-
-impl<O: Op> OpKernel<O> for CountUpTo {
+#[register_kernel(device = Cpu, op = [ops::CountUpTo, ops::ResourceCountUpTo], T = [int32, int64])]
+impl OpKernel<O> for CountUpTo {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let Some(&AttrValue::Int(limit)) = ctx.attrs.get("limit") else {
-            bail!(InvalidArgument, "there is no attr `limit`");
-        };
+        let limit = ctx.attrs().limit;
         let is_narrow = ctx.output_dtype_at(0)? == DataType::Int32;
         ensure!(
             !is_narrow || i32::try_from(limit).is_ok(),

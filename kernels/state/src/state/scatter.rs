@@ -15,41 +15,57 @@ use super::place::{forward, update, writable};
 /// The kernel of `ScatterAdd`, `ResourceScatterAdd` and their kin.
 struct Scatter(Combine);
 
-macro_rules! register_scatter {
-    ($($op:ident),+: $dtypes:tt) => {$(
-        const _: () = {
-            #[register_kernel(device = Cpu, op = ops::$op, Tindices = [int32, int64], T = $dtypes)]
-            type Kernel = Scatter;
-        };
-    )+};
-    (resource $($op:ident),+: $dtypes:tt) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Cpu, op = ops::$op, host_memory = ["resource"], Tindices = [int32, int64], dtype = $dtypes,
-            )]
-            type Kernel = Scatter;
-        };
-    )+};
-}
-register_scatter!(ScatterUpdate: [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-]);
-register_scatter!(ScatterAdd, ScatterSub, ScatterMul, ScatterDiv: [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-]);
-register_scatter!(ScatterMin, ScatterMax: [bfloat16, double, float, half, int32, int64]);
-register_scatter!(resource ResourceScatterUpdate: [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
-    uint64, uint8, variant,
-]);
-register_scatter!(resource ResourceScatterAdd, ResourceScatterSub, ResourceScatterMul, ResourceScatterDiv: [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-]);
-register_scatter!(resource ResourceScatterMin, ResourceScatterMax: [
-    bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-]);
-
+#[register_kernel(
+    device = Cpu,
+    op = ops::ScatterUpdate,
+    Tindices = [int32, int64],
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
+        uint32, uint64, uint8, variant,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ScatterAdd, ops::ScatterSub, ops::ScatterMul, ops::ScatterDiv],
+    Tindices = [int32, int64],
+    T = [
+        bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ScatterMin, ops::ScatterMax],
+    Tindices = [int32, int64],
+    T = [bfloat16, double, float, half, int32, int64],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = ops::ResourceScatterUpdate,
+    host_memory = ["resource"],
+    Tindices = [int32, int64],
+    dtype = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
+        uint64, uint8, variant,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ResourceScatterAdd, ops::ResourceScatterSub, ops::ResourceScatterMul, ops::ResourceScatterDiv],
+    host_memory = ["resource"],
+    Tindices = [int32, int64],
+    dtype = [
+        bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ResourceScatterMin, ops::ResourceScatterMax],
+    host_memory = ["resource"],
+    Tindices = [int32, int64],
+    dtype = [
+        bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+    ],
+)]
 impl<O: Op> OpKernel<O> for Scatter {
     fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self(Combine::of_op(&O::DEF.name)?))

@@ -22,44 +22,60 @@ struct ScatterNd {
     lenient: bool,
 }
 
-macro_rules! register_scatter_nd {
-    ($($op:ident),+: $dtypes:tt) => {$(
-        const _: () = {
-            #[register_kernel(device = Cpu, op = ops::$op, Tindices = [int32, int64], T = $dtypes)]
-            type Kernel = ScatterNd;
-        };
-    )+};
-    (resource $($op:ident),+: $dtypes:tt) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Cpu, op = ops::$op, host_memory = ["ref"], Tindices = [int32, int64], T = $dtypes,
-            )]
-            type Kernel = ScatterNd;
-        };
-    )+};
-}
-register_scatter_nd!(ScatterNdUpdate: [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
-    uint64, uint8,
-]);
-register_scatter_nd!(ScatterNdAdd, ScatterNdSub: [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-]);
-register_scatter_nd!(ScatterNdMin, ScatterNdMax: [
-    bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-]);
-register_scatter_nd!(resource ResourceScatterNdUpdate: [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
-    uint64, uint8,
-]);
-register_scatter_nd!(resource ResourceScatterNdAdd, ResourceScatterNdSub: [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
-    uint8,
-]);
-register_scatter_nd!(resource ResourceScatterNdMin, ResourceScatterNdMax: [
-    bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-]);
-
+#[register_kernel(
+    device = Cpu,
+    op = ops::ScatterNdUpdate,
+    Tindices = [int32, int64],
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
+        uint64, uint8,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ScatterNdAdd, ops::ScatterNdSub],
+    Tindices = [int32, int64],
+    T = [
+        bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ScatterNdMin, ops::ScatterNdMax],
+    Tindices = [int32, int64],
+    T = [
+        bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = ops::ResourceScatterNdUpdate,
+    host_memory = ["ref"],
+    Tindices = [int32, int64],
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
+        uint64, uint8,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ResourceScatterNdAdd, ops::ResourceScatterNdSub],
+    host_memory = ["ref"],
+    Tindices = [int32, int64],
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
+        uint8,
+    ],
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ResourceScatterNdMin, ops::ResourceScatterNdMax],
+    host_memory = ["ref"],
+    Tindices = [int32, int64],
+    T = [
+        bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
+    ],
+)]
 impl<O: Op> OpKernel<O> for ScatterNd {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let policy = match ctx.attrs.get("bad_indices_policy") {
