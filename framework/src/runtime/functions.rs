@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use prost::Message;
 
-use super::executor::{Place, Run, Running};
+use super::executor::{Executor, Nesting, PlanRun, RunFuture};
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions, Request};
 use crate::attr::{AttrValue, FunctionRef};
@@ -110,7 +110,7 @@ impl Functions {
             shared: self.own.clone(),
             call: call.clone(),
             device: device.to_owned(),
-            plan: OnceLock::new(),
+            executor: OnceLock::new(),
             planning: Mutex::default(),
             arguments,
             results,
@@ -143,7 +143,7 @@ struct Body {
     call: FunctionRef,
     /// The device of the call.
     device: String,
-    plan: OnceLock<Arc<Plan>>,
+    executor: OnceLock<Arc<Executor>>,
     /// Held by whoever makes the plan.
     planning: Mutex<()>,
     arguments: Vec<DataType>,
@@ -151,23 +151,23 @@ struct Body {
 }
 
 impl Body {
-    fn plan(&self, arguments: &[Tensor]) -> Result<Arc<Plan>> {
-        match self.plan.get() {
-            Some(plan) => Ok(plan.clone()),
-            None => self.first_plan(arguments),
+    fn executor(&self, arguments: &[Tensor]) -> Result<Arc<Executor>> {
+        match self.executor.get() {
+            Some(executor) => Ok(executor.clone()),
+            None => self.first_executor(arguments),
         }
     }
 
     /// The plan, once for all who ask at the same time. One that cannot be made is tried again by the next call: memory may
     /// be free then.
     #[cold]
-    fn first_plan(&self, arguments: &[Tensor]) -> Result<Arc<Plan>> {
+    fn first_executor(&self, arguments: &[Tensor]) -> Result<Arc<Executor>> {
         let _turn = lock(&self.planning);
-        if let Some(plan) = self.plan.get() {
-            return Ok(plan.clone());
+        if let Some(executor) = self.executor.get() {
+            return Ok(executor.clone());
         }
-        let plan = Arc::new(self.make_plan(arguments)?);
-        Ok(self.plan.get_or_init(|| plan).clone())
+        let executor = Arc::new(Executor::new(self.make_plan(arguments)?));
+        Ok(self.executor.get_or_init(|| executor).clone())
     }
 
     fn make_plan(&self, arguments: &[Tensor]) -> Result<Plan> {
@@ -197,7 +197,7 @@ impl Body {
             .map_err(|error| error.append(format!("\n  in function `{}`", self.call.name)))
     }
 
-    fn run(&self, step: &Arc<Step>, depth: u32, arguments: Vec<Tensor>) -> Result<Arc<Run>> {
+    fn run(&self, step: &Arc<Step>, depth: u32, arguments: Vec<Tensor>) -> Result<Arc<PlanRun>> {
         // A body may be too short for its run to ask, and be called without end by a loop that never waits.
         step.check()?;
         if depth > MAX_DEPTH {
@@ -220,7 +220,7 @@ impl Body {
                 )));
             }
         }
-        Ok(Run::new(&self.plan(&arguments)?, step, Place { depth, stays: false }, arguments.into()))
+        Ok(PlanRun::new(&self.executor(&arguments)?, step, Nesting { depth, stays: false }, arguments.into()))
     }
 }
 
@@ -244,7 +244,7 @@ impl Function for Body {
         arguments: Vec<Tensor>,
     ) -> BoxFuture<'static, Result<Vec<Tensor>>> {
         match self.run(step, depth, arguments) {
-            Ok(run) => Box::pin(Running::new(run)),
+            Ok(run) => Box::pin(RunFuture::new(run)),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }

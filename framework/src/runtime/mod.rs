@@ -1,8 +1,10 @@
 //! The runtime: a graph becomes a plan, the plan is executed.
 
+mod call;
 mod eager;
 mod executor;
 mod functions;
+mod index;
 mod lacking;
 mod options;
 mod partial;

@@ -7,67 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use super::executor::Running;
+use super::executor::{Executor, RunFuture};
 use super::options::RunOptions;
-use super::plan::Plan;
+use super::plan::{feed_key, fetch_key};
 use crate::error::{Error, Result};
-use crate::kernel::{DynKernel, RawContext};
-use crate::step::{BoxFuture, CancellationGuard, Step, block_on_until, lock};
+use crate::step::{CancellationGuard, Step, block_on_until, lock};
 use crate::tensor::Tensor;
-
-/// Waits for a feed.
-pub(super) struct FeedLater {
-    pub(super) index: usize,
-}
-
-/// Hands a fetch to whoever asks for it.
-pub(super) struct FetchEarly {
-    pub(super) index: usize,
-}
-
-fn feed_key(index: usize) -> String {
-    format!("feed;{index}")
-}
-
-fn fetch_key(index: usize) -> String {
-    format!("fetch;{index}")
-}
-
-impl DynKernel for FeedLater {
-    fn compute(&self, _: &mut RawContext<'_>) -> Result<()> {
-        Err(Error::internal("a feed of a partial run is waited for"))
-    }
-
-    fn is_async(&self) -> bool {
-        true
-    }
-
-    fn compute_async<'a>(&'a self, ctx: &'a mut RawContext<'_>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let tensor = ctx.step()?.rendezvous().receive(&feed_key(self.index)).await?;
-            let tensor = tensor.ok_or_else(|| Error::internal("a feed is never dead"))?;
-            ctx.set_output_at(0, tensor)
-        })
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
-}
-
-impl DynKernel for FetchEarly {
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let mut tensor = ctx.take_input_at(0)?;
-        if let Some(reference) = tensor.reference() {
-            tensor = reference.get().ok_or_else(|| reference.uninitialized())?;
-        }
-        ctx.step()?.rendezvous().send(&fetch_key(self.index), Some(tensor))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
-}
 
 /// A run that takes its feeds and gives its fetches in several calls; see
 /// [`Session::partial_run_setup`](super::Session::partial_run_setup).
@@ -75,13 +20,13 @@ pub struct PartialRun {
     feeds: Vec<String>,
     fetches: Vec<String>,
     step: Arc<Step>,
-    plan: Arc<Plan>,
+    executor: Arc<Executor>,
     state: Mutex<State>,
     _on_close: CancellationGuard,
 }
 
 struct State {
-    running: Running,
+    running: RunFuture,
     result: Option<Result<()>>,
     fed: HashSet<usize>,
     fetched: HashSet<usize>,
@@ -92,11 +37,11 @@ impl PartialRun {
         feeds: Vec<String>,
         fetches: Vec<String>,
         (step, _on_close): (Arc<Step>, CancellationGuard),
-        plan: Arc<Plan>,
-        running: Running,
+        executor: Arc<Executor>,
+        running: RunFuture,
     ) -> PartialRun {
         let state = State { running, result: None, fed: HashSet::new(), fetched: HashSet::new() };
-        PartialRun { feeds, fetches, step, plan, state: Mutex::new(state), _on_close }
+        PartialRun { feeds, fetches, step, executor, state: Mutex::new(state), _on_close }
     }
 
     /// Feeds some of what was set up, and waits for some of the fetches. Each is fed and fetched once. With the last
@@ -131,7 +76,7 @@ impl PartialRun {
             if state.fed.contains(&index) || given.iter().any(|(other, _)| *other == index) {
                 return Err(Error::invalid_argument(format!("The feed {name} has already been fed.")));
             }
-            self.plan.feeds[index].check(tensor)?;
+            self.executor.plan().feeds[index].check(tensor)?;
             given.push((index, tensor));
         }
         let wanted = fetches.iter().map(|name| find(&self.fetches, name, "fetch")).collect::<Result<Vec<_>>>()?;
@@ -174,7 +119,7 @@ impl PartialRun {
         drop(on_cancel);
         self.step.set_deadline(None);
         let ended = match state.result.take() {
-            Some(result) => state.result.insert(self.step.end_run(result, &self.plan.devices)).clone(),
+            Some(result) => state.result.insert(self.step.end_run(result, &self.executor.plan().devices)).clone(),
             None => Ok(()),
         };
         if let Err(error) = waited.and(ended) {

@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::executor::{Place, Run, Running};
+use super::executor::{Executor, Nesting, PlanRun, RunFuture};
 use super::functions::Functions;
 use super::options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};
 use super::partial::PartialRun;
 use super::place::Placer;
-use super::plan::{Plan, PlanOptions, ROOT, Request, StatefulKernels, Uploads};
+use super::plan::layout::ROOT;
+use super::plan::{Plan, PlanOptions, Request, StatefulKernels, Uploads};
 use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, NodeId, Output};
@@ -27,7 +28,7 @@ use crate::tensor::Tensor;
 pub struct Session {
     graph: Graph,
     shared: Arc<Shared>,
-    plans: Mutex<HashMap<Signature, Arc<Plan>>>,
+    executors: Mutex<HashMap<Signature, Arc<Executor>>>,
     kernels: StatefulKernels,
     uploads: Uploads,
     functions: Arc<dyn FunctionLibrary>,
@@ -111,7 +112,7 @@ impl Session {
         Session {
             graph,
             shared,
-            plans: Mutex::default(),
+            executors: Mutex::default(),
             kernels: Mutex::default(),
             uploads: Mutex::default(),
             functions,
@@ -185,9 +186,9 @@ impl Session {
         options: &RunOptions,
     ) -> Result<Vec<Tensor>> {
         let names: Vec<&str> = feeds.iter().map(|(name, _)| *name).collect();
-        let plan = self.plan(&names, fetches, targets)?;
+        let executor = self.executor(&names, fetches, targets)?;
         let tensors: SmallVec<_> = feeds.iter().map(|(_, tensor)| tensor.clone()).collect();
-        self.shared.run(&plan, tensors, options, None)
+        self.shared.run(&executor, tensors, options, None)
     }
 
     /// [`Session::run_with`] that tells what the run took, also if it fails.
@@ -203,9 +204,9 @@ impl Session {
         metadata: &mut RunMetadata,
     ) -> Result<Vec<Tensor>> {
         let names: Vec<&str> = feeds.iter().map(|(name, _)| *name).collect();
-        let plan = self.plan(&names, fetches, targets)?;
+        let executor = self.executor(&names, fetches, targets)?;
         let tensors: SmallVec<_> = feeds.iter().map(|(_, tensor)| tensor.clone()).collect();
-        self.shared.run(&plan, tensors, options, Some(metadata))
+        self.shared.run(&executor, tensors, options, Some(metadata))
     }
 
     /// Prepares a run that is repeated: names are resolved and the plan laid out once.
@@ -213,7 +214,7 @@ impl Session {
     /// # Errors
     /// As [`Session::run`], but for what depends on the feeds' values.
     pub fn make_callable(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<Callable> {
-        Ok(Callable { plan: self.plan(feeds, fetches, targets)?, shared: self.shared.clone() })
+        Ok(Callable { executor: self.executor(feeds, fetches, targets)?, shared: self.shared.clone() })
     }
 
     /// Sets up a run whose feeds come, and fetches go, in several calls of [`PartialRun::run`].
@@ -221,22 +222,28 @@ impl Session {
     /// # Errors
     /// As [`Session::run`], but for what depends on the feeds' values.
     pub fn partial_run_setup(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<PartialRun> {
-        let plan = self.plan_of(feeds, fetches, targets, true)?;
+        let executor = self.executor_of(feeds, fetches, targets, true)?;
         self.shared.closed.check()?;
         let cancellation = Cancellation::new();
         let on_close = self.shared.closed.forward_to(&cancellation);
         let step = Arc::new(Step::new(&self.shared.context, cancellation, None));
-        let run = Run::new(&plan, &step, Place { depth: 0, stays: true }, SmallVec::new());
+        let run = PlanRun::new(&executor, &step, Nesting { depth: 0, stays: true }, SmallVec::new());
         let names =
             |names: &[&str]| names.iter().map(|name| name.strip_suffix(":0").unwrap_or(name).to_owned()).collect();
-        Ok(PartialRun::new(names(feeds), names(fetches), (step, on_close), plan, Running::new(run)))
+        Ok(PartialRun::new(names(feeds), names(fetches), (step, on_close), executor, RunFuture::new(run)))
     }
 
-    fn plan(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<Arc<Plan>> {
-        self.plan_of(feeds, fetches, targets, false)
+    fn executor(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<Arc<Executor>> {
+        self.executor_of(feeds, fetches, targets, false)
     }
 
-    fn plan_of(&self, feeds: &[&str], fetches: &[&str], targets: &[&str], is_partial: bool) -> Result<Arc<Plan>> {
+    fn executor_of(
+        &self,
+        feeds: &[&str],
+        fetches: &[&str],
+        targets: &[&str],
+        is_partial: bool,
+    ) -> Result<Arc<Executor>> {
         if fetches.is_empty() && targets.is_empty() {
             return Err(Error::invalid_argument("there is nothing to run: name at least one fetch or target"));
         }
@@ -261,8 +268,8 @@ impl Session {
             let name = self.graph.output_name(*fetch);
             return Err(Error::invalid_argument(format!("`{}` is both fed and fetched", shortened(&name))));
         }
-        if let Some(plan) = lock(&self.plans).get(&signature) {
-            return Ok(plan.clone());
+        if let Some(executor) = lock(&self.executors).get(&signature) {
+            return Ok(executor.clone());
         }
         let Signature { feeds, fetches, targets, .. } = &signature;
         let request = Request { ends: Ends::new(feeds.clone(), fetches.clone(), targets.clone()), is_partial };
@@ -276,8 +283,8 @@ impl Session {
             functions: &self.functions,
             optimizer,
         };
-        let plan = Arc::new(Plan::new(&self.graph, &request, &options)?);
-        Ok(lock(&self.plans).entry(signature).or_insert(plan).clone())
+        let executor = Arc::new(Executor::new(Plan::new(&self.graph, &request, &options)?));
+        Ok(lock(&self.executors).entry(signature).or_insert(executor).clone())
     }
 }
 
@@ -295,17 +302,18 @@ impl Shared {
 
     fn run(
         &self,
-        plan: &Arc<Plan>,
+        executor: &Arc<Executor>,
         feeds: SmallVec<[Tensor; 4]>,
         options: &RunOptions,
         metadata: Option<&mut RunMetadata>,
     ) -> Result<Vec<Tensor>> {
+        let plan = executor.plan();
         check_feeds(plan, &feeds)?;
         self.closed.check()?;
         let inter_op = self.inter_op(options)?;
         let counted = metadata.is_some().then(|| DeviceCounters::so_far(&self.devices));
         // What neither loops nor waits ends by itself before long.
-        let ends_by_itself = !plan.waits && !plan.branches;
+        let ends_by_itself = !plan.waits && !plan.layout.branches;
         let cancellation = Cancellation::new();
         let on_close = (!ends_by_itself).then(|| self.closed.forward_to(&cancellation));
         let on_cancel = options.cancellation.as_ref().map(|outer| outer.forward_to(&cancellation));
@@ -315,11 +323,11 @@ impl Shared {
             step = step.with_stats();
         }
         let step = Arc::new(step);
-        let run = Run::new(plan, &step, Place::default(), feeds);
+        let run = PlanRun::new(executor, &step, Nesting::default(), feeds);
         run.start();
         let result = match run.take_result() {
             Some(result) => result,
-            None => step::block_on_until(Running::begun(run), deadline, || step.time_out()),
+            None => step::block_on_until(RunFuture::begun(run), deadline, || step.time_out()),
         };
         if let Err(error) = &result {
             if let Some(collectives) = self.context.collectives() {
@@ -346,7 +354,7 @@ impl Shared {
 /// A prepared run; see [`Session::make_callable`].
 #[derive(Clone)]
 pub struct Callable {
-    plan: Arc<Plan>,
+    executor: Arc<Executor>,
     shared: Arc<Shared>,
 }
 
@@ -364,7 +372,7 @@ impl Callable {
     /// # Errors
     /// See [`Callable::run`] and [`Session::run_with`].
     pub fn run_with(&self, feeds: &[Tensor], options: &RunOptions) -> Result<Vec<Tensor>> {
-        self.shared.run(&self.plan, feeds.iter().cloned().collect(), options, None)
+        self.shared.run(&self.executor, feeds.iter().cloned().collect(), options, None)
     }
 
     /// [`Callable::run_with`] that tells what the run took, also if it fails.
@@ -377,13 +385,13 @@ impl Callable {
         options: &RunOptions,
         metadata: &mut RunMetadata,
     ) -> Result<Vec<Tensor>> {
-        self.shared.run(&self.plan, feeds.iter().cloned().collect(), options, Some(metadata))
+        self.shared.run(&self.executor, feeds.iter().cloned().collect(), options, Some(metadata))
     }
 
     /// The loops of TensorFlow 1 that it has, without those of functions.
     pub fn loops(&self) -> impl Iterator<Item = LoopInfo<'_>> {
-        let loops = self.plan.frames.iter().skip(ROOT as usize + 1);
-        loops.map(|frame| LoopInfo { name: &frame.name, is_straight: frame.straight.is_some() })
+        let loops = self.executor.plan().layout.frames.iter().filter(|(index, _)| *index != ROOT);
+        loops.map(|(_, frame)| LoopInfo { name: &frame.name, is_straight: frame.static_loop.is_some() })
     }
 }
 

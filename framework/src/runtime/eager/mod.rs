@@ -2,6 +2,7 @@
 
 mod cache;
 mod prepared;
+mod trace;
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,6 +11,8 @@ use smallvec::SmallVec;
 
 use self::cache::{KernelCache, Key};
 use self::prepared::Prepared;
+use self::trace::EagerTrace;
+use super::options::RunMetadata;
 use crate::attr::AttrMap;
 use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result};
@@ -42,6 +45,7 @@ struct Shared {
     devices: Vec<Arc<dyn Device>>,
     kernels: KernelCache,
     session: Arc<SessionContext>,
+    trace: EagerTrace,
 }
 
 impl EagerContext {
@@ -71,6 +75,7 @@ impl EagerContext {
                 devices,
                 kernels,
                 session: Arc::new(SessionContext::new(Arc::default())),
+                trace: EagerTrace::default(),
             }),
         })
     }
@@ -98,6 +103,23 @@ impl EagerContext {
     /// Drops the kernels that are kept, and with them the state of ops that have one.
     pub fn clear_kernels(&self) {
         self.shared.kernels.clear();
+    }
+
+    /// Has statistics of every op collected from now on, of all clones of this context; see
+    /// [`EagerContext::export_run_metadata`].
+    pub fn enable_run_metadata(&self) {
+        self.shared.trace.turn_on();
+    }
+
+    /// Collects no more statistics, and drops those that were not exported.
+    pub fn disable_run_metadata(&self) {
+        self.shared.trace.turn_off();
+    }
+
+    /// What the ops took that ran since statistics were [enabled](EagerContext::enable_run_metadata), or exported last. An
+    /// op is known by the name that it was given, or else by the op's.
+    pub fn export_run_metadata(&self) -> RunMetadata {
+        self.shared.trace.export()
     }
 
     /// The position of the device that `name` asks for.
@@ -166,7 +188,7 @@ impl OpScope for EagerContext {
                 NodeInput::List(operands) => inputs.extend(operands.into_iter().map(tensor).map(Some)),
             }
         }
-        let outputs = prepared.run(request.name.as_deref(), device, &mut inputs, &shared.session)?;
+        let outputs = prepared.run(request.name.as_deref(), device, &mut inputs, &shared.session, &shared.trace)?;
         Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
     }
 }
@@ -224,5 +246,5 @@ pub fn run_op(
     };
     prepared.check_inputs(&inputs).map_err(|error| error.at_node(op, op, device.name()))?;
     let mut inputs: Vec<Option<Tensor>> = inputs.into_iter().map(Some).collect();
-    Ok(prepared.run(None, device, &mut inputs, &session)?.into_iter().flatten().collect())
+    Ok(prepared.run(None, device, &mut inputs, &session, &EagerTrace::default())?.into_iter().flatten().collect())
 }

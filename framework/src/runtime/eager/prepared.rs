@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use super::super::functions::NoFunctions;
 use smallvec::{SmallVec, smallvec};
 
+use super::trace::EagerTrace;
 use crate::attr::AttrMap;
 use crate::collect::OpEntry;
 use crate::device::Device;
-use crate::error::{Error, Result, catch_panic};
+use crate::error::{Error, Result};
 use crate::graph::{GRAPH_DEF_VERSION, complete_attrs};
-use crate::kernel::{DynKernel, HostSlots, RawConstruction, RawContext, RunInfo, Surroundings};
+use crate::kernel::{DynKernel, HostSlots, RawConstruction, RunInfo, Surroundings};
 use crate::op::{OpDef, Signature};
 use crate::registry::{NodeQuery, Registry};
+use crate::runtime::call::KernelCall;
+use crate::runtime::functions::NoFunctions;
 use crate::step::{Cancellation, FunctionLibrary, SessionContext, Step, block_on};
 use crate::tensor::Tensor;
 
@@ -91,6 +93,7 @@ impl Prepared {
         device: &dyn Device,
         inputs: &mut [Option<Tensor>],
         session: &Arc<SessionContext>,
+        trace: &EagerTrace,
     ) -> Result<SmallVec<[Option<Tensor>; 2]>> {
         let name = name.unwrap_or(&self.op.name);
         let mut outputs: SmallVec<[Option<Tensor>; 2]> = smallvec![None; self.signature.outputs.len()];
@@ -98,17 +101,24 @@ impl Prepared {
         if let Some(slots) = &self.slots {
             bring(device, inputs, &slots.inputs).map_err(failed)?;
         }
-        let pool = device.pool().map(|pool| &**pool);
-        let step = Arc::new(Step::new(session, Cancellation::new(), None));
-        let mut run = RawContext::in_run(
-            name,
-            (self.op, &self.signature),
-            inputs,
-            &mut outputs,
-            pool,
-            RunInfo { step: Some(&step), device: Some(device), ..RunInfo::default() },
-        );
-        let computed = step.end(catch_panic("the kernel", || self.kernel.compute(&mut run)), [device]);
+        let step = Step::new(session, Cancellation::new(), None);
+        let is_traced = trace.is_on();
+        let step = Arc::new(if is_traced { step.with_stats() } else { step });
+        let call = KernelCall {
+            node: name,
+            op: self.op,
+            signature: &self.signature,
+            kernel: &*self.kernel,
+            device,
+            pool: device.pool().map(|pool| &**pool),
+            step: &step,
+            run: RunInfo::default(),
+        };
+        let computed = step.end(call.run(inputs, &mut outputs), [device]);
+        if is_traced {
+            device.end_trace(&step);
+            trace.add(&step);
+        }
         let missing = || outputs.iter().position(Option::is_none);
         let error = match computed {
             Err(error) => error,

@@ -2,25 +2,26 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll, Wake, Waker};
 
 use rayon::ThreadPool;
 use smallvec::SmallVec;
 
-use super::node;
-use super::state::{Ready, State, TOP};
-use super::wait::Outputs;
+use super::context::RunContext;
+use super::driver::{Driver, Host, Message};
+use super::node::Task;
+use super::sampling::SAMPLE;
+use super::state::TOP;
 use crate::error::{Error, Result, catch_panic};
-use crate::runtime::plan::{Plan, Source};
+use crate::runtime::index::WaitingIndex;
+use crate::runtime::plan::Plan;
+use crate::runtime::plan::layout::Source;
 use crate::step::{CancellationGuard, InterOp, Step, lock};
 use crate::tensor::Tensor;
 
-/// Every how manieth run of a cheap node is measured.
-pub(super) const SAMPLE: u32 = 64;
-
-/// Every so many calls, one within the other, go on with a stack of their own.
+/// One in DEPTH_OF_STACK calls that are nested goes on with a stack of its own.
 const DEPTH_OF_STACK: u32 = 16;
 
 /// The stack of a thread on which nested calls go on if there is no pool.
@@ -29,19 +30,32 @@ const STACK_BYTES: usize = 16 << 20;
 /// How far the numbers of two runs are apart, so that there are as many for the loops of each.
 const RUN_BITS: u32 = 32;
 
+/// Runs a plan, as often as wanted, from as many threads as wanted.
+pub(in crate::runtime) struct Executor {
+    plan: Arc<Plan>,
+    /// Drivers of runs that have ended well, for reuse.
+    #[expect(clippy::vec_box, reason = "a run takes the box, and threads hand it on")]
+    idle: Mutex<Vec<Box<Driver>>>,
+    /// How many runs there were, which moves the nodes whose time is measured.
+    runs: AtomicU32,
+}
+
+impl Executor {
+    pub(in crate::runtime) fn new(plan: Plan) -> Executor {
+        Executor { plan: Arc::new(plan), idle: Mutex::default(), runs: AtomicU32::new(0) }
+    }
+
+    pub(in crate::runtime) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
 /// One run of a plan.
-pub(in crate::runtime) struct Run {
-    pub(super) plan: Arc<Plan>,
-    pub(super) step: Arc<Step>,
-    pub(super) feeds: SmallVec<[Tensor; 4]>,
-    /// In how many calls of functions it is nested.
-    pub(super) depth: u32,
-    /// Tells it, and its loops, from the other runs of the step.
-    pub(super) number: u64,
+pub(in crate::runtime) struct PlanRun {
+    executor: Arc<Executor>,
+    context: RunContext,
     /// Where the count begins that says which nodes are measured.
-    pub(super) first_sample: u32,
-    /// Whether expensive nodes go to the pool.
-    pub(super) is_parallel: bool,
+    first_sample: u32,
     /// Whether it goes on with a stack of its own, and not on that of the run that waits for it.
     is_apart: bool,
     shared: Mutex<Shared>,
@@ -49,8 +63,8 @@ pub(in crate::runtime) struct Run {
 
 /// What the thread that drives the run shares with others.
 struct Shared {
-    /// The state, unless a thread drives the run or it has ended.
-    state: Option<Box<State>>,
+    /// The driver, unless a thread drives the run or it has ended.
+    driver: Option<Box<Driver>>,
     messages: Vec<Message>,
     /// Who waits for the end.
     waker: Option<Waker>,
@@ -58,45 +72,69 @@ struct Shared {
     guard: Option<CancellationGuard>,
 }
 
-/// What a thread that does not drive the run tells the one that does.
-pub(super) enum Message {
-    /// A task has ended.
-    Done { node: u32, iteration: u32, outputs: Result<Outputs>, nanoseconds: u32 },
-    /// The node that waits at this position is to be looked at.
-    Wake(u32),
-    /// The step was cancelled: there is nothing else to tell.
-    Cancelled,
-}
-
-/// A node that another thread runs, with its inputs.
-pub(super) struct Task {
-    pub(super) ready: Ready,
-    pub(super) inputs: SmallVec<[Option<Tensor>; 4]>,
-    pub(super) position: (u64, u64),
-}
-
-/// Where a run takes place: within which calls.
+/// Within which calls a run takes place.
 #[derive(Clone, Copy, Default)]
-pub(in crate::runtime) struct Place {
+pub(in crate::runtime) struct Nesting {
     pub(in crate::runtime) depth: u32,
     /// Whether all of it runs where it is polled.
     pub(in crate::runtime) stays: bool,
 }
 
-impl Run {
+/// Has a run look at one of its kernels that wait.
+struct WakeRun {
+    run: Weak<PlanRun>,
+    waiting: WaitingIndex,
+}
+
+impl Wake for WakeRun {
+    fn wake(self: Arc<Self>) {
+        if let Some(run) = self.run.upgrade() {
+            run.post(Message::Wake(self.waiting));
+        }
+    }
+}
+
+impl Host for Arc<PlanRun> {
+    fn hand_out(&self, task: Task) {
+        let run = self.clone();
+        let work = move || {
+            let _at_work = run.context.step.begin_work();
+            run.guarded(|| {
+                let done = task.run(&run.context);
+                run.finished(Message::Done(done));
+            });
+        };
+        match self.pool() {
+            Some(pool) => pool.spawn(work),
+            // Without a pool nothing is put aside as expensive.
+            None => work(),
+        }
+    }
+
+    fn take_messages(&self) -> Vec<Message> {
+        std::mem::take(&mut lock(&self.shared).messages)
+    }
+
+    fn waker(&self, waiting: WaitingIndex) -> Waker {
+        Arc::new(WakeRun { run: Arc::downgrade(self), waiting }).into()
+    }
+}
+
+impl PlanRun {
     /// A run, not begun. `feeds` are those that the plan was laid out for, in order, checked.
     pub(in crate::runtime) fn new(
-        plan: &Arc<Plan>,
+        executor: &Arc<Executor>,
         step: &Arc<Step>,
-        place: Place,
+        nesting: Nesting,
         mut feeds: SmallVec<[Tensor; 4]>,
-    ) -> Arc<Run> {
-        let mut state = lock(&plan.idle).pop().unwrap_or_else(|| Box::new(State::new(plan)));
-        for &(feed, slot) in &plan.only_uses {
-            let feed = std::mem::replace(&mut feeds[feed as usize], Tensor::scalar(false));
-            Tensor::put(&mut state.iterations[TOP as usize].slots[slot as usize], Some(feed));
+    ) -> Arc<PlanRun> {
+        let plan = &executor.plan;
+        let mut driver = lock(&executor.idle).pop().unwrap_or_else(|| Box::new(Driver::new(plan)));
+        for moved in &plan.layout.moved_feeds {
+            let feed = std::mem::replace(&mut feeds[moved.feed.position()], Tensor::scalar(false));
+            Tensor::put(&mut driver.state.slots(TOP)[moved.slot], Some(feed));
         }
-        let is_parallel = !place.stays
+        let is_parallel = !nesting.stays
             && match step.inter_op() {
                 InterOp::Devices => {
                     plan.has_expensive.load(Ordering::Relaxed) && plan.devices.iter().any(|d| d.pool().is_some())
@@ -104,17 +142,20 @@ impl Run {
                 InterOp::Caller => false,
                 InterOp::Pool(_) => true,
             };
-        Arc::new(Run {
-            plan: plan.clone(),
-            step: step.clone(),
-            feeds,
-            depth: place.depth,
-            number: step.next_number() << RUN_BITS,
-            first_sample: plan.runs.fetch_add(1, Ordering::Relaxed) % SAMPLE,
-            is_parallel,
-            is_apart: place.depth > 0 && place.depth.is_multiple_of(DEPTH_OF_STACK),
+        Arc::new(PlanRun {
+            executor: executor.clone(),
+            context: RunContext {
+                plan: plan.clone(),
+                step: step.clone(),
+                feeds,
+                depth: nesting.depth,
+                number: step.next_number() << RUN_BITS,
+                is_parallel,
+            },
+            first_sample: executor.runs.fetch_add(1, Ordering::Relaxed) % SAMPLE,
+            is_apart: nesting.depth > 0 && nesting.depth.is_multiple_of(DEPTH_OF_STACK),
             shared: Mutex::new(Shared {
-                state: Some(state),
+                driver: Some(driver),
                 messages: Vec::new(),
                 waker: None,
                 result: None,
@@ -123,9 +164,9 @@ impl Run {
         })
     }
 
-    pub(super) fn pool(&self) -> Option<&Arc<ThreadPool>> {
-        match self.step.inter_op() {
-            InterOp::Devices => self.plan.devices.iter().find_map(|device| device.pool()),
+    fn pool(&self) -> Option<&Arc<ThreadPool>> {
+        match self.context.step.inter_op() {
+            InterOp::Devices => self.context.plan.devices.iter().find_map(|device| device.pool()),
             InterOp::Caller => None,
             InterOp::Pool(pool) => Some(pool),
         }
@@ -139,14 +180,15 @@ impl Run {
         }
         let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
         spawned.map(drop).map_err(|error| {
-            Error::resource_exhausted(format!("no thread for calls nested {} deep: {error}", self.depth))
+            Error::resource_exhausted(format!("no thread for calls nested {} deep: {error}", self.context.depth))
         })
     }
 
     /// Begins the run on this thread, or on the pool if that suits its kernels better.
-    pub(in crate::runtime) fn start(self: &Arc<Run>) {
-        let is_meant = matches!(self.step.inter_op(), InterOp::Pool(_));
-        match self.pool().filter(|_| self.is_parallel && (is_meant || rayon::current_thread_index().is_none())) {
+    pub(in crate::runtime) fn start(self: &Arc<PlanRun>) {
+        let is_meant = matches!(self.context.step.inter_op(), InterOp::Pool(_));
+        match self.pool().filter(|_| self.context.is_parallel && (is_meant || rayon::current_thread_index().is_none()))
+        {
             // On a thread of the pool, waiting for parts of a kernel means helping with them.
             Some(pool) => {
                 let run = self.clone();
@@ -157,7 +199,7 @@ impl Run {
     }
 
     /// Does something for the run. If that panics, outside of any kernel, the run fails, and nothing else does.
-    pub(super) fn guarded(self: &Arc<Run>, work: impl FnOnce()) {
+    fn guarded(self: &Arc<PlanRun>, work: impl FnOnce()) {
         let done = catch_panic("the runtime", || {
             work();
             Ok(())
@@ -170,11 +212,11 @@ impl Run {
     /// Ends the run though its state is lost.
     #[cold]
     fn give_up(&self, error: Error) {
-        self.step.cancellation().cancel(error.clone());
+        self.context.step.cancellation().cancel(error.clone());
         let (state, messages, waker, guard) = {
             let mut shared = lock(&self.shared);
             shared.result.get_or_insert(Err(error));
-            (shared.state.take(), std::mem::take(&mut shared.messages), shared.waker.take(), shared.guard.take())
+            (shared.driver.take(), std::mem::take(&mut shared.messages), shared.waker.take(), shared.guard.take())
         };
         drop((state, messages, guard));
         if let Some(waker) = waker {
@@ -183,66 +225,66 @@ impl Run {
     }
 
     /// Begins the run on this thread.
-    pub(in crate::runtime) fn begin(self: &Arc<Run>) {
+    pub(in crate::runtime) fn begin(self: &Arc<PlanRun>) {
         self.guarded(|| self.begin_here());
     }
 
-    fn begin_here(self: &Arc<Run>) {
-        let Some(mut state) = lock(&self.shared).state.take() else { return };
-        if self.plan.waits {
+    fn begin_here(self: &Arc<PlanRun>) {
+        let Some(mut driver) = lock(&self.shared).driver.take() else { return };
+        if self.context.plan.waits {
             let run = Arc::downgrade(self);
             let cancelled = move || {
                 if let Some(run) = run.upgrade() {
                     run.post(Message::Cancelled);
                 }
             };
-            let guard = self.step.cancellation().on_cancel(cancelled);
+            let guard = self.context.step.cancellation().on_cancel(cancelled);
             lock(&self.shared).guard = Some(guard);
         }
-        state.count = self.first_sample;
+        driver.sampler.count = self.first_sample;
         // Nothing runs of what was cancelled before it began.
-        state.error = self.step.cancellation().check().err();
-        let initial = |&node: &u32| Ready { node, iteration: TOP, is_dead: false };
-        if self.plan.branches {
+        driver.error = self.context.step.cancellation().check().err();
+        let plan = &*self.context.plan;
+        if plan.layout.branches {
             // A loop may wait for what others do.
-            state.ready.extend(self.plan.initial.iter().rev().map(initial));
-            return self.drive(state);
+            plan.initial.iter().rev().for_each(|&node| driver.state.begin(node));
+            return self.drive(driver);
         }
-        for node in &self.plan.initial {
-            state.ready.push(initial(node));
+        for &node in &plan.initial {
+            driver.state.begin(node);
             // Cheap nodes run at once: the list of what is ready stays short.
-            if !self.plan.nodes[*node as usize].is_expensive() {
-                node::run_cheap(self, &mut state);
+            if !plan.nodes[node].is_expensive() {
+                driver.run_cheap(&self.context, self);
             }
         }
-        self.drive(state);
+        self.drive(driver);
     }
 
     /// Takes what others have left, if nobody else does.
-    pub(super) fn resume(self: &Arc<Run>) {
-        let state = {
+    fn resume(self: &Arc<PlanRun>) {
+        let driver = {
             let mut shared = lock(&self.shared);
-            if shared.messages.is_empty() { None } else { shared.state.take() }
+            if shared.messages.is_empty() { None } else { shared.driver.take() }
         };
-        if let Some(state) = state {
-            self.guarded(|| self.drive(state));
+        if let Some(driver) = driver {
+            self.guarded(|| self.drive(driver));
         }
     }
 
-    /// Runs what is ready until nothing is, and gives the state back.
-    fn drive(self: &Arc<Run>, state: Box<State>) {
-        let _at_work = self.step.begin_work();
-        self.drive_on(state);
+    /// Runs what is ready until nothing is, and gives the driver back.
+    fn drive(self: &Arc<PlanRun>, driver: Box<Driver>) {
+        let _at_work = self.context.step.begin_work();
+        self.drive_on(driver);
     }
 
-    fn drive_on(self: &Arc<Run>, mut state: Box<State>) {
+    fn drive_on(self: &Arc<PlanRun>, mut driver: Box<Driver>) {
         loop {
-            node::run_ready(self, &mut state);
-            let task = state.own_task.take();
+            driver.run_ready(&self.context, self);
+            let task = driver.take_own_task();
             let messages = {
                 let mut shared = lock(&self.shared);
                 if task.is_some() {
-                    shared.state = Some(state);
+                    shared.driver = Some(driver);
                     if !shared.messages.is_empty() {
                         // Nobody else will look at them before the task is done.
                         let run = self.clone();
@@ -250,52 +292,52 @@ impl Run {
                     }
                     None
                 } else if shared.messages.is_empty() {
-                    if state.is_done() {
+                    if driver.is_done() {
                         drop(shared);
-                        return self.end(state);
+                        return self.end(driver);
                     }
-                    shared.state = Some(state);
+                    shared.driver = Some(driver);
                     return;
                 } else {
-                    Some((std::mem::take(&mut shared.messages), state))
+                    Some((std::mem::take(&mut shared.messages), driver))
                 }
             };
             let (messages, taken) = match (messages, task) {
                 (Some(messages), _) => messages,
                 (None, Some(task)) => {
                     // The others go on meanwhile.
-                    let message = node::run_task(self, task);
+                    let done = task.run(&self.context);
                     let mut shared = lock(&self.shared);
-                    shared.messages.push(message);
-                    match shared.state.take() {
-                        Some(state) => (std::mem::take(&mut shared.messages), state),
+                    shared.messages.push(Message::Done(done));
+                    match shared.driver.take() {
+                        Some(driver) => (std::mem::take(&mut shared.messages), driver),
                         None => return,
                     }
                 }
                 (None, None) => return,
             };
-            state = taken;
+            driver = taken;
             for message in messages {
-                node::receive(self, &mut state, message);
+                driver.receive(&self.context, self, message);
             }
         }
     }
 
     /// Leaves a message from a thread that may be anyone's, and has the run go on.
-    pub(super) fn post(self: &Arc<Run>, message: Message) {
+    fn post(self: &Arc<PlanRun>, message: Message) {
         let waker = {
             let mut shared = lock(&self.shared);
             if shared.result.is_some() {
                 return;
             }
             shared.messages.push(message);
-            if shared.state.is_none() {
+            if shared.driver.is_none() {
                 // Who drives the run will see it.
                 return;
             }
             shared.waker.clone()
         };
-        if self.is_apart || (self.is_parallel && self.pool().is_some()) {
+        if self.is_apart || (self.context.is_parallel && self.pool().is_some()) {
             let run = self.clone();
             if self.elsewhere(move || run.resume()).is_ok() {
                 return;
@@ -306,31 +348,26 @@ impl Run {
         }
     }
 
-    /// What others have left.
-    pub(super) fn take_messages(&self) -> Vec<Message> {
-        std::mem::take(&mut lock(&self.shared).messages)
-    }
-
     /// Leaves the message of a task that this thread of the pool has run, and goes on with the run if nobody does.
-    pub(super) fn finished(self: &Arc<Run>, message: Message) {
+    fn finished(self: &Arc<PlanRun>, message: Message) {
         lock(&self.shared).messages.push(message);
         self.resume();
     }
 
-    /// Collects the fetches.
-    fn end(self: &Arc<Run>, mut state: Box<State>) {
-        let plan = &*self.plan;
-        if state.reclassify {
-            state.reclassify = false;
+    /// Ends the run, of which nothing is under way any more.
+    fn end(self: &Arc<PlanRun>, mut driver: Box<Driver>) {
+        let plan = &*self.context.plan;
+        if driver.sampler.reclassify {
+            driver.sampler.reclassify = false;
             plan.classify();
         }
-        let result = match state.error.take() {
-            // Tensors that were on their way stay in the slots; the state goes with them.
+        let result = match driver.error.take() {
+            // Tensors that were on their way stay in the slots; the driver goes with them.
             Some(error) => Err(error),
             None => {
-                let result = self.collect(&mut state);
-                state.reset(plan);
-                lock(&plan.idle).push(state);
+                let result = self.collect(&mut driver);
+                driver.reset(&plan.layout);
+                lock(&self.executor.idle).push(driver);
                 result
             }
         };
@@ -346,31 +383,30 @@ impl Run {
         }
     }
 
-    fn collect(&self, state: &mut State) -> Result<Vec<Tensor>> {
-        let plan = &*self.plan;
+    /// Collects the fetches.
+    fn collect(&self, driver: &mut Driver) -> Result<Vec<Tensor>> {
+        let plan = &*self.context.plan;
+        let slots = driver.state.slots(TOP);
         let mut fetched = Vec::with_capacity(plan.fetches.len());
         for (index, &source) in plan.fetches.iter().enumerate() {
             // A reference is read as the run ends: TensorFlow hands out the variable's own memory, in which updates that
             // come after the fetch show.
             let tensor = match source {
-                Source::Constant(index) => plan.constants[index as usize].clone(),
-                Source::Feed(index) => self.feeds[index as usize].clone(),
-                Source::Node { node, .. } => {
-                    let slot = &mut state.iterations[TOP as usize].slots[plan.fetch_slots + index];
-                    slot.take().ok_or_else(|| {
-                        let name = &plan.nodes[node as usize].name;
-                        Error::invalid_argument(format!(
-                            "Retval[{index}] does not have value: node '{name}' did not run, as on the branch that was not \
-                             taken"
-                        ))
-                    })?
-                }
+                Source::Constant(index) => plan.constants[index].clone(),
+                Source::Feed(index) => self.context.feeds[index.position()].clone(),
+                Source::Node { node, .. } => slots[plan.layout.fetches.at(index)].take().ok_or_else(|| {
+                    let name = &plan.nodes[node].name;
+                    Error::invalid_argument(format!(
+                        "Retval[{index}] does not have value: node '{name}' did not run, as on the branch that was not \
+                         taken"
+                    ))
+                })?,
             };
             fetched.push(match tensor.reference() {
                 None => tensor,
                 Some(reference) => reference.get().ok_or_else(|| {
                     let name = match source {
-                        Source::Node { node, .. } => plan.nodes[node as usize].name.as_str(),
+                        Source::Node { node, .. } => plan.nodes[node].name.as_str(),
                         _ => "",
                     };
                     Error::failed_precondition(format!("Attempting to use uninitialized value {name}"))
@@ -387,40 +423,39 @@ impl Run {
 }
 
 /// A run as a future. It begins when first polled.
-pub(in crate::runtime) struct Running {
-    run: Arc<Run>,
+pub(in crate::runtime) struct RunFuture {
+    run: Arc<PlanRun>,
     has_begun: bool,
 }
 
-impl Running {
-    pub(in crate::runtime) fn new(run: Arc<Run>) -> Running {
-        Running { run, has_begun: false }
+impl RunFuture {
+    pub(in crate::runtime) fn new(run: Arc<PlanRun>) -> RunFuture {
+        RunFuture { run, has_begun: false }
     }
 
     /// Whether the run goes on only when `count` kernels that wait have done so, and no others wait.
     pub(in crate::runtime) fn waits_for(&self, count: usize) -> bool {
         let shared = lock(&self.run.shared);
-        let waits = |state: &State| state.in_flight == 0 && state.waiting.iter().flatten().count() == count;
-        shared.messages.is_empty() && shared.state.as_deref().is_some_and(waits)
+        shared.messages.is_empty() && shared.driver.as_deref().is_some_and(|driver| driver.waits_for(count))
     }
 
     /// A run that has begun.
-    pub(in crate::runtime) fn begun(run: Arc<Run>) -> Running {
-        Running { run, has_begun: true }
+    pub(in crate::runtime) fn begun(run: Arc<PlanRun>) -> RunFuture {
+        RunFuture { run, has_begun: true }
     }
 }
 
-impl Drop for Running {
+impl Drop for RunFuture {
     /// What waits within goes with it, level by level: not all on one stack.
     fn drop(&mut self) {
-        if self.run.is_apart && lock(&self.run.shared).state.is_some() {
+        if self.run.is_apart && lock(&self.run.shared).driver.is_some() {
             let run = self.run.clone();
             let _ = self.run.elsewhere(move || drop(run));
         }
     }
 }
 
-impl Future for Running {
+impl Future for RunFuture {
     type Output = Result<Vec<Tensor>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -430,7 +465,7 @@ impl Future for Running {
                 lock(&self.run.shared).waker = Some(context.waker().clone());
                 let run = self.run.clone();
                 self.run.elsewhere(move || {
-                    let _at_work = run.step.begin_work();
+                    let _at_work = run.context.step.begin_work();
                     run.begin();
                 })?;
                 return Poll::Pending;
@@ -441,7 +476,7 @@ impl Future for Running {
             }
         }
         lock(&self.run.shared).waker = Some(context.waker().clone());
-        if !self.run.is_parallel && !self.run.is_apart {
+        if !self.run.context.is_parallel && !self.run.is_apart {
             self.run.resume();
         }
         match self.run.take_result() {

@@ -1,15 +1,15 @@
 //! From a graph to a plan.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex};
 
 use super::draft::{Act, Draft};
-use super::frames::{self, Count, ROOT, Step};
 use super::held;
+use super::lay_out::{LaidOut, lay_out};
+use super::layout::{Layout, LoopSpec, NodeSpec, ROOT, Role, Source};
 use super::locate::{Places, Transfer, Uploads};
-use super::{Action, Edge, External, FeedInfo, NONE, Plan, PlanNode, ReferenceInput, Request, Source};
+use super::{Action, FeedInfo, Plan, PlanNode, ReferenceInput, Request};
 use crate::attr::AttrMap;
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
@@ -18,6 +18,7 @@ use crate::kernel::{DynKernel, KernelDef, NodeMemory, RawConstruction, Surroundi
 use crate::op::{OpDef, Signature};
 use crate::optimize::{Ends, Optimized, Optimizer, Origin};
 use crate::registry::NodeQuery;
+use crate::runtime::index::{FeedIndex, FrameIndex, Handle, NodeIndex, Table, kind};
 use crate::step::{FunctionLibrary, SessionContext, lock};
 use crate::tensor::Tensor;
 
@@ -61,12 +62,12 @@ impl Plan {
             options,
             origins,
             fetch_names,
-            feeds: ends.feeds.iter().enumerate().map(|(i, &output)| (output, i as u32)).collect(),
+            feeds: ends.feeds.iter().enumerate().map(|(i, &output)| (output, Handle::new(i))).collect(),
             sources: HashMap::new(),
             controls: HashMap::new(),
-            drafts: Vec::new(),
-            constants: Vec::new(),
-            constant_nodes: Vec::new(),
+            drafts: Table::new(),
+            constants: Table::new(),
+            constant_nodes: Table::new(),
             late: Vec::new(),
             places: Places::new(options.devices),
             transfers: HashMap::new(),
@@ -106,12 +107,6 @@ impl Plan {
     }
 }
 
-/// See [`PlanNode::kept`].
-fn kept(inputs: &[Source]) -> u64 {
-    let constants = inputs.iter().take(64).enumerate().filter(|(_, source)| matches!(source, Source::Constant(_)));
-    constants.fold(0, |kept, (index, _)| kept | 1 << index)
-}
-
 /// A kernel for a node, and what is known of the node's memory.
 pub(super) type Made = (Arc<dyn DynKernel>, Option<Box<NodeMemory>>);
 
@@ -122,20 +117,27 @@ pub(super) struct Builder<'b> {
     origins: Option<&'b [Origin]>,
     /// What the fetches are called in the graph that was asked for.
     fetch_names: Vec<String>,
-    pub(super) feeds: HashMap<Output, u32>,
+    pub(super) feeds: HashMap<Output, FeedIndex>,
     /// What each output of a node that was added is.
     sources: HashMap<Output, Source>,
     /// The plan nodes that stand for a node as a control input.
-    controls: HashMap<NodeId, Vec<u32>>,
-    pub(super) drafts: Vec<Draft>,
-    pub(super) constants: Vec<Tensor>,
+    controls: HashMap<NodeId, Vec<NodeIndex>>,
+    pub(super) drafts: Table<kind::Node, Draft>,
+    pub(super) constants: Table<kind::Constant, Tensor>,
     /// The node of each constant.
-    pub(super) constant_nodes: Vec<NodeId>,
-    /// Inputs that come from nodes which are added later: draft, position, output.
-    late: Vec<(usize, usize, Output)>,
+    pub(super) constant_nodes: Table<kind::Constant, NodeId>,
+    /// Inputs that come from nodes which are added later.
+    late: Vec<LateInput>,
     pub(super) places: Places,
     /// What was brought somewhere, and what it is there.
     pub(super) transfers: HashMap<Transfer, Source>,
+}
+
+/// An input that comes from a node which is added later.
+struct LateInput {
+    draft: NodeIndex,
+    position: usize,
+    output: Output,
 }
 
 impl Builder<'_> {
@@ -146,11 +148,11 @@ impl Builder<'_> {
         let mut inputs: Vec<Source> = Vec::with_capacity(node.inputs.len());
         for (position, &input) in node.inputs.iter().enumerate() {
             inputs.push(self.source(input).unwrap_or_else(|| {
-                late.push((self.drafts.len(), position, input));
-                Source::Node { node: NONE, output: 0 }
+                late.push(LateInput { draft: Handle::NONE, position, output: input });
+                Source::Node { node: Handle::NONE, output: 0 }
             }));
         }
-        let mut controls: Vec<u32> =
+        let mut controls: Vec<NodeIndex> =
             node.control_inputs.iter().filter_map(|control| self.controls.get(control)).flatten().copied().collect();
         controls.sort_unstable();
         controls.dedup();
@@ -179,42 +181,36 @@ impl Builder<'_> {
             Some(_) => (self.places.host(self.device_index(id)), None),
         };
         for (index, source) in inputs.iter_mut().enumerate() {
-            let drafts = self.drafts.len();
             *source = self.brought_to_input(*source, id, (device, slots.as_deref()), index)?;
-            let added = self.drafts.len() - drafts;
-            late.iter_mut().for_each(|(draft, ..)| *draft += added);
         }
         if matches!(act, Act::Merge) {
             // What is there from the start arrives by an edge like all else, so that the merge runs once.
             for (index, source) in inputs.iter_mut().enumerate() {
                 if matches!(source, Source::Constant(_) | Source::Feed(_)) {
                     let place = self.wanted_place(device, slots.as_deref(), index);
-                    self.drafts.push(Draft::of(id, Act::Forward, place, vec![*source], Vec::new()));
-                    *source = Source::Node { node: self.drafts.len() as u32 - 1, output: 0 };
+                    let node = self.drafts.push(Draft::of(id, Act::Forward, place, vec![*source], Vec::new()));
+                    *source = Source::Node { node, output: 0 };
                 }
             }
-            late.iter_mut().for_each(|(draft, ..)| *draft = self.drafts.len());
         }
-        let position = self.drafts.len() as u32;
+        let position = self.drafts.push(Draft { memory, slots, ..Draft::of(id, act, device, inputs, controls) });
         for index in 0..node.signature.outputs.len() {
             self.define(Output { node: id, index }, Source::Node { node: position, output: index as u32 });
         }
         self.controls.insert(id, vec![position]);
-        self.late.extend(late);
-        self.drafts.push(Draft { memory, slots, ..Draft::of(id, act, device, inputs, controls) });
+        self.late.extend(late.into_iter().map(|input| LateInput { draft: position, ..input }));
         Ok(())
     }
 
     pub(super) fn add_constant(&mut self, id: NodeId, value: Tensor) -> Source {
-        self.constants.push(value);
         self.constant_nodes.push(id);
-        Source::Constant(self.constants.len() as u32 - 1)
+        Source::Constant(self.constants.push(value))
     }
 
     /// Gives the outputs of a node without a kernel sources, of a plan that will not be.
     fn define_unknown(&mut self, id: NodeId) {
         for index in 0..self.graph.node(id).signature.outputs.len() {
-            self.define(Output { node: id, index }, Source::Node { node: NONE, output: index as u32 });
+            self.define(Output { node: id, index }, Source::Node { node: Handle::NONE, output: index as u32 });
         }
     }
 
@@ -275,7 +271,7 @@ impl Builder<'_> {
         }
         // A stateful kernel outlives the plan, and in another plan the input may be fed.
         let constant = |source: &Source| match source {
-            Source::Constant(index) if !node.op.def.is_stateful => Some(self.constants[*index as usize].clone()),
+            Source::Constant(index) if !node.op.def.is_stateful => Some(self.constants[*index].clone()),
             _ => None,
         };
         let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();
@@ -341,7 +337,7 @@ impl Builder<'_> {
 
     /// Fills in the inputs whose nodes came later.
     fn close_loops(&mut self) -> Result<()> {
-        for (draft, position, output) in std::mem::take(&mut self.late) {
+        for LateInput { draft, position, output } in std::mem::take(&mut self.late) {
             if let Some(source) = self.source(output) {
                 let Draft { id, device, ref slots, .. } = self.drafts[draft];
                 let slots = slots.clone();
@@ -352,183 +348,120 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn finish(self, ends: &Ends, fetches: Vec<Source>) -> Result<Plan> {
-        let step = |draft: &'_ Draft| -> Step {
-            match &draft.act {
-                Act::Enter { name, parallel_iterations, .. } => Step::Into(name.clone(), *parallel_iterations),
-                Act::Exit => Step::OutOf,
-                Act::NextIteration => Step::Next,
-                _ => Step::Stay,
+    /// Who waits for whom, and where tensors go.
+    fn lay_out(
+        &self,
+        ends: &Ends,
+        fetches: &[Source],
+        references: &[Box<[ReferenceInput]>],
+        waiting: &[Option<Arc<dyn DynKernel>>],
+    ) -> Result<Layout> {
+        let drafts = self.drafts.values().iter().zip(references).zip(waiting);
+        let specs = drafts.map(|((draft, references), waiting)| {
+            let node = self.graph.node(draft.id);
+            let (role, enters) = match &draft.act {
+                Act::Kernel(_) => (Role::Kernel, None),
+                Act::Forward => (Role::Forward, None),
+                Act::Switch { by_index } => (Role::Switch { by_index: *by_index }, None),
+                Act::Merge => (Role::Merge, None),
+                Act::Enter { name, constant, parallel_iterations } => (
+                    Role::Enter { frame: FrameIndex::NONE, constant: *constant },
+                    Some(LoopSpec { name, parallel_iterations: *parallel_iterations }),
+                ),
+                Act::Exit => (Role::Exit, None),
+                Act::NextIteration => (Role::NextIteration, None),
+                Act::ControlTrigger => (Role::ControlTrigger, None),
+            };
+            NodeSpec {
+                name: &node.name,
+                role,
+                enters,
+                inputs: &draft.inputs,
+                has_references: !references.is_empty(),
+                controls: &draft.controls,
+                outputs: draft.own.as_ref().map_or(&node.signature, |own| &own.signature).outputs.len(),
+                may_be_static: match &draft.act {
+                    Act::Kernel(kernel) => !kernel.is_async() && !kernel.takes_dead_inputs() && waiting.is_none(),
+                    _ => true,
+                },
             }
-        };
-        let name = |position: usize| self.graph.node(self.drafts[position].id).name.clone();
-        let (mut frames, frame_of, leads_to) = frames::assign(&self.drafts, step, name)?;
-
-        let mut users: HashMap<(u32, u32), Vec<Edge>> = HashMap::new();
-        let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.drafts.len()];
-        let (mut externals, mut only_uses) = (Vec::new(), Vec::new());
-        let mut uses = vec![0; ends.feeds.len()];
-        let sources = self.drafts.iter().flat_map(|draft| &draft.inputs).chain(&fetches);
-        for source in sources {
-            if let Source::Feed(feed) = source {
-                uses[*feed as usize] += 1;
-            }
-        }
-        let mut layout: Vec<(u32, Range<u32>, Range<u32>)> = Vec::with_capacity(self.drafts.len());
-        for (position, draft) in self.drafts.iter().enumerate() {
-            let frame = &mut frames[frame_of[position] as usize];
-            let (first_slot, first_external) = (frame.slots, externals.len() as u32);
-            let mut data = 0;
-            for &source in &draft.inputs {
-                match source {
-                    Source::Node { node, output } => {
-                        let edge = Edge { node: position as u32, slot: frame.slots };
-                        users.entry((node, output)).or_default().push(edge);
-                        data += 1;
-                    }
-                    Source::Feed(feed)
-                        if uses[feed as usize] == 1
-                            && frame_of[position] == ROOT
-                            && !matches!(draft.act, Act::Merge) =>
-                    {
-                        only_uses.push((feed, frame.slots));
-                    }
-                    source => externals.push(External { slot: frame.slots, source }),
-                }
-                frame.kept.push(matches!(source, Source::Constant(_)));
-                frame.slots += 1;
-            }
-            draft.controls.iter().for_each(|&control| waiting[control as usize].push(position as u32));
-            let controls = draft.controls.len() as u32;
-            let pending = if matches!(draft.act, Act::Merge) { 1 + 2 * controls } else { data + controls };
-            let local = frame.counts.len() as u32;
-            frame.counts.push(Count { pending, dead: 0 });
-            layout.push((local, first_slot..frame.slots, first_external..externals.len() as u32));
-        }
-        let root = &mut frames[ROOT as usize];
-        let fetch_slots = root.slots as usize;
+        });
+        let LaidOut { layout, frames } = lay_out(&specs.collect::<Vec<_>>(), fetches, ends.feeds.len())?;
         for (source, name) in fetches.iter().zip(&self.fetch_names) {
-            if let Source::Node { node, output } = source {
-                if leads_to[*node as usize] != ROOT {
-                    let message = format!("`{name}` is inside of a loop: fetch what leaves the loop by an Exit");
-                    return Err(Error::invalid_argument(message));
-                }
-                users.entry((*node, *output)).or_default().push(Edge { node: NONE, slot: root.slots });
+            if let Source::Node { node, .. } = source
+                && frames[*node].outputs != ROOT
+            {
+                let message = format!("`{name}` is inside of a loop: fetch what leaves the loop by an Exit");
+                return Err(Error::invalid_argument(message));
             }
-            root.kept.push(false);
-            root.slots += 1;
         }
-        let (mut edges, mut output_edges, mut controls) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(layout)
+    }
+
+    /// What takes the place of a draft's kernel if a device may hold the variables that it takes.
+    fn waiting(&self, draft: &Draft) -> Option<Arc<dyn DynKernel>> {
+        let Act::Kernel(kernel) = &draft.act else { return None };
+        let devices = self.options.devices;
+        let op = draft.own.as_ref().map_or(self.graph.node(draft.id).op.def, |own| own.op);
+        held::waiting(op, kernel, &*devices[draft.device as usize], devices)
+    }
+
+    fn finish(self, ends: &Ends, fetches: Vec<Source>) -> Result<Plan> {
+        let references: Vec<Box<[ReferenceInput]>> =
+            self.drafts.values().iter().map(|draft| self.references(draft, self.graph.node(draft.id))).collect();
+        let waiting: Vec<_> = self.drafts.values().iter().map(|draft| self.waiting(draft)).collect();
+        let layout = self.lay_out(ends, &fetches, &references, &waiting)?;
         // Nodes with equal signatures share one: a run of many nodes is bound by the memory that it touches.
         let mut signatures: HashMap<Arc<Signature>, Arc<Signature>> = HashMap::new();
-        let mut nodes: Vec<PlanNode> = Vec::with_capacity(self.drafts.len());
-        for (position, (draft, (local, inputs, externals))) in self.drafts.iter().zip(layout).enumerate() {
+        let drafts = self.drafts.values().iter().zip(layout.nodes.values()).zip(references).zip(waiting);
+        let nodes = drafts.map(|(((draft, laid_out), references), waiting)| {
             let node = self.graph.node(draft.id);
-            let (name, op, node_signature) = match &draft.own {
+            let (name, op, signature) = match &draft.own {
                 Some(own) => (&own.name, own.op, &own.signature),
                 None => (&node.name, node.op.def, &node.signature),
             };
-            let first_output = output_edges.len() as u32;
-            let mut unused_outputs = 0;
-            for output in 0..node_signature.outputs.len() {
-                let start = edges.len() as u32;
-                edges.extend(users.remove(&(position as u32, output as u32)).unwrap_or_default());
-                output_edges.push(start..edges.len() as u32);
-                if output < 64 && start == edges.len() as u32 {
-                    unused_outputs |= 1 << output;
-                }
-            }
-            let first_control = controls.len() as u32;
-            controls.append(&mut waiting[position]);
             let action = match &draft.act {
                 Act::Kernel(kernel) if kernel.is_async() => Action::Wait(kernel.clone()),
                 Act::Kernel(kernel) => Action::Compute(kernel.clone()),
-                Act::Forward => Action::Forward,
-                Act::Switch { by_index } => Action::Switch { by_index: *by_index },
-                Act::Merge => Action::Merge,
-                Act::Enter { constant, .. } => Action::Enter { frame: leads_to[position], constant: *constant },
-                Act::Exit => Action::Exit,
-                Act::NextIteration => Action::NextIteration,
-                Act::ControlTrigger => Action::ControlTrigger,
+                _ => Action::Flow,
             };
-            let cost = match &action {
-                Action::Compute(kernel) if kernel.is_expensive() => u32::MAX,
-                _ => 0,
-            };
-            let waiting = match &action {
-                Action::Compute(kernel) => {
-                    let devices = self.options.devices;
-                    held::waiting(op, kernel, &*devices[draft.device as usize], devices)
-                }
-                _ => None,
-            };
-            let references = self.references(draft, node);
-            let is_filled = externals.is_empty() && references.is_empty();
-            let is_passed =
-                is_filled && matches!(action, Action::Switch { .. } | Action::Merge | Action::NextIteration);
-            let count = &mut frames[frame_of[position] as usize].counts[local as usize];
-            if is_passed && !matches!(action, Action::Merge) {
-                count.dead = Count::PASSED;
-            }
-            nodes.push(PlanNode {
+            let is_expensive = matches!(&action, Action::Compute(kernel) if kernel.is_expensive());
+            PlanNode {
                 action,
-                pending: count.pending,
-                local,
-                inputs,
-                externals,
-                outputs: first_output..output_edges.len() as u32,
-                first_edges: output_edges.get(first_output as usize).cloned().unwrap_or(0..0),
-                only_edge: Edge { node: NONE, slot: NONE },
-                kept: kept(&draft.inputs),
-                is_filled,
-                is_passed,
                 waiting,
-                controls: first_control..controls.len() as u32,
                 device: draft.device,
-                cost: AtomicU32::new(cost),
+                cost: AtomicU32::new(if is_expensive { u32::MAX } else { 0 }),
                 op,
-                signature: signatures.entry(node_signature.clone()).or_insert_with_key(Arc::clone).clone(),
+                signature: signatures.entry(signature.clone()).or_insert_with_key(Arc::clone).clone(),
                 name: name.clone(),
                 references,
-                unused_outputs,
+                unused_outputs: layout.unused_outputs(laid_out),
                 memory: draft.memory.clone(),
-            });
-        }
-        let mut initial: Vec<u32> =
-            (0..nodes.len() as u32).filter(|&position| nodes[position as usize].pending == 0).collect();
+            }
+        });
+        let nodes: Table<kind::Node, PlanNode> = nodes.collect();
+        let mut initial: Vec<NodeIndex> = layout.initial().collect();
         // Expensive ones first: they go to the pool before this thread sets to work.
-        initial.sort_by_key(|&position| !nodes[position as usize].is_expensive());
+        initial.sort_by_key(|&index| !nodes[index].is_expensive());
         let feeds = ends.feeds.iter().map(|&feed| FeedInfo {
             name: self.graph.output_name(feed),
             dtype: self.graph.node(feed.node).signature.outputs[feed.index].dtype,
             shape: self.graph.shape(feed).clone(),
         });
-        let mut plan = Plan {
-            branches: nodes
-                .iter()
-                .any(|node| !matches!(node.action, Action::Compute(_) | Action::Wait(_) | Action::Forward)),
-            waits: nodes.iter().any(|node| node.waiting.is_some() || matches!(node.action, Action::Wait(_))),
-            frames,
+        let is_waiting = |node: &PlanNode| node.waiting.is_some() || matches!(node.action, Action::Wait(_));
+        let plan = Plan {
+            waits: nodes.values().iter().any(is_waiting),
+            layout,
             devices: self.options.devices.clone(),
             pools: self.options.devices.iter().map(|device| device.pool().cloned()).collect(),
-            edges,
-            output_edges,
-            controls,
-            externals,
-            only_uses,
             constants: self.constants,
             initial,
             fetches,
-            fetch_slots,
             feeds: feeds.collect(),
             has_expensive: AtomicBool::new(false),
-            runs: AtomicU32::new(0),
             _functions: self.options.functions.clone(),
-            idle: Mutex::default(),
             nodes,
         };
-        plan.find_only_edges();
-        plan.find_straight_loops(&frame_of);
         plan.classify();
         Ok(plan)
     }
@@ -550,10 +483,11 @@ impl Builder<'_> {
         });
         references.filter(|reference| reference.is_read || reference.is_initialized).collect()
     }
+
     /// The output that a source is, or was before it was brought over, if that is a reference.
     fn reference(&self, source: Source) -> Option<Output> {
         let Source::Node { node, output } = source else { return None };
-        let draft = self.drafts.get(node as usize)?;
+        let draft = self.drafts.get(node)?;
         let outputs = &self.graph.node(draft.id).signature.outputs;
         let index = match &draft.own {
             None => output as usize,

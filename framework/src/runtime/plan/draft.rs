@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Source;
+use super::layout::Source;
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
 use crate::graph::{Node, NodeClass, NodeId};
 use crate::kernel::{DynKernel, HostSlots, NodeMemory};
 use crate::op::{OpDef, Signature};
+use crate::runtime::index::NodeIndex;
 
 /// A node of a plan to be.
 pub(super) struct Draft {
@@ -20,11 +21,11 @@ pub(super) struct Draft {
     /// What it is, if that is not the graph's node.
     pub(super) own: Option<Box<Own>>,
     pub(super) inputs: Vec<Source>,
-    pub(super) controls: Vec<u32>,
+    pub(super) controls: Vec<NodeIndex>,
 }
 
 impl Draft {
-    pub(super) fn of(id: NodeId, act: Act, device: u32, inputs: Vec<Source>, controls: Vec<u32>) -> Draft {
+    pub(super) fn of(id: NodeId, act: Act, device: u32, inputs: Vec<Source>, controls: Vec<NodeIndex>) -> Draft {
         Draft { id, act, device, memory: None, slots: None, own: None, inputs, controls }
     }
 }

@@ -2,16 +2,73 @@
 
 use std::sync::Arc;
 
-use super::Source;
 use super::build::Builder;
 use super::draft::{Act, Draft, Own};
+use super::layout::Source;
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
 use crate::graph::{Output, created};
-use crate::kernel::DynKernel;
+use crate::kernel::{DynKernel, RawContext};
 use crate::op::{OpDef, Signature};
 use crate::optimize::Ends;
-use crate::runtime::partial::{FeedLater, FetchEarly};
+use crate::runtime::index::NodeIndex;
+use crate::step::BoxFuture;
+
+/// Waits for a feed.
+struct FeedLater {
+    index: usize,
+}
+
+/// Hands a fetch to whoever asks for it.
+struct FetchEarly {
+    index: usize,
+}
+
+/// The name under which a feed is handed to the node that waits for it.
+pub(in crate::runtime) fn feed_key(index: usize) -> String {
+    format!("feed;{index}")
+}
+
+/// The name under which a fetch is handed to whoever asks for it.
+pub(in crate::runtime) fn fetch_key(index: usize) -> String {
+    format!("fetch;{index}")
+}
+
+impl DynKernel for FeedLater {
+    fn compute(&self, _: &mut RawContext<'_>) -> Result<()> {
+        Err(Error::internal("a feed of a partial run is waited for"))
+    }
+
+    fn is_async(&self) -> bool {
+        true
+    }
+
+    fn compute_async<'a>(&'a self, ctx: &'a mut RawContext<'_>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let tensor = ctx.step()?.rendezvous().receive(&feed_key(self.index)).await?;
+            let tensor = tensor.ok_or_else(|| Error::internal("a feed is never dead"))?;
+            ctx.set_output_at(0, tensor)
+        })
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
+
+impl DynKernel for FetchEarly {
+    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+        let mut tensor = ctx.take_input_at(0)?;
+        if let Some(reference) = tensor.reference() {
+            tensor = reference.get().ok_or_else(|| reference.uninitialized())?;
+        }
+        ctx.step()?.rendezvous().send(&fetch_key(self.index), Some(tensor))
+    }
+
+    fn is_expensive(&self) -> bool {
+        false
+    }
+}
 
 impl Builder<'_> {
     /// Adds a node that waits for each feed.
@@ -49,12 +106,11 @@ impl Builder<'_> {
         attrs: &AttrMap,
         kernel: Arc<dyn DynKernel>,
         inputs: Vec<Source>,
-    ) -> Result<u32> {
+    ) -> Result<NodeIndex> {
         let name = format!("{}/{}", self.graph.output_name(output), op.name);
         let own = Some(Box::new(Own { name, op, signature: Arc::new(Signature::new(op, attrs)?) }));
         let device = self.places.host(self.device_index(output.node));
         let draft = Draft::of(output.node, Act::Kernel(kernel), device, inputs, Vec::new());
-        self.drafts.push(Draft { own, ..draft });
-        Ok(self.drafts.len() as u32 - 1)
+        Ok(self.drafts.push(Draft { own, ..draft }))
     }
 }

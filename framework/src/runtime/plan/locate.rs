@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use super::Source;
 use super::build::Builder;
 use super::draft::{Act, Draft, Own};
+use super::layout::Source;
 use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::dtype::DataType;
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Node, NodeId, Output, created};
 use crate::kernel::HostSlots;
 use crate::op::Signature;
+use crate::runtime::index::{ConstantIndex, FeedIndex, NodeIndex};
 use crate::step::lock;
 use crate::tensor::Tensor;
 
@@ -49,9 +50,9 @@ impl Places {
 /// What was brought somewhere: the source and the place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Transfer {
-    Constant(u32, u32),
-    Feed(u32, u32),
-    Output(u32, u32, u32),
+    Constant(ConstantIndex, u32),
+    Feed(FeedIndex, u32),
+    Output(NodeIndex, u32, u32),
 }
 
 impl Builder<'_> {
@@ -65,8 +66,8 @@ impl Builder<'_> {
     }
 
     /// Where a draft has an output.
-    fn place_of(&self, node: u32, output: u32) -> Option<u32> {
-        let draft = self.drafts.get(node as usize)?;
+    fn place_of(&self, node: NodeIndex, output: u32) -> Option<u32> {
+        let draft = self.drafts.get(node)?;
         let is_on_host = draft.slots.as_ref().is_some_and(|slots| slots.outputs.get(output as usize) == Some(&true));
         Some(if is_on_host { self.places.host(draft.device) } else { draft.device })
     }
@@ -122,15 +123,15 @@ impl Builder<'_> {
         }
     }
 
-    fn constant_at(&mut self, index: u32, to: u32) -> Result<Source> {
-        let value = &self.constants[index as usize];
+    fn constant_at(&mut self, index: ConstantIndex, to: u32) -> Result<Source> {
+        let value = &self.constants[index];
         if !value.dtype().is_pod() {
             return Ok(Source::Constant(index));
         }
         if let Some(source) = self.transfers.get(&Transfer::Constant(index, to)) {
             return Ok(*source);
         }
-        let id = self.constant_nodes[index as usize];
+        let id = self.constant_nodes[index];
         let key = self.original(id).map(|original| (original, to));
         let known = key.and_then(|key| lock(self.options.uploads).get(&key).cloned());
         let uploaded = match known {
@@ -149,7 +150,7 @@ impl Builder<'_> {
         Ok(source)
     }
 
-    fn feed_at(&mut self, index: u32, to: u32) -> Result<Source> {
+    fn feed_at(&mut self, index: FeedIndex, to: u32) -> Result<Source> {
         let Some((&feed, _)) = self.feeds.iter().find(|(_, fed)| **fed == index) else {
             return Err(Error::internal("a feed is unknown"));
         };
@@ -161,14 +162,14 @@ impl Builder<'_> {
         self.handed_over(key, Source::Feed(index), feed, dtype, (self.places.host, to))
     }
 
-    fn output_at(&mut self, node: u32, output: u32, to: u32) -> Result<Source> {
+    fn output_at(&mut self, node: NodeIndex, output: u32, to: u32) -> Result<Source> {
         let source = Source::Node { node, output };
         let Some(from) = self.place_of(node, output).filter(|from| *from != to) else { return Ok(source) };
         let key = Transfer::Output(node, output, to);
         if let Some(source) = self.transfers.get(&key) {
             return Ok(*source);
         }
-        let draft = &self.drafts[node as usize];
+        let draft = &self.drafts[node];
         let id = draft.id;
         if let (Act::Forward, [Source::Constant(constant)], true) =
             (&draft.act, &draft.inputs[..], self.places.has_own(to))
@@ -176,8 +177,8 @@ impl Builder<'_> {
             // It waits for what the constant waits for, and is there already.
             let (constant, controls) = (*constant, draft.controls.clone());
             let inputs = vec![self.constant_at(constant, to)?];
-            self.drafts.push(Draft::of(id, Act::Forward, to, inputs, controls));
-            let source = Source::Node { node: self.drafts.len() as u32 - 1, output: 0 };
+            let node = self.drafts.push(Draft::of(id, Act::Forward, to, inputs, controls));
+            let source = Source::Node { node, output: 0 };
             self.transfers.insert(key, source);
             return Ok(source);
         }
@@ -230,15 +231,14 @@ impl Builder<'_> {
         attrs: &AttrMap,
         device: u32,
         inputs: Vec<Source>,
-        controls: Vec<u32>,
-    ) -> Result<u32> {
+        controls: Vec<NodeIndex>,
+    ) -> Result<NodeIndex> {
         let op = self.graph.registry().op(op)?.def;
         let signature = Arc::new(Signature::new(op, attrs)?);
         let name = format!("{}/{}", self.graph.node(id).name, op.name);
         let place = &*self.options.devices[device as usize];
         let (kernel, memory) = self.make_kernel(&name, op, attrs, &signature, place, &[])?;
         let own = Some(Box::new(Own { name, op, signature }));
-        self.drafts.push(Draft { memory, own, ..Draft::of(id, Act::Kernel(kernel), device, inputs, controls) });
-        Ok(self.drafts.len() as u32 - 1)
+        Ok(self.drafts.push(Draft { memory, own, ..Draft::of(id, Act::Kernel(kernel), device, inputs, controls) }))
     }
 }
