@@ -7,6 +7,7 @@ mod graphs;
 mod html;
 mod measures;
 mod models;
+mod optimize;
 mod pages;
 mod promises;
 mod selection;

@@ -24,6 +24,10 @@ mod kernel_context;
 mod kernels;
 mod nodes;
 #[cfg(feature = "text-format")]
+mod passes;
+#[cfg(feature = "text-format")]
+mod patches;
+#[cfg(feature = "text-format")]
 mod placement;
 mod queues;
 mod registry;

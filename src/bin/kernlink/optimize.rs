@@ -59,7 +59,8 @@ pub(crate) struct Optimize {
 /// The passes, a line each.
 fn passes() -> String {
     let width = PASSES.iter().map(|pass| pass.name().len()).max().unwrap_or(0);
-    let mut text = String::from("Passes, in the order in which they run:\n");
+    let mut text =
+        String::from("Passes, in the order in which they run; those that KERNLINK_WITHOUT names do not either:\n");
     for pass in PASSES {
         let written = if pass.is_portable() { "" } else { " (in sessions only)" };
         let _ = writeln!(text, "  {:width$}  {}{written}", pass.name(), pass.summary());
@@ -79,8 +80,12 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     for report in optimizer.optimize(&mut graph, &mut ends)? {
         let _ = writeln!(
             text,
-            "{}: {} changes, {} nodes before, {} after",
-            report.name, report.changes, report.nodes_before, report.nodes_after
+            "{}: {} change{}, {} nodes before, {} after",
+            report.name,
+            report.changes,
+            if report.changes == 1 { "" } else { "s" },
+            report.nodes_before,
+            report.nodes_after
         );
     }
     let functions = graph.function_names().len();

@@ -22,6 +22,10 @@ pub(crate) fn lines(text: &str) -> Graph {
         let t = || attr("T", format!("type: {dtype}"));
         let attrs = match op {
             "Placeholder" => attr("dtype", format!("type: {dtype}")),
+            "Const" if ["true", "false"].contains(&attrs.trim()) => {
+                let tensor = format!("tensor {{ dtype: DT_BOOL tensor_shape {{}} bool_val: {} }}", attrs.trim());
+                attr("dtype", "type: DT_BOOL".to_owned()) + &attr("value", tensor)
+            }
             "Const" => {
                 let tensor = format!("tensor {{ dtype: DT_FLOAT tensor_shape {{}} float_val: {} }}", attrs.trim());
                 attr("dtype", "type: DT_FLOAT".to_owned()) + &attr("value", tensor)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kernlink::prelude::*;
 use kernlink::runtime::RunOptions;
 
-mod lines;
+pub(crate) mod lines;
 mod straight;
 
 use lines::{lines, on_threads, scalar};
