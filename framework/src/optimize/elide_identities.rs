@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Ends, Pass};
+use super::pass::{Ends, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Node, NodeClass, NodeId, Output};
 use crate::kernel::CPU;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 
-use super::{Ends, Pass};
+use super::pass::{Ends, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, NodeClass, NodeId, Output};
 

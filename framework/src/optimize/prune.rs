@@ -1,6 +1,6 @@
 //! Removes what no fetch and no target needs.
 
-use super::{Ends, Pass};
+use super::pass::{Ends, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, NodeId};
 

@@ -2,11 +2,15 @@
 
 use std::sync::OnceLock;
 
+use super::pass::{Ends, Pass};
+use super::passes::PASSES;
 use super::prune::{self, Prune};
-use super::{Ends, PASSES, Pass, WITHOUT};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphPatch, NodeId, Output, Renumbering};
 use crate::registry::did_you_mean;
+
+/// The environment variable with the names of passes that do not run, with commas between them.
+pub const WITHOUT: &str = "KERNLINK_WITHOUT";
 
 /// The passes that run.
 #[derive(Clone)]
