@@ -40,6 +40,11 @@
 //! | `gpu` | the graphics processor: a device on Vulkan, Metal or DX12, and its kernels | no |
 //! | `cli` | the `kernlink` command | no |
 
+/// The examples of docs/control-flow.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/control-flow.md")]
+mod control_flow {}
+
 pub mod golden;
 mod model;
 #[cfg(feature = "npy")]

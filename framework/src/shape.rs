@@ -320,6 +320,12 @@ impl From<&Shape> for PartialShape {
     }
 }
 
+impl<const N: usize> From<[usize; N]> for PartialShape {
+    fn from(dims: [usize; N]) -> PartialShape {
+        PartialShape::from_known(dims.map(Some))
+    }
+}
+
 impl From<Shape> for PartialShape {
     fn from(shape: Shape) -> PartialShape {
         PartialShape::from(&shape)
@@ -360,6 +366,17 @@ mod tests {
         assert_eq!(shape(&[1]).broadcast(&shape(&[0])).unwrap(), shape(&[0]));
         assert!(shape(&[2]).broadcast(&shape(&[3])).is_err());
         assert!(shape(&[2]).broadcast(&shape(&[0])).is_err());
+    }
+
+    #[test]
+    fn axes_count_from_both_ends() {
+        let shape = Shape::from([4, 5, 6]);
+        let axes: Vec<usize> = (-3..3).map(|axis| shape.axis(axis).unwrap()).collect();
+        assert_eq!(axes, [0, 1, 2, 0, 1, 2]);
+        for outside in [-4, 3, i64::MIN, i64::MAX] {
+            assert!(shape.axis(outside).is_err(), "{outside}");
+        }
+        assert!(Shape::scalar().axis(0).is_err() && Shape::scalar().axis(-1).is_err());
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | [`registry`] | | taking kernels out of use, Kernlink's own |
 //! | [`control_flow`] | | switches and loops of TensorFlow 1 |
 //! | [`function`] | | calls, conditionals and loops over functions |
+//! | [`builders`] | | the same over closures: [`call`], [`cond`], [`switch_case`], [`while_loop`], [`v1`] |
 //! | [`math`] | `math` | element-wise functions, comparisons, reductions, matrices, casts |
 //! | [`mod@array`] | `array` | shapes, joining, slicing, moving, padding |
 //! | [`nn`] | `nn` | activations, convolution, pooling, normalisation, losses, their gradients |
@@ -35,6 +36,7 @@ extern crate kernlink_framework as kernlink;
 
 #[cfg(feature = "array")]
 pub mod array;
+pub mod builders;
 pub mod control_flow;
 #[cfg(feature = "data_flow")]
 pub mod data_flow;
@@ -71,6 +73,9 @@ pub mod training;
 
 #[cfg(feature = "array")]
 pub use array::*;
+#[cfg(feature = "math")]
+pub use builders::while_loop;
+pub use builders::{call, cond, constant, switch_case, v1};
 pub use control_flow::*;
 #[cfg(feature = "data_flow")]
 pub use data_flow::*;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use kernlink::graph::{Function, FunctionBuilder};
 use kernlink::prelude::*;
 use kernlink::runtime::RunOptions;
 use kernlink::step::Cancellation;
@@ -110,41 +111,21 @@ fn endless_calls_end_with_the_time_a_cancellation_or_the_session() {
 
 #[test]
 fn recursion_without_end_is_an_error_and_deep_recursion_none() {
-    let text = r#"
-        node { name: "n" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } }
-        node { name: "down" op: "Down" input: "n" }
-        library {
-          function {
-            signature { name: "Down" input_arg { name: "n" type: DT_INT32 } output_arg { name: "r" type: DT_INT32 } }
-            node_def { name: "zero" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
-              attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 0 } } } }
-            node_def { name: "end" op: "Equal" input: "n" input: "zero:output:0" attr { key: "T" value { type: DT_INT32 } } }
-            node_def { name: "if" op: "StatelessIf" input: "end:z:0" input: "n"
-              attr { key: "Tcond" value { type: DT_BOOL } }
-              attr { key: "Tin" value { list { type: DT_INT32 } } } attr { key: "Tout" value { list { type: DT_INT32 } } }
-              attr { key: "then_branch" value { func { name: "Same" } } }
-              attr { key: "else_branch" value { func { name: "Less" } } } }
-            ret { key: "r" value: "if:output:0" }
-          }
-          function {
-            signature { name: "Same" input_arg { name: "n" type: DT_INT32 } output_arg { name: "r" type: DT_INT32 } }
-            ret { key: "r" value: "n" }
-          }
-          function {
-            signature { name: "Less" input_arg { name: "n" type: DT_INT32 } output_arg { name: "r" type: DT_INT32 } }
-            node_def { name: "one" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
-              attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 1 } } } }
-            node_def { name: "less" op: "Sub" input: "n" input: "one:output:0" attr { key: "T" value { type: DT_INT32 } } }
-            node_def { name: "again" op: "Down" input: "less:z:0" }
-            node_def { name: "more" op: "Add" input: "again:r:0" input: "one:output:0" attr { key: "T" value { type: DT_INT32 } } }
-            ret { key: "r" value: "more:z:0" }
-          }
-        }
-        versions { producer: 2474 }"#;
-    let def = kernlink::proto::graph_from_text(text).unwrap();
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let n = ops::placeholder(&mut graph, DataType::Int32).name("n").build().unwrap();
+    let itself = Function::declare("Down", [DataType::Int32], [DataType::Int32], false);
+    let down = FunctionBuilder::new("Down", [DataType::Int32]).build(&mut graph, |g, [n]| {
+        let end = ops::equal(g, n, 0i32).build()?;
+        let more = |g: &mut Graph| {
+            let less = ops::sub(g, n, 1i32).build()?;
+            let again = ops::call(g, &itself, [less]).build()?[0];
+            ops::add(g, again, 1i32).build()
+        };
+        ops::cond(g, end, |_| Ok(n), more).build()
+    });
+    ops::call(&mut graph, &down.unwrap(), [n]).name("down").build().unwrap();
     for threads in [1, 2] {
-        let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
-        let session = Session::with_options(graph, &SessionOptions::new().threads(threads)).unwrap();
+        let session = Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap();
         let down = |n: i32| session.run(&[("n", Tensor::scalar(n))], &["down"], &[]);
         for n in [0, 1, 7, 300] {
             assert_eq!(down(n).unwrap()[0].to_scalar::<i32>().unwrap(), n);

@@ -3,64 +3,32 @@
 use std::sync::atomic::Ordering;
 
 use kernlink::attr::{AttrValue, FunctionRef};
-use kernlink::graph::NodeBuilder;
+use kernlink::graph::{Function, FunctionBuilder, NodeBuilder};
 use kernlink::prelude::*;
 
 use crate::graphs::{graph, node};
-use crate::kernels::COUNTED;
+use crate::kernels::{COUNTED, counted};
 
 #[test]
 fn functions_that_call_each_other_go_with_their_session() {
-    let int = r#"attr { key: "T" value { type: DT_INT32 } }"#;
-    let constant = |name: &str, value: i32| {
-        format!(
-            r#"node_def {{ name: "{name}" op: "Const" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} attr {{
-               key: "value" value {{ tensor {{ dtype: DT_INT32 tensor_shape {{}} int_val: {value} }} }} }} }}"#
-        )
-    };
-    let signature = |name: &str| {
-        format!(
-            r#"signature {{ name: "{name}" input_arg {{ name: "n" type: DT_INT32 }}
-               output_arg {{ name: "r" type: DT_INT32 }} }}"#
-        )
-    };
     // Whether `n` is even, by way of whether `n - 1` is odd, and the other way round.
-    let asks = |name: &str, other: &str, at_zero: i32| {
-        format!(
-            r#"function {{ {head} {zero}
-                 node_def {{ name: "seen" op: "Counted" input: "n" }}
-                 node_def {{ name: "end" op: "Equal" input: "seen:y:0" input: "zero:output:0" {int} }}
-                 node_def {{ name: "if" op: "StatelessIf" input: "end:z:0" input: "seen:y:0"
-                   attr {{ key: "Tcond" value {{ type: DT_BOOL }} }}
-                   attr {{ key: "Tin" value {{ list {{ type: DT_INT32 }} }} }}
-                   attr {{ key: "Tout" value {{ list {{ type: DT_INT32 }} }} }}
-                   attr {{ key: "then_branch" value {{ func {{ name: "{name}End" }} }} }}
-                   attr {{ key: "else_branch" value {{ func {{ name: "{name}Less" }} }} }} }}
-                 ret {{ key: "r" value: "if:output:0" }} }}
-               function {{ {end_head} {end} ret {{ key: "r" value: "end:output:0" }} }}
-               function {{ {less_head} {one}
-                 node_def {{ name: "less" op: "Sub" input: "n" input: "one:output:0" {int} }}
-                 node_def {{ name: "ask" op: "{other}" input: "less:z:0" }}
-                 ret {{ key: "r" value: "ask:r:0" }} }}"#,
-            head = signature(name),
-            end_head = signature(&format!("{name}End")),
-            less_head = signature(&format!("{name}Less")),
-            zero = constant("zero", 0),
-            one = constant("one", 1),
-            end = constant("end", at_zero),
-        )
-    };
-    let text = format!(
-        r#"node {{ name: "n" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} }}
-           node {{ name: "even" op: "Even" input: "n" }} node {{ name: "odd" op: "Odd" input: "n" }}
-           library {{ {} {} }} versions {{ producer: 2474 }}"#,
-        asks("Even", "Odd", 1),
-        asks("Odd", "Even", 0)
-    );
-    let def = kernlink::proto::graph_from_text(&text).unwrap();
+    let mut graph = graph();
+    let n = ops::placeholder(&mut graph, DataType::Int32).name("n").build().unwrap();
+    for (name, other, at_zero) in [("Even", "Odd", 1i32), ("Odd", "Even", 0)] {
+        let other = Function::declare(other, [DataType::Int32], [DataType::Int32], false);
+        let asks = FunctionBuilder::new(name, [DataType::Int32]).build(&mut graph, |g, [n]| {
+            let seen = counted(g, n).build()?;
+            let end = ops::equal(g, seen, 0i32).build()?;
+            let less = |g: &mut Graph| {
+                let less = ops::sub(g, seen, 1i32).build()?;
+                Ok(ops::call(g, &other, [less]).build()?[0])
+            };
+            ops::cond(g, end, |g| ops::constant(g, at_zero), less).build()
+        });
+        ops::call(&mut graph, &asks.unwrap(), [n]).name(&name.to_lowercase()).build().unwrap();
+    }
     for threads in [1, 2] {
-        let graph = Graph::import(&def, &kernlink::registry().unwrap()).unwrap();
-        let session = Session::with_options(graph, &SessionOptions::new().threads(threads)).unwrap();
+        let session = Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap();
         let callable = session.make_callable(&["n"], &["even", "odd"], &[]).unwrap();
         let check = |n: i32| {
             let answers = callable.run(&[Tensor::scalar(n)]).unwrap();

@@ -58,6 +58,12 @@ impl<'s, S: OpScope> NodeBuilder<'s, S> {
         self
     }
 
+    /// Gives the next input, in the form that scopes get it.
+    pub fn operands(&mut self, input: NodeInput<S::Output>) -> &mut Self {
+        self.request.inputs.push(input);
+        self
+    }
+
     #[cold]
     fn no_input(&mut self, error: &Error) {
         let position = self.request.inputs.len();
@@ -151,8 +157,8 @@ impl OpScope for Graph {
         let before = self.nodes.len();
         let added = match self.operands(inputs, &name, op, &device) {
             Ok(inputs) => {
-                let spec = NodeSpec { name, op, attrs, inputs, control_inputs, device };
-                self.add(spec, &Scope::root(&Budget::new()))
+                let mut spec = NodeSpec { name, op, attrs, inputs, control_inputs, device };
+                self.surround(&mut spec).and_then(|()| self.add(spec, &Scope::root(&Budget::new())))
             }
             Err(error) => Err(error),
         };
@@ -262,19 +268,24 @@ impl Graph {
         attrs.insert("dtype", value.dtype());
         attrs.insert("value", value);
         let device = device.to_owned();
-        let spec = NodeSpec { name, op, attrs, inputs: Vec::new(), control_inputs: Vec::new(), device };
+        let mut spec = NodeSpec { name, op, attrs, inputs: Vec::new(), control_inputs: Vec::new(), device };
+        self.surround(&mut spec)?;
         let node = self.add(spec, &Scope::root(&Budget::new()))?;
         Ok(Output { node, index: 0 })
     }
 
     /// The type of an output, if it exists.
     pub(super) fn slot(&self, output: Output) -> Option<InOutType> {
+        if self.id_at(output.node.index()) != output.node {
+            return None;
+        }
         self.nodes.get(output.node.index())?.signature.outputs.get(output.index).copied()
     }
 
     /// Removes the nodes from position `length` on.
     pub(super) fn truncate(&mut self, length: usize) {
-        for node in self.nodes.drain(length..) {
+        self.truncate_contexts(length);
+        for node in self.nodes.drain(length.min(self.nodes.len())..) {
             if let Some(by_name) = self.by_name.get_mut() {
                 by_name.remove(&node.name);
             }
@@ -316,8 +327,8 @@ impl Graph {
         Ok(())
     }
 
-    /// `base`, or `base_1`, `base_2`, ..., whichever is free first.
-    fn free_name(&mut self, base: &str) -> String {
+    /// A name that no node has: `base`, or `base_1`, `base_2`, ..., whichever is free first.
+    pub fn free_name(&mut self, base: &str) -> String {
         let base = base.trim_start_matches('_');
         if self.find(base).is_none() {
             return base.to_owned();

@@ -5,6 +5,7 @@ use super::infer::{Call, Known, Scope, Site};
 use super::{Graph, NodeClass, Output};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::error::{Error, Result};
+use crate::proto::op_def::ArgDef;
 use crate::shape::PartialShape;
 use crate::shape_inference::{LinkedDim, LinkedShape};
 
@@ -100,7 +101,10 @@ impl Graph {
         if site.inputs.len() != site.signature.outputs.len() {
             return None;
         }
-        let arguments = vec![None; site.inputs.len()];
+        // What no iteration changes has its value inside too.
+        let passes_on = self.passed_on(body);
+        let arguments = site.inputs.iter().enumerate();
+        let arguments: Vec<_> = arguments.map(|(index, &input)| Some(input).filter(|_| passes_on(index))).collect();
         let mut known = self.known_inputs(site.inputs, next_symbol);
         let first_symbol = *next_symbol;
         for round in 0..=MAX_ROUNDS {
@@ -120,6 +124,21 @@ impl Graph {
             known = relaxed;
         }
         Some(site.signature.outputs.iter().map(|_| unknown(next_symbol)).collect())
+    }
+
+    /// Which results of a function are the arguments in the same places.
+    fn passed_on(&self, function: &FunctionRef) -> impl Fn(usize) -> bool {
+        let def = self.functions.as_ref().and_then(|functions| functions.find(&function.name));
+        let signature = def.and_then(|def| def.signature.as_ref());
+        move |index| {
+            let (Some(def), Some(signature)) = (def, signature) else { return false };
+            // Each must be one tensor, so that their places are those of the node.
+            let is_list = |arg: &ArgDef| !arg.number_attr.is_empty() || !arg.type_list_attr.is_empty();
+            let ends = (signature.input_arg.get(index), signature.output_arg.get(index));
+            let (Some(argument), Some(result)) = ends else { return false };
+            !signature.input_arg.iter().chain(&signature.output_arg).any(is_list)
+                && def.ret.get(&result.name) == Some(&argument.name)
+        }
     }
 
     /// What will be known of the results of a function; `None` if it is not in the library, or too much was looked at.

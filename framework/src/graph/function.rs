@@ -17,7 +17,7 @@ use crate::proto::{
 use crate::registry::Registry;
 
 /// The functions of a graph, by name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Library {
     pub(super) def: FunctionDefLibrary,
     by_name: HashMap<String, usize>,
@@ -34,6 +34,12 @@ impl Library {
         let names = def.function.iter().enumerate();
         let names = names.filter_map(|(i, function)| Some((function.signature.as_ref()?.name.clone(), i)));
         Library { by_name: names.collect(), def: def.clone() }
+    }
+
+    /// Adds a function whose name none has yet.
+    pub(super) fn insert(&mut self, name: String, function: FunctionDef) {
+        self.by_name.insert(name, self.def.function.len());
+        self.def.function.push(function);
     }
 
     /// The function with this name.

@@ -9,7 +9,7 @@ use super::function::Library;
 use super::infer::Scope;
 use super::node_def::node_attrs;
 use super::order::{Edges, topological_order};
-use super::{GRAPH_DEF_VERSION, Graph, NodeId, Output, is_valid_node_name};
+use super::{GRAPH_DEF_VERSION, Graph, Output, is_valid_node_name};
 use crate::error::{Error, Result};
 use crate::proto::GraphDef;
 use crate::registry::Registry;
@@ -62,9 +62,9 @@ impl Graph {
         let by_name = index(def)?;
         let edges = def.node.iter().map(|node| Edges::parse(node, &by_name)).collect::<Result<Vec<_>>>()?;
         let order = topological_order(def, &edges)?;
-        let mut ids = vec![NodeId(0); def.node.len()];
-        for (id, &position) in self.ids_of(order.len()).zip(&order) {
-            ids[position] = id;
+        let mut ids = vec![self.id_at(0); def.node.len()];
+        for (place, &position) in order.iter().enumerate() {
+            ids[position] = self.id_at(place);
         }
         for position in order {
             let node = &def.node[position];
@@ -81,10 +81,6 @@ impl Graph {
             self.add(spec, scope)?;
         }
         self.close_loops(scope)
-    }
-
-    fn ids_of(&self, count: usize) -> impl Iterator<Item = NodeId> + use<> {
-        (0..count as u32).map(NodeId)
     }
 
     /// The ops that a graph, and the functions that it calls, need and a registry lacks.

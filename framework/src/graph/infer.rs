@@ -83,6 +83,26 @@ impl Graph {
         }
     }
 
+    /// Adds what the caller knows of an output's shape to what was inferred.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such output, or its shape is another one.
+    pub fn set_shape(&mut self, output: Output, shape: &PartialShape) -> Result<()> {
+        if self.slot(output).is_none() {
+            return Err(Error::invalid_argument("the shape of an output that does not exist is set"));
+        }
+        let mut next_symbol = self.next_symbol;
+        let mut known = self.known(output, &mut next_symbol);
+        let told = known.shape.to_partial();
+        let merged = told.merge(shape).map_err(|error| error.context(format!("`{}`", self.output_name(output))))?;
+        if merged != told {
+            known.shape = LinkedShape::new(&merged, &mut next_symbol);
+            self.note(output, known);
+            self.next_symbol = next_symbol;
+        }
+        Ok(())
+    }
+
     /// Notes what is known of an output.
     pub(super) fn note(&mut self, output: Output, known: Known) {
         let Known { shape, held } = known;

@@ -5,11 +5,15 @@ mod body;
 mod budget;
 mod build;
 mod call;
+mod callee;
 mod class;
+mod context;
 mod dot;
 mod evaluate;
 mod export;
 mod function;
+mod function_builder;
+mod ids;
 mod implied;
 mod import;
 mod infer;
@@ -24,13 +28,20 @@ mod patch;
 mod prune;
 mod renumber;
 mod scope;
+mod surround;
+mod trace;
+mod values;
 
 pub use attrs::{complete_attrs, default_value};
 pub use body::FunctionBody;
 pub use build::NodeBuilder;
+pub use callee::Function;
 pub use class::NodeClass;
 pub(crate) use class::created;
+pub use context::{CaptureNode, ControlFlowContext};
 pub use dot::to_dot;
+pub use function_builder::FunctionBuilder;
+pub use ids::{NodeId, Output};
 pub(crate) use implied::{Given, faults_error, infer_attrs};
 pub use import::MissingOps;
 pub use names::{TensorName, is_valid_node_name};
@@ -42,10 +53,13 @@ pub use node_def::{
 pub use patch::GraphPatch;
 pub use renumber::Renumbering;
 pub use scope::{Applied, IntoOperand, IntoTensor, NodeInput, NodeRequest, OpScope, Operand, Outputs};
+pub use trace::{TensorSpec, Trace};
+pub use values::Values;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use context::{Context, id_in};
 use evaluate::Constants;
 use function::Library;
 
@@ -57,26 +71,6 @@ use crate::proto::VersionDef;
 use crate::registry::{Registry, did_you_mean};
 use crate::shape::PartialShape;
 use crate::shape_inference::{LinkedShape, LinkedShapeAndType};
-
-/// A node of a graph.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct NodeId(pub(crate) u32);
-
-impl NodeId {
-    /// The position of the node in [`Graph::nodes`].
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// An output of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Output {
-    /// The node.
-    pub node: NodeId,
-    /// Which of its outputs.
-    pub index: usize,
-}
 
 /// A node: an op with attrs and inputs.
 #[derive(Clone)]
@@ -121,6 +115,10 @@ pub struct Graph {
     /// The next unknown dimension or shape.
     next_symbol: u64,
     constants: Constants,
+    /// What surrounds the nodes that are being added, the outermost first.
+    contexts: Vec<Context>,
+    /// How many function bodies closures have built.
+    epoch: u32,
 }
 
 /// The GraphDef version that Kernlink reads and writes: that of TensorFlow 2.21.
@@ -140,6 +138,8 @@ impl Graph {
             held: HashMap::new(),
             next_symbol: 0,
             constants: Constants::default(),
+            contexts: Vec::new(),
+            epoch: 0,
         }
     }
 
@@ -174,7 +174,8 @@ impl Graph {
 
     /// The nodes with their ids.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
-        (0..self.nodes.len() as u32).map(NodeId)
+        let bodies = self.open_bodies();
+        (0..self.nodes.len()).map(move |position| id_in(&bodies, position))
     }
 
     /// A node.
@@ -257,7 +258,7 @@ impl Graph {
 
     /// Appends a checked node whose inputs are in the graph already.
     fn push(&mut self, node: Node) -> NodeId {
-        let id = NodeId(self.nodes.len() as u32);
+        let id = self.id_at(self.nodes.len());
         if let Some(by_name) = self.by_name.get_mut() {
             by_name.insert(node.name.clone(), id);
         }

@@ -495,7 +495,7 @@ impl GraphPatch<'_> {
                 .iter()
                 .map(|(&old, new)| (old, new.iter().filter_map(|&id| moved(id)).collect()))
                 .collect(),
-            added: added.filter_map(|index| Some((moved(NodeId(index as u32))?, origin(index)))).collect(),
+            added: added.filter_map(|index| Some((moved(NodeId::at(index))?, origin(index)))).collect(),
             nodes: map,
         })
     }

@@ -115,7 +115,7 @@ impl Graph {
 
 fn positions(keep: &[NodeId], nodes: usize) -> Vec<Option<NodeId>> {
     let mut map = vec![None; nodes];
-    keep.iter().enumerate().for_each(|(position, id)| map[id.index()] = Some(NodeId(position as u32)));
+    keep.iter().enumerate().for_each(|(position, id)| map[id.index()] = Some(NodeId::at(position)));
     map
 }
 

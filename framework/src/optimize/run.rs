@@ -202,7 +202,7 @@ fn followed(origins: &[Origin], renumbering: &Renumbering) -> Vec<Origin> {
     let moved = origins
         .iter()
         .enumerate()
-        .filter_map(|(before, &origin)| Some((renumbering.node(NodeId(before as u32))?, origin)));
+        .filter_map(|(before, &origin)| Some((renumbering.node(NodeId::at(before))?, origin)));
     let beside = |before: Option<NodeId>| match before.and_then(|id| origins.get(id.index())) {
         Some(&Origin::Node(node)) => Origin::Beside(Some(node)),
         Some(&beside) => beside,

@@ -6,6 +6,8 @@ use std::time::Duration;
 use kernlink::prelude::*;
 use kernlink::runtime::RunOptions;
 
+mod bodies;
+mod closures;
 pub(crate) mod lines;
 mod straight;
 
@@ -127,13 +129,13 @@ fn a_loop_that_only_passes_on_ends_with_the_time() {
         n = NextIteration(s:1)
         out = Exit(s)";
     on_threads(&lines(text), |session| {
-        let run = |goes_on: bool| {
-            let options = RunOptions::new().timeout(Duration::from_millis(50));
-            session.run_with(&[("x", scalar(7.0)), ("p", Tensor::scalar(goes_on))], &["out"], &[], &options)
-        };
+        let feeds = |goes_on: bool| [("x", scalar(7.0)), ("p", Tensor::scalar(goes_on))];
         for _ in 0..2 {
-            assert_eq!(run(false).unwrap()[0].to_scalar::<f32>().unwrap(), 7.0);
-            assert_eq!(run(true).unwrap_err().code(), kernlink::Code::DeadlineExceeded);
+            let y = session.run(&feeds(false), &["out"], &[]).unwrap();
+            assert_eq!(y[0].to_scalar::<f32>().unwrap(), 7.0);
+            let options = RunOptions::new().timeout(Duration::from_millis(50));
+            let error = session.run_with(&feeds(true), &["out"], &[], &options).unwrap_err();
+            assert_eq!(error.code(), kernlink::Code::DeadlineExceeded);
         }
     });
 }

@@ -1,0 +1,155 @@
+//! Calls, branches and loops over closures: what [`call`], [`cond`], [`switch_case`] and [`while_loop`] build.
+//!
+//! They are TensorFlow's functions of these names. Closures add nodes to the graph and return outputs; what they use from
+//! outside is handed to the branch or loop. Those at the root make functions, and nodes that call them (TensorFlow 2);
+//! those of [`v1`] make switches, merges and loops in the graph itself (TensorFlow 1). `docs/control-flow.md` has
+//! examples.
+
+mod branches;
+mod call;
+#[cfg(feature = "math")]
+mod loops;
+pub mod v1;
+
+pub use branches::{Cond, SwitchCase, cond, switch_case};
+pub use call::{Call, call};
+#[cfg(feature = "math")]
+pub use loops::{WhileLoop, while_loop};
+
+use std::marker::PhantomData;
+
+use kernlink::attr::AttrMap;
+use kernlink::graph::{Function, Graph, IntoTensor, NodeBuilder, NodeId, OpScope, Operand, Output, Trace};
+use kernlink::op::{Op, OpDef};
+use kernlink::{Error, Result};
+
+/// A tensor that is part of the graph, or itself in an eager context.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+#[track_caller]
+pub fn constant<S: OpScope>(scope: &mut S, value: impl IntoTensor) -> Result<S::Output> {
+    let value = value.into_tensor()?;
+    let dtype = value.dtype();
+    crate::const_(scope, value, dtype).build()
+}
+
+/// Says how branches and loops are built: as functions that nodes call.
+pub struct AsFunctions;
+
+/// Settings of what is built over closures; `kind` says what.
+#[must_use = "`build` adds the nodes"]
+pub struct Building<'g, K> {
+    graph: &'g mut Graph,
+    name: Option<String>,
+    device: String,
+    control_inputs: Vec<NodeId>,
+    kind: K,
+}
+
+impl<'g, K> Building<'g, K> {
+    fn new(graph: &'g mut Graph, kind: K) -> Building<'g, K> {
+        Building { graph, name: None, device: String::new(), control_inputs: Vec::new(), kind }
+    }
+
+    /// Names the node; what is made of several nodes, and functions, take names that begin with it.
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = Some(name.to_owned());
+        self
+    }
+
+    /// Asks for a device.
+    pub fn device(mut self, device: &str) -> Self {
+        self.device = device.to_owned();
+        self
+    }
+
+    /// Makes it run after a node.
+    pub fn control_input(mut self, node: NodeId) -> Self {
+        self.control_inputs.push(node);
+        self
+    }
+}
+
+/// A node that calls functions, before it has its op and inputs.
+struct CallSite {
+    name: Option<String>,
+    device: String,
+    control_inputs: Vec<NodeId>,
+}
+
+impl CallSite {
+    /// Adds the node, which waits for what the bodies of `functions` wait for.
+    fn build(
+        self,
+        graph: &mut Graph,
+        op: &'static OpDef,
+        functions: &[Function],
+        set: impl FnOnce(&mut NodeBuilder<'_>),
+    ) -> Result<NodeId> {
+        let mut node = NodeBuilder::new(graph, op);
+        set(&mut node);
+        if let Some(name) = &self.name {
+            node.name(name);
+        }
+        node.device(&self.device);
+        let captured = functions.iter().flat_map(Function::control_captures);
+        self.control_inputs.iter().chain(captured).for_each(|&control| _ = node.control_input(control));
+        node.build()
+    }
+}
+
+/// An operand as an output.
+fn output_of(graph: &mut Graph, operand: Operand<Output>) -> Result<Output> {
+    match operand {
+        Operand::Value(output) => Ok(output),
+        Operand::Constant(tensor) => constant(graph, tensor),
+    }
+}
+
+/// All that bodies capture, in the order of first use.
+fn common_captures<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Vec<Output> {
+    let mut captures = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    captures.extend(traces.into_iter().flat_map(Trace::captures).copied().filter(|capture| seen.insert(*capture)));
+    captures
+}
+
+/// Puts a body into the library, under a name that begins with `base`.
+fn define(graph: &mut Graph, base: &str, trace: &Trace, captures: &[Output]) -> Result<Function> {
+    let name = graph.free_function_name(base);
+    graph.define(&name, trace, captures, &AttrMap::new())
+}
+
+/// Refuses results of a branch or iteration that differ in number or dtype from those that `like` has.
+fn check_dtypes(
+    what: &str,
+    given: &[kernlink::dtype::DataType],
+    like: &str,
+    expected: &[kernlink::dtype::DataType],
+) -> Result<()> {
+    let values = |count: usize| if count == 1 { "1 value".to_owned() } else { format!("{count} values") };
+    if given.len() != expected.len() {
+        let (given, expected) = (values(given.len()), values(expected.len()));
+        return Err(Error::invalid_argument(format!("{what} returns {given}, but {like} {expected}")));
+    }
+    match given.iter().zip(expected).position(|(given, expected)| given != expected) {
+        Some(index) => Err(Error::invalid_argument(format!(
+            "{what} returns {} as value {index}, but {like} {}: cast one of them",
+            given[index], expected[index]
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The dtype of an output.
+fn dtype_of(graph: &Graph, output: Output) -> Result<kernlink::dtype::DataType> {
+    kernlink::graph::TensorSpec::like(graph, output).map(|spec| spec.dtype())
+}
+
+fn def<O: Op>() -> &'static OpDef {
+    O::DEF
+}
+
+/// How something is built, without a value.
+type Form<F> = PhantomData<F>;
