@@ -1,6 +1,7 @@
 //! Kernels that wait, fail, take their time, count themselves, or change what they alone own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use kernlink::prelude::*;
@@ -74,6 +75,32 @@ impl AsyncOpKernel<FailLater> for FailKernel {
     async fn compute(&self, _: &mut KernelContext<'_, FailLater>) -> Result<()> {
         assert!(!self.panics, "as asked");
         bail!(DataLoss, "as asked")
+    }
+}
+
+/// Goes on once two nodes are at it at the same time.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub(crate) struct Meet;
+
+struct MeetKernel;
+
+/// How many came, and who waits for the second.
+static MET: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<Meet> for MeetKernel {
+    fn new(_: &KernelConstruction<Meet>) -> Result<Self> {
+        Ok(MeetKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<Meet>) -> Result<()> {
+        let (count, came) = &MET;
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        came.notify_all();
+        let (_count, waited) = came.wait_timeout_while(count, Duration::from_secs(60), |count| *count < 2).unwrap();
+        ensure!(!waited.timed_out(), Aborted, "nobody came");
+        let x = ctx.take_input(Meet::X)?;
+        ctx.set_output(Meet::Y, x)
     }
 }
 

@@ -59,8 +59,19 @@ fn take_many(session: &Session, op: &str, n: i32) -> Result<Vec<i64>> {
     session.run(&[("n", Tensor::scalar(n))], &[op], &[])?[0].to_i64_vec()
 }
 
+fn put_many(session: &Session, values: &[i64]) -> Result<()> {
+    session.run(&[("value", Tensor::vector(values).unwrap())], &[], &["put_many"]).map(drop)
+}
+
 fn size(session: &Session) -> i32 {
     session.run(&[], &["size"], &[]).unwrap()[0].to_scalar().unwrap()
+}
+
+/// Returns once a queue has as many elements: who wants to put or take several has done some of it then, and waits.
+fn until_size(session: &Session, expected: i32) {
+    while size(session) != expected {
+        thread::yield_now();
+    }
 }
 
 #[test]
@@ -135,30 +146,31 @@ fn a_cancelled_run_gives_back_what_it_took() {
     assert_eq!(size(&session), 3);
     assert_eq!(take_many(&session, "take_many", 3).unwrap(), [0, 1, 2]);
 
+    put(&session, 6).unwrap();
     let cancellation = Cancellation::new();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let options = RunOptions::new().cancellation(&cancellation);
-            session.run_with(&[], &["take"], &[], &options)
+            session.run_with(&[("n", Tensor::scalar(2i32))], &["take_many"], &[], &options)
         });
-        thread::sleep(Duration::from_millis(20));
+        until_size(&session, 0);
         cancellation.cancel(kernlink::Error::cancelled("enough"));
         assert_eq!(waiting.join().unwrap().unwrap_err().code(), Code::Cancelled);
     });
     // A dequeue that was cancelled does not take later elements.
     put(&session, 7).unwrap();
-    assert_eq!(take(&session).unwrap(), 7);
+    assert_eq!([take(&session).unwrap(), take(&session).unwrap()], [6, 7]);
 }
 
 #[test]
 fn those_who_wait_are_served_in_order() {
     let session = session(queue("FIFOQueueV2", -1));
+    put(&session, 0).unwrap();
     thread::scope(|scope| {
         let first = scope.spawn(|| take_many(&session, "take_many", 3).unwrap());
-        thread::sleep(Duration::from_millis(30));
+        until_size(&session, 0);
         let second = scope.spawn(|| take(&session).unwrap());
-        thread::sleep(Duration::from_millis(30));
-        for value in 0..4 {
+        for value in 1..4 {
             put(&session, value).unwrap();
         }
         assert_eq!(first.join().unwrap(), [0, 1, 2]);
@@ -168,37 +180,35 @@ fn those_who_wait_are_served_in_order() {
 
 #[test]
 fn closing_wakes_everybody() {
-    let session = session(queue("FIFOQueueV2", 1));
+    let session = session(queue("FIFOQueueV2", 2));
     put(&session, 1).unwrap();
     thread::scope(|scope| {
-        let putting = scope.spawn(|| put(&session, 2));
-        thread::sleep(Duration::from_millis(20));
+        let putting = scope.spawn(|| put_many(&session, &[2, 3]));
+        until_size(&session, 2);
         session.run(&[], &[], &["cancel"]).unwrap();
         assert_eq!(putting.join().unwrap().unwrap_err().code(), Code::Cancelled);
     });
-    assert_eq!(put(&session, 3).unwrap_err().code(), Code::Cancelled);
-    assert_eq!(take_many(&session, "take_up_to", 5).unwrap(), [1]);
+    assert_eq!(put(&session, 4).unwrap_err().code(), Code::Cancelled);
+    assert_eq!(take_many(&session, "take_up_to", 5).unwrap(), [1, 2]);
     assert_eq!(take(&session).unwrap_err().code(), Code::OutOfRange);
 }
 
 #[test]
 fn closing_waits_for_those_who_put() {
-    let session = session(queue("FIFOQueueV2", 1));
+    let session = session(queue("FIFOQueueV2", 2));
     put(&session, 1).unwrap();
     thread::scope(|scope| {
-        let putting = scope.spawn(|| put(&session, 2));
-        thread::sleep(Duration::from_millis(20));
+        let putting = scope.spawn(|| put_many(&session, &[2, 3]));
+        until_size(&session, 2);
         let closing = scope.spawn(|| session.run(&[], &[], &["close"]).map(drop));
-        thread::sleep(Duration::from_millis(20));
         // A dequeue of more than is left fails once the queue is closed, and takes nothing.
-        let many = scope.spawn(|| take_many(&session, "take_many", 3));
-        thread::sleep(Duration::from_millis(20));
+        let many = scope.spawn(|| take_many(&session, "take_many", 4));
         assert_eq!(many.join().unwrap().unwrap_err().code(), Code::OutOfRange);
         putting.join().unwrap().unwrap();
         closing.join().unwrap().unwrap();
     });
-    assert_eq!(size(&session), 2);
-    assert_eq!(take_many(&session, "take_up_to", 9).unwrap(), [1, 2]);
+    assert_eq!(size(&session), 3);
+    assert_eq!(take_many(&session, "take_up_to", 9).unwrap(), [1, 2, 3]);
 }
 
 #[test]

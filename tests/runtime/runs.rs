@@ -1,7 +1,6 @@
 //! The pool, partial runs, statistics.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kernlink::attr::AttrValue;
 use kernlink::graph::Output;
@@ -15,15 +14,11 @@ use crate::graphs::{endless, graph, node, placed, scalar, waiting_graph};
 fn expensive_nodes_share_the_pool() {
     let mut graph = graph();
     let x = node(&mut graph, "Placeholder", "x", &[], &[("dtype", DataType::Float.into())]);
-    let slow: Vec<Output> = (0..64).map(|i| node(&mut graph, "Slow", &format!("slow_{i}"), &[x], &[])).collect();
-    ops::add_n(&mut graph, slow).name("sum").build().unwrap();
-    let session = Arc::new(Session::with_options(graph, &SessionOptions::new().threads(8)).unwrap());
-    session.run(&[("x", Tensor::scalar(1f32))], &["sum"], &[]).unwrap();
-    let start = Instant::now();
+    let met: Vec<Output> = (0..64).map(|i| node(&mut graph, "Meet", &format!("meet_{i}"), &[x], &[])).collect();
+    ops::add_n(&mut graph, met).name("sum").build().unwrap();
+    let session = Session::with_options(graph, &SessionOptions::new().threads(8)).unwrap();
     let sum = session.run(&[("x", Tensor::scalar(1f32))], &["sum"], &[]).unwrap();
     assert_eq!(sum[0].to_scalar::<f32>().unwrap(), 64.0);
-    // One after the other they would take 64 milliseconds.
-    assert!(start.elapsed() < Duration::from_millis(50), "{:?}", start.elapsed());
 }
 
 #[test]

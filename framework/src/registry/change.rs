@@ -270,3 +270,58 @@ fn insert(tables: &mut Tables, kernel: &'static KernelDef) -> Result<()> {
     tables.add(kernel);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    fn named(name: &'static str) -> OpDef {
+        OpDef { name: name.into(), ..OpDef::EMPTY }
+    }
+
+    #[test]
+    fn the_watcher_sees_how_each_registration_went_and_has_the_last_word() {
+        let registry = Arc::new(Registry::from_ops([named("Old")]).unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (notes, within) = (seen.clone(), registry.clone());
+        let watcher = move |result: Result<()>, op: &OpDef| {
+            // The op is there by now, and no lock is held.
+            let is_there = within.op(&op.name).is_ok();
+            notes.lock().unwrap().push((op.name.to_string(), result.is_ok(), is_there));
+            match &*op.name {
+                "Old" => Ok(()),
+                "Refused" => Err(Error::unimplemented("by the watcher")),
+                _ => result,
+            }
+        };
+        registry.set_watcher(Some(Arc::new(watcher))).unwrap();
+        registry.register_op(named("New"), None).unwrap();
+        registry.register_op(named("Old"), None).unwrap();
+        assert_eq!(registry.register_op(named("Refused"), None).unwrap_err().code(), Code::Unimplemented);
+        assert_eq!(registry.register_op(named("New"), None).unwrap_err().code(), Code::AlreadyExists);
+        // What waits is seen when it is its turn.
+        registry.defer_registrations();
+        registry.register_op(named("Later"), None).unwrap();
+        assert_eq!(seen.lock().unwrap().len(), 4);
+        registry.process_registrations().unwrap();
+        let note = |name: &str, went: bool| (name.to_owned(), went, true);
+        let expected =
+            [note("New", true), note("Old", false), note("Refused", true), note("New", false), note("Later", true)];
+        assert_eq!(*seen.lock().unwrap(), expected);
+    }
+
+    #[test]
+    fn there_is_one_watcher_at_a_time() {
+        let registry = Registry::from_ops([]).unwrap();
+        let watcher = |code: Code| -> Watcher { Arc::new(move |_, _| Err(Error::new(code, "watched"))) };
+        registry.set_watcher(Some(watcher(Code::Aborted))).unwrap();
+        assert_eq!(registry.set_watcher(Some(watcher(Code::DataLoss))).unwrap_err().code(), Code::AlreadyExists);
+        assert_eq!(registry.register_op(named("A"), None).unwrap_err().code(), Code::Aborted);
+        registry.set_watcher(None).unwrap();
+        registry.register_op(named("B"), None).unwrap();
+        registry.set_watcher(Some(watcher(Code::DataLoss))).unwrap();
+        assert_eq!(registry.register_op(named("C"), None).unwrap_err().code(), Code::DataLoss);
+    }
+}

@@ -309,3 +309,152 @@ fn order(a: &KernelDef, b: &KernelDef) -> Ordering {
         .then_with(|| b.priority.cmp(&a.priority))
         .then_with(|| a.location.cmp(&b.location))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, Result};
+    use crate::kernel::{CPU, DynKernel, KernelDefBuilder, RawConstruction};
+
+    const FLOAT: &[DataType] = &[DataType::Float];
+    const BOTH: &[DataType] = &[DataType::Float, DataType::Double];
+
+    fn nothing(_: &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> {
+        Err(Error::unimplemented("nothing"))
+    }
+
+    fn kernel(types: &[DataType], change: impl FnOnce(KernelDefBuilder) -> KernelDefBuilder) -> &'static KernelDef {
+        change(KernelDefBuilder::new("Op", CPU).types("T", types)).create(nothing)
+    }
+
+    fn with_priority(priority: i32) -> &'static KernelDef {
+        kernel(FLOAT, |kernel| kernel.priority(priority))
+    }
+
+    fn tables(kernels: &[&'static KernelDef]) -> Tables {
+        let mut tables = Tables::default();
+        kernels.iter().for_each(|kernel| tables.add(kernel));
+        tables
+    }
+
+    /// What a node of a dtype gets: nothing, one kernel, or two with equal right.
+    fn found(tables: &Tables, dtype: DataType, capabilities: &[&'static str]) -> Vec<&'static KernelDef> {
+        let attrs: AttrMap = [("T".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
+        let query = NodeQuery { node: "node", op: "Op", attrs: &attrs, device: CPU, capabilities };
+        match tables.kernels_of("Op").map_or(Found::None, |kernels| kernels.find(&query, b"", CPU)) {
+            Found::None => vec![],
+            Found::One(kernel) => vec![kernel],
+            Found::Several(first, second) => vec![first, second],
+        }
+    }
+
+    #[track_caller]
+    fn expect(tables: &Tables, dtype: DataType, expected: &[&'static KernelDef]) {
+        let found = found(tables, dtype, &[]);
+        let same = found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| std::ptr::eq(*a, *b));
+        assert!(same, "{found:?}");
+    }
+
+    #[test]
+    fn the_highest_priority_wins_in_whatever_order() {
+        let [low, middle, high] = [-1, 0, 1].map(with_priority);
+        for order in [[low, middle, high], [high, middle, low], [middle, high, low], [low, high, middle]] {
+            expect(&tables(&order), DataType::Float, &[high]);
+            expect(&tables(&order), DataType::Double, &[]);
+        }
+    }
+
+    #[test]
+    fn equals_are_a_tie_unless_something_is_above_them() {
+        let [one, two, high] = [0, 0, 1].map(with_priority);
+        expect(&tables(&[one, two]), DataType::Float, &[one, two]);
+        expect(&tables(&[one, high, two]), DataType::Float, &[high]);
+        expect(&tables(&[one, two, high]), DataType::Float, &[high]);
+        expect(&tables(&[two, one, with_priority(-1)]), DataType::Float, &[two, one]);
+    }
+
+    #[test]
+    fn a_kernel_needs_all_that_it_requires() {
+        let plain = with_priority(0);
+        let fast = kernel(FLOAT, |kernel| kernel.priority(1).requires("f16").requires("subgroups"));
+        let tables = tables(&[plain, fast]);
+        let chosen = |capabilities: &[&'static str]| {
+            let found = found(&tables, DataType::Float, capabilities);
+            assert_eq!(found.len(), 1);
+            std::ptr::eq(found[0], fast)
+        };
+        assert!(!chosen(&[]) && !chosen(&["f16"]) && !chosen(&["subgroups"]));
+        assert!(chosen(&["subgroups", "f16"]) && chosen(&["other", "f16", "subgroups"]));
+    }
+
+    #[test]
+    fn a_removal_concerns_what_was_there() {
+        let (first, second) = (with_priority(0), with_priority(0));
+        let mut tables = tables(&[first]);
+        let all = KernelFilter::op("Op");
+        assert_eq!((tables.remove(&all), tables.remove(&all)), (1, 0));
+        expect(&tables, DataType::Float, &[]);
+        tables.add(second);
+        expect(&tables, DataType::Float, &[second]);
+        // It concerns what came between two removals of the same kind too.
+        assert_eq!(tables.remove(&all), 1);
+        expect(&tables, DataType::Float, &[]);
+        // One that comes again is new.
+        tables.add(first);
+        expect(&tables, DataType::Float, &[first]);
+        assert_eq!(tables.kernels_of("Op").unwrap().all().len(), 2);
+    }
+
+    #[test]
+    fn a_removal_may_concern_some_dtypes() {
+        let both = kernel(BOTH, |kernel| kernel);
+        let mut tables = tables(&[both]);
+        let of = |dtype| KernelFilter::op("Op").dtype(dtype);
+        assert_eq!(tables.remove(&of(DataType::Half)), 0);
+        assert_eq!(tables.remove(&of(DataType::Float)), 1);
+        expect(&tables, DataType::Float, &[]);
+        expect(&tables, DataType::Double, &[both]);
+        assert_eq!((tables.count(&of(DataType::Float)), tables.count(&of(DataType::Double))), (0, 1));
+        // Its place for that dtype is free.
+        let other = kernel(FLOAT, |kernel| kernel);
+        assert!(tables.kernels_of("Op").unwrap().clashing(other).is_none());
+        assert!(tables.kernels_of("Op").unwrap().clashing(kernel(&[DataType::Double], |kernel| kernel)).is_some());
+        assert_eq!(tables.remove(&of(DataType::Double)), 1);
+        assert!(tables.kernels_of("Op").unwrap().in_use_sorted().is_empty());
+    }
+
+    #[test]
+    fn removals_that_are_all_meant_are_undone() {
+        let both = kernel(BOTH, |kernel| kernel);
+        let of = |dtype| KernelFilter::op("Op").dtype(dtype);
+        let mut tables = tables(&[both]);
+        tables.remove(&of(DataType::Float));
+        tables.remove(&of(DataType::Double));
+        assert_eq!(tables.restore(&of(DataType::Half)), 0);
+        assert_eq!(tables.restore(&KernelFilter::op("Op").device("GPU")), 0);
+        assert_eq!(tables.restore(&of(DataType::Double)), 1);
+        expect(&tables, DataType::Float, &[]);
+        expect(&tables, DataType::Double, &[both]);
+        tables.remove(&KernelFilter::op("Op"));
+        // What a narrower filter means is not all that was removed.
+        assert_eq!(tables.restore(&of(DataType::Double)), 0);
+        expect(&tables, DataType::Double, &[]);
+        assert_eq!(tables.restore(&KernelFilter::op("Op")), 2);
+        expect(&tables, DataType::Float, &[both]);
+    }
+
+    #[test]
+    fn what_took_a_place_goes_when_its_owner_comes_back() {
+        let (owner, substitute, above) = (with_priority(0), with_priority(0), with_priority(1));
+        let mut tables = tables(&[owner]);
+        let all = KernelFilter::op("Op");
+        tables.remove(&all);
+        tables.add(substitute);
+        tables.add(above);
+        assert_eq!(tables.restore(&all), 1);
+        expect(&tables, DataType::Float, &[above]);
+        let left = tables.kernels_of("Op").unwrap().all();
+        assert!(left.len() == 2 && left.iter().all(|kernel| !std::ptr::eq(*kernel, substitute)));
+        assert_eq!(tables.restore(&all), 0);
+    }
+}

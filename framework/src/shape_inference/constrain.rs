@@ -470,6 +470,8 @@ mod tests {
             let dim = c.dim(short, 0);
             assert_eq!(c.debug_string(c.replace_dim(long, 1, dim).unwrap()), "[1,4,3]");
             assert_eq!(c.debug_string(c.replace_dim(long, -1, dim).unwrap()), "[1,?,4]");
+            assert_eq!(c.debug_string(c.replace_dim(long, -3, dim).unwrap()), "[4,?,3]");
+            assert!(c.replace_dim(long, -4, dim).is_err());
             assert!(!c.rank_known(c.replace_dim(unknown, 7, dim).unwrap()));
             let text = "Out of range dim_index 3 for shape with 3 dimensions";
             assert_eq!(message(c.replace_dim(long, 3, dim)), text);

@@ -186,3 +186,18 @@ widest! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_depth_a_nan_counts_in_the_first_place_alone() {
+        let nan = f32::NAN;
+        assert!(largest(&[nan, 1.0, 2.0]).is_nan() && largest(&[nan]).is_nan());
+        assert_eq!(largest(&[1.0, nan, 0.5]), 1.0);
+        assert_eq!(largest(&[1.0, nan, 2.0]), 2.0);
+        assert_eq!(largest(&[f32::NEG_INFINITY, nan]), f32::NEG_INFINITY);
+        assert_eq!(largest(&[-3i32, -5, -1, -2]), -1);
+    }
+}

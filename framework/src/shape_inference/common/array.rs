@@ -217,6 +217,7 @@ mod tests {
         infer_ok(&test(-1), "[2,3];[2,4];?", "[d0_0|d1_0,7]");
         infer_ok(&test(1), "[2,3,4];[2,5,4];?", "[d0_0|d1_0,8,d0_2|d1_2]");
         infer_ok(&test(-2), "[2,3,4];[2,5,?];?", "[d0_0|d1_0,8,d0_2]");
+        infer_ok(&test(-3), "[2,3,4];[?,3,4];?", "[?,d0_1|d1_1,d0_2|d1_2]");
         infer_ok(&test(0), "?;[2,3];?", "[?,d1_1]");
         infer_error("Shape must be at least rank 3 but is rank 2", &test(2), "[1,2];?;[]");
         infer_error("Shape must be at least rank 3 but is rank 2", &test(-3), "[1,2];?;[]");
@@ -244,6 +245,8 @@ mod tests {
             |begin: &[i32], sizes: &[i32]| test.clone().input_tensor(1, ints(begin)).input_tensor(2, ints(sizes));
         infer_ok(&sized(&[0, 1, 2, 1], &[1, 2, 1, 3]), "[2,3,4,5];[4];[4]", "[1,2,1,3]");
         infer_ok(&sized(&[0, 1, 2, 1], &[-1, -1, 1, -1]), "[2,3,4,?];[4];[4]", "[d0_0,2,1,?]");
+        infer_ok(&sized(&[0, 1], &[-1, -1]), "[?,?];[2];[2]", "[d0_0,?]");
+        infer_ok(&sized(&[1, 0], &[-1, -1]), "[?,4];[2];[2]", "[?,d0_1]");
         infer_ok(&sized(&[0, 1], &[-1, 2]), "?;[2];[2]", "[?,2]");
         infer_error("sizes vector cannot be < -1, but was -2", &sized(&[0, 0], &[-1, -2]), "[2,3];[2];[2]");
         infer_error(
@@ -273,6 +276,7 @@ mod tests {
         let known = plain.input_tensor(1, ints(&[1])).input_tensor(2, ints(&[3])).input_tensor(3, ints(&[1]));
         infer_ok(&known, "[3,4,5];[1];[1];[1]", "[2,4,5]");
         infer_ok(&known, "[?,4];[1];[1];[1]", "[?,4]");
+        infer_ok(&known, "[?];[1];[1];[1]", "[?]");
         infer_ok(&known, "?;[1];[1];[1]", "?");
         infer_error("Attempting to slice scalar input.", &known, "[];[1];[1];[1]");
         let shrink = strided([0, 0, 0, 0, 1]).input_tensor(3, ints(&[1]));

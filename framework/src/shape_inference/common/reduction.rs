@@ -58,6 +58,7 @@ mod tests {
         infer_ok(&test(false, None), "[2,4,5];[2]", "?");
         infer_ok(&test(false, axes(&[0, 2])), "[2,4,5];[2]", "[d0_1]");
         infer_ok(&test(false, axes(&[-1, -2])), "[?,4,5];[2]", "[d0_0]");
+        infer_ok(&test(false, axes(&[-3])), "[2,4,5];[1]", "[d0_1,d0_2]");
         infer_ok(&test(false, axes(&[1, -2])), "[2,4,5];[2]", "[d0_0,d0_2]");
         infer_ok(&test(false, axes(&[])), "[2,?];[0]", "[d0_0,d0_1]");
         infer_ok(&test(false, axes(&[0])), "?;[1]", "?");
