@@ -1,13 +1,11 @@
 //! Kernels on tensors large enough for the shaders that small ones do not reach: parts of reductions, vectors along
 //! broadcast dimensions, rows that a workgroup walks in steps. The golden cases have the small ones.
 
-#[path = "../src/testing.rs"]
-mod testing;
-
 use std::sync::Arc;
 
 use kernlink_framework as kernlink;
 
+use crate::testing::{Opened, device, without};
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::device::Device as _;
 use kernlink::dtype::{DataType, Element};
@@ -16,8 +14,6 @@ use kernlink::registry::Registry;
 use kernlink::runtime::run_op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink_kernels_gpu::GpuDevice;
-use testing::{Opened, device, without};
 
 struct Gpu {
     device: Opened,

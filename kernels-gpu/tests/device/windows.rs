@@ -1,8 +1,5 @@
 //! Tensors that are larger than what the device binds at once: every op gives what it gives where they are not.
 
-#[path = "../src/testing.rs"]
-mod testing;
-
 use std::sync::Arc;
 
 use kernlink_framework as kernlink;
@@ -23,7 +20,7 @@ const LIMIT: usize = 64 << 10;
 
 /// Runs `work` on the adapter that `KERNLINK_GPU` names, or else a software one, which binds at most so much.
 fn on_device<T>(limit: usize, work: impl FnOnce(&GpuDevice) -> T) -> T {
-    work(&testing::limited(limit))
+    work(&crate::testing::limited(limit))
 }
 
 fn dispatches(gpu: &GpuDevice) -> u64 {

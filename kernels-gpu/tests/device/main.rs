@@ -1,7 +1,9 @@
-//! The device by itself.
+//! The device by itself, and kernels on large tensors. One device is open at a time (`testing`).
 
-#[path = "../src/testing.rs"]
+mod families;
+#[path = "../../src/testing.rs"]
 mod testing;
+mod windows;
 
 use kernlink_framework as kernlink;
 
