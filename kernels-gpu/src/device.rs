@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use kernlink::device::{BoxFuture, Device, DeviceType, GPU};
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::RawContext;
+use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::op::{Op, OutputArg};
 use kernlink::shape::Shape;
 use kernlink::step::{Step, block_on};
 use kernlink::tensor::{DeviceMemory as _, Tensor};
+pub(crate) use kernlink_framework::device::*;
 use smallvec::SmallVec;
 
 use crate::adapter::{self, AdapterInfo, VARIABLE};
@@ -279,6 +280,20 @@ impl GpuDevice {
     #[track_caller]
     pub fn allocate_output(&self, ctx: &RawContext<'_>, index: usize, shape: impl Into<Shape>) -> Result<Tensor> {
         self.allocate(ctx.output_dtype_at(index)?, shape)
+    }
+
+    /// [`GpuDevice::allocate_output`] by the output's name.
+    ///
+    /// # Errors
+    /// As [`GpuDevice::allocate`].
+    #[track_caller]
+    pub fn output<O: Op>(
+        &self,
+        ctx: &KernelContext<'_, O>,
+        output: OutputArg<O>,
+        shape: impl Into<Shape>,
+    ) -> Result<Tensor> {
+        self.allocate_output(ctx, ctx.output_position(output), shape)
     }
 
     /// Records a run of a shader on these tensors, in the order in which it declares them. What it declares as written

@@ -13,29 +13,6 @@ pub(crate) fn scalar_of(dtype: DataType) -> Result<Scalar> {
     Scalar::of(dtype).ok_or_else(|| Error::internal(format!("no shader computes with {dtype}")))
 }
 
-/// The [`Scalar`] of a dtype as `#[register_kernel]` names it.
-macro_rules! scalar {
-    (f32) => {
-        $crate::shader::Scalar::F32
-    };
-    (i32) => {
-        $crate::shader::Scalar::I32
-    };
-    (u32) => {
-        $crate::shader::Scalar::U32
-    };
-    (bool) => {
-        $crate::shader::Scalar::Bool
-    };
-    (f16) => {
-        $crate::shader::Scalar::F16
-    };
-    (i64) => {
-        $crate::shader::Scalar::I64
-    };
-}
-pub(crate) use scalar;
-
 /// Registers a type with `fn compute(&self, &mut RawContext) -> Result<()>` as the kernel of an op, for the values of
 /// its attr `T`: groups of dtypes, each with the capability of the device that it needs, if any. Arguments that stay in
 /// host memory follow the dtypes: `host ["axis", "shape"]`. An op without attrs has no groups. Groups of the values of

@@ -2,12 +2,16 @@
 //!
 //! The facade offers it with the feature `gpu`.
 
-// The macros' output names the framework as users see it.
-extern crate kernlink_framework as kernlink;
+// The macros' output names the framework and this crate as users see them: `::kernlink` and `::kernlink::gpu`.
+extern crate self as kernlink;
+use crate as gpu;
+#[allow(unused_imports, reason = "what the macros' output names")]
+use kernlink_framework::*;
 
 mod adapter;
 mod array;
 mod capability;
+mod composition;
 mod counters;
 mod device;
 mod element_wise;
@@ -32,6 +36,8 @@ mod testing;
 mod timing;
 mod training;
 mod transfer;
+#[cfg(test)]
+mod translation;
 mod variants;
 pub mod wgsl;
 mod windows;
@@ -41,13 +47,12 @@ pub use device::{GpuDevice, Groups};
 pub use shader::{Access, Entry, Program, ProgramBuilder, Scalar, Shader, WORKGROUP};
 
 /// The number of kernels that this crate registers.
-pub const KERNELS: usize = 401 + array::KERNELS + training::KERNELS;
+pub const KERNELS: usize = 438 + array::KERNELS + training::KERNELS;
 
-/// Every shader that the crate's kernels run, in each of its variants: for tests that need no device.
-pub fn programs() -> Vec<Program> {
+/// Every shader of the families whose registrations do not name them.
+#[cfg_attr(not(test), expect(dead_code, reason = "the test that translates them calls it"))]
+fn programs() -> Vec<Program> {
     [
-        element_wise::programs(),
-        reduce::programs(),
         array::programs(),
         matmul::programs(),
         nn::programs(),

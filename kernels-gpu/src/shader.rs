@@ -44,6 +44,15 @@ impl Scalar {
         })
     }
 
+    /// What a device must be able to do to compute with it.
+    pub(crate) fn capability(self) -> Option<&'static str> {
+        match self {
+            Scalar::F16 => Some("f16"),
+            Scalar::I64 => Some("i64"),
+            Scalar::F32 | Scalar::I32 | Scalar::U32 | Scalar::Bool => None,
+        }
+    }
+
     /// The type's name in WGSL.
     pub fn wgsl(self) -> &'static str {
         match self {
@@ -52,6 +61,21 @@ impl Scalar {
             Scalar::U32 | Scalar::Bool => "u32",
             Scalar::F16 => "f16",
             Scalar::I64 => "i64",
+        }
+    }
+}
+
+impl Scalar {
+    /// The names that hold in the conditions of a file that is composed for elements of this kind: `float` or `int`,
+    /// `signed` for integers with a sign, and the scalar's own.
+    pub(crate) fn names(self) -> &'static [&'static str] {
+        match self {
+            Scalar::F32 => &["float", "f32"],
+            Scalar::F16 => &["float", "f16"],
+            Scalar::I32 => &["int", "signed", "i32"],
+            Scalar::I64 => &["int", "signed", "i64"],
+            Scalar::U32 => &["int", "u32"],
+            Scalar::Bool => &["bool"],
         }
     }
 }

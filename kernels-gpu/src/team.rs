@@ -65,7 +65,6 @@ impl Team {
 
 #[cfg(test)]
 mod tests {
-    use kernlink::device::Device as _;
     use kernlink::dtype::DataType;
     use kernlink::step::block_on;
     use kernlink::tensor::Tensor;

@@ -20,12 +20,12 @@ use kernlink::step::block_on;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Result};
 use kernlink_kernels_gpu::GpuDevice;
-use kernlink_kernels_gpu::wgsl::{Checked, Dispatch, Launch, Param, ParamType, ParamValue, Source};
+use kernlink_kernels_gpu::wgsl::{Checked, Dispatch, Launch, Operands, Param, ParamType, ParamValue, Source};
 use kernlink_macros::{register_kernel, register_op};
 use kernlink_ops as ops;
 use testing::{Opened, without};
 
-kernlink::provider!(ops = 4, kernels = 3 + 1 + 1 + 1 + 1 + 1);
+kernlink::provider!(ops = 6, kernels = 3 + 1 + 1 + 1 + 1 + 1 + 3 + 3);
 
 /// The framework with the GPU in it, as programs see it.
 mod facade {
@@ -150,6 +150,42 @@ fn groups(launch: &Launch<'_, Histogram>) -> Result<[u32; 3]> {
     Ok([size.unsigned_abs().div_ceil(64), 1, 1])
 }
 
+/// `x` where it is greater than `y / step`, else that.
+#[register_op(
+    crate = crate::facade,
+    attr("T: {float, half, int32}"),
+    attr("step: int = 1"),
+    input("x: T"),
+    input("y: T"),
+    output("z: T"),
+    shape_fn = shape::broadcast_binary_op
+)]
+pub struct AtLeast;
+
+/// `x` where it is less than `y / step`, else that.
+#[register_op(
+    crate = crate::facade,
+    attr("T: {float, half, int32}"),
+    attr("step: int = 1"),
+    input("x: T"),
+    input("y: T"),
+    output("z: T"),
+    shape_fn = shape::broadcast_binary_op
+)]
+pub struct AtMost;
+
+#[register_kernel(
+    crate = crate::facade,
+    device = Gpu,
+    op = [AtLeast, AtMost],
+    T = [f32, f16, i32],
+    wgsl = "wgsl/bounds.wgsl",
+    dispatch = element_wise(broadcast),
+    params = [step],
+    refusal = (InvalidArgument, "the step is zero")
+)]
+struct BoundsOnGpu;
+
 // ---- what they compute ----
 
 struct Setting {
@@ -269,6 +305,20 @@ fn shaders_are_bound_to_their_ops() -> Result<()> {
         let y = setting.run::<Histogram>(&[], &[Tensor::vector(&values)?, Tensor::scalar(size)])?;
         assert_eq!(y.as_slice::<i32>()?, counts);
     }
+
+    // A function of elements for each of two ops, of operands that broadcast, with an import.
+    let (x, y) =
+        (Tensor::from_elements([2, 4], &[1f32, 9.0, f32::NAN, 5.0, 7.0, -8.0, 2.0, 2.0])?, Tensor::scalar(6f32));
+    let most = setting.run::<AtMost>(&[("step", AttrValue::Int(2))], &[x.clone(), y.clone()])?;
+    assert_eq!(most.shape().dims(), [2, 4]);
+    assert_eq!(most.as_slice::<f32>()?, [1.0, 3.0, 3.0, 3.0, 3.0, -8.0, 2.0, 2.0]);
+    let column = Tensor::from_elements([2, 1], &[4f32, 1.0])?;
+    let least = setting.run::<AtLeast>(&[], &[x, column])?;
+    assert_eq!(least.as_slice::<f32>()?[..2], [4.0, 9.0]);
+    assert_eq!(least.as_slice::<f32>()?[4..], [7.0, 1.0, 2.0, 2.0]);
+    let whole =
+        setting.run::<AtLeast>(&[("step", AttrValue::Int(3))], &[Tensor::vector(&[1i32, 5])?, Tensor::scalar(9)])?;
+    assert_eq!(whole.as_slice::<i32>()?, [3, 5]);
     Ok(())
 }
 
@@ -302,6 +352,8 @@ fn doubled(text: &'static str) -> Source {
         params: &[],
         vectors: &[],
         workgroup: 64,
+        refusal: None,
+        provider: &KERNLINK_PROVIDER,
         checked: Checked::new(),
     }
 }
@@ -353,6 +405,11 @@ fn what_the_file_must_define_is_said() {
     let function = Source { dispatch: Dispatch::Function, ..doubled("fn element(i: u32) { y[i] = x[i]; }") };
     assert_says(&refused(function), &["must define `@compute @workgroup_size(WORKGROUP) fn main(...)`"]);
     assert_says(&refused(doubled("fn element(i: u32) { _ = x[i]; }")), &["never writes output `y`"]);
+    let of_elements = |text| Source { dispatch: Dispatch::ElementWise(Operands::Equal), ..doubled(text) };
+    assert_says(&refused(of_elements("fn scale(x: T) -> T { return x; }")), &["scale.wgsl", "must define `fn Scale`"]);
+    assert_says(&refused(of_elements("fn Scale(x: T) -> T { return z; }")), &["scale.wgsl", "identifier: `z`"]);
+    let import = doubled("//@ import math, maths\nfn element(i: u32) { y[i] = x[i]; }");
+    assert_says(&refused(import), &["scale.wgsl", "no module `maths`", "`math`, `special`"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Path, Token};
 
 /// The path of the framework: `::kernlink`, or what `crate = path` says.
+#[derive(Clone)]
 pub(crate) struct Crate(Option<Path>);
 
 impl Crate {

@@ -513,6 +513,15 @@ impl<'a, O: Op> KernelContext<'a, O> {
         self.raw.take_input_at(self.input_position(input))
     }
 
+    /// The dtype of an output.
+    ///
+    /// # Errors
+    /// As [`RawContext::output_dtype_at`].
+    #[track_caller]
+    pub fn output_dtype(&self, output: OutputArg<O>) -> Result<DataType> {
+        self.raw.output_dtype_at(self.output_position(output))
+    }
+
     /// A tensor for an output, to be filled and given to [`KernelContext::set_output`].
     ///
     /// # Errors

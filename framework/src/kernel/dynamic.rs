@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{KernelConstruction, KernelContext, RawConstruction, RawContext};
+use super::{GPU, KernelConstruction, KernelContext, RawConstruction, RawContext};
 use crate::error::Result;
 use crate::op::Op;
 use crate::step::{BoxFuture, block_on_unchecked};
@@ -24,7 +24,7 @@ pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()>;
 
     /// Whether a run may take longer than handing it to another thread. Cheap kernels run on the thread that made
-    /// their inputs.
+    /// their inputs. Those on a GPU are cheap whatever this says: they record what the device is to do.
     fn is_expensive(&self) -> bool {
         true
     }
@@ -115,7 +115,8 @@ pub trait DynKernel: Send + Sync + 'static {
     }
 }
 
-struct Erased<O, K>(K, PhantomData<fn() -> O>);
+/// A kernel, and whether it is expensive.
+struct Erased<O, K>(K, bool, PhantomData<fn() -> O>);
 
 impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
@@ -123,7 +124,7 @@ impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
     }
 
     fn is_expensive(&self) -> bool {
-        self.0.is_expensive()
+        self.1
     }
 
     fn takes_dead_inputs(&self) -> bool {
@@ -171,5 +172,7 @@ pub fn create_async_kernel<O: Op, K: AsyncOpKernel<O>>(raw: &RawConstruction<'_>
 /// See [`OpKernel::new`].
 pub fn create_kernel<O: Op, K: OpKernel<O>>(raw: &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> {
     let construction = KernelConstruction::<O>::new(raw)?;
-    Ok(Box::new(Erased::<O, K>(K::new(&construction)?, PhantomData)))
+    let kernel = K::new(&construction)?;
+    let is_expensive = raw.device != GPU && kernel.is_expensive();
+    Ok(Box::new(Erased::<O, K>(kernel, is_expensive, PhantomData)))
 }

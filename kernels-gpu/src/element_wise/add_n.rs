@@ -2,14 +2,16 @@
 
 use std::sync::OnceLock;
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
-use kernlink_ops as ops;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{AccumulateNV2, AddN};
 
 use crate::device::{GpuDevice, Groups};
-use crate::family::{gpu_kernels, scalar, scalar_of};
+use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::windows::{Part, read, written};
 
@@ -39,19 +41,14 @@ fn program(scalar: Scalar, order: Order) -> Program {
     builder.write_vectors("sum", scalar, 4).build(Entry::Elements, &body)
 }
 
-struct AddN {
+struct Sums {
     scalar: Scalar,
     /// For sums of 2, 3, ... tensors.
     in_turn: [OnceLock<Shader>; MOST - 1],
     last_first: OnceLock<Shader>,
 }
 
-impl AddN {
-    fn new(ctx: &RawConstruction<'_>) -> Result<AddN> {
-        let scalar = scalar_of(ctx.output_dtype_at(0)?)?;
-        Ok(AddN { scalar, in_turn: Default::default(), last_first: OnceLock::new() })
-    }
-
+impl Sums {
     fn add(&self, gpu: &GpuDevice, order: Order, terms: &[&Tensor]) -> Result<Tensor> {
         let slot = match order {
             Order::InTurn(count) => &self.in_turn[count - 2],
@@ -77,34 +74,44 @@ impl AddN {
         }
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let terms: Vec<&Tensor> = (0..ctx.num_inputs()).map(|i| ctx.input_at(i)).collect::<Result<_>>()?;
+    fn sum(&self, gpu: &GpuDevice, terms: &[&Tensor]) -> Result<Tensor> {
         let first = terms[0];
         for (i, other) in terms.iter().enumerate() {
             ensure_term(first.shape(), i, other.shape())?;
         }
-        let sum = if terms.len() == 1 {
-            first.clone()
-        } else {
-            let (near, far) = terms.split_at(first_group(terms.len()));
-            let mut sum = self.add_in_turn(gpu, near)?;
-            for group in far.chunks_exact(GROUP) {
-                let partial = self.add(gpu, Order::InTurn(MOST), &group[..MOST])?;
-                sum = self.add(gpu, Order::LastFirst, &[&sum, &partial, group[MOST]])?;
-            }
-            sum
-        };
-        ctx.set_output_at(0, sum)
+        if terms.len() == 1 {
+            return Ok(first.clone());
+        }
+        let (near, far) = terms.split_at(first_group(terms.len()));
+        let mut sum = self.add_in_turn(gpu, near)?;
+        for group in far.chunks_exact(GROUP) {
+            let partial = self.add(gpu, Order::InTurn(MOST), &group[..MOST])?;
+            sum = self.add(gpu, Order::LastFirst, &[&sum, &partial, group[MOST]])?;
+        }
+        Ok(sum)
     }
 }
 
-gpu_kernels! { AddN { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } as AddN: |ctx| AddN::new(ctx) }
-gpu_kernels! { AccumulateNV2 { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } as AddN: |ctx| AddN::new(ctx) }
+#[register_kernel(
+    device = Gpu,
+    op = [AddN, AccumulateNV2],
+    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    programs = |T| programs(T)
+)]
+impl OpKernel<O> for Sums {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let scalar = scalar_of(ctx.output_dtype(O::SUM))?;
+        Ok(Sums { scalar, in_turn: Default::default(), last_first: OnceLock::new() })
+    }
 
-/// All programs of the family.
-pub(super) fn programs() -> Vec<Program> {
-    let scalars = [scalar!(f32), scalar!(i32), scalar!(u32), scalar!(f16), scalar!(i64)];
-    let orders = || (2..=MOST).map(Order::InTurn).chain([Order::LastFirst]);
-    scalars.iter().flat_map(|&scalar| orders().map(move |order| program(scalar, order))).collect()
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let terms: Vec<&Tensor> = ctx.input_list(O::INPUTS).iter().collect();
+        let sum = self.sum(GpuDevice::of(ctx)?, &terms)?;
+        ctx.set_output(O::SUM, sum)
+    }
+}
+
+fn programs(dtype: DataType) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    Ok((2..=MOST).map(Order::InTurn).chain([Order::LastFirst]).map(|order| program(scalar, order)).collect())
 }

@@ -2,49 +2,73 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::biased;
 use kernlink_geometry::window::Format;
-use kernlink_ops as ops;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{BiasAdd, BiasAddV1};
 
-use super::driver::{ElementWise, Function};
+use super::driver::{self, ElementWise, Function};
 use crate::device::GpuDevice;
-use crate::family::gpu_kernels;
+use crate::family::scalar_of;
 
 /// A sum in which the bias broadcasts along all dimensions but that of the channels.
-struct BiasAdd {
+struct Bias {
     channels_last: bool,
     sum: ElementWise,
 }
 
-/// Whether the attr `data_format`, if there is one, has the channels in the last dimension.
-pub(crate) fn has_channels_last(ctx: &RawConstruction<'_>) -> Result<bool> {
-    let format: String = match ctx.attrs.get("data_format") {
-        Some(_) => ctx.attrs.required("data_format")?,
-        None => "NHWC".to_owned(),
-    };
-    Ok(Format::from_attr(&format)? == Format::Nhwc)
+/// The sum of op AddV2, whose pipeline this shares.
+fn sum(dtype: DataType) -> Result<Function> {
+    let scalar = scalar_of(dtype)?;
+    Ok(Function::new(include_str!("binary.wgsl"), "AddV2", &[scalar; 2], scalar).aliases([("T", scalar)]))
 }
 
-impl BiasAdd {
-    fn new(ctx: &RawConstruction<'_>) -> Result<BiasAdd> {
-        let dtype: DataType = ctx.input_dtype_at(0)?;
-        // The text is that of the op AddV2, and so is the pipeline.
-        let sum = ElementWise::new(Function::of("AddV2", 2, dtype, dtype, "return x + y;")?);
-        Ok(BiasAdd { channels_last: has_channels_last(ctx)?, sum })
+impl Bias {
+    fn new(dtype: DataType, data_format: &str) -> Result<Bias> {
+        let channels_last = Format::from_attr(data_format)? == Format::Nhwc;
+        Ok(Bias { channels_last, sum: ElementWise::new(sum(dtype)?, None) })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let (value, bias) = (ctx.input_at(0)?, ctx.input_at(1)?);
+    fn add(&self, gpu: &GpuDevice, value: &Tensor, bias: &Tensor) -> Result<Tensor> {
         let shape = value.shape();
         let axis = biased(shape, bias.shape(), self.channels_last)?;
         let spread: Shape = std::iter::once(shape[axis]).chain(shape[axis + 1..].iter().map(|_| 1)).collect();
         let bias = bias.clone().reshaped(spread)?;
-        let output = self.sum.run(GpuDevice::of(ctx)?, value.dtype(), &[value, &bias], &[])?;
-        ctx.set_output_at(0, output)
+        self.sum.run(gpu, value.dtype(), &[value, &bias], &[])
     }
 }
 
-gpu_kernels! { BiasAdd { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } as BiasAdd: |ctx| BiasAdd::new(ctx) }
-gpu_kernels! { BiasAddV1 { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } as BiasAdd: |ctx| BiasAdd::new(ctx) }
+#[register_kernel(
+    device = Gpu,
+    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    programs = |T| sum(T).map(|function| driver::programs(&function))
+)]
+impl OpKernel<BiasAdd> for Bias {
+    fn new(ctx: &KernelConstruction<'_, BiasAdd>) -> Result<Self> {
+        Bias::new(ctx.input_dtype(BiasAdd::VALUE), &ctx.attrs().data_format)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, BiasAdd>) -> Result<()> {
+        let output = self.add(GpuDevice::of(ctx)?, ctx.input(BiasAdd::VALUE)?, ctx.input(BiasAdd::BIAS)?)?;
+        ctx.set_output(BiasAdd::OUTPUT, output)
+    }
+}
+
+#[register_kernel(
+    device = Gpu,
+    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    programs = |T| sum(T).map(|function| driver::programs(&function))
+)]
+impl OpKernel<BiasAddV1> for Bias {
+    fn new(ctx: &KernelConstruction<'_, BiasAddV1>) -> Result<Self> {
+        Bias::new(ctx.input_dtype(BiasAddV1::VALUE), "NHWC")
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, BiasAddV1>) -> Result<()> {
+        let output = self.add(GpuDevice::of(ctx)?, ctx.input(BiasAddV1::VALUE)?, ctx.input(BiasAddV1::BIAS)?)?;
+        ctx.set_output(BiasAddV1::OUTPUT, output)
+    }
+}

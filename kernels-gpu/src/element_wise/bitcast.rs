@@ -36,8 +36,4 @@ impl OpKernel<Bitcast> for BitcastKernel {
         let memory = tensor.device_memory().ok_or_else(|| Error::internal("the input is not in the GPU's memory"))?;
         ctx.set_output(Bitcast::OUTPUT, Tensor::from_device(self.to, shape, memory.clone()))
     }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
 }

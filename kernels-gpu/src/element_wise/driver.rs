@@ -12,9 +12,8 @@ use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::ensure_alike;
 use smallvec::SmallVec;
 
-use super::helpers;
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
 use crate::places::{self, Places};
 use crate::refusal::Refusal;
 use crate::shader::{Entry, Program, Scalar, Shader};
@@ -29,9 +28,9 @@ pub(super) const LIMIT: usize = 8;
 /// The most dimensions that two operands broadcast along: TensorFlow has no kernel for more.
 pub(super) const BINARY_LIMIT: usize = 5;
 
-/// What a function asks of its operands' shapes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Shapes {
+/// What an element-wise function asks of its operands' shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operands {
     /// They broadcast.
     Broadcast,
     /// They are equal.
@@ -40,62 +39,73 @@ pub(crate) enum Shapes {
     Alike,
 }
 
-/// A function of one to three elements.
+/// A function of one to three elements, which a file in WGSL has. Its arguments and its result are what the operands hold,
+/// but of halves they are `f32`, and of bools `u32`; in the file `T` is the type of the last argument, `R` that of the
+/// result. It may set the variable `refused` to true where the elements are not allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
-    /// What names it in errors.
-    pub(crate) label: String,
+    /// Its name, and the shader's in errors.
+    pub(crate) name: &'static str,
+    /// What it is declared by, with all that it calls.
+    declarations: String,
     /// What the operands' elements are.
-    pub(crate) inputs: SmallVec<[Scalar; 3]>,
+    inputs: SmallVec<[Scalar; 3]>,
     /// What its result is.
-    pub(crate) output: Scalar,
-    /// The body of `fn f(x: X, y: Y, z: Z) -> R`. Types are the operands' but for `f16`, of which functions see `f32`;
-    /// bools are `u32`. It may call what `math.wgsl` has.
-    pub(crate) body: &'static str,
+    output: Scalar,
+    /// The types that the file finds declared.
+    aliases: SmallVec<[(&'static str, Scalar); 2]>,
     /// What is asked of the operands' shapes.
-    pub(crate) shapes: Shapes,
-    /// Parameters of type `f32`, for [`ElementWise::run`] to pass.
-    pub(crate) params: &'static [&'static str],
-    /// Whether it sets the variable `refused` to true where the elements are not allowed.
-    pub(crate) refuses: bool,
+    operands: Operands,
+    /// Parameters with their types, for [`ElementWise::run`] to pass.
+    params: SmallVec<[(&'static str, &'static str); 1]>,
+    /// Whether accesses out of bounds and divisors of zero are caught, at a price.
+    is_checked: bool,
 }
 
 impl Function {
-    /// A function that takes all elements.
-    pub(crate) fn new(label: &str, inputs: &[Scalar], output: Scalar, body: &'static str) -> Function {
+    /// The function of this name in a file, of operands that broadcast.
+    pub(crate) fn new(file: &'static str, name: &'static str, inputs: &[Scalar], output: Scalar) -> Function {
+        let last = inputs.last().copied().unwrap_or(output);
         Function {
-            label: label.to_owned(),
+            name,
+            declarations: composition::function(file, name, last.names()),
             inputs: SmallVec::from_slice(inputs),
             output,
-            body,
-            shapes: Shapes::Broadcast,
-            params: &[],
-            refuses: body.contains("refused = true"),
+            aliases: SmallVec::from_slice(&[("T", last), ("R", output)]),
+            operands: Operands::Broadcast,
+            params: SmallVec::new(),
+            is_checked: false,
         }
     }
 
-    /// A function of so many operands of a dtype.
-    ///
-    /// # Errors
-    /// INTERNAL if no shader computes with the dtypes.
-    pub(crate) fn of(
-        label: &str,
-        operands: usize,
-        from: DataType,
-        to: DataType,
-        body: &'static str,
-    ) -> Result<Function> {
-        Ok(Function::new(label, &vec![scalar_of(from)?; operands], scalar_of(to)?, body))
-    }
-
     /// The same with another demand on shapes.
-    pub(crate) fn shapes(self, shapes: Shapes) -> Function {
-        Function { shapes, ..self }
+    pub(crate) fn operands(self, operands: Operands) -> Function {
+        Function { operands, ..self }
     }
 
     /// The same with parameters.
-    pub(crate) fn params(self, params: &'static [&'static str]) -> Function {
-        Function { params, ..self }
+    pub(crate) fn params(self, params: impl IntoIterator<Item = (&'static str, &'static str)>) -> Function {
+        Function { params: params.into_iter().collect(), ..self }
+    }
+
+    /// The same with other names of types.
+    pub(crate) fn aliases(self, aliases: impl IntoIterator<Item = (&'static str, Scalar)>) -> Function {
+        Function { aliases: aliases.into_iter().collect(), ..self }
+    }
+
+    /// The same with or without checks of what it accesses and divides by.
+    pub(crate) fn checked(self, is_checked: bool) -> Function {
+        Function { is_checked, ..self }
+    }
+
+    /// Whether the file has it.
+    pub(crate) fn is_declared(&self) -> bool {
+        !self.declarations.is_empty()
+    }
+
+    /// Whether it refuses some elements.
+    pub(crate) fn refuses(&self) -> bool {
+        self.declarations.contains("refused = true")
     }
 }
 
@@ -153,8 +163,13 @@ fn program(function: &Function, pattern: Pattern) -> Program {
         Pattern::Single { rank } => (0, rank),
     };
     let is_single = matches!(pattern, Pattern::Single { .. });
-    let width = if is_single { 1 } else { 4 };
-    let mut builder = Program::trusted(&*function.label).alias("T", computed(function.inputs[0]));
+    let mut builder = Program::builder(function.name);
+    if !function.is_checked {
+        builder = Program::trusted(function.name);
+    }
+    for &(name, scalar) in &function.aliases {
+        builder = builder.alias(name, computed(scalar));
+    }
     let mut loads = String::new();
     for (k, (name, &scalar)) in names.iter().zip(&function.inputs).enumerate() {
         let (stored, wide) = (scalar, computed(scalar).wgsl());
@@ -184,27 +199,19 @@ fn program(function: &Function, pattern: Pattern) -> Program {
         body += &places::function(rank, names);
         loads = format!("    let place = at(i);\n{loads}");
     }
-    for name in function.params {
-        builder = builder.param(name, "f32");
+    for (name, ty) in &function.params {
+        builder = builder.param(name, ty);
     }
-    let mut check = "";
-    if function.refuses {
+    if function.refuses() {
         builder = crate::refusal::declare(builder).param("valid", "u32");
         body += "var<private> refused: bool = false;\n";
-        check = if width == 4 { "    refuse_some(i);\n" } else { "    if (refused) {\n        refuse();\n    }\n" };
         body += crate::refusal::FUNCTION;
     }
     let result = computed(function.output).wgsl();
-    let arguments: Vec<_> = names
-        .iter()
-        .zip(&function.inputs)
-        .map(|(name, &scalar)| format!("{name}: {}", computed(scalar).wgsl()))
-        .collect();
-    body += &helpers::for_text(function.body);
-    body += &format!("fn f({}) -> {result} {{\n    {}\n}}\n", arguments.join(", "), function.body);
+    body += &function.declarations;
     let call = |part: &str| {
         let arguments: Vec<_> = names.iter().map(|name| format!("a_{name}{part}")).collect();
-        format!("f({})", arguments.join(", "))
+        format!("{}({})", function.name, arguments.join(", "))
     };
     let stored = function.output.wgsl();
     let narrow = function.output == Scalar::F16;
@@ -212,8 +219,9 @@ fn program(function: &Function, pattern: Pattern) -> Program {
     if is_single {
         let value = call("");
         let value = if narrow { format!("f16({value})") } else { value };
+        let check = if function.refuses() { "    if (refused) {\n        refuse();\n    }\n" } else { "" };
         body += &format!("    out[i] = {value};\n{check}}}\n");
-    } else if function.refuses {
+    } else if function.refuses() {
         // What lies in the last vector beyond the elements is nobody's, and refuses nothing.
         for (part, name) in [".x", ".y", ".z", ".w"].into_iter().enumerate() {
             body += &format!("    let r_{part} = {};\n", call(name));
@@ -234,9 +242,14 @@ fn program(function: &Function, pattern: Pattern) -> Program {
     builder.build(Entry::Elements, &body)
 }
 
+/// The program of operands of one shape.
+pub(crate) fn flat_program(function: &Function) -> Program {
+    program(function, Pattern::Flat { moving: (1 << function.inputs.len()) - 1 })
+}
+
 /// All programs of a function.
 pub(crate) fn programs(function: &Function) -> Vec<Program> {
-    let broadcasts = function.shapes == Shapes::Broadcast;
+    let broadcasts = function.operands == Operands::Broadcast;
     let patterns = Pattern::all(function.inputs.len()).into_iter();
     let all = (1 << function.inputs.len()) - 1;
     let wanted = patterns.filter(|&pattern| broadcasts || pattern == Pattern::Flat { moving: all });
@@ -251,24 +264,15 @@ pub(crate) struct ElementWise {
 }
 
 impl ElementWise {
-    pub(crate) fn new(function: Function) -> ElementWise {
+    /// A function, and the error for elements that it refuses.
+    pub(crate) fn new(function: Function, refusal: Option<Refusal>) -> ElementWise {
         let shaders = Pattern::all(function.inputs.len()).iter().map(|_| OnceLock::new()).collect();
-        ElementWise { function, refusal: None, shaders }
+        ElementWise { function, refusal, shaders }
     }
 
-    /// A function that refuses some elements with this error.
-    pub(crate) fn refusing(function: Function, refusal: Refusal) -> ElementWise {
-        ElementWise { refusal: Some(refusal), ..ElementWise::new(function) }
-    }
-
-    /// Sets output 0 to the function of the inputs.
-    pub(crate) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        self.compute_with(ctx, &[])
-    }
-
-    /// [`ElementWise::compute`] with parameters.
+    /// Sets the output to the function of the inputs, with parameters.
     #[track_caller]
-    pub(crate) fn compute_with(&self, ctx: &mut RawContext<'_>, params: &[f32]) -> Result<()> {
+    pub(crate) fn compute(&self, ctx: &mut RawContext<'_>, params: &[u32]) -> Result<()> {
         let output = {
             let ctx = &*ctx;
             let operands: SmallVec<[&Tensor; 3]> =
@@ -280,7 +284,7 @@ impl ElementWise {
 
     /// The function of these operands, broadcast.
     #[track_caller]
-    pub(crate) fn run(&self, gpu: &GpuDevice, dtype: DataType, operands: &[&Tensor], params: &[f32]) -> Result<Tensor> {
+    pub(crate) fn run(&self, gpu: &GpuDevice, dtype: DataType, operands: &[&Tensor], params: &[u32]) -> Result<Tensor> {
         match operands {
             [x] => self.run_on(gpu, dtype, [*x], params),
             [x, y] => self.run_on(gpu, dtype, [*x, *y], params),
@@ -295,7 +299,7 @@ impl ElementWise {
         gpu: &GpuDevice,
         dtype: DataType,
         operands: [&Tensor; N],
-        params: &[f32],
+        params: &[u32],
     ) -> Result<Tensor> {
         let shapes = operands.map(Tensor::shape);
         let all = (1 << N) - 1;
@@ -306,9 +310,9 @@ impl ElementWise {
             return Ok(output);
         }
         let limit = if N == 2 { BINARY_LIMIT } else { LIMIT };
-        if self.function.shapes != Shapes::Broadcast {
+        if self.function.operands != Operands::Broadcast {
             let (x, y) = (shapes[0], shapes[1]);
-            ensure_alike(x, y, self.function.shapes == Shapes::Alike)?;
+            ensure_alike(x, y, self.function.operands == Operands::Alike)?;
             let output = gpu.allocate(dtype, x.clone())?;
             self.flat(gpu, operands, &output, all, params)?;
             return Ok(output);
@@ -329,7 +333,7 @@ impl ElementWise {
         operands: [&Tensor; N],
         output: &Tensor,
         moving: u32,
-        params: &[f32],
+        params: &[u32],
     ) -> Result<()> {
         let mut parts: SmallVec<[Part<'_>; 4]> = SmallVec::new();
         parts.extend(operands.iter().enumerate().map(|(k, operand)| read_if(moving & 1 << k != 0, operand)));
@@ -346,7 +350,7 @@ impl ElementWise {
         operands: [&Tensor; N],
         output: &Tensor,
         index: &Places<N>,
-        params: &[f32],
+        params: &[u32],
     ) -> Result<()> {
         let (_, steps) = index.inner();
         let moving = steps.iter().enumerate().fold(0, |mask, (k, &step)| mask | u32::from(step != 0) << k);
@@ -380,7 +384,7 @@ impl ElementWise {
         index: &Places<N>,
         firsts: [usize; N],
         first: usize,
-        params: &[f32],
+        params: &[u32],
     ) -> Result<()> {
         let extents = index.extents();
         let is_too_large = |tensor: &Tensor, count| device_bytes(tensor.dtype(), count) > gpu.gpu.limits.binding;
@@ -408,7 +412,7 @@ impl ElementWise {
         pattern: Pattern,
         count: usize,
         places: &[u32],
-        params: &[f32],
+        params: &[u32],
     ) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -417,7 +421,7 @@ impl ElementWise {
         let slot = slot.ok_or_else(|| Error::internal(format!("{pattern:?} has no shader")))?;
         let shader = slot.get_or_init(|| Shader::new(program(&self.function, pattern)));
         let mut words: SmallVec<[u32; 32]> = SmallVec::from_slice(places);
-        words.extend(params.iter().map(|param| param.to_bits()));
+        words.extend_from_slice(params);
         let groups = match pattern {
             Pattern::Single { .. } => Groups::Elements(count),
             _ => Groups::Elements(count.div_ceil(4)),

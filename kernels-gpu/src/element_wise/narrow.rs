@@ -3,14 +3,15 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink_ops as ops;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink_macros::register_kernel;
+use kernlink_ops::Cast;
 
-use super::cast::body;
+use super::cast::{FILE, conversion};
 use super::driver::computed;
-use super::helpers::for_text;
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::family::{gpu_kernels, scalar_of};
+use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::windows::{read, written};
 
@@ -59,7 +60,7 @@ fn shifts(bits: u32) -> &'static str {
 
 fn program(from: Kind, to: Kind) -> Program {
     let (x, y) = (from.computed(), to.computed());
-    let mut program = Program::trusted(format!("Cast {from:?} to {to:?}")).alias("T", x);
+    let mut program = Program::trusted(format!("Cast {from:?} to {to:?}")).alias("T", x).alias("R", y);
     let read = match from {
         Kind::Wide(scalar) => {
             program = program.read_vectors("x", scalar, 4);
@@ -88,14 +89,11 @@ fn program(from: Kind, to: Kind) -> Program {
             format!("let b = {b};\n    y[i] = {words}")
         }
     };
-    let body = if x == y { "return x;" } else { body(x, y) };
+    let name = if x == y { "unchanged" } else { conversion(x, y) };
     let text = format!(
-        "{}fn f(x: {}) -> {} {{\n    {body}\n}}\nfn element(i: u32) {{\n    let a = {read};\n    \
-         let v = vec4<{}>(f(a.x), f(a.y), f(a.z), f(a.w));\n    {write};\n}}\n",
-        for_text(body),
-        x.wgsl(),
-        y.wgsl(),
-        y.wgsl()
+        "{}fn element(i: u32) {{\n    let a = {read};\n    \
+         let v = vec4<R>({name}(a.x), {name}(a.y), {name}(a.z), {name}(a.w));\n    {write};\n}}\n",
+        composition::function(FILE, name, x.names()),
     );
     program.build(Entry::Elements, &text)
 }
@@ -105,19 +103,35 @@ struct NarrowCast {
     shader: Option<Shader>,
 }
 
+fn programs(from: DataType, to: DataType) -> Result<Vec<Program>> {
+    let (from, to) = (Kind::of(from)?, Kind::of(to)?);
+    Ok(if from == to { Vec::new() } else { vec![program(from, to)] })
+}
+
 impl NarrowCast {
-    fn new(ctx: &RawConstruction<'_>) -> Result<NarrowCast> {
-        let (from, to) = (Kind::of(ctx.input_dtype_at(0)?)?, Kind::of(ctx.output_dtype_at(0)?)?);
-        Ok(NarrowCast { shader: (from != to).then(|| Shader::new(program(from, to))) })
+    fn new(from: DataType, to: DataType) -> Result<NarrowCast> {
+        Ok(NarrowCast { shader: programs(from, to)?.pop().map(Shader::new) })
+    }
+}
+
+#[register_kernel(
+    device = Gpu,
+    SrcT = [i8, u8, i16, u16],
+    DstT = [i8, u8, i16, u16, f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
+    programs = |SrcT, DstT| programs(SrcT, DstT)
+)]
+impl OpKernel<Cast> for NarrowCast {
+    fn new(ctx: &KernelConstruction<'_, Cast>) -> Result<Self> {
+        NarrowCast::new(ctx.input_dtype(Cast::X), ctx.output_dtype(Cast::Y))
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, Cast>) -> Result<()> {
         let output = match &self.shader {
-            None => ctx.take_input_at(0)?,
+            None => ctx.take_input(Cast::X)?,
             Some(shader) => {
                 let gpu = GpuDevice::of(ctx)?;
-                let input = ctx.input_at(0)?;
-                let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
+                let input = ctx.input(Cast::X)?;
+                let output = gpu.output(ctx, Cast::Y, input.shape().clone())?;
                 gpu.in_windows(output.num_elements(), &[read(input), written(&output)], |range, tensors| {
                     // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
                     gpu.dispatch(shader, tensors, &[], Groups::Elements(range.len().div_ceil(4)))
@@ -125,28 +139,25 @@ impl NarrowCast {
                 output
             }
         };
-        ctx.set_output_at(0, output)
+        ctx.set_output(Cast::Y, output)
     }
 }
 
-gpu_kernels! {
-    Cast host [] as NarrowCast: |ctx| NarrowCast::new(ctx);
-    { SrcT = [i8, u8, i16, u16], DstT = [i8, u8, i16, u16, f32, i32, u32, bool] }
-    { SrcT = [i8, u8, i16, u16], DstT = [f16]; "f16" }
-    { SrcT = [i8, u8, i16, u16], DstT = [i64]; "i64" }
-    { SrcT = [f32, i32, u32, bool], DstT = [i8, u8, i16, u16] }
-    { SrcT = [f16], DstT = [i8, u8, i16, u16]; "f16" }
-    { SrcT = [i64], DstT = [i8, u8, i16, u16]; "i64" }
-}
+/// [`NarrowCast`] from other dtypes.
+struct Narrowing(NarrowCast);
 
-/// All programs of the family.
-pub(super) fn programs() -> Vec<Program> {
-    use Scalar::{Bool, F16, F32, I32, I64, U32};
-    let wide = [F32, I32, U32, Bool, F16, I64].map(Kind::Wide);
-    let mut programs = Vec::new();
-    for narrow in NARROW {
-        programs.extend(wide.iter().flat_map(|&wide| [program(narrow, wide), program(wide, narrow)]));
-        programs.extend(NARROW.into_iter().filter(|&other| other != narrow).map(|other| program(narrow, other)));
+#[register_kernel(
+    device = Gpu,
+    SrcT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
+    DstT = [i8, u8, i16, u16],
+    programs = |SrcT, DstT| programs(SrcT, DstT)
+)]
+impl OpKernel<Cast> for Narrowing {
+    fn new(ctx: &KernelConstruction<'_, Cast>) -> Result<Self> {
+        NarrowCast::new(ctx.input_dtype(Cast::X), ctx.output_dtype(Cast::Y)).map(Narrowing)
     }
-    programs
+
+    fn compute(&self, ctx: &mut KernelContext<'_, Cast>) -> Result<()> {
+        OpKernel::compute(&self.0, ctx)
+    }
 }

@@ -1,69 +1,69 @@
-//! Choice between elements: Select, SelectV2 and ClipByValue.
+//! Choice between elements where shapes are more than broadcast: Select and ClipByValue.
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink_geometry::element_wise as geometry;
-use kernlink_ops as ops;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{ClipByValue, Select};
 
 use super::driver::{self, ElementWise, Function};
 use crate::device::GpuDevice;
-use crate::family::{gpu_kernels, scalar, scalar_of};
-use crate::shader::{Program, Scalar};
+use crate::family::scalar_of;
+use crate::shader::Scalar;
 
-const CHOICE: &str = "return select(z, y, x != 0u);";
-/// The lower bound wins where the bounds cross; NaN stays.
-const CLIP: &str = "let below = select(x, z, z < x);\n    return select(below, y, below < y);";
+const FILE: &str = include_str!("select.wgsl");
 
-fn choice(scalar: Scalar) -> Function {
-    Function::new("Select", &[Scalar::Bool, scalar, scalar], scalar, CHOICE)
+fn choice(dtype: DataType) -> Result<Function> {
+    let scalar = scalar_of(dtype)?;
+    Ok(Function::new(FILE, "Select", &[Scalar::Bool, scalar, scalar], scalar))
 }
 
-fn clip(scalar: Scalar) -> Function {
-    Function::new("ClipByValue", &[scalar; 3], scalar, CLIP)
+fn clip(dtype: DataType) -> Result<Function> {
+    let scalar = scalar_of(dtype)?;
+    Ok(Function::new(FILE, "ClipByValue", &[scalar; 3], scalar))
 }
 
 /// `Select`, whose condition has the shape of the others, or is a scalar, or a vector with an element for each row.
-struct Select(ElementWise);
+struct SelectKernel(ElementWise);
 
-impl Select {
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let (condition, chosen, other) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+#[register_kernel(
+    device = Gpu,
+    T = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
+    programs = |T| choice(T).map(|function| driver::programs(&function))
+)]
+impl OpKernel<Select> for SelectKernel {
+    fn new(ctx: &KernelConstruction<'_, Select>) -> Result<Self> {
+        Ok(SelectKernel(ElementWise::new(choice(ctx.output_dtype(Select::OUTPUT))?, None)))
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
+        let (condition, chosen, other) = (ctx.input(Select::CONDITION)?, ctx.input(Select::T)?, ctx.input(Select::E)?);
         let shape = geometry::condition(condition.shape(), chosen.shape(), other.shape())?;
         let condition = condition.clone().reshaped(shape)?;
         let output = self.0.run(GpuDevice::of(ctx)?, chosen.dtype(), &[&condition, chosen, other], &[])?;
-        ctx.set_output_at(0, output)
+        ctx.set_output(Select::OUTPUT, output)
     }
 }
-
-fn chooser(ctx: &RawConstruction<'_>) -> Result<ElementWise> {
-    Ok(ElementWise::new(choice(scalar_of(ctx.output_dtype_at(0)?)?)))
-}
-
-gpu_kernels! { Select { [f32, i32, u32, bool] [f16; "f16"] [i64; "i64"] } as Select: |ctx| chooser(ctx).map(Select) }
-gpu_kernels! { SelectV2 { [f32, i32, u32, bool] [f16; "f16"] [i64; "i64"] } as ElementWise: |ctx| chooser(ctx) }
 
 /// `ClipByValue`, whose bounds are scalars or have the tensor's shape.
 struct Clip(ElementWise);
 
-impl Clip {
-    fn new(ctx: &RawConstruction<'_>) -> Result<Clip> {
-        Ok(Clip(ElementWise::new(clip(scalar_of(ctx.output_dtype_at(0)?)?))))
+#[register_kernel(
+    device = Gpu,
+    T = [f32, i32, f16 if "f16", i64 if "i64"],
+    programs = |T| clip(T).map(|function| driver::programs(&function))
+)]
+impl OpKernel<ClipByValue> for Clip {
+    fn new(ctx: &KernelConstruction<'_, ClipByValue>) -> Result<Self> {
+        Ok(Clip(ElementWise::new(clip(ctx.output_dtype(ClipByValue::OUTPUT))?, None)))
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let shape = ctx.input_at(0)?.shape();
-        for index in [1, 2] {
-            geometry::ensure_bound(shape, ctx.input_at(index)?.shape())?;
+    fn compute(&self, ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()> {
+        let shape = ctx.input(ClipByValue::T)?.shape();
+        for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
+            geometry::ensure_bound(shape, ctx.input(bound)?.shape())?;
         }
-        self.0.compute(ctx)
+        self.0.compute(ctx, &[])
     }
-}
-
-gpu_kernels! { ClipByValue { [f32, i32] [f16; "f16"] [i64; "i64"] } as Clip: |ctx| Clip::new(ctx) }
-
-/// All programs of the family.
-pub(super) fn programs() -> Vec<Program> {
-    let chosen = [scalar!(f32), scalar!(i32), scalar!(u32), scalar!(bool), scalar!(f16), scalar!(i64)].map(choice);
-    let clipped = [scalar!(f32), scalar!(i32), scalar!(f16), scalar!(i64)].map(clip);
-    chosen.iter().flat_map(driver::programs).chain(clipped.iter().flat_map(driver::programs)).collect()
 }

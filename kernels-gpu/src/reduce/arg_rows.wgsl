@@ -1,3 +1,5 @@
+//@ import arg_order
+
 struct Found {
     best: A,
     place: u32,

@@ -1,3 +1,5 @@
+//@ import math, powers
+
 fn row(r: u32, lane: u32) {
     let parts = powers(r, lane);
     let log = own_log(parts.y);

@@ -1,3 +1,6 @@
+// A workgroup for all outputs, which are few. `Y` is what the output holds.
+//@ import reducers
+
 var<workgroup> lanes: array<A, WORKGROUP>;
 
 fn row(part: u32, lane: u32) {
@@ -23,6 +26,6 @@ fn row(part: u32, lane: u32) {
         workgroupBarrier();
     }
     if (lane < params.outputs) {
-        y[part * params.outputs + lane] = STORED(finish(lanes[lane], params.total));
+        y[part * params.outputs + lane] = Y(finish(lanes[lane], params.total));
     }
 }

@@ -14,8 +14,9 @@ use smallvec::SmallVec;
 
 use super::plan::Plan;
 use super::reducer::Reducer;
+use crate::composition;
 use crate::device::{GpuDevice, Groups, lock};
-use crate::element_wise::{computed, for_text};
+use crate::element_wise::computed;
 use crate::places;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::team::Team;
@@ -69,9 +70,6 @@ pub(super) enum Stage {
     Last,
 }
 
-const ROWS: &str = include_str!("rows.wgsl");
-const COLUMNS: &str = include_str!("columns.wgsl");
-
 /// A shader; `team` matters where a workgroup makes an output.
 fn program(reducer: &Reducer, stage: Stage, way: Way, team: Team) -> Program {
     let reducer = match stage {
@@ -86,7 +84,8 @@ fn program(reducer: &Reducer, stage: Stage, way: Way, team: Team) -> Program {
     };
     let is_row = matches!(way, Way::Rows { .. } | Way::VectorRows | Way::FewColumns { .. });
     let (x, part, to) = (computed(reducer.from), reducer.part, reducer.to);
-    let mut builder = Program::trusted(reducer.label).alias("X", x).alias("A", part).alias("R", computed(to));
+    let mut builder =
+        Program::trusted(reducer.label).alias("X", x).alias("A", part).alias("R", computed(to)).alias("Y", to);
     builder = if width == 4 { builder.read_vectors("x", reducer.from, 4) } else { builder.read("x", reducer.from) };
     let wide_output = width == 4 && !is_row;
     builder = if wide_output { builder.write_vectors("y", to, 4) } else { builder.write("y", to) };
@@ -96,50 +95,19 @@ fn program(reducer: &Reducer, stage: Stage, way: Way, team: Team) -> Program {
     if matches!(way, Way::VectorRows | Way::FewColumns { .. }) {
         builder = builder.workgroup(THREADS as u32);
     }
-    let functions = format!(
-        "fn identity() -> A {{\n    return {};\n}}\nfn lift(x: X) -> A {{\n    {}\n}}\n\
-         fn merge(a: A, b: A) -> A {{\n    {}\n}}\nfn finish(a: A, count: u32) -> R {{\n    {}\n}}\n",
-        reducer.identity, reducer.lift, reducer.merge, reducer.finish
-    );
     let mut body =
         places::function_named("kept_", ranks.0, &["x"]) + &places::function_named("folded_", ranks.1, &["x"]);
-    if functions.contains("whole_root") {
-        body += &super::norm::whole_root(part);
-    }
-    body += &for_text(&functions);
-    body += &functions;
-    let has_team = matches!(way, Way::Rows { .. } | Way::VectorRows);
-    if has_team {
+    if matches!(way, Way::Rows { .. } | Way::VectorRows) {
         builder = team.declare(builder);
         body += &team.functions("A", &[], &[("all_of", "return merge(a, b);")]);
     }
-    let stored = to.wgsl();
-    body += &match way {
-        Way::Rows { .. } => ROWS.replace(
-            "FOLD",
-            "    for (var i = start + lane; i < end; i += WORKGROUP) {\n        \
-            acc = merge(acc, lift(X(x[base + folded_at(i).x])));\n    }\n",
-        ),
-        Way::VectorRows => ROWS.replace("FOLD", include_str!("vector_rows.wgsl")),
-        Way::FewColumns { .. } => include_str!("few_columns.wgsl").to_owned(),
-        Way::Columns { .. } => COLUMNS
-            .replace("ACC", "A")
-            .replace("FOLD", "acc = merge(acc, lift(X(x[base + folded_at(k).x])));")
-            .replace("FINISHED", "R(finish(acc, params.total))"),
-        Way::VectorColumns { .. } => COLUMNS
-            .replace("ACC", "vec4<A>")
-            .replace(
-                "FOLD",
-                "let v = vec4<X>(x[base + folded_at(k).x]);\n        acc = vec4<A>(merge(acc.x, lift(v.x)), \
-                 merge(acc.y, lift(v.y)), merge(acc.z, lift(v.z)), merge(acc.w, lift(v.w)));",
-            )
-            .replace(
-                "FINISHED",
-                "vec4<R>(finish(acc.x, params.total), finish(acc.y, params.total), finish(acc.z, params.total), \
-                 finish(acc.w, params.total))",
-            ),
-    }
-    .replace("STORED", &if wide_output { format!("vec4<{stored}>") } else { stored.to_owned() });
+    let file = match way {
+        Way::Rows { .. } | Way::VectorRows => include_str!("rows.wgsl"),
+        Way::FewColumns { .. } => include_str!("few_columns.wgsl"),
+        Way::Columns { .. } | Way::VectorColumns { .. } => include_str!("columns.wgsl"),
+    };
+    let names = reducer.names(width == 4);
+    body += &composition::compose(file, &names);
     builder.build(if is_row { Entry::Rows } else { Entry::Elements }, &body)
 }
 
@@ -202,7 +170,7 @@ impl Fold {
 
     /// Whether results depend on the number of elements.
     pub(super) fn counts(&self) -> bool {
-        self.reducer.finish.contains("count")
+        self.reducer.counts()
     }
 
     /// The reduction to `output`; results are of `total` elements.

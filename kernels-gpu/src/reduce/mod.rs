@@ -4,7 +4,6 @@ mod arg;
 mod cross_entropy;
 mod fold;
 mod large;
-mod norm;
 mod plan;
 mod reducer;
 mod scan;
@@ -12,22 +11,26 @@ mod softmax;
 mod top_k;
 mod top_k_long;
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::op::Op as _;
 use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::bias_gradient;
-use kernlink_ops as ops;
+use kernlink_geometry::window::Format;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{All, Any, BiasAddGrad, EuclideanNorm, L2Loss, Max, Mean, Min, Prod, Sum};
 
 use crate::device::GpuDevice;
-use crate::element_wise::has_channels_last;
-use crate::family::{gpu_kernels, scalar_of};
-use crate::shader::{Program, Scalar};
+use crate::family::scalar_of;
+use crate::shader::Program;
 
 pub(crate) use fold::Fold;
 pub(crate) use plan::{Plan, Run};
 pub(crate) use reducer::Kind;
 
-/// An op with inputs `input` and `reduction_indices`, attr `keep_dims` and one output.
+/// A reduction along some axes.
 struct Reduction {
     kind: Kind,
     keep_dims: bool,
@@ -35,102 +38,122 @@ struct Reduction {
 }
 
 impl Reduction {
-    fn new(ctx: &RawConstruction<'_>, kind: Kind) -> Result<Reduction> {
-        let fold = Fold::new(kind.of(scalar_of(ctx.input_dtype_at(0)?)?));
-        Ok(Reduction { kind, keep_dims: ctx.attrs.required("keep_dims")?, fold })
+    fn new(op: &str, dtype: DataType, keep_dims: bool) -> Result<Reduction> {
+        let kind = Kind::of_op(op)?;
+        Ok(Reduction { kind, keep_dims, fold: Fold::new(kind.of(scalar_of(dtype)?)) })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let input = ctx.input_at(0)?;
-        let plan = Plan::new(input.shape(), &ctx.input_at(1)?.to_i64_vec()?, self.keep_dims)?;
+    fn run(&self, gpu: &GpuDevice, input: &Tensor, axes: &Tensor) -> Result<Tensor> {
+        let plan = Plan::new(input.shape(), &axes.to_i64_vec()?, self.keep_dims)?;
         // A norm loses the sign.
-        let output = if plan.is_copy() && self.kind != Kind::Norm {
-            input.clone().reshaped(plan.output)?
-        } else {
-            self.fold.run(GpuDevice::of(ctx)?, input, &plan, ctx.output_dtype_at(0)?)?
-        };
-        ctx.set_output_at(0, output)
+        if plan.is_copy() && self.kind != Kind::Norm {
+            return input.clone().reshaped(plan.output);
+        }
+        self.fold.run(gpu, input, &plan, input.dtype())
     }
 }
 
-macro_rules! reductions {
-    ($($op:ident $attr:ident $dtypes:tt $kind:ident;)*) => {$(
-        gpu_kernels! {
-            $op $attr $dtypes host ["reduction_indices"] as Reduction: |ctx| Reduction::new(ctx, Kind::$kind)
-        }
-    )*};
+fn programs(kind: Kind, dtype: DataType) -> Result<Vec<Program>> {
+    Ok(fold::programs(&kind.of(scalar_of(dtype)?)))
 }
 
-reductions! {
-    Sum T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } Sum;
-    // Sums of integers are kept in 64 bits.
-    Mean T { [f32] [f16; "f16"] [i32, u32, i64; "i64"] } Mean;
-    Prod T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } Product;
-    Max T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } Greatest;
-    Min T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } Least;
-    EuclideanNorm T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } Norm;
-    // Of bools, all hold if the least does, and any does if the greatest does.
-    All Tidx { [i32, i64] } Least;
-    Any Tidx { [i32, i64] } Greatest;
+#[register_kernel(
+    device = Gpu,
+    op = [EuclideanNorm, Max, Min, Prod, Sum],
+    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    host_memory = ["reduction_indices"],
+    programs = |T| programs(Kind::of_op(&O::DEF.name)?, T)
+)]
+impl OpKernel<O> for Reduction {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Reduction::new(&O::DEF.name, ctx.input_dtype(O::INPUT), ctx.attrs().keep_dims)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let output = self.run(GpuDevice::of(ctx)?, ctx.input(O::INPUT)?, ctx.input(O::REDUCTION_INDICES)?)?;
+        ctx.set_output(O::OUTPUT, output)
+    }
+}
+
+// Sums of integers are kept in 64 bits.
+#[register_kernel(
+    device = Gpu,
+    op = [Mean],
+    T = [f32, f16 if "f16", i32 if "i64", u32 if "i64", i64 if "i64"],
+    host_memory = ["reduction_indices"],
+    programs = |T| programs(Kind::of_op(&O::DEF.name)?, T)
+)]
+impl OpKernel<O> for Reduction {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Reduction::new(&O::DEF.name, ctx.input_dtype(O::INPUT), ctx.attrs().keep_dims)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let output = self.run(GpuDevice::of(ctx)?, ctx.input(O::INPUT)?, ctx.input(O::REDUCTION_INDICES)?)?;
+        ctx.set_output(O::OUTPUT, output)
+    }
+}
+
+#[register_kernel(
+    device = Gpu,
+    op = [All, Any],
+    Tidx = [i32, i64],
+    host_memory = ["reduction_indices"],
+    programs = || programs(Kind::of_op(&O::DEF.name)?, DataType::Bool)
+)]
+impl OpKernel<O> for Reduction {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Reduction::new(&O::DEF.name, ctx.input_dtype(O::INPUT), ctx.attrs().keep_dims)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let output = self.run(GpuDevice::of(ctx)?, ctx.input(O::INPUT)?, ctx.input(O::REDUCTION_INDICES)?)?;
+        ctx.set_output(O::OUTPUT, output)
+    }
 }
 
 /// A reduction of all elements.
 struct Total(Fold);
 
-impl Total {
-    fn new(ctx: &RawConstruction<'_>) -> Result<Total> {
-        Ok(Total(Fold::new(Kind::HalfSquares.of(scalar_of(ctx.input_dtype_at(0)?)?))))
+#[register_kernel(device = Gpu, T = [f32, f16 if "f16"], programs = |T| programs(Kind::HalfSquares, T))]
+impl OpKernel<L2Loss> for Total {
+    fn new(ctx: &KernelConstruction<'_, L2Loss>) -> Result<Self> {
+        Ok(Total(Fold::new(Kind::HalfSquares.of(scalar_of(ctx.input_dtype(L2Loss::T))?))))
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let input = ctx.input_at(0)?;
+    fn compute(&self, ctx: &mut KernelContext<'_, L2Loss>) -> Result<()> {
+        let input = ctx.input(L2Loss::T)?;
         let plan = Plan::new(&Shape::from([input.num_elements()]), &[0], false)?;
-        let output = self.0.run(GpuDevice::of(ctx)?, input, &plan, ctx.output_dtype_at(0)?)?;
-        ctx.set_output_at(0, output)
+        let output = self.0.run(GpuDevice::of(ctx)?, input, &plan, input.dtype())?;
+        ctx.set_output(L2Loss::OUTPUT, output)
     }
 }
 
-gpu_kernels! { L2Loss { [f32] [f16; "f16"] } as Total: |ctx| Total::new(ctx) }
-
 /// The sum of each channel.
-struct BiasAddGrad {
+struct ChannelSums {
     channels_last: bool,
     fold: Fold,
 }
 
-impl BiasAddGrad {
-    fn new(ctx: &RawConstruction<'_>) -> Result<BiasAddGrad> {
-        let fold = Fold::new(Kind::Sum.of(scalar_of(ctx.input_dtype_at(0)?)?));
-        Ok(BiasAddGrad { channels_last: has_channels_last(ctx)?, fold })
+#[register_kernel(
+    device = Gpu,
+    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    programs = |T| programs(Kind::Sum, T)
+)]
+impl OpKernel<BiasAddGrad> for ChannelSums {
+    fn new(ctx: &KernelConstruction<'_, BiasAddGrad>) -> Result<Self> {
+        let fold = Fold::new(Kind::Sum.of(scalar_of(ctx.input_dtype(BiasAddGrad::OUT_BACKPROP))?));
+        Ok(ChannelSums { channels_last: Format::from_attr(&ctx.attrs().data_format)? == Format::Nhwc, fold })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gradient = ctx.input_at(0)?;
+    fn compute(&self, ctx: &mut KernelContext<'_, BiasAddGrad>) -> Result<()> {
+        let gradient = ctx.input(BiasAddGrad::OUT_BACKPROP)?;
         bias_gradient(gradient.shape(), self.channels_last)?;
         let rank = gradient.rank();
         let channels = if self.channels_last { rank - 1 } else { 1 };
         let axes: Vec<i64> = (0..rank as i64).filter(|&axis| axis != channels as i64).collect();
         let plan = Plan::new(gradient.shape(), &axes, false)?;
-        let output = self.fold.run(GpuDevice::of(ctx)?, gradient, &plan, ctx.output_dtype_at(0)?)?;
-        ctx.set_output_at(0, output)
+        let output = self.fold.run(GpuDevice::of(ctx)?, gradient, &plan, gradient.dtype())?;
+        ctx.set_output(BiasAddGrad::OUTPUT, output)
     }
-}
-
-gpu_kernels! { BiasAddGrad { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } as BiasAddGrad: |ctx| BiasAddGrad::new(ctx) }
-
-/// All programs of the family.
-pub(crate) fn programs() -> Vec<Program> {
-    use Scalar::{Bool, F16, F32, I32, I64, U32};
-    let numbers = [F32, I32, U32, F16, I64];
-    let kinds = [Kind::Sum, Kind::Mean, Kind::Product, Kind::Greatest, Kind::Least, Kind::Norm];
-    let mut reducers: Vec<_> = kinds.iter().flat_map(|kind| numbers.map(|scalar| kind.of(scalar))).collect();
-    reducers.extend([Kind::HalfSquares.of(F32), Kind::HalfSquares.of(F16)]);
-    reducers.extend([Kind::Greatest.of(Bool), Kind::Least.of(Bool)]);
-    let mut programs: Vec<Program> = reducers.iter().flat_map(fold::programs).collect();
-    programs.extend(arg::programs());
-    programs.extend(softmax::programs());
-    programs.extend(cross_entropy::programs());
-    programs.extend(scan::programs());
-    programs.extend(top_k::programs());
-    programs
 }

@@ -1,3 +1,6 @@
+// Logits of a row and the sum of their powers, for cross entropies.
+//@ import math
+
 fn logit(r: u32, i: u32) -> f32 {
     return f32(x[r * params.x_row + i * params.x_column]);
 }

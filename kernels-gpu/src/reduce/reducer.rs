@@ -1,9 +1,11 @@
 //! What the reductions compute: how elements become partial results, how those merge, and what comes out.
 
+use kernlink::bail;
+use kernlink::error::Result;
+
 use crate::shader::Scalar;
 
-/// A reduction in WGSL. `X` is the type of an element (`f32` for `f16`), `A` of a partial result, `R` of the output's
-/// element.
+/// A reduction of elements of one kind, which `reducers.wgsl` computes.
 #[derive(Clone, Debug)]
 pub(crate) struct Reducer {
     /// What names it in errors.
@@ -14,14 +16,8 @@ pub(crate) struct Reducer {
     pub(crate) part: Scalar,
     /// What the output's elements are.
     pub(crate) to: Scalar,
-    /// The result of no elements.
-    pub(crate) identity: &'static str,
-    /// The body of `fn lift(x: X) -> A`: the result of one element.
-    pub(crate) lift: &'static str,
-    /// The body of `fn merge(a: A, b: A) -> A`: the result of two parts.
-    pub(crate) merge: &'static str,
-    /// The body of `fn finish(a: A, count: u32) -> R`: the output's element for `count` elements.
-    pub(crate) finish: &'static str,
+    /// The names that hold in the conditions of the file: of the reduction, and of what is left out of it.
+    names: Vec<&'static str>,
 }
 
 /// The reductions.
@@ -42,70 +38,72 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// That of an op.
+    ///
+    /// # Errors
+    /// INTERNAL for ops that are none.
+    pub(super) fn of_op(op: &str) -> Result<Kind> {
+        Ok(match op {
+            "Sum" => Kind::Sum,
+            "Mean" => Kind::Mean,
+            "Prod" => Kind::Product,
+            // Of bools, all hold if the least does, and any does if the greatest does.
+            "Max" | "Any" => Kind::Greatest,
+            "Min" | "All" => Kind::Least,
+            "EuclideanNorm" => Kind::Norm,
+            other => bail!(Internal, "{other} is no reduction"),
+        })
+    }
+
     /// The reduction of elements of this kind.
     pub(crate) fn of(self, scalar: Scalar) -> Reducer {
-        use Scalar::{Bool, F16, F32, I32, I64, U32};
+        use Scalar::{F16, F32, I32, U32};
         let part = match (self, scalar) {
             (_, F32 | F16) => F32,
-            (Kind::Mean, I32 | U32) => I64,
+            (Kind::Mean, I32 | U32) => Scalar::I64,
             (_, scalar) => scalar,
         };
-        let is_float = part == F32;
-        let (label, identity, merge) = match self {
-            Kind::Sum => ("Sum", "A(0)", "return a + b;"),
-            Kind::Mean => ("Mean", "A(0)", "return a + b;"),
-            Kind::HalfSquares => ("L2Loss", "A(0)", "return a + b;"),
-            Kind::Norm => ("EuclideanNorm", "A(0)", "return a + b;"),
-            Kind::Product => ("Prod", "A(1)", "return a * b;"),
-            Kind::Greatest => {
-                let lowest = match part {
-                    F32 | F16 => "-inf()",
-                    I32 => "i32(-2147483648)",
-                    I64 => "i64(1) << 63u",
-                    U32 | Bool => "0u",
-                };
-                ("Max", lowest, if is_float { "return greater(a, b);" } else { "return select(b, a, a > b);" })
-            }
-            Kind::Least => {
-                let highest = match part {
-                    F32 | F16 => "inf()",
-                    I32 => "2147483647",
-                    I64 => "~(i64(1) << 63u)",
-                    U32 => "0xffffffffu",
-                    Bool => "1u",
-                };
-                ("Min", highest, if is_float { "return less(a, b);" } else { "return select(b, a, a < b);" })
-            }
+        let (label, names): (_, &[&str]) = match (self, scalar) {
+            (Kind::Sum, _) => ("Sum", &["add", "lifted", "finished"]),
+            (Kind::Mean, F32) => ("Mean", &["add", "lifted", "mean"]),
+            (Kind::Mean, F16) => ("Mean", &["add", "lifted", "mean", "half"]),
+            (Kind::Mean, U32) => ("Mean", &["add", "widened_u32", "mean"]),
+            (Kind::Mean, _) => ("Mean", &["add", "widened", "mean"]),
+            (Kind::HalfSquares, _) => ("L2Loss", &["add", "half_squares", "finished"]),
+            (Kind::Norm, _) => ("EuclideanNorm", &["add", "norm"]),
+            (Kind::Product, _) => ("Prod", &["product", "lifted", "finished"]),
+            (Kind::Greatest, _) => ("Max", &["greatest", "lifted", "finished"]),
+            (Kind::Least, _) => ("Min", &["least", "lifted", "finished"]),
         };
-        let lift = match self {
-            Kind::HalfSquares => "return x * x * 0.5;",
-            Kind::Norm => "return x * x;",
-            // By way of 64 bits without a sign: some devices take a `u32` for an `i32` on the way to an `i64`.
-            Kind::Mean if scalar == U32 => "return i64(u64(x));",
-            Kind::Mean if part == I64 => "return i64(x);",
-            _ => "return x;",
-        };
-        let finish = match (self, scalar) {
-            // TensorFlow rounds the sum and the count before it divides, so that both may overflow.
-            (Kind::Mean, F16) => "if (count == 0u) { return nan(); }\n    return f32(f16(a)) / f32(f16(f32(count)));",
-            (Kind::Mean, F32) => "if (count == 0u) { return nan(); }\n    return a / f32(count);",
-            (Kind::Mean, _) => "if (count == 0u) { return R(0); }\n    return R(a / i64(count));",
-            (Kind::Norm, F32 | F16) => "return sqrt(a);",
-            (Kind::Norm, _) => "return whole_root(a);",
-            _ => "return a;",
-        };
-        Reducer { label, from: scalar, part, to: scalar, identity, lift, merge, finish }
+        Reducer { label, from: scalar, part, to: scalar, names: names.to_vec() }
     }
 }
 
 impl Reducer {
+    /// The names that hold in the conditions of a file that imports the reduction.
+    pub(super) fn names(&self, vectors: bool) -> Vec<&'static str> {
+        let vectors = if vectors { &["vectors"][..] } else { &[] };
+        [&self.names[..], self.part.names(), vectors].concat()
+    }
+
+    /// Whether results depend on the number of elements.
+    pub(super) fn counts(&self) -> bool {
+        self.names.contains(&"mean") && !self.names.contains(&"to_parts")
+    }
+
     /// The reduction to partial results.
     pub(crate) fn to_parts(&self) -> Reducer {
-        Reducer { to: self.part, finish: "return a;", ..self.clone() }
+        Reducer { to: self.part, ..self.and("to_parts") }
     }
 
     /// The reduction of partial results.
     pub(crate) fn of_parts(&self) -> Reducer {
-        Reducer { from: self.part, lift: "return x;", ..self.clone() }
+        Reducer { from: self.part, ..self.and("of_parts") }
+    }
+
+    fn and(&self, name: &'static str) -> Reducer {
+        let mut reducer = self.clone();
+        reducer.names.push(name);
+        reducer
     }
 }

@@ -1,3 +1,5 @@
+//@ import scans
+
 fn element(i: u32) {
     let outer = i / params.inner;
     let start = outer * params.size * params.inner + (i - outer * params.inner);

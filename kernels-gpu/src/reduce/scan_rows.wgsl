@@ -1,3 +1,5 @@
+//@ import scans
+
 var<workgroup> lanes: array<A, WORKGROUP>;
 
 // A workgroup walks along `across` neighbouring lines: so many threads are side by side, and the others ahead of them.

@@ -2,14 +2,17 @@
 
 use std::sync::OnceLock;
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::tensor::Tensor;
 use kernlink_geometry::loss::ensure_classes;
-use kernlink_ops as ops;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{LogSoftmax, Softmax};
 
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::element_wise::for_text;
-use crate::family::{gpu_kernels, scalar, scalar_of};
+use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::team::Team;
 use crate::windows::{read, written};
@@ -27,12 +30,8 @@ pub(super) const FOUND: [(&str, &str); 2] = [("greatest", "return select(a, b, b
 fn program(scalar: Scalar, log: bool, team: Option<Team>) -> Program {
     let few = team.is_none();
     let text = if few { include_str!("softmax_few.wgsl") } else { include_str!("softmax.wgsl") };
-    // The logarithm subtracts that of the sum, the other divides by the sum.
-    let (scale, result) =
-        if log { ("own_log(total)", "shifted - scale") } else { ("1.0 / total", "own_exp(shifted) * scale") };
-    let text = text.replace("SCALE", scale).replace("RESULT", result);
     let found = team.map_or_else(String::new, |team| team.functions("f32", &[], &FOUND));
-    let body = for_text(&text) + &found + &text;
+    let body = found + &composition::compose(text, if log { &["log"] } else { &[] });
     let builder = Program::trusted(if log { "LogSoftmax" } else { "Softmax" })
         .alias("T", scalar)
         .read("x", scalar)
@@ -44,51 +43,64 @@ fn program(scalar: Scalar, log: bool, team: Option<Team>) -> Program {
     }
 }
 
-struct Softmax {
+struct Normalised {
     scalar: Scalar,
     log: bool,
     few: OnceLock<Shader>,
     many: OnceLock<Shader>,
 }
 
-impl Softmax {
-    fn new(ctx: &RawConstruction<'_>, log: bool) -> Result<Softmax> {
-        let scalar = scalar_of(ctx.input_dtype_at(0)?)?;
-        Ok(Softmax { scalar, log, few: OnceLock::new(), many: OnceLock::new() })
+impl Normalised {
+    fn new(dtype: DataType, log: bool) -> Result<Normalised> {
+        Ok(Normalised { scalar: scalar_of(dtype)?, log, few: OnceLock::new(), many: OnceLock::new() })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let logits = ctx.input_at(0)?;
+    fn run(&self, gpu: &GpuDevice, logits: &Tensor) -> Result<Tensor> {
         ensure_classes(logits.shape())?;
-        let output = gpu.allocate_output(ctx, 0, logits.shape().clone())?;
+        let output = gpu.allocate(logits.dtype(), logits.shape().clone())?;
         let classes = logits.shape()[logits.rank() - 1];
-        if output.num_elements() > 0 {
-            let rows = output.num_elements() / classes;
-            let few = classes <= FEW;
-            let slot = if few { &self.few } else { &self.many };
-            gpu.ensure_rounds(3 * classes / THREADS as usize)?;
-            let team = (!few).then(|| Team::on(gpu, Scalar::F32));
-            let shader = slot.get_or_init(|| Shader::new(program(self.scalar, self.log, team)));
-            gpu.in_windows(rows, &[read(logits), written(&output)], |rows, tensors| {
-                let groups = if few { Groups::Elements(rows.len()) } else { Groups::Rows(rows.len()) };
-                gpu.dispatch(shader, tensors, &[classes as u32], groups)
-            })?;
+        if output.num_elements() == 0 {
+            return Ok(output);
         }
-        ctx.set_output_at(0, output)
+        let rows = output.num_elements() / classes;
+        let few = classes <= FEW;
+        let slot = if few { &self.few } else { &self.many };
+        gpu.ensure_rounds(3 * classes / THREADS as usize)?;
+        let team = (!few).then(|| Team::on(gpu, Scalar::F32));
+        let shader = slot.get_or_init(|| Shader::new(program(self.scalar, self.log, team)));
+        gpu.in_windows(rows, &[read(logits), written(&output)], |rows, tensors| {
+            let groups = if few { Groups::Elements(rows.len()) } else { Groups::Rows(rows.len()) };
+            gpu.dispatch(shader, tensors, &[classes as u32], groups)
+        })?;
+        Ok(output)
     }
 }
 
-gpu_kernels! { Softmax { [f32] [f16; "f16"] } as Softmax: |ctx| Softmax::new(ctx, false) }
-gpu_kernels! { LogSoftmax { [f32] [f16; "f16"] } as Softmax: |ctx| Softmax::new(ctx, true) }
-
-/// All programs of the family.
-pub(super) fn programs() -> Vec<Program> {
-    let mut programs = Vec::new();
-    for scalar in [scalar!(f32), scalar!(f16)] {
-        for team in [None, Some(Team::Halves), Some(Team::Subgroups)] {
-            programs.extend([false, true].map(|log| program(scalar, log, team)));
-        }
+#[register_kernel(device = Gpu, T = [f32, f16 if "f16"], programs = |T| programs(T, false))]
+impl OpKernel<Softmax> for Normalised {
+    fn new(ctx: &KernelConstruction<'_, Softmax>) -> Result<Self> {
+        Normalised::new(ctx.input_dtype(Softmax::LOGITS), false)
     }
-    programs
+
+    fn compute(&self, ctx: &mut KernelContext<'_, Softmax>) -> Result<()> {
+        let output = self.run(GpuDevice::of(ctx)?, ctx.input(Softmax::LOGITS)?)?;
+        ctx.set_output(Softmax::SOFTMAX, output)
+    }
+}
+
+#[register_kernel(device = Gpu, T = [f32, f16 if "f16"], programs = |T| programs(T, true))]
+impl OpKernel<LogSoftmax> for Normalised {
+    fn new(ctx: &KernelConstruction<'_, LogSoftmax>) -> Result<Self> {
+        Normalised::new(ctx.input_dtype(LogSoftmax::LOGITS), true)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, LogSoftmax>) -> Result<()> {
+        let output = self.run(GpuDevice::of(ctx)?, ctx.input(LogSoftmax::LOGITS)?)?;
+        ctx.set_output(LogSoftmax::LOGSOFTMAX, output)
+    }
+}
+
+fn programs(dtype: DataType, log: bool) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    Ok([None, Some(Team::Halves), Some(Team::Subgroups)].map(|team| program(scalar, log, team)).to_vec())
 }

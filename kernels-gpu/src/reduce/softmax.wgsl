@@ -1,3 +1,5 @@
+//@ import math
+
 fn row(r: u32, lane: u32) {
     let start = r * params.classes;
     var own = -inf();
@@ -11,9 +13,17 @@ fn row(r: u32, lane: u32) {
         sum += own_exp(f32(x[start + i]) - most);
     }
     let total = sum_of(sum, lane);
-    let scale = SCALE;
+    //@ if log
+    let scale = own_log(total);
+    //@ else
+    let scale = 1.0 / total;
+    //@ end
     for (var i = lane; i < params.classes; i += WORKGROUP) {
         let shifted = f32(x[start + i]) - most;
-        y[start + i] = T(RESULT);
+        //@ if log
+        y[start + i] = T(shifted - scale);
+        //@ else
+        y[start + i] = T(own_exp(shifted) * scale);
+        //@ end
     }
 }

@@ -1,3 +1,5 @@
+//@ import math
+
 fn element(r: u32) {
     let start = r * params.classes;
     let end = start + params.classes;
@@ -10,9 +12,17 @@ fn element(r: u32) {
     for (var i = start; i < end; i++) {
         total += own_exp(f32(x[i]) - most);
     }
-    let scale = SCALE;
+    //@ if log
+    let scale = own_log(total);
+    //@ else
+    let scale = 1.0 / total;
+    //@ end
     for (var i = start; i < end; i++) {
         let shifted = f32(x[i]) - most;
-        y[i] = T(RESULT);
+        //@ if log
+        y[i] = T(shifted - scale);
+        //@ else
+        y[i] = T(own_exp(shifted) * scale);
+        //@ end
     }
 }

@@ -2,16 +2,20 @@
 
 use std::sync::OnceLock;
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::scalar;
 use kernlink_geometry::reduce::greatest;
-use kernlink_ops as ops;
+use kernlink_macros::register_kernel;
+use kernlink_ops::TopKV2;
 
 use super::top_k_long::{self, Long};
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::element_wise::{computed, for_text};
-use crate::family::{gpu_kernels, scalar_of};
+use crate::element_wise::computed;
+use crate::family::scalar_of;
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::team::Team;
 use crate::windows::{read, written};
@@ -40,12 +44,11 @@ const MERGE: &str = "if (before(b.key, b.place, a.key, a.place)) {
 /// The shader that sorts, or that seeks by a team.
 fn program(scalar: Scalar, places: Scalar, seeks: Option<Team>) -> Program {
     let part = computed(scalar);
-    let is_nan = if part == Scalar::F32 { "return is_nan(a);" } else { "return false;" };
-    let order = format!("fn is_last(a: A) -> bool {{\n    {is_nan}\n}}\n");
-    let found = |team: Team| team.functions("Found", &["key", "place"], &[("found_of", MERGE)]);
-    let text = match seeks {
-        Some(team) => found(team) + include_str!("top_k_seek.wgsl"),
-        None => include_str!("top_k_sort.wgsl").to_owned(),
+    let (file, found) = match seeks {
+        Some(team) => {
+            (include_str!("top_k_seek.wgsl"), team.functions("Found", &["key", "place"], &[("found_of", MERGE)]))
+        }
+        None => (include_str!("top_k_sort.wgsl"), String::new()),
     };
     let builder = Program::trusted("TopKV2")
         .alias("A", part)
@@ -59,7 +62,7 @@ fn program(scalar: Scalar, places: Scalar, seeks: Option<Team>) -> Program {
         .constant("SORTED", SORTED as u32)
         .workgroup(THREADS);
     let builder = seeks.map_or(builder.clone(), |team| team.declare(builder));
-    builder.build(Entry::Rows, &(for_text(&order) + &order + include_str!("top_k_order.wgsl") + &text))
+    builder.build(Entry::Rows, &(found + &composition::compose(file, part.names())))
 }
 
 #[derive(Default)]
@@ -69,55 +72,56 @@ struct TopK {
     long: Long,
 }
 
-impl TopK {
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(
+    device = Gpu,
+    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    index_type = [i32, i64 if "i64"],
+    host_memory = ["k"],
+    programs = |T, index_type| programs(T, index_type)
+)]
+impl OpKernel<TopKV2> for TopK {
+    fn new(_: &KernelConstruction<'_, TopKV2>) -> Result<Self> {
+        Ok(TopK::default())
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, TopKV2>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, k) = (ctx.input_at(0)?, scalar(ctx.input_at(1)?, "k")?);
-        let (columns, shape) = greatest(input.shape(), k, ctx.output_dtype_at(1)?)?;
-        let k = k as usize;
-        let values = gpu.allocate_output(ctx, 0, shape.clone())?;
-        let indices = gpu.allocate_output(ctx, 1, shape)?;
+        let (input, k) = (ctx.input(TopKV2::INPUT)?, scalar(ctx.input(TopKV2::K)?, "k")?);
+        let (columns, shape) = greatest(input.shape(), k, ctx.output_dtype(TopKV2::INDICES)?)?;
+        let values = gpu.output(ctx, TopKV2::VALUES, shape.clone())?;
+        let indices = gpu.output(ctx, TopKV2::INDICES, shape)?;
         if values.num_elements() > 0 {
-            let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
-            let parts = [read(input), written(&values), written(&indices)];
-            let rounds = if k > FEW { sorting_rounds(columns, k) } else { k * (columns / THREADS as usize + 16) };
-            if columns > SORTED && (k > SORTED / 2 || rounds > gpu.rounds()) {
-                gpu.in_windows(values.num_elements() / k, &parts, |_, tensors| {
-                    self.long.run(gpu, [tensors[0], tensors[1], tensors[2]], [scalar, places], columns, k)
-                })?;
-                ctx.set_output_at(0, values)?;
-                return ctx.set_output_at(1, indices);
-            }
-            let sorts = columns <= SORTED || FEW < k;
-            let slot = if sorts { &self.sorts } else { &self.seeks };
-            let team = (!sorts).then(|| Team::on(gpu, scalar));
-            let shader = slot.get_or_init(|| Shader::new(program(scalar, places, team)));
-            gpu.in_windows(values.num_elements() / k, &parts, |rows, tensors| {
-                gpu.dispatch(shader, tensors, &[columns as u32, k as u32], Groups::Rows(rows.len()))
-            })?;
+            self.find(gpu, [input, &values, &indices], columns, k as usize)?;
         }
-        ctx.set_output_at(0, values)?;
-        ctx.set_output_at(1, indices)
+        ctx.set_output(TopKV2::VALUES, values)?;
+        ctx.set_output(TopKV2::INDICES, indices)
     }
 }
 
-gpu_kernels! {
-    TopKV2 host ["k"] as TopK: |_ctx| Ok(TopK::default());
-    { T = [f32, i32, u32], index_type = [int32] }
-    { T = [f32, i32, u32], index_type = [int64]; "i64" }
-    { T = [f16], index_type = [int32]; "f16" }
-    { T = [f16], index_type = [int64]; "f16", "i64" }
-    { T = [i64], index_type = [int32, int64]; "i64" }
+impl TopK {
+    /// The first `k` elements of each row in their order.
+    fn find(&self, gpu: &GpuDevice, [input, values, indices]: [&Tensor; 3], columns: usize, k: usize) -> Result<()> {
+        let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
+        let parts = [read(input), written(values), written(indices)];
+        let rounds = if k > FEW { sorting_rounds(columns, k) } else { k * (columns / THREADS as usize + 16) };
+        if columns > SORTED && (k > SORTED / 2 || rounds > gpu.rounds()) {
+            return gpu.in_windows(values.num_elements() / k, &parts, |_, tensors| {
+                self.long.run(gpu, [tensors[0], tensors[1], tensors[2]], [scalar, places], columns, k)
+            });
+        }
+        let sorts = columns <= SORTED || FEW < k;
+        let slot = if sorts { &self.sorts } else { &self.seeks };
+        let team = (!sorts).then(|| Team::on(gpu, scalar));
+        let shader = slot.get_or_init(|| Shader::new(program(scalar, places, team)));
+        gpu.in_windows(values.num_elements() / k, &parts, |rows, tensors| {
+            gpu.dispatch(shader, tensors, &[columns as u32, k as u32], Groups::Rows(rows.len()))
+        })
+    }
 }
 
-/// All programs of the family.
-pub(super) fn programs() -> Vec<Program> {
-    use Scalar::{F16, F32, I32, I64, U32};
-    let all = [F32, I32, U32, F16, I64].into_iter().flat_map(|scalar| [I32, I64].map(|places| (scalar, places)));
-    let all: Vec<_> = all.collect();
-    let ways = |scalar| Team::of(scalar).iter().map(|&team| Some(team)).chain([None]);
-    let mut programs: Vec<Program> =
-        all.iter().flat_map(|&(scalar, places)| ways(scalar).map(move |way| program(scalar, places, way))).collect();
-    programs.extend(all.iter().flat_map(|&(scalar, places)| top_k_long::programs(scalar, places)));
-    programs
+fn programs(dtype: DataType, index_type: DataType) -> Result<Vec<Program>> {
+    let (scalar, places) = (scalar_of(dtype)?, scalar_of(index_type)?);
+    let ways = Team::of(scalar).iter().map(|&team| Some(team)).chain([None]);
+    let programs: Vec<Program> = ways.map(|way| program(scalar, places, way)).collect();
+    Ok([&programs[..], &top_k_long::programs(scalar, places)].concat())
 }

@@ -1,3 +1,13 @@
+//@ import math
+
+fn is_last(a: A) -> bool {
+    //@ if float
+    return is_nan(a);
+    //@ else
+    return false;
+    //@ end
+}
+
 // Whether element a at place i goes before b at j; places beyond the row's end go last.
 fn before(a: A, i: u32, b: A, j: u32) -> bool {
     if (i >= params.columns || j >= params.columns) {

@@ -1,3 +1,5 @@
+//@ import top_k_order
+
 struct Found {
     key: A,
     place: u32,

@@ -1,3 +1,5 @@
+//@ import top_k_order
+
 var<workgroup> keys: array<A, SORTED>;
 var<workgroup> places: array<u32, SORTED>;
 

@@ -46,6 +46,21 @@ pub(super) fn check(source: &Source, program: &mut Program, bound: &[Bound], mem
     Ok(())
 }
 
+/// Checks a program that is put together elsewhere: it must be valid for devices that have what is named, or what kernels look
+/// for themselves.
+pub(super) fn check_program(program: &Program, requires: &[&str]) -> Checked<()> {
+    let said = |error: String| format!("shader {:?} is not valid\n{error}", program.label);
+    let module =
+        naga::front::wgsl::parse_str(&program.text).map_err(|error| said(error.emit_to_string(&program.text)))?;
+    let is_missing = |name: &str| matches!(name, "f16" | "i64") && !requires.contains(&name);
+    let missing = CAPABILITIES.iter().filter(|(name, _)| is_missing(name));
+    let missing = missing.fold(Capabilities::empty(), |all, &(_, one)| all | one);
+    Validator::new(ValidationFlags::all(), Capabilities::all() - missing)
+        .validate(&module)
+        .map(drop)
+        .map_err(|error| said(error.emit_to_string(&program.text)))
+}
+
 /// What is said of a text that is no valid shader, because of a piece of it.
 fn invalid(source: &Source, text: &str, piece: Span, said: &str) -> String {
     let path = source.path();
@@ -69,7 +84,7 @@ fn expected_function(source: &Source) -> String {
         Dispatch::Elements { .. } => "fn element(i: u32)",
         Dispatch::Rows { .. } => "fn row(r: u32, lane: u32)",
         Dispatch::Tiles { .. } => "fn tile(batch: u32, row: u32, column: u32, lane: u32)",
-        Dispatch::Function => "@compute @workgroup_size(WORKGROUP) fn main(...)",
+        Dispatch::ElementWise(_) | Dispatch::Function => "@compute @workgroup_size(WORKGROUP) fn main(...)",
     };
     format!("it must define `{signature}`")
 }
@@ -98,8 +113,7 @@ impl Reflected<'_> {
             // Dtypes that the registration lists bring what they need.
             let listed = bound.iter().filter(|bound| matches!(bound.arg.ty, kernlink::op::ArgType::Attr(_)));
             let mut scalars = listed.map(|bound| bound.scalar);
-            self.source.requires.contains(&name)
-                || scalars.any(|scalar| matches!((scalar, name), (Scalar::F16, "f16") | (Scalar::I64, "i64")))
+            self.source.requires.contains(&name) || scalars.any(|scalar| scalar.capability() == Some(name))
         };
         let all = CAPABILITIES.iter().fold(Capabilities::empty(), |all, &(_, one)| all | one);
         let missing = CAPABILITIES.iter().filter(|(name, _)| !is_required(name)).map(|&(_, one)| one);

@@ -1,5 +1,6 @@
 //! The kernel that runs a [`Source`].
 
+use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 use kernlink::attr::{AttrMap, AttrValue};
@@ -18,9 +19,10 @@ use crate::device::{GpuDevice, Groups};
 use crate::shader::Shader;
 
 /// A kernel of which only the shader is written, for one node.
-pub struct Kernel<K: WgslKernel> {
+pub struct Kernel<K, O: Op> {
     shader: Shader,
-    attrs: <K::Op as Op>::Attrs,
+    attrs: O::Attrs,
+    kernel: PhantomData<fn() -> K>,
     /// The values of the parameters that are attrs, in order.
     attr_words: Vec<u32>,
     /// The positions of the inputs and outputs to which the shader is bound.
@@ -38,20 +40,19 @@ enum Place {
     Output(usize),
 }
 
-impl<K: WgslKernel> OpKernel<K::Op> for Kernel<K> {
-    fn new(ctx: &KernelConstruction<'_, K::Op>) -> Result<Kernel<K>> {
+impl<K: WgslKernel<O>, O: Op> OpKernel<O> for Kernel<K, O> {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Kernel<K, O>> {
         let source = K::source();
         let raw: &RawConstruction<'_> = ctx;
         let program = source.program(&dtypes(source, raw.attrs)?)?;
-        let attrs = K::Op::read_attrs(raw.attrs)?;
-        let attr_words = source.params.iter().filter(|param| matches!(param.value, ParamValue::Attr(_)));
-        let attr_words = attr_words.map(|param| attr_word(source, param, raw.attrs)).collect::<Result<_>>()?;
+        let attrs = O::read_attrs(raw.attrs)?;
+        let attr_words = attr_words(source, raw.attrs)?;
         let is_bound = |position: &usize| {
             let arg = source.op.inputs.get(*position);
             arg.is_some_and(|arg| !source.host_memory.contains(&&*arg.name))
         };
         let dispatched = match source.dispatch {
-            Dispatch::Function | Dispatch::Elements { of: "", .. } => Place::Output(0),
+            Dispatch::Function | Dispatch::ElementWise(_) | Dispatch::Elements { of: "", .. } => Place::Output(0),
             Dispatch::Elements { of, .. } | Dispatch::Rows { of } | Dispatch::Tiles { of, .. } => place(source.op, of)?,
         };
         let shapes = source.params.iter().filter_map(|param| match param.value {
@@ -61,6 +62,7 @@ impl<K: WgslKernel> OpKernel<K::Op> for Kernel<K> {
         Ok(Kernel {
             shader: Shader::new(program),
             attrs,
+            kernel: PhantomData,
             attr_words,
             bound_inputs: (0..raw.signature.inputs.len()).filter(is_bound).collect(),
             dispatched,
@@ -69,7 +71,7 @@ impl<K: WgslKernel> OpKernel<K::Op> for Kernel<K> {
         })
     }
 
-    fn compute(&self, ctx: &mut KernelContext<'_, K::Op>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let outputs = self.launch(ctx)?;
         for (index, tensor) in outputs.into_iter().enumerate() {
             ctx.set_output_at(index, tensor)?;
@@ -82,7 +84,7 @@ impl<K: WgslKernel> OpKernel<K::Op> for Kernel<K> {
     }
 }
 
-impl<K: WgslKernel> Kernel<K> {
+impl<K: WgslKernel<O>, O: Op> Kernel<K, O> {
     /// Records the run; gives the outputs.
     fn launch(&self, ctx: &RawContext<'_>) -> Result<SmallVec<[Tensor; 2]>> {
         let source = K::source();
@@ -132,11 +134,12 @@ impl<K: WgslKernel> Kernel<K> {
     }
 
     /// How many threads there are; the parameters of the dispatch rule go to `words`.
-    fn groups(&self, launch: &Launch<'_, K::Op>, words: &mut SmallVec<[u32; 32]>) -> Result<Groups> {
+    fn groups(&self, launch: &Launch<'_, O>, words: &mut SmallVec<[u32; 32]>) -> Result<Groups> {
         let shape = shape_of(launch, self.dispatched);
         let elements = shape.num_elements();
         Ok(match K::source().dispatch {
             Dispatch::Function => Groups::Exactly(K::groups(launch)?),
+            Dispatch::ElementWise(_) => Groups::Elements(elements),
             Dispatch::Elements { each, .. } => Groups::Elements(elements.div_ceil(each as usize)),
             Dispatch::Rows { .. } => {
                 let length = shape.dims().last().copied().unwrap_or(1);
@@ -177,13 +180,19 @@ fn place(op: &OpDef, name: &str) -> Result<Place> {
 }
 
 /// The dtypes of a node, for the attrs that the registration lists.
-fn dtypes(source: &Source, attrs: &AttrMap) -> Result<Vec<(&'static str, DataType)>> {
+pub(super) fn dtypes(source: &Source, attrs: &AttrMap) -> Result<Vec<(&'static str, DataType)>> {
     let listed = source.variants.first().copied().unwrap_or_default();
     let dtypes = listed.iter().map(|&(name, _)| match attrs.get(name) {
         Some(AttrValue::Type(dtype)) => Ok((name, *dtype)),
         _ => Err(Error::invalid_argument(format!("the node has no attr `{name}` of type type"))),
     });
     dtypes.collect()
+}
+
+/// The values of the parameters that are attrs, in order.
+pub(super) fn attr_words(source: &Source, attrs: &AttrMap) -> Result<Vec<u32>> {
+    let params = source.params.iter().filter(|param| matches!(param.value, ParamValue::Attr(_)));
+    params.map(|param| attr_word(source, param, attrs)).collect()
 }
 
 /// The bits of a parameter that is an attr.

@@ -46,26 +46,27 @@
 //! line.
 
 mod check;
+mod element_wise;
 mod kernel;
 mod launch;
 mod source;
 
 pub use crate::capability::assert_capability;
+pub use crate::element_wise::Operands;
+pub use element_wise::ElementWise;
 pub use kernel::Kernel;
 pub use launch::{IntoShapes, Launch, Word, groups, shapes, word};
 pub use source::{Checked, Dispatch, Param, ParamType, ParamValue, Source};
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 
 use crate::shader::Program;
 
-/// A kernel of which only the shader is written. Implemented by `#[register_kernel]`.
-pub trait WgslKernel: Send + Sync + 'static {
-    /// The op.
-    type Op: Op;
-
+/// A kernel of op `O` of which only the shader is written. Implemented by `#[register_kernel]`.
+pub trait WgslKernel<O: Op>: Send + Sync + 'static {
     /// The shader, and what is to be known of it.
     fn source() -> &'static Source;
 
@@ -73,10 +74,10 @@ pub trait WgslKernel: Send + Sync + 'static {
     ///
     /// # Errors
     /// Those of the functions.
-    fn computed(launch: &Launch<'_, Self::Op>) -> Result<Vec<u32>>;
+    fn computed(launch: &Launch<'_, O>) -> Result<Vec<u32>>;
 
     /// The outputs' shapes, unless the op's shape function says them.
-    fn outputs(launch: &Launch<'_, Self::Op>) -> Option<Result<Vec<Shape>>> {
+    fn outputs(launch: &Launch<'_, O>) -> Option<Result<Vec<Shape>>> {
         let _ = launch;
         None
     }
@@ -85,7 +86,7 @@ pub trait WgslKernel: Send + Sync + 'static {
     ///
     /// # Errors
     /// Those of the function.
-    fn groups(launch: &Launch<'_, Self::Op>) -> Result<[u32; 3]> {
+    fn groups(launch: &Launch<'_, O>) -> Result<[u32; 3]> {
         let _ = launch;
         Ok([1, 1, 1])
     }
@@ -96,15 +97,34 @@ pub trait WgslKernel: Send + Sync + 'static {
 ///
 /// # Errors
 /// INVALID_ARGUMENT with the file and the line of what is wrong.
-pub fn programs<K: WgslKernel>() -> Result<Vec<Program>> {
+pub fn programs<K: WgslKernel<O>, O: Op>() -> Result<Vec<Program>> {
     let source = K::source();
-    source.variants.iter().map(|dtypes| source.program(dtypes)).collect()
+    let programs = source.variants.iter().map(|dtypes| source.programs(dtypes));
+    Ok(programs.collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Checks the shader of a kernel for each combination of its dtypes; see [`programs`].
 ///
 /// # Errors
 /// See [`programs`].
-pub fn check<K: WgslKernel>() -> Result<()> {
-    programs::<K>().map(drop)
+pub fn check<K: WgslKernel<O>, O: Op>() -> Result<()> {
+    let programs = programs::<K, O>()?;
+    #[cfg(test)]
+    programs.iter().for_each(crate::translation::translate);
+    drop(programs);
+    Ok(())
+}
+
+/// What the test that `programs = ...` writes checks of the shaders for some dtypes, without a device: that they are valid,
+/// and compute with no dtype of which the registration does not require that the device knows it.
+///
+/// # Panics
+/// If a shader is not.
+pub fn check_programs(dtypes: &[DataType], requires: &[&str], programs: Result<Vec<Program>>) {
+    let programs = programs.unwrap_or_else(|error| panic!("the shaders for {dtypes:?}: {}", error.message()));
+    for program in &programs {
+        check::check_program(program, requires).unwrap_or_else(|what| panic!("{dtypes:?}: {what}"));
+        #[cfg(test)]
+        crate::translation::translate(program);
+    }
 }

@@ -1,14 +1,17 @@
 //! The file of a shader with what the registration says of it, and the programs that are made from it.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use kernlink::dtype::DataType;
-use kernlink::error::{Error, Result};
-use kernlink::kernel::Location;
+use kernlink::error::{Code, Error, Result};
+use kernlink::kernel::{Location, Provider};
 use kernlink::op::{ArgDef, ArgType, AttrBase, OpDef};
 
 use super::check;
+use crate::composition;
+use crate::element_wise::{self, Function, Operands};
 use crate::shader::{Access, Entry, Program, Scalar};
 
 /// The shader of a kernel, as registered.
@@ -39,6 +42,10 @@ pub struct Source {
     pub vectors: &'static [&'static str],
     /// The threads of a workgroup.
     pub workgroup: u32,
+    /// The error for elements that an element-wise function refuses.
+    pub refusal: Option<(Code, &'static str)>,
+    /// The crate that registers it. The shaders of this one run without checks of bounds and divisors, which its tests make.
+    pub provider: &'static Provider,
     /// What was found of it.
     pub checked: Checked,
 }
@@ -67,6 +74,9 @@ pub enum Dispatch {
         /// The columns of a tile.
         columns: u32,
     },
+    /// One for each element of the output, or for four, for which generated code calls the function that has the op's name
+    /// with an element of each input.
+    ElementWise(Operands),
     /// As many workgroups as a function says.
     Function,
 }
@@ -169,8 +179,81 @@ impl Source {
         made
     }
 
+    /// All programs for a combination of dtypes, checked; see [`programs`](super::programs).
+    ///
+    /// # Errors
+    /// As [`Source::program`].
+    pub(super) fn programs(&self, dtypes: &[(&'static str, DataType)]) -> Result<Vec<Program>> {
+        let Dispatch::ElementWise(_) = self.dispatch else { return Ok(vec![self.program(dtypes)?]) };
+        self.program(dtypes)?;
+        let bound = self.bound(dtypes).map_err(Error::invalid_argument)?;
+        let function = self.function(&bound, dtypes).map_err(Error::invalid_argument)?;
+        Ok(element_wise::programs(&function))
+    }
+
+    /// The function for a combination of dtypes, once it was checked; that of this crate's own kernels is in its tests.
+    ///
+    /// # Errors
+    /// As [`Source::program`].
+    pub(super) fn checked_function(&self, dtypes: &[(&'static str, DataType)]) -> Result<Function> {
+        if !self.is_own() {
+            self.program(dtypes)?;
+        }
+        let bound = self.bound(dtypes).map_err(Error::invalid_argument)?;
+        self.function(&bound, dtypes).map_err(Error::invalid_argument)
+    }
+
+    /// Whether this crate registers it.
+    fn is_own(&self) -> bool {
+        std::ptr::eq(self.provider, &crate::KERNLINK_PROVIDER)
+    }
+
+    /// The function of which a kernel is made.
+    fn function(&self, bound: &[Bound], dtypes: &[(&'static str, DataType)]) -> std::result::Result<Function, String> {
+        let Dispatch::ElementWise(operands) = self.dispatch else { return Err("no function is dispatched".to_owned()) };
+        let Cow::Borrowed(name) = self.op.name else { return Err("a declared op is constant".to_owned()) };
+        let inputs = bound.iter().filter(|bound| !bound.is_output).map(|bound| bound.scalar).collect::<Vec<_>>();
+        let (1..=3, [.., output]) = (inputs.len(), bound) else {
+            return Err(format!("op {name} has {} inputs: an element-wise function has one to three", inputs.len()));
+        };
+        if bound.len() != inputs.len() + 1 {
+            return Err(format!("op {name} has several outputs: an element-wise function has one"));
+        }
+        let params = self.params.iter().map(|param| Ok((param.name, self.attr_type(param)?.wgsl())));
+        let params = params.collect::<std::result::Result<Vec<_>, String>>()?;
+        let function = Function::new(self.text, name, &inputs, output.scalar)
+            .operands(operands)
+            .params(params)
+            .aliases(self.aliases(bound, dtypes))
+            .checked(!self.is_own());
+        if !function.is_declared() {
+            return Err(format!("{}: it must define `fn {name}`, which is called for each element", self.path()));
+        }
+        Ok(function)
+    }
+
+    /// The attrs of arguments that are bound, with what their dtypes are in a shader.
+    fn aliases(&self, bound: &[Bound], dtypes: &[(&'static str, DataType)]) -> Vec<(&'static str, Scalar)> {
+        let is_bound = |attr| bound.iter().any(|bound| matches!(&bound.arg.ty, ArgType::Attr(name) if name == attr));
+        // Others are those of arguments in host memory.
+        let dtypes = dtypes.iter().filter(|(attr, _)| is_bound(*attr));
+        dtypes.filter_map(|&(attr, dtype)| Some((attr, Scalar::of(dtype)?))).collect()
+    }
+
     fn assemble(&self, dtypes: &[(&'static str, DataType)]) -> std::result::Result<Program, String> {
         let bound = self.bound(dtypes)?;
+        if let Some(name) = composition::unknown_import(self.text) {
+            let known = composition::modules();
+            return Err(format!("{}: there is no module `{name}` to import: the modules are {known}", self.path()));
+        }
+        if let Dispatch::ElementWise(_) = self.dispatch {
+            let program = element_wise::flat_program(&self.function(&bound, dtypes)?);
+            let requires =
+                bound.iter().filter_map(|bound| bound.scalar.capability()).chain(self.requires.iter().copied());
+            check::check_program(&program, &requires.collect::<Vec<_>>())
+                .map_err(|what| format!("{}: {what}", self.path()))?;
+            return Ok(program);
+        }
         let members = self.members()?;
         let mut program =
             if self.is_raw { self.raw(&bound, &members) } else { self.generate(&bound, &members, dtypes) };
@@ -201,7 +284,7 @@ impl Source {
     fn members(&self) -> std::result::Result<Vec<Member>, String> {
         let scalar = |name: &str, ty: &'static str| Member { name: name.to_owned(), ty };
         let mut members = match self.dispatch {
-            Dispatch::Elements { .. } | Dispatch::Function => Vec::new(),
+            Dispatch::Elements { .. } | Dispatch::ElementWise(_) | Dispatch::Function => Vec::new(),
             Dispatch::Rows { .. } => vec![scalar("row_length", "u32")],
             Dispatch::Tiles { .. } => vec![scalar("rows", "u32"), scalar("columns", "u32")],
         };
@@ -240,14 +323,12 @@ impl Source {
 
     /// The file with all that it finds declared after it, so that its lines keep their numbers.
     fn generate(&self, bound: &[Bound], members: &[Member], dtypes: &[(&'static str, DataType)]) -> Program {
-        let mut builder = Program::builder(self.name).workgroup(self.workgroup).body_first();
-        for &(attr, dtype) in dtypes {
-            // Others are those of arguments in host memory.
-            let is_bound = |bound: &Bound| matches!(&bound.arg.ty, ArgType::Attr(name) if name == attr);
-            if let Some(scalar) = Scalar::of(dtype).filter(|_| bound.iter().any(is_bound)) {
-                let vector = format!("alias {attr}4 = vec4<{}>;", scalar.wgsl());
-                builder = builder.alias(attr, scalar).declare(&vector);
-            }
+        let program = if self.is_own() { Program::trusted(self.name) } else { Program::builder(self.name) };
+        let mut builder = program.workgroup(self.workgroup).body_first();
+        let aliases = self.aliases(bound, dtypes);
+        for &(attr, scalar) in &aliases {
+            let vector = format!("alias {attr}4 = vec4<{}>;", scalar.wgsl());
+            builder = builder.alias(attr, scalar).declare(&vector);
         }
         for Bound { arg, is_output, scalar, .. } in bound {
             builder = match (is_output, self.vectors.contains(&&*arg.name)) {
@@ -267,9 +348,10 @@ impl Source {
                 builder = builder.constant("TILE_ROWS", rows).constant("TILE_COLUMNS", columns).declare(TILES);
                 Entry::Rows
             }
-            Dispatch::Function => Entry::Raw,
+            Dispatch::ElementWise(_) | Dispatch::Function => Entry::Raw,
         };
-        builder.build(entry, self.text)
+        let names: Vec<&str> = aliases.iter().flat_map(|(_, scalar)| scalar.names()).copied().collect();
+        builder.build(entry, &composition::compose(self.text, &names))
     }
 
     /// The file as it is.

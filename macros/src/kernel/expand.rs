@@ -56,8 +56,8 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
     let has_type_params = target.shader.is_none() && !target.params.is_empty();
     let allow = (has_type_params && target.params.iter().any(|(ident, _)| is_lowercase(ident)))
         .then(|| quote!(#[allow(non_camel_case_types, non_upper_case_globals, reason = "named as the op's attrs")]));
-    let lists = target.params.iter().filter_map(|(ident, _)| args.list(&ident.to_string())).collect::<Vec<_>>();
-    let combinations = combinations(&lists.iter().map(|list| choices(list)).collect::<Vec<_>>());
+    let lists = target.lists(args);
+    let combinations = combinations_of(&lists);
     let of_ops = target.ops.iter().map(|op| of_op(args, target, op, &allow, &lists, &combinations));
     let item = (!target.is_template).then_some(&target.item).map(|item| quote!(#allow #item));
     quote! {
@@ -94,7 +94,13 @@ fn of_op(
         Some(Written { inner, test }) => (Some(inner), Some(test)),
         None => (None, None),
     };
-    let registrations = combinations.iter().map(|chosen| registration(args, target, op, lists, chosen));
+    let registrations = args.narrowed().into_iter().flat_map(|narrowed| {
+        let lists = target.lists(&narrowed);
+        let combinations = combinations_of(&lists).into_iter();
+        combinations.map(|chosen| registration(args, &narrowed, target, op, &lists, &chosen)).collect::<Vec<_>>()
+    });
+    let used = args.programs.as_ref().map(|programs| programs.use_outside_of_tests(krate));
+    let programs = args.programs.as_ref().map(|programs| programs.test(args, target, op));
     let all_constraints = args.lists.iter().map(|list| {
         let (name, values) = (&list.name, all_values(&list.values, krate));
         quote!(#krate::kernel::AttrConstraint { attr: #name, values: #krate::kernel::ConstraintValues::#values })
@@ -116,6 +122,7 @@ fn of_op(
             #checks
             #alias
             #shader
+            #used
 
             const fn __kernel(
                 constraints: &'static [#krate::kernel::AttrConstraint],
@@ -166,6 +173,7 @@ fn of_op(
         };
 
         #test
+        #programs
     }
 }
 
@@ -187,10 +195,18 @@ fn written(
         });
         quote!(&[#(#dtypes),*])
     });
-    Some(wgsl::written(args, shader, ident, op, &variants.collect::<Vec<_>>()))
+    Some(wgsl::written(args, shader, ident, (op, target.ops.len() > 1), &variants.collect::<Vec<_>>()))
 }
 
-fn registration(args: &KernelArgs, target: &Target, op: &Type, lists: &[&AttrList], chosen: &[Choice]) -> TokenStream {
+/// One registration; `all` are the arguments of which `args` are a part.
+fn registration(
+    all: &KernelArgs,
+    args: &KernelArgs,
+    target: &Target,
+    op: &Type,
+    lists: &[&AttrList],
+    chosen: &[Choice],
+) -> TokenStream {
     let krate = &args.krate;
     let bare = krate.bare();
     let Target { is_async, kernel, params, .. } = target;
@@ -216,7 +232,10 @@ fn registration(args: &KernelArgs, target: &Target, op: &Type, lists: &[&AttrLis
     let of_op = || if target.ops.len() > 1 { op.span() } else { Span::call_site() };
     let span = chosen.first().map_or_else(of_op, |choice| choice.span());
     let instance = match target.shader.is_some() || params.is_empty() {
-        true => quote!(#kernel),
+        true => match (&target.shader, &args.shader) {
+            (Some(ident), Some(shader)) => wgsl::kernel(krate, shader, ident, op),
+            _ => quote!(#kernel),
+        },
         false => quote_spanned!(span=> __Kernel<#(#arguments),*>),
     };
     let values = params.iter().zip(chosen).map(|((ident, _), choice)| (ident.to_string(), choice.text()));
@@ -233,7 +252,7 @@ fn registration(args: &KernelArgs, target: &Target, op: &Type, lists: &[&AttrLis
         }
     };
     let coherence = coherence(args, op, lists, chosen, span);
-    let choice = choice_bytes(args, lists, chosen);
+    let choice = choice_bytes(all, lists, chosen);
     quote! {
         const _: () = {
             static __KERNEL: #krate::kernel::KernelDef = __kernel(
@@ -314,6 +333,11 @@ fn choices(list: &AttrList) -> Vec<Choice> {
         Values::Bools(bools) => bools.iter().map(|literal| Choice::Bool(literal.value, literal.span)).collect(),
         Values::Strings(_) => Vec::new(),
     }
+}
+
+/// Every way to take a value of each list.
+fn combinations_of(lists: &[&AttrList]) -> Vec<Vec<Choice>> {
+    combinations(&lists.iter().map(|list| choices(list)).collect::<Vec<_>>())
 }
 
 /// Every way to take one of each.

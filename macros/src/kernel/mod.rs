@@ -6,6 +6,7 @@ mod expand;
 mod function;
 mod hash;
 mod parse;
+mod programs;
 mod stacked;
 mod target;
 mod text;

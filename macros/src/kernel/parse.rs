@@ -8,6 +8,7 @@ use syn::spanned::Spanned as _;
 use syn::{LitBool, LitInt, LitStr, Token, Type, bracketed};
 
 use super::dtype::{self, Element};
+use super::programs::Programs;
 use super::text::compact;
 use super::wgsl::{self, Shader};
 use crate::errors::{Errors, unknown};
@@ -17,6 +18,7 @@ use crate::path::Crate;
 const DEVICES: &[&str] = &["Cpu", "Gpu", "Default"];
 
 /// The arguments of `#[register_kernel]`.
+#[derive(Clone)]
 pub(super) struct KernelArgs {
     pub(super) device: Option<String>,
     /// The ops, as far as they are listed here.
@@ -31,10 +33,13 @@ pub(super) struct KernelArgs {
     pub(super) lists: Vec<AttrList>,
     /// If only the shader is written.
     pub(super) shader: Option<Shader>,
+    /// The shaders that a kernel may run for dtypes of the lists: `programs = |T| programs(T)`.
+    pub(super) programs: Option<Programs>,
     pub(super) krate: Crate,
 }
 
 /// `T = [f32, f64]`.
+#[derive(Clone)]
 pub(super) struct AttrList {
     pub(super) ident: Ident,
     pub(super) name: String,
@@ -42,6 +47,7 @@ pub(super) struct AttrList {
 }
 
 /// The values in an [`AttrList`].
+#[derive(Clone)]
 pub(super) enum Values {
     Types(Vec<TypeEntry>),
     Strings(Vec<LitStr>),
@@ -50,8 +56,11 @@ pub(super) enum Values {
 }
 
 /// What one entry of a list of dtypes names: a dtype, or several if it is a set.
+#[derive(Clone)]
 pub(super) struct TypeEntry {
     pub(super) elements: Vec<Element>,
+    /// What a device must be able to do for them: `f16 if "f16"`.
+    pub(super) requires: Option<LitStr>,
     pub(super) span: Span,
 }
 
@@ -68,6 +77,7 @@ impl KernelArgs {
             cheap: None,
             lists: Vec::new(),
             shader: wgsl::names_a_shader(&tokens).then(Shader::default),
+            programs: None,
             krate: Crate::KERNLINK,
         };
         let mut seen = Vec::new();
@@ -90,7 +100,39 @@ impl KernelArgs {
         if let (Some(shader), Some(device)) = (&args.shader, &args.device) {
             shader.check(device, errors);
         }
+        if let Some(programs) = &args.programs {
+            programs.check(&args, errors);
+        }
         args
+    }
+
+    /// The arguments for each part of the lists of dtypes that requires the same of the device.
+    pub(super) fn narrowed(&self) -> Vec<KernelArgs> {
+        let mut all = vec![self.clone()];
+        for (place, list) in self.lists.iter().enumerate() {
+            let Values::Types(entries) = &list.values else { continue };
+            let mut groups: Vec<Vec<TypeEntry>> = Vec::new();
+            let capability = |entry: &TypeEntry| entry.requires.as_ref().map(LitStr::value);
+            for entry in entries {
+                match groups.iter_mut().find(|group| group.first().map(capability) == Some(capability(entry))) {
+                    Some(group) => group.push(entry.clone()),
+                    None => groups.push(vec![entry.clone()]),
+                }
+            }
+            let narrowed = all.iter().flat_map(|args| {
+                groups.iter().map(move |group| {
+                    let mut args = args.clone();
+                    let more = group.first().and_then(|entry| entry.requires.clone());
+                    let is_new = |more: &LitStr| args.requires.iter().all(|own| own.value() != more.value());
+                    let more = more.filter(is_new);
+                    args.requires.extend(more);
+                    args.lists[place].values = Values::Types(group.clone());
+                    args
+                })
+            });
+            all = narrowed.collect();
+        }
+        all
     }
 
     /// The list for an attr.
@@ -138,6 +180,10 @@ impl KernelArgs {
             return Err(syn::Error::new(key.span(), message));
         }
         input.parse::<Token![=]>()?;
+        if word == "programs" && !input.peek(syn::token::Bracket) {
+            self.programs = Some(Programs::parse(input)?);
+            return Ok(());
+        }
         if wgsl::ARGUMENTS.contains(&word.as_str()) {
             match &mut self.shader {
                 Some(shader) => return shader.one(&word, input, errors),
@@ -329,7 +375,9 @@ fn value(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Value> {
         syn::Error::new(error.span(), message)
     })?;
     let elements = errors.keep(dtype::parse(&ty)).unwrap_or_default();
-    Ok(Value::Type(TypeEntry { elements, span: ty.span() }))
+    let is_conditional = input.parse::<Option<Token![if]>>()?.is_some();
+    let requires = is_conditional.then(|| capability(input, "T = [f32, f16 if \"f16\"]")).transpose()?;
+    Ok(Value::Type(TypeEntry { elements, requires, span: ty.span() }))
 }
 
 pub(super) fn no_duplicates(values: impl Iterator<Item = (String, Span)>, errors: &mut Errors) {

@@ -2,10 +2,10 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote};
-use syn::{Fields, GenericArgument, GenericParam, Generics, Item, ItemFn, ItemImpl, PathArguments, Type};
+use syn::{Fields, GenericArgument, GenericParam, Generics, Item, ItemFn, ItemImpl, PathArguments, Type, parse_quote};
 
 use super::function;
-use super::parse::{KernelArgs, Values};
+use super::parse::{AttrList, KernelArgs, Values};
 use super::text::compact;
 use super::wgsl;
 use crate::errors::Errors;
@@ -40,6 +40,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// The lists for its parameters.
+    pub(super) fn lists<'a>(&self, args: &'a KernelArgs) -> Vec<&'a AttrList> {
+        self.params.iter().filter_map(|(ident, _)| args.list(&ident.to_string())).collect()
+    }
+
     pub(super) fn parse(item: TokenStream, args: &KernelArgs, errors: &mut Errors) -> Option<Target> {
         let usage = "#[register_kernel] stands on `impl OpKernel<Op> for Kernel` (or AsyncOpKernel), on a function \
                      `fn name(ctx: &mut RawContext<'_>) -> Result<()>`, or on a type alias `type AbsKernel<T> = \
@@ -147,13 +152,9 @@ impl Target {
                 return None;
             }
         };
-        match &args.ops[..] {
-            [] => {
-                errors.on(ident, "say which op the kernel is for: `op = ZeroOut`");
-                return None;
-            }
-            [_] => {}
-            [_, second, ..] => errors.on(second, "a kernel of which only the shader is written is for one op"),
+        if args.ops.is_empty() {
+            errors.on(ident, "say which op the kernel is for: `op = ZeroOut`");
+            return None;
         }
         let params: Vec<_> = wgsl::type_lists(args).map(|list| (list.ident.clone(), TokenStream::new())).collect();
         let names = params.iter().map(|(ident, _)| ident);
@@ -163,7 +164,7 @@ impl Target {
             names_op: false,
             ops: args.ops.clone(),
             is_async: false,
-            kernel: wgsl::kernel(&args.krate, ident),
+            kernel: parse_quote!(#ident),
             called: with_arguments(ident.to_token_stream(), names),
             params,
             function: None,

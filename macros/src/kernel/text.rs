@@ -1,7 +1,7 @@
 //! Tokens as text.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
-use quote::{ToTokens as _, format_ident};
+use quote::{ToTokens, format_ident};
 
 /// The tokens with values for some of their identifiers, as text.
 pub(super) fn substituted(tokens: TokenStream, values: &[(String, String)]) -> String {
@@ -37,4 +37,19 @@ pub(super) fn compact(tokens: TokenStream) -> String {
         }
     }
     compact
+}
+
+/// `zero_out_on_gpu` for `path::ZeroOutOnGpu<T>`.
+pub(super) fn snake(ty: &impl ToTokens) -> String {
+    let text = compact(ty.to_token_stream());
+    let path = text.split('<').next().unwrap_or_default();
+    let name = path.rsplit("::").next().unwrap_or_default();
+    let mut snake = String::new();
+    for c in name.trim_start_matches("r#").chars() {
+        if c.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
 }

@@ -9,22 +9,21 @@ pub mod gpu {
     pub mod wgsl {
         use std::marker::PhantomData;
 
-        use kernlink_framework::Result;
+        use kernlink_framework::{Code, Result};
         use kernlink_framework::dtype::DataType;
-        use kernlink_framework::kernel::{KernelConstruction, KernelContext, Location, OpKernel};
+        use kernlink_framework::kernel::{KernelConstruction, KernelContext, Location, OpKernel, Provider};
         use kernlink_framework::op::{Op, OpDef};
         use kernlink_framework::shape::Shape;
 
         pub struct Launch<'a, O>(PhantomData<(&'a (), fn() -> O)>);
 
-        pub trait WgslKernel: Send + Sync + 'static {
-            type Op: Op;
+        pub trait WgslKernel<O: Op>: Send + Sync + 'static {
             fn source() -> &'static Source;
-            fn computed(launch: &Launch<'_, Self::Op>) -> Result<Vec<u32>>;
-            fn outputs(_: &Launch<'_, Self::Op>) -> Option<Result<Vec<Shape>>> {
+            fn computed(launch: &Launch<'_, O>) -> Result<Vec<u32>>;
+            fn outputs(_: &Launch<'_, O>) -> Option<Result<Vec<Shape>>> {
                 None
             }
-            fn groups(_: &Launch<'_, Self::Op>) -> Result<[u32; 3]> {
+            fn groups(_: &Launch<'_, O>) -> Result<[u32; 3]> {
                 Ok([1; 3])
             }
         }
@@ -43,6 +42,8 @@ pub mod gpu {
             pub params: &'static [Param],
             pub vectors: &'static [&'static str],
             pub workgroup: u32,
+            pub refusal: Option<(Code, &'static str)>,
+            pub provider: &'static Provider,
             pub checked: Checked,
         }
 
@@ -50,7 +51,14 @@ pub mod gpu {
             Elements { of: &'static str, each: u32 },
             Rows { of: &'static str },
             Tiles { of: &'static str, rows: u32, columns: u32 },
+            ElementWise(Operands),
             Function,
+        }
+
+        pub enum Operands {
+            Broadcast,
+            Equal,
+            Alike,
         }
 
         pub struct Param {
@@ -82,15 +90,17 @@ pub mod gpu {
             }
         }
 
-        pub struct Kernel<K>(PhantomData<fn() -> K>);
+        pub struct Kernel<K, O>(PhantomData<fn() -> (K, O)>);
 
-        impl<K: WgslKernel> OpKernel<K::Op> for Kernel<K> {
-            fn new(_: &KernelConstruction<'_, K::Op>) -> Result<Self> {
+        impl<K: WgslKernel<O>, O: Op> OpKernel<O> for Kernel<K, O> {
+            fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
                 Ok(Kernel(PhantomData))
             }
-            fn compute(&self, _: &mut KernelContext<'_, K::Op>) -> Result<()> {
+            fn compute(&self, _: &mut KernelContext<'_, O>) -> Result<()> {
                 Ok(())
             }
         }
+
+        pub type ElementWise<K, O> = Kernel<K, O>;
     }
 }

@@ -3,12 +3,12 @@
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::parse_quote;
 use syn::spanned::Spanned;
 
 use super::{Dispatch, Param, ParamType, Shader};
 use crate::kernel::dtype::Element;
 use crate::kernel::parse::{AttrList, KernelArgs, Values};
+use crate::kernel::text::snake;
 use crate::path::Crate;
 
 impl ParamType {
@@ -23,8 +23,12 @@ impl ParamType {
 }
 
 /// The type that is registered: the framework's, around the user's struct.
-pub(in crate::kernel) fn kernel(krate: &Crate, ident: &Ident) -> syn::Type {
-    parse_quote!(#krate::gpu::wgsl::Kernel<#ident>)
+pub(in crate::kernel) fn kernel(krate: &Crate, shader: &Shader, ident: &Ident, op: &syn::Type) -> TokenStream {
+    let kernel = match shader.dispatch {
+        Some(Dispatch::ElementWise(_)) => quote!(ElementWise),
+        _ => quote!(Kernel),
+    };
+    quote!(#krate::gpu::wgsl::#kernel<#ident, #op>)
 }
 
 /// Constants whose evaluation fails, on the user's token, if the shader cannot suit the op.
@@ -122,7 +126,7 @@ pub(in crate::kernel) fn written(
     args: &KernelArgs,
     shader: &Shader,
     ident: &Ident,
-    op: &syn::Type,
+    (op, is_listed): (&syn::Type, bool),
     variants: &[TokenStream],
 ) -> Written {
     let krate = &args.krate;
@@ -140,6 +144,7 @@ pub(in crate::kernel) fn written(
         Some(Dispatch::Elements(of, each)) => quote!(Elements { of: #of, each: #each }),
         Some(Dispatch::Rows(of)) => quote!(Rows { of: #of }),
         Some(Dispatch::Tiles(of, rows, columns)) => quote!(Tiles { of: #of, rows: #rows, columns: #columns }),
+        Some(Dispatch::ElementWise(operands)) => quote!(ElementWise(#wgsl::Operands::#operands)),
         Some(Dispatch::Function(_)) => quote!(Function),
     };
     let params = shader.params.iter().map(|param| match param {
@@ -187,7 +192,14 @@ pub(in crate::kernel) fn written(
         let check = respan(quote!(#wgsl::assert_capability(#name)), name.span());
         quote!(const _: () = #check;)
     });
-    let test = format_ident!("the_shader_of_{}_suits_its_op", snake(&name));
+    let refusal = match &shader.refusal {
+        Some((code, message)) => quote!(::core::option::Option::Some((#krate::Code::#code, #message))),
+        None => quote!(::core::option::Option::None),
+    };
+    let test = match is_listed {
+        true => format_ident!("the_shader_of_{}_suits_{}", snake(&quote!(#ident)), snake(op)),
+        false => format_ident!("the_shader_of_{}_suits_its_op", snake(&quote!(#ident))),
+    };
     Written {
         inner: quote! {
             #(#capabilities)*
@@ -206,12 +218,12 @@ pub(in crate::kernel) fn written(
                 params: &[#(#params),*],
                 vectors: &[#(#vectors),*],
                 workgroup: #workgroup,
+                refusal: #refusal,
+                provider: &crate::KERNLINK_PROVIDER,
                 checked: #wgsl::Checked::new(),
             };
 
-            impl #wgsl::WgslKernel for #ident {
-                type Op = #op;
-
+            impl #wgsl::WgslKernel<#op> for #ident {
                 fn source() -> &'static #wgsl::Source {
                     &__SOURCE
                 }
@@ -234,7 +246,7 @@ pub(in crate::kernel) fn written(
             #[cfg(test)]
             #[test]
             fn #test() {
-                if let ::core::result::Result::Err(error) = #wgsl::check::<#ident>() {
+                if let ::core::result::Result::Err(error) = #wgsl::check::<#ident, #op>() {
                     ::std::panic!("{}", error.message());
                 }
             }
@@ -245,16 +257,4 @@ pub(in crate::kernel) fn written(
 /// The lists of dtypes: the shader differs for each of their values.
 pub(in crate::kernel) fn type_lists(args: &KernelArgs) -> impl Iterator<Item = &AttrList> {
     args.lists.iter().filter(|list| matches!(list.values, Values::Types(_)))
-}
-
-/// `zero_out_on_gpu` for `ZeroOutOnGpu`.
-fn snake(name: &str) -> String {
-    let mut snake = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
-            snake.push('_');
-        }
-        snake.extend(c.to_lowercase());
-    }
-    snake
 }

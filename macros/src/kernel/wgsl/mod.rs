@@ -10,10 +10,11 @@ pub(super) use self::expand::{Written, checks, kernel, requires, type_lists, wri
 pub(super) use self::parse::{names_a_shader, without_a_file};
 
 /// The arguments that go with `wgsl`.
-pub(super) const ARGUMENTS: &[&str] = &["wgsl", "dispatch", "params", "outputs", "vectors", "workgroup", "raw"];
+pub(super) const ARGUMENTS: &[&str] =
+    &["wgsl", "dispatch", "params", "outputs", "vectors", "workgroup", "raw", "refusal"];
 
 /// What the arguments that go with `wgsl` say.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Shader {
     pub(super) file: Option<LitStr>,
     pub(super) dispatch: Option<Dispatch>,
@@ -22,9 +23,12 @@ pub(super) struct Shader {
     pub(super) vectors: Vec<LitStr>,
     pub(super) workgroup: Option<LitInt>,
     pub(super) is_raw: bool,
+    /// The code and the message of what a function refuses.
+    pub(super) refusal: Option<(Ident, Expr)>,
 }
 
 /// How many threads there are.
+#[derive(Clone)]
 pub(super) enum Dispatch {
     /// `elements("y", 4)`
     Elements(LitStr, u32),
@@ -32,11 +36,14 @@ pub(super) enum Dispatch {
     Rows(LitStr),
     /// `tiles("y", 16, 16)`
     Tiles(LitStr, u32, u32),
+    /// `element_wise(broadcast)`, and what the rule is called in Rust.
+    ElementWise(Ident),
     /// A function.
     Function(Expr),
 }
 
 /// A parameter of the shader.
+#[derive(Clone)]
 pub(super) enum Param {
     /// The value of an attr, as the type that is given or as the attr's own.
     Attr(Ident, Option<ParamType>),

@@ -41,6 +41,29 @@ impl Shader {
             self.vectors.iter().for_each(|name| errors.on(name, message));
             self.workgroup.iter().for_each(|threads| errors.on(threads, message));
         }
+        if let Some(Dispatch::ElementWise(rule)) = &self.dispatch {
+            let message = "an element-wise function is called by generated code, which has no use for this: remove it";
+            self.vectors.iter().for_each(|name| errors.on(name, message));
+            self.workgroup.iter().for_each(|threads| errors.on(threads, message));
+            self.outputs.iter().for_each(|function| errors.on(function, message));
+            if self.is_raw {
+                errors.at(rule.span(), "a raw shader is the whole of it: remove `raw` or the dispatch rule");
+            }
+            for param in &self.params {
+                match param {
+                    Param::Attr(..) => {}
+                    Param::Computed(name, ..) => {
+                        errors.at(name.span(), "an element-wise function has attrs for parameters")
+                    }
+                    Param::Shape(argument, ..) => {
+                        errors.on(argument, "an element-wise function has attrs for parameters")
+                    }
+                }
+            }
+        } else if let Some((code, _)) = &self.refusal {
+            errors
+                .at(code.span(), "`refusal` goes with an element-wise function: `dispatch = element_wise(broadcast)`");
+        }
     }
 
     /// The rest of an argument of the registration, its key and `=` being behind us.
@@ -69,6 +92,21 @@ impl Shader {
                     }
                 }
                 self.params = params;
+            }
+            "refusal" => {
+                let usage = "refusal = (InvalidArgument, \"division by zero\")";
+                if !input.peek(syn::token::Paren) {
+                    return Err(input.error(format!("expected `{usage}`")));
+                }
+                let content;
+                parenthesized!(content in input);
+                let parsed: syn::Result<(Ident, Expr)> = (|| {
+                    let code: Ident = content.parse().map_err(expect(usage))?;
+                    content.parse::<Token![,]>().map_err(expect(usage))?;
+                    Ok((code, content.parse().map_err(expect(usage))?))
+                })();
+                let _: syn::Result<TokenStream> = content.parse();
+                self.refusal = Some(parsed?);
             }
             "outputs" => self.outputs = Some(input.parse().map_err(expect("outputs = function"))?),
             "vectors" => {
@@ -104,12 +142,15 @@ fn refuse_nothing(input: ParseStream<'_>) -> syn::Result<()> {
     Ok(())
 }
 
-const RULES: &[&str] = &["elements", "rows", "tiles"];
+const RULES: &[&str] = &["elements", "rows", "tiles", "element_wise"];
+
+/// What an element-wise function asks of its operands' shapes, with the names in Rust.
+const OPERANDS: &[(&str, &str)] = &[("broadcast", "Broadcast"), ("equal", "Equal"), ("alike", "Alike")];
 
 fn dispatch(input: ParseStream<'_>) -> syn::Result<Dispatch> {
     if !(input.peek(syn::Ident) && input.peek2(syn::token::Paren)) {
-        let usage = "expected `elements(\"argument\")`, `rows(\"argument\")`, `tiles(\"argument\", rows, columns)`, or a \
-                     function";
+        let usage = "expected `elements(\"argument\")`, `rows(\"argument\")`, `tiles(\"argument\", rows, columns)`, \
+                     `element_wise(broadcast)`, or a function";
         return input.parse().map(Dispatch::Function).map_err(|error| syn::Error::new(error.span(), usage));
     }
     let rule: Ident = input.parse()?;
@@ -126,9 +167,22 @@ fn dispatch(input: ParseStream<'_>) -> syn::Result<Dispatch> {
                 "expected the argument of whose last two dimensions each workgroup has a tile, and the tile's \
                         size: `tiles(\"y\", 16, 16)`"
             }
+            "element_wise" => {
+                "expected what is asked of the operands' shapes: `element_wise(broadcast)`, `element_wise(equal)`, or \
+                        `element_wise(alike)`, of as many elements"
+            }
             word => return Err(syn::Error::new(rule.span(), unknown("dispatch rule", word, RULES))),
         };
         let explain = |error: syn::Error| syn::Error::new(error.span(), usage);
+        if rule == "element_wise" {
+            let operands: Ident = content.parse().map_err(explain)?;
+            let known = OPERANDS.iter().find(|(word, _)| operands == word);
+            let (_, name) = known.ok_or_else(|| syn::Error::new(operands.span(), usage))?;
+            return match content.is_empty() {
+                true => Ok(Dispatch::ElementWise(Ident::new(name, operands.span()))),
+                false => Err(content.error(usage)),
+            };
+        }
         let argument: LitStr = content.parse().map_err(explain)?;
         let dispatch = match rule.to_string().as_str() {
             "elements" if content.is_empty() => Dispatch::Elements(argument, 1),

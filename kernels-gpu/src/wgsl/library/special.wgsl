@@ -1,4 +1,5 @@
 // Special functions of f32; the coefficients are those that FreeBSD's libm, Cephes, and M. Giles published.
+//@ import math
 
 // sin(pi x) for x that is not negative.
 fn sin_of_turns(x: f32) -> f32 {

@@ -1,23 +1,67 @@
-//! Every shader of the crate is valid and becomes SPIR-V, MSL and HLSL: no device is needed.
+//! Every shader of the crate is valid and becomes SPIR-V, MSL and HLSL, and passes the validator of SPIR-V where that is
+//! installed, so that no driver is asked to compile what the standard forbids: no device is needed. The tests that
+//! registrations write ask for it.
 
+use std::collections::HashSet;
 use std::io::{ErrorKind, Write as _};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 
-use kernlink_kernels_gpu::Program;
 use naga::Module;
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use rayon::prelude::*;
 
-/// Every program with a text of its own: ops of one function share theirs.
-fn programs() -> Vec<Program> {
-    let mut programs = kernlink_kernels_gpu::programs();
-    assert!(!programs.is_empty());
-    let mut seen = std::collections::HashSet::new();
-    programs.retain(|program| seen.insert(program.text().to_owned()));
-    programs
+use crate::device::lock;
+use crate::shader::Program;
+
+/// Translates a program, unless one of the same text was: ops of one function share theirs.
+///
+/// # Panics
+/// If it is not valid, or is for one backend alone.
+#[track_caller]
+pub(crate) fn translate(program: &Program) {
+    static SEEN: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
+    if !lock(&SEEN).insert(program.text().to_owned()) {
+        return;
+    }
+    let (label, text) = (program.label(), program.text());
+    let module = parse(program);
+    // What only some backends know is translated for those.
+    validate(program, &module, Capabilities::all()).unwrap_or_else(|error| panic!("{label}: {error}\n{text}"));
+    let words = spirv(program, &module);
+    let mut translated = usize::from(words.is_some());
+    if let Ok(info) = validate(program, &module, msl::supported_capabilities()) {
+        let options = msl::Options { lang_version: (2, 4), ..Default::default() };
+        let pipeline = msl::PipelineOptions::default();
+        msl::write_string(&module, &info, &options, &pipeline).unwrap_or_else(|error| panic!("{label}: MSL: {error}"));
+        translated += 1;
+    }
+    if let Ok(info) = validate(program, &module, hlsl::supported_capabilities()) {
+        let options = hlsl::Options {
+            shader_model: hlsl::ShaderModel::V6_2,
+            immediates_target: Some(hlsl::BindTarget::default()),
+            ..Default::default()
+        };
+        let (mut out, pipeline) = (String::new(), hlsl::PipelineOptions::default());
+        let written = hlsl::Writer::new(&mut out, &options, &pipeline).write(&module, &info, None);
+        written.unwrap_or_else(|error| panic!("{label}: HLSL: {error}"));
+        translated += 1;
+    }
+    assert!(translated >= 2, "{label} is for one backend alone");
+    if let (Some(tool), Some(words)) = (&*TOOL, words) {
+        let matrices = Capabilities::COOPERATIVE_MATRIX;
+        let has_matrices = validate(program, &module, Capabilities::all() - matrices).is_err();
+        if (tool.knows_matrices() || !has_matrices)
+            && let Some(said) = tool.objections(&words)
+        {
+            panic!("{label}: {said}\n{text}");
+        }
+    }
 }
+
+/// The validator of SPIR-V, where it is installed (on Debian: spirv-tools); elsewhere naga's own has to do.
+static TOOL: LazyLock<Option<Tool>> = LazyLock::new(Tool::find);
 
 /// A shader as naga sees it.
 #[track_caller]
@@ -40,36 +84,6 @@ fn spirv(program: &Program, module: &Module) -> Option<Vec<u32>> {
     let options = spv::Options { lang_version: (1, 3), ..Default::default() };
     let written = spv::write_vec(module, &info, &options, None);
     Some(written.unwrap_or_else(|error| panic!("{}: SPIR-V: {error}", program.label())))
-}
-
-#[test]
-fn every_shader_is_translated_for_every_backend() {
-    programs().par_iter().for_each(|program| {
-        let (label, text) = (program.label(), program.text());
-        let module = parse(program);
-        // What only some backends know is translated for those.
-        validate(program, &module, Capabilities::all()).unwrap_or_else(|error| panic!("{label}: {error}\n{text}"));
-        let mut translated = usize::from(spirv(program, &module).is_some());
-        if let Ok(info) = validate(program, &module, msl::supported_capabilities()) {
-            let options = msl::Options { lang_version: (2, 4), ..Default::default() };
-            let pipeline = msl::PipelineOptions::default();
-            msl::write_string(&module, &info, &options, &pipeline)
-                .unwrap_or_else(|error| panic!("{label}: MSL: {error}"));
-            translated += 1;
-        }
-        if let Ok(info) = validate(program, &module, hlsl::supported_capabilities()) {
-            let options = hlsl::Options {
-                shader_model: hlsl::ShaderModel::V6_2,
-                immediates_target: Some(hlsl::BindTarget::default()),
-                ..Default::default()
-            };
-            let (mut out, pipeline) = (String::new(), hlsl::PipelineOptions::default());
-            let written = hlsl::Writer::new(&mut out, &options, &pipeline).write(&module, &info, None);
-            written.unwrap_or_else(|error| panic!("{label}: HLSL: {error}"));
-            translated += 1;
-        }
-        assert!(translated >= 2, "{label} is for one backend alone");
-    });
 }
 
 /// The validator of SPIR-V that is installed, by its version.
@@ -117,25 +131,7 @@ impl Tool {
     }
 }
 
-/// For all shaders alike: no driver is asked to compile what the standard forbids.
 #[test]
-fn every_shader_in_spirv_passes_the_validator_where_that_is_installed() {
-    let Some(tool) = Tool::find() else {
-        println!("spirv-val is not installed (on Debian: spirv-tools); naga's own validator has to do");
-        return;
-    };
-    let validated = AtomicUsize::new(0);
-    let matrices = Capabilities::COOPERATIVE_MATRIX;
-    programs().par_iter().for_each(|program| {
-        let module = parse(program);
-        if !tool.knows_matrices() && validate(program, &module, Capabilities::all() - matrices).is_err() {
-            return;
-        }
-        let Some(words) = spirv(program, &module) else { return };
-        if let Some(said) = tool.objections(&words) {
-            panic!("{}: {said}\n{}", program.label(), program.text());
-        }
-        validated.fetch_add(1, Ordering::Relaxed);
-    });
-    assert!(validated.into_inner() > 0, "nothing was validated");
+fn the_shaders_of_families_are_translated() {
+    crate::programs().par_iter().for_each(translate);
 }
