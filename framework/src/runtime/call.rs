@@ -12,7 +12,7 @@ use crate::op::{OpDef, Signature};
 use crate::step::{Begun, Ran, Step, at_work, trace_node};
 use crate::tensor::Tensor;
 
-/// A kernel that is to be called, for a node.
+/// A kernel that is to be called, for a node. It goes by value, so that a call that is inlined need not put it into memory.
 #[derive(Clone, Copy)]
 pub(super) struct KernelCall<'c> {
     /// The node's name.
@@ -28,19 +28,20 @@ pub(super) struct KernelCall<'c> {
     pub(super) run: RunInfo<'c>,
 }
 
-impl KernelCall<'_> {
+impl<'c> KernelCall<'c> {
     /// Runs the kernel to its end on this thread.
     ///
     /// # Errors
     /// What the kernel meets; INTERNAL if it panics.
     #[inline(always)]
-    pub(super) fn run(&self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
+    pub(super) fn run(self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
         let begun = self.begin();
         let mut context = self.context(inputs, outputs);
-        self.guarded(|| self.kernel.compute(&mut context))?;
+        let kernel = self.kernel;
+        self.guarded(|| kernel.compute(&mut context))?;
         if let Some(begun) = begun {
             let own = OwnMemory::of(&context);
-            self.record(begun, own, self.kernel.is_async(), outputs);
+            self.record(begun, own, kernel.is_async(), outputs);
         }
         Ok(())
     }
@@ -70,28 +71,30 @@ impl KernelCall<'_> {
     /// Has the kernel work on this thread: whatever a kernel does, it does within. The node is known to devices if the
     /// step is traced, a kernel that blocks the thread is found out, and a panic is an error.
     #[inline(always)]
-    fn guarded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let trace = || trace_node(self.step.id(), self.node, &self.op.name, self.run.depth);
-        let _traced = self.step.stats().map(|_| trace());
+    fn guarded<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _traced = self.step.stats().map(|_| trace_node(self.step.id(), self.node, &self.op.name, self.run.depth));
         let _at_work = at_work(self.op);
         catch_panic("the kernel", work)
     }
 
     #[inline(always)]
-    fn context<'a>(&'a self, inputs: &'a mut [Option<Tensor>], outputs: &'a mut [Option<Tensor>]) -> RawContext<'a> {
+    fn context<'a>(self, inputs: &'a mut [Option<Tensor>], outputs: &'a mut [Option<Tensor>]) -> RawContext<'a>
+    where
+        'c: 'a,
+    {
         let run = RunInfo { step: Some(self.step), device: Some(self.device), ..self.run };
         RawContext::in_run(self.node, (self.op, self.signature), inputs, outputs, self.pool, run)
     }
 
     /// Notes when it begins, if the step collects statistics.
     #[inline(always)]
-    fn begin(&self) -> Option<Begun> {
+    fn begin(self) -> Option<Begun> {
         self.step.stats().map(|_| Begun::now())
     }
 
     /// Notes that the kernel has run.
     #[cold]
-    fn record(&self, begun: Begun, own: OwnMemory, is_async: bool, outputs: &[Option<Tensor>]) {
+    fn record(self, begun: Begun, own: OwnMemory, is_async: bool, outputs: &[Option<Tensor>]) {
         if let Some(stats) = self.step.stats() {
             let ran = Ran {
                 node: self.node,

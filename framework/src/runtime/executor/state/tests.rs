@@ -649,6 +649,47 @@ fn an_exit_that_is_dead_in_the_last_iteration_is_dead_once_the_loop_ends() {
     assert!(bench.is_idle());
 }
 
+/// Runs all but what begins with a name.
+fn run_all_but(bench: &mut Bench, name: &str) {
+    while let Some(other) = bench.ready().into_iter().find(|other| !other.starts_with(name)) {
+        bench.run(&other);
+    }
+}
+
+#[test]
+fn an_exit_that_was_alive_is_not_dead_as_well_when_the_loop_ends() {
+    // What takes it waits for something else, too, and would be dead by a second, dead edge.
+    let mut nodes = leaving_once(1);
+    nodes.extend([Node("w", Kernel(1), &[]), Node("both", Kernel(1), &["exit", "w"])]);
+    let mut bench = Bench::new(nodes, "both");
+    run_all_but(&mut bench, "w");
+    assert_eq!(bench.ready(), ["w"]);
+    assert_eq!((bench.run_all(), bench.fetched()), (vec!["w".to_owned(), "both".to_owned()], Some(3)));
+}
+
+#[test]
+fn an_exit_that_is_dead_in_many_iterations_is_dead_once() {
+    let mut nodes = counting(10);
+    nodes.extend([
+        Node("false", Kernel(1), &["merge"]),
+        Node("choose", Switch, &["merge", "false"]),
+        Node("slow", Kernel(1), &["choose:1"]),
+        Node("exit2", Exit, &["slow"]),
+        Node("w", Kernel(1), &[]),
+        Node("both", Kernel(1), &["exit2", "w"]),
+    ]);
+    let mut bench = Bench::new(nodes, "after");
+    // That it is dead in the first iterations is known when the others have begun.
+    while let Some(name) = bench.ready().into_iter().find(|name| !name.starts_with("slow") && name != "w") {
+        bench.run(&name);
+    }
+    assert_eq!(bench.ready(), ["slow#0 dead", "slow#1 dead", "slow#2 dead", "w"]);
+    run_all_but(&mut bench, "w");
+    assert_eq!((bench.ready(), bench.is_idle()), (vec!["w".to_owned()], false));
+    assert_eq!(bench.run_all(), ["w", "both dead"]);
+    assert!(bench.is_idle());
+}
+
 #[test]
 fn so_many_iterations_are_under_way_as_the_loop_says() {
     for (parallel, expected) in [(1, 1), (2, 2), (10, 3)] {
