@@ -3,7 +3,7 @@
 
 use kernlink::Result;
 use kernlink::attr::AttrMap;
-use kernlink::graph::{CaptureNode, ControlFlowContext, Graph, IntoOperand, NodeId, Output, Values};
+use kernlink::graph::{CaptureNode, ControlFlowContext, Graph, IntoOperand, Output, Values};
 
 use super::{Building, Cond, Form, check_dtypes, def, dtype_of, output_of};
 use crate::{RefSwitch, Switch};
@@ -111,7 +111,7 @@ pub use loops::while_loop;
 
 #[cfg(feature = "math")]
 mod loops {
-    use kernlink::graph::TensorSpec;
+    use kernlink::graph::{NodeId, TensorSpec};
     use kernlink::{Error, Result};
 
     use super::super::constant;
