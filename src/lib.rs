@@ -92,8 +92,9 @@ pub mod prelude {
     pub use kernlink_framework::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel};
     pub use kernlink_framework::runtime::{Callable, EagerContext, Session, SessionOptions};
     pub use kernlink_framework::shape::{PartialShape, Shape};
-    pub use kernlink_framework::shape_inference::{InferenceContext, common as shape};
+    pub use kernlink_framework::shape_inference::InferenceContext;
     pub use kernlink_framework::tensor::Tensor;
     pub use kernlink_framework::{Code, Error, Result, bail, ensure};
     pub use kernlink_macros::{register_kernel, register_op};
+    pub use kernlink_ops::shapes as shape;
 }

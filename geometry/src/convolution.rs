@@ -1,13 +1,13 @@
 //! Convolutions over rows and columns, and their gradients.
 
 use super::integers::shape_from;
-use super::window::{Axis, Format, Padding, explicit_paddings, four};
 use kernlink::attr::AttrMap;
 use kernlink::device::DeviceType;
 use kernlink::ensure;
 use kernlink::error::{Code, Error, Result};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
 
 /// The attrs of a convolution's op.
 pub(crate) struct Attrs {
@@ -36,9 +36,8 @@ pub struct Convolution {
     strides: [i64; 4],
     dilations: [i64; 4],
     padding: Padding,
-    paddings: [(i64, i64); 4],
     /// Where the channels are.
-    pub format: Format,
+    pub format: TensorFormat,
 }
 
 impl Convolution {
@@ -49,7 +48,7 @@ impl Convolution {
     /// channels.
     pub fn new(attrs: &AttrMap) -> Result<Convolution> {
         let attrs = Attrs::new(attrs)?;
-        Convolution::of(&attrs, Format::from_attr(&attrs.format)?, Code::Unimplemented)
+        Convolution::of(&attrs, TensorFormat::of_images(&attrs.format)?, Code::Unimplemented)
     }
 
     /// Of the attrs of a gradient, for a kernel for a device. `code` is the error's if a stride or dilation moves through
@@ -60,13 +59,13 @@ impl Convolution {
     pub fn of_gradient(attrs: &AttrMap, device: DeviceType, code: Code) -> Result<Convolution> {
         let attrs = Attrs::new(attrs)?;
         ensure_channels_last(&attrs.format, device)?;
-        Convolution::of(&attrs, Format::Nhwc, code)
+        Convolution::of(&attrs, TensorFormat::Nhwc, code)
     }
 
-    fn of(attrs: &Attrs, format: Format, code: Code) -> Result<Convolution> {
+    fn of(attrs: &Attrs, format: TensorFormat, code: Code) -> Result<Convolution> {
         let (dilations, strides) = (four("dilations", &attrs.dilations)?, four("strides", &attrs.strides)?);
         for (name, values) in [("strides", strides), ("dilations", dilations)] {
-            if values[0] != 1 || values[format.channels()] != 1 {
+            if values[0] != 1 || values[format.channel(2)] != 1 {
                 return Err(Error::new(code, format!("{name} {values:?} must be 1 in the batch and depth dimensions")));
             }
             ensure!(
@@ -75,13 +74,12 @@ impl Convolution {
                 "{name} {values:?} must be larger than 0 in rows and columns"
             );
         }
-        let padding = Padding::from_attr(&attrs.padding)?;
-        let paddings = explicit_paddings(padding, &attrs.explicit, format)?;
-        Ok(Convolution { strides, dilations, padding, paddings, format })
+        let padding = Padding::new(&attrs.padding, &attrs.explicit, format, 4)?;
+        Ok(Convolution { strides, dilations, padding, format })
     }
 
     fn axis(&self, axis: usize, size: usize, window: usize) -> Result<Axis> {
-        Axis::new(size, window, self.strides[axis], self.dilations[axis], self.padding, self.paddings[axis])
+        Axis::new(size, window, self.strides[axis], self.dilations[axis], self.padding.along(axis))
     }
 
     /// The convolution of tensors of these shapes.
@@ -91,14 +89,14 @@ impl Convolution {
     pub fn forward(&self, input: &Shape, filter: &Shape) -> Result<Geometry> {
         ensure!(input.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {input}");
         ensure!(filter.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {filter}");
-        let (in_depth, patch_depth) = (input[self.format.channels()], filter[2]);
+        let (in_depth, patch_depth) = (input[self.format.channel(2)], filter[2]);
         ensure!(patch_depth > 0, InvalidArgument, "filter depth must be positive, filter is {filter}");
         ensure!(
             in_depth.is_multiple_of(patch_depth),
             InvalidArgument,
             "input depth {in_depth} must be evenly divisible by filter depth {patch_depth}"
         );
-        let (height, width) = (self.format.height(), self.format.width());
+        let (height, width) = (self.format.first_spatial(), self.format.first_spatial() + 1);
         Ok(Geometry {
             batch: input[0],
             rows: self.axis(height, input[height], filter[0])?,
@@ -111,7 +109,7 @@ impl Convolution {
 
     /// The shape of the output.
     pub fn output(&self, geometry: &Geometry) -> Shape {
-        self.format.shape(geometry.batch, geometry.rows.output, geometry.columns.output, geometry.out_depth)
+        self.format.image_shape(geometry.batch, geometry.rows.output, geometry.columns.output, geometry.out_depth)
     }
 
     /// Fails unless a kernel for a device can convolve an input that is not empty.
@@ -121,7 +119,7 @@ impl Convolution {
     /// sizes.
     pub fn ensure_computable(&self, geometry: &Geometry, filter: &Shape, device: DeviceType) -> Result<()> {
         ensure!(
-            self.format == Format::Nhwc,
+            self.format == TensorFormat::Nhwc,
             Unimplemented,
             "Conv2D on the {device} supports data_format NHWC only, not NCHW"
         );

@@ -2,22 +2,21 @@
 
 use super::convolution::{Attrs, ensure_gradient, ensure_output};
 use super::integers::shape_from;
-use super::window::{Axis, Format, Padding, explicit_paddings, four};
 use kernlink::attr::AttrMap;
 use kernlink::device::DeviceType;
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
 
 /// What the attrs say.
 #[derive(Clone, Copy, Debug)]
 pub struct Depthwise {
     stride: i64,
     padding: Padding,
-    paddings: [(i64, i64); 4],
     /// Where the channels are.
-    pub format: Format,
+    pub format: TensorFormat,
 }
 
 impl Depthwise {
@@ -27,21 +26,20 @@ impl Depthwise {
     /// INVALID_ARGUMENT for values that no convolution has, UNIMPLEMENTED for dilations.
     pub fn new(attrs: &AttrMap) -> Result<Depthwise> {
         let attrs = Attrs::new(attrs)?;
-        let format = Format::from_attr(&attrs.format)?;
+        let format = TensorFormat::of_images(&attrs.format)?;
         let strides = four("strides", &attrs.strides)?;
-        let stride = strides[format.height()];
+        let stride = strides[format.first_spatial()];
         ensure!(
-            stride == strides[format.width()],
+            stride == strides[format.first_spatial() + 1],
             InvalidArgument,
             "strides {strides:?} must be equal in rows and columns"
         );
         ensure!(
-            strides[0] == 1 && strides[format.channels()] == 1,
+            strides[0] == 1 && strides[format.channel(2)] == 1,
             InvalidArgument,
             "strides {strides:?} must be 1 in the batch and depth dimensions"
         );
-        let padding = Padding::from_attr(&attrs.padding)?;
-        let paddings = explicit_paddings(padding, &attrs.explicit, format)?;
+        let padding = Padding::new(&attrs.padding, &attrs.explicit, format, 4)?;
         let dilations = attrs.dilations;
         for value in &dilations {
             ensure!(i32::try_from(*value).is_ok(), InvalidArgument, "dilations has {value} out of range for an int32");
@@ -51,7 +49,7 @@ impl Depthwise {
             Unimplemented,
             "dilations {dilations:?} must be 1: tf.nn.depthwise_conv2d brings dilation by SpaceToBatchND"
         );
-        Ok(Depthwise { stride, padding, paddings, format })
+        Ok(Depthwise { stride, padding, format })
     }
 
     /// Of the attrs of a gradient, for a kernel for a device.
@@ -60,7 +58,7 @@ impl Depthwise {
     /// As [`Depthwise::new`]; UNIMPLEMENTED if channels are not last.
     pub fn of_gradient(attrs: &AttrMap, device: DeviceType) -> Result<Depthwise> {
         let convolution = Depthwise::new(attrs)?;
-        ensure!(convolution.format == Format::Nhwc, Unimplemented, "data_format must be NHWC on the {device}");
+        ensure!(convolution.format == TensorFormat::Nhwc, Unimplemented, "data_format must be NHWC on the {device}");
         Ok(convolution)
     }
 
@@ -71,23 +69,22 @@ impl Depthwise {
     pub fn forward(&self, input: &Shape, filter: &Shape) -> Result<Geometry> {
         ensure!(input.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {input}");
         ensure!(filter.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {filter}");
-        let (in_depth, format) = (input[self.format.channels()], self.format);
+        let (in_depth, format) = (input[self.format.channel(2)], self.format);
         ensure!(
             in_depth == filter[2],
             InvalidArgument,
             "input and filter must have the same depth, not {in_depth} and {}",
             filter[2]
         );
-        let axis = |axis: usize, window: usize| {
-            Axis::new(input[axis], window, self.stride, 1, self.padding, self.paddings[axis])
-        };
-        let (rows, columns) = (axis(format.height(), filter[0])?, axis(format.width(), filter[1])?);
+        let axis =
+            |axis: usize, window: usize| Axis::new(input[axis], window, self.stride, 1, self.padding.along(axis));
+        let (rows, columns) = (axis(format.first_spatial(), filter[0])?, axis(format.first_spatial() + 1, filter[1])?);
         Ok(Geometry { batch: input[0], rows, columns, in_depth, multiplier: filter[3] })
     }
 
     /// The shape of the output.
     pub fn output(&self, geometry: &Geometry) -> Shape {
-        self.format.shape(geometry.batch, geometry.rows.output, geometry.columns.output, geometry.out_depth())
+        self.format.image_shape(geometry.batch, geometry.rows.output, geometry.columns.output, geometry.out_depth())
     }
 
     /// Fails unless a kernel for a device can make an output that is not empty.
@@ -96,7 +93,7 @@ impl Depthwise {
     /// UNIMPLEMENTED if channels are not last.
     pub fn ensure_computable(&self, device: DeviceType) -> Result<()> {
         ensure!(
-            self.format == Format::Nhwc,
+            self.format == TensorFormat::Nhwc,
             Unimplemented,
             "DepthwiseConv2dNative on the {device} supports data_format NHWC only, not NCHW"
         );

@@ -31,4 +31,3 @@ pub mod split;
 pub mod stitch;
 pub mod strided;
 pub mod training;
-pub mod window;

@@ -2,7 +2,6 @@
 
 use super::convolution::ensure_channels_last;
 use super::integers::shape_from;
-use super::window::{Axis, Format, Padding, explicit_paddings, four};
 use kernlink::attr::AttrMap;
 use kernlink::device::DeviceType;
 use kernlink::dtype::DataType;
@@ -11,6 +10,7 @@ use kernlink::error::Result;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
 
 /// The attrs of a pooling's op.
 struct Attrs<'a> {
@@ -31,7 +31,7 @@ pub struct Pooling {
     pub windows: [i64; 4],
     /// How far it moves in each dimension.
     pub strides: [i64; 4],
-    padding: Padding,
+    padding: String,
     explicit: Vec<i64>,
 }
 
@@ -67,7 +67,6 @@ impl Pooling {
     }
 
     fn of(attrs: Attrs<'_>, device: DeviceType, batch_first: bool) -> Result<Pooling> {
-        let padding = Padding::from_attr(attrs.padding)?;
         ensure_channels_last(attrs.format, device)?;
         let (windows, strides) = (four("ksize", &attrs.windows)?, four("strides", &attrs.strides)?);
         let spatial = windows[0] == 1 && strides[0] == 1;
@@ -79,7 +78,7 @@ impl Pooling {
             Unimplemented,
             "pooling over the batch is not supported: ksize {windows:?}, strides {strides:?}"
         );
-        Ok(Pooling { windows, strides, padding, explicit: attrs.explicit })
+        Ok(Pooling { windows, strides, padding: attrs.padding.to_owned(), explicit: attrs.explicit })
     }
 
     /// The pooling whose window and stride are inputs `first` and `first + 1`; channels are last.
@@ -105,21 +104,22 @@ impl Pooling {
             "pooling is over depth or over rows and columns, not both: ksize {:?}",
             self.windows
         );
-        let explicit = if self.padding == Padding::Explicit { &self.explicit[..] } else { &[] };
-        let paddings = explicit_paddings(self.padding, explicit, Format::Nhwc)?;
+        let explicit = if self.is_explicit() { &self.explicit[..] } else { &[] };
+        let padding = Padding::new(&self.padding, explicit, TensorFormat::Nhwc, 4)?;
         for axis in [1, 2] {
-            let (before, after) = paddings[axis];
-            ensure!(
-                before.max(after) < self.windows[axis],
-                InvalidArgument,
-                "padding {:?} must be smaller than the window, {}",
-                paddings[axis],
-                self.windows[axis]
-            );
+            if let Padding::Explicit((before, after)) = padding.along(axis) {
+                ensure!(
+                    before.max(after) < self.windows[axis],
+                    InvalidArgument,
+                    "padding {:?} must be smaller than the window, {}",
+                    (before, after),
+                    self.windows[axis]
+                );
+            }
         }
         let axis = |axis: usize| {
             let window = self.windows[axis] as usize;
-            Axis::new(shape[axis], window, self.strides[axis], 1, self.padding, paddings[axis])
+            Axis::new(shape[axis], window, self.strides[axis], 1, padding.along(axis))
         };
         if depth > 1 {
             ensure!(
@@ -147,11 +147,7 @@ impl Pooling {
         if window == 1 {
             return Ok(None);
         }
-        ensure!(
-            self.padding != Padding::Explicit,
-            Unimplemented,
-            "depthwise pooling does not support explicit padding"
-        );
+        ensure!(!self.is_explicit(), Unimplemented, "depthwise pooling does not support explicit padding");
         Ok(Some((window, Shape::from([shape[0], shape[1], shape[2], shape[3] / window]))))
     }
 
@@ -237,6 +233,11 @@ impl Pooling {
         ensure_shape("grad", grad, &pooled)?;
         ensure_shape("argmax", argmax, &pooled)?;
         Ok(geometry)
+    }
+
+    /// Whether the op gives the paddings one by one.
+    fn is_explicit(&self) -> bool {
+        self.padding == "EXPLICIT"
     }
 
     fn ensure_not_over_depth(&self) -> Result<()> {

@@ -24,6 +24,7 @@
 //! | [`mod@state`] | `state` | variables, as references and as resources |
 //! | [`mod@string`] | `string` | strings |
 //! | [`mod@training`] | `training` | steps of optimisers |
+//! | [`shapes`] | | shape functions of families, windows |
 //!
 //! Everything is found at the root as well. For an op such as [`Identity`] there are
 //!
@@ -60,6 +61,7 @@ pub mod nn;
 #[cfg(feature = "random")]
 pub mod random;
 pub mod registry;
+pub mod shapes;
 #[cfg(feature = "sparse")]
 pub mod sparse;
 #[cfg(feature = "state")]

@@ -388,9 +388,11 @@ fn dim_fits(c: &InferenceContext<'_>, dim: DimHandle, expected: &str) -> Result<
     Ok(origins.is_empty() && c.value(dim) == size)
 }
 
-/// Runs `test` on a context with inputs of these shapes and two outputs.
-#[cfg(test)]
-pub(super) fn context(inputs: &str, test: impl FnOnce(&mut InferenceContext<'_>)) {
+/// Runs `test` on a context with inputs of these shapes and two outputs: for what shape functions are built from.
+///
+/// # Panics
+/// If the notation is wrong.
+pub fn context(inputs: &str, test: impl FnOnce(&mut InferenceContext<'_>)) {
     let shapes = parse_shapes(inputs).expect("the notation is right");
     let op = ShapeTest::anonymous(shapes.len(), 2, super::common::no_outputs).op;
     let attrs = AttrMap::new();

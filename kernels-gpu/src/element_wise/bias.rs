@@ -6,8 +6,8 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::biased;
-use kernlink_geometry::window::Format;
 use kernlink_macros::register_kernel;
+use kernlink_ops::shapes::TensorFormat;
 use kernlink_ops::{BiasAdd, BiasAddV1};
 
 use super::driver::{self, ElementWise, Function};
@@ -28,7 +28,7 @@ fn sum(dtype: DataType) -> Result<Function> {
 
 impl Bias {
     fn new(dtype: DataType, data_format: &str) -> Result<Bias> {
-        let channels_last = Format::from_attr(data_format)? == Format::Nhwc;
+        let channels_last = TensorFormat::of_images(data_format)? == TensorFormat::Nhwc;
         Ok(Bias { channels_last, sum: ElementWise::new(sum(dtype)?, None) })
     }
 

@@ -2,7 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink_geometry::convolution::Geometry;
-use kernlink_geometry::window::Axis;
+use kernlink_ops::shapes::Axis;
 use smallvec::SmallVec;
 
 use crate::matmul::gemm::word;

@@ -2,7 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink_geometry::pooling::Geometry;
-use kernlink_geometry::window::Axis;
+use kernlink_ops::shapes::Axis;
 use smallvec::SmallVec;
 
 use super::convolution::reaches;

@@ -7,13 +7,13 @@ use kernlink::dtype::Number;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink_geometry::channels::biased;
 use kernlink_macros::register_kernel;
+use kernlink_ops::shapes::TensorFormat;
 use kernlink_ops::{BiasAdd, BiasAddV1};
 
 use super::vector::widest;
-use super::window::Format;
 
 struct BiasAddKernel<T> {
-    format: Format,
+    format: TensorFormat,
     element: PhantomData<T>,
 }
 
@@ -23,7 +23,7 @@ struct BiasAddKernel<T> {
 )]
 impl<T: Number> OpKernel<BiasAdd> for BiasAddKernel<T> {
     fn new(ctx: &KernelConstruction<'_, BiasAdd>) -> Result<Self> {
-        Ok(Self { format: Format::from_attr(&ctx.attrs().data_format)?, element: PhantomData })
+        Ok(Self { format: TensorFormat::of_images(&ctx.attrs().data_format)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, BiasAdd>) -> Result<()> {
@@ -36,14 +36,14 @@ impl<T: Number> OpKernel<BiasAdd> for BiasAddKernel<T> {
     T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex32, Complex64],
 )]
 fn bias_add_v1<T: Number>(ctx: &mut KernelContext<'_, BiasAddV1>) -> Result<()> {
-    add_bias::<T>(ctx, Format::Nhwc)
+    add_bias::<T>(ctx, TensorFormat::Nhwc)
 }
 
 /// Input 0 with input 1 added to each channel.
-fn add_bias<T: Number>(ctx: &mut RawContext<'_>, format: Format) -> Result<()> {
+fn add_bias<T: Number>(ctx: &mut RawContext<'_>, format: TensorFormat) -> Result<()> {
     let (value, bias) = (ctx.input_at(0)?, ctx.input_at(1)?.clone());
     let shape = value.shape().clone();
-    let axis = biased(&shape, bias.shape(), format == Format::Nhwc)?;
+    let axis = biased(&shape, bias.shape(), format == TensorFormat::Nhwc)?;
     let mut output = ctx.forward_input_at(0, 0, &shape);
     let source = if output.is_none() { Some(ctx.input_at(0)?.as_slice::<T>()?) } else { None };
     let mut fresh = match output.take() {

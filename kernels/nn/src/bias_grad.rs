@@ -9,12 +9,12 @@ use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, bias_gradient};
 use kernlink_macros::register_kernel;
 use kernlink_ops::BiasAddGrad;
+use kernlink_ops::shapes::TensorFormat;
 
 use super::vector::widest;
-use super::window::Format;
 
 struct BiasAddGradKernel<T> {
-    format: Format,
+    format: TensorFormat,
     element: PhantomData<T>,
 }
 
@@ -24,12 +24,12 @@ struct BiasAddGradKernel<T> {
 )]
 impl<T: Summed> OpKernel<BiasAddGrad> for BiasAddGradKernel<T> {
     fn new(ctx: &KernelConstruction<'_, BiasAddGrad>) -> Result<Self> {
-        Ok(Self { format: Format::from_attr(&ctx.attrs().data_format)?, element: PhantomData })
+        Ok(Self { format: TensorFormat::of_images(&ctx.attrs().data_format)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, BiasAddGrad>) -> Result<()> {
         let gradient = ctx.input(BiasAddGrad::OUT_BACKPROP)?;
-        let layout = bias_gradient(gradient.shape(), self.format == Format::Nhwc)?;
+        let layout = bias_gradient(gradient.shape(), self.format == TensorFormat::Nhwc)?;
         let mut output = ctx.allocate_output(BiasAddGrad::OUTPUT, [layout.channels])?;
         let elements = output.as_mut_slice::<T>()?;
         if gradient.num_elements() == 0 {

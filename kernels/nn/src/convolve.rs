@@ -9,8 +9,8 @@ use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};
+use kernlink_ops::shapes::Axis;
 
-use super::window::Axis;
 use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
 
 /// Multiply-adds a thread does in a nanosecond, or so.
@@ -325,9 +325,9 @@ impl Plan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::window::Padding;
     use super::*;
     use kernlink::op::{OpDef, Signature};
+    use kernlink_ops::shapes::Padding;
 
     /// By the definition.
     fn naive(geometry: &Geometry, input: &[f32], filter: &[f32]) -> Vec<f32> {
@@ -365,13 +365,13 @@ mod tests {
             (40, 8, 3, 8, 40),
             (4, 2, 4, 2, 7),
         ] {
-            for (stride, dilation, padding, explicit) in [
-                (1, 1, Padding::Same, (0, 0)),
-                (2, 1, Padding::Valid, (0, 0)),
-                (1, 2, Padding::Explicit, (2, 1)),
-                (3, 1, Padding::Explicit, (0, 40)),
+            for (stride, dilation, padding) in [
+                (1, 1, Padding::Same),
+                (2, 1, Padding::Valid),
+                (1, 2, Padding::Explicit((2, 1))),
+                (3, 1, Padding::Explicit((0, 40))),
             ] {
-                let Ok(axis) = Axis::new(size, window, stride, dilation, padding, explicit) else { continue };
+                let Ok(axis) = Axis::new(size, window, stride, dilation, padding) else { continue };
                 let geometry = Geometry { batch: 2, rows: axis, columns: axis, in_depth, patch_depth, out_depth };
                 let shape = [2, size, size, in_depth];
                 let input = Tensor::from_elements(shape, &values(shape.iter().product())).unwrap();

@@ -10,9 +10,9 @@ use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm_here};
+use kernlink_ops::shapes::Axis;
 
 use super::convolve;
-use super::window::Axis;
 
 /// The input elements of one dimension that stand at the same place within a stride, and the windows that see them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -380,10 +380,10 @@ fn filter_part<T: Gemm>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::window::Padding;
     use super::*;
     use kernlink::dtype::DataType;
     use kernlink::op::{OpDef, Signature};
+    use kernlink_ops::shapes::Padding;
 
     /// Both gradients by the definition.
     fn naive(geometry: &Geometry, input: &[f64], filter: &[f64], gradient: &[f64]) -> [Vec<f64>; 2] {
@@ -423,21 +423,21 @@ mod tests {
         for (height, width, in_depth, window, out_depth) in
             [(9, 7, 3, 3, 5), (7, 8, 4, 2, 20), (6, 6, 17, 1, 3), (5, 4, 2, 4, 2), (11, 3, 1, 5, 1)]
         {
-            for (stride, dilation, padding, explicit) in [
-                (1, 1, Padding::Same, (0, 0)),
-                (1, 2, Padding::Same, (0, 0)),
-                (2, 1, Padding::Valid, (0, 0)),
-                (2, 1, Padding::Same, (0, 0)),
-                (3, 1, Padding::Same, (0, 0)),
-                (2, 2, Padding::Same, (0, 0)),
-                (3, 2, Padding::Explicit, (4, 1)),
-                (2, 3, Padding::Explicit, (2, 5)),
-                (4, 6, Padding::Explicit, (7, 20)),
-                (1, 1, Padding::Explicit, (9, 3)),
-                (2, 1, Padding::Explicit, (30, 2)),
-                (5, 1, Padding::Explicit, (0, 40)),
+            for (stride, dilation, padding) in [
+                (1, 1, Padding::Same),
+                (1, 2, Padding::Same),
+                (2, 1, Padding::Valid),
+                (2, 1, Padding::Same),
+                (3, 1, Padding::Same),
+                (2, 2, Padding::Same),
+                (3, 2, Padding::Explicit((4, 1))),
+                (2, 3, Padding::Explicit((2, 5))),
+                (4, 6, Padding::Explicit((7, 20))),
+                (1, 1, Padding::Explicit((9, 3))),
+                (2, 1, Padding::Explicit((30, 2))),
+                (5, 1, Padding::Explicit((0, 40))),
             ] {
-                let axis = |size| Axis::new(size, window, stride, dilation, padding, explicit);
+                let axis = |size| Axis::new(size, window, stride, dilation, padding);
                 let (Ok(rows), Ok(columns)) = (axis(height), axis(width)) else { continue };
                 let geometry = Geometry { batch: 2, rows, columns, in_depth, patch_depth: in_depth, out_depth };
                 let shapes = [

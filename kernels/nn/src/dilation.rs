@@ -7,10 +7,10 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
+use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
 use kernlink_ops::{Dilation2D, Dilation2DBackpropFilter, Dilation2DBackpropInput};
 
 use super::pool::Maximum;
-use super::window::{Axis, Padding, four};
 
 /// What the three ops read from their attrs.
 struct Dilation {
@@ -37,7 +37,7 @@ impl Dilation {
                 "{name} {values:?} must be 1 in the batch and depth dimensions"
             );
         }
-        Ok(Dilation { strides, rates, padding: Padding::from_attr(padding)? })
+        Ok(Dilation { strides, rates, padding: Padding::new(padding, &[], TensorFormat::Nhwc, 4)? })
     }
 
     fn geometry(&self, input: &Shape, filter: &Shape) -> Result<Geometry> {
@@ -52,7 +52,7 @@ impl Dilation {
         );
         let axis = |axis: usize| {
             let (stride, rate) = (self.strides[axis], self.rates[axis]);
-            Axis::new(input[axis], filter[axis - 1], stride, rate, self.padding, (0, 0))
+            Axis::new(input[axis], filter[axis - 1], stride, rate, self.padding.along(axis))
         };
         Ok(Geometry { batch: input[0], rows: axis(1)?, columns: axis(2)?, depth: input[3] })
     }

@@ -28,6 +28,4 @@ mod softmax;
 mod tile;
 mod vector;
 
-use kernlink_geometry::window;
-
 kernlink::provider!(kernels = 255);

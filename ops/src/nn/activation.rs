@@ -1,14 +1,15 @@
 //! Activations.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The positive part, `max(features, 0)`. NaN stays NaN.
 #[register_op(
     attr("T: {realnumbertype, qint8}"),
     input("features: T"),
     output("activations: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Relu;
 
@@ -17,7 +18,7 @@ pub struct Relu;
     attr("T: realnumbertype"),
     input("features: T"),
     output("activations: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Relu6;
 
@@ -27,7 +28,7 @@ pub struct Relu6;
     attr("T: {half, bfloat16, float, double} = DT_FLOAT"),
     input("features: T"),
     output("activations: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct LeakyRelu;
 
@@ -36,7 +37,7 @@ pub struct LeakyRelu;
     attr("T: {half, bfloat16, float, double}"),
     input("features: T"),
     output("activations: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Elu;
 
@@ -46,7 +47,7 @@ pub struct Elu;
     attr("T: {half, bfloat16, float, double}"),
     input("features: T"),
     output("activations: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Selu;
 
@@ -55,7 +56,7 @@ pub struct Selu;
     attr("T: {half, bfloat16, float, double}"),
     input("features: T"),
     output("activations: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Softplus;
 
@@ -64,7 +65,7 @@ pub struct Softplus;
     attr("T: {half, bfloat16, float, double}"),
     input("features: T"),
     output("activations: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Softsign;
 
@@ -73,7 +74,7 @@ pub struct Softsign;
     attr("T: {half, bfloat16, float, double}"),
     input("logits: T"),
     output("softmax: T"),
-    shape_fn = common::unchanged_shape_with_rank_at_least::<1>,
+    shape_fn = shapes::unchanged_shape_with_rank_at_least::<1>,
 )]
 pub struct Softmax;
 
@@ -82,6 +83,6 @@ pub struct Softmax;
     attr("T: {half, bfloat16, float, double}"),
     input("logits: T"),
     output("logsoftmax: T"),
-    shape_fn = common::unchanged_shape_with_rank_at_least::<1>,
+    shape_fn = shapes::unchanged_shape_with_rank_at_least::<1>,
 )]
 pub struct LogSoftmax;

@@ -1,7 +1,8 @@
 //! The gradients of activations.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The gradient of `Relu`: `gradients` where `features` is positive, 0 elsewhere.
 #[register_op(
@@ -9,7 +10,7 @@ use kernlink_macros::register_op;
     input("gradients: T", "What flows back into the activation."),
     input("features: T", "What the activation was given, or what it gave: either will do."),
     output("backprops: T"),
-    shape_fn = common::merge_both_inputs_shape,
+    shape_fn = shapes::merge_both_inputs_shape,
 )]
 pub struct ReluGrad;
 
@@ -19,7 +20,7 @@ pub struct ReluGrad;
     input("gradients: T", "What flows back into the activation."),
     input("features: T", "What the activation was given, or what it gave: either will do."),
     output("backprops: T"),
-    shape_fn = common::merge_both_inputs_shape,
+    shape_fn = shapes::merge_both_inputs_shape,
 )]
 pub struct Relu6Grad;
 
@@ -30,7 +31,7 @@ pub struct Relu6Grad;
     input("gradients: T", "What flows back into the activation."),
     input("features: T", "What the activation was given."),
     output("backprops: T"),
-    shape_fn = common::merge_both_inputs_shape,
+    shape_fn = shapes::merge_both_inputs_shape,
 )]
 pub struct LeakyReluGrad;
 
@@ -40,7 +41,7 @@ pub struct LeakyReluGrad;
     input("gradients: T", "What flows back into the activation."),
     input("outputs: T", "What the activation gave."),
     output("backprops: T"),
-    shape_fn = common::merge_both_inputs_shape,
+    shape_fn = shapes::merge_both_inputs_shape,
 )]
 pub struct EluGrad;
 
@@ -51,7 +52,7 @@ pub struct EluGrad;
     input("gradients: T", "What flows back into the activation."),
     input("outputs: T", "What the activation gave."),
     output("backprops: T"),
-    shape_fn = common::merge_both_inputs_shape,
+    shape_fn = shapes::merge_both_inputs_shape,
 )]
 pub struct SeluGrad;
 
@@ -61,7 +62,7 @@ pub struct SeluGrad;
     input("gradients: T", "What flows back into the activation."),
     input("features: T", "What the activation was given."),
     output("backprops: T"),
-    shape_fn = common::merge_both_inputs_shape,
+    shape_fn = shapes::merge_both_inputs_shape,
 )]
 pub struct SoftplusGrad;
 
@@ -71,6 +72,6 @@ pub struct SoftplusGrad;
     input("gradients: T", "What flows back into the activation."),
     input("features: T", "What the activation was given."),
     output("backprops: T"),
-    shape_fn = common::merge_both_inputs_shape,
+    shape_fn = shapes::merge_both_inputs_shape,
 )]
 pub struct SoftsignGrad;

@@ -1,7 +1,8 @@
 //! Convolution and bias.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The 2-D convolution of `input` with `filter` (strictly, the cross-correlation).
 ///
@@ -28,7 +29,7 @@ use kernlink_macros::register_op;
     input("input: T"),
     input("filter: T", "`[height, width, channels of a group, output channels]`."),
     output("output: T"),
-    shape_fn = common::conv2d_shape_with_explicit_padding,
+    shape_fn = shapes::conv2d_shape_with_explicit_padding,
 )]
 pub struct Conv2D;
 
@@ -57,7 +58,7 @@ pub struct Conv2D;
     input("input: T"),
     input("filter: T", "`[height, width, channels, multiplier]`."),
     output("output: T"),
-    shape_fn = common::depthwise_conv2d_native_shape_with_explicit_padding,
+    shape_fn = shapes::depthwise_conv2d_native_shape_with_explicit_padding,
 )]
 pub struct DepthwiseConv2dNative;
 
@@ -71,6 +72,6 @@ pub struct DepthwiseConv2dNative;
     input("value: T"),
     input("bias: T"),
     output("output: T"),
-    shape_fn = common::bias_add_shape,
+    shape_fn = shapes::bias_add_shape,
 )]
 pub struct BiasAdd;

@@ -1,8 +1,10 @@
 //! The gradients of convolution and bias.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The gradient of `Conv2D` with respect to its input.
 #[register_op(
@@ -20,7 +22,7 @@ use kernlink_macros::register_op;
     input("filter: T", "`[height, width, channels of a group, output channels]`."),
     input("out_backprop: T", "What flows back into the convolution: of the shape of its output."),
     output("output: T"),
-    shape_fn = common::conv2d_backprop_input_shape,
+    shape_fn = shapes::conv2d_backprop_input_shape,
 )]
 pub struct Conv2DBackpropInput;
 
@@ -98,7 +100,7 @@ fn four_sizes<const INDEX: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
     ),
     input("out_backprop: T"),
     output("output: T"),
-    shape_fn = common::bias_add_grad_shape,
+    shape_fn = shapes::bias_add_grad_shape,
 )]
 pub struct BiasAddGrad;
 
@@ -108,6 +110,6 @@ pub struct BiasAddGrad;
     input("value: T"),
     input("bias: T"),
     output("output: T"),
-    shape_fn = common::bias_add_shape,
+    shape_fn = shapes::bias_add_shape,
 )]
 pub struct BiasAddV1;

@@ -1,8 +1,10 @@
 //! Losses, and how good a prediction is.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The cross entropy of each row of `labels` and the softmax of `features`, and its gradient.
 ///
@@ -24,7 +26,7 @@ fn cross_entropy_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         c.set_output(1, shape);
         return Ok(());
     }
-    common::broadcast_binary_op_output_shape_fn(c, 1)?;
+    shapes::broadcast_binary_op_output_shape_fn(c, 1)?;
     let shape = c.output(1);
     match c.rank(shape) {
         Some(2) => c.set_output(0, c.vector(c.dim(shape, 0))),

@@ -1,9 +1,10 @@
 //! Grey-scale dilation.
 
-use kernlink::shape_inference::common::{Padding, get_windowed_output_size_from_dims};
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Error, Result};
 use kernlink_macros::register_op;
+
+use crate::shapes::{self, Padding, get_windowed_output_size_from_dims};
 
 /// The greatest sum of input and filter under each window, channel by channel.
 ///
@@ -65,7 +66,7 @@ fn dilation_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     attr("strides: list(int) >= 4", "Those of the dilation."),
     attr("rates: list(int) >= 4", "Those of the dilation."),
     attr("padding: {'SAME', 'VALID'}", "That of the dilation."),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Dilation2DBackpropInput;
 

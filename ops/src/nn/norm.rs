@@ -1,7 +1,8 @@
 //! Batch normalisation.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// Each channel of `x` brought to mean 0 and variance 1, then to `scale` and `offset`: `y = (x - mean) / sqrt(variance
 /// + epsilon) * scale + offset`.
@@ -26,7 +27,7 @@ use kernlink_macros::register_op;
     output("batch_variance: T", "The running variance, updated; in inference `variance`."),
     output("reserve_space_1: T", "For the gradient: this batch's mean."),
     output("reserve_space_2: T", "For the gradient: this batch's variance."),
-    shape_fn = common::fused_batch_norm_shape,
+    shape_fn = shapes::fused_batch_norm_shape,
 )]
 pub struct FusedBatchNorm;
 
@@ -51,7 +52,7 @@ pub struct FusedBatchNorm;
     output("batch_variance: U", "The running variance, updated; in inference `variance`."),
     output("reserve_space_1: U", "For the gradient: this batch's mean."),
     output("reserve_space_2: U", "For the gradient: this batch's variance."),
-    shape_fn = common::fused_batch_norm_shape,
+    shape_fn = shapes::fused_batch_norm_shape,
 )]
 pub struct FusedBatchNormV2;
 
@@ -77,6 +78,6 @@ pub struct FusedBatchNormV2;
     output("reserve_space_1: U", "For the gradient: this batch's mean."),
     output("reserve_space_2: U", "For the gradient: this batch's variance."),
     output("reserve_space_3: U", "For the gradient on NVIDIA's devices; empty here."),
-    shape_fn = common::fused_batch_norm_v3_shape,
+    shape_fn = shapes::fused_batch_norm_v3_shape,
 )]
 pub struct FusedBatchNormV3;

@@ -1,8 +1,10 @@
 //! The gradients of batch normalisation, and normalisation across channels.
 
 use kernlink::Result;
-use kernlink::shape_inference::{DimHandle, InferenceContext, common};
+use kernlink::shape_inference::{DimHandle, InferenceContext};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The gradient of `FusedBatchNorm`.
 #[register_op(
@@ -20,7 +22,7 @@ use kernlink_macros::register_op;
     output("offset_backprop: T"),
     output("reserve_space_3: T", "Empty."),
     output("reserve_space_4: T", "Empty."),
-    shape_fn = common::fused_batch_norm_grad_shape,
+    shape_fn = shapes::fused_batch_norm_grad_shape,
 )]
 pub struct FusedBatchNormGrad;
 
@@ -41,7 +43,7 @@ pub struct FusedBatchNormGrad;
     output("offset_backprop: U"),
     output("reserve_space_3: U", "Empty."),
     output("reserve_space_4: U", "Empty."),
-    shape_fn = common::fused_batch_norm_grad_shape,
+    shape_fn = shapes::fused_batch_norm_grad_shape,
 )]
 pub struct FusedBatchNormGradV2;
 
@@ -66,7 +68,7 @@ pub struct FusedBatchNormGradV2;
     output("offset_backprop: U"),
     output("reserve_space_4: U", "Empty."),
     output("reserve_space_5: U", "Empty."),
-    shape_fn = common::fused_batch_norm_grad_shape,
+    shape_fn = shapes::fused_batch_norm_grad_shape,
 )]
 pub struct FusedBatchNormGradV3;
 
@@ -107,7 +109,7 @@ fn global_normalization_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("input: T", "`[batch, rows, columns, channels]`."),
     output("output: T"),
     attr("T: {half, bfloat16, float} = DT_FLOAT"),
-    shape_fn = common::unchanged_shape_with_rank::<4>,
+    shape_fn = shapes::unchanged_shape_with_rank::<4>,
 )]
 pub struct LRN;
 

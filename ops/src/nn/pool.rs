@@ -1,7 +1,8 @@
 //! Pooling.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The greatest element in each window.
 #[register_op(
@@ -22,7 +23,7 @@ use kernlink_macros::register_op;
     ),
     input("input: T"),
     output("output: T"),
-    shape_fn = common::max_pool_shape_with_explicit_padding,
+    shape_fn = shapes::max_pool_shape_with_explicit_padding,
 )]
 pub struct MaxPool;
 
@@ -35,6 +36,6 @@ pub struct MaxPool;
     attr("T: {half, bfloat16, float, double}"),
     input("value: T"),
     output("output: T"),
-    shape_fn = common::avg_pool_shape,
+    shape_fn = shapes::avg_pool_shape,
 )]
 pub struct AvgPool;

@@ -1,8 +1,10 @@
 //! Pooling whose window comes as an input, pooling that says where the greatest element stood, and gradients.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The greatest element in each window, whose size and step are inputs.
 #[register_op(
@@ -16,7 +18,7 @@ use kernlink_macros::register_op;
     input("ksize: int32", "The window's size in each dimension of `input`."),
     input("strides: int32", "The window's step in each dimension of `input`."),
     output("output: T"),
-    shape_fn = common::max_pool_v2_shape,
+    shape_fn = shapes::max_pool_v2_shape,
 )]
 pub struct MaxPoolV2;
 
@@ -35,7 +37,7 @@ pub struct MaxPoolV2;
     input("grad: T", "What flows back into the pooling."),
     output("output: T"),
     attr("T: realnumbertype = DT_FLOAT"),
-    shape_fn = common::max_pool_grad_shape,
+    shape_fn = shapes::max_pool_grad_shape,
 )]
 pub struct MaxPoolGrad;
 
@@ -50,7 +52,7 @@ pub struct MaxPoolGrad;
     input("strides: int32", "The window's step in each dimension of the input."),
     output("output: T"),
     attr("T: realnumbertype = DT_FLOAT"),
-    shape_fn = common::max_pool_grad_shape,
+    shape_fn = shapes::max_pool_grad_shape,
 )]
 pub struct MaxPoolGradV2;
 
@@ -65,7 +67,7 @@ pub struct MaxPoolGradV2;
     input("grad: T", "Of the shape of `orig_input`."),
     output("output: T", "Of the shape of `orig_output`."),
     attr("T: realnumbertype"),
-    shape_fn = |c| max_pool_grad_grad_shape(c, common::max_pool_shape),
+    shape_fn = |c| max_pool_grad_grad_shape(c, shapes::max_pool_shape),
 )]
 pub struct MaxPoolGradGrad;
 
@@ -80,7 +82,7 @@ pub struct MaxPoolGradGrad;
     input("strides: int32", "The window's step in each dimension of the input."),
     output("output: T", "Of the shape of `orig_output`."),
     attr("T: realnumbertype"),
-    shape_fn = |c| max_pool_grad_grad_shape(c, common::max_pool_v2_shape),
+    shape_fn = |c| max_pool_grad_grad_shape(c, shapes::max_pool_v2_shape),
 )]
 pub struct MaxPoolGradGradV2;
 
@@ -114,7 +116,7 @@ fn max_pool_with_argmax_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     for size in windows {
         ensure!(size > 0, InvalidArgument, "ksize must be a positive int32 value, got: {size}");
     }
-    common::max_pool_shape(c)?;
+    shapes::max_pool_shape(c)?;
     c.set_output(1, c.output(0));
     Ok(())
 }
@@ -131,7 +133,7 @@ fn max_pool_with_argmax_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("argmax: Targmax", "The pooling's second output."),
     output("output: T"),
     attr("T: realnumbertype"),
-    shape_fn = common::unchanged_shape_with_rank::<4>,
+    shape_fn = shapes::unchanged_shape_with_rank::<4>,
 )]
 pub struct MaxPoolGradWithArgmax;
 
@@ -145,6 +147,6 @@ pub struct MaxPoolGradWithArgmax;
     input("grad: T", "What flows back into the pooling."),
     output("output: T"),
     attr("T: {half, bfloat16, float, double}"),
-    shape_fn = common::avg_pool_grad_shape,
+    shape_fn = shapes::avg_pool_grad_shape,
 )]
 pub struct AvgPoolGrad;

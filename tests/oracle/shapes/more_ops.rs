@@ -3,8 +3,9 @@
 #![allow(missing_docs, dead_code, reason = "TensorFlow documents them; they are used by name")]
 
 use kernlink::attr::AttrValue;
+use kernlink::ops::shapes;
 use kernlink::prelude::*;
-use kernlink::shape_inference::{InferenceContext, ShapeAndType, common};
+use kernlink::shape_inference::{InferenceContext, ShapeAndType};
 
 /// As in TensorFlow.
 #[register_op(
@@ -15,7 +16,7 @@ use kernlink::shape_inference::{InferenceContext, ShapeAndType, common};
     attr("T: {half, bfloat16, float, double}"),
     input("input: T"),
     output("output: T"),
-    shape_fn = common::pool3d_shape,
+    shape_fn = shapes::pool3d_shape,
 )]
 pub(crate) struct AvgPool3D;
 
@@ -29,7 +30,7 @@ pub(crate) struct AvgPool3D;
     input("orig_input_shape: int32"),
     input("grad: T"),
     output("output: T"),
-    shape_fn = common::avg_pool3d_grad_shape,
+    shape_fn = shapes::avg_pool3d_grad_shape,
 )]
 pub(crate) struct AvgPool3DGrad;
 
@@ -46,7 +47,7 @@ pub(crate) struct AvgPool3DGrad;
     input("input: T"),
     input("filter: T"),
     output("output: T"),
-    shape_fn = common::conv_shape,
+    shape_fn = shapes::conv_shape,
 )]
 pub(crate) struct Conv;
 
@@ -60,7 +61,7 @@ pub(crate) struct Conv;
     input("input: T"),
     input("filter: T"),
     output("output: T"),
-    shape_fn = common::conv3d_shape,
+    shape_fn = shapes::conv3d_shape,
 )]
 pub(crate) struct Conv3D;
 
@@ -70,7 +71,7 @@ pub(crate) struct Conv3D;
     attr("output_shapes: list(shape) >= 1"),
     input("iterator: resource"),
     output("components: output_types"),
-    shape_fn = common::dataset_iterator_shape,
+    shape_fn = shapes::dataset_iterator_shape,
 )]
 pub(crate) struct IteratorGetNext;
 
@@ -83,7 +84,7 @@ pub(crate) struct IteratorGetNext;
     attr("T: {half, bfloat16, float}"),
     input("input: T"),
     output("output: T"),
-    shape_fn = common::pool3d_shape,
+    shape_fn = shapes::pool3d_shape,
 )]
 pub(crate) struct MaxPool3D;
 
@@ -99,7 +100,7 @@ pub(crate) struct MaxPool3D;
     input("orig_output: TInput"),
     input("grad: T"),
     output("output: T"),
-    shape_fn = common::max_pool3d_grad_shape,
+    shape_fn = shapes::max_pool3d_grad_shape,
 )]
 pub(crate) struct MaxPool3DGrad;
 
@@ -117,7 +118,7 @@ pub(crate) struct MaxPool3DGrad;
     output("output: T"),
     output("output_min: float"),
     output("output_max: float"),
-    shape_fn = common::quantize_v2_shape,
+    shape_fn = shapes::quantize_v2_shape,
 )]
 pub(crate) struct QuantizeV2;
 
@@ -133,7 +134,7 @@ pub(crate) struct QuantizeV2;
     output("output: T"),
     output("min_output: float"),
     output("max_output: float"),
-    shape_fn = common::quantized_avg_pool_shape,
+    shape_fn = shapes::quantized_avg_pool_shape,
 )]
 pub(crate) struct QuantizedAvgPool;
 
@@ -154,7 +155,7 @@ pub(crate) struct QuantizedAvgPool;
     output("output: out_type"),
     output("min_output: float"),
     output("max_output: float"),
-    shape_fn = common::quantized_conv2d_shape,
+    shape_fn = shapes::quantized_conv2d_shape,
 )]
 pub(crate) struct QuantizedConv2D;
 
@@ -180,7 +181,7 @@ pub(crate) struct QuantizedConv2D;
     output("reserve_space_1: U"),
     output("reserve_space_2: U"),
     output("reserve_space_3: U"),
-    shape_fn = common::fused_batch_norm_ex_shape,
+    shape_fn = shapes::fused_batch_norm_ex_shape,
 )]
 pub(crate) struct _FusedBatchNormEx;
 
@@ -207,7 +208,7 @@ pub(crate) struct _FusedBatchNormEx;
     output("reserve_space_4: U"),
     output("reserve_space_5: U"),
     output("side_input_backprop: num_side_inputs * T"),
-    shape_fn = common::fused_batch_norm_grad_ex_shape,
+    shape_fn = shapes::fused_batch_norm_grad_ex_shape,
 )]
 pub(crate) struct _FusedBatchNormGradEx;
 
@@ -235,7 +236,7 @@ pub(crate) struct _FusedBatchNormGradEx;
     input("host_inputs: Thost_inputs"),
     output("device_outputs: Tdevice_outputs"),
     output("host_outputs: Thost_outputs"),
-    shape_fn = common::fused_quantized_depthwise_conv2d,
+    shape_fn = shapes::fused_quantized_depthwise_conv2d,
 )]
 pub(crate) struct _FusedQuantizedDepthwiseConv2D;
 
@@ -252,7 +253,7 @@ pub(crate) struct _FusedQuantizedDepthwiseConv2D;
     input("out_backprop: T"),
     output("output: T"),
     output("bias_grad: T"),
-    shape_fn = common::conv2d_backprop_filter_with_bias_shape,
+    shape_fn = shapes::conv2d_backprop_filter_with_bias_shape,
 )]
 pub(crate) struct _MklNativeConv2DBackpropFilterWithBias;
 
@@ -277,7 +278,7 @@ pub(crate) struct _MklNativeConv2DBackpropFilterWithBias;
     input("args: TArgs"),
     input("host_args: num_host_args * float"),
     output("output: T"),
-    shape_fn = common::conv2d_shape_with_explicit_padding,
+    shape_fn = shapes::conv2d_shape_with_explicit_padding,
 )]
 pub(crate) struct _FusedConv2D;
 
@@ -285,13 +286,13 @@ fn scatter_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let indices = c.with_rank_at_least(c.input(0), 1)?;
     let updates = c.with_rank_at_least(c.input(1), 1)?;
     let output = c.make_shape_from_shape_tensor(2)?;
-    common::scatter_nd_shape_helper(c, indices, updates, output)
+    shapes::scatter_nd_shape_helper(c, indices, updates, output)
 }
 
 fn tensor_scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let output = c.with_rank_at_least(c.input(0), 1)?;
     let indices = c.with_rank_at_least(c.input(1), 1)?;
-    common::scatter_nd_shape_helper(c, indices, c.input(2), output)
+    shapes::scatter_nd_shape_helper(c, indices, c.input(2), output)
 }
 
 fn var_handle_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -304,14 +305,14 @@ fn var_handle_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 fn read_variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let shape = match c.attrs().get("_shape") {
         Some(AttrValue::Shape(shape)) => c.make_shape_from_partial(shape),
-        _ => common::validate_variable_resource_handle(c)?[0].shape,
+        _ => shapes::validate_variable_resource_handle(c)?[0].shape,
     };
     c.set_output(0, shape);
     Ok(())
 }
 
 fn assign_variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let variable = common::validate_variable_resource_handle(c)?;
+    let variable = shapes::validate_variable_resource_handle(c)?;
     c.merge(variable[0].shape, c.input(1)).map(drop)
 }
 

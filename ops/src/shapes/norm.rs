@@ -1,8 +1,9 @@
 //! Biases and batch norms: a vector for the channels of an input.
 
-use super::{TensorFormat, attr_or};
-use crate::error::{Error, Result};
-use crate::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use super::TensorFormat;
+use kernlink::error::{Error, Result};
+use kernlink::shape_inference::common::attr_or;
+use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 
 /// Where `BiasAdd` and its gradient find the channels: the least rank of the input, and the dimension.
 fn bias_axis(c: &InferenceContext<'_>) -> Result<(usize, i64)> {
@@ -138,9 +139,9 @@ pub fn fused_batch_norm_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::ShapeFn;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::ShapeFn;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
 
     const TEXT: AttrType = AttrType { base: AttrBase::String, list: false };
     const BOOL: AttrType = AttrType { base: AttrBase::Bool, list: false };

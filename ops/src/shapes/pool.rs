@@ -2,9 +2,10 @@
 
 use super::conv::volume_format;
 use super::window::{check_inner, make_shape_from_format, sizes_attr};
-use super::{Padding, TensorFormat, attr_or, get_windowed_output_size_from_dims_v2, unchanged_shape_with_rank};
-use crate::error::{Error, Result};
-use crate::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use super::{Padding, TensorFormat, get_windowed_output_size_from_dims_v2};
+use kernlink::error::{Error, Result};
+use kernlink::shape_inference::common::{attr_or, unchanged_shape_with_rank};
+use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 
 /// Output 0 of `AvgPool`: input 0 in attr `data_format` (NHWC by default), attrs `ksize`, `strides`, `padding`.
 ///
@@ -166,11 +167,11 @@ fn spatial_sizes(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attr::AttrValue;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::ShapeFn;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
-    use crate::tensor::Tensor;
+    use kernlink::attr::AttrValue;
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::ShapeFn;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::tensor::Tensor;
 
     fn pool(shape_fn: ShapeFn, format: &str, strides: &[i64], ksize: &[i64], padding: &str) -> ShapeTest {
         let text = AttrType { base: AttrBase::String, list: false };

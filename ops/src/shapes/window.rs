@@ -1,18 +1,25 @@
 //! Windows that slide over spatial dimensions: padding, and how many positions a window has.
 
-use super::{TensorFormat, attr_or};
-use crate::error::{Error, Result};
-use crate::shape_inference::{DimHandle, DimOrConstant, InferenceContext, ShapeHandle};
+use super::TensorFormat;
+use super::axis::ensure_steps;
+use kernlink::error::{Error, Result};
+use kernlink::shape_inference::common::attr_or;
+use kernlink::shape_inference::{DimHandle, DimOrConstant, InferenceContext, ShapeHandle};
+use kernlink::{bail, ensure};
 
-/// What lies around the input of a window that slides over it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Padding {
+/// The most dimensions that a data format with paddings has.
+const MAX_RANK: usize = 5;
+
+/// What lies around the input of a window that slides over it: with explicit paddings for each dimension of the data
+/// format, or for one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Padding<Explicit = [(i64, i64); MAX_RANK]> {
     /// Nothing.
     Valid,
-    /// As much as makes the output as large as the input, divided by the stride.
+    /// As much as makes the output as large as the input, divided by the stride, the odd one at the end.
     Same,
-    /// For each dimension of the data format, how much before and how much after it.
-    Explicit(Vec<(i64, i64)>),
+    /// So much before and so much after.
+    Explicit(Explicit),
 }
 
 impl Padding {
@@ -20,41 +27,53 @@ impl Padding {
     /// values.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for another word, or explicit paddings that are negative, too many or too few, pad the batch or
-    /// the channels, or go with another `padding`.
+    /// NOT_FOUND for another word; INVALID_ARGUMENT for explicit paddings that are negative, too many or too few, pad the
+    /// batch or the channels, or go with another `padding`.
     #[track_caller]
     pub fn new(padding: &str, explicit: &[i64], format: TensorFormat, rank: usize) -> Result<Padding> {
         let known = match padding {
             "VALID" => Padding::Valid,
             "SAME" => Padding::Same,
             "EXPLICIT" => {
-                if explicit.len() != 2 * rank {
-                    let message = format!(
-                        "explicit_paddings attribute must contain {} values, but got: {}",
-                        2 * rank,
-                        explicit.len()
-                    );
-                    return Err(Error::invalid_argument(message));
-                }
-                if explicit.iter().any(|&size| size < 0) {
-                    let message = format!("All elements of explicit_paddings must be nonnegative, not {explicit:?}");
-                    return Err(Error::invalid_argument(message));
-                }
-                let sizes: Vec<_> = explicit.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+                ensure!(
+                    explicit.len() == 2 * rank && rank <= MAX_RANK,
+                    InvalidArgument,
+                    "explicit_paddings attribute must contain {} values, but got: {}",
+                    2 * rank,
+                    explicit.len()
+                );
+                ensure!(
+                    explicit.iter().all(|&size| size >= 0),
+                    InvalidArgument,
+                    "All elements of explicit_paddings must be nonnegative, not {explicit:?}"
+                );
+                let mut sizes = [(0, 0); MAX_RANK];
+                sizes.iter_mut().zip(explicit.chunks_exact(2)).for_each(|(size, pair)| *size = (pair[0], pair[1]));
                 let spatial = rank.saturating_sub(2);
-                if [format.batch(spatial), format.channel(spatial)].iter().any(|&dim| sizes.get(dim) != Some(&(0, 0))) {
-                    let message = "Nonzero explicit padding in the batch or depth dimensions is not supported";
-                    return Err(Error::invalid_argument(message));
-                }
+                ensure!(
+                    [format.batch(spatial), format.channel(spatial)].iter().all(|&dim| sizes.get(dim) == Some(&(0, 0))),
+                    InvalidArgument,
+                    "Nonzero explicit padding in the batch or depth dimensions is not supported"
+                );
                 return Ok(Padding::Explicit(sizes));
             }
-            _ => return Err(Error::invalid_argument(format!("'{padding}' is not an allowed padding type."))),
+            _ => bail!(NotFound, "'{padding}' is not an allowed padding type."),
         };
-        if !explicit.is_empty() {
-            let message = "explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT";
-            return Err(Error::invalid_argument(message));
-        }
+        ensure!(
+            explicit.is_empty(),
+            InvalidArgument,
+            "explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT"
+        );
         Ok(known)
+    }
+
+    /// That of one dimension of the data format.
+    pub fn along(self, axis: usize) -> Padding<(i64, i64)> {
+        match self {
+            Padding::Valid => Padding::Valid,
+            Padding::Same => Padding::Same,
+            Padding::Explicit(sizes) => Padding::Explicit(sizes.get(axis).copied().unwrap_or_default()),
+        }
     }
 
     /// From the attr `padding` of an op that knows no explicit paddings. Attr `padding_list`, if there is one that is not
@@ -115,21 +134,16 @@ pub fn get_windowed_output_size_from_dims_v2(
     axis: usize,
 ) -> Result<DimHandle> {
     let window = window.into();
-    if stride <= 0 {
-        return Err(Error::invalid_argument(format!("Stride must be > 0, but got {stride}")));
-    }
-    if dilation < 1 {
-        return Err(Error::invalid_argument(format!("Dilation rate must be >= 1, but got {dilation}")));
-    }
+    ensure_steps(stride, dilation)?;
     if let DimOrConstant::Constant(size) = window
         && size < 0
     {
         return Err(Error::invalid_argument(format!("Window size must not be negative, but got {size}")));
     }
-    let (before, after) = match padding {
+    let (before, after) = match padding.along(axis) {
         Padding::Same => return c.divide(c.add(input, stride - 1)?, stride, false),
         Padding::Valid => (0, 0),
-        Padding::Explicit(sizes) => sizes.get(axis).copied().unwrap_or_default(),
+        Padding::Explicit(sizes) => sizes,
     };
     let padded = c.add(c.add(input, before)?, after)?;
     let extent =
@@ -206,7 +220,8 @@ pub(super) fn sizes_attr(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape_inference::testing::context;
+    use crate::shapes::Axis;
+    use kernlink::shape_inference::testing::context;
 
     /// The size for an input `[size, window]`.
     fn size(input: &str, dilation: i64, stride: i64, padding: &Padding) -> Result<Option<i64>> {
@@ -229,7 +244,7 @@ mod tests {
         assert_eq!(size("[?,3]", 1, 2, &Padding::Same).unwrap(), None);
         assert_eq!(size("[5,?]", 1, 2, &Padding::Same).unwrap(), Some(3));
         assert_eq!(size("[5,?]", 1, 2, &Padding::Valid).unwrap(), None);
-        let explicit = Padding::Explicit(vec![(0, 0), (2, 1)]);
+        let explicit = Padding::Explicit([(0, 0), (2, 1), (0, 0), (0, 0), (0, 0)]);
         assert_eq!(size("[5,3]", 1, 1, &explicit).unwrap(), Some(6));
         assert_eq!(size("[0,3]", 1, 1, &explicit).unwrap(), Some(1));
     }
@@ -244,8 +259,30 @@ mod tests {
         assert!(size("[5,0]", 2, 1, &Padding::Valid).is_err());
         assert!(size("[5,3]", i64::MAX, 1, &Padding::Valid).is_err());
         assert!(size("[5,3]", 1, i64::MAX, &Padding::Same).is_err());
-        let huge = Padding::Explicit(vec![(0, 0), (i64::MAX, i64::MAX)]);
+        let huge = Padding::Explicit([(i64::MAX, i64::MAX); MAX_RANK]);
         assert!(size("[5,3]", 1, 1, &huge).is_err());
+    }
+
+    #[test]
+    fn kernels_compute_the_sizes_that_are_inferred() {
+        let explicit = Padding::Explicit([(2, 1); MAX_RANK]);
+        let mut inferred = 0;
+        for (input, window, stride, dilation) in
+            (0..6).flat_map(|i| (1..4).flat_map(move |w| (1..4).flat_map(move |s| (1..3).map(move |d| (i, w, s, d)))))
+        {
+            for padding in [Padding::Valid, Padding::Same, explicit] {
+                let axis = Axis::new(input, window, stride, dilation, padding.along(1));
+                if let Ok(size) = size(&format!("[{input},{window}]"), dilation, stride, &padding) {
+                    assert_eq!(
+                        axis.unwrap().output as i64,
+                        size.unwrap(),
+                        "{input} {window} {stride} {dilation} {padding:?}"
+                    );
+                    inferred += 1;
+                }
+            }
+        }
+        assert!(inferred > 200, "{inferred}");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Quantized tensors, which come with the least and the greatest value that they stand for.
 
-use super::{attr_or, depthwise_conv2d_native_shape_with_explicit_padding};
-use super::{avg_pool_shape, conv2d_shape, conv2d_shape_with_explicit_padding, unchanged_shape};
-use crate::error::{Error, Result};
-use crate::shape_inference::InferenceContext;
+use super::{
+    avg_pool_shape, conv2d_shape, conv2d_shape_with_explicit_padding,
+    depthwise_conv2d_native_shape_with_explicit_padding,
+};
+use kernlink::error::{Error, Result};
+use kernlink::shape_inference::InferenceContext;
+use kernlink::shape_inference::common::{attr_or, unchanged_shape};
 
 /// The outputs of `QuantizedConv2D`: as [`conv2d_shape`], and two scalars. Inputs 2 to 5 are scalars.
 ///
@@ -107,9 +110,9 @@ fn fused_ranges(c: &InferenceContext<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attr::AttrValue;
-    use crate::shape_inference::ShapeFn;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::attr::AttrValue;
+    use kernlink::shape_inference::ShapeFn;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
 
     fn test(shape_fn: ShapeFn, inputs: usize, attrs: &[(&str, AttrValue)]) -> ShapeTest {
         attrs.iter().fold(ShapeTest::anonymous(inputs, 3, shape_fn), |test, (name, value)| {

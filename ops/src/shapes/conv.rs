@@ -1,9 +1,10 @@
 //! Convolutions.
 
 use super::window::{check_inner, make_shape_from_format, shape_with_inner, sizes_attr};
-use super::{FilterFormat, Padding, TensorFormat, attr_or, get_windowed_output_size_from_dims_v2};
-use crate::error::{Error, Result};
-use crate::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use super::{FilterFormat, Padding, TensorFormat, get_windowed_output_size_from_dims_v2};
+use kernlink::error::{Error, Result};
+use kernlink::shape_inference::common::attr_or;
+use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 
 /// How the window of a convolution moves.
 struct Steps {
@@ -236,11 +237,11 @@ fn check_groups(c: &InferenceContext<'_>, input: DimHandle, filter: DimHandle, o
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attr::AttrValue;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::ShapeFn;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
-    use crate::tensor::Tensor;
+    use kernlink::attr::AttrValue;
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::ShapeFn;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::tensor::Tensor;
 
     fn test(shape_fn: ShapeFn, inputs: usize, attrs: &[(&str, AttrValue)]) -> ShapeTest {
         attrs.iter().fold(ShapeTest::anonymous(inputs, 1, shape_fn), |test, (name, value)| {

@@ -1,82 +1,10 @@
-//! Sliding windows as convolutions and poolings describe them: padding, strides, dilations, data format.
+//! One dimension of a sliding window with known sizes, as kernels go through it.
 
 use std::ops::Range;
 
+use super::Padding;
 use kernlink::error::Result;
-use kernlink::shape::Shape;
 use kernlink::{bail, ensure};
-
-/// What surrounds the input.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Padding {
-    /// As many zeros as make the output `ceil(input / stride)` long, the odd one at the end.
-    Same,
-    /// None.
-    Valid,
-    /// As many as `explicit_paddings` says.
-    Explicit,
-}
-
-impl Padding {
-    /// The padding that attr `padding` names.
-    ///
-    /// # Errors
-    /// NOT_FOUND if it names none.
-    pub fn from_attr(value: &str) -> Result<Padding> {
-        Ok(match value {
-            "SAME" => Padding::Same,
-            "VALID" => Padding::Valid,
-            "EXPLICIT" => Padding::Explicit,
-            _ => bail!(NotFound, "`{value}` is not an allowed padding type"),
-        })
-    }
-}
-
-/// Where height, width and channels stand in a 4-dimensional shape.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// Channels last.
-    Nhwc,
-    /// Channels before height and width.
-    Nchw,
-}
-
-impl Format {
-    /// The format that attr `data_format` names.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT for formats that only devices of certain makers have.
-    pub fn from_attr(value: &str) -> Result<Format> {
-        Ok(match value {
-            "NHWC" => Format::Nhwc,
-            "NCHW" => Format::Nchw,
-            _ => bail!(InvalidArgument, "data_format `{value}` is not supported"),
-        })
-    }
-
-    /// The dimension of channels.
-    pub fn channels(self) -> usize {
-        if self == Format::Nhwc { 3 } else { 1 }
-    }
-
-    /// The dimension of rows.
-    pub fn height(self) -> usize {
-        if self == Format::Nhwc { 1 } else { 2 }
-    }
-
-    /// The dimension of columns.
-    pub fn width(self) -> usize {
-        self.height() + 1
-    }
-
-    /// The shape with these sizes.
-    pub fn shape(self, batch: usize, height: usize, width: usize, channels: usize) -> Shape {
-        match self {
-            Format::Nhwc => Shape::from([batch, height, width, channels]),
-            Format::Nchw => Shape::from([batch, channels, height, width]),
-        }
-    }
-}
 
 /// The four values of an attr that has one for each dimension.
 ///
@@ -92,29 +20,15 @@ pub fn four(name: &str, values: &[i64]) -> Result<[i64; 4]> {
     Ok(values)
 }
 
-/// The paddings before and after each dimension, 0 unless `padding` is explicit.
+/// Checks a stride and a dilation.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if there are values where there should be none or another number of them, or values that are negative
-/// or pad the batch or the channels.
-pub fn explicit_paddings(padding: Padding, values: &[i64], format: Format) -> Result<[(i64, i64); 4]> {
-    if padding != Padding::Explicit {
-        ensure!(values.is_empty(), InvalidArgument, "explicit_paddings must be empty unless padding is EXPLICIT");
-        return Ok([(0, 0); 4]);
-    }
-    ensure!(values.len() == 8, InvalidArgument, "explicit_paddings must have 8 values, not {}", values.len());
-    ensure!(
-        values.iter().all(|&value| value >= 0),
-        InvalidArgument,
-        "explicit_paddings {values:?} has negative values"
-    );
-    let pair = |axis: usize| (values[2 * axis], values[2 * axis + 1]);
-    ensure!(
-        pair(0) == (0, 0) && pair(format.channels()) == (0, 0),
-        InvalidArgument,
-        "explicit_paddings {values:?} must be 0 in the batch and depth dimensions"
-    );
-    Ok([pair(0), pair(1), pair(2), pair(3)])
+/// INVALID_ARGUMENT if one is not positive.
+#[track_caller]
+pub(super) fn ensure_steps(stride: i64, dilation: i64) -> Result<()> {
+    ensure!(stride > 0, InvalidArgument, "Stride must be > 0, but got {stride}");
+    ensure!(dilation > 0, InvalidArgument, "Dilation rate must be >= 1, but got {dilation}");
+    Ok(())
 }
 
 /// One spatial dimension of a sliding window.
@@ -139,16 +53,8 @@ impl Axis {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if a stride or dilation is not positive, or a size too large or negative.
-    pub fn new(
-        input: usize,
-        window: usize,
-        stride: i64,
-        dilation: i64,
-        padding: Padding,
-        explicit: (i64, i64),
-    ) -> Result<Axis> {
-        ensure!(stride > 0, InvalidArgument, "Stride must be > 0, but got {stride}");
-        ensure!(dilation > 0, InvalidArgument, "Dilation rate must be >= 1, but got {dilation}");
+    pub fn new(input: usize, window: usize, stride: i64, dilation: i64, padding: Padding<(i64, i64)>) -> Result<Axis> {
+        ensure_steps(stride, dilation)?;
         let too_large = |size: usize| i32::try_from(size).is_err();
         ensure!(!too_large(input), InvalidArgument, "an input size of {input} is too large");
         ensure!(!too_large(window), InvalidArgument, "a window size of {window} is too large");
@@ -156,8 +62,8 @@ impl Axis {
         let reach = (window as i128 - 1) * i128::from(dilation) + 1;
         let (output, before) = match padding {
             Padding::Valid => ((size - reach + step) / step, 0),
-            Padding::Explicit => {
-                let (before, after) = (i128::from(explicit.0), i128::from(explicit.1));
+            Padding::Explicit((before, after)) => {
+                let (before, after) = (i128::from(before), i128::from(after));
                 ((size + before + after - reach + step) / step, before)
             }
             Padding::Same => {
@@ -174,7 +80,7 @@ impl Axis {
         ensure!(
             output.max(before) < 1 << 62,
             InvalidArgument,
-            "padding {explicit:?} makes an output of {output} elements"
+            "padding {padding:?} makes an output of {output} elements"
         );
         Ok(Axis {
             input,
@@ -244,8 +150,8 @@ mod tests {
             (1, 5, 1, 1, (9, 9)),
             (3, 1, 5, 1, (0, 0)),
         ] {
-            for padding in [Padding::Same, Padding::Valid, Padding::Explicit] {
-                let Ok(axis) = Axis::new(input, window, stride, dilation, padding, explicit) else { continue };
+            for padding in [Padding::Same, Padding::Valid, Padding::Explicit(explicit)] {
+                let Ok(axis) = Axis::new(input, window, stride, dilation, padding) else { continue };
                 for index in 0..axis.output {
                     let taps: Vec<usize> = (0..window).filter(|&tap| axis.at(index, tap).is_some()).collect();
                     assert_eq!(axis.taps(index).collect::<Vec<_>>(), taps, "{axis:?} at {index}");
@@ -257,10 +163,10 @@ mod tests {
 
     #[test]
     fn sizes_are_tensorflows() {
-        let same = Axis::new(224, 3, 2, 1, Padding::Same, (0, 0)).unwrap();
+        let same = Axis::new(224, 3, 2, 1, Padding::Same).unwrap();
         assert_eq!((same.output, same.before), (112, 0));
-        assert!(Axis::new(1, 3, 1, 1, Padding::Valid, (0, 0)).is_err());
-        assert_eq!(Axis::new(2, 3, 1, 1, Padding::Valid, (0, 0)).unwrap().output, 0);
-        assert!(Axis::new(2, 3, 1, 1, Padding::Explicit, (i64::MAX, i64::MAX)).is_err());
+        assert!(Axis::new(1, 3, 1, 1, Padding::Valid).is_err());
+        assert_eq!(Axis::new(2, 3, 1, 1, Padding::Valid).unwrap().output, 0);
+        assert!(Axis::new(2, 3, 1, 1, Padding::Explicit((i64::MAX, i64::MAX))).is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! Convolutions of any number of dimensions, and gradients of filters.
 
 use super::window::sizes_attr;
-use super::{Padding, TensorFormat, attr_or, get_windowed_output_size_from_dims_v2};
-use crate::error::{Error, Result};
-use crate::shape_inference::InferenceContext;
+use super::{Padding, TensorFormat, get_windowed_output_size_from_dims_v2};
+use kernlink::error::{Error, Result};
+use kernlink::shape_inference::InferenceContext;
+use kernlink::shape_inference::common::attr_or;
 
 /// Output 0 of `Conv`, over two or three spatial dimensions: input 0, with attr `batch_dims` dimensions of batch and in
 /// attr `data_format`; filters 1, whose last two dimensions are the input's and the output's channels; attrs `strides`,
@@ -117,10 +118,10 @@ pub fn conv2d_backprop_filter_with_bias_shape(c: &mut InferenceContext<'_>) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attr::AttrValue;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
-    use crate::tensor::Tensor;
+    use kernlink::attr::AttrValue;
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::tensor::Tensor;
 
     fn conv(format: &str, batch_dims: i64, groups: i64, strides: &[i64]) -> ShapeTest {
         let attrs = [

@@ -1,6 +1,8 @@
 //! Data formats: where the batch, the channels and the spatial dimensions lie.
 
-use crate::error::{Error, Result};
+use kernlink::ensure;
+use kernlink::error::{Error, Result};
+use kernlink::shape::Shape;
 
 /// The layout of the inputs and outputs of convolutions and pooling.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,6 +37,28 @@ impl TensorFormat {
             "HWCN" => TensorFormat::Hwcn,
             _ => return Err(Error::invalid_argument(format!("Invalid data format string: {name}"))),
         })
+    }
+
+    /// The format that attr `data_format` names, of images as kernels take them.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for formats that only devices of certain makers have.
+    pub fn of_images(name: &str) -> Result<TensorFormat> {
+        let format = TensorFormat::from_name(name)?;
+        ensure!(
+            matches!(format, TensorFormat::Nhwc | TensorFormat::Nchw),
+            InvalidArgument,
+            "data_format `{name}` is not supported"
+        );
+        Ok(format)
+    }
+
+    /// The shape of images in a format [of images](TensorFormat::of_images).
+    pub fn image_shape(self, batch: usize, height: usize, width: usize, channels: usize) -> Shape {
+        match self {
+            TensorFormat::Nchw => Shape::from([batch, channels, height, width]),
+            _ => Shape::from([batch, height, width, channels]),
+        }
     }
 
     /// The number of dimensions with `spatial` spatial ones.
