@@ -172,6 +172,7 @@ macro_rules! __collect_kernel {
 /// ```ignore
 /// kernlink::provider!();                            // promises nothing
 /// kernlink::provider!(ops = 2, kernels = 6);        // the registry checks that the linker kept them all
+/// kernlink::provider!(kernels = 6, part_of = "my-kernels"); // crates that say the same are one provider to users
 /// kernlink::provider!(ops = 2, feature_of = hint);  // errors ask `hint(op)` which Cargo feature brings what is missing
 /// ```
 #[macro_export]
@@ -180,18 +181,21 @@ macro_rules! provider {
     (ops = $ops:expr $(, feature_of = $feature_of:expr)? $(,)?) => {
         $crate::provider!(@ Some($ops), None, $crate::provider!(? $($feature_of)?));
     };
-    (kernels = $kernels:expr $(, feature_of = $feature_of:expr)? $(,)?) => {
-        $crate::provider!(@ None, Some($kernels), $crate::provider!(? $($feature_of)?));
+    (kernels = $kernels:expr $(, part_of = $whole:expr)? $(, feature_of = $feature_of:expr)? $(,)?) => {
+        $crate::provider!(@ None, Some($kernels), $crate::provider!(? $($feature_of)?), $crate::provider!(? $($whole)?));
     };
     (ops = $ops:expr, kernels = $kernels:expr $(, feature_of = $feature_of:expr)? $(,)?) => {
         $crate::provider!(@ Some($ops), Some($kernels), $crate::provider!(? $($feature_of)?));
     };
+    (|) => { None };
+    (| $whole:expr) => { $whole };
     (?) => { None };
-    (? $feature_of:expr) => { Some($feature_of) };
-    (@ $ops:expr, $kernels:expr, $feature_of:expr) => {
+    (? $value:expr) => { Some($value) };
+    (@ $ops:expr, $kernels:expr, $feature_of:expr $(, $whole:expr)?) => {
         /// This crate as a provider of ops and kernels.
         pub static KERNLINK_PROVIDER: $crate::kernel::Provider = $crate::kernel::Provider {
             name: env!("CARGO_PKG_NAME"),
+            part_of: $crate::provider!(| $($whole)?),
             ops: $ops,
             kernels: $kernels,
             feature_of: $feature_of,

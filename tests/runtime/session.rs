@@ -398,6 +398,7 @@ fn duplicates_are_reported_with_both_locations() {
 fn a_broken_promise_is_explained() {
     static LOST: Provider = Provider {
         name: "lost-crate",
+        part_of: None,
         ops: Some(3),
         kernels: Some(0),
         feature_of: None,

@@ -213,14 +213,14 @@ impl Graph {
             && self.constants.0.lock().unwrap_or_else(PoisonError::into_inner).elements <= MAX_TOTAL
     }
 
-    /// Whether a kernel comes from the crate that has the kernel of `Const`: that an op is a standard one does not say
+    /// Whether a kernel comes from the crates of which one has the kernel of `Const`: that an op is a standard one does not say
     /// that its kernel is.
     pub(crate) fn is_standard_kernel(&self, def: &KernelDef) -> bool {
         let constant = self.registry.kernels_of(created::CONSTANT);
         let constant = constant
             .iter()
             .filter(|kernel| kernel.device == DeviceType("CPU") && kernel.label.is_empty() && kernel.priority == 0);
-        constant.into_iter().any(|kernel| std::ptr::eq(kernel.provider, def.provider))
+        constant.into_iter().any(|kernel| kernel.provider.is_with(def.provider))
     }
 
     /// Runs a node's kernel on the CPU. `None` if there is none that may run before a graph does, or it fails: a run

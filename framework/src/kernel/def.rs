@@ -31,6 +31,8 @@ impl fmt::Display for Location {
 pub struct Provider {
     /// The crate's name.
     pub name: &'static str,
+    /// What the crate is a part of, if several crates are one provider to users: they trust each other's kernels.
+    pub part_of: Option<&'static str>,
     /// How many ops the crate promises; `None` promises nothing.
     pub ops: Option<usize>,
     /// How many kernels the crate promises; `None` promises nothing.
@@ -42,9 +44,15 @@ pub struct Provider {
 }
 
 impl Provider {
+    /// Whether `other` is the same provider, or a part of the same.
+    pub(crate) fn is_with(&self, other: &Provider) -> bool {
+        std::ptr::eq(self, other) || (self.part_of.is_some() && self.part_of == other.part_of)
+    }
+
     /// Stands for the crate of what is registered at run time.
     pub(crate) const RUN_TIME: Provider = Provider {
         name: "(registered at run time)",
+        part_of: None,
         ops: None,
         kernels: None,
         feature_of: None,

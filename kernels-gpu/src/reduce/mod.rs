@@ -18,8 +18,8 @@ use kernlink::op::Op as _;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::bias_gradient;
-use kernlink_geometry::window::Format;
 use kernlink_macros::register_kernel;
+use kernlink_ops::shapes::TensorFormat;
 use kernlink_ops::{All, Any, BiasAddGrad, EuclideanNorm, L2Loss, Max, Mean, Min, Prod, Sum};
 
 use crate::device::GpuDevice;
@@ -143,7 +143,10 @@ struct ChannelSums {
 impl OpKernel<BiasAddGrad> for ChannelSums {
     fn new(ctx: &KernelConstruction<'_, BiasAddGrad>) -> Result<Self> {
         let fold = Fold::new(Kind::Sum.of(scalar_of(ctx.input_dtype(BiasAddGrad::OUT_BACKPROP))?));
-        Ok(ChannelSums { channels_last: Format::from_attr(&ctx.attrs().data_format)? == Format::Nhwc, fold })
+        Ok(ChannelSums {
+            channels_last: TensorFormat::of_images(&ctx.attrs().data_format)? == TensorFormat::Nhwc,
+            fold,
+        })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, BiasAddGrad>) -> Result<()> {

@@ -33,4 +33,4 @@ mod top_k;
 mod transpose;
 mod unique;
 
-kernlink::provider!(kernels = 282);
+kernlink::provider!(kernels = 282, part_of = "kernlink-kernels");

@@ -17,5 +17,6 @@ mod named;
 kernlink::provider!(
     kernels = if cfg!(feature = "data_flow") { 114 } else { 0 }
         + if cfg!(feature = "list") { 31 } else { 0 }
-        + if cfg!(feature = "lookup") { 51 } else { 0 }
+        + if cfg!(feature = "lookup") { 51 } else { 0 },
+    part_of = "kernlink-kernels",
 );

@@ -57,4 +57,7 @@ mod strings;
 #[cfg(feature = "math")]
 mod transcendental;
 
-kernlink::provider!(kernels = if cfg!(feature = "math") { 607 } else { 0 } + if cfg!(feature = "nn") { 88 } else { 0 });
+kernlink::provider!(
+    kernels = if cfg!(feature = "math") { 607 } else { 0 } + if cfg!(feature = "nn") { 88 } else { 0 },
+    part_of = "kernlink-kernels"
+);

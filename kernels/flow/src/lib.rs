@@ -15,5 +15,6 @@ mod registry;
 mod transfer;
 
 kernlink::provider!(
-    kernels = 90 + if cfg!(feature = "io") { 12 } else { 0 } + if cfg!(feature = "logging") { 12 } else { 0 }
+    kernels = 90 + if cfg!(feature = "io") { 12 } else { 0 } + if cfg!(feature = "logging") { 12 } else { 0 },
+    part_of = "kernlink-kernels",
 );

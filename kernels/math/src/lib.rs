@@ -7,4 +7,4 @@ mod cast;
 mod matmul;
 mod reduce;
 
-kernlink::provider!(kernels = 340);
+kernlink::provider!(kernels = 340, part_of = "kernlink-kernels");

@@ -9,5 +9,6 @@ mod state;
 mod training;
 
 kernlink::provider!(
-    kernels = if cfg!(feature = "state") { 61 } else { 0 } + if cfg!(feature = "training") { 57 } else { 0 }
+    kernels = if cfg!(feature = "state") { 61 } else { 0 } + if cfg!(feature = "training") { 57 } else { 0 },
+    part_of = "kernlink-kernels",
 );
