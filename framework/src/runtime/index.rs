@@ -279,6 +279,15 @@ impl<K, T> From<Vec<T>> for Table<K, T> {
     }
 }
 
+impl<K, T> IntoIterator for Table<K, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
 impl<K, T> FromIterator<T> for Table<K, T> {
     fn from_iter<I: IntoIterator<Item = T>>(entries: I) -> Table<K, T> {
         entries.into_iter().collect::<Vec<T>>().into()

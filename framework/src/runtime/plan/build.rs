@@ -1,44 +1,22 @@
-//! From a graph to a plan.
+//! From a graph to a plan, in steps that each hand [`Drafts`] to the next: passes leave the graph less to do, `resolve` says
+//! what each node takes, `transfers` brings that to where it is wanted, and the layout says who waits for whom.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::{Arc, Mutex};
 
-use super::draft::{Act, Draft};
-use super::held;
+use super::context::{Context, Places, PlanOptions};
+use super::draft::{Act, Draft, Drafts};
 use super::lay_out::{LaidOut, lay_out};
 use super::layout::{Layout, LoopSpec, NodeSpec, ROOT, Role, Source};
-use super::locate::{Places, Transfer, Uploads};
 use super::{Action, FeedInfo, Plan, PlanNode, ReferenceInput, Request};
-use crate::attr::AttrMap;
-use crate::device::Device;
-use crate::error::{Code, Error, Result};
-use crate::graph::{Graph, Node, NodeId, Output};
-use crate::kernel::{DynKernel, KernelDef, NodeMemory, RawConstruction, Surroundings};
-use crate::op::{OpDef, Signature};
-use crate::optimize::{Ends, Optimized, Optimizer, Origin};
-use crate::registry::NodeQuery;
-use crate::runtime::index::{FeedIndex, FrameIndex, Handle, NodeIndex, Table, kind};
-use crate::step::{FunctionLibrary, SessionContext, lock};
-use crate::tensor::Tensor;
-
-/// The kernels that outlive a plan: those of stateful ops, by node.
-pub(in crate::runtime) type StatefulKernels = Mutex<HashMap<NodeId, Arc<dyn DynKernel>>>;
-
-/// What plans of one graph share.
-pub(in crate::runtime) struct PlanOptions<'a> {
-    pub(in crate::runtime) devices: &'a Arc<[Arc<dyn Device>]>,
-    /// For each node of the graph, which of the devices it runs on. Empty if there is but one.
-    pub(in crate::runtime) placement: &'a [u32],
-    pub(in crate::runtime) kernels: &'a StatefulKernels,
-    pub(in crate::runtime) uploads: &'a Uploads,
-    pub(in crate::runtime) session: &'a Arc<SessionContext>,
-    pub(in crate::runtime) functions: &'a Arc<dyn FunctionLibrary>,
-    pub(in crate::runtime) optimizer: &'a Optimizer,
-}
-
-/// How many missing kernels an error names.
-const SHOWN: usize = 50;
+use super::{held, resolve, transfers};
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Node, Output};
+use crate::kernel::DynKernel;
+use crate::op::Signature;
+use crate::optimize::{Ends, Optimized};
+use crate::runtime::index::{FrameIndex, NodeIndex, Table, kind};
 
 impl Plan {
     /// Lays out a plan.
@@ -57,308 +35,32 @@ impl Plan {
                 (graph, Some(&origins[..]), ends)
             }
         };
-        let mut builder = Builder {
-            graph,
-            options,
-            origins,
-            fetch_names,
-            feeds: ends.feeds.iter().enumerate().map(|(i, &output)| (output, Handle::new(i))).collect(),
-            sources: HashMap::new(),
-            controls: HashMap::new(),
-            drafts: Table::new(),
-            constants: Table::new(),
-            constant_nodes: Table::new(),
-            late: Vec::new(),
-            places: Places::new(options.devices),
-            transfers: HashMap::new(),
-        };
-        if request.is_partial {
-            builder.feed_later(ends)?;
-        }
-        let mut missing = Vec::new();
-        for id in needed {
-            if let Err(error) = builder.add(id) {
-                match error.code() {
-                    Code::NotFound if error.node().is_none() => {
-                        missing.push(error.message().to_owned());
-                        // What uses it is looked at all the same, to name every missing kernel at once.
-                        builder.define_unknown(id);
-                    }
-                    _ => return Err(error),
-                }
-            }
-        }
-        if !missing.is_empty() {
-            let more = missing.len().saturating_sub(SHOWN);
-            missing.truncate(SHOWN);
-            if more > 0 {
-                missing.push(format!("and {more} more nodes"));
-            }
-            return Err(Error::not_found(missing.join("\n")));
-        }
-        builder.close_loops()?;
-        let fetches = if request.is_partial {
-            builder.fetch_early(ends)?;
-            Vec::new()
-        } else {
-            builder.fetches(ends)?
-        };
-        builder.finish(ends, fetches)
+        let context = Context { graph, options, origins, places: Places::new(options.devices) };
+        let drafts = resolve::resolve(&context, &needed, ends, request.is_partial)?;
+        let drafts = transfers::bring(&context, &ends.feeds, drafts)?;
+        Finish { context, fetch_names, drafts }.finish(ends)
     }
 }
 
-/// A kernel for a node, and what is known of the node's memory.
-pub(super) type Made = (Arc<dyn DynKernel>, Option<Box<NodeMemory>>);
-
-pub(super) struct Builder<'b> {
-    pub(super) graph: &'b Graph,
-    pub(super) options: &'b PlanOptions<'b>,
-    /// Where the graph's nodes come from if it was optimised.
-    origins: Option<&'b [Origin]>,
+/// The last step.
+struct Finish<'b> {
+    context: Context<'b>,
     /// What the fetches are called in the graph that was asked for.
     fetch_names: Vec<String>,
-    pub(super) feeds: HashMap<Output, FeedIndex>,
-    /// What each output of a node that was added is.
-    sources: HashMap<Output, Source>,
-    /// The plan nodes that stand for a node as a control input.
-    controls: HashMap<NodeId, Vec<NodeIndex>>,
-    pub(super) drafts: Table<kind::Node, Draft>,
-    pub(super) constants: Table<kind::Constant, Tensor>,
-    /// The node of each constant.
-    pub(super) constant_nodes: Table<kind::Constant, NodeId>,
-    /// Inputs that come from nodes which are added later.
-    late: Vec<LateInput>,
-    pub(super) places: Places,
-    /// What was brought somewhere, and what it is there.
-    pub(super) transfers: HashMap<Transfer, Source>,
+    drafts: Drafts,
 }
 
-/// An input that comes from a node which is added later.
-struct LateInput {
-    draft: NodeIndex,
-    position: usize,
-    output: Output,
-}
-
-impl Builder<'_> {
-    /// Adds a node, unless it is a constant that waits for nothing: what uses it has it from the start.
-    fn add(&mut self, id: NodeId) -> Result<()> {
-        let node = self.graph.node(id);
-        let mut late = Vec::new();
-        let mut inputs: Vec<Source> = Vec::with_capacity(node.inputs.len());
-        for (position, &input) in node.inputs.iter().enumerate() {
-            inputs.push(self.source(input).unwrap_or_else(|| {
-                late.push(LateInput { draft: Handle::NONE, position, output: input });
-                Source::Node { node: Handle::NONE, output: 0 }
-            }));
-        }
-        let mut controls: Vec<NodeIndex> =
-            node.control_inputs.iter().filter_map(|control| self.controls.get(control)).flatten().copied().collect();
-        controls.sort_unstable();
-        controls.dedup();
-        let constant = self.graph.constant(Output { node: id, index: 0 });
-        if let Some(value) = constant {
-            let source = self.add_constant(id, value.clone());
-            if controls.is_empty() {
-                self.define(Output { node: id, index: 0 }, source);
-                return Ok(());
-            }
-            inputs.push(source);
-        }
-        let mut memory = None;
-        let act = match Act::of(node).map_err(|error| self.at(error, id))? {
-            Some(act) => act,
-            None if constant.is_some() => Act::Forward,
-            None => {
-                let kernel;
-                (kernel, memory) = self.kernel(id, node, &inputs)?;
-                Act::Kernel(kernel)
-            }
-        };
-        let (device, slots) = match constant {
-            None => (self.device_index(id), self.host_slots(id, node)?),
-            // It is on the host until somebody wants it elsewhere.
-            Some(_) => (self.places.host(self.device_index(id)), None),
-        };
-        for (index, source) in inputs.iter_mut().enumerate() {
-            *source = self.brought_to_input(*source, id, (device, slots.as_deref()), index)?;
-        }
-        if matches!(act, Act::Merge) {
-            // What is there from the start arrives by an edge like all else, so that the merge runs once.
-            for (index, source) in inputs.iter_mut().enumerate() {
-                if matches!(source, Source::Constant(_) | Source::Feed(_)) {
-                    let place = self.wanted_place(device, slots.as_deref(), index);
-                    let node = self.drafts.push(Draft::of(id, Act::Forward, place, vec![*source], Vec::new()));
-                    *source = Source::Node { node, output: 0 };
-                }
-            }
-        }
-        let position = self.drafts.push(Draft { memory, slots, ..Draft::of(id, act, device, inputs, controls) });
-        for index in 0..node.signature.outputs.len() {
-            self.define(Output { node: id, index }, Source::Node { node: position, output: index as u32 });
-        }
-        self.controls.insert(id, vec![position]);
-        self.late.extend(late.into_iter().map(|input| LateInput { draft: position, ..input }));
-        Ok(())
-    }
-
-    pub(super) fn add_constant(&mut self, id: NodeId, value: Tensor) -> Source {
-        self.constant_nodes.push(id);
-        Source::Constant(self.constants.push(value))
-    }
-
-    /// Gives the outputs of a node without a kernel sources, of a plan that will not be.
-    fn define_unknown(&mut self, id: NodeId) {
-        for index in 0..self.graph.node(id).signature.outputs.len() {
-            self.define(Output { node: id, index }, Source::Node { node: Handle::NONE, output: index as u32 });
-        }
-    }
-
-    /// Says what an output is, unless a partial run feeds it: its node may run for the sake of another output.
-    pub(super) fn define(&mut self, output: Output, source: Source) {
-        self.sources.entry(output).or_insert(source);
-    }
-
-    /// What an output is; `None` if its node is still to come.
-    pub(super) fn source(&self, output: Output) -> Option<Source> {
-        match self.feeds.get(&output) {
-            Some(&feed) => Some(Source::Feed(feed)),
-            None => self.sources.get(&output).copied(),
-        }
-    }
-
-    pub(super) fn at(&self, error: Error, id: NodeId) -> Error {
-        let node = self.graph.node(id);
-        error.at_node(&node.name, &node.op.def.name, self.device(id).name())
-    }
-
-    /// The node of the session's graph that a node is; `None` if a pass added it.
-    pub(super) fn original(&self, id: NodeId) -> Option<NodeId> {
-        match self.origins.and_then(|origins| origins.get(id.index())) {
-            None => Some(id),
-            Some(Origin::Node(original)) => Some(*original),
-            Some(Origin::Beside(_)) => None,
-        }
-    }
-
-    pub(super) fn device_index(&self, id: NodeId) -> u32 {
-        let placed = match self.origins.and_then(|origins| origins.get(id.index())) {
-            None => Some(id),
-            Some(Origin::Node(original)) => Some(*original),
-            Some(Origin::Beside(original)) => *original,
-        };
-        placed.and_then(|id| self.options.placement.get(id.index()).copied()).unwrap_or(0)
-    }
-
-    pub(super) fn device(&self, id: NodeId) -> &dyn Device {
-        &*self.options.devices[self.device_index(id) as usize]
-    }
-
-    fn kernel(&self, id: NodeId, node: &Node, inputs: &[Source]) -> Result<Made> {
-        // A node that a pass added is another one in each plan, and keeps nothing between them.
-        let original = self.original(id).filter(|_| node.op.def.is_stateful);
-        if let Some(kernel) = original.and_then(|id| lock(self.options.kernels).get(&id).cloned()) {
-            let query = NodeQuery {
-                node: &node.name,
-                op: &node.op.def.name,
-                attrs: &node.attrs,
-                device: self.device(id).device_type(),
-                capabilities: self.device(id).capabilities(),
-            };
-            let def = self.graph.registry().find_kernel(query)?;
-            let memory = NodeMemory::of(def, node.op.def, &node.attrs, &node.signature);
-            return Ok((kernel, memory.map(Box::new)));
-        }
-        // A stateful kernel outlives the plan, and in another plan the input may be fed.
-        let constant = |source: &Source| match source {
-            Source::Constant(index) if !node.op.def.is_stateful => Some(self.constants[*index].clone()),
-            _ => None,
-        };
-        let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();
-        let (kernel, memory) =
-            self.make_kernel(&node.name, node.op.def, &node.attrs, &node.signature, self.device(id), &constants)?;
-        if let Some(id) = original {
-            // Of two that were made at once, both plans take the first.
-            return Ok((lock(self.options.kernels).entry(id).or_insert(kernel).clone(), memory));
-        }
-        Ok((kernel, memory))
-    }
-
-    pub(super) fn find_kernel(
-        &self,
-        name: &str,
-        op: &OpDef,
-        attrs: &AttrMap,
-        device: &dyn Device,
-    ) -> Result<&'static KernelDef> {
-        self.graph.registry().find_kernel(NodeQuery {
-            node: name,
-            op: &op.name,
-            attrs,
-            device: device.device_type(),
-            capabilities: device.capabilities(),
-        })
-    }
-
-    pub(super) fn make_kernel(
-        &self,
-        name: &str,
-        op: &'static OpDef,
-        attrs: &AttrMap,
-        signature: &Signature,
-        device: &dyn Device,
-        constants: &[Option<Tensor>],
-    ) -> Result<Made> {
-        let def = self.find_kernel(name, op, attrs, device)?;
-        let construction = RawConstruction {
-            node: name,
-            op,
-            attrs,
-            signature,
-            registry: self.graph.registry(),
-            device: device.device_type(),
-            constants,
-            surroundings: Some(&Surroundings {
-                session: self.options.session,
-                functions: self.options.functions,
-                device: device.name(),
-                graph_def_version: self.graph.versions().producer,
-            }),
-        };
-        let kernel = def.make(&construction).map_err(|error| error.at_node(name, &op.name, device.name()))?;
-        Ok((kernel.into(), NodeMemory::of(def, op, attrs, signature).map(Box::new)))
-    }
-
-    /// What the fetches are, on the host.
-    fn fetches(&mut self, ends: &Ends) -> Result<Vec<Source>> {
-        let fetches = ends.fetches.iter().filter_map(|&fetch| self.source(fetch)).collect::<Vec<_>>();
-        fetches.into_iter().map(|source| self.on_host(source)).collect()
-    }
-
-    /// Fills in the inputs whose nodes came later.
-    fn close_loops(&mut self) -> Result<()> {
-        for LateInput { draft, position, output } in std::mem::take(&mut self.late) {
-            if let Some(source) = self.source(output) {
-                let Draft { id, device, ref slots, .. } = self.drafts[draft];
-                let slots = slots.clone();
-                let source = self.brought_to_input(source, id, (device, slots.as_deref()), position)?;
-                self.drafts[draft].inputs[position] = source;
-            }
-        }
-        Ok(())
-    }
-
+impl Finish<'_> {
     /// Who waits for whom, and where tensors go.
     fn lay_out(
         &self,
         ends: &Ends,
-        fetches: &[Source],
         references: &[Box<[ReferenceInput]>],
         waiting: &[Option<Arc<dyn DynKernel>>],
     ) -> Result<Layout> {
-        let drafts = self.drafts.values().iter().zip(references).zip(waiting);
+        let drafts = self.drafts.nodes.values().iter().zip(references).zip(waiting);
         let specs = drafts.map(|((draft, references), waiting)| {
-            let node = self.graph.node(draft.id);
+            let node = self.context.graph.node(draft.id);
             let (role, enters) = match &draft.act {
                 Act::Kernel(_) => (Role::Kernel, None),
                 Act::Forward => (Role::Forward, None),
@@ -386,8 +88,8 @@ impl Builder<'_> {
                 },
             }
         });
-        let LaidOut { layout, frames } = lay_out(&specs.collect::<Vec<_>>(), fetches, ends.feeds.len())?;
-        for (source, name) in fetches.iter().zip(&self.fetch_names) {
+        let LaidOut { layout, frames } = lay_out(&specs.collect::<Vec<_>>(), &self.drafts.fetches, ends.feeds.len())?;
+        for (source, name) in self.drafts.fetches.iter().zip(&self.fetch_names) {
             if let Source::Node { node, .. } = source
                 && frames[*node].outputs != ROOT
             {
@@ -401,21 +103,26 @@ impl Builder<'_> {
     /// What takes the place of a draft's kernel if a device may hold the variables that it takes.
     fn waiting(&self, draft: &Draft) -> Option<Arc<dyn DynKernel>> {
         let Act::Kernel(kernel) = &draft.act else { return None };
-        let devices = self.options.devices;
-        let op = draft.own.as_ref().map_or(self.graph.node(draft.id).op.def, |own| own.op);
+        let devices = self.context.options.devices;
+        let op = draft.own.as_ref().map_or(self.context.graph.node(draft.id).op.def, |own| own.op);
         held::waiting(op, kernel, &*devices[draft.device as usize], devices)
     }
 
-    fn finish(self, ends: &Ends, fetches: Vec<Source>) -> Result<Plan> {
-        let references: Vec<Box<[ReferenceInput]>> =
-            self.drafts.values().iter().map(|draft| self.references(draft, self.graph.node(draft.id))).collect();
-        let waiting: Vec<_> = self.drafts.values().iter().map(|draft| self.waiting(draft)).collect();
-        let layout = self.lay_out(ends, &fetches, &references, &waiting)?;
+    fn finish(self, ends: &Ends) -> Result<Plan> {
+        let references: Vec<Box<[ReferenceInput]>> = self
+            .drafts
+            .nodes
+            .values()
+            .iter()
+            .map(|draft| self.references(draft, self.context.graph.node(draft.id)))
+            .collect();
+        let waiting: Vec<_> = self.drafts.nodes.values().iter().map(|draft| self.waiting(draft)).collect();
+        let layout = self.lay_out(ends, &references, &waiting)?;
         // Nodes with equal signatures share one: a run of many nodes is bound by the memory that it touches.
         let mut signatures: HashMap<Arc<Signature>, Arc<Signature>> = HashMap::new();
-        let drafts = self.drafts.values().iter().zip(layout.nodes.values()).zip(references).zip(waiting);
+        let drafts = self.drafts.nodes.values().iter().zip(layout.nodes.values()).zip(references).zip(waiting);
         let nodes = drafts.map(|(((draft, laid_out), references), waiting)| {
-            let node = self.graph.node(draft.id);
+            let node = self.context.graph.node(draft.id);
             let (name, op, signature) = match &draft.own {
                 Some(own) => (&own.name, own.op, &own.signature),
                 None => (&node.name, node.op.def, &node.signature),
@@ -444,22 +151,23 @@ impl Builder<'_> {
         // Expensive ones first: they go to the pool before this thread sets to work.
         initial.sort_by_key(|&index| !nodes[index].is_expensive());
         let feeds = ends.feeds.iter().map(|&feed| FeedInfo {
-            name: self.graph.output_name(feed),
-            dtype: self.graph.node(feed.node).signature.outputs[feed.index].dtype,
-            shape: self.graph.shape(feed).clone(),
+            name: self.context.graph.output_name(feed),
+            dtype: self.context.graph.node(feed.node).signature.outputs[feed.index].dtype,
+            shape: self.context.graph.shape(feed).clone(),
         });
+        let feeds = feeds.collect();
         let is_waiting = |node: &PlanNode| node.waiting.is_some() || matches!(node.action, Action::Wait(_));
         let plan = Plan {
             waits: nodes.values().iter().any(is_waiting),
             layout,
-            devices: self.options.devices.clone(),
-            pools: self.options.devices.iter().map(|device| device.pool().cloned()).collect(),
-            constants: self.constants,
+            devices: self.context.options.devices.clone(),
+            pools: self.context.options.devices.iter().map(|device| device.pool().cloned()).collect(),
+            constants: self.drafts.constants,
             initial,
-            fetches,
-            feeds: feeds.collect(),
+            fetches: self.drafts.fetches,
+            feeds,
             has_expensive: AtomicBool::new(false),
-            _functions: self.options.functions.clone(),
+            _functions: self.context.options.functions.clone(),
             nodes,
         };
         plan.classify();
@@ -478,7 +186,7 @@ impl Builder<'_> {
                 index: index as u32,
                 is_read: !slot.is_ref,
                 is_initialized: !slot.is_ref || !node.op.def.allows_uninitialized_input,
-                source: self.graph.output_name(source),
+                source: self.context.graph.output_name(source),
             })
         });
         references.filter(|reference| reference.is_read || reference.is_initialized).collect()
@@ -487,8 +195,8 @@ impl Builder<'_> {
     /// The output that a source is, or was before it was brought over, if that is a reference.
     fn reference(&self, source: Source) -> Option<Output> {
         let Source::Node { node, output } = source else { return None };
-        let draft = self.drafts.get(node)?;
-        let outputs = &self.graph.node(draft.id).signature.outputs;
+        let draft = self.drafts.nodes.get(node)?;
+        let outputs = &self.context.graph.node(draft.id).signature.outputs;
         let index = match &draft.own {
             None => output as usize,
             // One without a value goes as it is: its reader decides whether that is a fault.

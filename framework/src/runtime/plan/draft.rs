@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Node, NodeClass, NodeId};
 use crate::kernel::{DynKernel, HostSlots, NodeMemory};
 use crate::op::{OpDef, Signature};
-use crate::runtime::index::NodeIndex;
+use crate::runtime::index::{NodeIndex, Table, kind};
+use crate::tensor::Tensor;
 
 /// A node of a plan to be.
 pub(super) struct Draft {
@@ -28,6 +29,16 @@ impl Draft {
     pub(super) fn of(id: NodeId, act: Act, device: u32, inputs: Vec<Source>, controls: Vec<NodeIndex>) -> Draft {
         Draft { id, act, device, memory: None, slots: None, own: None, inputs, controls }
     }
+}
+
+/// What one step hands to the next.
+pub(super) struct Drafts {
+    pub(super) nodes: Table<kind::Node, Draft>,
+    pub(super) constants: Table<kind::Constant, Tensor>,
+    /// The node of each constant.
+    pub(super) constant_nodes: Table<kind::Constant, NodeId>,
+    /// What the fetches are; none if nodes give them.
+    pub(super) fetches: Vec<Source>,
 }
 
 /// What a node is that the graph does not have.

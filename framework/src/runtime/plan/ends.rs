@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::build::Builder;
 use super::draft::{Act, Draft, Own};
 use super::layout::Source;
+use super::resolve::Resolver;
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
 use crate::graph::{Output, created};
@@ -70,12 +70,12 @@ impl DynKernel for FetchEarly {
     }
 }
 
-impl Builder<'_> {
+impl Resolver<'_> {
     /// Adds a node that waits for each feed.
     pub(super) fn feed_later(&mut self, ends: &Ends) -> Result<()> {
-        let op = self.graph.registry().op(created::RECV)?.def;
+        let op = self.context.graph.registry().op(created::RECV)?.def;
         for (index, &feed) in ends.feeds.iter().enumerate() {
-            let dtype = self.graph.node(feed.node).signature.outputs[feed.index].dtype;
+            let dtype = self.context.graph.node(feed.node).signature.outputs[feed.index].dtype;
             let attrs = [("tensor_type".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
             let kernel = Arc::new(FeedLater { index });
             let draft = self.end(feed, op, &attrs, kernel, Vec::new())?;
@@ -87,12 +87,11 @@ impl Builder<'_> {
 
     /// Adds a node that hands each fetch out.
     pub(super) fn fetch_early(&mut self, ends: &Ends) -> Result<()> {
-        let op = self.graph.registry().op(created::SEND)?.def;
+        let op = self.context.graph.registry().op(created::SEND)?.def;
         for (index, &fetch) in ends.fetches.iter().enumerate() {
-            let dtype = self.graph.node(fetch.node).signature.outputs[fetch.index].dtype;
+            let dtype = self.context.graph.node(fetch.node).signature.outputs[fetch.index].dtype;
             let attrs = [("T".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
             let source = self.source(fetch).ok_or_else(|| Error::internal("a fetch was not planned"))?;
-            let source = self.on_host(source)?;
             self.end(fetch, op, &attrs, Arc::new(FetchEarly { index }), vec![source])?;
         }
         Ok(())
@@ -107,9 +106,9 @@ impl Builder<'_> {
         kernel: Arc<dyn DynKernel>,
         inputs: Vec<Source>,
     ) -> Result<NodeIndex> {
-        let name = format!("{}/{}", self.graph.output_name(output), op.name);
+        let name = format!("{}/{}", self.context.graph.output_name(output), op.name);
         let own = Some(Box::new(Own { name, op, signature: Arc::new(Signature::new(op, attrs)?) }));
-        let device = self.places.host(self.device_index(output.node));
+        let device = self.context.places.host(self.context.device_index(output.node));
         let draft = Draft::of(output.node, Act::Kernel(kernel), device, inputs, Vec::new());
         Ok(self.drafts.push(Draft { own, ..draft }))
     }

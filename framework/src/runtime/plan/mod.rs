@@ -2,18 +2,19 @@
 //! neither hashes nor allocates per node.
 
 mod build;
+mod context;
 mod draft;
 mod ends;
 mod frames;
 pub(in crate::runtime) mod held;
 pub(in crate::runtime) mod lay_out;
 pub(in crate::runtime) mod layout;
-mod locate;
+mod resolve;
 mod static_loop;
+mod transfers;
 
-pub(super) use build::{PlanOptions, StatefulKernels};
+pub(super) use context::{PlanOptions, StatefulKernels, Uploads};
 pub(super) use ends::{feed_key, fetch_key};
-pub(super) use locate::Uploads;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
