@@ -54,7 +54,7 @@ pub use kernlink_framework::*;
 pub use kernlink_geometry as geometry;
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;
-pub use kernlink_macros::{register_kernel, register_op};
+pub use kernlink_macros::{register_kernel, register_op, registered_kernels, registered_ops};
 pub use kernlink_ops as ops;
 pub use model::{MetaGraph, SavedModel};
 

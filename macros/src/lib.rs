@@ -5,6 +5,7 @@
 //! A crate that uses them has `kernlink::provider!();` at its root. Without it the compiler says that it cannot find
 //! `KERNLINK_PROVIDER` in the crate root.
 
+mod count;
 mod errors;
 mod ident;
 mod kernel;
@@ -60,7 +61,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
     op::register(args.into(), item.into()).into()
 }
 
-/// Registers a kernel: on its `impl OpKernel<Op> for Kernel`, or on a type alias.
+/// Registers a kernel: on its `impl OpKernel<Op> for Kernel`, on a function, or on a type alias.
 ///
 /// ```ignore
 /// #[register_kernel(device = Cpu, T = [f32, f64, i32])]
@@ -68,12 +69,24 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// #[register_kernel(device = Cpu, op = Abs, T = [f32, f64])]
 /// type AbsKernel<T> = Unary<AbsFn, T>;
+///
+/// #[register_kernel(device = Cpu, op = [LookupTableFind, LookupTableFindV2])]
+/// fn find(ctx: &mut RawContext<'_>) -> Result<()> { /* ... */ }
 /// ```
+///
+/// A function takes the context of one op, `KernelContext<'_, Op>`, or of any, `RawContext<'_>`; before it `&State` if it
+/// keeps something for its node (`State: KernelState`). `async` functions may wait.
+///
+/// `O` stands for each of the ops of a list: as a generic parameter (`fn f<O: Op>(ctx: &mut KernelContext<'_, O>)`,
+/// `impl<O: Op> OpKernel<O> for K`, `type K<O, T> = Unary<O, T>`), or, where it is not declared, as the name of the op in
+/// an item that is written once for each: arguments and attrs have their names then (`O::INPUT`, `ctx.attrs().size`).
+/// Several attributes on one item are each a registration; those without `op` are for the ops of the first.
 ///
 /// | argument | meaning |
 /// |---|---|
 /// | `device = Cpu` | `Cpu`, `Gpu`, `Default`, or another device type as a string |
-/// | `op = Abs` | on a type alias: the op |
+/// | `op = Abs`, `op = [Abs, Neg]` | the ops, where the item does not name one |
+/// | `cheap` | on a function: it takes less time than handing it to another thread |
 /// | `ATTR = [...]` | the values of an attr for which the kernel is: dtypes, strings, integers or bools |
 /// | `host_memory = ["shape"]` | arguments that stay in host memory |
 /// | `requires = ["f16"]` | capabilities of the device without which the kernel cannot run |
@@ -118,4 +131,23 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn register_kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     kernel::register(args.into(), item.into()).into()
+}
+
+/// How many ops the sources of this crate declare with `#[register_op]`, for `provider!` at the crate's root.
+///
+/// ```ignore
+/// kernlink::provider!(ops = kernlink::registered_ops!(), kernels = kernlink::registered_kernels!());
+/// ```
+///
+/// It reads the file where it stands and the modules below that, with their `#[cfg(...)]`. Registrations that a macro
+/// writes, or that `include!` brings, it does not see: a crate with such states its numbers itself.
+#[proc_macro]
+pub fn registered_ops(arguments: TokenStream) -> TokenStream {
+    count::registered(count::Kind::Ops, arguments.into()).into()
+}
+
+/// How many kernels the sources of this crate register with `#[register_kernel]`; see [`registered_ops!`].
+#[proc_macro]
+pub fn registered_kernels(arguments: TokenStream) -> TokenStream {
+    count::registered(count::Kind::Kernels, arguments.into()).into()
 }

@@ -109,20 +109,7 @@ pub use string::*;
 pub use training::*;
 
 /// The number of ops that this crate declares with its present features.
-pub const OPS: usize = 42
-    + if cfg!(feature = "array") { 86 } else { 0 }
-    + if cfg!(feature = "math") { 131 } else { 0 }
-    + if cfg!(feature = "nn") { 52 } else { 0 }
-    + if cfg!(feature = "data_flow") { 114 } else { 0 }
-    + if cfg!(feature = "io") { 12 } else { 0 }
-    + if cfg!(feature = "list") { 31 } else { 0 }
-    + if cfg!(feature = "logging") { 12 } else { 0 }
-    + if cfg!(feature = "lookup") { 27 } else { 0 }
-    + if cfg!(feature = "random") { 41 } else { 0 }
-    + if cfg!(feature = "sparse") { 52 } else { 0 }
-    + if cfg!(feature = "state") { 49 } else { 0 }
-    + if cfg!(feature = "string") { 31 } else { 0 }
-    + if cfg!(feature = "training") { 57 } else { 0 };
+pub const OPS: usize = kernlink_macros::registered_ops!();
 
 kernlink::provider!(ops = OPS, feature_of = feature_of);
 

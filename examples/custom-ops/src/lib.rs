@@ -9,7 +9,4 @@ pub mod zero_out;
 pub use median_pool::{MedianPool, median_pool};
 pub use zero_out::{ZeroOut, zero_out};
 
-/// On the GPU each op has two.
-const ON_GPU: usize = if cfg!(feature = "gpu") { 2 + 2 } else { 0 };
-
-kernlink::provider!(ops = 2, kernels = 3 + 7 + ON_GPU);
+kernlink::provider!(ops = kernlink::registered_ops!(), kernels = kernlink::registered_kernels!());

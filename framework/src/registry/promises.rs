@@ -33,7 +33,7 @@ pub(super) fn check(
                     .insert(format!("crate {name} is linked but delivered {found} of its {promised} {kind} ({location})")),
                 Some(promised) if found > promised => wrong.insert(format!(
                     "crate {name} promises {promised} {kind} but registers {found}: correct the number in `provider!` at \
-                     {location}"
+                     {location}, or state it there if a macro writes registrations, which `registered_{kind}!` does not see"
                 )),
                 _ => false,
             };

@@ -33,4 +33,4 @@ mod top_k;
 mod transpose;
 mod unique;
 
-kernlink::provider!(kernels = 282, part_of = "kernlink-kernels");
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

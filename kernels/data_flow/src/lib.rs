@@ -14,9 +14,8 @@ mod lookup;
 #[cfg_attr(not(feature = "data_flow"), allow(dead_code, reason = "tables and lists need a part"))]
 mod named;
 
+// The macro in `lookup::make` writes those that are not in the sources.
 kernlink::provider!(
-    kernels = if cfg!(feature = "data_flow") { 114 } else { 0 }
-        + if cfg!(feature = "list") { 31 } else { 0 }
-        + if cfg!(feature = "lookup") { 51 } else { 0 },
-    part_of = "kernlink-kernels",
+    kernels = kernlink_macros::registered_kernels!() + if cfg!(feature = "lookup") { 36 } else { 0 },
+    part_of = "kernlink-kernels"
 );

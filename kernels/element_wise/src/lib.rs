@@ -57,7 +57,4 @@ mod strings;
 #[cfg(feature = "math")]
 mod transcendental;
 
-kernlink::provider!(
-    kernels = if cfg!(feature = "math") { 607 } else { 0 } + if cfg!(feature = "nn") { 88 } else { 0 },
-    part_of = "kernlink-kernels"
-);
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

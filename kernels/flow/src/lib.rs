@@ -14,7 +14,4 @@ mod logging;
 mod registry;
 mod transfer;
 
-kernlink::provider!(
-    kernels = 90 + if cfg!(feature = "io") { 12 } else { 0 } + if cfg!(feature = "logging") { 12 } else { 0 },
-    part_of = "kernlink-kernels",
-);
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

@@ -7,4 +7,4 @@ mod cast;
 mod matmul;
 mod reduce;
 
-kernlink::provider!(kernels = 340, part_of = "kernlink-kernels");
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::op::Op;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, Norm};
 use kernlink_macros::register_kernel;
@@ -14,11 +15,17 @@ use super::narrow::Narrow;
 use super::vector::widest;
 
 /// What the three ops read from their attrs.
-struct NormGrad(Norm);
+struct NormGrad<T>(Norm, PhantomData<T>);
 
-impl NormGrad {
+impl<O: Op, T: Narrow> OpKernel<O> for NormGrad<T> {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let data_format: String = ctx.attrs.required("data_format")?;
+        let norm = Norm::new(ctx.attrs.required("epsilon")?, ctx.attrs.required("is_training")?, &data_format)?;
+        Ok(Self(norm, PhantomData))
+    }
+
     /// The five outputs. All versions share the order of inputs and outputs.
-    fn compute<T: Narrow>(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let (gradient, x) = (ctx.input_at(0)?.shape().clone(), ctx.input_at(1)?.shape());
         let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
         let layout = self.0.backward(x, &gradient, [vector(2)?, vector(3)?, vector(4)?], CPU)?;
@@ -195,26 +202,8 @@ widest! {
     }
 }
 
-macro_rules! gradients {
-    ($($kernel:ident, $op:ident: [$($types:tt)+];)+) => {$(
-        struct $kernel<T>(NormGrad, PhantomData<T>);
+#[register_kernel(device = Cpu, op = FusedBatchNormGrad, T = [f32])]
+type FirstKernel<T> = NormGrad<T>;
 
-        #[register_kernel(device = Cpu, $($types)+)]
-        impl<T: Narrow> OpKernel<$op> for $kernel<T> {
-            fn new(ctx: &KernelConstruction<'_, $op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let norm = Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?;
-                Ok(Self(NormGrad(norm), PhantomData))
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, $op>) -> Result<()> {
-                self.0.compute::<T>(ctx)
-            }
-        }
-    )+};
-}
-gradients! {
-    FusedBatchNormGradKernel, FusedBatchNormGrad: [T = [f32]];
-    FusedBatchNormGradV2Kernel, FusedBatchNormGradV2: [T = [f16, bf16, f32], U = [f32]];
-    FusedBatchNormGradV3Kernel, FusedBatchNormGradV3: [T = [f16, bf16, f32], U = [f32]];
-}
+#[register_kernel(device = Cpu, op = [FusedBatchNormGradV2, FusedBatchNormGradV3], T = [f16, bf16, f32], U = [f32])]
+type Kernel<T> = NormGrad<T>;

@@ -153,28 +153,21 @@ fn gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, dilation: &Dilation, 
     ctx.set_output_at(0, output)
 }
 
-macro_rules! gradients {
-    ($($kernel:ident, $op:ident, $of_filter:literal;)+) => {$(
-        struct $kernel<T> {
-            dilation: Dilation,
-            element: PhantomData<T>,
-        }
-
-        #[register_kernel(device = Cpu, T = [realnumbertype])]
-        impl<T: Maximum + Number> OpKernel<$op> for $kernel<T> {
-            fn new(ctx: &KernelConstruction<'_, $op>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                let dilation = Dilation::new(&attrs.strides, &attrs.rates, &attrs.padding)?;
-                Ok(Self { dilation, element: PhantomData })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, $op>) -> Result<()> {
-                gradient::<T>(ctx, &self.dilation, $of_filter)
-            }
-        }
-    )+};
+struct GradientKernel<T> {
+    dilation: Dilation,
+    element: PhantomData<T>,
 }
-gradients! {
-    OfInputKernel, Dilation2DBackpropInput, false;
-    OfFilterKernel, Dilation2DBackpropFilter, true;
+
+#[register_kernel(device = Cpu, op = [Dilation2DBackpropInput, Dilation2DBackpropFilter], T = [realnumbertype])]
+impl<T: Maximum + Number> OpKernel<O> for GradientKernel<T> {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let dilation = Dilation::new(&attrs.strides, &attrs.rates, &attrs.padding)?;
+        Ok(Self { dilation, element: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let of_filter = ctx.op().name == "Dilation2DBackpropFilter";
+        gradient::<T>(ctx, &self.dilation, of_filter)
+    }
 }

@@ -28,4 +28,4 @@ mod softmax;
 mod tile;
 mod vector;
 
-kernlink::provider!(kernels = 255, part_of = "kernlink-kernels");
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

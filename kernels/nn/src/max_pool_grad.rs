@@ -1,10 +1,10 @@
 //! MaxPoolGrad and its kin, and pooling that says where the greatest element stood.
 
-use std::marker::PhantomData;
+use std::borrow::Cow;
 
 use kernlink::Result;
 use kernlink::dtype::Number;
-use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{CPU, KernelState, RawConstruction, RawContext};
 use kernlink_geometry::convolution::ensure_channels_last;
 use kernlink_geometry::pooling::{Geometry, NOWHERE, Pooling};
 use kernlink_macros::register_kernel;
@@ -121,47 +121,43 @@ fn gradient_of_gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, pooling: 
     }
     ctx.set_output_at(0, output)
 }
-
-/// A kernel whose window and stride are attrs, and one whose window and stride are inputs.
-macro_rules! gradients {
-    ($($kernel:ident, $op:ident, $kernel_v2:ident, $op_v2:ident, $compute:ident;)+) => {$(
-        struct $kernel<T> {
-            pooling: Pooling,
-            element: PhantomData<T>,
-        }
-
-        #[register_kernel(device = Cpu, T = [realnumbertype])]
-        impl<T: Maximum + Number> OpKernel<$op> for $kernel<T> {
-            fn new(ctx: &KernelConstruction<'_, $op>) -> Result<Self> {
-                Ok(Self { pooling: Pooling::new(ctx.attrs, CPU)?, element: PhantomData })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, $op>) -> Result<()> {
-                $compute::<T>(ctx, &self.pooling)
-            }
-        }
-
-        struct $kernel_v2<T> {
-            padding: String,
-            element: PhantomData<T>,
-        }
-
-        #[register_kernel(device = Cpu, host_memory = ["ksize", "strides"], T = [realnumbertype])]
-        impl<T: Maximum + Number> OpKernel<$op_v2> for $kernel_v2<T> {
-            fn new(ctx: &KernelConstruction<'_, $op_v2>) -> Result<Self> {
-                let attrs = ctx.attrs();
-                ensure_channels_last(&attrs.data_format, CPU)?;
-                Ok(Self { padding: attrs.padding.clone(), element: PhantomData })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, $op_v2>) -> Result<()> {
-                let pooling = Pooling::from_inputs(ctx, 3, &self.padding, CPU)?;
-                $compute::<T>(ctx, &pooling)
-            }
-        }
-    )+};
+/// Where the window is stated: among the attrs, or among the inputs.
+enum Window {
+    Fixed(Pooling),
+    FromInputs { padding: String },
 }
-gradients! {
-    MaxPoolGradKernel, MaxPoolGrad, MaxPoolGradV2Kernel, MaxPoolGradV2, gradient;
-    MaxPoolGradGradKernel, MaxPoolGradGrad, MaxPoolGradGradV2Kernel, MaxPoolGradGradV2, gradient_of_gradient;
+
+impl Window {
+    fn pooling(&self, ctx: &RawContext<'_>) -> Result<Cow<'_, Pooling>> {
+        Ok(match self {
+            Window::Fixed(pooling) => Cow::Borrowed(pooling),
+            Window::FromInputs { padding } => Cow::Owned(Pooling::from_inputs(ctx, 3, padding, CPU)?),
+        })
+    }
+}
+
+impl KernelState for Window {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        // The second version has the window among its inputs.
+        if ctx.op.name.ends_with("V2") {
+            let data_format: String = ctx.attrs.required("data_format")?;
+            ensure_channels_last(&data_format, CPU)?;
+            return Ok(Self::FromInputs { padding: ctx.attrs.required("padding")? });
+        }
+        Ok(Self::Fixed(Pooling::new(ctx.attrs, CPU)?))
+    }
+}
+
+#[register_kernel(device = Cpu, op = MaxPoolGrad, T = [realnumbertype])]
+#[register_kernel(device = Cpu, op = MaxPoolGradV2, T = [realnumbertype], host_memory = ["ksize", "strides"])]
+fn max_pool_grad<T: Maximum + Number>(window: &Window, ctx: &mut RawContext<'_>) -> Result<()> {
+    let pooling = window.pooling(ctx)?;
+    gradient::<T>(ctx, &pooling)
+}
+
+#[register_kernel(device = Cpu, op = MaxPoolGradGrad, T = [realnumbertype])]
+#[register_kernel(device = Cpu, op = MaxPoolGradGradV2, T = [realnumbertype], host_memory = ["ksize", "strides"])]
+fn max_pool_grad_grad<T: Maximum + Number>(window: &Window, ctx: &mut RawContext<'_>) -> Result<()> {
+    let pooling = window.pooling(ctx)?;
+    gradient_of_gradient::<T>(ctx, &pooling)
 }

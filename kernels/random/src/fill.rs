@@ -9,6 +9,7 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::philox::{Philox, Words};
@@ -247,36 +248,50 @@ impl<O: Op, S: Source, D: Drawn + 'static> OpKernel<O> for Fill<S, D> {
     }
 }
 
-/// Registers kernels that are a type: `ATTR = [...]` are its dtypes, the strings the inputs in host memory.
-macro_rules! register {
-    ($($op:ident: $kernel:ty, $attr:ident = [$($t:tt)+] $(, [$($host:literal),+])?;)+) => {$(
-        const _: () = {
-            #[kernlink_macros::register_kernel(device = Cpu, op = $op, $attr = [$($t)+] $(, host_memory = [$($host),+])?)]
-            type Kernel<$attr> = $kernel;
-        };
-    )+};
-}
-pub(super) use register;
-
 use ops::{
     RandomStandardNormal, RandomUniform, RandomUniformInt, StatelessRandomNormal, StatelessRandomNormalV2,
     StatelessRandomUniform, StatelessRandomUniformFullInt, StatelessRandomUniformFullIntV2, StatelessRandomUniformInt,
     StatelessRandomUniformIntV2, StatelessRandomUniformV2, StatelessTruncatedNormal, StatelessTruncatedNormalV2,
     TruncatedNormal,
 };
-register! {
-    RandomUniform: Fill<Stateful, Uniform<dtype>>, dtype = [f16, bf16, f32, f64], ["shape"];
-    RandomStandardNormal: Fill<Stateful, Normal<dtype>>, dtype = [f16, bf16, f32, f64], ["shape"];
-    TruncatedNormal: Fill<Stateful, Truncated<dtype>>, dtype = [f16, bf16, f32, f64], ["shape"];
-    RandomUniformInt: Fill<Stateful, Between<Tout>>, Tout = [i32, i64], ["shape", "minval", "maxval"];
-    StatelessRandomUniform: Fill<Seeded, Uniform<dtype>>, dtype = [f16, bf16, f32, f64], ["shape", "seed"];
-    StatelessRandomNormal: Fill<Seeded, Normal<dtype>>, dtype = [f16, bf16, f32, f64], ["shape", "seed"];
-    StatelessTruncatedNormal: Fill<Seeded, Truncated<dtype>>, dtype = [f16, bf16, f32, f64], ["shape", "seed"];
-    StatelessRandomUniformInt: Fill<Seeded, Between<dtype>>, dtype = [i32, i64], ["shape", "seed", "minval", "maxval"];
-    StatelessRandomUniformFullInt: Fill<Seeded, Full<dtype>>, dtype = [i32, i64, u32, u64], ["shape", "seed"];
-    StatelessRandomUniformV2: Fill<Keyed, Uniform<dtype>>, dtype = [f16, bf16, f32, f64], ["shape", "alg"];
-    StatelessRandomNormalV2: Fill<Keyed, Normal<dtype>>, dtype = [f16, bf16, f32, f64], ["shape", "alg"];
-    StatelessTruncatedNormalV2: Fill<Keyed, Truncated<dtype>>, dtype = [f16, bf16, f32, f64], ["shape", "alg"];
-    StatelessRandomUniformIntV2: Fill<Keyed, Between<dtype>>, dtype = [i32, i64], ["shape", "alg", "minval", "maxval"];
-    StatelessRandomUniformFullIntV2: Fill<Keyed, Full<dtype>>, dtype = [i32, i64, u32, u64], ["shape", "alg"];
-}
+#[register_kernel(device = Cpu, op = RandomUniform, dtype = [f16, bf16, f32, f64], host_memory = ["shape"])]
+type RandomUniformKernel<dtype> = Fill<Stateful, Uniform<dtype>>;
+
+#[register_kernel(device = Cpu, op = RandomStandardNormal, dtype = [f16, bf16, f32, f64], host_memory = ["shape"])]
+type RandomStandardNormalKernel<dtype> = Fill<Stateful, Normal<dtype>>;
+
+#[register_kernel(device = Cpu, op = TruncatedNormal, dtype = [f16, bf16, f32, f64], host_memory = ["shape"])]
+type TruncatedNormalKernel<dtype> = Fill<Stateful, Truncated<dtype>>;
+
+#[register_kernel(device = Cpu, op = RandomUniformInt, Tout = [i32, i64], host_memory = ["shape", "minval", "maxval"])]
+type RandomUniformIntKernel<Tout> = Fill<Stateful, Between<Tout>>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomUniform, dtype = [f16, bf16, f32, f64], host_memory = ["shape", "seed"])]
+type StatelessRandomUniformKernel<dtype> = Fill<Seeded, Uniform<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomNormal, dtype = [f16, bf16, f32, f64], host_memory = ["shape", "seed"])]
+type StatelessRandomNormalKernel<dtype> = Fill<Seeded, Normal<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessTruncatedNormal, dtype = [f16, bf16, f32, f64], host_memory = ["shape", "seed"])]
+type StatelessTruncatedNormalKernel<dtype> = Fill<Seeded, Truncated<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomUniformInt, dtype = [i32, i64], host_memory = ["shape", "seed", "minval", "maxval"])]
+type StatelessRandomUniformIntKernel<dtype> = Fill<Seeded, Between<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomUniformFullInt, dtype = [i32, i64, u32, u64], host_memory = ["shape", "seed"])]
+type StatelessRandomUniformFullIntKernel<dtype> = Fill<Seeded, Full<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomUniformV2, dtype = [f16, bf16, f32, f64], host_memory = ["shape", "alg"])]
+type StatelessRandomUniformV2Kernel<dtype> = Fill<Keyed, Uniform<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomNormalV2, dtype = [f16, bf16, f32, f64], host_memory = ["shape", "alg"])]
+type StatelessRandomNormalV2Kernel<dtype> = Fill<Keyed, Normal<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessTruncatedNormalV2, dtype = [f16, bf16, f32, f64], host_memory = ["shape", "alg"])]
+type StatelessTruncatedNormalV2Kernel<dtype> = Fill<Keyed, Truncated<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomUniformIntV2, dtype = [i32, i64], host_memory = ["shape", "alg", "minval", "maxval"])]
+type StatelessRandomUniformIntV2Kernel<dtype> = Fill<Keyed, Between<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomUniformFullIntV2, dtype = [i32, i64, u32, u64], host_memory = ["shape", "alg"])]
+type StatelessRandomUniformFullIntV2Kernel<dtype> = Fill<Keyed, Full<dtype>>;

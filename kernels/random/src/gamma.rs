@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
+use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomGamma, StatelessRandomGammaV2, StatelessRandomGammaV3};
 
 use super::drawn::{FromDouble, Pairs, STEPS, at, doubles, draw_each, ensure_ends_with, joined};
-use super::fill::{register, shape_of};
+use super::fill::shape_of;
 use super::philox::Philox;
 use super::source::{Keyed, Seeded, Source, Stateful};
 
@@ -88,8 +89,11 @@ impl<O: Op, S: Source, T: FromDouble, const APPEND: bool> OpKernel<O> for GammaK
     }
 }
 
-register! {
-    RandomGamma: GammaKernel<Stateful, T, true>, T = [f16, f32, f64];
-    StatelessRandomGammaV2: GammaKernel<Seeded, dtype, false>, dtype = [f16, f32, f64], ["shape", "seed"];
-    StatelessRandomGammaV3: GammaKernel<Keyed, dtype, false>, dtype = [f16, f32, f64], ["shape", "alg"];
-}
+#[register_kernel(device = Cpu, op = RandomGamma, T = [f16, f32, f64])]
+type RandomGammaKernel<T> = GammaKernel<Stateful, T, true>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomGammaV2, dtype = [f16, f32, f64], host_memory = ["shape", "seed"])]
+type StatelessRandomGammaV2Kernel<dtype> = GammaKernel<Seeded, dtype, false>;
+
+#[register_kernel(device = Cpu, op = StatelessRandomGammaV3, dtype = [f16, f32, f64], host_memory = ["shape", "alg"])]
+type StatelessRandomGammaV3Kernel<dtype> = GammaKernel<Keyed, dtype, false>;

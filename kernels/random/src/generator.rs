@@ -13,7 +13,7 @@ use kernlink_ops::{
 };
 
 use super::binomial::BinomialKernel;
-use super::fill::{Between, Fill, Full, Normal, Truncated, Uniform, register};
+use super::fill::{Between, Fill, Full, Normal, Truncated, Uniform};
 use super::philox::{Philox, entropy};
 use super::source::{AUTO_SELECT, PHILOX, Source, THREEFRY};
 
@@ -137,19 +137,26 @@ impl Source for Entropy {
     }
 }
 
-register! {
-    StatefulUniform: Fill<Held<false>, Uniform<dtype>>, dtype = [f16, bf16, f32, f64], ["resource", "algorithm", "shape"];
-    StatefulUniformFullInt:
-        Fill<Held<false>, Full<dtype>>, dtype = [i32, i64, u32, u64], ["resource", "algorithm", "shape"];
-    StatefulStandardNormalV2:
-        Fill<Held<false>, Normal<dtype>>, dtype = [f16, bf16, f32, f64], ["resource", "algorithm", "shape"];
-    StatefulTruncatedNormal:
-        Fill<Held<false>, Truncated<dtype>>, dtype = [f16, bf16, f32, f64], ["resource", "algorithm", "shape"];
-    StatefulUniformInt:
-        Fill<Held<false>, Between<dtype>>, dtype = [i32, i64], ["resource", "algorithm", "shape", "minval", "maxval"];
-    StatefulStandardNormal: Fill<Tagged, Normal<dtype>>, dtype = [f16, bf16, f32, f64], ["resource", "shape"];
-    NonDeterministicInts: Fill<Entropy, Full<dtype>>, dtype = [i32, i64, u32, u64], ["shape"];
-}
+#[register_kernel(device = Cpu, op = StatefulUniform, dtype = [f16, bf16, f32, f64], host_memory = ["resource", "algorithm", "shape"])]
+type StatefulUniformKernel<dtype> = Fill<Held<false>, Uniform<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatefulUniformFullInt, dtype = [i32, i64, u32, u64], host_memory = ["resource", "algorithm", "shape"])]
+type StatefulUniformFullIntKernel<dtype> = Fill<Held<false>, Full<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatefulStandardNormalV2, dtype = [f16, bf16, f32, f64], host_memory = ["resource", "algorithm", "shape"])]
+type StatefulStandardNormalV2Kernel<dtype> = Fill<Held<false>, Normal<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatefulTruncatedNormal, dtype = [f16, bf16, f32, f64], host_memory = ["resource", "algorithm", "shape"])]
+type StatefulTruncatedNormalKernel<dtype> = Fill<Held<false>, Truncated<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatefulUniformInt, dtype = [i32, i64], host_memory = ["resource", "algorithm", "shape", "minval", "maxval"])]
+type StatefulUniformIntKernel<dtype> = Fill<Held<false>, Between<dtype>>;
+
+#[register_kernel(device = Cpu, op = StatefulStandardNormal, dtype = [f16, bf16, f32, f64], host_memory = ["resource", "shape"])]
+type StatefulStandardNormalKernel<dtype> = Fill<Tagged, Normal<dtype>>;
+
+#[register_kernel(device = Cpu, op = NonDeterministicInts, dtype = [i32, i64, u32, u64], host_memory = ["shape"])]
+type NonDeterministicIntsKernel<dtype> = Fill<Entropy, Full<dtype>>;
 const _: () = {
     #[register_kernel(
         device = Cpu, op = StatefulRandomBinomial, T = [f16, f32, f64], dtype = [f16, f32, f64, i32, i64],

@@ -27,4 +27,4 @@ mod shuffle;
 mod source;
 mod truncated;
 
-kernlink::provider!(kernels = 144, part_of = "kernlink-kernels");
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

@@ -7,10 +7,11 @@ use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
+use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomPoisson, RandomPoissonV2, StatelessRandomPoisson};
 
 use super::drawn::{FromDouble, Pairs, STEPS, at, doubles, draw_each, ensure_ends_with, joined};
-use super::fill::{register, shape_of};
+use super::fill::shape_of;
 use super::philox::Philox;
 use super::source::{Seeded, Source, Stateful};
 
@@ -132,19 +133,17 @@ impl<O: Op, S: Source, U: FromDouble, const APPEND: bool> OpKernel<O> for Poisso
     }
 }
 
-register! { RandomPoisson: PoissonKernel<Stateful, dtype, true>, dtype = [f16, f32, f64]; }
+#[register_kernel(device = Cpu, op = RandomPoisson, dtype = [f16, f32, f64])]
+type RandomPoissonKernel<dtype> = PoissonKernel<Stateful, dtype, true>;
 
 /// The rate's dtype does not matter to the loop; TensorFlow has a kernel for each pair of dtypes.
-const _: () = {
-    #[kernlink_macros::register_kernel(
-        device = Cpu, op = RandomPoissonV2, R = [half, float, double, int32, int64], dtype = [f16, f32, f64, i32, i64]
-    )]
-    type Kernel<dtype> = PoissonKernel<Stateful, dtype, true>;
-};
-const _: () = {
-    #[kernlink_macros::register_kernel(
-        device = Cpu, op = StatelessRandomPoisson, Rtype = [half, float, double, int32, int64],
+#[register_kernel(
+    device = Cpu, op = RandomPoissonV2, R = [half, float, double, int32, int64], dtype = [f16, f32, f64, i32, i64]
+)]
+type RandomPoissonV2Kernel<dtype> = PoissonKernel<Stateful, dtype, true>;
+
+#[register_kernel(
+    device = Cpu, op = StatelessRandomPoisson, Rtype = [half, float, double, int32, int64],
         dtype = [f16, f32, f64, i32, i64], host_memory = ["shape", "seed", "lam"]
-    )]
-    type Kernel<dtype> = PoissonKernel<Seeded, dtype, false>;
-};
+)]
+type StatelessRandomPoissonKernel<dtype> = PoissonKernel<Seeded, dtype, false>;

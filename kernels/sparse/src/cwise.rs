@@ -112,14 +112,9 @@ fn places(ctx: &RawContext<'_>) -> Result<Vec<usize>> {
     (0..coo.len()).map(place).collect()
 }
 
-macro_rules! register {
-    ($($op:ident)+) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Cpu, op = ops::$op, T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8]
-            )]
-            type Kernel<T> = Cwise<ops::$op, T>;
-        };
-    )+};
-}
-register! { SparseDenseCwiseAdd SparseDenseCwiseMul SparseDenseCwiseDiv }
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseDenseCwiseAdd, ops::SparseDenseCwiseMul, ops::SparseDenseCwiseDiv],
+    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+)]
+type CwiseKernel<O, T> = Cwise<O, T>;

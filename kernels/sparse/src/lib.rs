@@ -24,4 +24,4 @@ mod serialize;
 mod set;
 mod to_dense;
 
-kernlink::provider!(kernels = 294, part_of = "kernlink-kernels");
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

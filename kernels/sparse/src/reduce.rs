@@ -131,20 +131,19 @@ fn outside(place: i64, output: &Shape) -> Error {
     Error::internal(message)
 }
 
-macro_rules! register {
-    ($($op:ident: $reduce:ident = [$($t:ident),+];)+) => {$(
-        const _: () = {
-            #[register_kernel(device = Cpu, op = ops::$op, T = [$($t),+])]
-            type Kernel<T> = SparseReduce<$reduce, T>;
-        };
-    )+};
-}
-register! {
-    SparseReduceSum: Sum = [bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8];
-    SparseReduceSumSparse: Sum = [bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8];
-    SparseReduceMax: Max = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8];
-    SparseReduceMaxSparse: Max = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8];
-}
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseReduceSum, ops::SparseReduceSumSparse],
+    T = [bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+)]
+type SparseReduceSum<T> = SparseReduce<Sum, T>;
+
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseReduceMax, ops::SparseReduceMaxSparse],
+    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+)]
+type SparseReduceMax<T> = SparseReduce<Max, T>;
 
 /// A float whose softmax is computed in `f32` or `f64`.
 trait Exponential: Summed {

@@ -192,21 +192,29 @@ impl<T: Summed<Sum: Scale>> Sums<'_, T> {
     }
 }
 
-macro_rules! register {
-    ($($op:ident: $divided:ident = [$($t:ident),+];)+) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Cpu, op = ops::$op, Tidx = [int32, int64], Tsegmentids = [int32, int64], T = [$($t),+]
-            )]
-            type Kernel<T> = SparseSegment<$divided, T>;
-        };
-    )+};
-}
-register! {
-    SparseSegmentSum: ByNothing = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8];
-    SparseSegmentSumWithNumSegments: ByNothing = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8];
-    SparseSegmentMean: ByCount = [bf16, f64, f32, f16];
-    SparseSegmentMeanWithNumSegments: ByCount = [bf16, f64, f32, f16];
-    SparseSegmentSqrtN: ByRoot = [bf16, f64, f32, f16];
-    SparseSegmentSqrtNWithNumSegments: ByRoot = [bf16, f64, f32, f16];
-}
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentSum, ops::SparseSegmentSumWithNumSegments],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+)]
+type SparseSegmentByNothing<T> = SparseSegment<ByNothing, T>;
+
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentMean, ops::SparseSegmentMeanWithNumSegments],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+)]
+type SparseSegmentByCount<T> = SparseSegment<ByCount, T>;
+
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentSqrtN, ops::SparseSegmentSqrtNWithNumSegments],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+)]
+type SparseSegmentByRoot<T> = SparseSegment<ByRoot, T>;

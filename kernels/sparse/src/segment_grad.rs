@@ -142,22 +142,29 @@ fn add_rows<T: Summed<Sum: Scale>>(
     });
 }
 
-macro_rules! register {
-    ($($op:ident: $divided:ident;)+) => {$(
-        const _: () = {
-            #[register_kernel(
-                device = Cpu, op = ops::$op, Tidx = [int32, int64], Tsegmentids = [int32, int64],
-                T = [bf16, f64, f32, f16]
-            )]
-            type Kernel<T> = SparseSegmentGrad<$divided, T>;
-        };
-    )+};
-}
-register! {
-    SparseSegmentSumGrad: ByNothing;
-    SparseSegmentSumGradV2: ByNothing;
-    SparseSegmentMeanGrad: ByCount;
-    SparseSegmentMeanGradV2: ByCount;
-    SparseSegmentSqrtNGrad: ByRoot;
-    SparseSegmentSqrtNGradV2: ByRoot;
-}
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentSumGrad, ops::SparseSegmentSumGradV2],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+)]
+type SparseSegmentGradByNothing<T> = SparseSegmentGrad<ByNothing, T>;
+
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentMeanGrad, ops::SparseSegmentMeanGradV2],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+)]
+type SparseSegmentGradByCount<T> = SparseSegmentGrad<ByCount, T>;
+
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentSqrtNGrad, ops::SparseSegmentSqrtNGradV2],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+)]
+type SparseSegmentGradByRoot<T> = SparseSegmentGrad<ByRoot, T>;

@@ -315,16 +315,23 @@ impl Form for SparseToSparse {
     }
 }
 
-macro_rules! register {
-    ($($op:ident: $form:ident;)+) => {$(
-        const _: () = {
-            #[register_kernel(device = Cpu, op = ops::$op, T = [i8, i16, i32, i64, u8, u16, TString])]
-            type Kernel<T> = SetOperation<$form, T>;
-        };
-    )+};
-}
-register! {
-    DenseToDenseSetOperation: DenseToDense;
-    DenseToSparseSetOperation: DenseToSparse;
-    SparseToSparseSetOperation: SparseToSparse;
-}
+#[register_kernel(
+    device = Cpu,
+    op = ops::DenseToDenseSetOperation,
+    T = [i8, i16, i32, i64, u8, u16, TString],
+)]
+type SetOperationDenseToDense<T> = SetOperation<DenseToDense, T>;
+
+#[register_kernel(
+    device = Cpu,
+    op = ops::DenseToSparseSetOperation,
+    T = [i8, i16, i32, i64, u8, u16, TString],
+)]
+type SetOperationDenseToSparse<T> = SetOperation<DenseToSparse, T>;
+
+#[register_kernel(
+    device = Cpu,
+    op = ops::SparseToSparseSetOperation,
+    T = [i8, i16, i32, i64, u8, u16, TString],
+)]
+type SetOperationSparseToSparse<T> = SetOperation<SparseToSparse, T>;

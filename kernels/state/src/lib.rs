@@ -8,7 +8,8 @@ mod state;
 #[cfg(feature = "training")]
 mod training;
 
+// The macro in `training::driver` writes those that are not in the sources.
 kernlink::provider!(
-    kernels = if cfg!(feature = "state") { 61 } else { 0 } + if cfg!(feature = "training") { 57 } else { 0 },
-    part_of = "kernlink-kernels",
+    kernels = kernlink_macros::registered_kernels!() + if cfg!(feature = "training") { 57 } else { 0 },
+    part_of = "kernlink-kernels"
 );

@@ -20,4 +20,4 @@ mod split;
 mod text;
 mod unicode;
 
-kernlink::provider!(kernels = 31, part_of = "kernlink-kernels");
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

@@ -67,6 +67,11 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
     }
 }
 
+/// How many registrations [`expand`] makes.
+pub(super) fn count(args: &KernelArgs, target: &Target) -> usize {
+    target.ops.len() * target.lists(args).into_iter().map(|list| choices(list).len()).product::<usize>()
+}
+
 /// The registrations for one op.
 fn of_op(
     args: &KernelArgs,

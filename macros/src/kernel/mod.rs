@@ -30,3 +30,19 @@ pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
         _ => errors.with(item),
     }
 }
+
+/// How many registrations each of the attributes on an item makes, given their arguments; 0 for what does not compile.
+pub(crate) fn count(stack: impl Iterator<Item = TokenStream>, item: &TokenStream) -> Vec<usize> {
+    let mut first = Vec::new();
+    let counts = stack.map(|arguments| {
+        let mut errors = Errors::default();
+        let mut args = KernelArgs::parse(arguments, &mut errors);
+        if args.ops.is_empty() {
+            args.ops.clone_from(&first);
+        } else if first.is_empty() {
+            first.clone_from(&args.ops);
+        }
+        Target::parse(item.clone(), &args, &mut errors).map_or(0, |target| expand::count(&args, &target))
+    });
+    counts.collect()
+}

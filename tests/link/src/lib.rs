@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kernlink::prelude::*;
 
-kernlink::provider!(ops = 1, kernels = 2);
+kernlink::provider!(ops = kernlink::registered_ops!(), kernels = kernlink::registered_kernels!());
 
 /// An op of the last crate, so that it too has something to lose.
 #[register_op(attr("T: {float, int32}"), input("x: T"), output("y: T"), shape_fn = shape::unchanged)]

@@ -87,13 +87,19 @@ type BatchMatMulKernel<T> = BatchMatMulOf<Equal, T>;
 
 #[register_kernel(device = Cpu, op = BatchMatMulV2, T = [f32, f64, f16, bf16, i16, i32, i64, Complex32, Complex64])]
 type BatchMatMulV2Kernel<T> = BatchMatMulOf<Broadcast, T>;
-
-/// BatchMatMulV3 with one dtype; those that mix dtypes are in `mixed`.
-macro_rules! v3 {
-    ($($name:ident: $t:ty),*) => {$(
-        #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [$t], Tb = [$t], Tout = [$t])]
-        type $name = BatchMatMulOf<Broadcast, $t>;
-    )*};
-}
-v3!(V3Float: f32, V3Double: f64, V3Bfloat16: bf16, V3Int16: i16, V3Int32: i32, V3Int64: i64);
-v3!(V3Complex64: Complex32, V3Complex128: Complex64);
+#[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [f32], Tb = [f32], Tout = [f32])]
+type V3Float = BatchMatMulOf<Broadcast, f32>;
+#[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [f64], Tb = [f64], Tout = [f64])]
+type V3Double = BatchMatMulOf<Broadcast, f64>;
+#[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [bf16], Tb = [bf16], Tout = [bf16])]
+type V3Bfloat16 = BatchMatMulOf<Broadcast, bf16>;
+#[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [i16], Tb = [i16], Tout = [i16])]
+type V3Int16 = BatchMatMulOf<Broadcast, i16>;
+#[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [i32], Tb = [i32], Tout = [i32])]
+type V3Int32 = BatchMatMulOf<Broadcast, i32>;
+#[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [i64], Tb = [i64], Tout = [i64])]
+type V3Int64 = BatchMatMulOf<Broadcast, i64>;
+#[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [Complex32], Tb = [Complex32], Tout = [Complex32])]
+type V3Complex64 = BatchMatMulOf<Broadcast, Complex32>;
+#[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [Complex64], Tb = [Complex64], Tout = [Complex64])]
+type V3Complex128 = BatchMatMulOf<Broadcast, Complex64>;

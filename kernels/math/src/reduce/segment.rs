@@ -204,30 +204,32 @@ fn group(ids: &[i64], count: usize) -> Result<(Vec<Segment>, Vec<usize>)> {
     Ok((segments, order))
 }
 
-macro_rules! register {
-    ($($op:ident: $kind:ident<$reducer:ident>, [$($index:ident),+], [$($t:tt)+];)+) => {$(
-        const _: () = {
-            #[register_kernel(device = Cpu, op = $op, T = [$($t)+], Tindices = [$($index),+])]
-            type Kernel<T> = $kind<$reducer, T>;
-        };
-    )+};
-}
-register! {
-    SegmentSum: Sorted<SumOf>, [int32, int64],
-        [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64];
-    SegmentMean: Sorted<MeanOf>, [int32, int64],
-        [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64];
-    SegmentProd: Sorted<ProdOf>, [int32, int64],
-        [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64];
-    SegmentMax: Sorted<MaxOf>, [int32, int64], [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16];
-    SegmentMin: Sorted<MinOf>, [int32, int64], [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16];
-    UnsortedSegmentSum: Unsorted<SumOf>, [int16, int32, int64],
-        [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64];
-    UnsortedSegmentProd: Unsorted<ProdOf>, [int32, int64],
-        [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64];
-    UnsortedSegmentMax: Unsorted<MaxOf>, [int32, int64], [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16];
-    UnsortedSegmentMin: Unsorted<MinOf>, [int32, int64], [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16];
-}
+#[register_kernel(device = Cpu, op = SegmentSum, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+type SegmentSumKernel<T> = Sorted<SumOf, T>;
+
+#[register_kernel(device = Cpu, op = SegmentMean, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+type SegmentMeanKernel<T> = Sorted<MeanOf, T>;
+
+#[register_kernel(device = Cpu, op = SegmentProd, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+type SegmentProdKernel<T> = Sorted<ProdOf, T>;
+
+#[register_kernel(device = Cpu, op = SegmentMax, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+type SegmentMaxKernel<T> = Sorted<MaxOf, T>;
+
+#[register_kernel(device = Cpu, op = SegmentMin, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+type SegmentMinKernel<T> = Sorted<MinOf, T>;
+
+#[register_kernel(device = Cpu, op = UnsortedSegmentSum, Tindices = [int16, int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+type UnsortedSegmentSumKernel<T> = Unsorted<SumOf, T>;
+
+#[register_kernel(device = Cpu, op = UnsortedSegmentProd, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+type UnsortedSegmentProdKernel<T> = Unsorted<ProdOf, T>;
+
+#[register_kernel(device = Cpu, op = UnsortedSegmentMax, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+type UnsortedSegmentMaxKernel<T> = Unsorted<MaxOf, T>;
+
+#[register_kernel(device = Cpu, op = UnsortedSegmentMin, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+type UnsortedSegmentMinKernel<T> = Unsorted<MinOf, T>;
 
 #[cfg(test)]
 mod tests {
