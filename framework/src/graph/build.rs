@@ -206,9 +206,7 @@ impl Graph {
         }
         control_inputs.sort_unstable();
         control_inputs.dedup();
-        if control_inputs.last().is_some_and(|control| control.index() >= self.nodes.len()) {
-            return Err(context(Error::invalid_argument("a control input is a node of another graph")));
-        }
+        self.check_control_inputs(&control_inputs).map_err(context)?;
         complete_attrs(op.def, &mut attrs).map_err(context)?;
         let signature = Signature::new(op.def, &attrs).map_err(context)?;
         self.check_inputs(op.def, class, &signature, &inputs).map_err(context)?;
@@ -274,9 +272,14 @@ impl Graph {
         Ok(Output { node, index: 0 })
     }
 
+    /// Whether the graph has this node: ids of nodes that a closure added to a function's body end with the closure.
+    pub fn has(&self, id: NodeId) -> bool {
+        id.index() < self.nodes.len() && self.id_at(id.index()) == id
+    }
+
     /// The type of an output, if it exists.
     pub(super) fn slot(&self, output: Output) -> Option<InOutType> {
-        if self.id_at(output.node.index()) != output.node {
+        if !self.has(output.node) {
             return None;
         }
         self.nodes.get(output.node.index())?.signature.outputs.get(output.index).copied()
@@ -293,6 +296,14 @@ impl Graph {
         self.links.retain(|output, _| output.node.index() < length);
         self.held.retain(|output, _| output.node.index() < length);
         self.constants = super::Constants::default();
+    }
+
+    #[track_caller]
+    pub(super) fn check_control_inputs(&self, control_inputs: &[NodeId]) -> Result<()> {
+        if control_inputs.iter().all(|&control| self.has(control)) {
+            return Ok(());
+        }
+        Err(Error::invalid_argument("a control input is a node that does not exist"))
     }
 
     #[track_caller]

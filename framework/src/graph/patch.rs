@@ -206,7 +206,7 @@ impl GraphPatch<'_> {
 
     /// A node by its name, also one that does not exist.
     fn describe(&self, id: NodeId) -> String {
-        match self.graph.nodes.get(id.index()) {
+        match self.graph.nodes.get(id.index()).filter(|_| self.graph.has(id)) {
             Some(node) => format!("`{}`", node.name),
             None => format!("node {}", id.index()),
         }
@@ -217,7 +217,9 @@ impl GraphPatch<'_> {
         let own = self.before.0;
         let changed = self.replaced.keys().map(|output| output.node).chain(self.redirected.keys().copied());
         let changed = changed.chain(self.inputs.keys().chain(self.control_inputs.keys()).copied());
-        if let Some(id) = changed.chain(self.removed.iter().copied()).find(|id| id.index() >= own) {
+        if let Some(id) =
+            changed.chain(self.removed.iter().copied()).find(|&id| id.index() >= own || !self.graph.has(id))
+        {
             let what = self.describe(id);
             return Err(Error::invalid_argument(format!("{what} is no node of the graph that the patch changes")));
         }
@@ -228,7 +230,7 @@ impl GraphPatch<'_> {
             return Err(Error::invalid_argument(format!("there is no output {index} of {name}")));
         }
         let mut awaited = self.redirected.values().chain(self.control_inputs.values()).flatten();
-        match awaited.find(|id| id.index() >= self.graph.nodes.len()) {
+        match awaited.find(|&&id| !self.graph.has(id)) {
             Some(id) => Err(Error::invalid_argument(format!("there is no {} to wait for", self.describe(*id)))),
             None => Ok(()),
         }

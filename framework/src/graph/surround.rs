@@ -142,6 +142,9 @@ impl Graph {
         for input in &mut spec.inputs {
             *input = self.bring_into(depth, *input)?;
         }
+        // Before they become those of what encloses the node.
+        self.check_control_inputs(&spec.control_inputs)
+            .map_err(|error| error.at_node(&spec.name, &spec.op.def.name, &spec.device))?;
         let mut control_inputs = std::mem::take(&mut spec.control_inputs);
         control_inputs.retain(|&node| self.waits_itself(depth, node));
         if let Context::Surround(context) = &self.contexts[depth] {

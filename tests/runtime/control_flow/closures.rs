@@ -357,6 +357,23 @@ fn what_does_not_fit_is_said_with_its_place() {
             assert!(refused.message().contains("an output that does not exist"), "{refused}");
             let refused = error(form.cond(g, p, |g| ops::neg(g, leaked.unwrap()).build(), |_| Ok(x)));
             assert!(refused.message().contains("an output that does not exist"), "{refused}");
+            // Nor does a node wait for it, also where another node stands in its place.
+            while g.nodes().len() <= leaked.unwrap().node.index() {
+                ops::neg(g, x).build().unwrap();
+            }
+            let awaited = leaked.unwrap().node;
+            assert!(!g.has(awaited) && g.has(x.node));
+            let waits = |g: &mut Graph| ops::neg(g, x).name("waits").control_input(awaited).build();
+            let built =
+                [waits(g), ops::cond(g, p, waits, |_| Ok(x)).build(), ops::v1::cond(g, p, waits, |_| Ok(x)).build()];
+            for refused in built.map(error) {
+                let said = "a control input is a node that does not exist";
+                assert!(refused.message().contains(said) && refused.to_string().contains("waits"), "{refused}");
+            }
+            let mut patch = g.patch();
+            patch.set_control_inputs(x.node, vec![awaited]);
+            let refused = patch.apply().unwrap_err();
+            assert!(refused.message().contains("to wait for"), "{refused}");
         }
     }
 }
