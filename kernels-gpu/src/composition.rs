@@ -18,10 +18,15 @@ const MODULES: &[(&str, &str)] = &[
     ("math", include_str!("wgsl/library/math.wgsl")),
     ("special", include_str!("wgsl/library/special.wgsl")),
     ("arg_order", include_str!("reduce/arg_order.wgsl")),
+    ("batch", include_str!("matmul/batch.wgsl")),
+    ("places", include_str!("nn/places.wgsl")),
     ("powers", include_str!("reduce/powers.wgsl")),
     ("reducers", include_str!("reduce/reducers.wgsl")),
+    ("resized_from", include_str!("nn/resized_from.wgsl")),
     ("scans", include_str!("reduce/scans.wgsl")),
+    ("sort_order", include_str!("sort_order.wgsl")),
     ("top_k_order", include_str!("reduce/top_k_order.wgsl")),
+    ("window", include_str!("nn/window.wgsl")),
 ];
 
 /// A file with the declarations that it names of those that it imports. Its lines keep their numbers.

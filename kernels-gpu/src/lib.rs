@@ -15,7 +15,6 @@ mod composition;
 mod counters;
 mod device;
 mod element_wise;
-mod family;
 mod fault;
 mod indices;
 mod matmul;
@@ -46,21 +45,10 @@ pub use adapter::AdapterInfo;
 pub use device::{GpuDevice, Groups};
 pub use shader::{Access, Entry, Program, ProgramBuilder, Scalar, Shader, WORKGROUP};
 
-/// The number of kernels that this crate registers.
-pub const KERNELS: usize = 438 + array::KERNELS + training::KERNELS;
-
 /// Every shader of the families whose registrations do not name them.
 #[cfg_attr(not(test), expect(dead_code, reason = "the test that translates them calls it"))]
 fn programs() -> Vec<Program> {
-    [
-        array::programs(),
-        matmul::programs(),
-        nn::programs(),
-        training::programs(),
-        sort::programs(),
-        vec![windows::halves()],
-    ]
-    .concat()
+    [array::programs(), vec![windows::halves()]].concat()
 }
 
-kernlink::provider!(kernels = KERNELS);
+kernlink::provider!(kernels = 548 + array::KERNELS);

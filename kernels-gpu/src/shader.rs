@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use kernlink::dtype::DataType;
-use kernlink::error::Result;
+use kernlink::error::{Error, Result};
 use smallvec::SmallVec;
 
 use crate::device::Gpu;
@@ -63,6 +63,14 @@ impl Scalar {
             Scalar::I64 => "i64",
         }
     }
+}
+
+/// The scalar of a dtype.
+///
+/// # Errors
+/// INTERNAL for a dtype that shaders cannot compute with: no kernel is registered for it.
+pub(crate) fn scalar_of(dtype: DataType) -> Result<Scalar> {
+    Scalar::of(dtype).ok_or_else(|| Error::internal(format!("no shader computes with {dtype}")))
 }
 
 impl Scalar {

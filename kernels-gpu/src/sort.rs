@@ -8,6 +8,7 @@ use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::tensor::Tensor;
 
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::shader::{Entry, Program, ProgramBuilder, Scalar, Shader};
 
@@ -24,13 +25,19 @@ pub(crate) enum Keys {
 }
 
 impl Keys {
-    pub(crate) const ALL: [Keys; 2] = [Keys::Narrow, Keys::Wide];
-
     /// The words of an entry: the key and the place, and one that makes it a vector of four.
     fn width(self) -> u32 {
         match self {
             Keys::Narrow => 2,
             Keys::Wide => 4,
+        }
+    }
+
+    /// The names that hold in the files' conditions.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Keys::Narrow => &[],
+            Keys::Wide => &["wide"],
         }
     }
 
@@ -70,43 +77,27 @@ pub(crate) fn allocate(gpu: &GpuDevice, keys: Keys, lines: usize, padded: usize)
     gpu.allocate(DataType::Uint32, [entries, keys.width() as usize])
 }
 
-const BEFORE: [&str; 2] = [
-    "fn before(a: E, b: E) -> bool {\n    return a.x < b.x || (a.x == b.x && a.y < b.y);\n}\n",
-    "fn before(a: E, b: E) -> bool {\n    \
-     return a.x < b.x || (a.x == b.x && (a.y < b.y || (a.y == b.y && a.z < b.z)));\n}\n",
-];
-
 /// The exchanges of neighbours that are near.
 fn near(keys: Keys) -> Program {
-    let body = BEFORE[keys as usize].to_owned() + include_str!("sort_near.wgsl");
     let program = Program::trusted(format!("sort of {keys:?} keys, near"))
         .constant("SORTED", SORTED as u32)
         .param("padded", "u32")
         .param("first", "u32")
         .param("last", "u32")
         .workgroup(THREADS);
-    keys.declare(program, "entries", true).build(Entry::Rows, &body)
+    keys.declare(program, "entries", true)
+        .build(Entry::Rows, &composition::compose(include_str!("sort_near.wgsl"), keys.names()))
 }
 
 /// The exchanges over one distance.
 fn far(keys: Keys) -> Program {
-    let body = BEFORE[keys as usize].to_owned()
-        + "fn element(t: u32) {
-    let i = t / params.distance * params.distance * 2u + t % params.distance;
-    let a = entries[i];
-    let b = entries[i + params.distance];
-    if (before(b, a) == ((i & (params.padded - 1u) & params.size) == 0u)) {
-        entries[i] = b;
-        entries[i + params.distance] = a;
-    }
-}
-";
     let program = Program::trusted(format!("sort of {keys:?} keys, far"))
         .param("padded", "u32")
         .param("size", "u32")
         .param("distance", "u32")
         .workgroup(THREADS);
-    keys.declare(program, "entries", true).build(Entry::Elements, &body)
+    keys.declare(program, "entries", true)
+        .build(Entry::Elements, &composition::compose(include_str!("sort_far.wgsl"), keys.names()))
 }
 
 /// Sorts entries.
@@ -149,7 +140,7 @@ impl Sorter {
     }
 }
 
-/// All programs.
-pub(crate) fn programs() -> Vec<Program> {
-    Keys::ALL.into_iter().flat_map(|keys| [near(keys), far(keys)]).collect()
+/// All programs for keys of such words.
+pub(crate) fn programs(keys: Keys) -> [Program; 2] {
+    [near(keys), far(keys)]
 }

@@ -1,3 +1,5 @@
+//@ import sort_order
+
 var<workgroup> sorted: array<E, SORTED>;
 
 // A block of a line through all sizes from `first` to `last`, over the distances that lie within the block.

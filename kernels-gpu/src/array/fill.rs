@@ -125,7 +125,7 @@ fn progression(ctx: &RawContext<'_>) -> Result<(usize, Vec<u32>)> {
 pub(super) fn range(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
     let (count, params) = progression(ctx)?;
     let output = on.output(ctx, 0, [count])?;
-    let variant = Variant::Range(crate::family::scalar_of(output.dtype())?);
+    let variant = Variant::Range(crate::shader::scalar_of(output.dtype())?);
     on.gpu.in_windows(count, &[written(&output)], |range, tensors| {
         counted(range.end)?;
         let params = [&[range.start as u32], &params[..]].concat();

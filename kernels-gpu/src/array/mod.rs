@@ -27,12 +27,12 @@ mod variant;
 mod window;
 
 use kernlink::error::Result;
-use kernlink::kernel::RawConstruction;
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction};
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink_geometry::integers;
+use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use crate::family::gpu_kernels;
 use crate::shader::Program;
 use mover::Moving;
 pub(crate) use scatter::{Merge, Merging};
@@ -60,20 +60,42 @@ macro_rules! moves {
         $op:ident $attr:ident { $([$($dtype:ident),* $(; $requires:literal)?])+ } host $host:tt where $where:tt:
         $read:expr => $compute:expr;
     )*) => {
-        $(moves! { @groups $op $host $read => $compute; $([$attr = [$($dtype),*] $(; $requires)?] $where)+ })*
+        $(moves! { @op $op $host $read => $compute; $([$attr = [$($dtype),*] $(; $requires)?] $where)+ })*
 
         /// The number of kernels of the family.
         pub(crate) const KERNELS: usize = 0 $($(+ moves!(@one $attr $($dtype)*))+)*;
     };
     (@one $($anything:ident)*) => { 1 };
     (
-        @groups $op:ident $host:tt $read:expr => $compute:expr;
+        @op $op:ident $host:tt $read:expr => $compute:expr;
         $([$attr:ident = $dtypes:tt $(; $requires:literal)?] { $($more:ident = $values:tt),* })+
     ) => {
-        gpu_kernels! {
-            $op host $host as Moving: |ctx| Moving::new(ctx, $read, $compute);
-            $({ $attr = $dtypes $(, $more = $values)* $(; $requires)? })+
-        }
+        const _: () = {
+            struct Kernel(Moving);
+
+            impl OpKernel<ops::$op> for Kernel {
+                fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
+                    Moving::new(ctx, $read, $compute).map(Kernel)
+                }
+
+                fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
+                    self.0.compute(ctx)
+                }
+            }
+
+            $(moves! {
+                @register $op $host { $(, requires = [$requires])?, $attr = $dtypes $(, $more = $values)* }
+            })+
+        };
+    };
+    (@register $op:ident [] { $($more:tt)* }) => {
+        const _: () = {
+            #[register_kernel(device = Gpu, op = ops::$op $($more)*)]
+            type Registered = Kernel;
+        };
+    };
+    (@register $op:ident $host:tt { $($more:tt)* }) => {
+        moves! { @register $op [] { , host_memory = $host $($more)* } }
     };
 }
 

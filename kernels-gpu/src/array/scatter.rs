@@ -199,7 +199,7 @@ pub(super) fn scatter_to(
 ) -> Result<()> {
     let index = Indices::of(indices.dtype())?;
     let (variant, times) = match merge {
-        Some(merge) => (Variant::ScatterMerge(merge, crate::family::scalar_of(output.dtype())?, index), 1),
+        Some(merge) => (Variant::ScatterMerge(merge, crate::shader::scalar_of(output.dtype())?, index), 1),
         None => {
             let (unit, times) = Unit::of(output.dtype())?.widest(|times| row.is_multiple_of(times));
             (Variant::ScatterSet(unit, index), times)

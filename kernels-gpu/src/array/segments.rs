@@ -13,10 +13,9 @@ use super::scatter::{Merge, Merging};
 use super::unit::{pattern, word};
 use super::variant::Variant;
 use crate::device::Groups;
-use crate::family::scalar_of;
 use crate::indices::Indices;
 use crate::refusal::{self, Refusal};
-use crate::shader::{Entry, Program, Scalar};
+use crate::shader::{Entry, Program, Scalar, scalar_of};
 use crate::windows::{read, whole};
 
 const OUT_OF_RANGE: &str = "a number in segment_ids is out of range";

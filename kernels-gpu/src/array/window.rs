@@ -270,7 +270,7 @@ pub(super) fn mirror_pad_grad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawCont
         let inner: usize = smaller[axis + 1..].iter().product();
         let output = on.gpu.allocate(folded.dtype(), smaller)?;
         let params = [before, after, size, inner, offset].map(word);
-        let variant = Variant::Fold(crate::family::scalar_of(folded.dtype())?);
+        let variant = Variant::Fold(crate::shader::scalar_of(folded.dtype())?);
         if output.num_elements() > 0 {
             let outer = output.num_elements() / (size * inner);
             on.gpu.in_windows(outer, &[read(&folded), written(&output)], |outer, tensors| {

@@ -11,8 +11,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::{AccumulateNV2, AddN};
 
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::windows::{Part, read, written};
 
 /// The most tensors that one shader adds: eight buffers, of which one is the sum's, are what every device binds.

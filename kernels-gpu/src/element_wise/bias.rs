@@ -12,7 +12,7 @@ use kernlink_ops::{BiasAdd, BiasAddV1};
 
 use super::driver::{self, ElementWise, Function};
 use crate::device::GpuDevice;
-use crate::family::scalar_of;
+use crate::shader::scalar_of;
 
 /// A sum in which the bias broadcasts along all dimensions but that of the channels.
 struct Bias {

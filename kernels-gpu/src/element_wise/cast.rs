@@ -7,8 +7,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::Cast;
 
 use super::driver::{self, ElementWise, Function, Operands};
-use crate::family::scalar_of;
-use crate::shader::{Program, Scalar};
+use crate::shader::{Program, Scalar, scalar_of};
 
 pub(super) const FILE: &str = include_str!("cast.wgsl");
 

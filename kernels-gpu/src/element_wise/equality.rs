@@ -11,8 +11,7 @@ use kernlink_ops::{Equal, NotEqual};
 
 use super::driver::{self, ElementWise, Function};
 use crate::device::GpuDevice;
-use crate::family::scalar_of;
-use crate::shader::{Program, Scalar};
+use crate::shader::{Program, Scalar, scalar_of};
 
 struct Equality {
     /// What the answer is for equal elements.

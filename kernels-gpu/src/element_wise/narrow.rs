@@ -11,8 +11,7 @@ use super::cast::{FILE, conversion};
 use super::driver::computed;
 use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::windows::{read, written};
 
 /// What elements are.

@@ -9,8 +9,7 @@ use kernlink_ops::{ClipByValue, Select};
 
 use super::driver::{self, ElementWise, Function};
 use crate::device::GpuDevice;
-use crate::family::scalar_of;
-use crate::shader::Scalar;
+use crate::shader::{Scalar, scalar_of};
 
 const FILE: &str = include_str!("select.wgsl");
 

@@ -1,15 +1,16 @@
+//@ import batch
 // The matrix's inner index counts neighbours: LANES threads add up each element of the result.
 const LANES: u32 = 32u;
 const OUTPUTS: u32 = WORKGROUP / LANES;
 
-#if vectors
+//@ if vectors
 fn four_of_vector(start: u32, k: u32) -> vec4<A> {
     return vec4<A>(vector[(start + k) >> 2u]);
 }
 fn four_of_matrix(start: u32, k: u32) -> vec4<A> {
     return vec4<A>(matrix[(start + k) >> 2u]);
 }
-#else
+//@ else
 fn four_of_vector(start: u32, k: u32) -> vec4<A> {
     var v = vec4<A>();
     for (var i = 0u; i < 4u; i++) {
@@ -28,7 +29,7 @@ fn four_of_matrix(start: u32, k: u32) -> vec4<A> {
     }
     return v;
 }
-#end
+//@ end
 
 fn row(r: u32, lane: u32) {
     let tiles = (params.extent + OUTPUTS - 1u) / OUTPUTS;

@@ -10,7 +10,7 @@ fn place_$(outer: u32, base: u32) -> Place_$ {
 fn find_$(place: Place_$, k: u32) -> u32 {
     return (k / params.out_depth) * params.extent_$ * params.out_depth + place.start + k % params.out_depth;
 }
-#if vectors
+//@ if vectors
 fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (place.inside && k < end) {
@@ -18,7 +18,7 @@ fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     }
     return v;
 }
-#else
+//@ else
 fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (place.inside) {
@@ -30,4 +30,4 @@ fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     }
     return v;
 }
-#end
+//@ end

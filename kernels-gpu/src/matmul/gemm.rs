@@ -11,9 +11,8 @@ use super::sum_parts;
 use super::text::{self, Key, Side, Source, sum_of};
 use super::tune::Kind;
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
 use crate::reduce::{self, Fold, Run};
-use crate::shader::{Program, Scalar, Shader};
+use crate::shader::{Program, Scalar, Shader, scalar_of};
 use crate::timing::{Dispatch, elapsed};
 use crate::transfer::device_bytes;
 use crate::variants::Variants;
@@ -205,9 +204,16 @@ impl Gemm {
     }
 }
 
-/// The shaders of products whose factors are of these kinds, of elements of a type. How elements are found and written does
+/// The shaders of products whose factors are of these kinds, of elements of a dtype.
+pub(crate) fn programs(dtype: DataType, kinds: impl IntoIterator<Item = [Source; 2]>) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    let products = kinds.into_iter().flat_map(|[a, b]| products(scalar, a, b));
+    Ok(products.chain(sum_parts::programs(scalar)).collect())
+}
+
+/// The shaders of products whose factors are of these kinds. How elements are found and written does
 /// not depend on the tiles, so that all patterns are seen with one size of these, and two patterns with all sizes.
-pub(crate) fn programs(scalar: Scalar, a: Source, b: Source) -> Vec<Program> {
+fn products(scalar: Scalar, a: Source, b: Source) -> Vec<Program> {
     /// The line of which there are shaders for all types.
     const LINE: usize = 3;
     let mut programs = Vec::new();

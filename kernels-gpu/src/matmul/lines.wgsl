@@ -1,12 +1,13 @@
+//@ import batch
 // The matrix's outer index counts neighbours: threads take four of them each, and SLICES of them share the inner index.
 const QUADS: u32 = 16u;
 const SLICES: u32 = WORKGROUP / QUADS;
 
-#if vectors
+//@ if vectors
 fn four(start: u32, k: u32, column: u32) -> vec4<A> {
     return vec4<A>(matrix[(start + k * params.extent + column) >> 2u]);
 }
-#else
+//@ else
 fn one(start: u32, column: u32) -> A {
     if (column < params.extent) {
         return A(matrix[start + column]);
@@ -18,7 +19,7 @@ fn four(start: u32, k: u32, column: u32) -> vec4<A> {
     let line = start + k * params.extent;
     return vec4<A>(one(line, column), one(line, column + 1u), one(line, column + 2u), one(line, column + 3u));
 }
-#end
+//@ end
 
 fn row(r: u32, lane: u32) {
     let tiles = (params.extent + 4u * QUADS - 1u) / (4u * QUADS);

@@ -10,82 +10,104 @@ pub(crate) mod text;
 pub(crate) mod tune;
 mod vector;
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::op::Op as _;
+use kernlink::tensor::Tensor;
 use kernlink_geometry::products::{ensure_batches, ensure_matrices};
-use kernlink_ops as ops;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{BatchMatMul, BatchMatMulV2, BatchMatMulV3, MatMul};
 
 use self::products::Products;
 use crate::device::GpuDevice;
-use crate::family::gpu_kernels;
-use crate::shader::{Program, Scalar};
+use crate::shader::{Program, scalar_of};
 
 /// MatMul.
-struct MatMul(Products);
+struct Matrices(Products);
 
-impl MatMul {
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (a, b) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        ensure_matrices(a.shape(), b.shape())?;
-        let product = self.0.compute(gpu, a, b)?;
-        ctx.set_output_at(0, product)
-    }
-}
-
-gpu_kernels! {
-    MatMul T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as MatMul: |ctx| {
+#[register_kernel(device = Gpu, T = [f32, i32, f16 if "f16", i64 if "i64"], programs = |T| programs(T))]
+impl OpKernel<MatMul> for Matrices {
+    fn new(ctx: &KernelConstruction<'_, MatMul>) -> Result<Self> {
         let attrs = ctx.attrs();
-        Products::new(ctx.input_dtype_at(0)?, [attrs.transpose_a, attrs.transpose_b]).map(MatMul)
+        Products::new(ctx.input_dtype(MatMul::A), [attrs.transpose_a, attrs.transpose_b]).map(Matrices)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, MatMul>) -> Result<()> {
+        let (a, b) = (ctx.input(MatMul::A)?, ctx.input(MatMul::B)?);
+        ensure_matrices(a.shape(), b.shape())?;
+        let product = self.0.compute(GpuDevice::of(ctx)?, a, b)?;
+        ctx.set_output(MatMul::PRODUCT, product)
     }
 }
 
 /// BatchMatMul in its versions.
-struct BatchMatMul {
+struct Batches {
     products: Products,
     /// Whether batch dimensions broadcast.
     broadcasts: bool,
 }
 
-impl BatchMatMul {
-    fn new(ctx: &RawConstruction<'_>, broadcasts: bool) -> Result<BatchMatMul> {
-        let adjoint = [ctx.attrs.required("adj_x")?, ctx.attrs.required("adj_y")?];
-        Ok(BatchMatMul { products: Products::new(ctx.input_dtype_at(0)?, adjoint)?, broadcasts })
-    }
-
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (x, y) = (ctx.input_at(0)?, ctx.input_at(1)?);
+impl Batches {
+    fn multiply(&self, gpu: &GpuDevice, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         ensure_batches(x.shape(), y.shape(), self.broadcasts)?;
-        let products = self.products.compute(gpu, x, y)?;
-        ctx.set_output_at(0, products)
+        self.products.compute(gpu, x, y)
     }
 }
 
-gpu_kernels! {
-    BatchMatMul T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as BatchMatMul: |ctx| BatchMatMul::new(ctx, false)
-}
-gpu_kernels! {
-    BatchMatMulV2 T { [f32, i32] [f16; "f16"] [i64; "i64"] } host [] as BatchMatMul: |ctx| BatchMatMul::new(ctx, true)
-}
-
-gpu_kernels! {
-    BatchMatMulV3 host [] as BatchMatMul: |ctx| BatchMatMul::new(ctx, true);
-    { Ta = [f32], Tb = [f32], Tout = [f32] }
-    { Ta = [i32], Tb = [i32], Tout = [i32] }
-    { Ta = [f16], Tb = [f16], Tout = [f16]; "f16" }
-    { Ta = [i64], Tb = [i64], Tout = [i64]; "i64" }
-}
-
-/// All programs of the family.
-pub(crate) fn programs() -> Vec<Program> {
-    let mut programs = sum_parts::programs();
-    for scalar in [Scalar::F32, Scalar::I32, Scalar::F16, Scalar::I64] {
-        programs.extend(vector::programs(scalar));
-        for transposed in [[false, false], [false, true], [true, false], [true, true]] {
-            let [a, b] = products::sources(transposed);
-            programs.extend(gemm::programs(scalar, a, b));
-        }
+#[register_kernel(
+    device = Gpu,
+    op = [BatchMatMul, BatchMatMulV2],
+    T = [f32, i32, f16 if "f16", i64 if "i64"],
+    programs = |T| programs(T)
+)]
+impl OpKernel<O> for Batches {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let products = Products::new(ctx.input_dtype(O::X), [ctx.attrs().adj_x, ctx.attrs().adj_y])?;
+        Ok(Batches { products, broadcasts: O::DEF.name == "BatchMatMulV2" })
     }
-    programs
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let products = self.multiply(GpuDevice::of(ctx)?, ctx.input(O::X)?, ctx.input(O::Y)?)?;
+        ctx.set_output(O::OUTPUT, products)
+    }
+}
+
+impl OpKernel<BatchMatMulV3> for Batches {
+    fn new(ctx: &KernelConstruction<'_, BatchMatMulV3>) -> Result<Self> {
+        let adjoint = [ctx.attrs().adj_x, ctx.attrs().adj_y];
+        Ok(Batches { products: Products::new(ctx.input_dtype(BatchMatMulV3::X), adjoint)?, broadcasts: true })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, BatchMatMulV3>) -> Result<()> {
+        let (x, y) = (ctx.input(BatchMatMulV3::X)?, ctx.input(BatchMatMulV3::Y)?);
+        let products = self.multiply(GpuDevice::of(ctx)?, x, y)?;
+        ctx.set_output(BatchMatMulV3::OUTPUT, products)
+    }
+}
+
+#[register_kernel(
+    device = Gpu, op = BatchMatMulV3, Ta = [f32], Tb = [f32], Tout = [f32], programs = |Ta| programs(Ta)
+)]
+type FloatBatches = Batches;
+
+#[register_kernel(
+    device = Gpu, op = BatchMatMulV3, Ta = [i32], Tb = [i32], Tout = [i32], programs = |Ta| programs(Ta)
+)]
+type IntBatches = Batches;
+
+#[register_kernel(
+    device = Gpu, op = BatchMatMulV3, Ta = [f16 if "f16"], Tb = [f16], Tout = [f16], programs = |Ta| programs(Ta)
+)]
+type HalfBatches = Batches;
+
+#[register_kernel(
+    device = Gpu, op = BatchMatMulV3, Ta = [i64 if "i64"], Tb = [i64], Tout = [i64], programs = |Ta| programs(Ta)
+)]
+type LongBatches = Batches;
+
+fn programs(dtype: DataType) -> Result<Vec<Program>> {
+    let all = [[false, false], [false, true], [true, false], [true, true]];
+    let by_tiles = gemm::programs(dtype, all.map(products::sources))?;
+    Ok([by_tiles, vector::programs(scalar_of(dtype)?)].concat())
 }

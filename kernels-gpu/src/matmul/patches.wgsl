@@ -24,7 +24,7 @@ fn find_$(place: Place_$, k: u32) -> u32 {
     }
     return NOWHERE;
 }
-#if vectors
+//@ if vectors
 fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (place.inside && k < end) {
@@ -35,7 +35,7 @@ fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     }
     return v;
 }
-#else
+//@ else
 fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (place.inside) {
@@ -50,4 +50,4 @@ fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     }
     return v;
 }
-#end
+//@ end

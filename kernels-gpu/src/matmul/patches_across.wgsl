@@ -23,7 +23,7 @@ fn find_$(tap: Tap_$, k: u32) -> u32 {
     }
     return NOWHERE;
 }
-#if vectors
+//@ if vectors
 struct Place_$ {
     tap: Tap_$,
 }
@@ -40,7 +40,7 @@ fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     }
     return v;
 }
-#else
+//@ else
 struct Place_$ {
     outer: u32,
 }
@@ -59,4 +59,4 @@ fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     }
     return v;
 }
-#end
+//@ end

@@ -11,8 +11,7 @@ use super::gemm::{self, Gemm, Target, word};
 use super::text::Source;
 use super::vector::{self, ByVectors};
 use crate::device::GpuDevice;
-use crate::family::scalar_of;
-use crate::shader::Scalar;
+use crate::shader::{Scalar, scalar_of};
 
 /// How many batch dimensions a shader counts; of others the host does.
 const COUNTED: usize = 3;

@@ -6,7 +6,7 @@ struct Place_$ {
 fn place_$(outer: u32, base: u32) -> Place_$ {
     return Place_$(base + outer * params.stride_$, outer < params.extent_$);
 }
-#if vectors
+//@ if vectors
 fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (place.inside && k < end) {
@@ -14,7 +14,7 @@ fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     }
     return v;
 }
-#else
+//@ else
 fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (place.inside) {
@@ -34,4 +34,4 @@ fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
     }
     return v;
 }
-#end
+//@ end

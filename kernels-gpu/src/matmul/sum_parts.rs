@@ -92,7 +92,7 @@ pub(crate) fn scratch(gpu: &GpuDevice, dtype: DataType, parts: usize, elements: 
     gpu.allocate(dtype, [parts, elements])
 }
 
-pub(crate) fn programs() -> Vec<Program> {
-    let scalars = [Scalar::F32, Scalar::I32, Scalar::I64, Scalar::F16];
-    scalars.into_iter().flat_map(|scalar| [program(&(scalar, false)), program(&(scalar, true))]).collect()
+/// The programs for results of a type.
+pub(crate) fn programs(scalar: Scalar) -> Vec<Program> {
+    [false, true].map(|vectors| program(&(scalar, vectors))).to_vec()
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::config::{TABLE, Tiles};
 use super::matrices::Matrices;
+use crate::composition;
 use crate::shader::{Entry, Program, Scalar};
 
 /// How the elements of a factor are found. Each factor has an outer index, the row or column of the product, and an inner
@@ -82,24 +83,6 @@ pub(crate) fn declare_multiply_add(scalar: Scalar) -> String {
     format!("fn mad(x: vec4<A>, y: vec4<A>, z: vec4<A>) -> vec4<A> {{\n    return {result};\n}}\n")
 }
 
-/// The lines of a text between `#if name` and `#else` or `#end` if `holds`, else those after `#else`; and all others.
-pub(crate) fn conditional(text: &str, name: &str, holds: bool) -> String {
-    let (mut out, mut keep) = (String::new(), true);
-    for line in text.lines() {
-        match line.trim().strip_prefix('#') {
-            Some("else") => keep = !keep,
-            Some("end") => keep = true,
-            Some(condition) if condition.strip_prefix("if ") == Some(name) => keep = holds,
-            _ if keep => {
-                out += line;
-                out.push('\n');
-            }
-            _ => {}
-        }
-    }
-    out
-}
-
 /// The parameters that all products take.
 const COMMON: [&str; 8] = ["extent_a", "extent_b", "inner", "chunk", "batches", "stride_out", "step_out", "step_part"];
 /// Those of products of matrices: three batch dimensions; the last is where the product begins in the output.
@@ -151,7 +134,8 @@ pub(crate) fn program(key: &Key) -> Program {
     }
     let mut body = String::new();
     for (side, name) in [(key.a, "a"), (key.b, "b")] {
-        body += &conditional(side.source.text(), "vectors", side.vectors).replace('$', name);
+        body +=
+            &composition::compose(side.source.text(), if side.vectors { &["vectors"] } else { &[] }).replace('$', name);
     }
     let write = if key.vectors { WRITE_VECTORS } else { WRITE_SCALARS };
     body += &write.replace('A', sum.wgsl());

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use super::gemm::word;
 use super::sum_parts;
-use super::text::{conditional, declare_multiply_add, sum_of};
+use super::text::{declare_multiply_add, sum_of};
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::transfer::device_bytes;
@@ -80,7 +81,7 @@ pub(super) fn program(key: &Key) -> Program {
     ] {
         builder = builder.param(name, "u32");
     }
-    let body = [include_str!("batch.wgsl"), &conditional(text, "vectors", key.vectors)].concat();
+    let body = composition::compose(text, if key.vectors { &["vectors"] } else { &[] });
     builder.build(Entry::Rows, &body)
 }
 

@@ -1,19 +1,20 @@
 //! MaxPoolWithArgmax and MaxPoolGradWithArgmax: where the greatest elements are, and what flows back to them.
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::{GPU, RawConstruction, RawContext};
+use kernlink::kernel::{GPU, KernelConstruction, KernelContext, OpKernel};
 use kernlink_geometry::pooling::Pooling;
+use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::element::Key;
 use super::pooling::{PARAMS, Through, params};
 use crate::array::{Merge, Merging};
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::family::{gpu_kernels, scalar_of};
 use crate::indices::Indices;
 use crate::matmul::gemm::word;
 use crate::refusal::{self, Refusal};
-use crate::shader::{Entry, Program, ProgramBuilder, Scalar};
+use crate::shader::{Entry, Program, ProgramBuilder, Scalar, scalar_of};
 use crate::variants::Variants;
 use crate::windows::{read, whole, written};
 
@@ -29,8 +30,6 @@ fn builder(label: &str, scalar: Scalar) -> ProgramBuilder {
     Key { scalar, vectors: false }.builder(label)
 }
 
-const WINDOWS: &str = include_str!("window.wgsl");
-
 fn max_program(&(scalar, index): &Kind) -> Program {
     let builder = builder("max pooling with places", scalar).read("input", scalar).write("output", scalar);
     // Where nothing is seen the index is -1.
@@ -42,15 +41,14 @@ fn max_program(&(scalar, index): &Kind) -> Program {
         ),
     };
     let put = format!("fn put(i: u32, place: u32) {{\n    {put}\n}}\n");
-    declare(builder).build(Entry::Elements, &[WINDOWS, &put, include_str!("max_pool_argmax.wgsl")].concat())
+    declare(builder).build(Entry::Elements, &(put + &composition::compose(include_str!("max_pool_argmax.wgsl"), &[])))
 }
 
 /// What flows back from windows that see the places to which their gradients go.
 fn near_program(&(scalar, index): &Kind) -> Program {
     let builder = builder("gradient of max pooling to places in sight", scalar).read("gradient", scalar);
     let builder = index.read(builder).write("output", scalar);
-    let body = [WINDOWS, include_str!("argmax_near.wgsl")].concat();
-    declare(builder).build(Entry::Elements, &body)
+    declare(builder).build(Entry::Elements, &composition::compose(include_str!("argmax_near.wgsl"), &[]))
 }
 
 /// What goes to places that the windows do not see: an input of its own may name any of the image.
@@ -58,8 +56,9 @@ fn far_program(&(scalar, index): &Kind) -> Program {
     let merging = Merging::new(Merge::Add, scalar);
     let builder = builder("gradient of max pooling to places out of sight", scalar);
     let builder = merging.write(index.read(merging.read(builder, "updates")), "y");
-    let far = include_str!("argmax_far.wgsl").replace("UPDATE", &merging.update);
-    let body = [WINDOWS, &merging.helpers, refusal::FUNCTION, &far].concat();
+    let update = format!("fn update(i: u32, at: u32) {{\n    {}\n}}\n", merging.update);
+    let far = composition::compose(include_str!("argmax_far.wgsl"), &[]);
+    let body = [&merging.helpers, refusal::FUNCTION, &update, &far].concat();
     refusal::declare(declare(builder)).build(Entry::Elements, &body)
 }
 
@@ -70,24 +69,31 @@ struct WithArgmax {
     shaders: Variants<Kind>,
 }
 
-impl WithArgmax {
-    fn new(ctx: &RawConstruction<'_>) -> Result<WithArgmax> {
+#[register_kernel(
+    device = Gpu,
+    op = ops::MaxPoolWithArgmax,
+    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    Targmax = [i32, i64],
+    programs = |T, Targmax| Ok(vec![max_program(&(scalar_of(T)?, Indices::of(Targmax)?))])
+)]
+impl OpKernel<O> for WithArgmax {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(WithArgmax {
             pooling: Pooling::new(ctx.attrs, GPU)?,
-            across: ctx.attrs.required("include_batch_in_index")?,
-            scalar: scalar_of(ctx.input_dtype_at(0)?)?,
+            across: ctx.attrs().include_batch_in_index,
+            scalar: scalar_of(ctx.input_dtype(O::INPUT))?,
             shaders: Variants::new(max_program),
         })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let input = ctx.input_at(0)?;
-        let index_type = ctx.output_dtype_at(1)?;
+        let input = ctx.input(O::INPUT)?;
+        let index_type = ctx.output_dtype(O::ARGMAX)?;
         let geometry = self.pooling.with_argmax(input.shape(), index_type, self.across)?;
         word(input.num_elements())?;
         let (output, argmax) =
-            (gpu.allocate_output(ctx, 0, geometry.output())?, gpu.allocate_output(ctx, 1, geometry.output())?);
+            (gpu.output(ctx, O::OUTPUT, geometry.output())?, gpu.output(ctx, O::ARGMAX, geometry.output())?);
         let mut params = params(gpu, &geometry, &[Through::Window])?;
         params.push(u32::from(self.across));
         let shader = self.shaders.get((self.scalar, Indices::of(index_type)?));
@@ -96,13 +102,9 @@ impl WithArgmax {
         gpu.in_windows(images, &[read(input), written(&output), written(&argmax)], |_, tensors| {
             gpu.dispatch(&shader, tensors, &params, Groups::Elements(tensors[1].num_elements()))
         })?;
-        ctx.set_output_at(0, output)?;
-        ctx.set_output_at(1, argmax)
+        ctx.set_output(O::OUTPUT, output)?;
+        ctx.set_output(O::ARGMAX, argmax)
     }
-}
-
-gpu_kernels! {
-    MaxPoolWithArgmax T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host [] as WithArgmax: |ctx| WithArgmax::new(ctx)
 }
 
 struct GradWithArgmax {
@@ -114,23 +116,30 @@ struct GradWithArgmax {
     far: Variants<Kind>,
 }
 
-impl GradWithArgmax {
-    fn new(ctx: &RawConstruction<'_>) -> Result<GradWithArgmax> {
+#[register_kernel(
+    device = Gpu,
+    op = ops::MaxPoolGradWithArgmax,
+    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    Targmax = [i32, i64],
+    programs = |T, Targmax| gradient_programs((scalar_of(T)?, Indices::of(Targmax)?))
+)]
+impl OpKernel<O> for GradWithArgmax {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(GradWithArgmax {
             pooling: Pooling::new(ctx.attrs, GPU)?,
-            across: ctx.attrs.required("include_batch_in_index")?,
-            scalar: scalar_of(ctx.output_dtype_at(0)?)?,
+            across: ctx.attrs().include_batch_in_index,
+            scalar: scalar_of(ctx.output_dtype(O::OUTPUT))?,
             refusal: Refusal::new(ctx, Code::InvalidArgument, "an index in argmax lies outside of the image"),
             near: Variants::new(near_program),
             far: Variants::new(far_program),
         })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, grad, argmax) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (input, grad, argmax) = (ctx.input(O::INPUT)?, ctx.input(O::GRAD)?, ctx.input(O::ARGMAX)?);
         let geometry = self.pooling.argmax_back(input.shape(), grad.shape(), argmax.shape())?;
-        let output = gpu.allocate_output(ctx, 0, input.shape().clone())?;
+        let output = gpu.output(ctx, O::OUTPUT, input.shape().clone())?;
         if output.num_elements() > 0 {
             let kind = (self.scalar, Indices::of(argmax.dtype())?);
             let mut params = params(gpu, &geometry, &[Through::Windows])?;
@@ -147,17 +156,10 @@ impl GradWithArgmax {
                 gpu.dispatch(&far, tensors, &params, Groups::Elements(tensors[0].num_elements()))
             })?;
         }
-        ctx.set_output_at(0, output)
+        ctx.set_output(O::OUTPUT, output)
     }
 }
 
-gpu_kernels! {
-    MaxPoolGradWithArgmax T { [f32, i32, u32] [f16; "f16"] [i64; "i64"] } host [] as GradWithArgmax:
-    |ctx| GradWithArgmax::new(ctx)
-}
-
-pub(super) fn programs() -> Vec<Program> {
-    let scalars = [Scalar::F32, Scalar::I32, Scalar::U32, Scalar::F16, Scalar::I64];
-    let kinds = scalars.into_iter().flat_map(|scalar| Indices::ALL.map(|index| (scalar, index)));
-    kinds.flat_map(|kind| [max_program(&kind), near_program(&kind), far_program(&kind)]).collect()
+fn gradient_programs(kind: Kind) -> Result<Vec<Program>> {
+    Ok(vec![near_program(&kind), far_program(&kind)])
 }

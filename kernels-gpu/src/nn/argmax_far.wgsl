@@ -1,3 +1,4 @@
+//@ import window
 // The gradient of a window that names an element which it does not see, of whatever channel, goes there.
 fn element(i: u32) {
     let image = params.rows * params.columns * params.depth;
@@ -18,5 +19,5 @@ fn element(i: u32) {
         return;
     }
     let at = start + place;
-    UPDATE
+    update(i, at);
 }

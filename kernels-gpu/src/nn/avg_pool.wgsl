@@ -1,3 +1,4 @@
+//@ import window
 // The average of a window's elements that are not padding.
 fn element(i: u32) {
     let depth = params.depth / WIDTH;

@@ -1,3 +1,4 @@
+//@ import window
 // What flows back into an element: its share of the average of each window that sees it.
 fn element(i: u32) {
     let depth = params.depth / WIDTH;

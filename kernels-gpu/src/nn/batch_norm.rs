@@ -5,18 +5,19 @@ use std::sync::OnceLock;
 use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{GPU, RawContext};
+use kernlink::kernel::{GPU, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, Norm, bessel};
-use kernlink_ops as ops;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{
+    FusedBatchNorm, FusedBatchNormGrad, FusedBatchNormGradV2, FusedBatchNormGradV3, FusedBatchNormV2, FusedBatchNormV3,
+};
 
 use super::channel_sums::{self, Terms, key_of};
 use super::element::{self, Key};
 use crate::device::{GpuDevice, Groups};
-use crate::family::{gpu_kernels, scalar_of};
 use crate::matmul::gemm::word;
-use crate::matmul::text::conditional;
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::variants::Variants;
 use crate::windows::{read, whole, written};
 
@@ -36,7 +37,7 @@ fn apply(key: &Key) -> Program {
         .param("channels", "u32")
         .param("inner", "u32")
         .param("epsilon", "f32")
-        .build(Entry::Elements, &conditional(include_str!("batch_norm.wgsl"), "vectors", key.vectors))
+        .build(Entry::Elements, &key.compose(include_str!("batch_norm.wgsl")))
 }
 
 /// The mean of each channel from the sums of its parts.
@@ -46,17 +47,7 @@ fn mean_of_parts() -> Program {
         .write("mean", Scalar::F32)
         .param("parts", "u32")
         .param("elements", "f32")
-        .build(
-            Entry::Elements,
-            "fn element(i: u32) {
-    var sum = 0.0;
-    for (var part = 0u; part < params.parts; part++) {
-        sum += scratch[part * params.count + i];
-    }
-    mean[i] = sum / params.elements;
-}
-",
-        )
+        .build(Entry::Elements, include_str!("channel_means.wgsl"))
 }
 
 /// The variance of each channel from the sums of its parts, and what becomes of the running statistics.
@@ -74,26 +65,7 @@ fn variance_of_parts() -> Program {
         .param("adjust", "f32")
         .param("factor", "f32")
         .param("running", "u32")
-        .build(
-            Entry::Elements,
-            "fn element(i: u32) {
-    var sum = 0.0;
-    for (var part = 0u; part < params.parts; part++) {
-        sum += scratch[part * params.count + i];
-    }
-    let found = sum / params.elements;
-    variance[i] = found;
-    if (params.running != 0u) {
-        let keep = 1.0 - params.factor;
-        new_mean[i] = keep * old_mean[i] + params.factor * mean[i];
-        new_variance[i] = keep * old_variance[i] + (params.factor * params.adjust) * found;
-    } else {
-        new_mean[i] = mean[i];
-        new_variance[i] = found * params.adjust;
-    }
-}
-",
-        )
+        .build(Entry::Elements, include_str!("channel_variances.wgsl"))
 }
 
 /// The three versions: they share the order of inputs and outputs.
@@ -106,7 +78,7 @@ struct BatchNorm {
     mean: Shader,
     variance: Shader,
     /// What V3 has for a sixth output: only cuDNN reserves space.
-    nothing: Option<OnceLock<Tensor>>,
+    nothing: OnceLock<Tensor>,
 }
 
 impl BatchNorm {
@@ -119,109 +91,118 @@ impl BatchNorm {
             sums: Variants::new(channel_sums::program),
             mean: Shader::new(mean_of_parts()),
             variance: Shader::new(variance_of_parts()),
-            nothing: None,
+            nothing: OnceLock::new(),
         })
     }
 
-    fn v3(self) -> BatchNorm {
-        BatchNorm { nothing: Some(OnceLock::new()), ..self }
-    }
-
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let x = ctx.input_at(0)?.clone();
-        let shape = x.shape().clone();
+    /// Normalised elements, the running statistics, and those of the batch.
+    fn normalise(&self, gpu: &GpuDevice, inputs: [&Tensor; 5]) -> Result<[Tensor; 5]> {
+        let [x, scale, offset, mean, variance] = inputs;
+        let shape = x.shape();
         let running = !self.norm.training || self.factor != 1.0;
-        let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
-        let layout = self.norm.forward(&shape, [vector(1)?, vector(2)?, vector(3)?, vector(4)?], running)?;
-        if let Some(nothing) = &self.nothing {
-            if nothing.get().is_none() {
-                let _ = nothing.set(gpu.to_device(&Tensor::scalar(0.0f32))?);
-            }
-            if let Some(nothing) = nothing.get() {
-                ctx.set_output_at(5, nothing.clone())?;
-            }
-        }
-        let (mean, variance) = (ctx.input_at(3)?.clone(), ctx.input_at(4)?.clone());
+        let layout = self.norm.forward(shape, [scale, offset, mean, variance].map(Tensor::shape), running)?;
         if shape.num_elements() == 0 {
-            ctx.set_output_at(0, gpu.allocate_output(ctx, 0, shape)?)?;
+            let y = gpu.allocate(x.dtype(), shape.clone())?;
             let nothing = Tensor::from_elements([layout.channels], &vec![f32::NAN; layout.channels])?;
             let nothing = gpu.to_device(&nothing)?;
-            return (1..5).try_for_each(|index| ctx.set_output_at(index, nothing.clone()));
+            return Ok([y, nothing.clone(), nothing.clone(), nothing.clone(), nothing]);
         }
         if !self.norm.training {
-            self.apply(gpu, ctx, &layout, &mean, &variance)?;
-            for (index, tensor) in [(1, &mean), (2, &variance), (3, &mean), (4, &variance)] {
-                ctx.set_output_at(index, tensor.clone())?;
-            }
-            return Ok(());
+            let y = self.apply(gpu, inputs, &layout)?;
+            return Ok([y, mean.clone(), variance.clone(), mean.clone(), variance.clone()]);
         }
         let channels = layout.channels;
         let vector = || gpu.allocate(DataType::Float, [channels]);
         let count = layout.count();
         let elements = bits(count as f32);
 
-        let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Elements, &[&x])?;
+        let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Elements, &[x])?;
         let (batch_mean, parts) = (vector()?, word(scratch.shape()[0])?);
         gpu.dispatch(&self.mean, &[&scratch, &batch_mean], &[parts, elements], Groups::Elements(channels))?;
 
-        let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Squares, &[&x, &batch_mean])?;
+        let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Squares, &[x, &batch_mean])?;
         let (batch_variance, new_mean, new_variance) = (vector()?, vector()?, vector()?);
         gpu.dispatch(
             &self.variance,
-            &[&scratch, &batch_mean, &mean, &variance, &batch_variance, &new_mean, &new_variance],
+            &[&scratch, &batch_mean, mean, variance, &batch_variance, &new_mean, &new_variance],
             &[parts, elements, bits(bessel(count)), bits(self.factor), u32::from(running)],
             Groups::Elements(channels),
         )?;
-        self.apply(gpu, ctx, &layout, &batch_mean, &batch_variance)?;
-        for (index, tensor) in [(1, new_mean), (2, new_variance), (3, batch_mean), (4, batch_variance)] {
-            ctx.set_output_at(index, tensor)?;
-        }
-        Ok(())
+        let y = self.apply(gpu, [x, scale, offset, &batch_mean, &batch_variance], &layout)?;
+        Ok([y, new_mean, new_variance, batch_mean, batch_variance])
     }
 
-    /// Output 0: `(x - mean) * scale / sqrt(variance + epsilon) + offset`.
-    fn apply(
-        &self,
-        gpu: &GpuDevice,
-        ctx: &mut RawContext<'_>,
-        layout: &Layout,
-        mean: &Tensor,
-        variance: &Tensor,
-    ) -> Result<()> {
-        let (x, scale, offset) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-        let y = gpu.allocate_output(ctx, 0, x.shape().clone())?;
+    /// `(x - mean) * scale / sqrt(variance + epsilon) + offset`
+    fn apply(&self, gpu: &GpuDevice, inputs: [&Tensor; 5], layout: &Layout) -> Result<Tensor> {
+        let [x, scale, offset, mean, variance] = inputs;
+        let y = gpu.allocate(x.dtype(), x.shape().clone())?;
         let params = [word(layout.channels)?, word(layout.inner)?, bits(self.norm.epsilon)];
         let parts = [read(x), whole(scale), whole(offset), whole(mean), whole(variance), written(&y)];
         let (key, batch) = (key_of(layout, self.scalar), x.shape()[0]);
         element::run(gpu, &self.apply, key, batch, &parts, &params, y.num_elements())?;
-        ctx.set_output_at(0, y)
+        Ok(y)
     }
 }
 
-/// The kernel that a closure makes of attrs.
-macro_rules! of_attrs {
-    ($ctx:ident) => {{
-        let attrs = $ctx.attrs();
-        Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?
-    }};
+#[register_kernel(device = Gpu, op = [FusedBatchNorm, FusedBatchNormV2], T = [f32], programs = |T| programs(T))]
+impl OpKernel<O> for BatchNorm {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let norm = Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?;
+        BatchNorm::new(ctx.input_dtype(O::X), norm, attrs.exponential_avg_factor)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let vectors = [ctx.input(O::SCALE)?, ctx.input(O::OFFSET)?, ctx.input(O::MEAN)?, ctx.input(O::VARIANCE)?];
+        let [scale, offset, mean, variance] = vectors;
+        let outputs = self.normalise(gpu, [ctx.input(O::X)?, scale, offset, mean, variance])?;
+        let [y, new_mean, new_variance, batch_mean, batch_variance] = outputs;
+        ctx.set_output(O::Y, y)?;
+        ctx.set_output(O::BATCH_MEAN, new_mean)?;
+        ctx.set_output(O::BATCH_VARIANCE, new_variance)?;
+        ctx.set_output(O::RESERVE_SPACE_1, batch_mean)?;
+        ctx.set_output(O::RESERVE_SPACE_2, batch_variance)
+    }
 }
 
-gpu_kernels! {
-    FusedBatchNorm T { [f32] } host [] as BatchNorm: |ctx| {
-        BatchNorm::new(ctx.input_dtype_at(0)?, of_attrs!(ctx), ctx.attrs().exponential_avg_factor)
+#[register_kernel(device = Gpu, op = FusedBatchNormV2, T = [f16 if "f16"], programs = |T| programs(T))]
+type HalfBatchNorm = BatchNorm;
+
+#[register_kernel(device = Gpu, op = FusedBatchNormV3, T = [f32, f16 if "f16"], programs = |T| programs(T))]
+impl OpKernel<O> for BatchNorm {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        let norm = Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?;
+        BatchNorm::new(ctx.input_dtype(O::X), norm, attrs.exponential_avg_factor)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let vectors = [ctx.input(O::SCALE)?, ctx.input(O::OFFSET)?, ctx.input(O::MEAN)?, ctx.input(O::VARIANCE)?];
+        let [scale, offset, mean, variance] = vectors;
+        let outputs = self.normalise(gpu, [ctx.input(O::X)?, scale, offset, mean, variance])?;
+        let [y, new_mean, new_variance, batch_mean, batch_variance] = outputs;
+        ctx.set_output(O::Y, y)?;
+        ctx.set_output(O::BATCH_MEAN, new_mean)?;
+        ctx.set_output(O::BATCH_VARIANCE, new_variance)?;
+        ctx.set_output(O::RESERVE_SPACE_1, batch_mean)?;
+        ctx.set_output(O::RESERVE_SPACE_2, batch_variance)?;
+        if self.nothing.get().is_none() {
+            let _ = self.nothing.set(gpu.to_device(&Tensor::scalar(0.0f32))?);
+        }
+        match self.nothing.get() {
+            Some(nothing) => ctx.set_output(O::RESERVE_SPACE_3, nothing.clone()),
+            None => Ok(()),
+        }
     }
 }
-gpu_kernels! {
-    FusedBatchNormV2 T { [f32] [f16; "f16"] } host [] as BatchNorm: |ctx| {
-        BatchNorm::new(ctx.input_dtype_at(0)?, of_attrs!(ctx), ctx.attrs().exponential_avg_factor)
-    }
-}
-gpu_kernels! {
-    FusedBatchNormV3 T { [f32] [f16; "f16"] } host [] as BatchNorm: |ctx| {
-        let factor = ctx.attrs().exponential_avg_factor;
-        BatchNorm::new(ctx.input_dtype_at(0)?, of_attrs!(ctx), factor).map(BatchNorm::v3)
-    }
+
+fn programs(dtype: DataType) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    let apply = [false, true].map(|vectors| apply(&Key { scalar, vectors }));
+    let sums = channel_sums::programs(scalar, &[Terms::Elements, Terms::Squares]);
+    Ok([&apply[..], &sums, &[mean_of_parts(), variance_of_parts()]].concat())
 }
 
 /// The gradients of scale and offset from the sums of parts, and for each channel the three numbers by which the gradient
@@ -237,24 +218,7 @@ fn coefficients_of_parts() -> Program {
         .param("parts", "u32")
         .param("elements", "f32")
         .param("epsilon", "f32")
-        .build(
-            Entry::Elements,
-            "fn element(i: u32) {
-    var offset = 0.0;
-    var product = 0.0;
-    for (var part = 0u; part < params.parts; part++) {
-        offset += scratch[2u * part * params.count + i];
-        product += scratch[(2u * part + 1u) * params.count + i];
-    }
-    let inverse = 1.0 / sqrt(variance[i] + params.epsilon);
-    scale_gradient[i] = product * inverse;
-    offset_gradient[i] = offset;
-    coefficients[i] = scale[i] * inverse;
-    coefficients[params.count + i] = offset / params.elements;
-    coefficients[2u * params.count + i] = product / params.elements * inverse * inverse;
-}
-",
-        )
+        .build(Entry::Elements, include_str!("channel_coefficients.wgsl"))
 }
 
 fn apply_gradient(key: &Key) -> Program {
@@ -267,7 +231,7 @@ fn apply_gradient(key: &Key) -> Program {
         .param("channels", "u32")
         .param("inner", "u32")
         .param("training", "u32")
-        .build(Entry::Elements, &conditional(include_str!("batch_norm_grad.wgsl"), "vectors", key.vectors))
+        .build(Entry::Elements, &key.compose(include_str!("batch_norm_grad.wgsl")))
 }
 
 /// The gradients of the three versions: they share the order of inputs and outputs.
@@ -290,66 +254,81 @@ impl BatchNormGrad {
         })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (gradient, x) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        let (flow, shape) = (gradient.shape(), x.shape());
-        let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
-        let layout = self.norm.backward(shape, flow, [vector(2)?, vector(3)?, vector(4)?], GPU)?;
+    /// The gradients of the elements, of the scale and of the offset.
+    fn flow_back(&self, gpu: &GpuDevice, inputs: [&Tensor; 5]) -> Result<[Tensor; 3]> {
+        let [gradient, x, scale, mean, variance] = inputs;
+        let layout =
+            self.norm.backward(x.shape(), gradient.shape(), [scale, mean, variance].map(Tensor::shape), GPU)?;
         let channels = layout.channels;
-        let out = gpu.allocate_output(ctx, 0, shape.clone())?;
+        let out = gpu.allocate(x.dtype(), x.shape().clone())?;
         if out.num_elements() == 0 {
             let zeros = gpu.to_device(&Tensor::zeros(DataType::Float, [channels])?)?;
-            ctx.set_output_at(1, zeros.clone())?;
-            ctx.set_output_at(2, zeros)?;
-        } else {
-            let (scale, mean, variance) = (ctx.input_at(2)?, ctx.input_at(3)?, ctx.input_at(4)?);
-            let tensors = [gradient, x, mean];
-            let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Products, &tensors)?;
-            let vector = |count: usize| gpu.allocate(DataType::Float, [count]);
-            let (of_scale, of_offset, coefficients) = (vector(channels)?, vector(channels)?, vector(3 * channels)?);
-            gpu.dispatch(
-                &self.coefficients,
-                &[&scratch, scale, variance, &of_scale, &of_offset, &coefficients],
-                &[word(scratch.shape()[0])?, bits(layout.count() as f32), bits(self.norm.epsilon)],
-                Groups::Elements(channels),
-            )?;
-            let params = [word(channels)?, word(layout.inner)?, u32::from(self.norm.training)];
-            let parts = [read(gradient), read(x), whole(mean), whole(&coefficients), written(&out)];
-            let (key, batch) = (key_of(&layout, self.scalar), shape[0]);
-            element::run(gpu, &self.apply, key, batch, &parts, &params, out.num_elements())?;
-            ctx.set_output_at(1, of_scale)?;
-            ctx.set_output_at(2, of_offset)?;
+            return Ok([out, zeros.clone(), zeros]);
         }
-        ctx.set_output_at(0, out)?;
-        for index in [3, 4] {
-            ctx.set_output_at(index, gpu.allocate(DataType::Float, [0])?)?;
-        }
-        Ok(())
+        let tensors = [gradient, x, mean];
+        let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Products, &tensors)?;
+        let vector = |count: usize| gpu.allocate(DataType::Float, [count]);
+        let (of_scale, of_offset, coefficients) = (vector(channels)?, vector(channels)?, vector(3 * channels)?);
+        gpu.dispatch(
+            &self.coefficients,
+            &[&scratch, scale, variance, &of_scale, &of_offset, &coefficients],
+            &[word(scratch.shape()[0])?, bits(layout.count() as f32), bits(self.norm.epsilon)],
+            Groups::Elements(channels),
+        )?;
+        let params = [word(channels)?, word(layout.inner)?, u32::from(self.norm.training)];
+        let parts = [read(gradient), read(x), whole(mean), whole(&coefficients), written(&out)];
+        let (key, batch) = (key_of(&layout, self.scalar), x.shape()[0]);
+        element::run(gpu, &self.apply, key, batch, &parts, &params, out.num_elements())?;
+        Ok([out, of_scale, of_offset])
     }
 }
 
-gpu_kernels! {
-    FusedBatchNormGrad T { [f32] } host [] as BatchNormGrad: |ctx| {
-        BatchNormGrad::new(ctx.input_dtype_at(0)?, of_attrs!(ctx))
+#[register_kernel(device = Gpu, op = [FusedBatchNormGrad, FusedBatchNormGradV2], T = [f32], programs = |T| gradient_programs(T))]
+impl OpKernel<O> for BatchNormGrad {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        BatchNormGrad::new(ctx.input_dtype(O::X), Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?)
     }
-}
-gpu_kernels! {
-    FusedBatchNormGradV2 T { [f32] [f16; "f16"] } host [] as BatchNormGrad: |ctx| {
-        BatchNormGrad::new(ctx.input_dtype_at(0)?, of_attrs!(ctx))
-    }
-}
-gpu_kernels! {
-    FusedBatchNormGradV3 T { [f32] [f16; "f16"] } host [] as BatchNormGrad: |ctx| {
-        BatchNormGrad::new(ctx.input_dtype_at(0)?, of_attrs!(ctx))
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let (gradient, x, scale) = (ctx.input(O::Y_BACKPROP)?, ctx.input(O::X)?, ctx.input(O::SCALE)?);
+        let (mean, variance) = (ctx.input(O::RESERVE_SPACE_1)?, ctx.input(O::RESERVE_SPACE_2)?);
+        let [of_x, of_scale, of_offset] = self.flow_back(gpu, [gradient, x, scale, mean, variance])?;
+        ctx.set_output(O::X_BACKPROP, of_x)?;
+        ctx.set_output(O::SCALE_BACKPROP, of_scale)?;
+        ctx.set_output(O::OFFSET_BACKPROP, of_offset)?;
+        ctx.set_output(O::RESERVE_SPACE_3, gpu.allocate(DataType::Float, [0])?)?;
+        ctx.set_output(O::RESERVE_SPACE_4, gpu.allocate(DataType::Float, [0])?)
     }
 }
 
-pub(super) fn programs() -> Vec<Program> {
-    let mut programs = vec![mean_of_parts(), variance_of_parts(), coefficients_of_parts()];
-    for (scalar, vectors) in [(Scalar::F32, false), (Scalar::F32, true), (Scalar::F16, false), (Scalar::F16, true)] {
-        programs.push(apply(&Key { scalar, vectors }));
-        programs.push(apply_gradient(&Key { scalar, vectors }));
+#[register_kernel(device = Gpu, op = FusedBatchNormGradV2, T = [f16 if "f16"], programs = |T| gradient_programs(T))]
+type HalfBatchNormGrad = BatchNormGrad;
+
+#[register_kernel(device = Gpu, op = FusedBatchNormGradV3, T = [f32, f16 if "f16"], programs = |T| gradient_programs(T))]
+impl OpKernel<O> for BatchNormGrad {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let attrs = ctx.attrs();
+        BatchNormGrad::new(ctx.input_dtype(O::X), Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?)
     }
-    [programs, channel_sums::programs()].concat()
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let (gradient, x, scale) = (ctx.input(O::Y_BACKPROP)?, ctx.input(O::X)?, ctx.input(O::SCALE)?);
+        let (mean, variance) = (ctx.input(O::RESERVE_SPACE_1)?, ctx.input(O::RESERVE_SPACE_2)?);
+        let [of_x, of_scale, of_offset] = self.flow_back(gpu, [gradient, x, scale, mean, variance])?;
+        ctx.set_output(O::X_BACKPROP, of_x)?;
+        ctx.set_output(O::SCALE_BACKPROP, of_scale)?;
+        ctx.set_output(O::OFFSET_BACKPROP, of_offset)?;
+        ctx.set_output(O::RESERVE_SPACE_4, gpu.allocate(DataType::Float, [0])?)?;
+        ctx.set_output(O::RESERVE_SPACE_5, gpu.allocate(DataType::Float, [0])?)
+    }
+}
+
+fn gradient_programs(dtype: DataType) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    let apply = [false, true].map(|vectors| apply_gradient(&Key { scalar, vectors }));
+    let sums = channel_sums::programs(scalar, &[Terms::Products]);
+    Ok([&apply[..], &sums, &[coefficients_of_parts()]].concat())
 }

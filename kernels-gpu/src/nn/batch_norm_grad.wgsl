@@ -1,11 +1,11 @@
 fn element(i: u32) {
-#if vectors
+//@ if vectors
     let channels = params.channels / 4u;
     let channel = i % channels;
-#else
+//@ else
     let channels = params.channels;
     let channel = i / params.inner % channels;
-#end
+//@ end
     let factor = coefficients[channel];
     let dy = S(gradient[i]);
     if (params.training != 0u) {

@@ -7,9 +7,9 @@ use kernlink_geometry::channels::Layout;
 use smallvec::SmallVec;
 
 use super::element::Key as Elements;
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::matmul::gemm::word;
-use crate::matmul::text::conditional;
 use crate::shader::{Entry, Program, Scalar};
 use crate::team::Team;
 use crate::variants::Variants;
@@ -82,17 +82,18 @@ pub(super) fn program(key: &Key) -> Program {
         true => ("    second: S,\n", &["first", "second"][..], "return Terms(a.first + b.first, a.second + b.second);"),
         false => ("", &["first"][..], "return Terms(a.first + b.first);"),
     };
+    let names = if terms.is_two() { &["two"][..] } else { &[] };
     let sum = match key.planes {
         Some(team) => {
             builder = team.declare(builder);
             team.functions("Terms", members, &[("sum", merge)])
         }
-        None => include_str!("channel_sums_across.wgsl").replace("MERGE", merge),
+        None => composition::compose(include_str!("channel_sums_across.wgsl"), names),
     };
     let body = format!(
         "struct Terms {{\n    first: S,\n{second}}}\nfn terms(at: u32, channel: u32) -> Terms {{\n    return {};\n}}\n{sum}{}",
         terms.text(),
-        conditional(include_str!("channel_sums.wgsl"), "two", terms.is_two())
+        composition::compose(include_str!("channel_sums.wgsl"), names)
     );
     builder.build(Entry::Rows, &body)
 }
@@ -142,15 +143,12 @@ pub(super) fn run(
     Ok(scratch)
 }
 
-pub(super) fn programs() -> Vec<Program> {
-    let mut programs = Vec::new();
-    for scalar in [Scalar::F32, Scalar::F16] {
-        for terms in [Terms::Elements, Terms::Squares, Terms::Products] {
-            let planes = Team::ALL.map(|team| (false, Some(team)));
-            for (vectors, planes) in [(false, None), (true, None)].into_iter().chain(planes) {
-                programs.push(program(&Key { elements: Elements { scalar, vectors }, terms, planes }));
-            }
-        }
-    }
-    programs
+/// The shaders for elements of a type.
+pub(super) fn programs(scalar: Scalar, terms: &[Terms]) -> Vec<Program> {
+    let planes = Team::ALL.map(|team| (false, Some(team)));
+    let ways = [(false, None), (true, None)].into_iter().chain(planes);
+    let keys = ways.flat_map(|(vectors, planes)| {
+        terms.iter().map(move |&terms| Key { elements: Elements { scalar, vectors }, terms, planes })
+    });
+    keys.map(|key| program(&key)).collect()
 }

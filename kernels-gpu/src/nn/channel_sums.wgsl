@@ -18,11 +18,11 @@ fn row(r: u32, lane: u32) {
     }
     let sum = sum(own, lane);
     if (lane < ACROSS && channel < channels) {
-#if two
+//@ if two
         scratch[part * 2u * channels + channel] = sum.first;
         scratch[(part * 2u + 1u) * channels + channel] = sum.second;
-#else
+//@ else
         scratch[part * channels + channel] = sum.first;
-#end
+//@ end
     }
 }

@@ -1,7 +1,11 @@
 var<workgroup> lanes: array<Terms, WORKGROUP>;
 
 fn sum_of_two(a: Terms, b: Terms) -> Terms {
-    MERGE
+    //@ if two
+    return Terms(a.first + b.first, a.second + b.second);
+    //@ else
+    return Terms(a.first + b.first);
+    //@ end
 }
 
 // The sum of what the threads of one channel have, for the first thread of each.

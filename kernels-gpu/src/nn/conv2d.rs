@@ -1,19 +1,18 @@
 //! Conv2D and its gradients: products whose factors are read where the windows are.
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::{GPU, RawConstruction, RawContext};
+use kernlink::kernel::{GPU, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::{Convolution, Geometry};
+use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 use smallvec::SmallVec;
 
 use super::convolution::params;
 use crate::device::GpuDevice;
-use crate::family::gpu_kernels;
 use crate::matmul::config::Extents;
 use crate::matmul::gemm::{self, Factors, Gemm, Target, of_matrices};
 use crate::matmul::text::Source;
-use crate::shader::{Program, Scalar};
 use crate::windows::{Piece, read, whole, written};
 
 /// Conv2D.
@@ -24,26 +23,34 @@ struct Conv2D {
     plain: Gemm,
 }
 
-impl Conv2D {
-    fn new(ctx: &RawConstruction<'_>) -> Result<Conv2D> {
-        let (convolution, dtype) = (Convolution::new(ctx.attrs)?, ctx.input_dtype_at(0)?);
+#[register_kernel(
+    device = Gpu,
+    op = ops::Conv2D,
+    T = [f32, i32, f16 if "f16"],
+    programs = |T| gemm::programs(T, [[Source::Patches, Source::Columns], [Source::Rows, Source::Columns]])
+)]
+impl OpKernel<O> for Conv2D {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        let (convolution, dtype) = (Convolution::new(ctx.attrs)?, ctx.input_dtype(O::INPUT));
         let product = Gemm::new(dtype, Source::Patches, Source::Columns)?;
         Ok(Conv2D { convolution, product, plain: Gemm::new(dtype, Source::Rows, Source::Columns)? })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, filter) = (ctx.input_at(0)?, ctx.input_at(1)?);
+        let (input, filter) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER)?);
         let geometry = self.convolution.forward(input.shape(), filter.shape())?;
-        let out = gpu.allocate_output(ctx, 0, self.convolution.output(&geometry))?;
+        let out = gpu.output(ctx, O::OUTPUT, self.convolution.output(&geometry))?;
         if out.num_elements() > 0 {
             gpu.in_windows(geometry.batch, &[read(input), whole(filter), written(&out)], |images, tensors| {
                 self.convolve(gpu, &Geometry { batch: images.len(), ..geometry }, [tensors[0], tensors[1], tensors[2]])
             })?;
         }
-        ctx.set_output_at(0, out)
+        ctx.set_output(O::OUTPUT, out)
     }
+}
 
+impl Conv2D {
     fn convolve(&self, gpu: &GpuDevice, geometry: &Geometry, [input, filter, out]: [&Tensor; 3]) -> Result<()> {
         let is_empty = input.num_elements() == 0;
         if !is_empty {
@@ -81,10 +88,6 @@ impl Conv2D {
     }
 }
 
-gpu_kernels! {
-    Conv2D T { [f32, i32] [f16; "f16"] } host [] as Conv2D: |ctx| Conv2D::new(ctx)
-}
-
 /// Conv2DBackpropInput.
 struct BackpropInput {
     convolution: Convolution,
@@ -93,27 +96,37 @@ struct BackpropInput {
     plain: Gemm,
 }
 
-impl BackpropInput {
-    fn new(ctx: &RawConstruction<'_>) -> Result<BackpropInput> {
+#[register_kernel(
+    device = Gpu,
+    op = ops::Conv2DBackpropInput,
+    T = [f32, i32, f16 if "f16"],
+    host_memory = ["input_sizes"],
+    programs = |T| gemm::programs(T, [[Source::Flows, Source::Filters], [Source::Rows, Source::Rows]])
+)]
+impl OpKernel<O> for BackpropInput {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let convolution = Convolution::of_gradient(ctx.attrs, GPU, Code::Unimplemented)?;
-        let dtype = ctx.output_dtype_at(0)?;
+        let dtype = ctx.output_dtype(O::OUTPUT);
         let product = Gemm::new(dtype, Source::Flows, Source::Filters)?;
         Ok(BackpropInput { convolution, product, plain: Gemm::new(dtype, Source::Rows, Source::Rows)? })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (sizes, filter, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (sizes, filter, gradient) =
+            (ctx.input(O::INPUT_SIZES)?, ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?);
         let (shape, geometry) = self.convolution.backward_to_input(sizes, filter.shape(), gradient.shape(), GPU)?;
-        let out = gpu.allocate_output(ctx, 0, shape)?;
+        let out = gpu.output(ctx, O::OUTPUT, shape)?;
         if out.num_elements() > 0 {
             gpu.in_windows(geometry.batch, &[whole(filter), read(gradient), written(&out)], |images, tensors| {
                 self.flow_back(gpu, &Geometry { batch: images.len(), ..geometry }, [tensors[0], tensors[1], tensors[2]])
             })?;
         }
-        ctx.set_output_at(0, out)
+        ctx.set_output(O::OUTPUT, out)
     }
+}
 
+impl BackpropInput {
     fn flow_back(&self, gpu: &GpuDevice, geometry: &Geometry, [filter, gradient, out]: [&Tensor; 3]) -> Result<()> {
         let is_empty = gradient.num_elements() == 0;
         let is_product = geometry.is_product();
@@ -145,12 +158,6 @@ impl BackpropInput {
     }
 }
 
-gpu_kernels! {
-    Conv2DBackpropInput T { [f32, i32] [f16; "f16"] } host ["input_sizes"] as BackpropInput: |ctx| {
-        BackpropInput::new(ctx)
-    }
-}
-
 /// Conv2DBackpropFilter.
 struct BackpropFilter {
     convolution: Convolution,
@@ -159,25 +166,34 @@ struct BackpropFilter {
     plain: Gemm,
 }
 
-impl BackpropFilter {
-    fn new(ctx: &RawConstruction<'_>) -> Result<BackpropFilter> {
+#[register_kernel(
+    device = Gpu,
+    op = ops::Conv2DBackpropFilter,
+    T = [f32, f16 if "f16"],
+    host_memory = ["filter_sizes"],
+    programs = |T| gemm::programs(T, [[Source::PatchesAcross, Source::Columns], [Source::Columns, Source::Columns]])
+)]
+impl OpKernel<O> for BackpropFilter {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let convolution = Convolution::of_gradient(ctx.attrs, GPU, Code::InvalidArgument)?;
-        let dtype = ctx.output_dtype_at(0)?;
+        let dtype = ctx.output_dtype(O::OUTPUT);
         let product = Gemm::new(dtype, Source::PatchesAcross, Source::Columns)?;
         Ok(BackpropFilter { convolution, product, plain: Gemm::new(dtype, Source::Columns, Source::Columns)? })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, sizes, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (input, sizes, gradient) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER_SIZES)?, ctx.input(O::OUT_BACKPROP)?);
         let (shape, geometry) = self.convolution.backward_to_filter(input.shape(), sizes, gradient.shape(), GPU)?;
-        let out = gpu.allocate_output(ctx, 0, shape)?;
+        let out = gpu.output(ctx, O::OUTPUT, shape)?;
         if out.num_elements() > 0 {
             self.add_up(gpu, &geometry, [input, gradient, &out])?;
         }
-        ctx.set_output_at(0, out)
+        ctx.set_output(O::OUTPUT, out)
     }
+}
 
+impl BackpropFilter {
     /// Adds up what all images say: those in a window by themselves, if there are several.
     fn add_up(&self, gpu: &GpuDevice, geometry: &Geometry, [input, gradient, out]: [&Tensor; 3]) -> Result<()> {
         let (parts, product) = ([read(input), read(gradient)], self.product_of(geometry));
@@ -235,22 +251,4 @@ impl BackpropFilter {
         };
         self.product_of(geometry).run(gpu, &factors)
     }
-}
-
-gpu_kernels! {
-    Conv2DBackpropFilter T { [f32] [f16; "f16"] } host ["filter_sizes"] as BackpropFilter: |ctx| {
-        BackpropFilter::new(ctx)
-    }
-}
-
-pub(super) fn programs() -> Vec<Program> {
-    let mut programs = Vec::new();
-    for scalar in [Scalar::F32, Scalar::I32, Scalar::F16] {
-        programs.extend(gemm::programs(scalar, Source::Patches, Source::Columns));
-        programs.extend(gemm::programs(scalar, Source::Flows, Source::Filters));
-        if scalar != Scalar::I32 {
-            programs.extend(gemm::programs(scalar, Source::PatchesAcross, Source::Columns));
-        }
-    }
-    programs
 }

@@ -2,20 +2,20 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{GPU, RawConstruction, RawContext};
+use kernlink::kernel::{GPU, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::depthwise::{self as geometry, Geometry};
+use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 use smallvec::SmallVec;
 
 use super::convolution::reaches;
 use super::element::{self, Key, Source};
 use crate::device::{GpuDevice, Groups};
-use crate::family::{gpu_kernels, scalar_of};
 use crate::matmul::gemm::word;
 use crate::matmul::sum_parts;
-use crate::matmul::text::{conditional, sum_of};
-use crate::shader::{Access, Entry, Program, Scalar};
+use crate::matmul::text::sum_of;
+use crate::shader::{Access, Entry, Program, Scalar, scalar_of};
 use crate::variants::Variants;
 use crate::windows::{Piece, read, whole, written};
 
@@ -80,17 +80,23 @@ struct Depthwise {
     shaders: Variants<Key>,
 }
 
-impl Depthwise {
-    fn new(ctx: &RawConstruction<'_>) -> Result<Depthwise> {
+#[register_kernel(
+    device = Gpu,
+    op = ops::DepthwiseConv2dNative,
+    T = [f32, f16 if "f16"],
+    programs = |T| Ok(FORWARD.programs(scalar_of(T)?))
+)]
+impl OpKernel<O> for Depthwise {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let (convolution, shaders) = (geometry::Depthwise::new(ctx.attrs)?, Variants::new(|key| FORWARD.program(key)));
-        Ok(Depthwise { convolution, scalar: scalar_of(ctx.input_dtype_at(0)?)?, shaders })
+        Ok(Depthwise { convolution, scalar: scalar_of(ctx.input_dtype(O::INPUT))?, shaders })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, filter) = (ctx.input_at(0)?, ctx.input_at(1)?);
+        let (input, filter) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER)?);
         let geometry = self.convolution.forward(input.shape(), filter.shape())?;
-        let out = gpu.allocate_output(ctx, 0, self.convolution.output(&geometry))?;
+        let out = gpu.output(ctx, O::OUTPUT, self.convolution.output(&geometry))?;
         let elements = out.num_elements();
         if elements > 0 {
             self.convolution.ensure_computable(GPU)?;
@@ -99,12 +105,8 @@ impl Depthwise {
             let parts = [read(input), whole(filter), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, elements)?;
         }
-        ctx.set_output_at(0, out)
+        ctx.set_output(O::OUTPUT, out)
     }
-}
-
-gpu_kernels! {
-    DepthwiseConv2dNative T { [f32] [f16; "f16"] } host [] as Depthwise: |ctx| Depthwise::new(ctx)
 }
 
 const OF_INPUT: Source = Source {
@@ -121,18 +123,26 @@ struct BackpropInput {
     shaders: Variants<Key>,
 }
 
-impl BackpropInput {
-    fn new(ctx: &RawConstruction<'_>) -> Result<BackpropInput> {
+#[register_kernel(
+    device = Gpu,
+    op = ops::DepthwiseConv2dNativeBackpropInput,
+    T = [f32, f16 if "f16"],
+    host_memory = ["input_sizes"],
+    programs = |T| Ok(OF_INPUT.programs(scalar_of(T)?))
+)]
+impl OpKernel<O> for BackpropInput {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let convolution = geometry::Depthwise::of_gradient(ctx.attrs, GPU)?;
         let shaders = Variants::new(|key| OF_INPUT.program(key));
-        Ok(BackpropInput { convolution, scalar: scalar_of(ctx.output_dtype_at(0)?)?, shaders })
+        Ok(BackpropInput { convolution, scalar: scalar_of(ctx.output_dtype(O::OUTPUT))?, shaders })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (sizes, filter, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (sizes, filter, gradient) =
+            (ctx.input(O::INPUT_SIZES)?, ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?);
         let (shape, geometry) = self.convolution.backward_to_input(sizes, filter.shape(), gradient.shape())?;
-        let out = gpu.allocate_output(ctx, 0, shape)?;
+        let out = gpu.output(ctx, O::OUTPUT, shape)?;
         let elements = out.num_elements();
         if elements > 0 {
             gpu.ensure_rounds(rounds(&geometry, geometry.multiplier))?;
@@ -140,13 +150,7 @@ impl BackpropInput {
             let parts = [whole(filter), read(gradient), written(&out)];
             element::run(gpu, &self.shaders, key, geometry.batch, &parts, &params, elements)?;
         }
-        ctx.set_output_at(0, out)
-    }
-}
-
-gpu_kernels! {
-    DepthwiseConv2dNativeBackpropInput T { [f32] [f16; "f16"] } host ["input_sizes"] as BackpropInput: |ctx| {
-        BackpropInput::new(ctx)
+        ctx.set_output(O::OUTPUT, out)
     }
 }
 
@@ -166,7 +170,7 @@ fn of_filter(key: &Key) -> Program {
     for name in PARAMS.iter().chain(&["pixels", "chunk"]) {
         builder = builder.param(name, "u32");
     }
-    builder.build(Entry::Rows, &conditional(include_str!("depthwise_filter.wgsl"), "vectors", key.vectors))
+    builder.build(Entry::Rows, &key.compose(include_str!("depthwise_filter.wgsl")))
 }
 
 /// DepthwiseConv2dNativeBackpropFilter.
@@ -177,24 +181,33 @@ struct BackpropFilter {
     sums: Variants<sum_parts::Key>,
 }
 
-impl BackpropFilter {
-    fn new(ctx: &RawConstruction<'_>) -> Result<BackpropFilter> {
+#[register_kernel(
+    device = Gpu,
+    op = ops::DepthwiseConv2dNativeBackpropFilter,
+    T = [f32, f16 if "f16"],
+    host_memory = ["filter_sizes"],
+    programs = |T| filter_programs(T)
+)]
+impl OpKernel<O> for BackpropFilter {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let convolution = geometry::Depthwise::of_gradient(ctx.attrs, GPU)?;
         let (shaders, sums) = (Variants::new(of_filter), Variants::new(sum_parts::program));
-        Ok(BackpropFilter { convolution, scalar: scalar_of(ctx.output_dtype_at(0)?)?, shaders, sums })
+        Ok(BackpropFilter { convolution, scalar: scalar_of(ctx.output_dtype(O::OUTPUT))?, shaders, sums })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let (input, sizes, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+        let (input, sizes, gradient) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER_SIZES)?, ctx.input(O::OUT_BACKPROP)?);
         let (shape, geometry) = self.convolution.backward_to_filter(input.shape(), sizes, gradient.shape())?;
-        let out = gpu.allocate_output(ctx, 0, shape)?;
+        let out = gpu.output(ctx, O::OUTPUT, shape)?;
         if out.num_elements() > 0 {
             self.add_up(gpu, &geometry, [input, gradient, &out])?;
         }
-        ctx.set_output_at(0, out)
+        ctx.set_output(O::OUTPUT, out)
     }
+}
 
+impl BackpropFilter {
     /// Adds up the gradient in parts, and the parts.
     fn add_up(&self, gpu: &GpuDevice, geometry: &Geometry, [input, gradient, out]: [&Tensor; 3]) -> Result<()> {
         /// Pixels of a part at least, and how many workgroups keep a device busy.
@@ -239,17 +252,8 @@ impl BackpropFilter {
     }
 }
 
-gpu_kernels! {
-    DepthwiseConv2dNativeBackpropFilter T { [f32] [f16; "f16"] } host ["filter_sizes"] as BackpropFilter: |ctx| {
-        BackpropFilter::new(ctx)
-    }
-}
-
-pub(super) fn programs() -> Vec<Program> {
-    let scalars = [Scalar::F32, Scalar::F16];
-    let mut programs = [FORWARD.programs(&scalars), OF_INPUT.programs(&scalars)].concat();
-    for (scalar, vectors) in scalars.into_iter().flat_map(|scalar| [(scalar, false), (scalar, true)]) {
-        programs.push(of_filter(&Key { scalar, vectors }));
-    }
-    programs
+fn filter_programs(dtype: DataType) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    let programs = [false, true].map(|vectors| of_filter(&Key { scalar, vectors }));
+    Ok([&programs[..], &sum_parts::programs(scalar)].concat())
 }

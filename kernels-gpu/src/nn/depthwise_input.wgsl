@@ -23,13 +23,13 @@ fn element(i: u32) {
             }
             let flow = ((image + row) * params.out_columns + column) * flows;
             let factor = (ky * params.window_columns + kx) * flows;
-#if vectors
+//@ if vectors
             sum += S(gradient[flow + channel]) * S(weights[factor + channel]);
-#else
+//@ else
             for (var q = channel * params.multiplier; q < (channel + 1u) * params.multiplier; q++) {
                 sum += S(gradient[flow + q]) * S(weights[factor + q]);
             }
-#end
+//@ end
         }
     }
     output[i] = V(sum);

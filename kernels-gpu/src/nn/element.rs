@@ -3,8 +3,9 @@
 use kernlink::error::Result;
 use kernlink_geometry::pooling::NOWHERE;
 
+use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::matmul::text::{conditional, sum_of};
+use crate::matmul::text::sum_of;
 use crate::shader::{Access, Entry, Program, ProgramBuilder, Scalar};
 use crate::variants::Variants;
 use crate::windows::Part;
@@ -19,6 +20,11 @@ pub(super) struct Key {
 impl Key {
     pub(super) fn width(&self) -> u32 {
         if self.vectors { 4 } else { 1 }
+    }
+
+    /// A file for this share: `vectors` holds in its conditions if threads take four.
+    pub(super) fn compose(&self, file: &str) -> String {
+        composition::compose(file, if self.vectors { &["vectors"] } else { &[] })
     }
 
     /// `T` is the type of the elements, `A` that in which they are added, `V` and `S` are a thread's share of them.
@@ -69,13 +75,12 @@ impl Source {
         for name in self.params {
             builder = builder.param(name, "u32");
         }
-        builder.build(Entry::Elements, &conditional(self.text, "vectors", key.vectors))
+        builder.build(Entry::Elements, &key.compose(self.text))
     }
 
-    /// The programs for elements of these types, one by one and by fours.
-    pub(super) fn programs(&self, scalars: &[Scalar]) -> Vec<Program> {
-        let keys = scalars.iter().flat_map(|&scalar| [false, true].map(|vectors| Key { scalar, vectors }));
-        keys.map(|key| self.program(&key)).collect()
+    /// The programs for elements of a type, one by one and by fours.
+    pub(super) fn programs(&self, scalar: Scalar) -> Vec<Program> {
+        [false, true].map(|vectors| self.program(&Key { scalar, vectors })).to_vec()
     }
 }
 

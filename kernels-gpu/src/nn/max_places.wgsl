@@ -1,3 +1,4 @@
+//@ import window
 // In which pixel of its image the greatest element of a window stands: the first of them, NOWHERE if the window sees
 // nothing. A NaN counts only in the first place.
 fn element(i: u32) {

@@ -1,3 +1,4 @@
+//@ import window
 // The greatest of a window's elements, from the lowest finite value: NaN and negative infinity never win.
 fn element(i: u32) {
     let depth = params.depth / WIDTH;

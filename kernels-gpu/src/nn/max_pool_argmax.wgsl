@@ -1,3 +1,4 @@
+//@ import window
 // The greatest of a window's elements, and where it stands: the first of them. A NaN counts only in the first place.
 fn element(i: u32) {
     let channel = i % params.depth;

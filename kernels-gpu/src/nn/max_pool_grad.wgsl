@@ -1,3 +1,4 @@
+//@ import window
 // What flows back into an element: the gradients of the windows in which it is the greatest.
 fn element(i: u32) {
     let depth = params.depth / WIDTH;

@@ -1,3 +1,4 @@
+//@ import window
 // The gradient's element where the first element of the window that is the pooled one stands.
 fn element(i: u32) {
     let depth = params.depth / WIDTH;

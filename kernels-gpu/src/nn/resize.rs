@@ -2,15 +2,16 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::tensor::Tensor;
 use kernlink_geometry::resize::{self as geometry, Scaling, resized};
-use kernlink_ops as ops;
+use kernlink_macros::register_kernel;
+use kernlink_ops::{ResizeBilinear, ResizeBilinearGrad, ResizeNearestNeighbor, ResizeNearestNeighborGrad};
 
 use super::element::{self, Key};
 use crate::device::GpuDevice;
-use crate::family::{gpu_kernels, scalar_of};
 use crate::matmul::gemm::word;
-use crate::shader::{Entry, Program, Scalar};
+use crate::shader::{Entry, Program, Scalar, scalar_of};
 use crate::variants::Variants;
 use crate::windows::{read, written};
 
@@ -42,35 +43,38 @@ fn program(key: &Key, label: &str, types: [Scalar; 2], text: &str) -> Program {
         builder = builder.param(name, "u32");
     }
     builder = builder.param("step_y", "f32").param("step_x", "f32").param("half_pixels", "u32").param("rounded", "u32");
-    builder.build(Entry::Elements, text)
+    builder.build(Entry::Elements, &key.compose(text))
 }
 
 fn nearest(key: &Key) -> Program {
-    let text = concat!(include_str!("places.wgsl"), include_str!("resize_nearest.wgsl"));
+    let text = include_str!("resize_nearest.wgsl");
     program(key, "nearest pixels", [key.scalar; 2], text)
 }
 
 fn bilinear(key: &Key) -> Program {
-    let text = concat!(include_str!("places.wgsl"), include_str!("resize_bilinear.wgsl"));
+    let text = include_str!("resize_bilinear.wgsl");
     program(key, "mixed pixels", [key.scalar, Scalar::F32], text)
 }
 
 fn nearest_gradient(key: &Key) -> Program {
-    let text = concat!(
-        include_str!("places.wgsl"),
-        include_str!("resized_from.wgsl"),
-        include_str!("resize_nearest_grad.wgsl")
-    );
+    let text = include_str!("resize_nearest_grad.wgsl");
     program(key, "gradient of nearest pixels", [key.scalar; 2], text)
 }
 
 fn bilinear_gradient(key: &Key) -> Program {
-    let text = concat!(
-        include_str!("places.wgsl"),
-        include_str!("resized_from.wgsl"),
-        include_str!("resize_bilinear_grad.wgsl")
-    );
+    let text = include_str!("resize_bilinear_grad.wgsl");
     program(key, "gradient of mixed pixels", [Scalar::F32, key.scalar], text)
+}
+
+/// The shader for images of a depth.
+fn key_of(scalar: Scalar, depth: usize) -> Key {
+    Key { scalar, vectors: depth.is_multiple_of(4) }
+}
+
+/// All shaders of a kind for a dtype.
+fn programs(program: fn(&Key) -> Program, dtype: DataType) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    Ok([false, true].map(|vectors| program(&Key { scalar, vectors })).to_vec())
 }
 
 /// ResizeBilinear and ResizeNearestNeighbor.
@@ -81,105 +85,112 @@ struct Resize {
 }
 
 impl Resize {
-    fn new(ctx: &RawConstruction<'_>, program: fn(&Key) -> Program) -> Result<Resize> {
-        let scalar = scalar_of(ctx.input_dtype_at(0)?)?;
-        Ok(Resize { scaling: Scaling::new(ctx.attrs)?, scalar, shaders: Variants::new(program) })
+    fn new(dtype: DataType, scaling: Scaling, program: fn(&Key) -> Program) -> Result<Resize> {
+        Ok(Resize { scaling, scalar: scalar_of(dtype)?, shaders: Variants::new(program) })
     }
 
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let input = ctx.input_at(0)?;
-        let ([batch, rows, columns, depth], to) = resized(input.shape(), ctx.input_at(1)?)?;
-        let out = gpu.allocate_output(ctx, 0, [batch, to[0], to[1], depth])?;
-        let key = Key { scalar: self.scalar, vectors: depth.is_multiple_of(4) };
+    /// Images of another size, with elements of this dtype.
+    fn resize(&self, gpu: &GpuDevice, input: &Tensor, size: &Tensor, dtype: DataType) -> Result<Tensor> {
+        let ([batch, rows, columns, depth], to) = resized(input.shape(), size)?;
+        let out = gpu.allocate(dtype, [batch, to[0], to[1], depth])?;
         let params = params(self.scaling, [rows, columns, depth], to)?;
-        let parts = [read(input), written(&out)];
+        let (key, parts) = (key_of(self.scalar, depth), [read(input), written(&out)]);
         element::run(gpu, &self.shaders, key, batch, &parts, &params, out.num_elements())?;
-        ctx.set_output_at(0, out)
-    }
-}
-
-gpu_kernels! {
-    ResizeNearestNeighbor T { [f32, i32] [f16; "f16"] [i64; "i64"] } host ["size"] as Resize: |ctx| {
-        Resize::new(ctx, nearest)
-    }
-}
-gpu_kernels! {
-    ResizeBilinear T { [f32, i32] [f16; "f16"] [i64; "i64"] } host ["size"] as Resize: |ctx| {
-        Resize::new(ctx, bilinear)
-    }
-}
-
-/// The gradients.
-struct ResizeGrad {
-    scaling: Scaling,
-    scalar: Scalar,
-    shaders: Variants<Key>,
-}
-
-impl ResizeGrad {
-    fn new(dtype: DataType, scaling: Scaling, program: fn(&Key) -> Program) -> Result<ResizeGrad> {
-        Ok(ResizeGrad { scaling, scalar: scalar_of(dtype)?, shaders: Variants::new(program) })
+        Ok(out)
     }
 
-    /// Output 0, of images of this size.
-    fn gradient(&self, ctx: &mut RawContext<'_>, grads: [usize; 4], to: [usize; 2]) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
+    /// The gradient of images of size `to`, of which this flows back into those of another size.
+    fn gradient(
+        &self,
+        gpu: &GpuDevice,
+        input: &Tensor,
+        grads: [usize; 4],
+        to: [usize; 2],
+        dtype: DataType,
+    ) -> Result<Tensor> {
         let [batch, rows, columns, depth] = grads;
-        let out = gpu.allocate_output(ctx, 0, [batch, to[0], to[1], depth])?;
-        let key = Key { scalar: self.scalar, vectors: depth.is_multiple_of(4) };
+        let out = gpu.allocate(dtype, [batch, to[0], to[1], depth])?;
         // Next to a pixel lie those that it was made of, and one on either side.
         let [down, across] = [(rows, to[0]), (columns, to[1])].map(|(from, to)| 2 * from.div_ceil(to.max(1)) + 4);
         gpu.ensure_rounds(down.min(rows + 1).saturating_mul(across.min(columns + 1)))?;
         // Without gradients the step is infinite, but nothing is looked at.
         let params = params(self.scaling, [to[0], to[1], depth], [rows, columns])?;
-        let parts = [read(ctx.input_at(0)?), written(&out)];
+        let (key, parts) = (key_of(self.scalar, depth), [read(input), written(&out)]);
         element::run(gpu, &self.shaders, key, batch, &parts, &params, out.num_elements())?;
-        ctx.set_output_at(0, out)
+        Ok(out)
     }
 }
 
-/// ResizeNearestNeighborGrad.
-struct NearestGrad(ResizeGrad);
+#[register_kernel(
+    device = Gpu,
+    op = ResizeNearestNeighbor,
+    T = [f32, i32, f16 if "f16", i64 if "i64"],
+    host_memory = ["size"],
+    programs = |T| programs(nearest, T)
+)]
+impl OpKernel<O> for Resize {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Resize::new(ctx.input_dtype(O::IMAGES), Scaling::new(ctx.attrs)?, nearest)
+    }
 
-impl NearestGrad {
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let (grads, to) = geometry::nearest_gradient(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
-        self.0.gradient(ctx, grads, to)
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let dtype = ctx.output_dtype(O::RESIZED_IMAGES)?;
+        let out = self.resize(GpuDevice::of(ctx)?, ctx.input(O::IMAGES)?, ctx.input(O::SIZE)?, dtype)?;
+        ctx.set_output(O::RESIZED_IMAGES, out)
     }
 }
 
-gpu_kernels! {
-    ResizeNearestNeighborGrad T { [f32, i32] [f16; "f16"] } host ["size"] as NearestGrad: |ctx| {
-        ResizeGrad::new(ctx.output_dtype_at(0)?, Scaling::any(ctx.attrs)?, nearest_gradient).map(NearestGrad)
+#[register_kernel(
+    device = Gpu,
+    op = ResizeBilinear,
+    T = [f32, i32, f16 if "f16", i64 if "i64"],
+    host_memory = ["size"],
+    programs = |T| programs(bilinear, T)
+)]
+impl OpKernel<O> for Resize {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Resize::new(ctx.input_dtype(O::IMAGES), Scaling::new(ctx.attrs)?, bilinear)
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let dtype = ctx.output_dtype(O::RESIZED_IMAGES)?;
+        let out = self.resize(GpuDevice::of(ctx)?, ctx.input(O::IMAGES)?, ctx.input(O::SIZE)?, dtype)?;
+        ctx.set_output(O::RESIZED_IMAGES, out)
     }
 }
 
-/// ResizeBilinearGrad.
-struct BilinearGrad(ResizeGrad);
+#[register_kernel(
+    device = Gpu,
+    op = ResizeNearestNeighborGrad,
+    T = [f32, i32, f16 if "f16"],
+    host_memory = ["size"],
+    programs = |T| programs(nearest_gradient, T)
+)]
+impl OpKernel<O> for Resize {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Resize::new(ctx.output_dtype(O::OUTPUT), Scaling::any(ctx.attrs)?, nearest_gradient)
+    }
 
-impl BilinearGrad {
-    fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let (grads, to) = geometry::bilinear_gradient(ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape())?;
-        self.0.gradient(ctx, grads, to)
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let input = ctx.input(O::GRADS)?;
+        let (grads, to) = geometry::nearest_gradient(input.shape(), ctx.input(O::SIZE)?)?;
+        let out = self.gradient(GpuDevice::of(ctx)?, input, grads, to, ctx.output_dtype(O::OUTPUT)?)?;
+        ctx.set_output(O::OUTPUT, out)
     }
 }
 
-gpu_kernels! {
-    ResizeBilinearGrad T { [f32] [f16; "f16"] } host [] as BilinearGrad: |ctx| {
-        ResizeGrad::new(ctx.output_dtype_at(0)?, Scaling::new(ctx.attrs)?, bilinear_gradient).map(BilinearGrad)
+#[register_kernel(
+    device = Gpu, op = ResizeBilinearGrad, T = [f32, f16 if "f16"], programs = |T| programs(bilinear_gradient, T)
+)]
+impl OpKernel<O> for Resize {
+    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+        Resize::new(ctx.output_dtype(O::OUTPUT), Scaling::new(ctx.attrs)?, bilinear_gradient)
     }
-}
 
-pub(super) fn programs() -> Vec<Program> {
-    const SCALARS: [Scalar; 4] = [Scalar::F32, Scalar::F16, Scalar::I32, Scalar::I64];
-    let mut programs = Vec::new();
-    for vectors in [false, true] {
-        for (make, count) in
-            [(nearest as fn(&Key) -> Program, 4), (bilinear, 4), (nearest_gradient, 3), (bilinear_gradient, 2)]
-        {
-            programs.extend(SCALARS[..count].iter().map(|&scalar| make(&Key { scalar, vectors })));
-        }
+    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+        let input = ctx.input(O::GRADS)?;
+        let (grads, to) = geometry::bilinear_gradient(input.shape(), ctx.input(O::ORIGINAL_IMAGE)?.shape())?;
+        let out = self.gradient(GpuDevice::of(ctx)?, input, grads, to, ctx.output_dtype(O::OUTPUT)?)?;
+        ctx.set_output(O::OUTPUT, out)
     }
-    programs
 }

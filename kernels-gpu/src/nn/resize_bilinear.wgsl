@@ -1,3 +1,5 @@
+//@ import places
+
 fn at(row: u32, column: u32, depth: u32, channel: u32) -> F {
     return F(input[(row * params.columns + column) * depth + channel]);
 }

@@ -1,3 +1,4 @@
+//@ import places, resized_from
 // What flows back into a pixel: the gradients of the pixels that are mixed from it, by its weight. Here `rows` and
 // `columns` are the original's, `out_rows` and `out_columns` the gradient's.
 fn weight(found: Between, place: u32) -> f32 {

@@ -1,3 +1,5 @@
+//@ import places
+
 fn element(i: u32) {
     let depth = params.depth / WIDTH;
     let pixel = i / depth;

@@ -1,3 +1,4 @@
+//@ import places, resized_from
 // What flows back into a pixel: the gradients of the pixels to which it is the nearest. Here `rows` and `columns` are the
 // original's, `out_rows` and `out_columns` the gradient's.
 fn element(i: u32) {

@@ -15,8 +15,7 @@ use super::softmax::FEW;
 use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
-use crate::family::scalar_of;
-use crate::shader::{Entry, Program, Scalar, Shader, WORKGROUP};
+use crate::shader::{Entry, Program, Scalar, Shader, WORKGROUP, scalar_of};
 use crate::team::Team;
 use crate::windows::{read, written};
 

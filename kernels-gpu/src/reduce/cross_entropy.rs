@@ -13,9 +13,8 @@ use kernlink_ops::{SoftmaxCrossEntropyWithLogits, SparseSoftmaxCrossEntropyWithL
 use super::softmax::{FOUND, THREADS};
 use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
 use crate::refusal::{self, Refusal};
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::team::Team;
 use crate::windows::{read, read_if, whole, written};
 

@@ -23,8 +23,7 @@ use kernlink_ops::shapes::TensorFormat;
 use kernlink_ops::{All, Any, BiasAddGrad, EuclideanNorm, L2Loss, Max, Mean, Min, Prod, Sum};
 
 use crate::device::GpuDevice;
-use crate::family::scalar_of;
-use crate::shader::Program;
+use crate::shader::{Program, scalar_of};
 
 pub(crate) use fold::Fold;
 pub(crate) use plan::{Plan, Run};

@@ -14,8 +14,7 @@ use kernlink_ops::{Cumprod, Cumsum, CumulativeLogsumexp};
 use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
-use crate::family::scalar_of;
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::windows::{read, written};
 
 /// Elements up to which a thread walks along the axis alone.

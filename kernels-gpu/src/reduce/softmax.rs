@@ -12,8 +12,7 @@ use kernlink_ops::{LogSoftmax, Softmax};
 
 use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::team::Team;
 use crate::windows::{read, written};
 

@@ -15,8 +15,7 @@ use super::top_k_long::{self, Long};
 use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
-use crate::family::scalar_of;
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::team::Team;
 use crate::windows::{read, written};
 

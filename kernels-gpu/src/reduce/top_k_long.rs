@@ -81,6 +81,7 @@ impl Long {
 }
 
 /// All programs for elements and places of these types.
-pub(super) fn programs(scalar: Scalar, places: Scalar) -> [Program; 2] {
-    [load(scalar), store(scalar, places)]
+pub(super) fn programs(scalar: Scalar, places: Scalar) -> Vec<Program> {
+    let [near, far] = sort::programs(keys_of(scalar));
+    vec![load(scalar), store(scalar, places), near, far]
 }

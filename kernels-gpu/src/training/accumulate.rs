@@ -1,24 +1,22 @@
 //! Adding to whole variables and subtracting from them: AssignAdd, AssignSub, AssignAddVariableOp, AssignSubVariableOp.
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
+use kernlink::kernel::RawContext;
 use kernlink::kernel::place::{forward, update};
-use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink_geometry::training::ensure_addend;
 
 use super::place::writable;
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::windows::{read, written};
-
-pub(super) const SCALARS: [Scalar; 4] = [Scalar::F32, Scalar::U32, Scalar::F16, Scalar::I64];
 
 /// Adds input 1 to the variable at input 0, or subtracts it.
 pub(super) struct Accumulate {
     shader: Shader,
 }
 
-pub(super) fn program(scalar: Scalar, subtract: bool) -> Program {
+fn program(scalar: Scalar, subtract: bool) -> Program {
     let (label, sign) = if subtract { ("AssignSub", '-') } else { ("AssignAdd", '+') };
     Program::trusted(label)
         .read_vectors("x", scalar, 4)
@@ -27,15 +25,15 @@ pub(super) fn program(scalar: Scalar, subtract: bool) -> Program {
 }
 
 impl Accumulate {
-    pub(super) fn new(ctx: &RawConstruction<'_>, subtract: bool) -> Result<Accumulate> {
-        Ok(Accumulate { shader: Shader::new(program(scalar_of(ctx.input_dtype_at(1)?)?, subtract)) })
+    pub(super) fn new(dtype: DataType, subtract: bool) -> Result<Accumulate> {
+        Ok(Accumulate { shader: Shader::new(program(scalar_of(dtype)?, subtract)) })
     }
 
-    pub(super) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    pub(super) fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
-        let dtype = ctx.input_at(1)?.dtype();
+        let dtype = ctx.input_named("value")?.dtype();
         update(ctx, dtype, |ctx, [variable]| {
-            let value = ctx.input_at(1)?;
+            let value = ctx.input_named("value")?;
             ensure_addend(variable.shape(), value.shape())?;
             writable(gpu, variable)?;
             gpu.in_windows(variable.num_elements(), &[read(value), written(variable)], |range, tensors| {
@@ -45,4 +43,8 @@ impl Accumulate {
         })?;
         forward(ctx)
     }
+}
+
+pub(super) fn programs(dtype: DataType, subtract: bool) -> Result<Vec<Program>> {
+    Ok(vec![program(scalar_of(dtype)?, subtract)])
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use kernlink::attr::AttrValue;
-use kernlink::bail;
+use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::place::{forward, update};
 use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::op::OpDef;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::training as geometry;
 use smallvec::SmallVec;
@@ -14,10 +15,9 @@ use smallvec::SmallVec;
 use super::place::writable;
 use super::rules::{FUNCTIONS, Rule};
 use crate::device::{GpuDevice, Groups};
-use crate::family::scalar_of;
 use crate::indices::{Indices, out_of_range};
 use crate::refusal::{self, Refusal};
-use crate::shader::{Entry, Program, Scalar, Shader};
+use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
 use crate::sort::{self, Keys, Sorter};
 use crate::windows::{Part, read, whole, written};
 
@@ -36,7 +36,7 @@ fn is_packed(rule: &Rule, is_sparse: bool) -> bool {
 /// The program of a step: for whole variables, four elements a thread; or for rows, whose numbers are sorted with the
 /// places where the gradient has them, as far as they are among those that are bound, `height` from row `top` on. A row
 /// that is named several times is changed in their order, by the threads of the first.
-pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], is_sparse: bool) -> Program {
+fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], is_sparse: bool) -> Program {
     let width = if is_sparse { 1 } else { 4 };
     let kind = if is_sparse { "sparse " } else { "" };
     let mut program = Program::trusted(format!("{kind}step of {}", rule.name)).alias("T", scalar);
@@ -101,7 +101,7 @@ pub(super) fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], is_sparse: 
 }
 
 /// The program that makes entries to be sorted of indices: those that are out of range go last.
-pub(super) fn order_program(index: Indices) -> Program {
+fn order_program(index: Indices) -> Program {
     let program = index.read(Program::trusted("rows of a sparse step")).param("steps", "u32");
     Keys::Narrow.declare(program, "order", true).build(
         Entry::Elements,
@@ -117,7 +117,7 @@ pub(super) fn order_program(index: Indices) -> Program {
 }
 
 /// The program that brings scalars together.
-pub(super) fn pack_program(scalar: Scalar, count: usize) -> Program {
+fn pack_program(scalar: Scalar, count: usize) -> Program {
     let mut program = Program::trusted(format!("pack of {count} scalars"));
     let mut body = "fn element(i: u32) {\n".to_owned();
     for place in 0..count {
@@ -160,10 +160,8 @@ impl Order {
 }
 
 impl Apply {
-    pub(super) fn new(ctx: &RawConstruction<'_>, rule: &str) -> Result<Apply> {
-        let Some(rule) = Rule::named(rule) else {
-            bail!(Internal, "there is no rule {rule}");
-        };
+    pub(super) fn new(ctx: &RawConstruction<'_>) -> Result<Apply> {
+        let rule = rule_of(ctx.op)?;
         let named = |name: &str| ctx.op.inputs.iter().position(|input| input.name == name);
         let place =
             |name: &str| named(name).ok_or_else(|| Error::internal(format!("{} has no input `{name}`", ctx.op.name)));
@@ -181,7 +179,7 @@ impl Apply {
         Ok(Apply { rule, scalars, gradient, indices, refusal, step, pack, order })
     }
 
-    pub(super) fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    pub(super) fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let dtype = ctx.input_at(self.gradient)?.dtype();
         let taken = match self.rule.variables.len() {
@@ -254,6 +252,25 @@ impl Apply {
             gpu.dispatch(&self.step, tensors, &params, Groups::Elements(gradient.num_elements()))
         })
     }
+}
+
+/// The rule by which an op changes variables.
+fn rule_of(op: &OpDef) -> Result<&'static Rule> {
+    let name = op.name.trim_start_matches("Resource").trim_start_matches("Sparse").trim_start_matches("Apply");
+    Rule::named(name).ok_or_else(|| Error::internal(format!("there is no rule of {}", op.name)))
+}
+
+/// All programs of an op for a dtype.
+pub(super) fn programs(op: &OpDef, dtype: DataType) -> Result<Vec<Program>> {
+    let (rule, scalar) = (rule_of(op)?, scalar_of(dtype)?);
+    let is_sparse = op.input_index("indices").is_some();
+    let mut programs = [false, true].map(|flag| program(rule, scalar, [flag; 3], is_sparse)).to_vec();
+    programs.extend(is_packed(rule, is_sparse).then(|| pack_program(scalar, rule.scalars.len())));
+    if is_sparse {
+        programs.extend(Indices::ALL.map(order_program));
+        programs.extend(sort::programs(Keys::Narrow));
+    }
+    Ok(programs)
 }
 
 /// Whether TensorFlow's sparse step of a rule refuses rows without elements.

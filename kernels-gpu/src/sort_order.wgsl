@@ -1,0 +1,8 @@
+// Whether entry a goes before b: the key decides, and then the place.
+fn before(a: E, b: E) -> bool {
+    //@ if wide
+    return a.x < b.x || (a.x == b.x && (a.y < b.y || (a.y == b.y && a.z < b.z)));
+    //@ else
+    return a.x < b.x || (a.x == b.x && a.y < b.y);
+    //@ end
+}
