@@ -158,7 +158,11 @@ impl OpScope for Graph {
         let added = match self.operands(inputs, &name, op, &device) {
             Ok(inputs) => {
                 let mut spec = NodeSpec { name, op, attrs, inputs, control_inputs, device };
-                self.surround(&mut spec).and_then(|()| self.add(spec, &Scope::root(&Budget::new())))
+                // No closure calls `add`: the caller's line would be lost.
+                match self.surround(&mut spec) {
+                    Ok(()) => self.add(spec, &Scope::root(&Budget::new())),
+                    Err(error) => Err(error),
+                }
             }
             Err(error) => Err(error),
         };
