@@ -19,7 +19,8 @@ pub(super) struct KernelCall<'c> {
     pub(super) node: &'c str,
     pub(super) op: &'static OpDef,
     pub(super) signature: &'c Signature,
-    pub(super) kernel: &'c dyn DynKernel,
+    /// By its owner: one word, for which the call need not find out where in it the kernel is.
+    pub(super) kernel: &'c Arc<dyn DynKernel>,
     pub(super) device: &'c dyn Device,
     /// The threads over which the kernel splits its work.
     pub(super) pool: Option<&'c rayon::ThreadPool>,
@@ -36,12 +37,11 @@ impl<'c> KernelCall<'c> {
     #[inline(always)]
     pub(super) fn run(self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
         let begun = self.begin();
-        let mut context = self.context(inputs, outputs);
         let kernel = self.kernel;
+        let mut context = self.context(inputs, outputs);
         self.guarded(|| kernel.compute(&mut context))?;
         if let Some(begun) = begun {
-            let own = OwnMemory::of(&context);
-            self.record(begun, own, kernel.is_async(), outputs);
+            record(&context, begun, kernel.is_async());
         }
         Ok(())
     }
@@ -62,8 +62,7 @@ impl<'c> KernelCall<'c> {
             attended.await?;
         }
         if let Some(begun) = begun {
-            let own = OwnMemory::of(&context);
-            self.record(begun, own, true, outputs);
+            record(&context, begun, true);
         }
         Ok(())
     }
@@ -91,33 +90,25 @@ impl<'c> KernelCall<'c> {
     fn begin(self) -> Option<Begun> {
         self.step.stats().map(|_| Begun::now())
     }
-
-    /// Notes that the kernel has run.
-    #[cold]
-    fn record(self, begun: Begun, own: OwnMemory, is_async: bool, outputs: &[Option<Tensor>]) {
-        if let Some(stats) = self.step.stats() {
-            let ran = Ran {
-                node: self.node,
-                op: &self.op.name,
-                device: self.device.name(),
-                is_async,
-                depth: self.run.depth,
-                temporary: own.temporary,
-                persistent: own.persistent,
-            };
-            stats.record(begun.ended(self.step.start(), &ran, outputs));
-        }
-    }
 }
 
-/// The memory that a kernel says it took for its own use, in bytes.
-struct OwnMemory {
-    temporary: usize,
-    persistent: i64,
-}
-
-impl OwnMemory {
-    fn of(context: &RawContext<'_>) -> OwnMemory {
-        OwnMemory { temporary: context.temp_memory_allocated(), persistent: context.persistent_memory_allocated() }
+/// Notes that a kernel has run, if the step collects statistics. It reads the context, which is in memory in any case, and
+/// not the call, which otherwise would have to be.
+#[cold]
+fn record(context: &RawContext<'_>, begun: Begun, is_async: bool) {
+    let RunInfo { step, device, depth, .. } = *context.run();
+    if let (Some(step), Some(device)) = (step, device)
+        && let Some(stats) = step.stats()
+    {
+        let ran = Ran {
+            node: context.node(),
+            op: &context.op().name,
+            device: device.name(),
+            is_async,
+            depth,
+            temporary: context.temp_memory_allocated(),
+            persistent: context.persistent_memory_allocated(),
+        };
+        stats.record(begun.ended(step.start(), &ran, context.outputs()));
     }
 }

@@ -22,7 +22,7 @@ use crate::tensor::Tensor;
 pub(super) struct Prepared {
     op: &'static OpDef,
     pub(super) signature: Arc<Signature>,
-    kernel: Box<dyn DynKernel>,
+    kernel: Arc<dyn DynKernel>,
     /// What is in host memory, if the device has its own.
     slots: Option<HostSlots>,
 }
@@ -66,7 +66,7 @@ impl Prepared {
             surroundings: Some(&surroundings),
         })?;
         let slots = device.has_own_memory().then(|| def.host_slots(op, &signature));
-        Ok(Prepared { op, signature: Arc::new(signature), kernel, slots })
+        Ok(Prepared { op, signature: Arc::new(signature), kernel: kernel.into(), slots })
     }
 
     /// Whether a second kernel of the same node would be another one.
@@ -108,7 +108,7 @@ impl Prepared {
             node: name,
             op: self.op,
             signature: &self.signature,
-            kernel: &*self.kernel,
+            kernel: &self.kernel,
             device,
             pool: device.pool().map(|pool| &**pool),
             step: &step,

@@ -48,7 +48,7 @@ impl<'p> NodeRef<'p> {
         step: &'c Arc<Step>,
         depth: u32,
         position: Position,
-        kernel: &'c dyn DynKernel,
+        kernel: &'c Arc<dyn DynKernel>,
     ) -> KernelCall<'c>
     where
         'p: 'c,
@@ -91,7 +91,7 @@ impl RunContext {
         &'c self,
         node: NodeRef<'c>,
         position: Position,
-        kernel: &'c dyn DynKernel,
+        kernel: &'c Arc<dyn DynKernel>,
     ) -> KernelCall<'c> {
         node.call(&self.plan, &self.step, self.depth, position, kernel)
     }
@@ -102,7 +102,9 @@ impl RunContext {
         if node.layout.is_filled { Ok(()) } else { self.fill_some(node, inputs) }
     }
 
-    #[inline(always)]
+    /// See [`RunContext::fill`]. It is a function of its own, so that its loop takes no registers from nodes without such
+    /// inputs.
+    #[inline(never)]
     fn fill_some(&self, node: NodeRef<'_>, inputs: &mut [Option<Tensor>]) -> Result<()> {
         for external in &self.plan.layout.externals[node.layout.externals] {
             let slot = &mut inputs[external.slot.offset_from(node.layout.inputs.start)];

@@ -179,7 +179,7 @@ impl Driver {
     }
 
     /// Runs a node, and notes what that makes ready.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, context: &RunContext, host: &impl Host, tagged: TaggedNode, node: NodeRef<'_>) {
         let layout = &context.plan.layout;
         let state = &mut self.state;
@@ -187,7 +187,7 @@ impl Driver {
             node::dead(context, state, tagged, node)
         } else {
             match &node.plan.action {
-                Action::Compute(kernel) => node::compute(context, state, tagged.iteration, node, &**kernel),
+                Action::Compute(kernel) => node::compute(context, state, tagged.iteration, node, kernel),
                 Action::Wait(kernel) => return self.wait(context, host, tagged, kernel),
                 Action::Flow => {
                     if node.layout.role == Role::Merge

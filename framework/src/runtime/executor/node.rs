@@ -29,7 +29,7 @@ pub(super) fn compute(
     state: &mut State,
     iteration: IterationIndex,
     node: NodeRef<'_>,
-    kernel: &dyn DynKernel,
+    kernel: &Arc<dyn DynKernel>,
 ) -> Result<()> {
     let layout = &context.plan.layout;
     let position = context.position(state, iteration);
@@ -64,7 +64,7 @@ struct NodeRun<'r> {
     iteration: IterationIndex,
     position: Position,
     node: NodeRef<'r>,
-    kernel: &'r dyn DynKernel,
+    kernel: &'r Arc<dyn DynKernel>,
 }
 
 impl NodeRun<'_> {
@@ -85,7 +85,7 @@ pub(super) fn call_in_place(
     context: &RunContext,
     position: Position,
     node: NodeRef<'_>,
-    kernel: &dyn DynKernel,
+    kernel: &Arc<dyn DynKernel>,
     slots: &mut Slots,
 ) -> Result<()> {
     let disjoint = slots.span_and_one_mut(node.layout.inputs, node.layout.only_edge.slot);
@@ -104,7 +104,7 @@ pub(super) fn call(
     context: &RunContext,
     position: Position,
     node: NodeRef<'_>,
-    kernel: &dyn DynKernel,
+    kernel: &Arc<dyn DynKernel>,
     inputs: &mut [Option<Tensor>],
     outputs: &mut [Option<Tensor>],
 ) -> Result<()> {
@@ -154,7 +154,7 @@ pub(super) fn dead(context: &RunContext, state: &mut State, tagged: TaggedNode, 
     match &node.plan.action {
         Action::Compute(kernel) if kernel.takes_dead_inputs() => {
             let task = Task { is_input_dead: true, ..Task::take(context, state, tagged) };
-            let mut outputs = task.run_kernel(context, node, &**kernel)?;
+            let mut outputs = task.run_kernel(context, node, kernel)?;
             for (index, output) in outputs.iter_mut().enumerate() {
                 state.deliver(layout, layout.edges_of(node.layout, index), tagged.iteration, output);
             }
@@ -205,13 +205,13 @@ impl Task {
         let node = NodeRef::of(&context.plan, tagged.node);
         let started = Instant::now();
         let outputs = context.step.cancellation().check().and_then(|()| match &node.plan.action {
-            Action::Compute(kernel) => self.run_kernel(context, node, &**kernel),
+            Action::Compute(kernel) => self.run_kernel(context, node, kernel),
             _ => Err(Error::internal("a node without a kernel counts as expensive")),
         });
         TaskDone { tagged, outputs, nanoseconds: nanoseconds(started) }
     }
 
-    fn run_kernel(mut self, context: &RunContext, node: NodeRef<'_>, kernel: &dyn DynKernel) -> Result<Outputs> {
+    fn run_kernel(mut self, context: &RunContext, node: NodeRef<'_>, kernel: &Arc<dyn DynKernel>) -> Result<Outputs> {
         context.fill(node, &mut self.inputs)?;
         let mut outputs: Outputs = smallvec![None; node.layout.outputs.len()];
         let mut call = context.call(node, self.position, kernel);
@@ -235,7 +235,7 @@ impl Task {
         Ok(Box::pin(async move {
             let node = NodeRef::of(&plan, index);
             let mut outputs: Outputs = smallvec![None; node.layout.outputs.len()];
-            let call = node.call(&plan, &step, depth, self.position, &*kernel);
+            let call = node.call(&plan, &step, depth, self.position, &kernel);
             call.run_async(&mut self.inputs, &mut outputs).await?;
             Ok(outputs)
         }))

@@ -117,7 +117,7 @@ fn step(
     context.fill(node, inputs)?;
     if node.layout.only_edge.slot.is_none() {
         let mut outputs: Outputs = smallvec![None; node.layout.outputs.len()];
-        node::call(context, position, node, &**kernel, inputs, &mut outputs)?;
+        node::call(context, position, node, kernel, inputs, &mut outputs)?;
         for (output, tensor) in outputs.iter_mut().enumerate() {
             let edges = context.plan.layout.edges_of(node.layout, output);
             if tensor.is_none() && !edges.is_empty() {
@@ -126,7 +126,7 @@ fn step(
             hand_on(slots, edges, tensor);
         }
     } else {
-        node::call_in_place(context, position, node, &**kernel, slots)?;
+        node::call_in_place(context, position, node, kernel, slots)?;
     }
     sampler.end(node.plan, started);
     Ok(())

@@ -94,10 +94,12 @@ impl LayoutNode {
     /// Empties the slots of its inputs, but for constants.
     #[inline(always)]
     pub(in crate::runtime) fn clear(&self, inputs: &mut [Option<Tensor>]) {
-        for (index, input) in inputs.iter_mut().enumerate() {
-            if index >= 64 || self.kept >> index & 1 == 0 {
+        let mut kept = self.kept;
+        for input in inputs {
+            if kept & 1 == 0 {
                 Tensor::clear(input);
             }
+            kept >>= 1;
         }
     }
 }
