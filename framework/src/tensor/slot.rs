@@ -43,6 +43,18 @@ impl Tensor {
         unsafe { std::ptr::copy_nonoverlapping(from, to, 1) };
     }
 
+    /// Fills a slot with a clone of a tensor.
+    #[inline(always)]
+    pub(crate) fn put_clone(from: &Tensor, to: &mut Option<Tensor>) {
+        if !from.is_plain() {
+            *to = Some(from.clone());
+            return;
+        }
+        Tensor::clear(to);
+        // SAFETY: as for `clone`; the slot's former tensor was dropped.
+        unsafe { std::ptr::write(to, Some(std::ptr::read(from))) };
+    }
+
     /// Fills a slot with [`Tensor::scalar_from_bits`], or empties it for string, resource and variant.
     #[inline(always)]
     pub(crate) fn put_scalar(place: &mut Option<Tensor>, dtype: DataType, mut bits: [u64; 2]) {
@@ -78,6 +90,11 @@ mod tests {
                 Tensor::copy(&to, &mut from);
                 Tensor::shift(&mut from, &mut to);
                 assert!(from.is_none() && to.is_none());
+                for slot in [&mut from, &mut to] {
+                    Tensor::put_clone(tensor, slot);
+                    Tensor::put_clone(tensor, slot);
+                    assert_eq!(slot.as_ref().unwrap().shape(), tensor.shape());
+                }
             }
         }
         // None was dropped twice, and none is left.

@@ -99,7 +99,7 @@ impl RunContext {
     /// Fills in the inputs of a node that are no outputs of other nodes.
     #[inline(always)]
     pub(super) fn fill(&self, node: NodeRef<'_>, inputs: &mut [Option<Tensor>]) -> Result<()> {
-        if node.layout.is_filled { Ok(()) } else { self.fill_some(node, inputs) }
+        if node.layout.has_externals(inputs) { Ok(()) } else { self.fill_some(node, inputs) }
     }
 
     /// See [`RunContext::fill`]. It is a function of its own, so that its loop takes no registers from nodes without such
@@ -115,7 +115,7 @@ impl RunContext {
                 Source::Feed(index) => &self.feeds[index.position()],
                 Source::Node { .. } => return Err(Error::internal("an output stands among the externals")),
             };
-            Tensor::put(slot, Some(tensor.clone()));
+            Tensor::put_clone(tensor, slot);
         }
         if !node.plan.references.is_empty() {
             read_references(node.plan, inputs)?;

@@ -34,7 +34,8 @@ pub(super) fn compute(
     let layout = &context.plan.layout;
     let position = context.position(state, iteration);
     let slots = state.slots(iteration);
-    context.fill(node, node.layout.inputs_of(slots))?;
+    let inputs = node.layout.inputs_of(slots);
+    context.fill(node, inputs)?;
     let edge = node.layout.only_edge;
     if !edge.slot.is_none() {
         call_in_place(context, position, node, kernel, slots)?;
@@ -46,7 +47,6 @@ pub(super) fn compute(
     match node.layout.outputs.len() {
         0 | 1 if node.layout.first_edges.is_empty() => {
             let mut output = [None];
-            let inputs = node.layout.inputs_of(slots);
             call(context, position, node, kernel, inputs, &mut output[..node.layout.outputs.len()])?;
             Tensor::clear(&mut output[0]);
             state.serve_controls(layout, node.layout, iteration, false);

@@ -32,7 +32,7 @@ pub(in crate::runtime) fn lay_out(nodes: &[NodeSpec<'_>], fetches: &[Source], fe
     for (spec, (index, node_frame)) in nodes.iter().zip(node_frames.iter()) {
         let frame = &mut frames[node_frame.own];
         let (first_slot, first_external) = (frame.kept.end(), layout.externals.end());
-        let (mut data, mut kept) = (0, 0);
+        let (mut data, mut kept) = (0, 0u64);
         for (position, &source) in spec.inputs.iter().enumerate() {
             let is_constant = matches!(source, Source::Constant(_));
             let slot = frame.kept.push(is_constant);
@@ -65,6 +65,7 @@ pub(in crate::runtime) fn lay_out(nodes: &[NodeSpec<'_>], fetches: &[Source], fe
         layout.nodes.push(LayoutNode {
             role,
             is_filled,
+            only_constants: externals.len() == kept.count_ones() as usize && !spec.has_references,
             is_immediate,
             count: frame.counts.push(Count { pending, dead }),
             inputs: Span::new(first_slot, frame.kept.end()),

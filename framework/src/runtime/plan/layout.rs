@@ -57,6 +57,8 @@ pub(in crate::runtime) struct LayoutNode {
     pub(in crate::runtime) role: Role,
     /// Whether all inputs are values that come from other nodes.
     pub(in crate::runtime) is_filled: bool,
+    /// Whether all other inputs are constants of [`LayoutNode::kept`].
+    pub(in crate::runtime) only_constants: bool,
     /// Whether it hands on its value as soon as it comes, without waiting for its turn.
     pub(in crate::runtime) is_immediate: bool,
     /// Its [`Count`], in its frame.
@@ -89,6 +91,23 @@ impl LayoutNode {
     #[inline(always)]
     pub(in crate::runtime) fn inputs_of<'s>(&self, slots: &'s mut Slots) -> &'s mut [Option<Tensor>] {
         &mut slots[self.inputs]
+    }
+
+    /// Whether none of its inputs is to be filled in: constants are in their slots since the run before, unless the
+    /// kernel took them.
+    #[inline(always)]
+    pub(in crate::runtime) fn has_externals(&self, inputs: &[Option<Tensor>]) -> bool {
+        if self.is_filled || !self.only_constants {
+            return self.is_filled;
+        }
+        let mut kept = self.kept;
+        while kept != 0 {
+            if inputs.get(kept.trailing_zeros() as usize).is_none_or(Option::is_none) {
+                return false;
+            }
+            kept &= kept - 1;
+        }
+        true
     }
 
     /// Empties the slots of its inputs, but for constants.
