@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::budget::Budget;
 use super::implied::{Given, faults_error, infer_attrs};
 use super::infer::{Scope, Site};
+use super::names::numbered;
 use super::scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 use super::{Graph, Node, NodeClass, NodeId, Output, complete_attrs, created, is_valid_node_name};
 use crate::attr::{AttrMap, AttrValue};
@@ -344,19 +345,10 @@ impl Graph {
 
     /// A name that no node has: `base`, or `base_1`, `base_2`, ..., whichever is free first.
     pub fn free_name(&mut self, base: &str) -> String {
-        let base = base.trim_start_matches('_');
-        if self.find(base).is_none() {
-            return base.to_owned();
-        }
-        let mut number = self.suffixes.get(base).copied().unwrap_or(0);
-        loop {
-            number += 1;
-            let name = format!("{base}_{number}");
-            if self.find(&name).is_none() {
-                self.suffixes.insert(base.to_owned(), number);
-                return name;
-            }
-        }
+        let mut suffixes = std::mem::take(&mut self.suffixes);
+        let name = numbered(base.trim_start_matches('_'), &mut suffixes, |name| self.find(name).is_none());
+        self.suffixes = suffixes;
+        name
     }
 }
 

@@ -42,6 +42,17 @@ impl Library {
         self.def.function.push(function);
     }
 
+    /// How many functions there are.
+    pub(super) fn len(&self) -> usize {
+        self.def.function.len()
+    }
+
+    /// Removes the functions that were added when there were `length` already.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.def.function.truncate(length);
+        self.by_name.retain(|_, index| *index < length);
+    }
+
     /// The function with this name.
     pub(super) fn find(&self, name: &str) -> Option<&FunctionDef> {
         self.by_name.get(name).and_then(|&index| self.def.function.get(index))

@@ -1,6 +1,7 @@
 //! Functions of a graph's library, built from closures.
 
 use super::callee::Function;
+use super::names::numbered;
 use super::values::{NOWHERE, Values};
 use super::{Graph, Output, TensorSpec};
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
@@ -54,9 +55,11 @@ impl<A: Values> FunctionBuilder<A> {
     ) -> Result<Function> {
         let FunctionBuilder { name, arguments, values, attrs } = self;
         let within = |error: Error| error.context(format!("in function `{}`", shortened(&name)));
-        let traced = graph.trace(arguments, |graph, outputs| body(graph, values.with_outputs(outputs)));
-        let (trace, _) = traced.map_err(within)?;
-        graph.define(&name, &trace, trace.captures(), &attrs).map_err(within)
+        let built = graph.all_or_nothing(|graph| {
+            let (trace, _) = graph.trace(arguments, |graph, outputs| body(graph, values.with_outputs(outputs)))?;
+            graph.define(&name, &trace, trace.captures(), &attrs)
+        });
+        built.map_err(within)
     }
 }
 
@@ -73,10 +76,12 @@ impl Graph {
 
     /// `base`, or `base_1`, `base_2`, ..., whichever no function and no op has; characters that names of functions lack
     /// are replaced.
-    pub fn free_function_name(&self, base: &str) -> String {
+    pub fn free_function_name(&mut self, base: &str) -> String {
         let base: String = base.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let is_free = |name: &String| !self.has_function(name) && self.registry.op(name).is_err();
-        let numbered = (1u64..).map(|number| format!("{base}_{number}"));
-        [base.clone()].into_iter().chain(numbered).find(is_free).unwrap_or(base)
+        let mut suffixes = std::mem::take(&mut self.function_suffixes);
+        let is_free = |name: &str| !self.has_function(name) && self.registry.op(name).is_err();
+        let name = numbered(&base, &mut suffixes, is_free);
+        self.function_suffixes = suffixes;
+        name
     }
 }

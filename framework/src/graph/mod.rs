@@ -53,6 +53,7 @@ pub use node_def::{
 pub use patch::GraphPatch;
 pub use renumber::Renumbering;
 pub use scope::{Applied, IntoOperand, IntoTensor, NodeInput, NodeRequest, OpScope, Operand, Outputs};
+pub use surround::Savepoint;
 pub use trace::{TensorSpec, Trace};
 pub use values::Values;
 
@@ -106,8 +107,10 @@ pub struct Graph {
     /// The last number that made a name of an op's name.
     suffixes: HashMap<String, u32>,
     versions: VersionDef,
-    /// The functions that came with the graph.
+    /// The functions that came with the graph, and those that were built.
     functions: Option<Arc<Library>>,
+    /// The last number that made a name of a function's.
+    function_suffixes: HashMap<String, u32>,
     /// What is known of the shapes of outputs that are not fully known, unknown dimensions with their identity.
     links: HashMap<Output, LinkedShape>,
     /// What is known of the shapes and dtypes behind resources and variants.
@@ -134,6 +137,7 @@ impl Graph {
             suffixes: HashMap::new(),
             versions: VersionDef { producer: GRAPH_DEF_VERSION, ..VersionDef::default() },
             functions: None,
+            function_suffixes: HashMap::new(),
             links: HashMap::new(),
             held: HashMap::new(),
             next_symbol: 0,

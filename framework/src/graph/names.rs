@@ -1,5 +1,7 @@
 //! Names of nodes and of their outputs.
 
+use std::collections::HashMap;
+
 use crate::error::{Error, Result, shortened};
 
 /// `node` or `node:index`.
@@ -41,9 +43,44 @@ pub fn is_valid_node_name(name: &str) -> bool {
     })
 }
 
+/// `base`, or `base_1`, `base_2`, ..., whichever is free first. `suffixes` has the last number of each base, so that
+/// names with one base are found in linear time together.
+pub(super) fn numbered(base: &str, suffixes: &mut HashMap<String, u32>, is_free: impl Fn(&str) -> bool) -> String {
+    if is_free(base) {
+        return base.to_owned();
+    }
+    let number = suffixes.entry(base.to_owned()).or_default();
+    loop {
+        *number += 1;
+        let name = format!("{base}_{number}");
+        if is_free(&name) {
+            return name;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::collections::HashSet;
+
     use super::*;
+
+    #[test]
+    fn numbers_go_on_from_the_last() {
+        let (mut names, mut suffixes, asked) = (HashSet::from(["a_2".to_owned()]), HashMap::new(), Cell::new(0));
+        for expected in
+            ["a", "a_1", "a_3", "a_4"].into_iter().map(str::to_owned).chain((5..100).map(|i| format!("a_{i}")))
+        {
+            let name = numbered("a", &mut suffixes, |name| {
+                asked.set(asked.get() + 1);
+                !names.contains(name)
+            });
+            assert_eq!(name, expected);
+            names.insert(name);
+        }
+        assert_eq!(asked.get(), 2 * 99);
+    }
 
     #[test]
     fn outputs_are_numbered_canonically() {

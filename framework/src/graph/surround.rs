@@ -2,6 +2,7 @@
 //! iteration.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::budget::Budget;
 use super::build::NodeSpec;
@@ -45,6 +46,14 @@ impl ControlFlowContext {
     }
 }
 
+/// What a graph has at some time, to which [`Graph::roll_back`] returns.
+#[derive(Clone, Copy, Debug)]
+pub struct Savepoint {
+    nodes: usize,
+    /// `None` if the graph has no library.
+    functions: Option<usize>,
+}
+
 impl Graph {
     /// Adds nodes in a branch or loop, and returns the context, in which later nodes may be added too.
     ///
@@ -66,17 +75,36 @@ impl Graph {
         }
     }
 
-    /// Adds nodes; if that fails, removes those that were added.
+    /// Adds nodes and functions; if that fails, removes those that were added.
     ///
     /// # Errors
     /// Those of `build`.
     pub fn all_or_nothing<R>(&mut self, build: impl FnOnce(&mut Graph) -> Result<R>) -> Result<R> {
-        let before = self.nodes.len();
+        let before = self.savepoint();
         let built = build(self);
         if built.is_err() {
-            self.truncate(before);
+            self.roll_back(before);
         }
         built
+    }
+
+    /// What the graph has so far, for builders that add nodes and functions in several calls; in one call
+    /// [`Graph::all_or_nothing`] does.
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint { nodes: self.nodes.len(), functions: self.functions.as_ref().map(|functions| functions.len()) }
+    }
+
+    /// Removes the nodes and functions that were added since.
+    pub fn roll_back(&mut self, to: Savepoint) {
+        self.truncate(to.nodes);
+        let length = to.functions.unwrap_or(0);
+        if let Some(functions) = self.functions.as_mut().filter(|functions| functions.len() > length) {
+            Arc::make_mut(functions).truncate(length);
+            self.function_suffixes.clear();
+        }
+        if to.functions.is_none() {
+            self.functions = None;
+        }
     }
 
     /// What stands for a value where nodes are being added: the value itself, or what brings it into the innermost

@@ -13,6 +13,7 @@ use super::values::Values;
 use super::{Graph, Node, NodeId, Output, created};
 use crate::attr::{AttrMap, AttrValue};
 use crate::dtype::DataType;
+use crate::ensure;
 use crate::error::{Error, Result, shortened};
 use crate::op::InOutType;
 use crate::proto::{self, FunctionDef, NodeDef, function_def, op_def};
@@ -117,8 +118,20 @@ impl Trace {
     }
 
     /// Adds a result: a value from outside.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there is no such output, or it was added after the body was built.
     pub fn add_result(&mut self, graph: &Graph, value: Output) -> Result<()> {
-        self.result_types.push(graph.slot(value).ok_or_else(|| no_result(self.results.len()))?);
+        let index = self.results.len();
+        let slot = graph.slot(value).ok_or_else(|| no_result(index))?;
+        // Nodes that were added since stand where those of the body stood.
+        ensure!(
+            value.node.index() < self.first,
+            InvalidArgument,
+            "result {index} comes from `{}`, which was added after the body was built: add it before",
+            graph.output_name(value)
+        );
+        self.result_types.push(slot);
         self.result_shapes.push(graph.shape(value).clone());
         self.results.push(value);
         Ok(())

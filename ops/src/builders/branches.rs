@@ -1,7 +1,9 @@
 //! Branches that are functions: `If` and `Case`.
 
 use kernlink::attr::FunctionRef;
-use kernlink::graph::{Function, Graph, IntoOperand, NodeBuilder, NodeId, NodeInput, Operand, Output, Trace, Values};
+use kernlink::graph::{
+    Function, Graph, IntoOperand, NodeBuilder, NodeId, NodeInput, Operand, Output, Savepoint, Trace, Values,
+};
 use kernlink::op::OpDef;
 use kernlink::{Error, Result};
 
@@ -62,13 +64,15 @@ impl<T, E> Building<'_, Cond<T, E>> {
     {
         let Building { graph, name, device, control_inputs, kind: Cond { pred, on_true, on_false, .. } } = self;
         let mut branches = Branches::new("cond", name);
-        branches.trace(graph, "true", on_true)?;
-        branches.trace(graph, "false", on_false)?;
         let site = CallSite { name: branches.name.clone(), device, control_inputs };
-        branches.build(graph, site, [def::<StatelessIf>(), def::<If>()], pred?, |node, functions| {
-            for (attr, function) in ["then_branch", "else_branch"].into_iter().zip(functions) {
-                node.attr(attr, function);
-            }
+        graph.all_or_nothing(|graph| {
+            branches.trace(graph, "true", on_true)?;
+            branches.trace(graph, "false", on_false)?;
+            branches.build(graph, site, [def::<StatelessIf>(), def::<If>()], pred?, |node, functions| {
+                for (attr, function) in ["then_branch", "else_branch"].into_iter().zip(functions) {
+                    node.attr(attr, function);
+                }
+            })
         })
     }
 }
@@ -78,6 +82,8 @@ pub struct SwitchCase<V> {
     index: Result<Operand<Output>>,
     branches: Branches<V>,
     fault: Option<Error>,
+    /// The graph without the functions that branches build.
+    before: Savepoint,
 }
 
 /// What the branch with number `branch_index` returns, an int32 from 0; the last one for any other number. Branches are
@@ -89,7 +95,8 @@ pub fn switch_case<V: Values>(
     branch_index: impl IntoOperand<Output>,
 ) -> Building<'_, SwitchCase<V>> {
     let index = branch_index.into_operand();
-    Building::new(graph, SwitchCase { index, branches: Branches::new("case", None), fault: None })
+    let before = graph.savepoint();
+    Building::new(graph, SwitchCase { index, branches: Branches::new("case", None), fault: None, before })
 }
 
 impl<V: Values> Building<'_, SwitchCase<V>> {
@@ -116,15 +123,19 @@ impl<V: Values> Building<'_, SwitchCase<V>> {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_node(self) -> Result<(NodeId, V)> {
-        let Building { graph, name, device, control_inputs, kind: SwitchCase { index, mut branches, fault } } = self;
-        if let Some(fault) = fault {
-            return Err(fault);
-        }
+        let Building { graph, name, device, control_inputs, kind } = self;
+        let SwitchCase { index, mut branches, fault, before } = kind;
         branches.name = name;
         let site = CallSite { name: branches.name.clone(), device, control_inputs };
-        branches.build(graph, site, [def::<StatelessCase>(), def::<Case>()], index?, |node, functions| {
-            node.attr("branches", functions);
-        })
+        let built = fault.map_or(index, Err).and_then(|index| {
+            branches.build(graph, site, [def::<StatelessCase>(), def::<Case>()], index, |node, functions| {
+                node.attr("branches", functions);
+            })
+        });
+        if built.is_err() {
+            graph.roll_back(before);
+        }
+        built
     }
 }
 

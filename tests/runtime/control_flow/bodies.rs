@@ -1,12 +1,13 @@
 //! Functions that closures build, and calls of them.
 
 use kernlink::Code;
-use kernlink::attr::AttrValue;
+use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::graph::{Function, FunctionBuilder, TensorSpec};
 use kernlink::prelude::*;
 
 use super::closures::{FORMS, check, graph, placeholder};
 use super::lines::scalar;
+use super::picky;
 
 #[test]
 fn functions_take_what_they_use() {
@@ -177,4 +178,73 @@ fn names_inside_are_the_functions_own() {
     assert_eq!(attrs.keys().collect::<Vec<_>>(), ["_output_shapes", "_user_specified_name"]);
     assert!(matches!(kernlink::proto::attr_from_proto(&attrs["_output_shapes"]), Ok(AttrValue::ListShape(_))));
     assert_eq!(f.result_dtypes(), [DataType::Float]);
+}
+
+/// Something that is built, and fails.
+type Attempt<'a> = &'a dyn Fn(&mut Graph) -> Result<Output>;
+
+#[test]
+fn what_fails_leaves_neither_nodes_nor_functions() {
+    let g = &mut graph();
+    let (x, p) = (placeholder(g, "x", DataType::Float), placeholder(g, "p", DataType::Bool));
+    ops::neg(g, x).name("taken").build().unwrap();
+    let inner = move |g: &mut Graph| ops::cond(g, p, |_| Ok(x), |g| ops::neg(g, x).build()).build();
+    let fails = move |g: &mut Graph| picky(g, p).build();
+    let less = move |g: &mut Graph, y: Output| {
+        inner(g)?;
+        ops::less(g, y, 3f32).build()
+    };
+    let body = move |g: &mut Graph, _| inner(g);
+    let other_dtype = move |g: &mut Graph, y: Output| {
+        inner(g)?;
+        ops::cast(g, y, DataType::Int32).build()
+    };
+    let attempts: [(&str, Attempt<'_>); 11] = [
+        ("cond", &|g| ops::cond(g, p, inner, fails).build()),
+        ("cond's node", &|g| ops::cond(g, p, inner, inner).name("taken").build()),
+        ("case", &|g| ops::switch_case(g, 0i32).branch(inner).branch(fails).build()),
+        ("case's node", &|g| ops::switch_case(g, 0i32).branch(inner).name("taken").build()),
+        ("while", &|g| ops::while_loop(g, x, less, other_dtype).build()),
+        ("while's node", &|g| ops::while_loop(g, x, less, body).name("taken").build()),
+        ("v1 cond", &|g| ops::v1::cond(g, p, inner, fails).build()),
+        ("v1 while", &|g| ops::v1::while_loop(g, x, less, other_dtype).build()),
+        ("function", &|g| {
+            FunctionBuilder::new("F", [DataType::Float]).build(g, |g, [_]| inner(g).and_then(|_| fails(g)))?;
+            Ok(x)
+        }),
+        ("function's name", &|g| {
+            FunctionBuilder::new("Neg", [DataType::Float]).build(g, |g, [_]| inner(g))?;
+            Ok(x)
+        }),
+        ("cond in a cond", &|g| ops::cond(g, p, |g| ops::cond(g, p, inner, fails).build(), inner).build()),
+    ];
+    // First without a library, then with one.
+    for names in [["cond_false", "cond_true"], ["cond_false_1", "cond_true_1"]] {
+        let before = g.to_def().unwrap();
+        for (what, attempt) in attempts {
+            assert!(attempt(g).is_err(), "{what}");
+            assert!(g.to_def().unwrap() == before, "{what}");
+        }
+        inner(g).unwrap();
+        assert!(names.iter().all(|name| g.has_function(name)), "{:?}", g.function_names());
+    }
+    assert_eq!(g.function_names().len(), 4);
+}
+
+#[test]
+fn results_are_added_from_before_the_body_alone() {
+    let g = &mut graph();
+    let x = placeholder(g, "x", DataType::Float);
+    let (mut trace, inside) = g.trace(vec![DataType::Float.into()], |g, y| ops::neg(g, y[0]).build()).unwrap();
+    let error = trace.add_result(g, inside).unwrap_err();
+    assert!(error.message().contains("result 1 is an output that does not exist"), "{error}");
+    // In the place where the body's argument stood.
+    let later = ops::cast(g, x, DataType::Int32).name("later").build().unwrap();
+    let error = trace.add_result(g, later).unwrap_err();
+    assert!(error.message().contains("result 1 comes from `later`, which was added after the body"), "{error}");
+    trace.add_result(g, x).unwrap();
+    let f = g.define("F", &trace, &[x], &AttrMap::new()).unwrap();
+    assert_eq!(f.result_dtypes(), [DataType::Float; 2]);
+    let y = ops::call(g, &f, [2f32]).build().unwrap();
+    check(g, &y, &[(&[("x", scalar(5.0))], &[-2.0, 5.0])]);
 }
