@@ -111,3 +111,35 @@ fn a_signature_is_kept_and_a_real_model_gives_the_same() {
     let (before, after) = (saved(&model, "digits_before"), saved(written, "digits_after"));
     assert_eq!(before.as_slice::<f32>().unwrap(), after.as_slice::<f32>().unwrap());
 }
+
+#[test]
+fn who_asked_to_be_with_a_removed_node_asks_for_none_that_is_gone() {
+    let float = AttrValue::Type(DataType::Float);
+    let class = || ("_class", AttrValue::ListString(vec!["loc:@i".into()]));
+    let model = save(
+        "colocated.pb",
+        &graph([
+            node("x", "Placeholder", &[], &[("dtype", float.clone())]),
+            node("i", "Identity", &["x"], &[("T", float.clone())]),
+            node("a", "Neg", &["i"], &[("T", float.clone()), class()]),
+            node("y", "Neg", &["a"], &[("T", float), class()]),
+        ]),
+    );
+    let out = folder("optimize").join("colocated.pb");
+    good(&["optimize", &model, "-o", out.to_str().unwrap(), "--output", "y"]);
+    let written = read_graph(&out).unwrap();
+    let names: Vec<&str> = written.node.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["x", "a", "y"]);
+    let text = format!("{written:?}");
+    assert!(!text.contains("loc:@i"), "{text}");
+}
+
+#[test]
+fn a_graph_of_several_is_chosen_by_its_tags() {
+    let out = folder("optimize").join("tags.pb");
+    let (model, out) = (path("tests/saved_model/data/tf2"), out.to_str().unwrap());
+    let model = model.to_str().unwrap();
+    good(&["optimize", model, "-o", out, "--tag", "serve"]);
+    let words = ["NOT_FOUND", "no graph with the tags [train]", "it has graphs with the tags [serve]"];
+    bad(&["optimize", model, "-o", out, "--tag", "train"], 2, &words);
+}

@@ -1,9 +1,13 @@
 //! Graph passes: graphs before and after, and that they compute the same.
 
+use kernlink::attr::{AttrValue, FunctionRef};
+use kernlink::graph::{FunctionBuilder, NodeBuilder};
 use kernlink::optimize::{Ends, Optimizer, PASSES};
 use kernlink::prelude::*;
+use kernlink::shape::PartialShape;
 
 use crate::control_flow::lines::{lines, scalar};
+use crate::graphs::node;
 use crate::patches::{reads, text};
 
 /// What is fed and fetched, by names.
@@ -14,9 +18,12 @@ fn ends(graph: &Graph, feeds: &[&str], fetches: &[&str]) -> Ends {
 
 /// What one pass, with pruning, makes of a graph.
 fn by(pass: &str, graph: &str, feeds: &[&str], fetches: &[&str], is_written: bool) -> Graph {
+    by_on(pass, lines(graph), feeds, fetches, is_written)
+}
+
+fn by_on(pass: &str, mut graph: Graph, feeds: &[&str], fetches: &[&str], is_written: bool) -> Graph {
     let others = PASSES.iter().map(|pass| pass.name()).filter(|name| *name != pass && *name != "prune");
     let optimizer = Optimizer::without(others).unwrap();
-    let mut graph = lines(graph);
     let mut ends = ends(&graph, feeds, fetches);
     ends.is_written = is_written;
     optimizer.optimize(&mut graph, &mut ends).unwrap();
@@ -26,9 +33,14 @@ fn by(pass: &str, graph: &str, feeds: &[&str], fetches: &[&str], is_written: boo
 /// Checks that runs of a graph give the same with all passes and without any, or the same error.
 #[track_caller]
 fn same(graph: &str, feeds: &[(&str, Tensor)], fetches: &[&str]) {
+    same_on(&lines(graph), feeds, fetches);
+}
+
+#[track_caller]
+fn same_on(graph: &Graph, feeds: &[(&str, Tensor)], fetches: &[&str]) {
     let none = PASSES.iter().fold(SessionOptions::new(), |options, pass| options.without_pass(pass.name()));
     let run = |options: &SessionOptions| {
-        let session = Session::with_options(lines(graph), options).unwrap();
+        let session = Session::with_options(graph.clone(), options).unwrap();
         let values = session.run(feeds, fetches, &[]);
         values.map(|values| values.iter().map(|value| value.values_text()).collect::<Vec<_>>())
     };
@@ -223,5 +235,207 @@ fn reports_count_nodes() {
     assert!(reports[1].changes > 0 && reports[1].nodes_after < reports[1].nodes_before, "{reports:?}");
     assert!(reports.windows(2).all(|pair| pair[0].nodes_after == pair[1].nodes_before), "{reports:?}");
     assert_eq!(reports.last().unwrap().nodes_after, graph.nodes().len());
-    assert_eq!(ends.fetches, [graph.output("y").unwrap()], "the ends are those of the graph as it is");
+    assert_eq!(ends.fetches(), [graph.output("y").unwrap()], "the ends are those of the graph as it is");
+}
+
+/// Functions of a float: twice it, and the product of a matrix with itself.
+fn with_functions(mut graph: Graph) -> Graph {
+    FunctionBuilder::new("Twice", [DataType::Float]).build(&mut graph, |g, [x]| ops::add_v2(g, x, x).build()).unwrap();
+    FunctionBuilder::new("Minus", [DataType::Float]).build(&mut graph, |g, [x]| ops::neg(g, x).build()).unwrap();
+    FunctionBuilder::new("Product", [DataType::Float])
+        .build(&mut graph, |g, [x]| ops::mat_mul(g, x, x).build())
+        .unwrap();
+    graph
+}
+
+fn function(name: &str) -> FunctionRef {
+    FunctionRef { name: name.to_owned(), ..FunctionRef::default() }
+}
+
+/// Adds an `If` or a `Case` of a float.
+fn conditional(graph: &mut Graph, op: &str, inputs: [Output; 2], attrs: &[(&str, AttrValue)]) -> Result<Output> {
+    let op = graph.registry().op(op)?.def;
+    let mut builder = NodeBuilder::new(graph, op);
+    builder.name("y").input(inputs[0]).input_list([inputs[1]]);
+    builder.attr("Tout", AttrValue::ListType(vec![DataType::Float]));
+    attrs.iter().for_each(|(name, value)| _ = builder.attr(name, value.clone()));
+    builder.build_output()
+}
+
+fn branches(then_branch: &str, else_branch: &str) -> Vec<(&'static str, AttrValue)> {
+    let function = |name| AttrValue::Func(function(name));
+    vec![("then_branch", function(then_branch)), ("else_branch", function(else_branch))]
+}
+
+#[test]
+fn an_if_that_a_constant_decides_is_a_call() {
+    for (p, function, value) in [("true", "Twice", 6.0), ("false", "Minus", -3.0)] {
+        let mut graph = with_functions(lines(&format!(
+            "x = Placeholder()
+             p = Const() {p}"
+        )));
+        let inputs = [graph.output("p").unwrap(), graph.output("x").unwrap()];
+        let mut attrs = branches("Twice", "Minus");
+        attrs.push(("_class", AttrValue::ListString(vec!["loc:@x".into()])));
+        attrs.push(("_lower_using_switch_merge", AttrValue::Bool(true)));
+        conditional(&mut graph, "StatelessIf", inputs, &attrs).unwrap();
+        same_on(&graph, &[("x", scalar(3.0))], &["y"]);
+        same_on(&graph, &[("x", scalar(3.0)), ("p", Tensor::scalar(p != "true"))], &["y"]);
+        let graph = by_on("fold-branches", graph, &["x"], &["y"], true);
+        reads(&graph, "x = Placeholder()\ny = PartitionedCall(x)");
+        let y = graph.node(graph.find("y").unwrap());
+        assert!(matches!(y.attrs.get("f"), Some(AttrValue::Func(f)) if f.name == function), "{:?}", y.attrs.get("f"));
+        assert!(matches!(y.attrs.get("_class"), Some(AttrValue::ListString(classes)) if classes.len() == 1));
+        assert!(y.attrs.get("_lower_using_switch_merge").is_none());
+        let y = Session::new(graph).unwrap().run(&[("x", scalar(3.0))], &["y"], &[]).unwrap();
+        assert_eq!(y[0].to_scalar::<f32>().unwrap(), value);
+    }
+}
+
+#[test]
+fn a_case_takes_its_last_branch_for_an_index_out_of_range() {
+    for (index, function) in [(0, "Twice"), (1, "Minus"), (2, "Minus"), (-1, "Minus")] {
+        let mut graph = with_functions(lines("x = Placeholder()"));
+        let index = ops::constant(&mut graph, index).unwrap();
+        let x = graph.output("x").unwrap();
+        let functions = AttrValue::ListFunc(vec![self::function("Twice"), self::function("Minus")]);
+        conditional(&mut graph, "StatelessCase", [index, x], &[("branches", functions)]).unwrap();
+        same_on(&graph, &[("x", scalar(3.0))], &["y"]);
+        let graph = by_on("fold-branches", graph, &["x"], &["y"], true);
+        let y = graph.node(graph.find("y").unwrap());
+        assert!(matches!(y.attrs.get("f"), Some(AttrValue::Func(f)) if f.name == function), "{:?}", y.attrs.get("f"));
+    }
+}
+
+/// `x`, a matrix of 2 rows and 3 columns, which `Product` does not take, and the `true` that chooses it.
+fn matrix() -> (Graph, [Output; 2]) {
+    let mut graph = with_functions(lines("p = Const() true\nq = Placeholder() bool"));
+    let shape = PartialShape::from_known([Some(2), Some(3)]);
+    let x = ops::placeholder(&mut graph, DataType::Float).shape(shape).name("x").build().unwrap();
+    let p = graph.output("p").unwrap();
+    (graph, [p, x])
+}
+
+fn ones() -> Tensor {
+    Tensor::vector(&[1f32; 6]).unwrap().reshaped([2, 3]).unwrap()
+}
+
+#[test]
+fn an_if_whose_branch_fails_is_left_to_fail_if_it_runs() {
+    let (mut graph, [p, x]) = matrix();
+    let q = graph.output("q").unwrap();
+    let switch = node(&mut graph, "Switch", "s", &[x, q], &[]);
+    let taken = Output { index: 1, ..switch };
+    let y = conditional(&mut graph, "StatelessIf", [p, taken], &branches("Product", "Minus")).unwrap();
+    let op = graph.registry().op("Merge").unwrap().def;
+    let mut merge = NodeBuilder::new(&mut graph, op);
+    merge.input_list([switch, y]).name("m");
+    merge.build().unwrap();
+    for q in [false, true] {
+        same_on(&graph, &[("x", ones()), ("q", Tensor::scalar(q))], &["m"]);
+    }
+    let session = Session::new(graph.clone()).unwrap();
+    session.run(&[("x", ones()), ("q", Tensor::scalar(false))], &["m"], &[]).unwrap();
+    let graph = by_on("fold-branches", graph, &["x", "q"], &["m"], true);
+    assert!(text(&graph).contains("y = StatelessIf(p, s:1)\n"), "{}", text(&graph));
+    assert!(!text(&graph).contains("PartitionedCall"), "what cannot be used is taken back: {}", text(&graph));
+}
+
+#[test]
+fn an_if_that_promises_other_shapes_than_its_branch_stays() {
+    let (mut graph, inputs) = matrix();
+    let mut attrs = branches("Minus", "Twice");
+    attrs.push(("output_shapes", AttrValue::ListShape(vec![PartialShape::from_known([Some(3), Some(2)])])));
+    conditional(&mut graph, "StatelessIf", inputs, &attrs).unwrap();
+    same_on(&graph, &[("x", ones())], &["y"]);
+    Session::new(graph.clone()).unwrap().run(&[("x", ones())], &["y"], &[]).unwrap();
+    let before = text(&graph);
+    let none = by_on("fold-branches", graph, &["x", "q"], &["y"], false);
+    assert_eq!(text(&none), before);
+}
+
+#[test]
+fn an_if_whose_branch_keeps_a_state_stays() {
+    let mut graph = with_functions(lines("x = Placeholder()\np = Const() true"));
+    FunctionBuilder::new("Keeps", [DataType::Float])
+        .build(&mut graph, |g, [x]| {
+            let v = ops::var_handle_op(g, DataType::Float, []).shared_name("v").build()?;
+            ops::assign_variable_op(g, v, x).build()?;
+            Ok(x)
+        })
+        .unwrap();
+    let inputs = [graph.output("p").unwrap(), graph.output("x").unwrap()];
+    conditional(&mut graph, "If", inputs, &branches("Keeps", "Twice")).unwrap();
+    let graph = by_on("fold-branches", graph, &["x"], &["y"], false);
+    assert!(text(&graph).contains("y = If(p, x)\n"), "{}", text(&graph));
+}
+
+#[test]
+fn branches_are_removed_in_functions_too() {
+    let mut graph = with_functions(lines("x = Placeholder()"));
+    let outer = FunctionBuilder::new("Outer", [DataType::Float]).build(&mut graph, |g, [x]| {
+        let p = ops::constant(g, false)?;
+        conditional(g, "StatelessIf", [p, x], &branches("Product", "Twice"))
+    });
+    let x = graph.output("x").unwrap();
+    ops::call(&mut graph, &outer.unwrap(), [x]).name("z").build().unwrap();
+    same_on(&graph, &[("x", scalar(3.0))], &["z"]);
+    let z = Session::new(graph).unwrap().run(&[("x", scalar(3.0))], &["z"], &[]).unwrap();
+    assert_eq!(z[0].to_scalar::<f32>().unwrap(), 6.0);
+}
+
+#[test]
+fn who_waits_for_a_feed_of_a_partial_run_waits_for_it() {
+    let graph = "x = Placeholder()
+        y = Placeholder()
+        i = Identity(x)
+        j = Identity(i)
+        n = Neg(y, ^j)
+        u = Neg(j)";
+    let none = PASSES.iter().fold(SessionOptions::new(), |options, pass| options.without_pass(pass.name()));
+    for options in [SessionOptions::new(), none] {
+        let session = Session::with_options(lines(graph), &options).unwrap();
+        let run = session.partial_run_setup(&["x", "y"], &["n", "u"], &[]).unwrap();
+        let error = run.run(&[("y", scalar(2.0))], &["n"]).unwrap_err();
+        assert!(error.message().contains("a fetch depends on a feed that was not fed yet"), "{error}");
+        let both = run.run(&[("x", scalar(3.0))], &["n", "u"]).unwrap();
+        assert_eq!(both.iter().map(|value| value.to_scalar::<f32>().unwrap()).collect::<Vec<_>>(), [-2.0, -3.0]);
+    }
+}
+
+/// An identity `i` on a device, and two nodes that ask to be with it.
+fn colocated() -> Graph {
+    let mut graph = lines("x = Placeholder()");
+    let x = graph.output("x").unwrap();
+    let i = ops::identity(&mut graph, x).name("i").device("/cpu:0").build().unwrap();
+    let class = [("_class", AttrValue::ListString(vec!["loc:@i".into()]))];
+    let a = node(&mut graph, "Neg", "a", &[i], &class);
+    node(&mut graph, "Neg", "b", &[a], &class);
+    graph
+}
+
+#[test]
+fn who_is_to_be_with_a_removed_node_stays_with_its_group() {
+    // `i` goes because the feed stands for what it would give.
+    let mut graph = colocated();
+    let before = graph.output("x").unwrap();
+    let (a, b) = (graph.find("a").unwrap(), graph.find("b").unwrap());
+    let i = graph.find("i").unwrap();
+    let mut patch = graph.patch();
+    patch.replace_uses(Output { node: i, index: 0 }, before).remove(i);
+    let renumbering = patch.apply().unwrap();
+    let node = |graph: &Graph, id| graph.node(renumbering.node(id).unwrap()).clone();
+    let (a, b) = (node(&graph, a), node(&graph, b));
+    assert!(a.attrs.get("_class").is_none());
+    assert!(matches!(b.attrs.get("_class"), Some(AttrValue::ListString(c)) if c[..] == ["loc:@a".into()]));
+    assert_eq!((a.device.as_str(), b.device.as_str()), ("/cpu:0", "/cpu:0"));
+
+    // Pruning alone removes it, too.
+    let mut graph = colocated();
+    let x = graph.output("x").unwrap();
+    let class = [("_class", AttrValue::ListString(vec!["loc:@i".into()]))];
+    self::node(&mut graph, "Neg", "y", &[x], &class);
+    let graph = by_on("prune", graph, &["x"], &["y"], true);
+    reads(&graph, "x = Placeholder()\ny = Neg(x)");
+    assert!(graph.node(graph.find("y").unwrap()).attrs.get("_class").is_none());
 }

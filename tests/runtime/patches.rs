@@ -304,3 +304,96 @@ fn values_do_not_leave_loops_but_by_an_exit() {
         ops::add_v2(patch, body, exit).name("new").build().unwrap();
     });
 }
+
+#[test]
+fn a_graph_is_not_edited_while_a_closure_adds_to_it() {
+    let mut graph = lines(SUMS);
+    let before = text(&graph);
+    let built = kernlink::graph::FunctionBuilder::new("F", [DataType::Float]).build(&mut graph, |g, [x]| {
+        let y = ops::neg(g, x).build()?;
+        let mut patch = g.patch();
+        let z = ops::abs(&mut patch, y).build()?;
+        patch.replace_uses(y, z);
+        patch.apply().map(|_| y)
+    });
+    let error = built.unwrap_err();
+    assert_eq!(error.code(), Code::FailedPrecondition, "{error}");
+    assert!(error.message().contains("edit the graph after that is built"), "{error}");
+    assert_eq!(text(&graph), before);
+}
+
+#[test]
+fn only_an_added_node_takes_the_name_of_another() {
+    refuses(SUMS, Code::InvalidArgument, &["`a` cannot take the name of `b`", "replace_uses"], |patch| {
+        let (a, b) = (id(patch, "a"), id(patch, "b"));
+        patch.replace_node(b, a);
+    });
+}
+
+#[test]
+fn ids_of_a_body_name_no_node_of_the_graph() {
+    let mut graph = lines(SUMS);
+    let mut leaked = None;
+    kernlink::graph::FunctionBuilder::new("F", [DataType::Float])
+        .build(&mut graph, |_, [x]| {
+            leaked = Some(x.node);
+            Ok(x)
+        })
+        .unwrap();
+    let sum = id(&graph, "sum");
+    // A node of the graph stands where the argument stood.
+    let x = output(&graph, "x");
+    ops::neg(&mut graph, x).name("there").build().unwrap();
+    let mut patch = graph.patch();
+    patch.set_control_inputs(sum, vec![leaked.unwrap()]);
+    assert_eq!(patch.apply().unwrap_err().code(), Code::InvalidArgument);
+    let mut patch = graph.patch();
+    patch.remove(leaked.unwrap());
+    assert_eq!(patch.apply().unwrap_err().code(), Code::InvalidArgument);
+}
+
+#[test]
+fn control_edges_are_redirected_over_many_paths() {
+    const LAYERS: usize = 40;
+    let mut text = String::from("x = Placeholder()\n");
+    for layer in 0..LAYERS {
+        text += &format!("a{layer} = Neg(x)\nb{layer} = Neg(x)\n");
+    }
+    let last = LAYERS - 1;
+    text += &format!("y = Neg(x, ^a{last})");
+    let mut graph = lines(&text);
+    let pairs: Vec<[NodeId; 2]> =
+        (0..LAYERS).map(|layer| ["a", "b"].map(|name| id(&graph, &format!("{name}{layer}")))).collect();
+    let mut patch = graph.patch();
+    for pair in pairs.windows(2) {
+        pair[1].iter().for_each(|&node| _ = patch.redirect_controls(node, &pair[0]));
+    }
+    patch.apply().unwrap();
+    let y = graph.node(id(&graph, "y"));
+    assert_eq!(y.control_inputs, [id(&graph, "a0"), id(&graph, "b0")]);
+}
+
+#[test]
+fn nodes_that_are_brought_forward_keep_their_order() {
+    let mut graph = lines(
+        "x = Placeholder()
+         first = Neg(x)
+         other = Abs(x)
+         a = Neg(x)
+         b = Neg(x)",
+    );
+    let (first, a, b) = (id(&graph, "first"), output(&graph, "a"), output(&graph, "b"));
+    let mut patch = graph.patch();
+    let sum = ops::add_v2(&mut patch, b, a).name("sum").build().unwrap();
+    patch.set_inputs(first, vec![sum]);
+    patch.apply().unwrap();
+    reads(
+        &graph,
+        "x = Placeholder()
+         a = Neg(x)
+         b = Neg(x)
+         sum = AddV2(b, a)
+         first = Neg(sum)
+         other = Abs(x)",
+    );
+}

@@ -11,11 +11,11 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum NodeClass {
-    /// Hands its data on by the one of two outputs that a bool chooses.
+    /// Forwards its data to one of two outputs, chosen by a bool.
     Switch,
-    /// Hands its data on by the one of several outputs that an index chooses.
+    /// Forwards its data to one of several outputs, chosen by an index.
     SwitchN,
-    /// Hands on the first of its inputs that is alive.
+    /// Forwards the first of its inputs that is alive.
     Merge,
     /// Leads into a loop.
     Enter,
@@ -23,7 +23,7 @@ pub enum NodeClass {
     Exit,
     /// Leads to the next iteration of a loop.
     NextIteration,
-    /// Hands on what says whether a loop goes on.
+    /// Forwards the bool that says whether a loop goes on.
     LoopCond,
     /// Runs even if what it waits for is dead.
     ControlTrigger,
@@ -39,11 +39,11 @@ pub enum NodeClass {
     Arg,
     /// A result of a function.
     Retval,
-    /// Hands a tensor to another device.
+    /// Sends a tensor to another device.
     Send,
-    /// Takes a tensor from another device.
+    /// Receives a tensor from another device.
     Recv,
-    /// Hands its input on, or all of them; ops that do so for the sake of gradients are among them.
+    /// Forwards its input, or all of them; ops that do so for the sake of gradients are among them.
     Identity,
     /// Calls a function.
     Call,
@@ -158,7 +158,7 @@ impl NodeClass {
             )
     }
 
-    /// Whether nodes of the class hand their data on by one of their outputs.
+    /// Whether nodes of the class forward their data to one of their outputs.
     pub fn is_switch(self) -> bool {
         matches!(self, NodeClass::Switch | NodeClass::SwitchN)
     }
@@ -173,7 +173,7 @@ impl NodeClass {
         matches!(self, NodeClass::Shape | NodeClass::ShapeN | NodeClass::Size | NodeClass::Rank)
     }
 
-    /// Whether nodes of the class hand on what they are given, unchanged.
+    /// Whether nodes of the class forward what they are given, unchanged.
     pub fn hands_on(self) -> bool {
         matches!(
             self,

@@ -213,14 +213,25 @@ impl Graph {
             && self.constants.0.lock().unwrap_or_else(PoisonError::into_inner).elements <= MAX_TOTAL
     }
 
-    /// Whether a kernel comes from the crates of which one has the kernel of `Const`: that an op is a standard one does not say
-    /// that its kernel is.
+    /// Whether a kernel comes from the provider of `Const`'s kernel: that an op is a standard one does not say that its
+    /// kernel is.
     pub(crate) fn is_standard_kernel(&self, def: &KernelDef) -> bool {
         let constant = self.registry.kernels_of(created::CONSTANT);
         let constant = constant
             .iter()
             .filter(|kernel| kernel.device == DeviceType("CPU") && kernel.label.is_empty() && kernel.priority == 0);
         constant.into_iter().any(|kernel| kernel.provider.is_with(def.provider))
+    }
+
+    /// Whether every kernel that may run a node, on whatever device, is a standard one. A user's own kernel may do more
+    /// than its op says.
+    pub(crate) fn has_standard_kernels(&self, node: &Node) -> bool {
+        let label = match node.attrs.get("_kernel") {
+            Some(AttrValue::String(label)) => label.as_bytes(),
+            _ => &[],
+        };
+        let kernels = self.registry.kernels_of(&node.op.def.name);
+        kernels.iter().filter(|kernel| kernel.label.as_bytes() == label).all(|kernel| self.is_standard_kernel(kernel))
     }
 
     /// Runs a node's kernel on the CPU. `None` if there is none that may run before a graph does, or it fails: a run

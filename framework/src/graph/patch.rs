@@ -1,9 +1,11 @@
 //! Editing a graph: changes that are noted first, checked as a whole, and made together or not at all.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Deref;
 
 use super::budget::Budget;
+use super::colocation::ends_of_chains;
 use super::infer::Scope;
 use super::renumber::{Renumbering, outputs};
 use super::scope::{Applied, NodeRequest, OpScope};
@@ -120,8 +122,8 @@ impl GraphPatch<'_> {
         self
     }
 
-    /// Has an added node take the place of `old`: its outputs those of `old`, position by position, its control edges
-    /// and its name. `old` is removed.
+    /// Has a node that the patch adds take the place of `old`: its outputs those of `old`, position by position, its
+    /// control edges and its name. `old` is removed.
     pub fn replace_node(&mut self, old: NodeId, new: NodeId) -> &mut Self {
         let count = self.graph.nodes.get(old.index()).map_or(0, |node| node.signature.outputs.len());
         for index in 0..count {
@@ -147,7 +149,8 @@ impl GraphPatch<'_> {
         self
     }
 
-    /// Removes a node. Nothing that stays may use it or wait for it.
+    /// Removes a node. Nothing that stays may use it or wait for it. Nodes that ask to be on its device (`_class`) ask to be
+    /// together.
     pub fn remove(&mut self, node: NodeId) -> &mut Self {
         self.removed.insert(node);
         self
@@ -165,6 +168,12 @@ impl GraphPatch<'_> {
         self
     }
 
+    /// Takes back added nodes, from this one on. Nothing that was noted may name them.
+    pub(crate) fn take_back(&mut self, first: NodeId) {
+        self.graph.truncate(first.index().max(self.before.0));
+        self.origins.truncate(self.graph.nodes.len() - self.before.0);
+    }
+
     /// Whether the patch changes nothing.
     pub fn is_empty(&self) -> bool {
         self.graph.nodes.len() == self.before.0
@@ -180,16 +189,24 @@ impl GraphPatch<'_> {
     /// # Errors
     /// INVALID_ARGUMENT if a node or output does not exist, dtypes or shapes do not fit, calls contradict each other, the
     /// graph would have a cycle that is no loop, or a node inputs from different frames; FAILED_PRECONDITION if something
-    /// that is removed is used, fed or fetched. Whatever it is, the graph stays as it was.
+    /// that is removed is used, fed or fetched, or a closure is adding nodes to the graph, whose ids must not change.
+    /// Whatever it is, the graph stays as it was.
     pub fn apply(mut self) -> Result<Renumbering> {
+        if !self.graph.contexts.is_empty() {
+            let message = "a graph cannot be edited by a closure that builds a function, branch or loop of it: edit the \
+                           graph after that is built";
+            return Err(Error::failed_precondition(message));
+        }
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
         self.check_names()?;
-        let replaced =
-            self.replaced.keys().map(|&old| Ok((old, self.resolved(old)?))).collect::<Result<HashMap<_, _>>>()?;
-        let redirected =
-            self.redirected.keys().map(|&old| Ok((old, self.awaited(old)?))).collect::<Result<HashMap<_, _>>>()?;
+        let (replaced, circle) = ends_of_chains(&self.replaced);
+        if let Some(output) = circle {
+            let name = self.graph.output_name(output);
+            return Err(Error::invalid_argument(format!("the uses of `{name}` are replaced in a circle")));
+        }
+        let redirected = self.awaited()?;
         for (&old, &new) in &replaced {
             self.check_replacement(old, new)?;
         }
@@ -223,6 +240,12 @@ impl GraphPatch<'_> {
             let what = self.describe(id);
             return Err(Error::invalid_argument(format!("{what} is no node of the graph that the patch changes")));
         }
+        if let Some((&new, &old)) = self.named_after.iter().find(|(new, _)| new.index() < own || !self.graph.has(**new))
+        {
+            let (new, old) = (self.describe(new), self.describe(old));
+            let message = format!("{new} cannot take the name of {old}: the patch does not add it; use replace_uses");
+            return Err(Error::invalid_argument(message));
+        }
         let outputs = self.replaced.iter().flat_map(|(old, new)| [old, new]);
         let outputs = outputs.chain(self.inputs.values().flatten()).chain(&self.kept).chain(&self.fed);
         if let Some(output) = outputs.copied().find(|&output| self.graph.slot(output).is_none()) {
@@ -236,35 +259,36 @@ impl GraphPatch<'_> {
         }
     }
 
-    /// What is used for an output in the end.
-    fn resolved(&self, output: Output) -> Result<Output> {
-        let mut resolved = output;
-        for _ in 0..=self.replaced.len() {
-            match self.replaced.get(&resolved) {
-                Some(&next) => resolved = next,
-                None => return Ok(resolved),
-            }
-        }
-        let name = self.graph.output_name(output);
-        Err(Error::invalid_argument(format!("the uses of `{name}` are replaced in a circle")))
-    }
-
-    /// What is waited for, for a node, in the end.
-    fn awaited(&self, node: NodeId) -> Result<Vec<NodeId>> {
-        let (mut found, mut open, mut steps) = (BTreeSet::new(), vec![node], 0);
-        while let Some(id) = open.pop() {
-            steps += 1;
-            match self.redirected.get(&id) {
-                Some(_) if id == node && steps > 1 => {
-                    let name = self.describe(node);
-                    return Err(Error::invalid_argument(format!("the control edges from {name} go in a circle")));
+    /// What is waited for in the end, for each node from which control edges are redirected.
+    fn awaited(&self) -> Result<HashMap<NodeId, Vec<NodeId>>> {
+        let mut awaited: HashMap<NodeId, Vec<NodeId>> = HashMap::with_capacity(self.redirected.len());
+        let mut begun: HashSet<NodeId> = HashSet::new();
+        for &root in self.redirected.keys() {
+            let mut path = vec![root];
+            while let Some(&id) = path.last() {
+                let Some(next) = self.redirected.get(&id).filter(|_| !awaited.contains_key(&id)) else {
+                    path.pop();
+                    continue;
+                };
+                if begun.insert(id) {
+                    // What is begun and not done led here.
+                    let open = |id: &&NodeId| self.redirected.contains_key(id) && !awaited.contains_key(id);
+                    for &next in next.iter().filter(open) {
+                        if begun.contains(&next) {
+                            let name = self.describe(next);
+                            let message = format!("the control edges from {name} are redirected in a circle");
+                            return Err(Error::invalid_argument(message));
+                        }
+                        path.push(next);
+                    }
+                    continue;
                 }
-                Some(next) if steps <= self.graph.nodes.len() + self.redirected.len() => open.extend(next),
-                Some(_) => return Err(Error::invalid_argument("control edges are redirected without end")),
-                None => _ = found.insert(id),
+                let ends = next.iter().flat_map(|id| awaited.get(id).map_or(std::slice::from_ref(id), Vec::as_slice));
+                let ends: BTreeSet<NodeId> = ends.copied().collect();
+                awaited.insert(id, ends.into_iter().collect());
             }
         }
-        Ok(found.into_iter().collect())
+        Ok(awaited)
     }
 
     fn check_replacement(&self, old: Output, new: Output) -> Result<()> {
@@ -331,9 +355,9 @@ impl GraphPatch<'_> {
                 return Err(Error::failed_precondition(message));
             }
         }
+        let heirs: HashMap<NodeId, NodeId> = self.named_after.iter().map(|(&new, &old)| (old, new)).collect();
         let takes_over = |output: &Output| {
-            let heir = self.named_after.iter().find(|(_, old)| **old == output.node).map(|(new, _)| *new);
-            heir.is_some_and(|node| self.graph.slot(Output { node, ..*output }).is_some())
+            heirs.get(&output.node).is_some_and(|&node| self.graph.slot(Output { node, ..*output }).is_some())
         };
         let fetched = self.kept.iter().filter(|output| !takes_over(output));
         match fetched.chain(&self.fed).find(|output| self.removed.contains(&output.node)) {
@@ -369,7 +393,7 @@ impl GraphPatch<'_> {
         inputs.iter().map(|input| input.node).filter(move |source| !goes_back(source)).chain(controls.iter().copied())
     }
 
-    /// The nodes, each after all that it needs, and otherwise in the order that they have.
+    /// The nodes in their order, but that what a node needs and stands behind it is brought before it, in its order too.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if there is none, with a cycle.
@@ -383,16 +407,22 @@ impl GraphPatch<'_> {
             Open,
             Done,
         }
+        // The last is taken first.
+        let sources = |id: NodeId| {
+            let mut sources: Vec<NodeId> = self.sources(edits, id).collect();
+            sources.sort_unstable_by_key(|&source| Reverse(source));
+            sources
+        };
         let mut marks = vec![Mark::New; self.graph.nodes.len()];
         let mut order = Vec::with_capacity(marks.len());
         let mut path: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
         for root in self.live() {
             if marks[root.index()] == Mark::New {
                 marks[root.index()] = Mark::Open;
-                path.push((root, self.sources(edits, root).collect()));
+                path.push((root, sources(root)));
             }
-            while let Some((id, sources)) = path.last_mut() {
-                let Some(source) = sources.pop() else {
+            while let Some((id, open)) = path.last_mut() {
+                let Some(source) = open.pop() else {
                     marks[id.index()] = Mark::Done;
                     order.push(*id);
                     path.pop();
@@ -402,7 +432,7 @@ impl GraphPatch<'_> {
                     Mark::Done => {}
                     Mark::New => {
                         marks[source.index()] = Mark::Open;
-                        path.push((source, self.sources(edits, source).collect()));
+                        path.push((source, sources(source)));
                     }
                     Mark::Open => {
                         let start = path.iter().position(|(id, _)| *id == source).unwrap_or(0);
@@ -479,6 +509,7 @@ impl GraphPatch<'_> {
             let name = self.graph.node(*old).name.clone();
             self.graph.nodes[new.index()].name = name;
         }
+        self.graph.recolocate(&self.removed, &self.named_after.values().copied().collect());
         let map = self.graph.retain(order)?;
         let changed: Vec<NodeId> = self.inputs.keys().filter_map(|id| map[id.index()]).collect();
         if let (Some(backup), Err(error)) = (backup, self.graph.infer_from(&changed)) {

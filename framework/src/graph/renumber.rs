@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 pub struct Renumbering {
     /// For each node from before, where it is.
     pub(super) nodes: Vec<Option<NodeId>>,
-    /// What took the place of outputs from before, in numbers of today.
+    /// What took the place of outputs from before, as ids of the edited graph.
     pub(super) replaced: HashMap<Output, Output>,
-    /// What took the place of nodes from before as those that others wait for, in numbers of today.
+    /// What took the place of nodes from before as those that others wait for, as ids of the edited graph.
     pub(super) redirected: HashMap<NodeId, Vec<NodeId>>,
     /// The nodes that were added, each with the node from before whose device it takes.
     pub(super) added: Vec<(NodeId, Option<NodeId>)>,

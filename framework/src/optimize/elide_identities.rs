@@ -5,8 +5,6 @@ use std::collections::{HashMap, HashSet};
 use super::pass::{Ends, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Node, NodeClass, NodeId, Output};
-use crate::kernel::CPU;
-use crate::registry::NodeQuery;
 
 pub(super) struct ElideIdentities;
 
@@ -40,10 +38,9 @@ impl Pass for ElideIdentities {
 struct Identities<'g> {
     graph: &'g Graph,
     ends: &'g Ends,
-    fed: HashSet<Output>,
     /// Whether something in the graph may be dead, or in a loop.
     has_flow: bool,
-    /// The nodes that others wait for.
+    /// The nodes that others wait for; in a partial run, whoever waits for the run among them.
     waited_for: HashSet<NodeId>,
     /// For each node that was looked at, whether nobody need wait for it: it is there when a run begins.
     is_there: Vec<bool>,
@@ -55,12 +52,13 @@ struct Identities<'g> {
 
 impl<'g> Identities<'g> {
     fn find(graph: &'g Graph, ends: &'g Ends) -> Identities<'g> {
+        let awaited = graph.nodes().iter().flat_map(|node| &node.control_inputs);
+        let targets = ends.targets().iter().filter(|_| ends.is_partial);
         let mut identities = Identities {
             graph,
             ends,
-            fed: ends.feeds.iter().copied().collect(),
             has_flow: graph.nodes().iter().any(|node| node.class.is_control_flow()),
-            waited_for: graph.nodes().iter().flat_map(|node| node.control_inputs.iter().copied()).collect(),
+            waited_for: awaited.chain(targets).copied().collect(),
             is_there: Vec::with_capacity(graph.nodes().len()),
             used: HashMap::new(),
             awaited: HashMap::new(),
@@ -80,13 +78,16 @@ impl<'g> Identities<'g> {
             return !waits;
         }
         if node.class.is_placeholder() {
-            return self.fed.contains(&Output { node: id, index: 0 });
+            return !self.ends.is_partial && self.ends.is_fed(Output { node: id, index: 0 });
         }
         if waits || !self.is_dispensable(id, node) {
             return false;
         }
         let inputs: Vec<Output> = node.inputs.iter().map(|&input| self.source(input)).collect();
-        let comes_later = |input: &&Output| !self.fed.contains(input) && !self.is_there[input.node.index()];
+        let comes_later = |input: &&Output| match self.ends.is_fed(**input) {
+            true => self.ends.is_partial,
+            false => !self.is_there[input.node.index()],
+        };
         let awaited: Vec<NodeId> = inputs.iter().filter(comes_later).map(|input| input.node).collect();
         for (index, &input) in inputs.iter().enumerate() {
             self.used.insert(Output { node: id, index }, input);
@@ -104,7 +105,7 @@ impl<'g> Identities<'g> {
     /// Whether nothing is lost if a node that waits for nothing but its inputs is left out.
     fn is_dispensable(&self, id: NodeId, node: &Node) -> bool {
         let is_identity = match node.class {
-            NodeClass::Identity => has_standard_kernel(self.graph, node),
+            NodeClass::Identity => self.graph.has_standard_kernels(node),
             // What reads a graph knows a loop by it.
             NodeClass::LoopCond => !self.ends.is_written,
             _ => false,
@@ -115,17 +116,20 @@ impl<'g> Identities<'g> {
             // All outputs are dead if one input is, and all are in the node's loop.
             && (node.inputs.len() == 1 || !self.has_flow)
             && node.inputs.iter().all(|input| input.node < id)
-            && !(0..node.inputs.len()).any(|index| self.fed.contains(&Output { node: id, index }))
-            && !(self.waited_for.contains(&id) && node.inputs.iter().any(|&input| self.is_chosen(self.source(input))))
+            && !self.ends.feeds_some_of(id)
+            && !(self.waited_for.contains(&id) && node.inputs.iter().any(|&input| self.tells_more(self.source(input))))
             && !(self.ends.is_written && self.shows(id, node))
     }
 
-    /// Whether an output is of a node that is alive where the output may not be, or leads to another frame or iteration:
-    /// to wait for that node is another thing than to wait for who takes the output.
-    fn is_chosen(&self, output: Output) -> bool {
+    /// Whether to wait for who takes an output is another thing than to wait for its node: the node is alive where the
+    /// output may not be, or leads to another frame or iteration, or the output is a feed that is still to come.
+    fn tells_more(&self, output: Output) -> bool {
+        if self.ends.is_fed(output) {
+            return self.ends.is_partial;
+        }
         let class = self.graph.node(output.node).class;
         let leads_away = matches!(class, NodeClass::Enter | NodeClass::Exit | NodeClass::NextIteration);
-        (class.is_switch() || leads_away) && !self.fed.contains(&output)
+        class.is_switch() || leads_away
     }
 
     /// Whether a reader of the graph sees something in a node that Kernlink does not need: when a reference is read, or
@@ -136,15 +140,5 @@ impl<'g> Identities<'g> {
             source.device != node.device || source.signature.outputs[input.index].is_ref
         };
         self.ends.holds(id) || node.inputs.iter().any(reads)
-    }
-}
-
-/// Whether a node's kernel comes with its op. A user's own may do more than to hand its inputs on.
-fn has_standard_kernel(graph: &Graph, node: &Node) -> bool {
-    let op = &node.op.def.name;
-    let query = NodeQuery { node: &node.name, op, attrs: &node.attrs, device: CPU, capabilities: &[] };
-    match graph.registry().find_kernel_if_any(query) {
-        Ok(Some(kernel)) => graph.is_standard_kernel(kernel),
-        _ => true,
     }
 }

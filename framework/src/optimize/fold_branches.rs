@@ -7,6 +7,7 @@ use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::Result;
 use crate::graph::{Created, Graph, GraphPatch, Node, NodeBuilder, NodeClass, NodeId, Output, created};
+use crate::kernel::DeviceType;
 use crate::tensor::Tensor;
 
 pub(super) struct FoldBranches;
@@ -22,7 +23,7 @@ impl Pass for FoldBranches {
 
     fn is_worthwhile(&self, graph: &Graph, nodes: &[NodeId]) -> bool {
         // A feed may stand for the constant: that is found out later.
-        nodes.iter().any(|&id| predicate(graph.node(id)).and_then(|output| constant(graph, output, &[])).is_some())
+        nodes.iter().any(|&id| predicate(graph.node(id)).and_then(|output| constant(graph, output, None)).is_some())
     }
 
     fn run(&self, patch: &mut GraphPatch<'_>, ends: &Ends) -> Result<usize> {
@@ -35,10 +36,8 @@ impl Pass for FoldBranches {
         for &(merge, input) in &merges {
             patch.replace_uses(Output { node: merge, index: 0 }, input);
         }
-        let calls = calls(patch, ends);
-        for (id, branch) in &calls {
-            call(patch, *id, branch)?;
-        }
+        let mut calls = calls(patch, ends);
+        calls.retain(|(id, branch)| call(patch, *id, branch));
         Ok(switches.len() + calls.len())
     }
 
@@ -59,15 +58,17 @@ fn predicate(node: &Node) -> Option<Output> {
     }
 }
 
-/// The value of an output that is a constant in every run and in every frame.
-fn constant<'g>(graph: &'g Graph, mut output: Output, feeds: &[Output]) -> Option<&'g Tensor> {
+/// The value of an output that is a constant in every run and in every frame; without `ends`, if nothing is fed.
+fn constant<'g>(graph: &'g Graph, mut output: Output, ends: Option<&Ends>) -> Option<&'g Tensor> {
     loop {
         let node = graph.node(output.node);
-        if feeds.contains(&output) || !node.control_inputs.is_empty() {
+        if ends.is_some_and(|ends| ends.is_fed(output)) || !node.control_inputs.is_empty() {
             return None;
         }
         match (node.class, &node.inputs[..]) {
-            (NodeClass::Identity, [input]) if input.node < output.node => output = *input,
+            (NodeClass::Identity, [input]) if input.node < output.node && graph.has_standard_kernels(node) => {
+                output = *input;
+            }
             _ => return graph.constant(output).filter(|value| value.num_elements() == 1),
         }
     }
@@ -83,11 +84,10 @@ fn switches(graph: &Graph, ends: &Ends) -> HashMap<NodeId, usize> {
         if node.class != NodeClass::Switch || !node.control_inputs.is_empty() || node.inputs.len() != 2 {
             return None;
         }
-        let [taken] = *constant(graph, node.inputs[1], &ends.feeds)?.as_slice::<bool>().ok()? else { return None };
+        let [taken] = *constant(graph, node.inputs[1], Some(ends))?.as_slice::<bool>().ok()? else { return None };
         let taken = usize::from(taken);
         let is_plain = node.signature.outputs.iter().all(|slot| !slot.is_ref);
-        (is_plain && node.signature.outputs.len() == 2 && !ends.feeds.iter().any(|feed| feed.node == id))
-            .then_some((id, taken))
+        (is_plain && node.signature.outputs.len() == 2 && !ends.feeds_some_of(id)).then_some((id, taken))
     });
     decided.collect()
 }
@@ -96,9 +96,9 @@ fn switches(graph: &Graph, ends: &Ends) -> HashMap<NodeId, usize> {
 fn merges(graph: &Graph, ends: &Ends, switches: &HashMap<NodeId, usize>) -> Vec<(NodeId, Output)> {
     let alive = Alive::new(graph, ends, switches);
     let used: HashSet<Output> =
-        graph.nodes().iter().flat_map(|node| &node.inputs).chain(&ends.feeds).chain(&ends.fetches).copied().collect();
+        graph.nodes().iter().flat_map(|node| &node.inputs).chain(ends.feeds()).chain(ends.fetches()).copied().collect();
     let waited_for: HashSet<NodeId> =
-        graph.nodes().iter().flat_map(|node| &node.control_inputs).chain(&ends.targets).copied().collect();
+        graph.nodes().iter().flat_map(|node| &node.control_inputs).chain(ends.targets()).copied().collect();
     let decided = graph.ids().filter_map(|id| {
         let node = graph.node(id);
         let is_plain = node.class == NodeClass::Merge
@@ -162,15 +162,20 @@ impl<'g> Alive<'g> {
 /// The conditionals that a constant decides, with the function that they call. One that keeps a state is left alone: its
 /// state is that of the node.
 fn calls(graph: &Graph, ends: &Ends) -> Vec<(NodeId, FunctionRef)> {
+    let devices = |op: &str| -> HashSet<DeviceType> {
+        graph.registry().kernels_of(op).into_iter().map(|kernel| kernel.device).collect()
+    };
+    let call_devices = devices(created::CALL);
+    let runs_as_call = |node: &Node| devices(&node.op.def.name).is_subset(&call_devices) && !call_devices.is_empty();
     let decided = graph.ids().filter_map(|id| {
         let node = graph.node(id);
-        if !matches!(node.class, NodeClass::If | NodeClass::Case) || ends.feeds.iter().any(|feed| feed.node == id) {
+        if !matches!(node.class, NodeClass::If | NodeClass::Case) || ends.feeds_some_of(id) {
             return None;
         }
-        let value = constant(graph, *node.inputs.first()?, &ends.feeds).filter(|value| value.rank() == 0)?;
+        let value = constant(graph, *node.inputs.first()?, Some(ends)).filter(|value| value.rank() == 0)?;
         let branch = branch(node, value)?;
         let is_plain = !graph.is_stateful_function(&branch.name) && graph.has_function(&branch.name);
-        (is_plain && graph.registry().op(created::CALL).is_ok()).then(|| (id, branch.clone()))
+        (is_plain && runs_as_call(node)).then(|| (id, branch.clone()))
     });
     decided.collect()
 }
@@ -195,21 +200,28 @@ fn branch<'n>(node: &'n Node, value: &Tensor) -> Option<&'n FunctionRef> {
     }
 }
 
-/// Puts a call of a function in the place of a conditional.
-fn call(patch: &mut GraphPatch<'_>, id: NodeId, branch: &FunctionRef) -> Result<()> {
+/// Puts a call of a function in the place of a conditional. Returns whether that can be done: the errors of a call's body
+/// are the call's, where those of a branch are none before it runs, and a conditional may promise other shapes than its
+/// branch has.
+fn call(patch: &mut GraphPatch<'_>, id: NodeId, branch: &FunctionRef) -> bool {
+    /// Attrs that concern the conditional itself: how it is run, and which of its inputs are read only.
+    const OWN: &[&str] = &["_lower_using_switch_merge", "_read_only_resource_inputs"];
     let node = patch.node(id).clone();
-    let op = patch.registry().op(created::CALL)?.def;
+    let Ok(op) = patch.registry().op(created::CALL) else { return false };
     patch.beside(id);
-    let mut builder = NodeBuilder::new(patch, op);
+    let mut builder = NodeBuilder::new(patch, op.def);
     builder.input_list(node.inputs.iter().skip(1).copied()).attr("f", AttrValue::Func(branch.clone()));
-    for name in ["Tin", "Tout"] {
-        if let Some(types) = node.attrs.get(name) {
-            builder.attr(name, types.clone());
-        }
+    let stays = |name: &str| ["Tin", "Tout"].contains(&name) || (name.starts_with('_') && !OWN.contains(&name));
+    for (name, value) in node.attrs.iter().filter(|(name, _)| stays(name)) {
+        builder.attr(name, value.clone());
     }
     node.control_inputs.iter().for_each(|&control| _ = builder.control_input(control));
-    builder.name(&format!("{}/branch", node.name));
-    let new = builder.build()?;
+    let Ok(new) = builder.build() else { return false };
+    let shape = |node: NodeId, index: usize| patch.shape(Output { node, index });
+    if !(0..node.signature.outputs.len()).all(|index| shape(id, index).is_compatible(shape(new, index))) {
+        patch.take_back(new);
+        return false;
+    }
     patch.replace_node(id, new);
-    Ok(())
+    true
 }

@@ -25,7 +25,7 @@ impl Pass for FreeConstants {
     }
 
     fn run(&self, patch: &mut GraphPatch<'_>, ends: &Ends) -> Result<usize> {
-        let needed = patch.needed(&ends.feeds, &ends.fetches, &ends.targets);
+        let needed = patch.needed(ends.feeds(), ends.fetches(), ends.targets());
         let mut free: Vec<NodeId> = free(patch, &needed, ends).into_iter().collect();
         free.sort_unstable();
         free.iter().for_each(|&id| _ = patch.set_control_inputs(id, Vec::new()));
@@ -60,13 +60,11 @@ type Tokens = SmallVec<[Token; 2]>;
 /// The constants that need not wait.
 fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
     let is_constant = |id: NodeId| graph.constant(Output { node: id, index: 0 }).is_some();
-    let is_end = |id: NodeId| ends.targets.contains(&id) || ends.fetches.iter().any(|fetch| fetch.node == id);
     let mut candidates: HashSet<NodeId> =
-        needed.iter().copied().filter(|&id| waits(graph, id) && !is_end(id)).collect();
+        needed.iter().copied().filter(|&id| waits(graph, id) && !ends.holds(id)).collect();
     if candidates.is_empty() {
         return candidates;
     }
-    let fed: HashSet<Output> = ends.feeds.iter().copied().collect();
     let mut tokens: HashMap<NodeId, Tokens> = HashMap::new();
     for &id in needed {
         let node = graph.node(id);
@@ -79,7 +77,7 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
         add(Token::Node(id));
         // A merge is alive if one of its inputs is, and a trigger in any case.
         if !matches!(node.class, NodeClass::Merge | NodeClass::ControlTrigger) {
-            for input in node.inputs.iter().filter(|input| !fed.contains(input)) {
+            for input in node.inputs.iter().filter(|input| !ends.is_fed(**input)) {
                 of_output(graph, &tokens, *input).into_iter().for_each(&mut add);
             }
             for control in &node.control_inputs {
@@ -96,7 +94,7 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
         if used.is_empty() {
             continue;
         }
-        let others = node.inputs.iter().filter(|input| !is_constant(input.node) && !fed.contains(input));
+        let others = node.inputs.iter().filter(|input| !is_constant(input.node) && !ends.is_fed(**input));
         let mut given: Vec<Token> = others.flat_map(|&input| of_output(graph, &tokens, input)).collect();
         given.extend(node.control_inputs.iter().flat_map(|control| tokens.get(control).cloned().unwrap_or_default()));
         let decides = node.class.is_switch() || matches!(node.class, NodeClass::Merge | NodeClass::ControlTrigger);

@@ -1,5 +1,7 @@
 //! What a pass is, and what it is told of the run that the graph is for.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
 use crate::graph::{Created, Graph, GraphPatch, NodeId, Output};
 
@@ -38,38 +40,72 @@ pub trait Pass: Sync {
 }
 
 /// What goes into a graph and what comes out of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
 pub struct Ends {
-    /// The outputs that are fed: what uses them takes the feed.
-    pub feeds: Vec<Output>,
-    /// The outputs that are computed.
-    pub fetches: Vec<Output>,
-    /// The nodes that run besides.
-    pub targets: Vec<NodeId>,
+    feeds: Vec<Output>,
+    fetches: Vec<Output>,
+    targets: Vec<NodeId>,
+    fed: HashSet<Output>,
+    /// The nodes of which something is fed.
+    fed_nodes: HashSet<NodeId>,
+    fetched: HashSet<Output>,
+    /// The targets, and the nodes of which something is fetched.
+    wanted: HashSet<NodeId>,
     /// Whether the graph is written afterwards: feeds, fetches and targets keep their names, and only passes run whose
     /// results are [portable](Pass::is_portable).
     pub is_written: bool,
+    /// Whether the run is partial: feeds arrive while it runs, and who takes none does not wait for them.
+    pub is_partial: bool,
 }
 
 impl Ends {
     /// What a run is fed, and what it fetches and runs.
     pub fn new(feeds: Vec<Output>, fetches: Vec<Output>, targets: Vec<NodeId>) -> Ends {
-        Ends { feeds, fetches, targets, is_written: false }
+        Ends {
+            fed: feeds.iter().copied().collect(),
+            fed_nodes: feeds.iter().map(|feed| feed.node).collect(),
+            fetched: fetches.iter().copied().collect(),
+            wanted: fetches.iter().map(|fetch| fetch.node).chain(targets.iter().copied()).collect(),
+            feeds,
+            fetches,
+            targets,
+            is_written: false,
+            is_partial: false,
+        }
+    }
+
+    /// The outputs that are fed: what uses them takes the feed.
+    pub fn feeds(&self) -> &[Output] {
+        &self.feeds
+    }
+
+    /// The outputs that are computed.
+    pub fn fetches(&self) -> &[Output] {
+        &self.fetches
+    }
+
+    /// The nodes that run besides.
+    pub fn targets(&self) -> &[NodeId] {
+        &self.targets
     }
 
     /// Whether an output is fed.
     pub fn is_fed(&self, output: Output) -> bool {
-        self.feeds.contains(&output)
+        self.fed.contains(&output)
+    }
+
+    /// Whether an output of a node is fed.
+    pub fn feeds_some_of(&self, node: NodeId) -> bool {
+        self.fed_nodes.contains(&node)
     }
 
     /// Whether an output is fetched.
     pub fn is_fetched(&self, output: Output) -> bool {
-        self.fetches.contains(&output)
+        self.fetched.contains(&output)
     }
 
     /// Whether something of a node is fed or fetched, or it is to run: what it computes is seen from outside.
     pub fn holds(&self, node: NodeId) -> bool {
-        self.feeds.iter().chain(&self.fetches).any(|output| output.node == node) || self.targets.contains(&node)
+        self.fed_nodes.contains(&node) || self.wanted.contains(&node)
     }
 }

@@ -32,10 +32,10 @@ impl Pass for Prune {
     }
 }
 
-/// What a run needs, and the nodes that it feeds, which must be there to be fed, with what they need to be there.
+/// What a run needs, and the nodes that it feeds, with their inputs.
 pub(super) fn kept(graph: &Graph, ends: &Ends) -> Vec<NodeId> {
-    let needed = graph.needed(&ends.feeds, &ends.fetches, &ends.targets);
-    let fed: Vec<NodeId> = ends.feeds.iter().map(|feed| feed.node).collect();
+    let needed = graph.needed(ends.feeds(), ends.fetches(), ends.targets());
+    let fed: Vec<NodeId> = ends.feeds().iter().map(|feed| feed.node).collect();
     if fed.is_empty() {
         return needed;
     }

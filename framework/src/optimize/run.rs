@@ -35,7 +35,7 @@ pub struct PassReport {
 /// What a plan is made of: the part of a graph that a run needs, after the passes.
 pub(crate) struct Optimized {
     pub(crate) graph: Graph,
-    /// In numbers of that graph.
+    /// As ids of that graph.
     pub(crate) ends: Ends,
     /// For each of its nodes, which one of the original graph it is.
     pub(crate) origins: Vec<Origin>,
@@ -150,10 +150,14 @@ impl Optimizer {
         ends: &mut Ends,
         follow: &mut dyn FnMut(&Renumbering),
     ) -> Result<usize> {
-        let context = |error: Error| error.context(format!("pass {}", pass.name()));
+        let name = pass.name();
+        let context = |error: Error| {
+            let way_out = format!("; `{WITHOUT}={name}` or `SessionOptions::without_pass(\"{name}\")` leaves it out");
+            error.context(format!("pass {name}")).append(way_out)
+        };
         let changes = changed(pass, graph, ends, follow).map_err(context)?;
         let prunes = self.passes.iter().any(|other| other.name() == Prune.name());
-        if changes > 0 && prunes && pass.name() != Prune.name() {
+        if changes > 0 && prunes && name != Prune.name() {
             changed(&Prune, graph, ends, follow).map_err(context)?;
         }
         Ok(changes)
@@ -167,8 +171,8 @@ fn changed(pass: &dyn Pass, graph: &mut Graph, ends: &mut Ends, follow: &mut dyn
     if patch.is_empty() {
         return Ok(0);
     }
-    ends.feeds.iter().for_each(|&feed| _ = patch.keep_feed(feed));
-    ends.fetches.iter().for_each(|&fetch| _ = patch.keep_fetch(fetch));
+    ends.feeds().iter().for_each(|&feed| _ = patch.keep_feed(feed));
+    ends.fetches().iter().for_each(|&fetch| _ = patch.keep_fetch(fetch));
     let renumbering = patch.apply()?;
     *ends = renumbered(ends, &renumbering)?;
     follow(&renumbering);
@@ -186,15 +190,14 @@ fn renumbered(ends: &Ends, renumbering: &Renumbering) -> Result<Ends> {
         Some(node) if ends.is_written => vec![node],
         _ => renumbering.awaited_for(target),
     };
-    let mut targets: Vec<NodeId> = ends.targets.iter().flat_map(target).collect();
+    let mut targets: Vec<NodeId> = ends.targets().iter().flat_map(target).collect();
     targets.sort_unstable();
     targets.dedup();
-    Ok(Ends {
-        feeds: ends.feeds.iter().map(|&feed| renumbering.output(feed).ok_or_else(gone)).collect::<Result<_>>()?,
-        fetches: ends.fetches.iter().map(|output| fetch(output).ok_or_else(gone)).collect::<Result<_>>()?,
-        targets,
-        is_written: ends.is_written,
-    })
+    let feeds = ends.feeds().iter().map(|&feed| renumbering.output(feed).ok_or_else(gone)).collect::<Result<_>>()?;
+    let fetches = ends.fetches().iter().map(|output| fetch(output).ok_or_else(gone)).collect::<Result<_>>()?;
+    let mut after = Ends::new(feeds, fetches, targets);
+    (after.is_written, after.is_partial) = (ends.is_written, ends.is_partial);
+    Ok(after)
 }
 
 /// Where the nodes of an edited graph come from.

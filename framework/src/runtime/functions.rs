@@ -7,7 +7,7 @@ use prost::Message;
 
 use super::executor::{Executor, Nesting, PlanRun, RunFuture};
 use super::place::Placer;
-use super::plan::{Plan, PlanOptions, Request};
+use super::plan::{Plan, PlanOptions};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
@@ -183,7 +183,7 @@ impl Body {
             held: held.collect(),
             ..Placer::new(devices, shared.is_soft)
         };
-        let request = Request { ends: Ends::new(body.arguments, body.results, body.targets), is_partial: false };
+        let ends = Ends::new(body.arguments, body.results, body.targets);
         let options = PlanOptions {
             devices,
             placement: &placer.place(&body.graph)?,
@@ -193,7 +193,7 @@ impl Body {
             functions: &self.functions,
             optimizer: shared.optimizer.as_ref().map_err(Clone::clone)?,
         };
-        Plan::new(&body.graph, &request, &options)
+        Plan::new(&body.graph, &ends, &options)
             .map_err(|error| error.append(format!("\n  in function `{}`", self.call.name)))
     }
 

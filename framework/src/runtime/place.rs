@@ -10,12 +10,9 @@ use crate::attr::AttrValue;
 use crate::device::{Device, DeviceName};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Node, NodeClass, NodeId};
+use crate::graph::{Graph, Node, NodeClass, NodeId, colocated};
 use crate::kernel::{CPU, DeviceType, GPU, KernelDef};
 use crate::registry::NodeQuery;
-
-/// What the prefix of a colocation in the attr `_class` is.
-const COLOCATED: &str = "loc:@";
 
 /// The devices to place nodes on.
 pub(super) struct Placer<'p> {
@@ -103,15 +100,8 @@ impl<'p> Placer<'p> {
                 let (a, b) = (root(&mut parents, id.index()), root(&mut parents, other));
                 parents[a.max(b)] = a.min(b);
             };
-            let empty = Vec::new();
-            let classes = match node.attrs.get("_class") {
-                Some(AttrValue::ListString(classes)) => classes,
-                _ => &empty,
-            };
-            for class in classes {
-                let text = String::from_utf8_lossy(class.as_bytes());
-                let Some(other) = text.strip_prefix(COLOCATED) else { continue };
-                let other = graph.find(other).ok_or_else(|| {
+            for other in colocated(node) {
+                let other = graph.find(&other).ok_or_else(|| {
                     let message = format!("Node '{}' expects to be colocated with unknown node '{other}'", node.name);
                     Error::invalid_argument(message)
                 })?;

@@ -12,7 +12,7 @@ use super::options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};
 use super::partial::PartialRun;
 use super::place::Placer;
 use super::plan::layout::ROOT;
-use super::plan::{Plan, PlanOptions, Request, StatefulKernels, Uploads};
+use super::plan::{Plan, PlanOptions, StatefulKernels, Uploads};
 use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, NodeId, Output};
@@ -272,7 +272,8 @@ impl Session {
             return Ok(executor.clone());
         }
         let Signature { feeds, fetches, targets, .. } = &signature;
-        let request = Request { ends: Ends::new(feeds.clone(), fetches.clone(), targets.clone()), is_partial };
+        let mut ends = Ends::new(feeds.clone(), fetches.clone(), targets.clone());
+        ends.is_partial = is_partial;
         let optimizer = self.optimizer.as_ref().map_err(Clone::clone)?;
         let options = PlanOptions {
             devices: &self.shared.devices,
@@ -283,7 +284,7 @@ impl Session {
             functions: &self.functions,
             optimizer,
         };
-        let executor = Arc::new(Executor::new(Plan::new(&self.graph, &request, &options)?));
+        let executor = Arc::new(Executor::new(Plan::new(&self.graph, &ends, &options)?));
         Ok(lock(&self.executors).entry(signature).or_insert(executor).clone())
     }
 }

@@ -34,6 +34,11 @@ fn read_graph(path: &Path) -> Result<GraphDef> {
     })
 }
 
+/// What is wrong with a --tag for another model than a SavedModel.
+pub(crate) fn tags_of_no_saved_model(path: &Path) -> Error {
+    Error::invalid_argument(format!("--tag is for SavedModels, which {} is not", path.display()))
+}
+
 fn is_meta_graph(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".meta") || name.ends_with(".meta.pbtxt")
@@ -69,7 +74,7 @@ impl Model {
             return Ok(Model::Saved(kernlink::SavedModel::load_with(path, &options)?));
         }
         if !tags.is_empty() {
-            return Err(Error::invalid_argument(format!("--tag is for SavedModels, which {} is not", path.display())));
+            return Err(tags_of_no_saved_model(path));
         }
         if meta {
             let model = kernlink::MetaGraph::read_with(path, &options)?;

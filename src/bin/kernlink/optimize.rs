@@ -109,25 +109,29 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).map_err(|error| Error::from_io(format!("cannot write {}", path.display()), &error))
 }
 
-/// The graph of the model that is meant.
+/// The graph of the model that is meant: of several that have the tags, the one that has no others.
 fn choose(args: &Optimize) -> Result<MetaGraphDef> {
     let mut graphs = model::read(&args.model)?;
-    if !args.tag.is_empty() {
-        if !args.model.is_dir() {
-            let path = args.model.display();
-            return Err(Error::invalid_argument(format!("--tag is for SavedModels, which {path} is not")));
-        }
-        let tags = |meta: &MetaGraphDef| meta.meta_info_def.as_ref().map_or_else(Vec::new, |info| info.tags.clone());
-        let all: Vec<String> = graphs.iter().map(|meta| format!("[{}]", tags(meta).join(", "))).collect();
-        graphs.retain(|meta| args.tag.iter().all(|tag| tags(meta).contains(tag)));
-        if graphs.is_empty() {
-            let message = format!("no graph has the tags [{}]; there are {}", args.tag.join(", "), all.join(", "));
-            return Err(Error::not_found(message));
-        }
+    if !args.tag.is_empty() && !args.model.is_dir() {
+        return Err(model::tags_of_no_saved_model(&args.model));
+    }
+    let tags = |meta: &MetaGraphDef| meta.meta_info_def.as_ref().map_or_else(Vec::new, |info| info.tags.clone());
+    let all: Vec<String> = graphs.iter().map(|meta| format!("[{}]", tags(meta).join(", "))).collect();
+    let there = if all.is_empty() { "none".to_owned() } else { format!("graphs with the tags {}", all.join(", ")) };
+    graphs.retain(|meta| args.tag.iter().all(|tag| tags(meta).contains(tag)));
+    if graphs.len() > 1 && graphs.iter().any(|meta| tags(meta).iter().all(|tag| args.tag.contains(tag))) {
+        graphs.retain(|meta| tags(meta).iter().all(|tag| args.tag.contains(tag)));
     }
     match graphs.len() {
         1 => Ok(graphs.remove(0)),
-        count => Err(Error::invalid_argument(format!("the model has {count} graphs: choose one by a --tag"))),
+        0 => {
+            let asked =
+                if args.tag.is_empty() { String::new() } else { format!(" with the tags [{}]", args.tag.join(", ")) };
+            Err(Error::not_found(format!("the model has no graph{asked}; it has {there}")))
+        }
+        _ => Err(Error::invalid_argument(format!(
+            "several graphs are meant: choose one by its --tag; the model has {there}"
+        ))),
     }
 }
 
@@ -167,7 +171,7 @@ fn ends(args: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends, St
         list.sort_unstable();
         list.dedup();
     }
-    fetches.retain(|fetch| !feeds.contains(fetch));
+    fetches.retain(|fetch| feeds.binary_search(fetch).is_err());
     let mut names: Vec<String> = fetches.iter().map(|&fetch| graph.output_name(fetch)).collect();
     names.extend(targets.iter().map(|&target| graph.node(target).name.clone()));
     let mut ends = Ends::new(feeds, fetches, targets);

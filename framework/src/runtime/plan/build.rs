@@ -9,7 +9,7 @@ use super::context::{Context, Places, PlanOptions};
 use super::draft::{Act, Draft, Drafts};
 use super::lay_out::{LaidOut, lay_out};
 use super::layout::{Layout, LoopSpec, NodeSpec, ROOT, Role, Source};
-use super::{Action, FeedInfo, Plan, PlanNode, ReferenceInput, Request};
+use super::{Action, FeedInfo, Plan, PlanNode, ReferenceInput};
 use super::{held, resolve, transfers};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, Output};
@@ -24,20 +24,20 @@ impl Plan {
     /// # Errors
     /// NOT_FOUND if nodes have no kernel, all in one error; INVALID_ARGUMENT if loops are not nested; whatever the
     /// construction of a kernel meets.
-    pub(in crate::runtime) fn new(graph: &Graph, request: &Request, options: &PlanOptions<'_>) -> Result<Plan> {
-        let mut needed = graph.needed(&request.ends.feeds, &request.ends.fetches, &request.ends.targets);
-        let fetch_names = request.ends.fetches.iter().map(|&fetch| graph.output_name(fetch)).collect();
-        let optimized = options.optimizer.for_run(graph, &needed, &request.ends)?;
+    pub(in crate::runtime) fn new(graph: &Graph, ends: &Ends, options: &PlanOptions<'_>) -> Result<Plan> {
+        let mut needed = graph.needed(ends.feeds(), ends.fetches(), ends.targets());
+        let fetch_names = ends.fetches().iter().map(|&fetch| graph.output_name(fetch)).collect();
+        let optimized = options.optimizer.for_run(graph, &needed, ends)?;
         let (graph, origins, ends) = match &optimized {
-            None => (graph, None, &request.ends),
+            None => (graph, None, ends),
             Some(Optimized { graph, ends, origins }) => {
-                needed = graph.needed(&ends.feeds, &ends.fetches, &ends.targets);
+                needed = graph.needed(ends.feeds(), ends.fetches(), ends.targets());
                 (graph, Some(&origins[..]), ends)
             }
         };
         let context = Context { graph, options, origins, places: Places::new(options.devices) };
-        let drafts = resolve::resolve(&context, &needed, ends, request.is_partial)?;
-        let drafts = transfers::bring(&context, &ends.feeds, drafts)?;
+        let drafts = resolve::resolve(&context, &needed, ends)?;
+        let drafts = transfers::bring(&context, ends.feeds(), drafts)?;
         Finish { context, fetch_names, drafts }.finish(ends)
     }
 }
@@ -88,7 +88,7 @@ impl Finish<'_> {
                 },
             }
         });
-        let LaidOut { layout, frames } = lay_out(&specs.collect::<Vec<_>>(), &self.drafts.fetches, ends.feeds.len())?;
+        let LaidOut { layout, frames } = lay_out(&specs.collect::<Vec<_>>(), &self.drafts.fetches, ends.feeds().len())?;
         for (source, name) in self.drafts.fetches.iter().zip(&self.fetch_names) {
             if let Source::Node { node, .. } = source
                 && frames[*node].outputs != ROOT
@@ -150,7 +150,7 @@ impl Finish<'_> {
         let mut initial: Vec<NodeIndex> = layout.initial().collect();
         // Expensive ones first: they go to the pool before this thread sets to work.
         initial.sort_by_key(|&index| !nodes[index].is_expensive());
-        let feeds = ends.feeds.iter().map(|&feed| FeedInfo {
+        let feeds = ends.feeds().iter().map(|&feed| FeedInfo {
             name: self.context.graph.output_name(feed),
             dtype: self.context.graph.node(feed.node).signature.outputs[feed.index].dtype,
             shape: self.context.graph.shape(feed).clone(),

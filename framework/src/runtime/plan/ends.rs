@@ -74,7 +74,7 @@ impl Resolver<'_> {
     /// Adds a node that waits for each feed.
     pub(super) fn feed_later(&mut self, ends: &Ends) -> Result<()> {
         let op = self.context.graph.registry().op(created::RECV)?.def;
-        for (index, &feed) in ends.feeds.iter().enumerate() {
+        for (index, &feed) in ends.feeds().iter().enumerate() {
             let dtype = self.context.graph.node(feed.node).signature.outputs[feed.index].dtype;
             let attrs = [("tensor_type".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
             let kernel = Arc::new(FeedLater { index });
@@ -88,7 +88,7 @@ impl Resolver<'_> {
     /// Adds a node that hands each fetch out.
     pub(super) fn fetch_early(&mut self, ends: &Ends) -> Result<()> {
         let op = self.context.graph.registry().op(created::SEND)?.def;
-        for (index, &fetch) in ends.fetches.iter().enumerate() {
+        for (index, &fetch) in ends.fetches().iter().enumerate() {
             let dtype = self.context.graph.node(fetch.node).signature.outputs[fetch.index].dtype;
             let attrs = [("T".to_owned(), AttrValue::Type(dtype))].into_iter().collect();
             let source = self.source(fetch).ok_or_else(|| Error::internal("a fetch was not planned"))?;

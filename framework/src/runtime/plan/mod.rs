@@ -25,7 +25,6 @@ use crate::device::Device;
 use crate::error::{Error, Result, shortened};
 use crate::kernel::{DynKernel, NodeMemory};
 use crate::op::{OpDef, Signature};
-use crate::optimize::Ends;
 use crate::step::FunctionLibrary;
 use crate::tensor::Tensor;
 
@@ -140,13 +139,6 @@ impl FeedInfo {
         }
         Ok(())
     }
-}
-
-/// What a run is to do.
-pub(super) struct Request {
-    pub(super) ends: Ends,
-    /// Whether feeds come, and fetches go, while the plan runs.
-    pub(super) is_partial: bool,
 }
 
 impl Plan {

@@ -21,10 +21,10 @@ const SHOWN: usize = 50;
 ///
 /// # Errors
 /// NOT_FOUND if nodes have no kernel, all in one error; whatever the construction of a kernel meets.
-pub(super) fn resolve(context: &Context<'_>, needed: &[NodeId], ends: &Ends, is_partial: bool) -> Result<Drafts> {
+pub(super) fn resolve(context: &Context<'_>, needed: &[NodeId], ends: &Ends) -> Result<Drafts> {
     let mut resolver = Resolver {
         context,
-        feeds: ends.feeds.iter().enumerate().map(|(i, &output)| (output, Handle::new(i))).collect(),
+        feeds: ends.feeds().iter().enumerate().map(|(i, &output)| (output, Handle::new(i))).collect(),
         sources: HashMap::new(),
         controls: HashMap::new(),
         drafts: Table::new(),
@@ -32,16 +32,16 @@ pub(super) fn resolve(context: &Context<'_>, needed: &[NodeId], ends: &Ends, is_
         constant_nodes: Table::new(),
         late: Vec::new(),
     };
-    if is_partial {
+    if ends.is_partial {
         resolver.feed_later(ends)?;
     }
     resolver.add_all(needed)?;
     resolver.close_loops();
     let mut fetches = Vec::new();
-    if is_partial {
+    if ends.is_partial {
         resolver.fetch_early(ends)?;
     } else {
-        fetches.extend(ends.fetches.iter().filter_map(|&fetch| resolver.source(fetch)));
+        fetches.extend(ends.fetches().iter().filter_map(|&fetch| resolver.source(fetch)));
     }
     let Resolver { drafts, constants, constant_nodes, .. } = resolver;
     Ok(Drafts { nodes: drafts, constants, constant_nodes, fetches })

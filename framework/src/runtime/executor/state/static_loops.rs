@@ -8,7 +8,7 @@ use crate::runtime::index::IterationIndex;
 use crate::runtime::plan::layout::{BackEdge, Layout, LoopExit, Slots, StaticLoop};
 use crate::tensor::Tensor;
 
-/// The tensors of a static loop that is gone through.
+/// The tensors of a running static loop.
 pub(in crate::runtime::executor) struct Lent {
     pub(in crate::runtime::executor) slots: Slots,
     /// What enters every iteration.
