@@ -102,17 +102,29 @@ const MAX_QUOTED: usize = 200;
 /// The most bytes of a message.
 const MAX_MESSAGE: usize = 256 << 10;
 
-/// A name or value as errors quote it: a long one is cut, with its length.
+/// A name or value as errors quote it: a long one is cut, with its length, and control characters are escaped.
 pub fn shortened(text: &str) -> Cow<'_, str> {
-    cut(text, MAX_QUOTED)
+    let head = &text[..text.floor_char_boundary(MAX_QUOTED)];
+    let shown = escaped(head);
+    match text.len() - head.len() {
+        0 => shown,
+        _ => Cow::Owned(format!("{shown}... ({} bytes)", text.len())),
+    }
 }
 
-fn cut(text: &str, most: usize) -> Cow<'_, str> {
-    if text.len() <= most {
+/// A text with its control characters as escapes, such as `\n`: a terminal obeys none of them.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
-    let end = text.floor_char_boundary(most);
-    Cow::Owned(format!("{}... ({} bytes)", &text[..end], text.len()))
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c.is_control() {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// Bounds a message's length. Both ends are kept: the end may say what to do.
@@ -303,6 +315,7 @@ mod tests {
     #[test]
     fn messages_are_bounded() {
         assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened("a\u{1b}[31m\nb\u{9b}é"), "a\\u{1b}[31m\\nb\\u{9b}é");
         let name = "é".repeat(500_000);
         assert!(shortened(&name).ends_with("... (1000000 bytes)") && shortened(&name).len() < 250);
         let error = Error::invalid_argument(format!("`{name}` is long")).context(&name).append("; do this");

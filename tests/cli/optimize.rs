@@ -1,13 +1,21 @@
 //! `kernlink optimize`: what it writes runs as what it read.
 
+use std::ffi::OsStr;
 use std::path::Path;
+use std::process::Command;
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::proto::read_graph;
+use kernlink::graph::Graph;
+use kernlink::ops;
+use kernlink::proto::{
+    GraphDef, Message as _, MetaGraphDef, SignatureDef, TensorInfo, TensorProto, TensorShapeProto, attr_value,
+    read_graph, shape_to_proto, tensor_info,
+};
+use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 
-use crate::command::{bad, digits, folder, good, holds, save, sum};
+use crate::command::{bad, digits, folder, good, holds, kernlink, save, sum};
 use crate::support::{constant, graph, node, path};
 
 /// y = x + 1 by way of identities and a branch that is never taken; what else there is nobody asks for.
@@ -142,4 +150,196 @@ fn a_graph_of_several_is_chosen_by_its_tags() {
     good(&["optimize", model, "-o", out, "--tag", "serve"]);
     let words = ["NOT_FOUND", "no graph with the tags [train]", "it has graphs with the tags [serve]"];
     bad(&["optimize", model, "-o", out, "--tag", "train"], 2, &words);
+}
+
+#[test]
+fn a_constant_that_repeats_a_value_stays_as_short_as_it_is() {
+    let mut def = graph([
+        constant("c", Tensor::scalar(0.0f32)),
+        node("y", "Neg", &["c"], &[("T", AttrValue::Type(DataType::Float))]),
+    ]);
+    let ones = TensorProto {
+        dtype: DataType::Float.number(),
+        tensor_shape: Some(shape_to_proto(&PartialShape::from_known([Some(1_000_000)]))),
+        float_val: vec![2.5, 1.5],
+        ..TensorProto::default()
+    };
+    let value = def.node[0].attr.get_mut("value").unwrap();
+    value.value = Some(attr_value::Value::Tensor(ones.clone()));
+    let (model, out) = (save("ones.pb", &def), folder("optimize").join("ones.pb"));
+    good(&["optimize", &model, "-o", out.to_str().unwrap()]);
+    let written = read_graph(&out).unwrap();
+    assert_eq!(written.node[0].attr["value"].value, Some(attr_value::Value::Tensor(ones)));
+    holds(&good(&["run", out.to_str().unwrap()]), &["y: float [1000000]", "[-2.5 -1.5 -1.5 ... -1.5 -1.5 -1.5]"]);
+    let text = out.with_extension("pbtxt");
+    good(&["optimize", &model, "-o", text.to_str().unwrap()]);
+    assert_eq!(read_graph(&text).unwrap(), written);
+}
+
+#[test]
+fn an_if_that_a_constant_decides_becomes_a_call() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let negates = ops::constant(&mut graph, false).unwrap();
+    let negate = |g: &mut Graph| ops::neg(g, x).build();
+    ops::cond(&mut graph, negates, negate, |g| ops::square(g, x).build()).name("y").build().unwrap();
+    let (model, out) = (save("if.pb", &graph.to_def().unwrap()), folder("optimize").join("if.pb"));
+    let written = out.to_str().unwrap();
+    let text = good(&["optimize", &model, "-o", written, "--output", "y"]);
+    holds(&text, &["fold-branches: 1 change, 3 nodes before, 2 after", "functions: 2 before, 1 after"]);
+    let def = read_graph(&out).unwrap();
+    assert_eq!(def.node.iter().map(|node| node.op.as_str()).collect::<Vec<_>>(), ["Placeholder", "PartitionedCall"]);
+    for model in [&model, written] {
+        holds(&good(&["run", model, "--input", "x=3", "--output", "y"]), &["y: float []\n  9.0"]);
+    }
+    let folded = ["optimize", &model, "-o", written, "--output", "y", "--without", "prune,fold-branches"];
+    holds(&good(&folded), &["functions: 2 before, 2 after"]);
+    assert_eq!(read_graph(&out).unwrap().node.len(), 3);
+}
+
+#[test]
+fn files_are_written_whole_and_over_nothing_that_is_read() {
+    let (model, to) = (branchy("files.pb"), folder("optimize").join("files"));
+    let _ = std::fs::remove_dir_all(&to);
+    std::fs::create_dir_all(&to).unwrap();
+    let at = |name: &str| to.join(name).to_str().unwrap().to_owned();
+    let before = std::fs::read(&model).unwrap();
+    let (x, same) = (at("x"), at("./x"));
+    bad(&["optimize", &model, "-o", &x, "--dot", &same], 2, &["--dot", "is the file of --out too"]);
+    bad(&["optimize", &model, "-o", &x, "--dot", &model], 2, &["--dot", "is part of the model"]);
+    bad(&["optimize", &model, "-o", &model], 2, &["--out", "is part of the model"]);
+    bad(&["optimize", &model, "-o", "-"], 2, &["--out", "standard output has the report", "./-"]);
+    bad(
+        &["optimize", &model, "-o", &x, "--dot", "/nowhere/x.dot"],
+        2,
+        &["--dot", "/nowhere/x.dot: its folder does not exist"],
+    );
+    bad(&["optimize", &model, "-o", &x, "--dot", to.to_str().unwrap()], 2, &["--dot", "it is a folder"]);
+    assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
+    assert_eq!(std::fs::read(&model).unwrap(), before);
+    for name in ["saved_model.pb", "variables/variables.index"] {
+        std::fs::create_dir_all(to.join("saved/variables")).unwrap();
+        std::fs::copy(path("tests/saved_model/data/tf2").join(name), to.join("saved").join(name)).unwrap();
+        let (saved, file) = (at("saved"), to.join("saved").join(name));
+        bad(&["optimize", &saved, "-o", file.to_str().unwrap()], 2, &["--out", "is part of the model"]);
+    }
+    good(&["optimize", &at("saved"), "-o", &at("saved/new.pb")]);
+    // A link is followed, and nothing is left beside the file.
+    #[cfg(unix)]
+    {
+        std::fs::write(to.join("old"), "old").unwrap();
+        std::os::unix::fs::symlink("old", to.join("link")).unwrap();
+        good(&["optimize", &model, "-o", &at("link")]);
+        assert_eq!(read_graph(to.join("old")).unwrap(), read_graph(to.join("link")).unwrap());
+        assert!(to.join("link").is_symlink());
+        assert_eq!(std::fs::read_dir(&to).unwrap().count(), 3);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_written_before_an_error_is_told() {
+    let (model, out) = (branchy("partly.pb"), folder("optimize").join("partly.pb"));
+    let out = out.to_str().unwrap();
+    bad(&["optimize", &model, "-o", out, "--dot", "/dev/full"], 2, &["the graph, ", out, "cannot write /dev/full"]);
+    good(&["optimize", &model, "-o", "/dev/null"]);
+    let output = kernlink(&["optimize", "/dev/null", "-o", out]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(error, "error: INVALID_ARGUMENT: cannot read /dev/null: it is no regular file\n");
+}
+
+#[test]
+fn a_wrong_name_of_a_pass_is_told_once_whatever_is_asked_for() {
+    let model = branchy("without.pb");
+    let output = |without: &OsStr, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kernlink"));
+        command.args(args).env("KERNLINK_WITHOUT", without).output().unwrap()
+    };
+    let golden = path("tests/golden/data/unary.pb");
+    let mut wrong = vec![OsStr::new("prune,fold-branch").to_owned()];
+    #[cfg(unix)]
+    wrong.push(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"fold-branch\xff").to_owned());
+    for wrong in wrong {
+        for args in [["inspect", &model], ["verify", golden.to_str().unwrap()], ["run", &model]] {
+            let output = output(&wrong, &args);
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.code(), error.lines().count()), (Some(2), 1), "{error}");
+            assert!(output.stdout.is_empty());
+            holds(&error, &["KERNLINK_WITHOUT: there is no pass `fold-branch", "did you mean fold-branches"]);
+        }
+    }
+    assert!(output(OsStr::new("fold-branches, prune,"), &["inspect", &model]).status.success());
+    let long = "x".repeat(10_000);
+    let error = kernlink(&["optimize", &model, "-o", "x.pb", "--without", &long]).stderr;
+    assert!(error.len() < 500, "{} bytes", error.len());
+}
+
+#[test]
+fn no_name_gives_orders_to_a_terminal() {
+    let float = || AttrValue::Type(DataType::Float);
+    let name = "y\u{1b}[31m\nz";
+    let def = graph([
+        node("x", "Placeholder", &[], &[("dtype", float())]),
+        node(name, "Neg", &["x"], &[("T", float())]),
+        node("unknown", "No\u{9b}Such", &[name], &[]),
+    ]);
+    let (unknown, illegal) = (save("unknown.pb", &def), save("illegal.pb", &graph(def.node[..2].to_vec())));
+    let model = with_signature("orders.meta", graph(def.node[..1].to_vec()), name, &["x"], &["x"]);
+    let out = folder("optimize").join("orders.pb");
+    let out = out.to_str().unwrap();
+    holds(&good(&["optimize", &model, "-o", out]), &["keeping signature y\\u{1b}[31m\\nz"]);
+    holds(&good(&["inspect", &model]), &["signature y\\u{1b}[31m"]);
+    bad(&["optimize", &illegal, "-o", out], 2, &["illegal name `y\\u{1b}[31m"]);
+    let other = ["optimize", &model, "-o", out, "--signature", name];
+    for args in [&["inspect", &*unknown][..], &["optimize", &unknown, "-o", out], &["run", &illegal], &other] {
+        let output = kernlink(args);
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    }
+}
+
+/// A MetaGraph in a file, with a signature of these inputs and outputs.
+fn with_signature(file: &str, def: GraphDef, name: &str, inputs: &[&str], outputs: &[&str]) -> String {
+    let info = |name: &&str| {
+        let tensor_shape = Some(TensorShapeProto { unknown_rank: true, ..TensorShapeProto::default() });
+        let encoding = Some(tensor_info::Encoding::Name(format!("{name}:0")));
+        let info = TensorInfo { dtype: DataType::Float.number(), tensor_shape, encoding };
+        ((*name).to_owned(), info)
+    };
+    let signature = SignatureDef {
+        inputs: inputs.iter().map(info).collect(),
+        outputs: outputs.iter().map(info).collect(),
+        ..SignatureDef::default()
+    };
+    let signature_def = [(name.to_owned(), signature)].into_iter().collect();
+    let meta = MetaGraphDef { graph_def: Some(def), signature_def, ..MetaGraphDef::default() };
+    let file = folder("optimize").join(file);
+    std::fs::write(&file, meta.encode_to_vec()).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn of_a_signature_no_more_is_kept_than_it_needs() {
+    let (out, float) = (folder("optimize"), || AttrValue::Type(DataType::Float));
+    let handle = [("dtype", float()), ("shape", AttrValue::Shape(PartialShape::from_known([])))];
+    let def = graph([
+        node("x", "Placeholder", &[], &[("dtype", float())]),
+        node("unused", "Placeholder", &[], &[("dtype", float())]),
+        node("needed", "Placeholder", &[], &[("dtype", float())]),
+        node("other", "Placeholder", &[], &[("dtype", float())]),
+        node("v", "VarHandleOp", &[], &handle),
+        node("value", "ReadVariableOp", &["v"], &[("dtype", float())]),
+        node("sum", "AddV2", &["x", "value"], &[("T", float())]),
+        node("y", "AddV2", &["sum", "needed"], &[("T", float())]),
+        node("z", "Neg", &["other"], &[("T", float())]),
+    ]);
+    let model = with_signature("signature.meta", def.clone(), "serving_default", &["x", "unused"], &["y"]);
+    let written = out.join("signature.pb");
+    let args = ["optimize", &model, "-o", written.to_str().unwrap()];
+    holds(&good(&args), &["signature serving_default: y", "values of its variables, 1, are not in the graph"]);
+    assert_eq!(nodes(&written), ["x", "unused", "needed", "v", "value", "sum", "y"]);
+    good(&[&args[..], &["--output", "z"]].concat());
+    assert_eq!(nodes(&written), ["other", "z"]);
+    good(&["optimize", &save("placeholders.pb", &def), "-o", written.to_str().unwrap()]);
+    assert_eq!(nodes(&written).len(), def.node.len());
 }

@@ -92,6 +92,26 @@ fn identities_are_left_out() {
 }
 
 #[test]
+fn an_identity_of_many_values_stays_for_those_who_wait_for_it() {
+    let text = |count: usize| {
+        let x: String = (0..count).map(|i| format!("x{i} = Placeholder()\nn{i} = Neg(x{i})\n")).collect();
+        let values: Vec<String> = (0..count).map(|i| format!("n{i}")).collect();
+        let y: String = (0..count).map(|i| format!("y{i} = Neg(all:{i}, ^all)\n")).collect();
+        format!("{x}all = IdentityN({})\n{y}", values.join(", "))
+    };
+    let graph = by("elide-identities", &text(50), &[], &["y0", "y49"], false);
+    assert_eq!(graph.nodes().iter().map(|node| node.control_inputs.len()).sum::<usize>(), 2);
+    // One value is waited for in its place, by whatever way it comes.
+    let twice = "x = Placeholder()
+        n = Neg(x)
+        all = IdentityN(n, n)
+        y = AddV2(all, all:1, ^all)";
+    let graph = by("elide-identities", twice, &[], &["y"], false);
+    reads(&graph, "x = Placeholder()\nn = Neg(x)\ny = AddV2(n, n, ^n)");
+    same(twice, &[("x", scalar(2.0))], &["y"]);
+}
+
+#[test]
 fn identities_that_are_fed_stay() {
     let graph = by("elide-identities", IDENTITIES, &["i"], &["z"], false);
     assert!(text(&graph).contains("i = Identity(x)\n"), "{}", text(&graph));

@@ -10,7 +10,7 @@ use super::infer::Scope;
 use super::node_def::node_attrs;
 use super::order::{Edges, topological_order};
 use super::{GRAPH_DEF_VERSION, Graph, Output, is_valid_node_name};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::proto::GraphDef;
 use crate::registry::Registry;
 
@@ -116,7 +116,8 @@ fn index(def: &GraphDef) -> Result<HashMap<&str, usize>> {
     let mut by_name = HashMap::with_capacity(def.node.len());
     for (position, node) in def.node.iter().enumerate() {
         if !is_valid_node_name(&node.name) {
-            let message = format!("node {position} (op {}) has the illegal name `{}`", node.op, node.name);
+            let (op, name) = (shortened(&node.op), shortened(&node.name));
+            let message = format!("node {position} (op {op}) has the illegal name `{name}`");
             return Err(Error::invalid_argument(message));
         }
         if by_name.insert(node.name.as_str(), position).is_some() {

@@ -358,7 +358,14 @@ impl Node {
 }
 
 fn messages(attrs: &AttrMap) -> Result<BTreeMap<String, proto::AttrValue>> {
-    attrs.iter().map(|(name, value)| Ok((name.to_owned(), proto::attr_to_proto(value)?))).collect()
+    use proto::attr_value::Value;
+    let message = |value: &AttrValue| match value {
+        AttrValue::Tensor(tensor) => {
+            Ok(proto::AttrValue { value: Some(Value::Tensor(proto::tensor_to_compact_proto(tensor)?)) })
+        }
+        value => proto::attr_to_proto(value),
+    };
+    attrs.iter().map(|(name, value)| Ok((name.to_owned(), message(value)?))).collect()
 }
 
 /// A name that an argument of a function may have: lower case letters, digits and `_`, and a letter first.

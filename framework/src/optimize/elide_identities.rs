@@ -88,7 +88,13 @@ impl<'g> Identities<'g> {
             true => self.ends.is_partial,
             false => !self.is_there[input.node.index()],
         };
-        let awaited: Vec<NodeId> = inputs.iter().filter(comes_later).map(|input| input.node).collect();
+        let mut awaited: Vec<NodeId> = inputs.iter().filter(comes_later).map(|input| input.node).collect();
+        awaited.sort_unstable();
+        awaited.dedup();
+        // Everyone who waits for the node would wait for each of these.
+        if awaited.len() > 1 && self.waited_for.contains(&id) {
+            return false;
+        }
         for (index, &input) in inputs.iter().enumerate() {
             self.used.insert(Output { node: id, index }, input);
         }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::pass::{Ends, Pass};
 use super::passes::PASSES;
 use super::prune::{self, Prune};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, GraphPatch, NodeId, Output, Renumbering};
 use crate::registry::did_you_mean;
 
@@ -79,7 +79,8 @@ impl Optimizer {
                 let known = || PASSES.iter().map(|pass| pass.name());
                 let hint = did_you_mean(name, known());
                 let all: Vec<&str> = known().collect();
-                let message = format!("there is no pass `{name}`{hint}; there are {}", all.join(", "));
+                let (name, all) = (shortened(name), all.join(", "));
+                let message = format!("there is no pass `{name}`{hint}; there are {all}");
                 return Err(Error::invalid_argument(message));
             }
             self.passes.retain(|pass| pass.name() != name);
@@ -90,11 +91,13 @@ impl Optimizer {
     /// All passes but those that the environment variable [`WITHOUT`] names. It is read once.
     ///
     /// # Errors
-    /// As [`Optimizer::without`].
+    /// As [`Optimizer::without`]; also for a value that is not Unicode.
     pub fn from_env() -> Result<Optimizer> {
         static CHOSEN: OnceLock<Result<Optimizer>> = OnceLock::new();
         let read = || {
-            let names = std::env::var(WITHOUT).unwrap_or_default();
+            // What is no Unicode names no pass.
+            let names = std::env::var_os(WITHOUT).unwrap_or_default();
+            let names = names.to_string_lossy();
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
             Optimizer::without(names).map_err(|error| error.context(WITHOUT))
         };

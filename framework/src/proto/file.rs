@@ -7,7 +7,7 @@ use prost::Message;
 
 use super::{GraphDef, MetaGraphDef, SavedModel};
 use crate::error::{Error, Result};
-use crate::tensor::FileBytes;
+use crate::tensor::{FileBytes, may_request};
 
 /// A message that is a file's whole content.
 trait FileMessage: Message + Default {
@@ -63,13 +63,9 @@ pub fn saved_model_from_bytes(bytes: impl Into<Bytes>) -> Result<SavedModel> {
 }
 
 fn read<M: FileMessage>(path: &Path) -> Result<M> {
-    let message =
-        if is_text(path) { FileBytes::open(path).and_then(|bytes| from_text(&bytes)) } else { read_binary(path) };
+    let bytes = FileBytes::open(path)?;
+    let message = if is_text(path) { from_text(&bytes) } else { from_bytes(Bytes::from_owner(bytes)) };
     message.map_err(|error| error.context(path.display()))
-}
-
-fn read_binary<M: FileMessage>(path: &Path) -> Result<M> {
-    from_bytes(Bytes::from_owner(FileBytes::open(path)?))
 }
 
 /// Reads a graph from a file: text if its name ends in `.pbtxt`, else binary. Large files are mapped: they must not be
@@ -98,14 +94,33 @@ pub fn read_saved_model(path: impl AsRef<Path>) -> Result<SavedModel> {
     read(path.as_ref())
 }
 
+/// The most bytes of a message: readers count them in 31 bits.
+const MAX_MESSAGE: usize = i32::MAX as usize;
+
+/// The content of a graph's file of this name: text if it ends in `.pbtxt`, else binary.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if the message is larger than 2 GiB or there is not enough memory for it; UNIMPLEMENTED for text
+/// without feature `text-format`.
+pub fn graph_file(name: impl AsRef<Path>, graph: &GraphDef) -> Result<Vec<u8>> {
+    let size = graph.encoded_len();
+    if size > MAX_MESSAGE {
+        let message = format!("the graph takes {size} bytes, and a message has at most {MAX_MESSAGE}");
+        return Err(Error::resource_exhausted(message));
+    }
+    if !may_request(size) {
+        return Err(Error::resource_exhausted(format!("there is not enough memory for the {size} bytes of the graph")));
+    }
+    if is_text(name.as_ref()) { to_text(graph) } else { Ok(graph.encode_to_vec()) }
+}
+
 /// Writes a graph to a file: text if its name ends in `.pbtxt`, else binary.
 ///
 /// # Errors
-/// [`Error::from_io`]'s if the file cannot be written; UNIMPLEMENTED for text without feature
-/// `text-format`.
+/// As [`graph_file`]; [`Error::from_io`]'s if the file cannot be written.
 pub fn write_graph(path: impl AsRef<Path>, graph: &GraphDef) -> Result<()> {
     let path = path.as_ref();
-    let bytes = if is_text(path) { to_text(graph)? } else { graph.encode_to_vec() };
+    let bytes = graph_file(path, graph)?;
     std::fs::write(path, bytes).map_err(|error| Error::from_io(format!("cannot write {}", path.display()), &error))
 }
 
@@ -137,4 +152,23 @@ fn to_text(_: &GraphDef) -> Result<Vec<u8>> {
 #[cfg(not(feature = "text-format"))]
 fn no_text() -> Error {
     Error::unimplemented("protobuf text needs Kernlink's Cargo feature `text-format`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+    use crate::proto::{AttrValue, NodeDef, TensorProto, attr_value::Value};
+
+    #[test]
+    fn a_graph_larger_than_a_message_can_be_is_refused() {
+        let tensor = TensorProto { tensor_content: vec![0; 1 << 26].into(), ..TensorProto::default() };
+        let value = AttrValue { value: Some(Value::Tensor(tensor)) };
+        let attr = [("value".to_owned(), value)].into_iter().collect();
+        // The nodes share one content.
+        let graph = GraphDef { node: vec![NodeDef { attr, ..NodeDef::default() }; 32], ..GraphDef::default() };
+        let error = graph_file("large.pb", &graph).unwrap_err();
+        assert_eq!(error.code(), Code::ResourceExhausted);
+        assert!(error.message().contains("a message has at most 2147483647"), "{error}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod any;
 mod attr;
+mod compact;
 mod file;
 mod op;
 mod op_list;
@@ -24,9 +25,10 @@ mod tensorflow {
 
 pub use any::Any;
 pub use attr::{attr_from_proto, attr_to_proto};
+pub(crate) use compact::tensor_to_compact_proto;
 pub use file::{
-    graph_from_bytes, meta_graph_from_bytes, read_graph, read_meta_graph, read_saved_model, saved_model_from_bytes,
-    write_graph,
+    graph_file, graph_from_bytes, meta_graph_from_bytes, read_graph, read_meta_graph, read_saved_model,
+    saved_model_from_bytes, write_graph,
 };
 pub(crate) use op::default_to_proto;
 pub use op::{op_from_proto, op_to_proto};

@@ -11,6 +11,7 @@ use kernlink::step::NodeStats;
 use serde_json::{Value, json};
 
 use crate::job::{Job, Missing, What};
+use crate::output;
 
 /// The most runs that are traced.
 const TRACED: u32 = 10;
@@ -47,8 +48,8 @@ pub(crate) fn bench(args: &Bench) -> Result<()> {
     let loaded = started.elapsed();
     let measured = measure(args, &job)?;
     match args.format {
-        Format::Text => crate::print(&text(args, &job, loaded, &measured)),
-        Format::Json => crate::print(&format!("{:#}\n", json(args, &job, loaded, &measured))),
+        Format::Text => output::print(&text(args, &job, loaded, &measured)),
+        Format::Json => output::print_bytes(format!("{:#}\n", json(args, &job, loaded, &measured)).as_bytes()),
     }
 }
 

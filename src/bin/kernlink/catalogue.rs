@@ -92,7 +92,7 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
     } else {
         text::list(&mut text, &entries);
     }
-    crate::print(&text)
+    crate::output::print_bytes(text.as_bytes())
 }
 
 fn pages(registry: &Registry, args: &Ops) -> Result<()> {
@@ -102,7 +102,7 @@ fn pages(registry: &Registry, args: &Ops) -> Result<()> {
         )));
     }
     let written = html::write(registry, args.output.as_deref().unwrap_or(Path::new("kernlink-ops")))?;
-    crate::print(&written)
+    crate::output::print(&written)
 }
 
 pub(crate) fn kernels(args: &Kernels) -> Result<()> {
@@ -125,7 +125,7 @@ pub(crate) fn kernels(args: &Kernels) -> Result<()> {
             text
         }
     };
-    crate::print(&text)
+    crate::output::print_bytes(text.as_bytes())
 }
 
 /// The error of a name that does not exist, with those that do.

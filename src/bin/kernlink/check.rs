@@ -1,13 +1,14 @@
 //! `kernlink ops --check`: whether the linked ops keep the promises of an older list of ops; and the list itself, to
 //! make promises with: `kernlink ops --format pb`.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use kernlink::error::{Error, Result};
 use kernlink::op::{OpDef, broken_promises, find_op};
 use kernlink::proto::{Message as _, OpListOptions, op_list_from_bytes, op_list_to_proto};
 use kernlink::tensor::FileBytes;
+
+use crate::output;
 
 /// Prints every promise that is broken, and how many ops were compared. Whether none is.
 pub(crate) fn check(old: &Path) -> Result<bool> {
@@ -24,17 +25,12 @@ pub(crate) fn check(old: &Path) -> Result<bool> {
     let new = linked.iter().filter(|op| find_op(&promised, &op.name).is_none()).count();
     let mut text: String = broken.iter().map(|fault| format!("{fault}\n")).collect();
     text += &format!("{} ops compared, {} promises broken, {new} ops new\n", promised.len(), broken.len());
-    crate::print(&text)?;
+    output::print(&text)?;
     Ok(broken.is_empty())
 }
 
 /// Prints ops as a binary `OpList`.
 pub(crate) fn export<'a>(ops: impl IntoIterator<Item = &'a OpDef>) -> Result<()> {
     let list = op_list_to_proto(ops, OpListOptions::default())?;
-    let mut out = std::io::stdout();
-    match out.write_all(&list.encode_to_vec()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => Err(Error::from_io("cannot print", &error)),
-    }
+    output::print_bytes(&list.encode_to_vec())
 }

@@ -8,6 +8,8 @@ use kernlink::error::{Error, Result};
 use kernlink::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint_with_note};
 use kernlink::tensor::Tensor;
 
+use crate::output;
+
 #[derive(Args)]
 pub(crate) struct Checkpoint {
     /// The checkpoint: what stands before `.index`, a folder for the latest in it, or the files of the older format, with
@@ -42,7 +44,7 @@ pub(crate) fn prefix(path: &Path) -> Result<PathBuf> {
         };
         let (prefix, note) = latest_checkpoint_with_note(path)?.ok_or_else(none)?;
         if let Some(note) = note {
-            eprintln!("{note}");
+            output::tell(&note);
         }
         return Ok(prefix);
     }
@@ -96,7 +98,7 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
         };
     }
     if args.tensor.is_empty() {
-        return crate::print(&text);
+        return output::print(&text);
     }
     let mut text = String::new();
     for name in &args.tensor {
@@ -108,5 +110,5 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
             kernlink::npy::write(folder.join(crate::run::file_name(name)), &tensor)?;
         }
     }
-    crate::print(&text)
+    output::print(&text)
 }

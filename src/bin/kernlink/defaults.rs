@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::dtype::DataType;
-use kernlink::error::{Error, Result};
+use kernlink::error::{Error, Result, shortened};
 use kernlink::graph::{Graph, Node, NodeClass, NodeId, Output};
 
 /// How many names are given as examples.
@@ -46,9 +46,10 @@ pub(crate) fn defaults(graph: &Graph) -> Result<Defaults> {
 
 /// The first few names.
 pub(crate) fn some(names: &[String]) -> String {
-    match names.len().checked_sub(EXAMPLES) {
-        None | Some(0) => names.join(", "),
-        Some(more) => format!("{} and {more} more", names[..EXAMPLES].join(", ")),
+    let shown: Vec<_> = names.iter().take(EXAMPLES).map(|name| shortened(name)).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

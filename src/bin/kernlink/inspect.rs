@@ -15,7 +15,7 @@ use kernlink::proto::{self, GraphDef, MetaGraphDef, NodeDef};
 use kernlink::registry::{NodeQuery, Registry};
 use kernlink::runtime::without_kernel;
 
-use crate::model;
+use crate::{model, output};
 
 #[derive(Args)]
 pub(crate) struct Inspect {
@@ -33,7 +33,7 @@ pub(crate) fn inspect(args: &Inspect) -> Result<()> {
     let graphs = model::read(&args.model)?;
     if args.dot {
         let dots = graphs.iter().filter_map(|graph| graph.graph_def.as_ref()).map(graph::to_dot);
-        return crate::print(&dots.collect::<String>());
+        return output::print_bytes(dots.collect::<String>().as_bytes());
     }
     let device = match &args.device {
         Some(name) => crate::device::devices(name, 1)?.into_iter().next(),
@@ -43,7 +43,7 @@ pub(crate) fn inspect(args: &Inspect) -> Result<()> {
     for graph in &graphs {
         describe(&mut text, graph, device.as_deref())?;
     }
-    crate::print(&text)
+    output::print(&text)
 }
 
 /// Describes one graph of a model.

@@ -15,7 +15,7 @@ use kernlink::tensor::Tensor;
 
 use crate::defaults::{Defaults, defaults, some};
 use crate::model::Model;
-use crate::source;
+use crate::{output, source};
 
 #[derive(Args)]
 pub(crate) struct What {
@@ -234,7 +234,7 @@ impl What {
             let message = format!("--no-soft-placement: {device} has no kernel for {listed}");
             return Err(Error::failed_precondition(message));
         }
-        eprintln!("soft placement: the CPU runs what {device} has no kernel for: {listed}");
+        output::tell(&format!("soft placement: the CPU runs what {device} has no kernel for: {listed}"));
         Ok(())
     }
 

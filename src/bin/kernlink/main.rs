@@ -10,6 +10,7 @@ mod inspect;
 mod job;
 mod model;
 mod optimize;
+mod output;
 mod run;
 mod select;
 mod source;
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use kernlink::Result;
+use kernlink::optimize::Optimizer;
 
 #[derive(Parser)]
 #[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]
@@ -51,7 +53,21 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    match run(Cli::parse().command) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            output::tell(&format!("error: {error}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all is well.
+fn run(command: Command) -> Result<bool> {
+    // Whoever switches off a pass by a wrong name is told at once, whatever is asked for.
+    Optimizer::from_env()?;
+    match command {
         Command::Run(args) => run::run(&args).map(|()| true),
         Command::Bench(args) => bench::bench(&args).map(|()| true),
         Command::Verify(args) => verify::verify(&args),
@@ -62,23 +78,5 @@ fn main() -> ExitCode {
         Command::Select(args) => select::select(&args).map(|()| true),
         Command::Ops(args) => catalogue::ops(&args).map(|()| true),
         Command::Kernels(args) => catalogue::kernels(&args).map(|()| true),
-    };
-    match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// Prints to standard output. A reader that has gone, such as `head`, ends the program in silence.
-fn print(text: &str) -> Result<()> {
-    use std::io::Write;
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => Err(kernlink::Error::from_io("cannot print", &error)),
     }
 }

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use kernlink::error::{Error, Result, shortened};
 use kernlink::formats::{self, Signature};
-use kernlink::graph::{Graph, NodeId, Output, to_dot};
+use kernlink::graph::{Graph, NodeClass, NodeId, Output, to_dot};
 use kernlink::optimize::{Ends, Optimizer, PASSES};
 use kernlink::proto::{self, MetaGraphDef};
 use kernlink::registry::{did_you_mean, listed};
 
 use crate::defaults::some;
-use crate::model;
+use crate::{model, output};
 
 /// Runs the graph passes that a session runs, as far as their result is a graph that TensorFlow reads too, and writes the
 /// graph. It computes the same: inputs and outputs keep their names.
 ///
 /// Kept is what the outputs need. These are, of a model with signatures, those of one signature; or else those that
-/// --output and --target name; or else all that nothing else in the graph uses. Inputs are the signature's, those that
-/// --input names, and all placeholders.
+/// --output and --target name; or else all that nothing else in the graph uses. Kept are also the inputs: the signature's,
+/// those that --input names, and, where outputs have no names, all placeholders.
 ///
 /// Functions that nothing calls any more are left out. The bodies of the others are written as they are: a session runs
 /// the passes on them when it first calls them. Of a SavedModel or MetaGraph the graph alone is written, without the values
@@ -30,14 +30,14 @@ use crate::model;
 pub(crate) struct Optimize {
     /// The model: the folder of a SavedModel, a MetaGraph (.meta), or a graph as .pb or .pbtxt
     model: PathBuf,
-    /// Where the optimised graph is written, as a binary GraphDef
+    /// Where the optimised graph is written: as a binary GraphDef, or as text if the name ends in .pbtxt
     #[arg(short = 'o', long = "out", value_name = "OUT.pb", required_unless_present = "dot")]
     out: Option<PathBuf>,
     /// Where it is written in Graphviz's DOT language
     #[arg(long, value_name = "OUT.dot")]
     dot: Option<PathBuf>,
-    /// A pass that does not run; may be given several times
-    #[arg(long, value_name = "PASS")]
+    /// A pass that does not run; may be given several times, or with commas between names
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
     without: Vec<String>,
     /// The signature to keep; by default `serving_default` or the only one, unless an --output or --target is named
     #[arg(long, value_name = "NAME")]
@@ -71,6 +71,10 @@ fn passes() -> String {
 pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     let optimizer = Optimizer::from_env()?;
     let optimizer = optimizer.and_without(&args.without).map_err(|error| error.context("--without"))?;
+    let files = [("--out", &args.out), ("--dot", &args.dot)];
+    let files: Vec<_> = files.iter().filter_map(|(flag, file)| Some((*flag, file.as_deref()?))).collect();
+    files.iter().try_for_each(|(flag, file)| output::check(flag, file))?;
+    output::check_distinct(&files, &args.model)?;
     let meta = choose(args)?;
     let def = meta.graph_def.as_ref();
     let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", args.model.display())))?;
@@ -93,20 +97,32 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     if functions > 0 {
         let _ = writeln!(text, "functions: {functions} before, {} after", graph.function_names().len());
     }
-    let def = graph.to_def()?;
-    if let Some(out) = &args.out {
-        proto::write_graph(out, &def)?;
-        let _ = writeln!(text, "the graph, {} nodes, is in {}", graph.nodes().len(), out.display());
-    }
-    if let Some(dot) = &args.dot {
-        write(dot, &to_dot(&def))?;
-        let _ = writeln!(text, "its drawing is in {}", dot.display());
-    }
-    crate::print(&text)
+    let written = write(args, &graph, &mut text);
+    // What was written before another file failed is told, too.
+    output::print(&text)?;
+    written
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).map_err(|error| Error::from_io(format!("cannot write {}", path.display()), &error))
+/// Writes what is asked for, and says where it is.
+fn write(args: &Optimize, graph: &Graph, text: &mut String) -> Result<()> {
+    let def = graph.to_def()?;
+    if let Some(out) = &args.out {
+        output::write(out, &proto::graph_file(out, &def).map_err(|error| error.context(out.display()))?)?;
+        let _ = writeln!(text, "the graph, {} nodes, is in {}", graph.nodes().len(), out.display());
+        let is_variable = |id: &NodeId| matches!(graph.node(*id).class, NodeClass::Variable | NodeClass::VarHandle);
+        let variables = graph.ids().filter(is_variable).count();
+        if variables > 0 {
+            let _ = writeln!(
+                text,
+                "the values of its variables, {variables}, are not in the graph: they stay where they are"
+            );
+        }
+    }
+    if let Some(dot) = &args.dot {
+        output::write(dot, to_dot(&def).as_bytes())?;
+        let _ = writeln!(text, "its drawing is in {}", dot.display());
+    }
+    Ok(())
 }
 
 /// The graph of the model that is meant: of several that have the tags, the one that has no others.
@@ -138,12 +154,13 @@ fn choose(args: &Optimize) -> Result<MetaGraphDef> {
 /// What is kept, and what it is called.
 fn ends(args: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends, String)> {
     let output = |flag: &'static str| move |name: &String| graph.output(name).map_err(|error| error.context(flag));
-    let placeholders = graph.ids().filter(|&id| graph.is_placeholder(id));
-    let mut feeds: Vec<Output> = placeholders.map(|node| Output { node, index: 0 }).collect();
-    feeds.extend(args.input.iter().map(output("--input")).collect::<Result<Vec<_>>>()?);
+    let mut feeds = args.input.iter().map(output("--input")).collect::<Result<Vec<Output>>>()?;
     let mut fetches = args.output.iter().map(output("--output")).collect::<Result<Vec<_>>>()?;
     let target = |name: &String| graph.find_or_suggest(name).map_err(|error| error.context("--target"));
     let mut targets = args.target.iter().map(target).collect::<Result<Vec<NodeId>>>()?;
+    let placeholders = |ids: &mut dyn Iterator<Item = NodeId>| -> Vec<Output> {
+        ids.filter(|&id| graph.is_placeholder(id)).map(|node| Output { node, index: 0 }).collect()
+    };
     let signatures = formats::signatures(meta)?;
     let is_named = !fetches.is_empty() || !targets.is_empty();
     let kept = match signature(args, &signatures, is_named)? {
@@ -151,7 +168,7 @@ fn ends(args: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends, St
             let of = |tensor: &formats::SignatureTensor| graph.output(&tensor.tensor);
             feeds.extend(signature.inputs.values().map(of).collect::<Result<Vec<_>>>()?);
             fetches.extend(signature.outputs.values().map(of).collect::<Result<Vec<_>>>()?);
-            format!("signature {name}")
+            format!("signature {}", shortened(name))
         }
         None if is_named => "what is named".to_owned(),
         None => {
@@ -161,12 +178,15 @@ fn ends(args: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends, St
                     count => fetches.extend((0..count).map(|index| Output { node: id, index })),
                 }
             }
+            feeds.extend(placeholders(&mut graph.ids()));
             "what nothing else uses".to_owned()
         }
     };
     if fetches.is_empty() && targets.is_empty() {
         return Err(Error::invalid_argument("the graph computes nothing: name an --output"));
     }
+    let needed = graph.needed(&feeds, &fetches, &targets);
+    feeds.extend(placeholders(&mut needed.into_iter()));
     for list in [&mut feeds, &mut fetches] {
         list.sort_unstable();
         list.dedup();

@@ -13,7 +13,7 @@ use kernlink::tensor::Tensor;
 
 use crate::job::{Missing, What};
 use crate::model::Model;
-use crate::trace;
+use crate::{output, trace};
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -49,7 +49,7 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
 
 pub(crate) fn run(args: &Run) -> Result<()> {
     if let Some(file) = &args.trace {
-        trace::check(file)?;
+        output::check("--trace", file)?;
     }
     if let Some(folder) = &args.save {
         check_folder(folder)?;
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     if let Some(folder) = &args.save {
         save(folder, &job.outputs, &answers)?;
     }
-    crate::print(&text)
+    output::print(&text)
 }
 
 /// The name of the file that `--save` writes for an output.

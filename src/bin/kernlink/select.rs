@@ -7,7 +7,7 @@ use clap::Args;
 use kernlink::error::{Error, Result};
 use kernlink::graph::Needs;
 
-use crate::model;
+use crate::{model, output};
 
 #[derive(Args)]
 pub(crate) struct Select {
@@ -38,10 +38,10 @@ pub(crate) fn select(args: &Select) -> Result<()> {
         )));
     }
     if !unknown.is_empty() {
-        eprintln!("warning: selected by the attrs of their nodes:{}", unknown.concat());
+        output::tell(&format!("warning: selected by the attrs of their nodes:{}", unknown.concat()));
     }
     for missing in needs.missing_kernels() {
-        eprintln!("warning: {missing}");
+        output::tell(&format!("warning: {missing}"));
     }
     let models: Vec<_> = args.model.iter().map(|model| model.file_name().unwrap_or_default().display()).collect();
     let models = models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ").replace(['\n', '\r'], " ");
@@ -51,5 +51,5 @@ pub(crate) fn select(args: &Select) -> Result<()> {
     let _ = writeln!(text, "# Written by kernlink {} select for: {models}", env!("CARGO_PKG_VERSION"));
     text.push_str("# A line: OP DEVICE ATTR=VALUE ...; what it does not mention may be anything.\n");
     let _ = write!(text, "{needs}");
-    crate::print(&text)
+    output::print_bytes(text.as_bytes())
 }

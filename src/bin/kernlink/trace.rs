@@ -8,28 +8,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use kernlink::error::{Code, Error, Result};
+use kernlink::error::Result;
 use kernlink::step::NodeStats;
 use serde_json::{Value, json};
 
-/// Reports errors of [`write`] that can be foreseen before the run.
-pub(crate) fn check(file: &Path) -> Result<()> {
-    let refuse = |code, why: &str| Err(Error::new(code, format!("--trace: cannot write {}: {why}", file.display())));
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder {
-        _ if file.is_dir() => refuse(Code::FailedPrecondition, "it is a folder"),
-        Some(folder) if !folder.exists() => refuse(Code::NotFound, "its folder does not exist"),
-        Some(folder) if !folder.is_dir() => refuse(Code::FailedPrecondition, "what should be its folder is a file"),
-        _ => Ok(()),
-    }
-}
+use crate::output;
 
 /// Writes the statistics of a run as a trace.
 pub(crate) fn write(file: &Path, stats: &[NodeStats]) -> Result<()> {
     let mut text = document(stats).to_string();
     text.push('\n');
-    std::fs::write(file, text)
-        .map_err(|error| Error::from_io(format!("--trace: cannot write {}", file.display()), &error))
+    output::write(file, text.as_bytes()).map_err(|error| error.context("--trace"))
 }
 
 /// A row of a trace.

@@ -7,6 +7,8 @@ use clap::Args;
 use kernlink::error::Result;
 use kernlink::golden::{self, Report};
 
+use crate::output;
+
 #[derive(Args)]
 pub(crate) struct Verify {
     /// Graphs that carry their own answers (.pb or .pbtxt)
@@ -63,6 +65,6 @@ pub(crate) fn verify(args: &Verify) -> Result<bool> {
     if !report.missing_ops.is_empty() {
         let _ = writeln!(text, "missing ops: {}", report.missing_ops.into_iter().collect::<Vec<_>>().join(", "));
     }
-    crate::print(&text)?;
+    output::print(&text)?;
     Ok(failed == 0)
 }

@@ -85,9 +85,5 @@ fn put(folder: &Path, name: &str, text: &str) -> Result<()> {
     if plain && fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(());
     }
-    let new = folder.join(format!(".{name}.{}.new", std::process::id()));
-    fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(|error| {
-        let _ = fs::remove_file(&new);
-        Error::from_io(format!("cannot write {}", path.display()), &error)
-    })
+    crate::output::replace(&path, text.as_bytes(), None)
 }

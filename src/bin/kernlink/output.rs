@@ -1,0 +1,100 @@
+//! What the command writes: to standard output, to standard error, and to files, whole or not at all.
+
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use kernlink::error::{Code, Error, Result, escaped};
+
+/// A text for people, with control characters in names as escapes.
+fn readable(text: &str) -> String {
+    text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
+}
+
+/// Prints a text for people to standard output.
+pub(crate) fn print(text: &str) -> Result<()> {
+    print_bytes(readable(text).as_bytes())
+}
+
+/// Prints a document to standard output, as it is. A reader that has gone, such as `head`, ends the program in silence.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => Err(Error::from_io("cannot print", &error)),
+    }
+}
+
+/// Tells people something besides what is asked for, on standard error.
+pub(crate) fn tell(text: &str) {
+    eprintln!("{}", readable(text));
+}
+
+/// Where a file is, or will be, whatever the ways to it.
+fn place(file: &Path) -> PathBuf {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = || Some(fs::canonicalize(folder).ok()?.join(file.file_name()?));
+    fs::canonicalize(file).ok().or_else(beside).unwrap_or_else(|| file.to_owned())
+}
+
+/// Reports errors of [`write`] that can be foreseen, so that nothing is computed in vain. `flag` asked for the file.
+pub(crate) fn check(flag: &str, file: &Path) -> Result<()> {
+    let refuse = |code, why: &str| Err(Error::new(code, format!("{flag}: cannot write {}: {why}", file.display())));
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        _ if file.as_os_str() == "-" => {
+            refuse(Code::InvalidArgument, "standard output has the report; a file of this name is ./-")
+        }
+        _ if file.is_dir() => refuse(Code::FailedPrecondition, "it is a folder"),
+        Some(folder) if !folder.exists() => refuse(Code::NotFound, "its folder does not exist"),
+        Some(folder) if !folder.is_dir() => refuse(Code::FailedPrecondition, "what should be its folder is a file"),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to write what would be lost or lose something else: several files of one name, or the model that is read.
+pub(crate) fn check_distinct(files: &[(&str, &Path)], model: &Path) -> Result<()> {
+    let model = place(model);
+    for (index, &(flag, file)) in files.iter().enumerate() {
+        let at = place(file);
+        // A file of a SavedModel's folder is part of the model; a new one there is none.
+        if at == model || (at.starts_with(&model) && at.exists()) {
+            let message = format!("{flag}: {} is part of the model: give another name", file.display());
+            return Err(Error::invalid_argument(message));
+        }
+        if let Some((other, _)) = files[..index].iter().find(|(_, other)| place(other) == at) {
+            let message = format!("{flag}: {} is the file of {other} too: give another name", file.display());
+            return Err(Error::invalid_argument(message));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file. What is no regular file, such as a device, is written as it is; else see [`replace`].
+pub(crate) fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+    let at = place(file);
+    match fs::metadata(&at) {
+        Ok(old) if old.is_file() => replace(&at, bytes, Some(old.permissions())),
+        Ok(_) => fs::write(&at, bytes).map_err(|error| cannot_write(file, &error)),
+        Err(_) => replace(&at, bytes, None),
+    }
+}
+
+/// Puts a new file in the place of one that may be there: a reader finds the old one or the new one whole, and what is
+/// mapped of the old one stays.
+pub(crate) fn replace(file: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> Result<()> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let new = file.with_file_name(format!(".{name}.{}.new", std::process::id()));
+    let written = fs::write(&new, bytes)
+        .and_then(|()| permissions.map_or(Ok(()), |permissions| fs::set_permissions(&new, permissions)))
+        .and_then(|()| fs::rename(&new, file));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&new);
+        cannot_write(file, &error)
+    })
+}
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> Error {
+    Error::from_io(format!("cannot write {}", file.display()), error)
+}
