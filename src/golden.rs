@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use kernlink_framework::attr::AttrValue;
 use kernlink_framework::device::Device;
-use kernlink_framework::dtype::{self, DataType, TString};
+use kernlink_framework::dispatch_pod;
+use kernlink_framework::dtype::{DataType, Element, Scalar, ScalarElement as _, TString};
 use kernlink_framework::error::{Code, Error, Result};
 use kernlink_framework::graph::{Graph, Node, NodeId, Output};
 use kernlink_framework::kernel::KernelDef;
@@ -288,35 +289,19 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<(f64, f64)>
     }
     let (rtol, atol) = tolerance.unwrap_or_else(|| default_tolerance(actual.dtype()));
     let near = |a: f64, e: f64| (a.is_nan() && e.is_nan()) || a == e || (a - e).abs() <= atol + rtol * e.abs();
-    macro_rules! floats {
-        ($t:ty, $a:ident => $parts:expr) => {
-            differences::<$t>(actual, expected, |x, y| {
-                let parts = |$a: &$t| -> [f64; 2] { $parts };
-                let (x, y) = (parts(x), parts(y));
-                let distance = (x[0] - y[0]).hypot(x[1] - y[1]);
-                let size = y[0].hypot(y[1]);
-                (near(x[0], y[0]) && near(x[1], y[1])) || distance <= atol + rtol * size
-            })
-        };
-    }
-    use dtype::{Complex32, Complex64, bf16, f16};
+    let same = |a: Scalar, e: Scalar| match (a, e) {
+        (Scalar::Float(a), Scalar::Float(e)) => near(a, e),
+        (Scalar::Complex(a), Scalar::Complex(e)) => {
+            (near(a.re, e.re) && near(a.im, e.im)) || (a - e).norm() <= atol + rtol * e.norm()
+        }
+        _ => a == e,
+    };
     match actual.dtype() {
-        DataType::Float => floats!(f32, x => [f64::from(*x), 0.0]),
-        DataType::Double => floats!(f64, x => [*x, 0.0]),
-        DataType::Half => floats!(f16, x => [f64::from(*x), 0.0]),
-        DataType::Bfloat16 => floats!(bf16, x => [f64::from(*x), 0.0]),
-        DataType::Complex64 => floats!(Complex32, x => [f64::from(x.re), f64::from(x.im)]),
-        DataType::Complex128 => floats!(Complex64, x => [x.re, x.im]),
-        DataType::Float8E5m2 => floats!(dtype::Float8E5M2, x => [f64::from(x.to_f32()), 0.0]),
-        DataType::Float8E4m3fn => floats!(dtype::Float8E4M3Fn, x => [f64::from(x.to_f32()), 0.0]),
-        DataType::Float8E4m3fnuz => floats!(dtype::Float8E4M3Fnuz, x => [f64::from(x.to_f32()), 0.0]),
-        DataType::Float8E4m3b11fnuz => floats!(dtype::Float8E4M3B11Fnuz, x => [f64::from(x.to_f32()), 0.0]),
-        DataType::Float4E2m1fn => floats!(dtype::Float4E2M1Fn, x => [f64::from(x.to_f32()), 0.0]),
-        DataType::Float8E5m2fnuz => floats!(dtype::Float8E5M2Fnuz, x => [f64::from(x.to_f32()), 0.0]),
         DataType::String => differences::<TString>(actual, expected, |x, y| x == y),
-        DataType::Resource | DataType::Variant => Err(format!("{} elements cannot be compared", actual.dtype())),
-        dtype => kernlink_framework::dispatch_pod!(dtype, T => differences::<T>(actual, expected, |x, y| x == y))
-            .unwrap_or(Ok(())),
+        dtype => dispatch_pod!(dtype, T => {
+            differences::<T>(actual, expected, |x, y| same(x.to_scalar(), y.to_scalar()))
+        })
+        .unwrap_or_else(|| Err(format!("{dtype} elements cannot be compared"))),
     }
 }
 
@@ -330,11 +315,7 @@ fn default_tolerance(dtype: DataType) -> (f64, f64) {
     }
 }
 
-fn differences<T: dtype::Element>(
-    actual: &Tensor,
-    expected: &Tensor,
-    same: impl Fn(&T, &T) -> bool,
-) -> Result<(), String> {
+fn differences<T: Element>(actual: &Tensor, expected: &Tensor, same: impl Fn(&T, &T) -> bool) -> Result<(), String> {
     let slices = (actual.as_slice::<T>(), expected.as_slice::<T>());
     let (Ok(a), Ok(e)) = slices else { return Err("the elements cannot be read".to_owned()) };
     let wrong: Vec<usize> = (0..a.len()).filter(|&i| !same(&a[i], &e[i])).collect();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cursor::Cursor;
 use crate::default::{self, DefaultValue};
-use crate::dtype::{Dtype, SET_NAMES, dtype_from_word, dtype_set, dtype_words};
+use crate::dtype::{Dtype, SETS, dtype_from_word, dtype_set, dtype_words};
 use crate::error::{Span, SpecError, did_you_mean};
 
 /// The spec of an attr.
@@ -186,7 +186,8 @@ fn base_type(cursor: &mut Cursor<'_>) -> Result<(Base, Option<Allowed>), SpecErr
         "double" => "write `float` for a number, or `{double}` for a dtype that must be double".to_owned(),
         _ if dtype_from_word(word).is_some() => format!("write `{{{word}}}` for a dtype that must be {word}"),
         _ => {
-            let words = Base::ALL.iter().map(|base| base.name()).chain(SET_NAMES.iter().copied()).chain(["list"]);
+            let words =
+                Base::ALL.iter().map(|base| base.name()).chain(SETS.iter().map(|(set, _)| *set)).chain(["list"]);
             did_you_mean(word, words, || {
                 "expected string, int, float, bool, type, shape, tensor, func, list(...), numbertype, \
                  realnumbertype, quantizedtype, or allowed values in braces"

@@ -30,7 +30,7 @@ pub use arg::{ArgSpec, Word, parse_arg};
 pub use attr::{Allowed, AttrSpec, AttrType, Base, parse_attr};
 pub use check::{ArgType, CheckedArg, CheckedOp, OpError, OpSpec, Place, check_op};
 pub use default::{DefaultValue, Scalar};
-pub use dtype::{DTYPES, Dtype, NUMBER, QUANTIZED, REAL_NUMBER, dtype_from_word, dtype_set};
+pub use dtype::{DTYPES, Dtype, Kind, NUMBER, QUANTIZED, REAL_NUMBER, SETS, dtype_from_word, dtype_set};
 pub use error::{Span, SpecError, nearest};
 pub use name::{constant_name, function_name, is_op_name};
 pub use op::parse_op;

@@ -26,32 +26,44 @@ pub trait Element: sealed::Sealed + Clone + Default + Debug + Send + Sync + 'sta
 /// The type has no padding, no pointers and no destructor, an alignment of at most 8, and exactly
 /// `DTYPE.size()` bytes. Every bit pattern is valid unless `DTYPE` is [`DataType::Bool`], whose buffers hold only 0
 /// and 1.
-pub unsafe trait Pod: Element + Copy {}
+pub unsafe trait Pod: Element + Copy + ScalarElement {}
 
 macro_rules! elements {
-    ($($t:ty => $variant:ident),* $(,)?) => {$(
-        impl sealed::Sealed for $t {}
-        impl Element for $t {
-            const DTYPE: DataType = DataType::$variant;
-        }
-        // SAFETY: a primitive, or a transparent wrapper or pair of primitives; size and alignment are asserted below.
-        unsafe impl Pod for $t {}
-        const _: () = assert!(size_of::<$t>() == DataType::$variant.size() && align_of::<$t>() <= 8);
-    )*};
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $number:literal $word:ident $proto_name:ident, $kind:ident $element:ident, $field:ident;
+    )*) => {
+        $(element!($kind $element $variant);)*
+    };
 }
 
-elements! {
-    f32 => Float, f64 => Double, i32 => Int32, u8 => Uint8, i16 => Int16, i8 => Int8, Complex32 => Complex64,
-    i64 => Int64, bool => Bool, QInt8 => Qint8, QUInt8 => Quint8, QInt32 => Qint32, bf16 => Bfloat16,
-    QInt16 => Qint16, QUInt16 => Quint16, u16 => Uint16, Complex64 => Complex128, f16 => Half, u32 => Uint32,
-    u64 => Uint64, Float8E5M2 => Float8E5m2, Float8E4M3Fn => Float8E4m3fn, Float8E4M3Fnuz => Float8E4m3fnuz,
-    Float8E4M3B11Fnuz => Float8E4m3b11fnuz, Float8E5M2Fnuz => Float8E5m2fnuz, Int4 => Int4, UInt4 => Uint4,
-    Int2 => Int2, UInt2 => Uint2, Float4E2M1Fn => Float4E2m1fn,
+macro_rules! element {
+    (Object $element:ident $variant:ident) => {};
+    ($kind:ident $element:ident $variant:ident) => {
+        impl sealed::Sealed for $element {}
+        impl Element for $element {
+            const DTYPE: DataType = DataType::$variant;
+        }
+        // SAFETY: a primitive, or a transparent wrapper or pair of primitives; the alignment is asserted below.
+        unsafe impl Pod for $element {}
+        const _: () = assert!(align_of::<$element>() <= 8);
+    };
 }
+
+for_each_dtype!(elements);
 
 impl sealed::Sealed for TString {}
 impl Element for TString {
     const DTYPE: DataType = DataType::String;
+}
+
+/// The Rust types of elements that are plain bytes, by the names that the table of dtypes has.
+#[doc(hidden)]
+pub mod types {
+    pub use core::primitive::{bool, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
+
+    pub use super::super::narrow::*;
+    pub use super::super::{Complex32, Complex64, bf16, f16};
 }
 
 /// Calls a generic function with the Rust type of a dtype that is plain bytes.
@@ -61,21 +73,26 @@ impl Element for TString {
 #[macro_export]
 macro_rules! dispatch_pod {
     ($dtype:expr, $t:ident => $body:expr) => {
-        $crate::dispatch_pod!(@ $dtype, $t, $body,
-            Float f32, Double f64, Int32 i32, Uint8 u8, Int16 i16, Int8 i8, Complex64 $crate::dtype::Complex32,
-            Int64 i64, Bool bool, Qint8 $crate::dtype::QInt8, Quint8 $crate::dtype::QUInt8,
-            Qint32 $crate::dtype::QInt32, Bfloat16 $crate::dtype::bf16, Qint16 $crate::dtype::QInt16,
-            Quint16 $crate::dtype::QUInt16, Uint16 u16, Complex128 $crate::dtype::Complex64,
-            Half $crate::dtype::f16, Uint32 u32, Uint64 u64, Float8E5m2 $crate::dtype::Float8E5M2,
-            Float8E4m3fn $crate::dtype::Float8E4M3Fn, Float8E4m3fnuz $crate::dtype::Float8E4M3Fnuz,
-            Float8E4m3b11fnuz $crate::dtype::Float8E4M3B11Fnuz, Float8E5m2fnuz $crate::dtype::Float8E5M2Fnuz,
-            Int4 $crate::dtype::Int4, Uint4 $crate::dtype::UInt4, Int2 $crate::dtype::Int2,
-            Uint2 $crate::dtype::UInt2, Float4E2m1fn $crate::dtype::Float4E2M1Fn)
+        $crate::dtype::for_each_dtype!($crate::__dispatch_pod: $dtype, $t, $body)
     };
-    (@ $dtype:expr, $t:ident, $body:expr, $($variant:ident $rust:ty),*) => {
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __dispatch_pod {
+    ([$dtype:expr, $t:ident, $body:expr] $(
+        $(#[$doc:meta])*
+        $variant:ident = $number:literal $word:ident $proto_name:ident, $kind:ident $element:ident, $field:ident;
+    )*) => {
         match $dtype {
-            $($crate::dtype::DataType::$variant => { type $t = $rust; ::std::option::Option::Some($body) })*
+            $($crate::dtype::DataType::$variant => $crate::__dispatch_pod!($kind $element, $t, $body),)*
+            #[allow(unreachable_patterns, reason = "other crates need it")]
             _ => ::std::option::Option::None,
         }
     };
+    (Object $element:ident, $t:ident, $body:expr) => { ::std::option::Option::None };
+    ($kind:ident $element:ident, $t:ident, $body:expr) => {{
+        type $t = $crate::dtype::types::$element;
+        ::std::option::Option::Some($body)
+    }};
 }

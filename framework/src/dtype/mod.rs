@@ -3,23 +3,29 @@
 mod element;
 mod narrow;
 mod number;
+mod scalar;
 mod string;
 
 pub(crate) use element::sealed::Sealed;
-pub use element::{Element, Pod};
+pub use element::{Element, Pod, types};
 pub use half::{bf16, f16};
-pub use narrow::{
-    Float4E2M1Fn, Float8E4M3B11Fnuz, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Int2, Int4, QInt8,
-    QInt16, QInt32, QUInt8, QUInt16, UInt2, UInt4,
-};
+#[doc(hidden)]
+pub use kernlink_spec::for_each_dtype;
+pub use narrow::*;
 pub use num_complex::{Complex32, Complex64};
 pub use number::Number;
+pub use scalar::{Scalar, ScalarElement};
 pub use string::TString;
 
 use std::fmt;
 
+use kernlink_spec::{Kind, NUMBER, QUANTIZED, REAL_NUMBER};
+
 macro_rules! data_types {
-    ($($(#[$doc:meta])* $variant:ident = $number:literal, $proto:literal, $word:literal, $size:literal;)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $number:literal $word:ident $proto_name:ident, $kind:ident $element:ident, $field:ident;
+    )*) => {
         /// The type of a tensor's elements. A reference type is not a dtype of its own here: see
         /// [`ArgDef::is_ref`](crate::op::ArgDef::is_ref).
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -35,90 +41,37 @@ macro_rules! data_types {
 
             /// The name in protobuf text, such as `DT_FLOAT`.
             pub const fn proto_name(self) -> &'static str {
-                match self { $(DataType::$variant => $proto,)* }
+                match self { $(DataType::$variant => stringify!($proto_name),)* }
             }
 
             /// The word that op specs use, such as `float`.
             pub const fn name(self) -> &'static str {
-                match self { $(DataType::$variant => $word,)* }
+                match self { $(DataType::$variant => stringify!($word),)* }
             }
 
             /// Bytes of one element in memory; 0 for string, resource and variant, whose elements are objects.
             pub const fn size(self) -> usize {
-                match self { $(DataType::$variant => $size,)* }
+                match self { $(DataType::$variant => size_of_element!($kind $element),)* }
+            }
+
+            /// What the elements are.
+            pub(crate) const fn kind(self) -> Kind {
+                match self { $(DataType::$variant => Kind::$kind,)* }
             }
         }
     };
 }
 
-data_types! {
-    /// 32-bit IEEE float.
-    Float = 1, "DT_FLOAT", "float", 4;
-    /// 64-bit IEEE float.
-    Double = 2, "DT_DOUBLE", "double", 8;
-    /// 32-bit signed integer.
-    Int32 = 3, "DT_INT32", "int32", 4;
-    /// 8-bit unsigned integer.
-    Uint8 = 4, "DT_UINT8", "uint8", 1;
-    /// 16-bit signed integer.
-    Int16 = 5, "DT_INT16", "int16", 2;
-    /// 8-bit signed integer.
-    Int8 = 6, "DT_INT8", "int8", 1;
-    /// A string of bytes.
-    String = 7, "DT_STRING", "string", 0;
-    /// Two 32-bit floats.
-    Complex64 = 8, "DT_COMPLEX64", "complex64", 8;
-    /// 64-bit signed integer.
-    Int64 = 9, "DT_INT64", "int64", 8;
-    /// One byte, 0 or 1.
-    Bool = 10, "DT_BOOL", "bool", 1;
-    /// 8-bit signed quantized integer.
-    Qint8 = 11, "DT_QINT8", "qint8", 1;
-    /// 8-bit unsigned quantized integer.
-    Quint8 = 12, "DT_QUINT8", "quint8", 1;
-    /// 32-bit signed quantized integer.
-    Qint32 = 13, "DT_QINT32", "qint32", 4;
-    /// The upper half of a 32-bit float.
-    Bfloat16 = 14, "DT_BFLOAT16", "bfloat16", 2;
-    /// 16-bit signed quantized integer.
-    Qint16 = 15, "DT_QINT16", "qint16", 2;
-    /// 16-bit unsigned quantized integer.
-    Quint16 = 16, "DT_QUINT16", "quint16", 2;
-    /// 16-bit unsigned integer.
-    Uint16 = 17, "DT_UINT16", "uint16", 2;
-    /// Two 64-bit floats.
-    Complex128 = 18, "DT_COMPLEX128", "complex128", 16;
-    /// 16-bit IEEE float.
-    Half = 19, "DT_HALF", "half", 2;
-    /// A handle of a resource such as a variable.
-    Resource = 20, "DT_RESOURCE", "resource", 0;
-    /// A value of a type known at run time.
-    Variant = 21, "DT_VARIANT", "variant", 0;
-    /// 32-bit unsigned integer.
-    Uint32 = 22, "DT_UINT32", "uint32", 4;
-    /// 64-bit unsigned integer.
-    Uint64 = 23, "DT_UINT64", "uint64", 8;
-    /// 8-bit float: 5 exponent and 2 mantissa bits.
-    Float8E5m2 = 24, "DT_FLOAT8_E5M2", "float8_e5m2", 1;
-    /// 8-bit float: 4 exponent and 3 mantissa bits, no infinities.
-    Float8E4m3fn = 25, "DT_FLOAT8_E4M3FN", "float8_e4m3fn", 1;
-    /// 8-bit float: 4 exponent and 3 mantissa bits, no infinities, no negative zero.
-    Float8E4m3fnuz = 26, "DT_FLOAT8_E4M3FNUZ", "float8_e4m3fnuz", 1;
-    /// 8-bit float: as the former with bias 11.
-    Float8E4m3b11fnuz = 27, "DT_FLOAT8_E4M3B11FNUZ", "float8_e4m3b11fnuz", 1;
-    /// 8-bit float: 5 exponent and 2 mantissa bits, no infinities, no negative zero.
-    Float8E5m2fnuz = 28, "DT_FLOAT8_E5M2FNUZ", "float8_e5m2fnuz", 1;
-    /// 4-bit signed integer, one byte an element.
-    Int4 = 29, "DT_INT4", "int4", 1;
-    /// 4-bit unsigned integer, one byte an element.
-    Uint4 = 30, "DT_UINT4", "uint4", 1;
-    /// 2-bit signed integer, one byte an element.
-    Int2 = 31, "DT_INT2", "int2", 1;
-    /// 2-bit unsigned integer, one byte an element.
-    Uint2 = 32, "DT_UINT2", "uint2", 1;
-    /// 4-bit float, one byte an element: 2 exponent bits and 1 mantissa bit, neither infinities nor NaN.
-    Float4E2m1fn = 33, "DT_FLOAT4_E2M1FN", "float4_e2m1fn", 1;
+macro_rules! size_of_element {
+    (Object $element:ident) => {
+        0
+    };
+    ($kind:ident $element:ident) => {
+        size_of::<$element>()
+    };
 }
+
+for_each_dtype!(data_types);
 
 impl DataType {
     /// The number that protobufs hold.
@@ -133,13 +86,7 @@ impl DataType {
 
     /// The dtype that an op spec's word names, such as `float` or `float32`.
     pub fn from_name(word: &str) -> Option<DataType> {
-        let word = match word {
-            "float32" => "float",
-            "float64" => "double",
-            "float16" => "half",
-            other => other,
-        };
-        DataType::ALL.iter().copied().find(|dtype| dtype.name() == word)
+        DataType::from_number(kernlink_spec::dtype_from_word(word)?.number)
     }
 
     /// Whether elements are plain bytes: neither strings nor resources nor variants.
@@ -149,31 +96,17 @@ impl DataType {
 
     /// Whether elements are floating-point numbers, complex ones excluded.
     pub const fn is_floating(self) -> bool {
-        use DataType::*;
-        matches!(
-            self,
-            Float
-                | Double
-                | Half
-                | Bfloat16
-                | Float8E5m2
-                | Float8E4m3fn
-                | Float8E4m3fnuz
-                | Float8E4m3b11fnuz
-                | Float8E5m2fnuz
-                | Float4E2m1fn
-        )
+        self.kind().is_one_of(&[Kind::Float, Kind::SmallFloat])
     }
 
     /// Whether elements are complex numbers.
     pub const fn is_complex(self) -> bool {
-        matches!(self, DataType::Complex64 | DataType::Complex128)
+        self.kind().is_one_of(&[Kind::Complex])
     }
 
     /// Whether elements are integers, quantized ones excluded.
     pub const fn is_integer(self) -> bool {
-        use DataType::*;
-        matches!(self, Int8 | Int16 | Int32 | Int64 | Uint8 | Uint16 | Uint32 | Uint64 | Int4 | Uint4 | Int2 | Uint2)
+        self.kind().is_one_of(&[Kind::Integer, Kind::SmallInteger])
     }
 
     /// `==` that constant evaluation can use.
@@ -188,48 +121,38 @@ impl fmt::Display for DataType {
     }
 }
 
+/// How many dtypes are of some kinds.
+const fn count(kinds: &[Kind]) -> usize {
+    let (mut count, mut index) = (0, 0);
+    while index < DataType::ALL.len() {
+        count += DataType::ALL[index].kind().is_one_of(kinds) as usize;
+        index += 1;
+    }
+    count
+}
+
+/// The dtypes of some kinds, in the order of their numbers.
+const fn of_kinds<const COUNT: usize>(kinds: &[Kind]) -> [DataType; COUNT] {
+    let mut dtypes = [DataType::Float; COUNT];
+    let (mut count, mut index) = (0, 0);
+    while count < COUNT {
+        if DataType::ALL[index].kind().is_one_of(kinds) {
+            dtypes[count] = DataType::ALL[index];
+            count += 1;
+        }
+        index += 1;
+    }
+    dtypes
+}
+
 /// `realnumbertype` in specs.
-pub const REAL_NUMBER_TYPES: &[DataType] = &[
-    DataType::Float,
-    DataType::Double,
-    DataType::Int32,
-    DataType::Uint8,
-    DataType::Int16,
-    DataType::Int8,
-    DataType::Int64,
-    DataType::Bfloat16,
-    DataType::Uint16,
-    DataType::Half,
-    DataType::Uint32,
-    DataType::Uint64,
-];
+pub const REAL_NUMBER_TYPES: &[DataType] = &of_kinds::<{ count(REAL_NUMBER) }>(REAL_NUMBER);
 
 /// `quantizedtype` in specs.
-pub const QUANTIZED_TYPES: &[DataType] =
-    &[DataType::Qint8, DataType::Quint8, DataType::Qint32, DataType::Qint16, DataType::Quint16];
+pub const QUANTIZED_TYPES: &[DataType] = &of_kinds::<{ count(QUANTIZED) }>(QUANTIZED);
 
 /// `numbertype` (or `numerictype`) in specs.
-pub const NUMBER_TYPES: &[DataType] = &[
-    DataType::Float,
-    DataType::Double,
-    DataType::Int32,
-    DataType::Uint8,
-    DataType::Int16,
-    DataType::Int8,
-    DataType::Complex64,
-    DataType::Int64,
-    DataType::Qint8,
-    DataType::Quint8,
-    DataType::Qint32,
-    DataType::Bfloat16,
-    DataType::Qint16,
-    DataType::Quint16,
-    DataType::Uint16,
-    DataType::Complex128,
-    DataType::Half,
-    DataType::Uint32,
-    DataType::Uint64,
-];
+pub const NUMBER_TYPES: &[DataType] = &of_kinds::<{ count(NUMBER) }>(NUMBER);
 
 #[cfg(test)]
 mod tests {

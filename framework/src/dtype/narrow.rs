@@ -1,19 +1,27 @@
 //! Rust types for the dtypes that Rust and the usual crates lack: quantized, 2- and 4-bit integers, 4- and 8-bit
 //! floats.
 
-/// Declares wrappers of a plain integer that holds the element's bits.
-macro_rules! wrappers {
-    ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-            #[repr(transparent)]
-            pub struct $name(pub $inner);
-        )*
+use super::scalar::scalars;
+
+/// Declares a wrapper of a plain integer that holds the element's bits.
+macro_rules! wrapper {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+        #[repr(transparent)]
+        pub struct $name(pub $inner);
     };
 }
 
-wrappers! {
+/// Declares quantized integers.
+macro_rules! quantized {
+    ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
+        wrapper!($(#[$doc])* $name($inner));
+        scalars!(Integer: $name, |element: $name| element.0.into(), |value: i128| value.try_into().ok().map($name););
+    )*};
+}
+
+quantized! {
     /// An element of dtype `qint8`.
     QInt8(i8);
     /// An element of dtype `quint8`.
@@ -24,14 +32,57 @@ wrappers! {
     QUInt16(u16);
     /// An element of dtype `qint32`.
     QInt32(i32);
+}
+
+/// Declares integers of less than 8 bits.
+macro_rules! small_integers {
+    ($($(#[$doc:meta])* $name:ident($inner:ty), $bits:literal bits;)*) => {$(
+        wrapper!($(#[$doc])* $name($inner));
+
+        impl $name {
+            /// The element whose bits are the lowest of a byte.
+            pub fn from_low_bits(byte: u8) -> Self {
+                Self(((byte << (8 - $bits)) as $inner) >> (8 - $bits))
+            }
+        }
+
+        scalars! {
+            Integer: $name, |element: $name| element.0.into(), |value: i128| {
+                let element = $name::from_low_bits(value as u8);
+                (i128::from(element.0) == value).then_some(element)
+            };
+        }
+    )*};
+}
+
+small_integers! {
     /// An element of dtype `int4`: −8 to 7, sign-extended in its byte.
-    Int4(i8);
+    Int4(i8), 4 bits;
     /// An element of dtype `uint4`: 0 to 15.
-    UInt4(u8);
+    UInt4(u8), 4 bits;
     /// An element of dtype `int2`: −2 to 1, sign-extended in its byte.
-    Int2(i8);
+    Int2(i8), 2 bits;
     /// An element of dtype `uint2`: 0 to 3.
-    UInt2(u8);
+    UInt2(u8), 2 bits;
+}
+
+/// What small floats have by the `f32` that has their value.
+macro_rules! by_f32 {
+    ($name:ident) => {
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                self.to_f32() == other.to_f32()
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.to_f32().fmt(f)
+            }
+        }
+
+        scalars!(Float: $name, |element: $name| element.to_f32().into(), |value| Some($name::from_f32(value as f32)););
+    };
 }
 
 /// Declares 8-bit floats with their format and conversions.
@@ -55,19 +106,14 @@ macro_rules! float8 {
                 pub fn to_f32(self) -> f32 {
                     Self::FORMAT.decode(self.0)
                 }
-            }
 
-            impl PartialEq for $name {
-                fn eq(&self, other: &Self) -> bool {
-                    self.to_f32() == other.to_f32()
+                /// The element whose bits are those of a byte.
+                pub fn from_low_bits(byte: u8) -> Self {
+                    Self(byte)
                 }
             }
 
-            impl std::fmt::Debug for $name {
-                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                    self.to_f32().fmt(f)
-                }
-            }
+            by_f32!($name);
         )*
     };
 }
@@ -113,19 +159,14 @@ impl Float4E2M1Fn {
         let magnitude = Self::MAGNITUDES[usize::from(self.0 & 7)];
         if self.0 & 8 == 0 { magnitude } else { -magnitude }
     }
-}
 
-impl PartialEq for Float4E2M1Fn {
-    fn eq(&self, other: &Self) -> bool {
-        self.to_f32() == other.to_f32()
+    /// The element whose bits are the lowest of a byte.
+    pub fn from_low_bits(byte: u8) -> Self {
+        Self(byte & 15)
     }
 }
 
-impl std::fmt::Debug for Float4E2M1Fn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.to_f32().fmt(f)
-    }
-}
+by_f32!(Float4E2M1Fn);
 
 #[derive(Clone, Copy, PartialEq)]
 enum Style {

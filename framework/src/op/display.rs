@@ -5,7 +5,7 @@ use std::fmt;
 use kernlink_spec::{float_text, func_text, list_text, shape_text, string_text, tensor_text};
 
 use super::{AllowedValues, ArgDef, ArgType, AttrDef, AttrDefault, OpDef};
-use crate::dtype::DataType;
+use crate::dtype::{DataType, NUMBER_TYPES, QUANTIZED_TYPES, REAL_NUMBER_TYPES};
 
 /// The spec of the argument: `values: N * T`.
 impl fmt::Display for ArgDef {
@@ -49,15 +49,17 @@ impl fmt::Display for AllowedValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AllowedValues::Types(types) => {
-                let names: Vec<&str> = types.iter().map(|dtype| dtype.name()).collect();
                 let sets = [
-                    (kernlink_spec::NUMBER, "numbertype"),
-                    (kernlink_spec::REAL_NUMBER, "realnumbertype"),
-                    (kernlink_spec::QUANTIZED, "quantizedtype"),
+                    (NUMBER_TYPES, "numbertype"),
+                    (REAL_NUMBER_TYPES, "realnumbertype"),
+                    (QUANTIZED_TYPES, "quantizedtype"),
                 ];
-                match sets.into_iter().find(|(set, _)| *set == names) {
+                match sets.into_iter().find(|(set, _)| **set == **types) {
                     Some((_, set)) => f.write_str(set),
-                    None => write!(f, "{{{}}}", names.join(", ")),
+                    None => {
+                        let names: Vec<&str> = types.iter().map(|dtype| dtype.name()).collect();
+                        write!(f, "{{{}}}", names.join(", "))
+                    }
                 }
             }
             AllowedValues::Strings(strings) => {

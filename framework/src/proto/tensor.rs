@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{DataType as ProtoType, ResourceHandleProto, TensorProto};
-use crate::dtype::{DataType, Pod, TString};
+use super::{ResourceHandleProto, TensorProto};
+use crate::dtype::{DataType, Element, TString, for_each_dtype, types::*};
 use crate::error::{Error, Result};
 use crate::proto::{shape_from_proto, shape_to_proto};
 use crate::shape::Shape;
@@ -25,14 +25,8 @@ pub fn tensor_from_proto(proto: &TensorProto) -> Result<Tensor> {
             .ok_or_else(|| Error::invalid_argument("a tensor's shape is not fully known"))?,
     };
     match dtype {
-        DataType::String => {
-            let values: Vec<TString> = proto.string_val.iter().map(|bytes| TString::from(bytes.clone())).collect();
-            fill_objects(shape, &values)
-        }
-        DataType::Resource => {
-            let values: Vec<ResourceHandle> = proto.resource_handle_val.iter().map(handle_from_proto).collect();
-            fill_objects(shape, &values)
-        }
+        DataType::String => fill(shape, &proto.string_val, |bytes| TString::from(bytes.clone())),
+        DataType::Resource => fill(shape, &proto.resource_handle_val, handle_from_proto),
         DataType::Variant if shape.num_elements() == 0 => Tensor::zeros(dtype, shape),
         DataType::Variant => Err(Error::unimplemented("variant tensors cannot be read from messages")),
         _ if !proto.tensor_content.is_empty() => from_content(dtype, shape, &proto.tensor_content),
@@ -51,10 +45,10 @@ pub(crate) fn from_content(dtype: DataType, shape: Shape, content: &[u8]) -> Res
         return Err(Error::invalid_argument(message));
     }
     // TensorFlow leaves the upper bits of a narrow integer clear, whatever its sign.
-    let narrow = |convert: fn(u8) -> i8| content.iter().map(|&byte| convert(byte) as u8).collect::<Vec<_>>();
+    let extended = |extend: fn(u8) -> i8| content.iter().map(|&byte| extend(byte) as u8).collect::<Vec<_>>();
     match dtype {
-        DataType::Int4 => return Tensor::from_bytes(dtype, shape, &narrow(|byte| ((byte << 4) as i8) >> 4)),
-        DataType::Int2 => return Tensor::from_bytes(dtype, shape, &narrow(|byte| ((byte << 6) as i8) >> 6)),
+        DataType::Int4 => return Tensor::from_bytes(dtype, shape, &extended(|byte| Int4::from_low_bits(byte).0)),
+        DataType::Int2 => return Tensor::from_bytes(dtype, shape, &extended(|byte| Int2::from_low_bits(byte).0)),
         _ => {}
     }
     #[cfg(target_endian = "little")]
@@ -67,74 +61,72 @@ pub(crate) fn from_content(dtype: DataType, shape: Shape, content: &[u8]) -> Res
     }
 }
 
-fn from_values(dtype: DataType, shape: Shape, proto: &TensorProto) -> Result<Tensor> {
-    use crate::dtype::*;
-    fn narrow<T>(values: &[i32], convert: impl Fn(i32) -> T) -> Vec<T> {
-        values.iter().map(|&value| convert(value)).collect()
-    }
-    let bytes = &proto.float8_val;
-    let ints = &proto.int_val;
-    match dtype {
-        DataType::Float => fill(shape, &proto.float_val),
-        DataType::Double => fill(shape, &proto.double_val),
-        DataType::Int32 => fill(shape, ints),
-        DataType::Int64 => fill(shape, &proto.int64_val),
-        DataType::Uint32 => fill(shape, &proto.uint32_val),
-        DataType::Uint64 => fill(shape, &proto.uint64_val),
-        DataType::Bool => fill(shape, &proto.bool_val),
-        DataType::Uint8 => fill(shape, &narrow(ints, |v| v as u8)),
-        DataType::Int8 => fill(shape, &narrow(ints, |v| v as i8)),
-        DataType::Uint16 => fill(shape, &narrow(ints, |v| v as u16)),
-        DataType::Int16 => fill(shape, &narrow(ints, |v| v as i16)),
-        DataType::Qint8 => fill(shape, &narrow(ints, |v| QInt8(v as i8))),
-        DataType::Quint8 => fill(shape, &narrow(ints, |v| QUInt8(v as u8))),
-        DataType::Qint16 => fill(shape, &narrow(ints, |v| QInt16(v as i16))),
-        DataType::Quint16 => fill(shape, &narrow(ints, |v| QUInt16(v as u16))),
-        DataType::Qint32 => fill(shape, &narrow(ints, QInt32)),
-        DataType::Int4 => fill(shape, &narrow(ints, |v| Int4(((v << 4) as i8) >> 4))),
-        DataType::Uint4 => fill(shape, &narrow(ints, |v| UInt4(v as u8 & 15))),
-        DataType::Int2 => fill(shape, &narrow(ints, |v| Int2(((v << 6) as i8) >> 6))),
-        DataType::Uint2 => fill(shape, &narrow(ints, |v| UInt2(v as u8 & 3))),
-        DataType::Half => fill(shape, &narrow(&proto.half_val, |v| f16::from_bits(v as u16))),
-        DataType::Bfloat16 => fill(shape, &narrow(&proto.half_val, |v| bf16::from_bits(v as u16))),
-        DataType::Complex64 => fill(shape, &pairs(&proto.scomplex_val, Complex32::new)?),
-        DataType::Complex128 => fill(shape, &pairs(&proto.dcomplex_val, Complex64::new)?),
-        DataType::Float8E5m2 => fill(shape, &bytes.iter().map(|&b| Float8E5M2(b)).collect::<Vec<_>>()),
-        DataType::Float8E4m3fn => fill(shape, &bytes.iter().map(|&b| Float8E4M3Fn(b)).collect::<Vec<_>>()),
-        DataType::Float8E4m3fnuz => fill(shape, &bytes.iter().map(|&b| Float8E4M3Fnuz(b)).collect::<Vec<_>>()),
-        DataType::Float8E4m3b11fnuz => fill(shape, &bytes.iter().map(|&b| Float8E4M3B11Fnuz(b)).collect::<Vec<_>>()),
-        DataType::Float8E5m2fnuz => fill(shape, &bytes.iter().map(|&b| Float8E5M2Fnuz(b)).collect::<Vec<_>>()),
-        DataType::Float4E2m1fn => fill(shape, &bytes.iter().map(|&b| Float4E2M1Fn(b & 15)).collect::<Vec<_>>()),
-        DataType::String | DataType::Resource | DataType::Variant => Err(Error::internal("objects are read elsewhere")),
+macro_rules! from_values {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident = $number:literal $word:ident $proto_name:ident, $kind:ident $element:ident, $field:ident;
+    )*) => {
+        /// The tensor whose values are in the field of its dtype.
+        fn from_values(dtype: DataType, shape: Shape, proto: &TensorProto) -> Result<Tensor> {
+            match dtype {
+                $(DataType::$variant => values!($kind $element, shape, &proto.$field),)*
+            }
+        }
+
+        /// How many elements the field of a dtype holds.
+        pub(crate) fn number_of_values(dtype: DataType, proto: &TensorProto) -> usize {
+            match dtype {
+                $(DataType::$variant => proto.$field.len() / if dtype.is_complex() { 2 } else { 1 },)*
+            }
+        }
+    };
+}
+
+macro_rules! values {
+    (Object $element:ident, $shape:expr, $values:expr) => {
+        Err(Error::internal("objects are read elsewhere"))
+    };
+    (Bool $element:ident, $shape:expr, $values:expr) => {
+        fill($shape, $values, |&value| value)
+    };
+    (Complex $element:ident, $shape:expr, $values:expr) => {
+        fill($shape, pairs($values)?, |&[re, im]| $element::new(re, im))
+    };
+    (SmallInteger $element:ident, $shape:expr, $values:expr) => {
+        fill($shape, $values, |&value| $element::from_low_bits(value as u8))
+    };
+    (SmallFloat $element:ident, $shape:expr, $values:expr) => {
+        fill($shape, $values, |&value| $element::from_low_bits(value))
+    };
+    ($kind:ident $element:ident, $shape:expr, $values:expr) => {
+        fill($shape, $values, low_bytes::<_, $element>)
+    };
+}
+
+for_each_dtype!(from_values);
+
+/// The element whose bytes are the lowest of a value.
+fn low_bytes<V: bytemuck::NoUninit, T: bytemuck::AnyBitPattern>(value: &V) -> T {
+    let bytes = bytemuck::bytes_of(value);
+    let first = if cfg!(target_endian = "little") { 0 } else { size_of::<V>() - size_of::<T>() };
+    bytemuck::pod_read_unaligned(&bytes[first..first + size_of::<T>()])
+}
+
+fn pairs<P>(parts: &[P]) -> Result<&[[P; 2]]> {
+    match parts.as_chunks() {
+        (pairs, []) => Ok(pairs),
+        _ => Err(Error::invalid_argument("a complex tensor has an odd number of parts")),
     }
 }
 
-fn pairs<P: Copy, C>(parts: &[P], join: impl Fn(P, P) -> C) -> Result<Vec<C>> {
-    if !parts.len().is_multiple_of(2) {
-        return Err(Error::invalid_argument("a complex tensor has an odd number of parts"));
-    }
-    Ok(parts.chunks_exact(2).map(|pair| join(pair[0], pair[1])).collect())
-}
-
-fn fill<T: Pod>(shape: Shape, values: &[T]) -> Result<Tensor> {
+/// The tensor of these values, the last of which stands for those that lack.
+fn fill<V, T: Element>(shape: Shape, values: &[V], convert: impl Fn(&V) -> T) -> Result<Tensor> {
     let values = &values[..values.len().min(shape.num_elements())];
-    let Some(&last) = values.last() else { return Tensor::zeros(T::DTYPE, shape) };
-    let mut tensor = Tensor::alloc(T::DTYPE, shape)?;
-    let elements = tensor.as_mut_slice::<T>()?;
-    let (head, tail) = elements.split_at_mut(values.len());
-    head.copy_from_slice(values);
-    tail.fill(last);
-    Ok(tensor)
-}
-
-fn fill_objects<T: crate::dtype::Element>(shape: Shape, values: &[T]) -> Result<Tensor> {
-    let values = &values[..values.len().min(shape.num_elements())];
-    let mut tensor = Tensor::zeros(T::DTYPE, shape)?;
-    if let Some(last) = values.last() {
-        let (head, tail) = tensor.as_mut_slice::<T>()?.split_at_mut(values.len());
-        head.clone_from_slice(values);
-        tail.fill(last.clone());
-    }
+    let Some(last) = values.last() else { return Tensor::zeros(T::DTYPE, shape) };
+    let mut tensor = if T::DTYPE.is_pod() { Tensor::alloc(T::DTYPE, shape)? } else { Tensor::zeros(T::DTYPE, shape)? };
+    let (head, tail) = tensor.as_mut_slice::<T>()?.split_at_mut(values.len());
+    head.iter_mut().zip(values).for_each(|(element, value)| *element = convert(value));
+    tail.fill(convert(last));
     Ok(tensor)
 }
 
@@ -158,7 +150,6 @@ pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
         tensor_shape: Some(shape_to_proto(&tensor.shape().into())),
         ..TensorProto::default()
     };
-    debug_assert!(ProtoType::try_from(proto.dtype).is_ok());
     match tensor.dtype() {
         DataType::String => {
             proto.string_val = tensor.as_slice::<TString>()?.iter().map(|s| s.clone().into_bytes()).collect();
@@ -194,4 +185,56 @@ pub(crate) fn content_of(tensor: &Tensor) -> Result<Cow<'_, [u8]>> {
     let dtype = tensor.dtype();
     let width = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
     Ok(Cow::Owned(bytes.chunks(width).flat_map(|word| word.iter().rev().copied()).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatch_pod;
+    use crate::dtype::{Pod, Scalar};
+    use crate::proto::DataType as ProtoType;
+
+    #[test]
+    fn messages_have_every_dtype() {
+        for &dtype in DataType::ALL {
+            let proto = ProtoType::try_from(dtype.number()).map(|proto| proto.as_str_name());
+            assert_eq!(proto, Ok(dtype.proto_name()));
+        }
+    }
+
+    #[test]
+    fn elements_are_the_low_bits_of_values() {
+        fn first<T: Pod>(tensor: &Tensor) -> Scalar {
+            tensor.as_slice::<T>().unwrap()[0].to_scalar()
+        }
+        let proto = TensorProto {
+            int_val: vec![-3],
+            half_val: vec![0x3f80],
+            float8_val: vec![0x38].into(),
+            scomplex_val: vec![1.0, 2.0],
+            uint64_val: vec![u64::MAX],
+            ..TensorProto::default()
+        };
+        for (dtype, expected) in [
+            (DataType::Int32, Scalar::Integer(-3)),
+            (DataType::Int8, Scalar::Integer(-3)),
+            (DataType::Uint16, Scalar::Integer(0xfffd)),
+            (DataType::Qint16, Scalar::Integer(-3)),
+            (DataType::Int4, Scalar::Integer(-3)),
+            (DataType::Uint2, Scalar::Integer(1)),
+            (DataType::Bfloat16, Scalar::Float(1.0)),
+            (DataType::Half, Scalar::Float(1.875)),
+            (DataType::Float8E4m3fn, Scalar::Float(1.0)),
+            (DataType::Float4E2m1fn, Scalar::Float(-0.0)),
+            (DataType::Complex64, Scalar::Complex(Complex64::new(1.0, 2.0))),
+            (DataType::Uint64, Scalar::Integer(u64::MAX.into())),
+        ] {
+            let tensor = from_values(dtype, Shape::from(vec![2]), &proto).unwrap();
+            assert_eq!(dispatch_pod!(dtype, T => first::<T>(&tensor)), Some(expected), "{dtype}");
+        }
+        assert!(
+            from_values(DataType::Complex64, Shape::scalar(), &TensorProto { scomplex_val: vec![1.0], ..proto })
+                .is_err()
+        );
+    }
 }

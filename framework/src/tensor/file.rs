@@ -6,6 +6,8 @@ use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
 
+use kernlink_spec::Kind;
+
 #[cfg(any(unix, windows))]
 use super::mapping::Mapping;
 use super::{HostBuffer, Storage, Tensor};
@@ -63,15 +65,7 @@ impl FileBytes {
     pub(crate) fn shared_tensor(&self, dtype: DataType, shape: &Shape, range: Range<usize>) -> Option<Tensor> {
         let Contents::Mapped(buffer, length) = &self.0 else { return None };
         // Not every byte is one of these.
-        let restricted = matches!(
-            dtype,
-            DataType::Bool
-                | DataType::Int4
-                | DataType::Uint4
-                | DataType::Int2
-                | DataType::Uint2
-                | DataType::Float4E2m1fn
-        );
+        let restricted = matches!(dtype.kind(), Kind::Bool | Kind::SmallInteger) || dtype == DataType::Float4E2m1fn;
         let fits = range.end <= *length
             && range.start <= range.end
             && shape.num_elements().checked_mul(dtype.size()) == Some(range.end - range.start);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use kernlink::dtype::{DataType, TString};
+use kernlink::dispatch_pod;
+use kernlink::dtype::{DataType, Scalar, ScalarElement as _, TString};
 use kernlink::tensor::Tensor;
 
 /// How a tensor is shortened.
@@ -142,39 +143,28 @@ impl Printer<'_> {
 
     fn element(&self, index: usize, text: &mut Vec<u8>) {
         let tensor = self.tensor;
-        macro_rules! at {
-            ($t:ty) => {
-                tensor.as_slice::<$t>().ok().and_then(|elements| elements.get(index))
-            };
-        }
         match tensor.dtype() {
             DataType::String => {
                 let quote: &[u8] = if self.style == Style::Edges { b"\"" } else { b"" };
+                let string = tensor.as_slice::<TString>().ok().and_then(|strings| strings.get(index));
                 text.extend_from_slice(quote);
-                escape(at!(TString).map_or(&[], |string| string.as_bytes()), text);
+                escape(string.map_or(&[], |string| string.as_bytes()), text);
                 text.extend_from_slice(quote);
-            }
-            DataType::Bool => text.push(if at!(bool).copied().unwrap_or_default() { b'1' } else { b'0' }),
-            DataType::Double => text.extend_from_slice(double(at!(f64).copied().unwrap_or_default()).as_bytes()),
-            DataType::Float => text.extend_from_slice(float(at!(f32).copied().unwrap_or_default()).as_bytes()),
-            DataType::Half => {
-                text.extend_from_slice(float(at!(kernlink::dtype::f16).map_or(0.0, |value| value.to_f32())).as_bytes());
-            }
-            DataType::Bfloat16 => {
-                text.extend_from_slice(
-                    float(at!(kernlink::dtype::bf16).map_or(0.0, |value| value.to_f32())).as_bytes(),
-                );
             }
             DataType::Resource => text.extend_from_slice(b"<Resource>"),
             DataType::Variant => text.extend_from_slice(b"<Variant>"),
             dtype if !prints_shape(dtype) => text.push(b'?'),
-            DataType::Float8E5m2 | DataType::Float8E4m3fn | DataType::Float8E4m3b11fnuz => {
-                text.extend_from_slice(float(tensor.element_text(index).parse().unwrap_or(f32::NAN)).as_bytes());
-            }
-            _ => {
-                // Narrow and quantized integers stand in the brackets of their types.
-                let element = tensor.element_text(index);
-                let number = element.split_once('(').map_or(element.as_str(), |(_, rest)| rest.trim_end_matches(')'));
+            dtype => {
+                let element = dispatch_pod!(dtype, T => {
+                    tensor.as_slice::<T>().ok().and_then(|elements| elements.get(index)).map(|element| element.to_scalar())
+                });
+                let number = match element.flatten() {
+                    Some(Scalar::Bool(value)) => u8::from(value).to_string(),
+                    Some(Scalar::Integer(value)) => value.to_string(),
+                    Some(Scalar::Float(value)) if dtype == DataType::Double => double(value),
+                    Some(Scalar::Float(value)) => float(value as f32),
+                    Some(Scalar::Complex(_)) | None => return,
+                };
                 text.extend_from_slice(number.as_bytes());
             }
         }
@@ -234,6 +224,8 @@ pub fn general(value: f64, digits: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kernlink::dtype::{Float4E2M1Fn, Int4};
+
     use super::*;
 
     fn text(tensor: &Tensor, limit: i64, style: Style) -> String {
@@ -251,6 +243,10 @@ mod tests {
         );
         assert_eq!(text(&tensor, 0, Style::First), "...");
         assert_eq!(text(&Tensor::vector(&[1.5f32, 1e10, 0.1]).unwrap(), -1, Style::First), "1.5 1e+10 0.1");
+        let small: Vec<_> = [0.5, 1.0, -6.0].map(Float4E2M1Fn::from_f32).into();
+        assert_eq!(text(&Tensor::vector(&small).unwrap(), -1, Style::First), "0.5 1 -6");
+        let small: Vec<_> = [3, -8].map(Int4).into();
+        assert_eq!(text(&Tensor::vector(&small).unwrap(), -1, Style::First), "3 -8");
         assert_eq!(text(&Tensor::from("a\n\"\u{e9}"), 3, Style::Edges), "\"a\\n\\\"\u{e9}\"");
     }
 

@@ -1,49 +1,12 @@
 //! Dtypes as kernels list them: Rust's types, TensorFlow's words, and sets.
 
-use kernlink_spec::{Dtype, dtype_from_word, dtype_set, nearest};
+use kernlink_spec::{DTYPES, Dtype, SETS, dtype_from_word, dtype_set, nearest};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote};
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, Type};
 
 use crate::path::Crate;
-
-/// Rust's element types, with the words for their dtypes.
-const ELEMENTS: &[(&str, &str)] = &[
-    ("f32", "float"),
-    ("f64", "double"),
-    ("f16", "half"),
-    ("bf16", "bfloat16"),
-    ("i8", "int8"),
-    ("i16", "int16"),
-    ("i32", "int32"),
-    ("i64", "int64"),
-    ("u8", "uint8"),
-    ("u16", "uint16"),
-    ("u32", "uint32"),
-    ("u64", "uint64"),
-    ("bool", "bool"),
-    ("TString", "string"),
-    ("Complex32", "complex64"),
-    ("Complex64", "complex128"),
-    ("QInt8", "qint8"),
-    ("QInt16", "qint16"),
-    ("QInt32", "qint32"),
-    ("QUInt8", "quint8"),
-    ("QUInt16", "quint16"),
-    ("Int2", "int2"),
-    ("Int4", "int4"),
-    ("UInt2", "uint2"),
-    ("UInt4", "uint4"),
-    ("Float8E5M2", "float8_e5m2"),
-    ("Float8E4M3Fn", "float8_e4m3fn"),
-    ("Float8E4M3Fnuz", "float8_e4m3fnuz"),
-    ("Float8E4M3B11Fnuz", "float8_e4m3b11fnuz"),
-    ("Float8E5M2Fnuz", "float8_e5m2fnuz"),
-    ("Float4E2M1Fn", "float4_e2m1fn"),
-    ("ResourceHandle", "resource"),
-    ("Variant", "variant"),
-];
 
 /// A dtype, with the Rust type of its elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,12 +15,13 @@ pub(super) struct Element {
     pub(super) rust: &'static str,
 }
 
-impl Element {
-    fn of(dtype: Dtype) -> Option<Element> {
-        let (rust, _) = ELEMENTS.iter().find(|(_, word)| *word == dtype.name)?;
-        Some(Element { dtype, rust })
+impl From<Dtype> for Element {
+    fn from(dtype: Dtype) -> Element {
+        Element { dtype, rust: dtype.element }
     }
+}
 
+impl Element {
     /// The Rust type, by its full path.
     pub(super) fn path(self, krate: &Crate) -> TokenStream {
         let ident = format_ident!("{}", self.rust);
@@ -83,23 +47,20 @@ pub(super) fn parse(ty: &Type) -> syn::Result<Vec<Element>> {
         let message = "expected a dtype such as `f32`, `float` or `numbertype`";
         syn::Error::new(ty.span(), message)
     })?;
-    if let Some((rust, dtype)) = ELEMENTS.iter().find(|(rust, _)| *rust == word) {
-        return Ok(dtype_from_word(dtype).map(|dtype| Element { dtype, rust }).into_iter().collect());
-    }
-    if let Some(dtype) = dtype_from_word(&word) {
-        return Ok(Element::of(dtype).into_iter().collect());
+    if let Some(dtype) = DTYPES.iter().copied().find(|dtype| dtype.element == word).or_else(|| dtype_from_word(&word)) {
+        return Ok(vec![dtype.into()]);
     }
     if let Some(set) = dtype_set(&word) {
-        return Ok(set.into_iter().filter_map(Element::of).collect());
+        return Ok(set.into_iter().map(Element::from).collect());
     }
-    let sets = ["numbertype", "realnumbertype", "quantizedtype"];
     let help = match word.as_str() {
         "usize" => "did you mean `u64`?".to_owned(),
         "isize" => "did you mean `i64`?".to_owned(),
         "str" | "String" => "strings are `TString`, or `string`".to_owned(),
         "DataType" => "list element types such as `f32`".to_owned(),
         _ => {
-            let words = ELEMENTS.iter().flat_map(|(rust, word)| [*rust, *word]).chain(sets);
+            let words =
+                DTYPES.iter().flat_map(|dtype| [dtype.element, dtype.name]).chain(SETS.iter().map(|(set, _)| *set));
             match nearest(&word, words) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "expected one of Rust's element types such as `f32`, `bf16` or `TString`, one of TensorFlow's \
@@ -133,5 +94,20 @@ fn word(ty: &Type) -> Option<String> {
             }
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dtype_has_a_name_in_both_languages() {
+        for &dtype in DTYPES {
+            for name in [dtype.element, dtype.name] {
+                let parsed = parse(&syn::parse_str(name).unwrap()).unwrap();
+                assert!(parsed == [Element::from(dtype)], "{name}");
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use kernlink::dispatch_pod;
-use kernlink::dtype::{self, DataType, Element, TString};
+use kernlink::dtype::{Complex64, DataType, Pod, Scalar, TString};
 use kernlink::error::{Error, Result, shortened};
 use kernlink::shape::Shape;
 use kernlink::tensor::{FileBytes, Tensor, may_request};
@@ -166,14 +166,25 @@ fn unsuitable(value: &Value, dtype: DataType) -> Error {
     Error::invalid_argument(format!("{text} is no {dtype}"))
 }
 
-/// An element that a JSON value can be.
-trait FromJson: Element {
-    fn from_json(value: &Value) -> Option<Self>;
+fn convert<T: Pod>(shape: Shape, leaves: &[&Value]) -> Result<Tensor> {
+    let elements = leaves.iter().map(|leaf| {
+        let value = scalar(leaf, T::DTYPE).and_then(T::from_scalar);
+        value.ok_or_else(|| unsuitable(leaf, T::DTYPE))
+    });
+    Tensor::from_elements(shape, &elements.collect::<Result<Vec<_>>>()?)
 }
 
-fn convert<T: FromJson>(shape: Shape, leaves: &[&Value]) -> Result<Tensor> {
-    let elements = leaves.iter().map(|leaf| T::from_json(leaf).ok_or_else(|| unsuitable(leaf, T::DTYPE)));
-    Tensor::from_elements(shape, &elements.collect::<Result<Vec<_>>>()?)
+/// What a JSON value stands for as an element of a dtype.
+fn scalar(value: &Value, dtype: DataType) -> Option<Scalar> {
+    if dtype.is_complex() {
+        let [re, im] = value.as_array()?.as_slice() else { return None };
+        return Some(Scalar::Complex(Complex64::new(float(re)?, float(im)?)));
+    }
+    if dtype.is_floating() {
+        return float(value).map(Scalar::Float);
+    }
+    let integer = value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
+    value.as_bool().map(Scalar::Bool).or(integer.map(Scalar::Integer))
 }
 
 /// A number, or the words that JSON lacks.
@@ -185,65 +196,6 @@ fn float(value: &Value) -> Option<f64> {
         Some(_) => None,
         None => value.as_f64(),
     }
-}
-
-fn integer(value: &Value) -> Option<i128> {
-    value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
-}
-
-macro_rules! from_json {
-    ($($t:ty: $value:ident => $result:expr;)*) => {$(
-        impl FromJson for $t {
-            fn from_json($value: &Value) -> Option<Self> {
-                $result
-            }
-        }
-    )*};
-}
-
-macro_rules! ranged {
-    ($value:ident, $min:expr, $max:expr) => {
-        integer($value).filter(|value| ($min..=$max).contains(value))
-    };
-}
-
-from_json! {
-    bool: v => v.as_bool();
-    i8: v => integer(v)?.try_into().ok();
-    i16: v => integer(v)?.try_into().ok();
-    i32: v => integer(v)?.try_into().ok();
-    i64: v => integer(v)?.try_into().ok();
-    u8: v => integer(v)?.try_into().ok();
-    u16: v => integer(v)?.try_into().ok();
-    u32: v => integer(v)?.try_into().ok();
-    u64: v => integer(v)?.try_into().ok();
-    f32: v => float(v).map(|x| x as f32);
-    f64: v => float(v);
-    dtype::f16: v => float(v).map(dtype::f16::from_f64);
-    dtype::bf16: v => float(v).map(dtype::bf16::from_f64);
-    dtype::Complex32: v => match v.as_array()?.as_slice() {
-        [re, im] => Some(dtype::Complex32::new(float(re)? as f32, float(im)? as f32)),
-        _ => None,
-    };
-    dtype::Complex64: v => match v.as_array()?.as_slice() {
-        [re, im] => Some(dtype::Complex64::new(float(re)?, float(im)?)),
-        _ => None,
-    };
-    dtype::QInt8: v => integer(v)?.try_into().ok().map(dtype::QInt8);
-    dtype::QUInt8: v => integer(v)?.try_into().ok().map(dtype::QUInt8);
-    dtype::QInt16: v => integer(v)?.try_into().ok().map(dtype::QInt16);
-    dtype::QUInt16: v => integer(v)?.try_into().ok().map(dtype::QUInt16);
-    dtype::QInt32: v => integer(v)?.try_into().ok().map(dtype::QInt32);
-    dtype::Int4: v => ranged!(v, -8, 7).map(|v| dtype::Int4(v as i8));
-    dtype::UInt4: v => ranged!(v, 0, 15).map(|v| dtype::UInt4(v as u8));
-    dtype::Int2: v => ranged!(v, -2, 1).map(|v| dtype::Int2(v as i8));
-    dtype::UInt2: v => ranged!(v, 0, 3).map(|v| dtype::UInt2(v as u8));
-    dtype::Float8E5M2: v => float(v).map(|v| dtype::Float8E5M2::from_f32(v as f32));
-    dtype::Float8E4M3Fn: v => float(v).map(|v| dtype::Float8E4M3Fn::from_f32(v as f32));
-    dtype::Float8E4M3Fnuz: v => float(v).map(|v| dtype::Float8E4M3Fnuz::from_f32(v as f32));
-    dtype::Float8E4M3B11Fnuz: v => float(v).map(|v| dtype::Float8E4M3B11Fnuz::from_f32(v as f32));
-    dtype::Float4E2M1Fn: v => float(v).map(|v| dtype::Float4E2M1Fn::from_f32(v as f32));
-    dtype::Float8E5M2Fnuz: v => float(v).map(|v| dtype::Float8E5M2Fnuz::from_f32(v as f32));
 }
 
 /// A generated tensor for an input of known dtype and shape, and a description of its values.
@@ -261,14 +213,14 @@ pub(crate) fn fill(dtype: DataType, shape: Shape) -> Result<(Tensor, &'static st
 }
 
 /// The same numbers each time. Marsaglia's xorshift64*.
-fn random<T: FromJson>(tensor: &mut Tensor) -> Result<()> {
+fn random<T: Pod>(tensor: &mut Tensor) -> Result<()> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     for element in tensor.as_mut_slice::<T>()? {
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
         let number = (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f64 / (1 << 24) as f64;
-        if let Some(number) = T::from_json(&Value::from(number)) {
+        if let Some(number) = T::from_scalar(Scalar::Float(number)) {
             *element = number;
         }
     }
@@ -346,7 +298,7 @@ mod tests {
         let numbers = numbers.as_slice::<f32>().unwrap();
         assert!(with.starts_with("random") && numbers.iter().all(|number| (0.0..1.0).contains(number)));
         assert!(numbers.windows(2).all(|pair| pair[0] != pair[1]), "{numbers:?}");
-        assert!(fill(DataType::Bfloat16, Shape::from(vec![4])).unwrap().0.as_slice::<dtype::bf16>().is_ok());
+        assert!(fill(DataType::Bfloat16, Shape::from(vec![4])).unwrap().0.as_slice::<kernlink::dtype::bf16>().is_ok());
         assert_eq!(fill(DataType::Int64, Shape::from(vec![2])).unwrap().0.as_slice::<i64>().unwrap(), [0, 0]);
         assert_eq!(fill(DataType::String, Shape::scalar()).unwrap().1, "empty strings");
         assert!(fill(DataType::Resource, Shape::scalar()).is_err());

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use kernlink_spec::Kind;
 use prost::Message;
 
 use super::glob::matching_files;
@@ -14,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::formats::slice::{TensorSlice, slice_key};
 use crate::formats::table::{Table, TableBuilder};
 use crate::proto::{
-    SavedSlice, SavedSliceMeta, SavedTensorSliceMeta, SavedTensorSlices, TensorProto, VersionDef, shape_from_proto,
-    shape_to_proto, tensor_from_proto,
+    SavedSlice, SavedSliceMeta, SavedTensorSliceMeta, SavedTensorSlices, TensorProto, VersionDef, number_of_values,
+    shape_from_proto, shape_to_proto, tensor_from_proto,
 };
 use crate::shape::Shape;
 use crate::tensor::{FileBytes, Tensor};
@@ -180,7 +181,7 @@ impl SliceFilesReader {
         let record = SavedTensorSlices::decode(record.ok_or_else(missing)?.as_slice()).map_err(|_| missing())?;
         let mut values = record.data.and_then(|data| data.data).ok_or_else(missing)?;
         let shape = slice.shape_in(&entry.shape)?;
-        if number_of_values(&values, entry.dtype) != Some(shape.num_elements()) {
+        if values_held(&values, entry.dtype) != Some(shape.num_elements()) {
             return Err(Error::data_loss(format!("its part {slice} has too few or too many values")));
         }
         values.dtype = entry.dtype.number();
@@ -190,33 +191,15 @@ impl SliceFilesReader {
 }
 
 /// How many elements a message holds, if it can hold elements of this dtype.
-fn number_of_values(values: &TensorProto, dtype: DataType) -> Option<usize> {
+fn values_held(values: &TensorProto, dtype: DataType) -> Option<usize> {
     if !values.tensor_content.is_empty() {
         return Some(values.tensor_content.len().checked_div(dtype.size()).unwrap_or(0));
     }
-    Some(match dtype {
-        DataType::Float => values.float_val.len(),
-        DataType::Double => values.double_val.len(),
-        DataType::Int64 => values.int64_val.len(),
-        DataType::Uint32 => values.uint32_val.len(),
-        DataType::Uint64 => values.uint64_val.len(),
-        DataType::Bool => values.bool_val.len(),
-        DataType::String => values.string_val.len(),
-        DataType::Half | DataType::Bfloat16 => values.half_val.len(),
-        DataType::Complex64 => values.scomplex_val.len() / 2,
-        DataType::Complex128 => values.dcomplex_val.len() / 2,
-        DataType::Int32
-        | DataType::Int16
-        | DataType::Int8
-        | DataType::Uint16
-        | DataType::Uint8
-        | DataType::Qint8
-        | DataType::Quint8
-        | DataType::Qint16
-        | DataType::Quint16
-        | DataType::Qint32 => values.int_val.len(),
-        _ => return None,
-    })
+    match dtype.kind() {
+        Kind::SmallFloat | Kind::SmallInteger => None,
+        Kind::Object if dtype != DataType::String => None,
+        _ => Some(number_of_values(dtype, values)),
+    }
 }
 
 /// Writes a file of TensorFlow's first checkpoint format. The file has its name only once it is whole.
