@@ -4,7 +4,8 @@ use std::process::Output;
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::graph::Needs;
+use kernlink::graph::{Graph, Needs};
+use kernlink::ops;
 use kernlink::proto::{GraphDef, read_graph, write_graph};
 
 use crate::command::{folder, kernlink};
@@ -66,6 +67,18 @@ fn several_models_are_one_selection() {
     let one = save("one.pb", &square(DataType::Float));
     let two = save("two.pbtxt", &square(DataType::Double));
     assert_eq!(needs(&select(&[&one, &two, &one])), "Square CPU T=double\nSquare CPU T=float\n");
+}
+
+#[test]
+fn what_passes_make_of_a_model_is_selected_with_it() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let p = ops::constant(&mut graph, true).unwrap();
+    ops::cond(&mut graph, p, |g| ops::neg(g, x).build(), |g| ops::square(g, x).build()).build().unwrap();
+    let selected = needs(&select(&[&save("folded.pb", &graph.to_def().unwrap())]));
+    for line in ["PartitionedCall CPU\n", "StatelessIf CPU ", "Neg CPU T=float\n", "Square CPU T=float\n"] {
+        assert!(selected.contains(line), "`{line}` is not in {selected}");
+    }
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Graph passes: graphs before and after, and that they compute the same.
 
+use std::sync::Arc;
+
 use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::graph::{FunctionBuilder, NodeBuilder};
 use kernlink::optimize::{Ends, Optimizer, PASSES};
 use kernlink::prelude::*;
+use kernlink::registry::{KernelFilter, Registry};
 use kernlink::shape::PartialShape;
 
 use crate::control_flow::lines::{lines, scalar};
@@ -388,6 +391,35 @@ fn an_if_whose_branch_keeps_a_state_stays() {
     conditional(&mut graph, "If", inputs, &branches("Keeps", "Twice")).unwrap();
     let graph = by_on("fold-branches", graph, &["x"], &["y"], false);
     assert!(text(&graph).contains("y = If(p, x)\n"), "{}", text(&graph));
+}
+
+#[test]
+fn an_if_stays_where_calls_have_no_kernel() {
+    let registry = Arc::new(Registry::linked(&[]).unwrap());
+    registry.remove_kernels(&KernelFilter::op("PartitionedCall")).unwrap();
+    let mut graph = Graph::new(&registry);
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let p = ops::constant(&mut graph, true).unwrap();
+    ops::cond(&mut graph, p, |g| ops::neg(g, x).build(), |g| ops::square(g, x).build()).name("y").build().unwrap();
+    let y = Session::new(graph.clone()).unwrap().run(&[("x", scalar(3.0))], &["y"], &[]).unwrap();
+    assert_eq!(y[0].to_scalar::<f32>().unwrap(), -3.0);
+    let graph = by_on("fold-branches", graph, &["x"], &["y"], true);
+    assert_eq!(graph.node(graph.find("y").unwrap()).op.def.name, "StatelessIf");
+}
+
+/// A switch that a constant decides by way of so many identities.
+fn far(identities: usize) -> String {
+    let chain: String = (0..identities).map(|i| format!("p{} = Identity(p{i}) bool\n", i + 1)).collect();
+    format!("x = Placeholder()\np0 = Const() true\n{chain}s = Switch(x, p{identities})\ny = Neg(s:1)")
+}
+
+#[test]
+fn a_constant_is_found_by_way_of_so_many_identities_that_work_is_linear() {
+    let is_folded = |identities: usize| {
+        same(&far(identities), &[("x", scalar(3.0))], &["y"]);
+        by("fold-branches", &far(identities), &["x"], &["y"], true).find("s").is_none()
+    };
+    assert!(is_folded(0) && is_folded(10) && !is_folded(100));
 }
 
 #[test]

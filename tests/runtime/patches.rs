@@ -306,6 +306,36 @@ fn values_do_not_leave_loops_but_by_an_exit() {
 }
 
 #[test]
+fn what_is_behind_an_edit_stays_in_a_loop_too() {
+    let words = ["`exit`", "leave an iteration of a loop without being in one"];
+    refuses(LOOP, Code::InvalidArgument, &words, |patch| {
+        let (exit, n) = (id(patch, "exit"), output(patch, "n"));
+        patch.set_inputs(exit, vec![n]);
+    });
+    refuses(LOOP, Code::InvalidArgument, &["different frames", "`more`"], |patch| {
+        let (enter, n) = (output(patch, "enter"), output(patch, "n"));
+        patch.replace_uses(enter, n);
+    });
+    // What is at fault without the patch is let be.
+    let mut graph = lines(&format!("{LOOP}\nodd = AddV2(body, n)\nlast = Neg(odd)"));
+    let (last, n) = (id(&graph, "last"), output(&graph, "n"));
+    let mut patch = graph.patch();
+    patch.set_inputs(last, vec![n]);
+    patch.apply().unwrap();
+}
+
+#[test]
+fn nodes_are_added_beside_a_node_of_the_graph() {
+    let mut graph = lines(SUMS);
+    let (x, other) = (output(&graph, "x"), lines(LOOP));
+    let mut patch = graph.patch();
+    patch.beside(other.ids().last().unwrap());
+    let error = ops::neg(&mut patch, x).build().unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument);
+    assert!(error.message().contains("to add a node beside"), "{error}");
+}
+
+#[test]
 fn a_graph_is_not_edited_while_a_closure_adds_to_it() {
     let mut graph = lines(SUMS);
     let before = text(&graph);

@@ -6,6 +6,7 @@ use std::ops::Deref;
 
 use super::budget::Budget;
 use super::colocation::ends_of_chains;
+use super::frames::{FrameFault, Frames, Passage};
 use super::infer::Scope;
 use super::renumber::{Renumbering, outputs};
 use super::scope::{Applied, NodeRequest, OpScope};
@@ -86,8 +87,14 @@ impl OpScope for GraphPatch<'_> {
     /// [beside](GraphPatch::beside).
     #[track_caller]
     fn apply(&mut self, mut request: NodeRequest<'_, Output>) -> Result<Applied<Self>> {
-        if let (true, Some(beside)) = (request.device.is_empty(), self.beside) {
-            request.device.clone_from(&self.graph.node(beside).device);
+        if let Some(beside) = self.beside {
+            if !self.graph.has(beside) {
+                let message = format!("there is no {} to add a node beside", self.describe(beside));
+                return Err(Error::invalid_argument(message));
+            }
+            if request.device.is_empty() {
+                request.device.clone_from(&self.graph.node(beside).device);
+            }
         }
         let Applied { node, outputs } = self.graph.apply(request)?;
         self.origins.resize(self.graph.nodes.len() - self.before.0, self.beside);
@@ -97,7 +104,7 @@ impl OpScope for GraphPatch<'_> {
 
 impl GraphPatch<'_> {
     /// Nodes that are added from now on stand beside this one: they ask for its device, and a session whose placer has
-    /// put it somewhere puts them there.
+    /// put it somewhere puts them there. If there is no such node, adding one fails.
     pub fn beside(&mut self, node: NodeId) -> &mut Self {
         self.beside = Some(node);
         self
@@ -446,49 +453,44 @@ impl GraphPatch<'_> {
         Ok(order)
     }
 
-    /// Checks that no node whose edges change, and none that is added, has inputs from different frames. A constant that
-    /// waits for nothing is in every frame.
+    /// Checks that all nodes are in the loops that their inputs are in. What is at fault without the patch is let be.
     fn check_frames(&self, edits: &HashMap<NodeId, Edges>, order: &[NodeId]) -> Result<()> {
         if !self.graph.nodes.iter().any(|node| node.class == NodeClass::Enter) {
             return Ok(());
         }
-        // The root, and in each frame those that nodes lead into.
-        let mut parents = vec![0];
-        let mut children: HashMap<(usize, &[u8]), usize> = HashMap::new();
-        let mut leads_to: Vec<Option<usize>> = vec![None; self.graph.nodes.len()];
-        for &id in order {
-            let node = self.graph.node(id);
-            let mut known: Option<(usize, NodeId)> = None;
-            for source in self.sources(edits, id) {
-                let Some(frame) = leads_to[source.index()] else { continue };
-                match known {
-                    Some((other, first)) if other != frame => {
-                        if edits.contains_key(&id) || id.index() >= self.before.0 {
-                            let (node, first, source) =
-                                (self.describe(id), self.describe(first), self.describe(source));
-                            return Err(Error::invalid_argument(format!(
-                                "the patch gives {node} inputs from different frames: {first} and {source}"
-                            )));
-                        }
-                    }
-                    _ => known = Some((frame, source)),
-                }
-            }
-            let is_anywhere = node.class == NodeClass::Constant && known.is_none();
-            let frame = known.map_or(0, |(frame, _)| frame);
-            leads_to[id.index()] = match (node.class, node.attrs.get("frame_name")) {
-                _ if is_anywhere => None,
-                (NodeClass::Exit, _) => Some(parents[frame]),
-                (NodeClass::Enter, Some(AttrValue::String(name))) => {
-                    Some(*children.entry((frame, name.as_bytes())).or_insert_with(|| {
-                        parents.push(frame);
-                        parents.len() - 1
-                    }))
-                }
-                _ => Some(frame),
-            };
+        let Err(fault) = self.frames(edits, order) else { return Ok(()) };
+        let before: Vec<NodeId> = self.graph.ids().take(self.before.0).collect();
+        if self.frames(&HashMap::new(), &before).is_err() {
+            return Ok(());
         }
-        Ok(())
+        let name = |index: usize| self.describe(NodeId::at(index));
+        Err(Error::invalid_argument(match fault {
+            FrameFault::Different { node, inputs: [(first, _), (other, _)] } => {
+                let (node, first, other) = (name(node), name(first), name(other));
+                format!("the patch gives {node} inputs from different frames: {first} and {other}")
+            }
+            FrameFault::NoLoop { node } => {
+                format!("the patch has {} leave an iteration of a loop without being in one", name(node))
+            }
+        }))
+    }
+
+    fn frames(&self, edits: &HashMap<NodeId, Edges>, order: &[NodeId]) -> Result<Frames<'_>, FrameFault> {
+        let sources = |index: usize| {
+            let (inputs, controls) = self.edges(edits, NodeId::at(index));
+            inputs.iter().map(|input| input.node).chain(controls.iter().copied()).map(NodeId::index)
+        };
+        let passage = |index: usize| {
+            let node = &self.graph.nodes[index];
+            match (node.class, node.attrs.get("frame_name")) {
+                (NodeClass::Enter, Some(AttrValue::String(name))) => Passage::Enters(name.as_bytes()),
+                (NodeClass::Exit, _) => Passage::Exits,
+                (NodeClass::NextIteration, _) => Passage::GoesBack,
+                (NodeClass::Constant, _) => Passage::Anywhere,
+                _ => Passage::Stays,
+            }
+        };
+        Frames::find(order.iter().map(|id| id.index()), self.graph.nodes.len(), sources, passage)
     }
 
     fn commit(

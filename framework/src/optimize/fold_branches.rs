@@ -58,9 +58,13 @@ fn predicate(node: &Node) -> Option<Output> {
     }
 }
 
+/// So many identities at most are followed from a predicate to its constant, and so many rounds to what may be alive: work
+/// is linear in the size of the graph.
+const FAR: usize = 32;
+
 /// The value of an output that is a constant in every run and in every frame; without `ends`, if nothing is fed.
 fn constant<'g>(graph: &'g Graph, mut output: Output, ends: Option<&Ends>) -> Option<&'g Tensor> {
-    loop {
+    for _ in 0..FAR {
         let node = graph.node(output.node);
         if ends.is_some_and(|ends| ends.is_fed(output)) || !node.control_inputs.is_empty() {
             return None;
@@ -72,6 +76,7 @@ fn constant<'g>(graph: &'g Graph, mut output: Output, ends: Option<&Ends>) -> Op
             _ => return graph.constant(output).filter(|value| value.num_elements() == 1),
         }
     }
+    None
 }
 
 /// The switches that a constant decides, with the output that they take.
@@ -129,15 +134,19 @@ impl<'g> Alive<'g> {
     fn new(graph: &Graph, ends: &'g Ends, switches: &'g HashMap<NodeId, usize>) -> Alive<'g> {
         let mut alive = Alive { ends, switches, nodes: vec![false; graph.nodes().len()] };
         // An edge that goes back may bring a loop to life only in a second round.
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
+        for _ in 0..FAR {
+            let mut changed = false;
             for id in graph.ids() {
                 if !alive.nodes[id.index()] && alive.may_be(graph.node(id)) {
                     alive.nodes[id.index()] = true;
                     changed = true;
                 }
             }
+            if !changed {
+                return alive;
+            }
         }
+        alive.nodes.fill(true);
         alive
     }
 

@@ -44,7 +44,7 @@ fn waits(graph: &Graph, id: NodeId) -> bool {
 }
 
 /// What must be alive for a node to be.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Token {
     /// A node.
     Node(NodeId),
@@ -54,6 +54,9 @@ enum Token {
 
 /// More than so many tokens of a node are forgotten: the constants that ask for them wait.
 const FEW: usize = 8;
+
+/// So many nodes at most that hand on what they are given are followed: a constant that is further away waits.
+const FAR: usize = 32;
 
 type Tokens = SmallVec<[Token; 2]>;
 
@@ -95,7 +98,7 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
             continue;
         }
         let others = node.inputs.iter().filter(|input| !is_constant(input.node) && !ends.is_fed(**input));
-        let mut given: Vec<Token> = others.flat_map(|&input| of_output(graph, &tokens, input)).collect();
+        let mut given: HashSet<Token> = others.flat_map(|&input| of_output(graph, &tokens, input)).collect();
         given.extend(node.control_inputs.iter().flat_map(|control| tokens.get(control).cloned().unwrap_or_default()));
         let decides = node.class.is_switch() || matches!(node.class, NodeClass::Merge | NodeClass::ControlTrigger);
         for constant in used {
@@ -110,8 +113,8 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
 }
 
 /// Whether a node is alive if all that `given` stands for is: it is among them, or hands on what is.
-fn implied(graph: &Graph, tokens: &HashMap<NodeId, Tokens>, mut control: NodeId, given: &[Token]) -> bool {
-    loop {
+fn implied(graph: &Graph, tokens: &HashMap<NodeId, Tokens>, mut control: NodeId, given: &HashSet<Token>) -> bool {
+    for _ in 0..FAR {
         if given.contains(&Token::Node(control)) {
             return true;
         }
@@ -136,6 +139,7 @@ fn implied(graph: &Graph, tokens: &HashMap<NodeId, Tokens>, mut control: NodeId,
             control = data.node;
         }
     }
+    false
 }
 
 /// The side of a switch that an output is.

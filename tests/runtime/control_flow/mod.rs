@@ -58,6 +58,19 @@ impl OpKernel<Noted> for NotedKernel {
 }
 
 #[test]
+fn frames_are_told_apart_by_the_bytes_of_their_names() {
+    let run = |name: &str| {
+        let graph = lines(&format!(
+            "x = Placeholder()\na = Enter(x) \\377\nb = Enter(x) {name}\nsum = AddV2(a, b)\ny = Exit(sum)"
+        ));
+        Session::new(graph)?.run(&[("x", scalar(2.0))], &["y"], &[])
+    };
+    assert_eq!(run("\\377").unwrap()[0].to_scalar::<f32>().unwrap(), 4.0);
+    let error = run("\\376").unwrap_err();
+    assert!(error.message().contains("inputs from different frames"), "{error}");
+}
+
+#[test]
 fn loops_that_are_not_nested_are_refused() {
     let back_to_no_loop = "x = Placeholder()
         m = Merge(x, n)

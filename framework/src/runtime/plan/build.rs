@@ -68,7 +68,7 @@ impl Finish<'_> {
                 Act::Merge => (Role::Merge, None),
                 Act::Enter { name, constant, parallel_iterations } => (
                     Role::Enter { frame: FrameIndex::NONE, constant: *constant },
-                    Some(LoopSpec { name, parallel_iterations: *parallel_iterations }),
+                    Some(LoopSpec { name: name.as_bytes(), parallel_iterations: *parallel_iterations }),
                 ),
                 Act::Exit => (Role::Exit, None),
                 Act::NextIteration => (Role::NextIteration, None),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::layout::Source;
 use crate::attr::{AttrMap, AttrValue};
+use crate::dtype::TString;
 use crate::error::{Error, Result};
 use crate::graph::{Node, NodeClass, NodeId};
 use crate::kernel::{DynKernel, HostSlots, NodeMemory};
@@ -54,7 +55,7 @@ pub(super) enum Act {
     Forward,
     Switch { by_index: bool },
     Merge,
-    Enter { name: String, constant: bool, parallel_iterations: u32 },
+    Enter { name: TString, constant: bool, parallel_iterations: u32 },
     Exit,
     NextIteration,
     ControlTrigger,
@@ -83,7 +84,7 @@ impl Act {
             Error::invalid_argument(format!("parallel_iterations must be at least 1, not {parallel_iterations}"))
         })?;
         let name = match attrs.get("frame_name") {
-            Some(AttrValue::String(name)) => String::from_utf8_lossy(name.as_bytes()).into_owned(),
+            Some(AttrValue::String(name)) => name.clone(),
             _ => return Err(Error::invalid_argument("attr `frame_name` is missing")),
         };
         Ok(Act::Enter { name, constant: attrs.required("is_constant")?, parallel_iterations })

@@ -1,88 +1,67 @@
 //! Frames: which loop each node of a plan is in.
 
-use std::collections::HashMap;
-
 use super::layout::{Frame, NodeSpec, ROOT, Role, Source};
 use crate::error::{Error, Result};
+use crate::graph::{self, FrameFault, Passage};
 use crate::runtime::index::{FrameIndex, Handle, NodeIndex, Table, kind};
 
 /// The frame of a node, and that of its outputs.
-#[derive(Clone, Copy)]
-pub(in crate::runtime) struct NodeFrames {
-    pub(in crate::runtime) own: FrameIndex,
-    pub(in crate::runtime) outputs: FrameIndex,
-}
+pub(in crate::runtime) type NodeFrames = graph::NodeFrames<FrameIndex>;
 
 /// The nodes that a node waits for.
-fn sources(node: &NodeSpec<'_>) -> impl Iterator<Item = NodeIndex> {
+fn sources(node: &NodeSpec<'_>) -> impl Iterator<Item = usize> {
     let data = node.inputs.iter().filter_map(|source| match source {
         Source::Node { node, .. } => Some(*node),
         _ => None,
     });
-    data.chain(node.controls.iter().copied())
+    data.chain(node.controls.iter().copied()).map(NodeIndex::position)
 }
 
-/// What gives a node an input, and the frame that the input is in.
-type Given = (NodeIndex, FrameIndex);
+fn passage<'d>(node: &NodeSpec<'d>) -> Passage<'d> {
+    match (node.role, node.enters) {
+        (Role::Exit, _) => Passage::Exits,
+        (Role::NextIteration, _) => Passage::GoesBack,
+        (_, Some(entered)) => Passage::Enters(entered.name),
+        _ => Passage::Stays,
+    }
+}
 
 /// The frames, and those of each node.
 ///
 /// # Errors
 /// INVALID_ARGUMENT if a node has inputs from different frames, or leaves a frame without being in one.
 pub(super) fn assign(nodes: &[NodeSpec<'_>]) -> Result<(Table<kind::Frame, Frame>, Table<kind::Node, NodeFrames>)> {
-    let mut frames: Table<kind::Frame, Frame> = vec![Frame::new("", ROOT, Handle::FIRST, 1)].into();
-    let mut by_name: HashMap<(FrameIndex, &str), FrameIndex> = HashMap::new();
-    let mut of: Table<kind::Node, NodeFrames> = Table::new();
-    let different = |frames: &Table<kind::Frame, Frame>, node: &NodeSpec<'_>, one: Given, other: Given| {
-        let name = |index: NodeIndex| nodes[index.position()].name;
-        Error::invalid_argument(format!(
-            "The node '{}' has inputs from different frames. The input '{}' is in frame '{}'. The input '{}' is in frame \
-             '{}'.",
-            node.name,
-            name(one.0),
-            frames[one.1].name,
-            name(other.0),
-            frames[other.1].name
-        ))
-    };
-    for node in nodes {
-        let mut known: Option<Given> = None;
-        for source in sources(node) {
-            // What leads back is looked at below.
-            let Some(&NodeFrames { outputs: frame, .. }) = of.get(source) else { continue };
-            match known {
-                Some(first) if first.1 != frame => return Err(different(&frames, node, (source, frame), first)),
-                _ => known = Some((source, frame)),
+    let name = |index: usize| nodes[index].name;
+    let found = graph::Frames::find(0..nodes.len(), nodes.len(), |n| sources(&nodes[n]), |n| passage(&nodes[n]));
+    let found = found.map_err(|fault| {
+        Error::invalid_argument(match fault {
+            FrameFault::Different { node, inputs: [(first, first_frame), (other, other_frame)] } => format!(
+                "The node '{}' has inputs from different frames. The input '{}' is in frame '{other_frame}'. The input \
+                 '{}' is in frame '{first_frame}'.",
+                name(node),
+                name(other),
+                name(first),
+            ),
+            FrameFault::NoLoop { node } => {
+                format!("the node '{}' leaves an iteration of a loop without being in one", name(node))
             }
-        }
-        let frame = known.map_or(ROOT, |(_, frame)| frame);
-        let outputs = match (node.role, node.enters) {
-            (Role::Exit | Role::NextIteration, _) if frame == ROOT => {
-                let message = format!("the node '{}' leaves an iteration of a loop without being in one", node.name);
-                return Err(Error::invalid_argument(message));
-            }
-            (Role::Exit, _) => frames[frame].parent,
-            (_, Some(entered)) => {
-                let index = *by_name.entry((frame, entered.name)).or_insert_with(|| {
-                    let among = Handle::new(frames[frame].children);
-                    frames[frame].children += 1;
-                    frames.push(Frame::new(entered.name, frame, among, entered.parallel_iterations))
-                });
-                frames[index].entries += 1;
-                index
-            }
-            _ => frame,
-        };
-        of.push(NodeFrames { own: frame, outputs });
+        })
+    })?;
+    let mut frames: Table<kind::Frame, Frame> = vec![Frame::new("", Handle::FIRST, 1)].into();
+    for site in &found.sites[1..] {
+        let parent = FrameIndex::new(site.parent);
+        let among = Handle::new(frames[parent].children);
+        frames[parent].children += 1;
+        let parallel_iterations = nodes[site.enter].enters.map_or(1, |entered| entered.parallel_iterations);
+        frames.push(Frame::new(&String::from_utf8_lossy(site.name), among, parallel_iterations));
     }
-    // What leads back stays in the loop.
-    for (position, node) in nodes.iter().enumerate() {
-        let index = NodeIndex::new(position);
-        let is_back = |source: &NodeIndex| source.position() >= position && of.get(*source).is_some();
-        if let Some(source) = sources(node).filter(is_back).find(|&source| of[source].outputs != of[index].own) {
-            let first = sources(node).find(|first| first.position() < position).unwrap_or(index);
-            return Err(different(&frames, node, (source, of[source].outputs), (first, of[index].own)));
-        }
+    let mut of: Table<kind::Node, NodeFrames> = Table::new();
+    for (node, found) in nodes.iter().zip(found.of) {
+        let frame =
+            |get: fn(graph::NodeFrames<usize>) -> usize| found.map_or(ROOT, |found| FrameIndex::new(get(found)));
+        let found = NodeFrames { own: frame(|f| f.own), outputs: frame(|f| f.outputs) };
+        frames[found.outputs].entries += u32::from(node.enters.is_some());
+        of.push(found);
     }
     Ok((frames, of))
 }

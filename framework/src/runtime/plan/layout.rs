@@ -168,8 +168,6 @@ pub(in crate::runtime) struct MovedFeed {
 pub(in crate::runtime) struct Frame {
     /// Its name, for errors.
     pub(in crate::runtime) name: String,
-    /// The frame that it is in.
-    pub(in crate::runtime) parent: FrameIndex,
     /// For each of its nodes, what it waits for as an iteration begins.
     pub(in crate::runtime) counts: Table<kind::Count, Count>,
     /// For each slot, whether it is a constant's, which stays in it.
@@ -187,10 +185,9 @@ pub(in crate::runtime) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn new(name: &str, parent: FrameIndex, among: ChildIndex, parallel_iterations: u32) -> Frame {
+    pub(super) fn new(name: &str, among: ChildIndex, parallel_iterations: u32) -> Frame {
         Frame {
             name: name.to_owned(),
-            parent,
             counts: Table::new(),
             kept: Table::new(),
             entries: 0,
@@ -310,7 +307,7 @@ pub(in crate::runtime) struct NodeSpec<'d> {
 /// A loop, as an Enter names it.
 #[derive(Clone, Copy)]
 pub(in crate::runtime) struct LoopSpec<'d> {
-    pub(in crate::runtime) name: &'d str,
+    pub(in crate::runtime) name: &'d [u8],
     pub(in crate::runtime) parallel_iterations: u32,
 }
 

@@ -92,8 +92,8 @@ impl Bench {
                     Trigger => (Role::ControlTrigger, 0),
                 };
                 let enters = match *does {
-                    Enter(name, parallel_iterations) => Some(LoopSpec { name, parallel_iterations }),
-                    EnterConstant(name) => Some(LoopSpec { name, parallel_iterations: 1 }),
+                    Enter(name, parallel_iterations) => Some(LoopSpec { name: name.as_bytes(), parallel_iterations }),
+                    EnterConstant(name) => Some(LoopSpec { name: name.as_bytes(), parallel_iterations: 1 }),
                     _ => None,
                 };
                 let has_references = !is_immediate;
