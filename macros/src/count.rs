@@ -128,14 +128,26 @@ impl Counter {
             let end = group.map_or(end.clone(), |group| Group::new(group.delimiter(), TokenStream::new()).into());
             let whole: TokenStream = item.iter().cloned().chain([end]).collect();
             let arguments = attributes.registrations.iter().map(|(_, arguments)| arguments.clone());
+            // Each with the conditions of its own: variants of a family have some.
             let counts = match self.kind {
-                Kind::Ops => vec![1; attributes.registrations.len()],
-                Kind::Kernels => kernel::count(arguments, &whole),
+                Kind::Ops => {
+                    let ops = match group.filter(|_| is_enum(item)) {
+                        Some(variants) => self.variants(variants.stream()),
+                        None => vec![(Vec::new(), 1)],
+                    };
+                    vec![ops; attributes.registrations.len()]
+                }
+                Kind::Kernels => {
+                    let counts = kernel::count(arguments, &whole).into_iter();
+                    counts.map(|count| vec![(Vec::new(), count)]).collect()
+                }
             };
-            for ((condition, _), count) in attributes.registrations.iter().zip(counts) {
-                let all = conditions.iter().cloned().chain(condition.clone()).collect::<Vec<_>>();
-                let text = all.iter().map(TokenStream::to_string).collect::<Vec<_>>().join(", ");
-                self.counts.entry(text).or_insert((all, 0)).1 += count;
+            for ((condition, _), counts) in attributes.registrations.iter().zip(counts) {
+                for (own, count) in counts {
+                    let all = conditions.iter().cloned().chain(condition.clone()).chain(own).collect::<Vec<_>>();
+                    let text = all.iter().map(TokenStream::to_string).collect::<Vec<_>>().join(", ");
+                    self.counts.entry(text).or_insert((all, 0)).1 += count;
+                }
             }
         }
         match (module(item), group) {
@@ -161,6 +173,19 @@ impl Counter {
             (None, Some(group)) if !is_macro_call(item) => self.items(group.stream(), place, conditions),
             (None, _) => {}
         }
+    }
+
+    /// The variants of an enum, with their conditions.
+    fn variants(&self, tokens: TokenStream) -> Vec<(Vec<TokenStream>, usize)> {
+        let variants = split(tokens).into_iter().filter(|variant| !variant.is_empty());
+        let conditions = variants.map(|variant| {
+            let (mut attributes, mut tokens) = (Attributes::default(), variant.into_iter());
+            while let (Some(_), Some(TokenTree::Group(group))) = (tokens.next(), tokens.next()) {
+                self.attribute(group.stream(), &mut attributes);
+            }
+            attributes.conditions
+        });
+        conditions.map(|conditions| (conditions, 1)).collect()
     }
 
     fn attribute(&self, tokens: TokenStream, into: &mut Attributes) {
@@ -220,6 +245,11 @@ fn is_macro_call(item: &[TokenTree]) -> bool {
         [.., TokenTree::Ident(_), bang, TokenTree::Ident(_)] if is_punct(bang, '!') => true,
         _ => false,
     }
+}
+
+/// Whether the item up to its braces is `enum Name`.
+fn is_enum(item: &[TokenTree]) -> bool {
+    matches!(item, [.., TokenTree::Ident(word), TokenTree::Ident(_)] if word == "enum")
 }
 
 fn is_punct(token: &TokenTree, char: char) -> bool {

@@ -14,7 +14,7 @@ mod path;
 
 use proc_macro::TokenStream;
 
-/// Declares an op, with TensorFlow's own spec strings, on a unit struct that then stands for the op.
+/// Declares an op, with TensorFlow's own spec strings, on a unit struct that then stands for the op; on an enum, several ops.
 ///
 /// ```ignore
 /// /// Keeps the element at `preserve_index` and sets every other one to zero.
@@ -56,6 +56,44 @@ use proc_macro::TokenStream;
 ///
 /// The wrapper is called as TensorFlow's Python function: `MatMul` is `mat_mul`, `Ns>MyOp` is `ns_my_op`, `_Arg` is
 /// `__arg`. Names that Rust has taken get a trailing `_`.
+///
+/// # Families
+///
+/// Ops that share most of their declaration are the variants of an enum. The attribute on it says what all share, `#[op(...)]`
+/// on a variant what differs, with the same arguments.
+///
+/// ```ignore
+/// #[register_op(
+///     attr("T: {half, float, double}"),
+///     input("x: T", "An angle in radians."),
+///     output("y: T"),
+///     shape_fn = shape::unchanged,
+/// )]
+/// pub enum Trigonometry {
+///     /// The sine.
+///     Sin,
+///     /// The cosine of complex angles, too.
+///     #[op(attr("T: {half, float, double, complex64}"))]
+///     Cos,
+///     /// The sine and the cosine, scaled.
+///     #[op(input("scale: T", "A scalar."), output("z: T", before = "y"), shape_fn = sin_cos_shape)]
+///     SinCos,
+///     /// `SinCos`, in state.
+///     #[op(like = SinCos, stateful)]
+///     StatefulSinCos,
+/// }
+/// ```
+///
+/// Each variant becomes a struct, with the enum's visibility, and all that is listed above; of the enum nothing is left.
+///
+/// - An `attr`, `input` or `output` of a name that the family has replaces the family's, in its place; without a text of its
+///   own it keeps the family's. Any other is added: at the end, or where `before = "name"` or `after = "name"` after the spec
+///   and its text says. `shape_fn` and `deprecated` replace the family's, flags are added to its flags. What only some of the
+///   ops have is not the family's: nothing can be taken away.
+/// - `like = Op` starts from what is said of another op, which stands above, in the place of the family.
+/// - `name` is said on variants only, `crate` on the enum only.
+/// - A doc comment on the enum is part of the documentation of each op, after the op's own. Other attributes on it, such as
+///   `#[cfg(...)]`, are each op's.
 #[proc_macro_attribute]
 pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
     op::register(args.into(), item.into()).into()

@@ -2,6 +2,8 @@
 
 extern crate kernlink_framework as kernlink;
 
+#[path = "register/families.rs"]
+mod families;
 #[path = "register/kernels.rs"]
 mod kernels;
 #[path = "register/ops.rs"]

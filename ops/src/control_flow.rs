@@ -7,41 +7,30 @@ use kernlink::shape_inference::{InferenceContext, common};
 use kernlink::{Error, Result};
 use kernlink_macros::register_op;
 
-/// Hands `data` to `output_true` if `pred` holds and to `output_false` if not; the other output is dead.
-#[register_op(
-    attr("T: type"),
-    input("data: T"),
-    input("pred: bool", "A scalar."),
-    output("output_false: T"),
-    output("output_true: T"),
-    shape_fn = switch_shape,
-)]
-pub struct Switch;
-
-/// As [`Switch`], for a reference.
-#[register_op(
-    attr("T: type"),
-    input("data: Ref(T)"),
-    input("pred: bool", "A scalar."),
-    output("output_false: Ref(T)"),
-    output("output_true: Ref(T)"),
-    allows_uninitialized_input,
-    shape_fn = switch_shape,
-)]
-pub struct RefSwitch;
-
-/// Hands `data` to the output that `output_index` names, the last one if there is none; the others are dead.
-///
-/// Made when a `Case` is lowered, never written by hand.
-#[register_op(
-    attr("num_outs: int >= 1", "How many outputs there are."),
-    attr("T: type"),
-    input("data: T"),
-    input("output_index: int32", "A scalar."),
-    output("outputs: num_outs * T"),
-    shape_fn = switch_shape,
-)]
-pub struct _SwitchN;
+#[register_op(attr("T: type"), input("data: T"), shape_fn = switch_shape)]
+pub enum Switches {
+    /// Hands `data` to `output_true` if `pred` holds and to `output_false` if not; the other output is dead.
+    #[op(input("pred: bool", "A scalar."), output("output_false: T"), output("output_true: T"))]
+    Switch,
+    /// Hands `data` to the output that `output_index` names, the last one if there is none; the others are dead.
+    ///
+    /// Made when a `Case` is lowered, never written by hand.
+    #[op(
+        attr("num_outs: int >= 1", "How many outputs there are.", before = "T"),
+        input("output_index: int32", "A scalar."),
+        output("outputs: num_outs * T")
+    )]
+    _SwitchN,
+    /// As [`Switch`], for a reference.
+    #[op(
+        input("data: Ref(T)"),
+        input("pred: bool", "A scalar."),
+        output("output_false: Ref(T)"),
+        output("output_true: Ref(T)"),
+        allows_uninitialized_input
+    )]
+    RefSwitch,
+}
 
 fn switch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(1), 0)?;
@@ -52,7 +41,6 @@ fn switch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Passes on the first of its inputs that arrives alive, and which one that was.
 #[register_op(
     attr("T: type"),
     attr("N: int >= 1"),
@@ -61,18 +49,13 @@ fn switch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("value_index: int32", "The position of the input that arrived."),
     shape_fn = merge_shape,
 )]
-pub struct Merge;
-
-/// As [`Merge`], for references.
-#[register_op(
-    attr("T: type"),
-    attr("N: int >= 1"),
-    input("inputs: Ref(N * T)", "Of which only one is alive."),
-    output("output: Ref(T)"),
-    output("value_index: int32", "The position of the input that arrived."),
-    shape_fn = merge_shape,
-)]
-pub struct RefMerge;
+pub enum Merges {
+    /// Passes on the first of its inputs that arrives alive, and which one that was.
+    Merge,
+    /// As [`Merge`], for references.
+    #[op(input("inputs: Ref(N * T)"), output("output: Ref(T)"))]
+    RefMerge,
+}
 
 fn merge_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let mut merged = c.input(0);
@@ -118,7 +101,6 @@ fn ref_select_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes `data` into the loop `frame_name`: into its first iteration or, if it is constant, into each.
 #[register_op(
     attr("T: type"),
     attr("frame_name: string", "The loop."),
@@ -128,7 +110,13 @@ fn ref_select_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output: T"),
     shape_fn = enter_shape,
 )]
-pub struct Enter;
+pub enum Enters {
+    /// Takes `data` into the loop `frame_name`: into its first iteration or, if it is constant, into each.
+    Enter,
+    /// As [`Enter`], for a reference.
+    #[op(input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = common::unchanged_shape)]
+    RefEnter,
+}
 
 /// A variable may change its shape, so only constants have the one that they come with.
 fn enter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -138,52 +126,20 @@ fn enter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// As [`Enter`], for a reference.
-#[register_op(
-    attr("T: type"),
-    attr("frame_name: string", "The loop."),
-    attr("is_constant: bool = false", "Whether every iteration sees the value."),
-    attr("parallel_iterations: int = 10", "How many iterations may run at a time."),
-    input("data: Ref(T)"),
-    output("output: Ref(T)"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct RefEnter;
-
 /// Takes `data` out of the loop.
-#[register_op(
-    attr("T: type"),
-    input("data: T"),
-    output("output: T"),
-    shape_fn = common::unchanged_shape,
-)]
+#[register_op(attr("T: type"), input("data: T"), output("output: T"), shape_fn = common::unchanged_shape)]
 pub struct Exit;
 
 /// As [`Exit`], for a reference.
-#[register_op(
-    attr("T: type"),
-    input("data: Ref(T)"),
-    output("output: Ref(T)"),
-    shape_fn = common::unchanged_shape,
-)]
+#[register_op(attr("T: type"), input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = common::unchanged_shape)]
 pub struct RefExit;
 
 /// Takes `data` into the loop's next iteration.
-#[register_op(
-    attr("T: type"),
-    input("data: T"),
-    output("output: T"),
-    shape_fn = common::unchanged_shape,
-)]
+#[register_op(attr("T: type"), input("data: T"), output("output: T"), shape_fn = common::unchanged_shape)]
 pub struct NextIteration;
 
 /// As [`NextIteration`], for a reference.
-#[register_op(
-    attr("T: type"),
-    input("data: Ref(T)"),
-    output("output: Ref(T)"),
-    shape_fn = common::unchanged_shape,
-)]
+#[register_op(attr("T: type"), input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = common::unchanged_shape)]
 pub struct RefNextIteration;
 
 /// Passes on whether the loop goes on.
@@ -195,9 +151,7 @@ pub struct RefNextIteration;
 pub struct LoopCond;
 
 /// Does nothing, even where its control inputs are dead.
-#[register_op(
-    shape_fn = common::no_outputs,
-)]
+#[register_op(shape_fn = common::no_outputs)]
 pub struct ControlTrigger;
 
 /// The shapes in the attr `output_shapes`, if it has any.

@@ -6,18 +6,25 @@ use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
 use kernlink_macros::register_op;
 
-/// A parameter of a function body: the value of the call's argument `index`.
-///
-/// Made when a function is instantiated, never written by hand.
 #[register_op(
     attr("T: type"),
     attr("index: int >= 0", "Which argument, from 0."),
-    output("output: T"),
     stateful,
     system,
     shape_fn = arg_shape,
 )]
-pub struct _Arg;
+pub enum Boundaries {
+    /// A parameter of a function body: the value of the call's argument `index`.
+    ///
+    /// Made when a function is instantiated, never written by hand.
+    #[op(output("output: T"))]
+    _Arg,
+    /// A result of a function body: hands `input` back as the call's result `index`.
+    ///
+    /// Made when a function is instantiated, never written by hand.
+    #[op(attr("index: int >= 0", "Which result, from 0."), input("input: T"), shape_fn = common::no_outputs)]
+    _Retval,
+}
 
 /// The shape that whoever instantiated the function noted in `_output_shapes`, if any.
 fn arg_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -31,19 +38,6 @@ fn arg_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, shape);
     Ok(())
 }
-
-/// A result of a function body: hands `input` back as the call's result `index`.
-///
-/// Made when a function is instantiated, never written by hand.
-#[register_op(
-    attr("T: type"),
-    attr("index: int >= 0", "Which result, from 0."),
-    input("input: T"),
-    stateful,
-    system,
-    shape_fn = common::no_outputs,
-)]
-pub struct _Retval;
 
 /// Hands `tensor` to the `_Recv` of the same name on another device.
 ///
@@ -80,24 +74,19 @@ pub struct _Send;
 )]
 pub struct _Recv;
 
-/// A value that every run has to feed; running it unfed is an error.
 #[register_op(
     attr("dtype: type"),
     attr("shape: shape = { unknown_rank: true }", "What a fed tensor must be compatible with."),
     output("output: dtype"),
     shape_fn = common::explicit_shape,
 )]
-pub struct Placeholder;
-
-/// The former name of [`Placeholder`], with a shape that must be given.
-#[register_op(
-    attr("dtype: type"),
-    attr("shape: shape", "What a fed tensor must be compatible with."),
-    output("output: dtype"),
-    deprecated(23, "Placeholder now behaves the same as PlaceholderV2."),
-    shape_fn = common::explicit_shape,
-)]
-pub struct PlaceholderV2;
+pub enum Placeholders {
+    /// A value that every run has to feed; running it unfed is an error.
+    Placeholder,
+    /// The former name of [`Placeholder`], with a shape that must be given.
+    #[op(attr("shape: shape"), deprecated(23, "Placeholder now behaves the same as PlaceholderV2."))]
+    PlaceholderV2,
+}
 
 /// A value that a run may feed; unfed it is `input`.
 #[register_op(
@@ -133,24 +122,23 @@ fn const_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Passes `input` on, without copying it.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Identity;
+#[register_op(attr("T: type"), input("input: T"), output("output: T"), shape_fn = common::unchanged_shape)]
+pub enum Identities {
+    /// Passes `input` on, without copying it.
+    Identity,
+    /// Passes `input` on; to gradients it is a constant.
+    StopGradient,
+    /// Passes `input` on; asking for its gradient is an error with `message`.
+    #[op(attr("message: string = ''", "Why there is no gradient."))]
+    PreventGradient,
+    /// Passes on a copy of `input` that later writes to its buffer do not reach.
+    Snapshot,
+}
 
 /// Passes a list of tensors on, without copying them.
 ///
 /// The outputs exist together: none is there before all inputs are.
-#[register_op(
-    attr("T: list(type)"),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = identity_n_shape,
-)]
+#[register_op(attr("T: list(type)"), input("input: T"), output("output: T"), shape_fn = identity_n_shape)]
 pub struct IdentityN;
 
 fn identity_n_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -159,39 +147,8 @@ fn identity_n_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// Does nothing; control edges to and from it order other nodes.
-#[register_op(
-    system,
-    shape_fn = common::no_outputs,
-)]
+#[register_op(system, shape_fn = common::no_outputs)]
 pub struct NoOp;
-
-/// Passes `input` on; to gradients it is a constant.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct StopGradient;
-
-/// Passes `input` on; asking for its gradient is an error with `message`.
-#[register_op(
-    attr("T: type"),
-    attr("message: string = ''", "Why there is no gradient."),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct PreventGradient;
-
-/// Passes on a copy of `input` that later writes to its buffer do not reach.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Snapshot;
 
 /// The reference that it is given.
 #[register_op(

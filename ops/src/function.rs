@@ -6,9 +6,6 @@ use kernlink_macros::register_op;
 
 use crate::control_flow::output_shapes_attr;
 
-/// Calls `f` with `args`.
-///
-/// The shapes of its results are those that its body has with these arguments.
 #[register_op(
     attr("Tin: list(type) >= 0"),
     attr("Tout: list(type) >= 0"),
@@ -20,94 +17,58 @@ use crate::control_flow::output_shapes_attr;
     output("output: Tout"),
     shape_fn = common::unknown_shape,
 )]
-pub struct PartitionedCall;
+pub enum Calls {
+    /// Calls `f` with `args`.
+    ///
+    /// The shapes of its results are those that its body has with these arguments.
+    PartitionedCall,
+    /// Calls `f`, which has effects, with `args`.
+    ///
+    /// The shapes of its results are those that its body has with these arguments.
+    #[op(stateful, distributed_communication)]
+    StatefulPartitionedCall,
+}
 
-/// Calls `f`, which has effects, with `args`.
-///
-/// The shapes of its results are those that its body has with these arguments.
 #[register_op(
     attr("Tin: list(type) >= 0"),
     attr("Tout: list(type) >= 0"),
-    attr("f: func", "What is called."),
-    attr("config: string = ''"),
-    attr("config_proto: string = ''"),
-    attr("executor_type: string = ''"),
-    input("args: Tin"),
-    output("output: Tout"),
-    stateful,
-    distributed_communication,
-    shape_fn = common::unknown_shape,
-)]
-pub struct StatefulPartitionedCall;
-
-/// Calls `then_branch` with `input` if `cond` holds, and `else_branch` if not; both are free of effects.
-///
-/// A number holds if it is not zero, a string or any other tensor if it is not empty.
-#[register_op(
-    attr("Tcond: type"),
-    attr("Tin: list(type) >= 0"),
-    attr("Tout: list(type) >= 0"),
-    attr("then_branch: func"),
-    attr("else_branch: func"),
     attr("output_shapes: list(shape) = []", "What is known of the outputs; empty for what both branches tell."),
-    input("cond: Tcond"),
     input("input: Tin"),
     output("output: Tout"),
     shape_fn = branch_shape,
 )]
-pub struct StatelessIf;
-
-/// Calls `then_branch` with `input` if `cond` holds, and `else_branch` if not.
-///
-/// A number holds if it is not zero, a string or any other tensor if it is not empty.
-#[register_op(
-    attr("Tcond: type"),
-    attr("Tin: list(type) >= 0"),
-    attr("Tout: list(type) >= 0"),
-    attr("then_branch: func"),
-    attr("else_branch: func"),
-    attr("output_shapes: list(shape) = []", "What is known of the outputs; empty for what both branches tell."),
-    input("cond: Tcond"),
-    input("input: Tin"),
-    output("output: Tout"),
-    stateful,
-    shape_fn = branch_shape,
-)]
-pub struct If;
-
-/// Calls the branch that `branch_index` names with `input`, the last one if there is none; all are free of effects.
-#[register_op(
-    attr("Tin: list(type) >= 0"),
-    attr("Tout: list(type) >= 0"),
-    attr("branches: list(func) >= 1"),
-    attr("output_shapes: list(shape) = []", "What is known of the outputs; empty for what all branches tell."),
-    input("branch_index: int32"),
-    input("input: Tin"),
-    output("output: Tout"),
-    shape_fn = branch_shape,
-)]
-pub struct StatelessCase;
-
-/// Calls the branch that `branch_index` names with `input`, the last one if there is none.
-#[register_op(
-    attr("Tin: list(type) >= 0"),
-    attr("Tout: list(type) >= 0"),
-    attr("branches: list(func) >= 1"),
-    attr("output_shapes: list(shape) = []", "What is known of the outputs; empty for what all branches tell."),
-    input("branch_index: int32"),
-    input("input: Tin"),
-    output("output: Tout"),
-    stateful,
-    shape_fn = branch_shape,
-)]
-pub struct Case;
+pub enum Branches {
+    /// Calls `then_branch` with `input` if `cond` holds, and `else_branch` if not; both are free of effects.
+    ///
+    /// A number holds if it is not zero, a string or any other tensor if it is not empty.
+    #[op(
+        attr("Tcond: type", before = "Tin"),
+        attr("then_branch: func", after = "Tout"),
+        attr("else_branch: func", after = "then_branch"),
+        input("cond: Tcond", before = "input")
+    )]
+    StatelessIf,
+    /// Calls `then_branch` with `input` if `cond` holds, and `else_branch` if not.
+    ///
+    /// A number holds if it is not zero, a string or any other tensor if it is not empty.
+    #[op(like = StatelessIf, stateful)]
+    If,
+    /// Calls the branch that `branch_index` names with `input`, the last one if there is none; all are free of effects.
+    #[op(
+        attr("branches: list(func) >= 1", after = "Tout"),
+        attr("output_shapes: list(shape) = []", "What is known of the outputs; empty for what all branches tell."),
+        input("branch_index: int32", before = "input")
+    )]
+    StatelessCase,
+    /// Calls the branch that `branch_index` names with `input`, the last one if there is none.
+    #[op(like = StatelessCase, stateful)]
+    Case,
+}
 
 fn branch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     if output_shapes_attr(c)? { Ok(()) } else { common::unknown_shape(c) }
 }
 
-/// Calls `body` with its own results, first with `input`, for as long as `cond` holds of them; both are free of
-/// effects.
 #[register_op(
     attr("T: list(type) >= 0"),
     attr("cond: func"),
@@ -118,21 +79,14 @@ fn branch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output: T"),
     shape_fn = while_shape,
 )]
-pub struct StatelessWhile;
-
-/// Calls `body` with its own results, first with `input`, for as long as `cond` holds of them.
-#[register_op(
-    attr("T: list(type) >= 0"),
-    attr("cond: func"),
-    attr("body: func"),
-    attr("output_shapes: list(shape) = []", "What is known of the outputs; empty for what `body` tells."),
-    attr("parallel_iterations: int = 10"),
-    input("input: T"),
-    output("output: T"),
-    stateful,
-    shape_fn = while_shape,
-)]
-pub struct While;
+pub enum Loops {
+    /// Calls `body` with its own results, first with `input`, for as long as `cond` holds of them; both are free of
+    /// effects.
+    StatelessWhile,
+    /// Calls `body` with its own results, first with `input`, for as long as `cond` holds of them.
+    #[op(stateful)]
+    While,
+}
 
 /// Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave before.
 #[register_op(
@@ -184,12 +138,7 @@ fn while_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 pub struct FakeParam;
 
 /// Whether `input` holds: a number that is not zero, a string or any other tensor that is not empty.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    output("output: bool"),
-    shape_fn = common::scalar_shape,
-)]
+#[register_op(attr("T: type"), input("input: T"), output("output: bool"), shape_fn = common::scalar_shape)]
 pub struct ToBool;
 
 #[cfg(test)]

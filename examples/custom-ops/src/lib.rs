@@ -1,12 +1,14 @@
-//! Two ops of one's own: [`ZeroOut`] and [`MedianPool`], with kernels for the CPU and, with the feature `gpu`, in WGSL for
-//! the GPU.
+//! Ops of one's own: [`ZeroOut`] and [`MedianPool`], with kernels for the CPU and, with the feature `gpu`, in WGSL for the
+//! GPU; and a family, [`RunningMax`] and [`RunningMin`].
 //!
 //! Nothing else is to be done for them to be found: the linker collects what the two attributes register.
 
 pub mod median_pool;
+pub mod running;
 pub mod zero_out;
 
 pub use median_pool::{MedianPool, median_pool};
+pub use running::{RunningMax, RunningMin, running_max, running_min};
 pub use zero_out::{ZeroOut, zero_out};
 
 kernlink::provider!(ops = kernlink::registered_ops!(), kernels = kernlink::registered_kernels!());

@@ -1,6 +1,6 @@
-//! Both ops against plain definitions, through graphs; and the program.
+//! The ops against plain definitions, through graphs; and the program.
 
-use custom_ops::{median_pool, zero_out};
+use custom_ops::{median_pool, running_max, running_min, zero_out};
 use kernlink::prelude::*;
 
 fn session(build: impl FnOnce(&mut Graph, Output) -> Result<Output>, dtype: DataType) -> Result<(Session, String)> {
@@ -19,6 +19,21 @@ fn zero_out_keeps_one_element() -> Result<()> {
     assert_eq!(y[0].as_slice::<f64>()?, [0.0, 2.0, 0.0, 0.0]);
     let error = session.run(&[("x", Tensor::scalar(1.0f64))], &[&fetch], &[]).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
+    Ok(())
+}
+
+#[test]
+fn ops_of_a_family_have_wrappers_kernels_and_documentation_of_their_own() -> Result<()> {
+    let x = || Tensor::from_elements([2, 3], &[2i64, 1, 5, 3, 0, 9]);
+    let running = |(session, fetch): (Session, String)| session.run(&[("x", x()?)], &[&fetch], &[]);
+    let greatest = running(session(|g, x| running_max(g, x).build(), DataType::Int64)?)?;
+    assert_eq!(greatest[0].as_slice::<i64>()?, [2, 2, 5, 5, 5, 9]);
+    let least = running(session(|g, x| running_min(g, x).build(), DataType::Int64)?)?;
+    assert_eq!((least[0].as_slice::<i64>()?, least[0].shape().dims()), (&[2, 1, 1, 1, 0, 0][..], &[2, 3][..]));
+    let registry = kernlink::registry()?;
+    let def = &registry.op("RunningMin").expect("the variant is an op").def;
+    assert_eq!(def.summary, "For each element the least up to it, in row-major order.");
+    assert_eq!(def.outputs[0].description, "Of the shape of `x`.");
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use kernlink_spec::{Allowed, ArgType, AttrSpec, Base, CheckedArg, DefaultValue, Dtype, Scalar};
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 
 use super::Op;
 use super::parse::Spec;
@@ -37,6 +37,8 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
         let (field, name) = (crate::ident::exact(&attr.name), &attr.name);
         quote!(#field: attrs.required(#name)?)
     });
+    // Where the op itself stands: the attribute may be that of a family.
+    let line = quote_spanned!(ident.span()=> ::std::line!());
     let attrs_param = if checked.attrs.is_empty() { quote!(_) } else { quote!(attrs) };
     quote! {
         const _: () = {
@@ -80,7 +82,7 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
                 system: #system,
                 selected: __SELECTED,
                 provider: &crate::KERNLINK_PROVIDER,
-                location: #krate::kernel::Location { file: ::std::file!(), line: ::std::line!() },
+                location: #krate::kernel::Location { file: ::std::file!(), line: #line },
                 writable: ::std::sync::atomic::AtomicBool::new(false),
             });
         };

@@ -2,19 +2,19 @@
 
 mod def;
 mod doc;
+mod family;
 mod parse;
 mod typed;
 mod words;
 mod wrapper;
 
 use kernlink_spec::{CheckedOp, OpError, Place, SpecError, parse_op};
-use proc_macro2::{Ident, TokenStream};
-use quote::quote;
-use syn::ext::IdentExt as _;
-use syn::{Fields, ItemStruct, LitStr};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens as _, quote};
+use syn::{Fields, File, Item, ItemStruct, LitStr};
 
 use self::doc::Doc;
-use self::parse::{OpArgs, Spec};
+use self::parse::{Form, OpArgs, Spec};
 pub(crate) use self::parse::{each_argument, key, once};
 use crate::errors::Errors;
 
@@ -28,71 +28,87 @@ struct Op<'a> {
 }
 
 pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
-    let item: ItemStruct = match syn::parse2(item.clone()) {
-        Ok(item) => item,
-        Err(error) => {
+    match syn::parse2(item.clone()) {
+        Ok(Item::Struct(item)) => register_one(args, &item),
+        Ok(Item::Enum(item)) => family::register(args, &item),
+        other => {
+            let first = || item.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+            let span = other.map_or_else(|error| error.span(), |_| first());
             let mut errors = Errors::default();
-            let message = "#[register_op] stands on a unit struct: `pub struct ZeroOut;`";
-            errors.at(error.span(), message);
-            return errors.with(item);
+            let message =
+                "#[register_op] stands on a unit struct, `pub struct ZeroOut;`, or for several ops on an enum";
+            errors.at(span, message);
+            errors.with(item)
         }
-    };
+    }
+}
+
+fn register_one(args: TokenStream, item: &ItemStruct) -> TokenStream {
     let mut errors = Errors::default();
     if !matches!(item.fields, Fields::Unit) || !item.generics.params.is_empty() {
         let message = "an op is a unit struct without generics: `pub struct ZeroOut;` (attrs go into `attr(\"...\")`)";
         errors.on(&item.ident, message);
     }
-    let args = OpArgs::parse(args, &mut errors);
-    let name = args.name.as_ref().map_or_else(|| item.ident.unraw().to_string(), LitStr::value);
-    let checked = check(&args, &name, &item.ident, &mut errors);
-    match checked {
-        Some(checked) if errors.is_empty() => {
-            let doc = Doc::of(&item.attrs);
-            expand(&Op { args: &args, item: &item, name, doc, checked })
-        }
-        _ => errors.with(item),
+    let args = OpArgs::parse(args, Form::Op, &mut errors);
+    match check(&args, item) {
+        Ok(checked) if errors.is_empty() => return expand(&args, item, checked),
+        Ok(_) => {}
+        Err(mistakes) => mistakes.into_iter().for_each(|mistake| errors.on(mistake.at, mistake.message)),
     }
+    errors.with(item)
+}
+
+/// What is wrong with a declaration, and where.
+struct Mistake {
+    at: TokenStream,
+    message: String,
+    /// Whether it is in what the ops of a family share.
+    is_shared: bool,
 }
 
 /// Parses the specs and checks them together.
-fn check(args: &OpArgs, name: &str, ident: &Ident, errors: &mut Errors) -> Option<CheckedOp> {
+fn check(args: &OpArgs, item: &ItemStruct) -> Result<CheckedOp, Vec<Mistake>> {
     let texts = |specs: &[Spec]| specs.iter().map(Spec::text).collect::<Vec<_>>();
-    let found = match parse_op(name, &texts(&args.attrs), &texts(&args.inputs), &texts(&args.outputs)) {
-        Ok(checked) => return Some(checked),
-        Err(found) => found,
+    let found = parse_op(&args.name(item), &texts(&args.attrs), &texts(&args.inputs), &texts(&args.outputs));
+    // Parts of a literal have no spans, so the message shows the piece that is meant.
+    let in_literal = |literal: &LitStr, error: &SpecError, is_shared| Mistake {
+        at: literal.to_token_stream(),
+        message: error.render(&literal.value()),
+        is_shared,
     };
-    for OpError { place, error } in found {
-        let literal = match place {
-            Place::Attr(i) => &args.attrs[i].literal,
-            Place::Input(i) => &args.inputs[i].literal,
-            Place::Output(i) => &args.outputs[i].literal,
-            Place::Name => match &args.name {
-                Some(literal) => literal,
-                None => {
-                    errors.on(ident, &error);
-                    continue;
-                }
-            },
+    let mistake = |OpError { place, error }| {
+        let spec = match place {
+            Place::Attr(i) => &args.attrs[i],
+            Place::Input(i) => &args.inputs[i],
+            Place::Output(i) => &args.outputs[i],
+            Place::Name => {
+                return match &args.name {
+                    Some(literal) => in_literal(literal, &error, false),
+                    None => Mistake { at: item.ident.to_token_stream(), message: error.to_string(), is_shared: false },
+                };
+            }
         };
-        report(&error, literal, errors);
-    }
-    None
+        in_literal(&spec.literal, &error, spec.is_shared)
+    };
+    found.map_err(|found| found.into_iter().map(mistake).collect())
 }
 
-/// Reports an error on its literal. Parts of a literal have no spans, so the message shows the piece that is meant.
-fn report(error: &SpecError, literal: &LitStr, errors: &mut Errors) {
-    errors.on(literal, error.render(&literal.value()));
-}
-
-fn expand(op: &Op<'_>) -> TokenStream {
-    let item = op.item;
-    let typed = typed::expand(op);
-    let def = def::expand(op);
-    let wrapper = wrapper::expand(op);
-    quote! {
+fn expand(args: &OpArgs, item: &ItemStruct, checked: CheckedOp) -> TokenStream {
+    let op = Op { args, item, name: args.name(item), doc: Doc::of(&item.attrs), checked };
+    let typed = typed::expand(&op);
+    let def = def::expand(&op);
+    let wrapper = wrapper::expand(&op);
+    let items = quote! {
         #item
         #typed
         #def
         #wrapper
+    };
+    // Conditions that the compiler has not looked at: those of variants, and those below the attribute.
+    let conditions = item.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect::<Vec<_>>();
+    if conditions.is_empty() {
+        return items;
     }
+    let items = syn::parse2::<File>(items).expect("what stands above are items").items;
+    items.iter().map(|item| quote!(#(#conditions)* #item)).collect()
 }

@@ -5,9 +5,6 @@ use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
-/// Depth moved into squares: each `block_size²` channels become a square of `block_size` × `block_size` pixels.
-///
-/// The depth must be a multiple of `block_size²`.
 #[register_op(
     attr("T: type"),
     attr("block_size: int >= 2", "The side of a square."),
@@ -16,20 +13,17 @@ use kernlink_macros::register_op;
     output("output: T"),
     shape_fn = depth_to_space_shape,
 )]
-pub struct DepthToSpace;
-
-/// Squares moved into the depth: each `block_size` × `block_size` pixels become `block_size²` channels of one pixel.
-///
-/// Height and width must be multiples of `block_size`.
-#[register_op(
-    attr("T: type"),
-    attr("block_size: int >= 2", "The side of a square."),
-    attr("data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'", "Where the channels stand."),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = space_to_depth_shape,
-)]
-pub struct SpaceToDepth;
+pub enum BlocksAndDepth {
+    /// Depth moved into squares: each `block_size²` channels become a square of `block_size` × `block_size` pixels.
+    ///
+    /// The depth must be a multiple of `block_size²`.
+    DepthToSpace,
+    /// Squares moved into the depth: each `block_size` × `block_size` pixels become `block_size²` channels of one pixel.
+    ///
+    /// Height and width must be multiples of `block_size`.
+    #[op(shape_fn = space_to_depth_shape)]
+    SpaceToDepth,
+}
 
 /// Where height, width and channels stand in `data_format`, after checking the rank that it asks for.
 fn image(c: &InferenceContext<'_>) -> Result<(ShapeHandle, [i64; 3])> {
@@ -76,35 +70,33 @@ fn space_to_depth_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Blocks of the spatial dimensions, zero-padded first, moved into the batch dimension.
-///
-/// `input` is `[batch, spatial…, rest…]`; each padded spatial dimension must be a multiple of its block's size.
 #[register_op(
     attr("T: type"),
     attr("Tblock_shape: {int32, int64} = DT_INT32"),
-    attr("Tpaddings: {int32, int64} = DT_INT32"),
     input("input: T"),
     input("block_shape: Tblock_shape", "The block's size in each spatial dimension."),
-    input("paddings: Tpaddings", "A row `[before, after]` for each spatial dimension."),
     output("output: T"),
     shape_fn = space_to_batch_nd_shape,
 )]
-pub struct SpaceToBatchND;
-
-/// Blocks moved from the batch dimension back into the spatial ones, which are then cropped: undoes [`SpaceToBatchND`].
-///
-/// The batch must be a multiple of the product of `block_shape`.
-#[register_op(
-    attr("T: type"),
-    attr("Tblock_shape: {int32, int64} = DT_INT32"),
-    attr("Tcrops: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("block_shape: Tblock_shape", "The block's size in each spatial dimension."),
-    input("crops: Tcrops", "A row `[start, end]` for each spatial dimension: how much to cut off."),
-    output("output: T"),
-    shape_fn = batch_to_space_nd_shape,
-)]
-pub struct BatchToSpaceND;
+pub enum BlocksAndBatch {
+    /// Blocks of the spatial dimensions, zero-padded first, moved into the batch dimension.
+    ///
+    /// `input` is `[batch, spatial…, rest…]`; each padded spatial dimension must be a multiple of its block's size.
+    #[op(
+        attr("Tpaddings: {int32, int64} = DT_INT32"),
+        input("paddings: Tpaddings", "A row `[before, after]` for each spatial dimension.")
+    )]
+    SpaceToBatchND,
+    /// Blocks moved from the batch dimension back into the spatial ones, which are then cropped: undoes [`SpaceToBatchND`].
+    ///
+    /// The batch must be a multiple of the product of `block_shape`.
+    #[op(
+        attr("Tcrops: {int32, int64} = DT_INT32"),
+        input("crops: Tcrops", "A row `[start, end]` for each spatial dimension: how much to cut off."),
+        shape_fn = batch_to_space_nd_shape,
+    )]
+    BatchToSpaceND,
+}
 
 fn space_to_batch_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     blocks(

@@ -5,7 +5,6 @@ use kernlink::shape_inference::{InferenceContext, common};
 use kernlink::{Result, bail};
 use kernlink_macros::register_op;
 
-/// `tensor` itself; fails with INVALID_ARGUMENT if an element is infinite or NaN.
 #[register_op(
     attr("T: {bfloat16, half, float, double}"),
     attr("message: string", "Stands before the error's text."),
@@ -14,18 +13,12 @@ use kernlink_macros::register_op;
     stateful,
     shape_fn = common::unchanged,
 )]
-pub struct CheckNumerics;
-
-/// [`CheckNumerics`] whose error says which infinities there are.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("message: string", "Stands before the error's text."),
-    input("tensor: T"),
-    output("output: T"),
-    stateful,
-    shape_fn = common::unchanged,
-)]
-pub struct CheckNumericsV2;
+pub enum CheckNumericsVersions {
+    /// `tensor` itself; fails with INVALID_ARGUMENT if an element is infinite or NaN.
+    CheckNumerics,
+    /// [`CheckNumerics`] whose error says which infinities there are.
+    CheckNumericsV2,
+}
 
 /// `input` itself; fails with INVALID_ARGUMENT if its shape is not compatible with `shape`.
 #[register_op(

@@ -33,12 +33,7 @@ fn fill_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// Zeros in the shape of `x`; for strings empty ones.
-#[register_op(
-    attr("T: type"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
+#[register_op(attr("T: type"), input("x: T"), output("y: T"), shape_fn = common::unchanged_shape)]
 pub struct ZerosLike;
 
 /// Ones in the shape of `x`.

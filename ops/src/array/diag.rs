@@ -4,29 +4,21 @@ use kernlink::shape_inference::{InferenceContext, common};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
-/// Zeros with `diagonal` on the diagonal: of shape `[i, …, k]` it becomes `[i, …, k, i, …, k]`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"),
-    input("diagonal: T"),
-    output("output: T"),
-    shape_fn = diag_shape,
-)]
-pub struct Diag;
+#[register_op(attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"), shape_fn = diag_shape)]
+pub enum Diagonals {
+    /// Zeros with `diagonal` on the diagonal: of shape `[i, …, k]` it becomes `[i, …, k, i, …, k]`.
+    #[op(input("diagonal: T"), output("output: T"))]
+    Diag,
+    /// The diagonal of a tensor of shape `[i, …, k, i, …, k]`, of shape `[i, …, k]`.
+    #[op(input("input: T"), output("diagonal: T"), shape_fn = diag_part_shape)]
+    DiagPart,
+}
 
 fn diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let diagonal = c.with_rank_at_least(c.input(0), 1)?;
     c.set_output(0, c.concatenate(diagonal, diagonal)?);
     Ok(())
 }
-
-/// The diagonal of a tensor of shape `[i, …, k, i, …, k]`, of shape `[i, …, k]`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"),
-    input("input: T"),
-    output("diagonal: T"),
-    shape_fn = diag_part_shape,
-)]
-pub struct DiagPart;
 
 fn diag_part_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.input(0);
@@ -38,14 +30,18 @@ fn diag_part_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Square matrices of zeros with the rows of `diagonal` on their diagonals.
-#[register_op(
-    attr("T: type"),
-    input("diagonal: T"),
-    output("output: T"),
-    shape_fn = matrix_diag_shape,
-)]
-pub struct MatrixDiag;
+#[register_op(attr("T: type"), shape_fn = matrix_diag_shape)]
+pub enum MatrixDiagonals {
+    /// Square matrices of zeros with the rows of `diagonal` on their diagonals.
+    #[op(input("diagonal: T"), output("output: T"))]
+    MatrixDiag,
+    /// The diagonals of matrices.
+    #[op(input("input: T"), output("diagonal: T"), shape_fn = matrix_diag_part_shape)]
+    MatrixDiagPart,
+    /// The matrices of `input` with the rows of `diagonal` on their diagonals.
+    #[op(input("input: T"), input("diagonal: T"), output("output: T"), shape_fn = matrix_set_diag_shape)]
+    MatrixSetDiag,
+}
 
 fn matrix_diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let diagonal = c.with_rank_at_least(c.input(0), 1)?;
@@ -56,15 +52,6 @@ fn matrix_diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The diagonals of matrices.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    output("diagonal: T"),
-    shape_fn = matrix_diag_part_shape,
-)]
-pub struct MatrixDiagPart;
-
 fn matrix_diag_part_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.with_rank_at_least(c.input(0), 2)?;
     let Some(mut dims) = c.dims(input) else { return common::unknown_shape(c) };
@@ -74,16 +61,6 @@ fn matrix_diag_part_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, c.make_shape(dims));
     Ok(())
 }
-
-/// The matrices of `input` with the rows of `diagonal` on their diagonals.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    input("diagonal: T"),
-    output("output: T"),
-    shape_fn = matrix_set_diag_shape,
-)]
-pub struct MatrixSetDiag;
 
 fn matrix_set_diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.with_rank_at_least(c.input(0), 2)?;
@@ -102,87 +79,76 @@ fn matrix_set_diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Matrices of `padding_value` with given diagonals; each is stored from the left, padded on the right.
 #[register_op(
     attr("T: type"),
-    input("diagonal: T", "A row for each diagonal, the highest first; a single diagonal has no dimension of its own."),
     input("k: int32", "Which diagonal, or the lowest and the highest: 0 is the main one, positive ones lie above."),
-    input("num_rows: int32", "How many rows, a scalar; −1 for as many as are needed."),
-    input("num_cols: int32", "How many columns, a scalar; −1 for as many as are needed."),
-    input("padding_value: T", "A scalar."),
-    output("output: T"),
     shape_fn = common::matrix_diag_v2_shape,
 )]
-pub struct MatrixDiagV2;
-
-/// Matrices of `padding_value` with given diagonals.
-#[register_op(
-    attr("T: type"),
-    attr(
-        "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'",
-        "Where short diagonals stand in their rows: first those above the main one, then those below.",
-    ),
-    input("diagonal: T", "A row for each diagonal, the highest first; a single diagonal has no dimension of its own."),
-    input("k: int32", "Which diagonal, or the lowest and the highest: 0 is the main one, positive ones lie above."),
-    input("num_rows: int32", "How many rows, a scalar; −1 for as many as are needed."),
-    input("num_cols: int32", "How many columns, a scalar; −1 for as many as are needed."),
-    input("padding_value: T", "A scalar."),
-    output("output: T"),
-    shape_fn = common::matrix_diag_v2_shape,
-)]
-pub struct MatrixDiagV3;
-
-/// Some diagonals of matrices; each stands from the left, padded on the right.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    input("k: int32", "Which diagonal, or the lowest and the highest: 0 is the main one, positive ones lie above."),
-    input("padding_value: T", "A scalar."),
-    output("diagonal: T", "A row for each diagonal, the highest first; a single diagonal has no dimension of its own."),
-    shape_fn = common::matrix_diag_part_v2_shape,
-)]
-pub struct MatrixDiagPartV2;
-
-/// Some diagonals of matrices.
-#[register_op(
-    attr("T: type"),
-    attr(
-        "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'",
-        "Where short diagonals stand in their rows: first those above the main one, then those below.",
-    ),
-    input("input: T"),
-    input("k: int32", "Which diagonal, or the lowest and the highest: 0 is the main one, positive ones lie above."),
-    input("padding_value: T", "A scalar."),
-    output("diagonal: T", "A row for each diagonal, the highest first; a single diagonal has no dimension of its own."),
-    shape_fn = common::matrix_diag_part_v2_shape,
-)]
-pub struct MatrixDiagPartV3;
-
-/// The matrices of `input` with some diagonals replaced; each is stored from the left.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    input("diagonal: T", "A row for each diagonal, the highest first; a single diagonal has no dimension of its own."),
-    input("k: int32", "Which diagonal, or the lowest and the highest: 0 is the main one, positive ones lie above."),
-    output("output: T"),
-    shape_fn = common::matrix_set_diag_v2_shape,
-)]
-pub struct MatrixSetDiagV2;
-
-/// The matrices of `input` with some diagonals replaced.
-#[register_op(
-    attr("T: type"),
-    attr(
-        "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'",
-        "Where short diagonals stand in their rows: first those above the main one, then those below.",
-    ),
-    input("input: T"),
-    input("diagonal: T", "A row for each diagonal, the highest first; a single diagonal has no dimension of its own."),
-    input("k: int32", "Which diagonal, or the lowest and the highest: 0 is the main one, positive ones lie above."),
-    output("output: T"),
-    shape_fn = common::matrix_set_diag_v2_shape,
-)]
-pub struct MatrixSetDiagV3;
+pub enum BandDiagonals {
+    /// Matrices of `padding_value` with given diagonals; each is stored from the left, padded on the right.
+    #[op(
+        input(
+            "diagonal: T",
+            "A row for each diagonal, the highest first; a single diagonal has no dimension of its own.",
+            before = "k",
+        ),
+        input("num_rows: int32", "How many rows, a scalar; −1 for as many as are needed."),
+        input("num_cols: int32", "How many columns, a scalar; −1 for as many as are needed."),
+        input("padding_value: T", "A scalar."),
+        output("output: T")
+    )]
+    MatrixDiagV2,
+    /// Matrices of `padding_value` with given diagonals.
+    #[op(
+        like = MatrixDiagV2,
+        attr(
+            "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'",
+            "Where short diagonals stand in their rows: first those above the main one, then those below.",
+        ),
+    )]
+    MatrixDiagV3,
+    /// Some diagonals of matrices; each stands from the left, padded on the right.
+    #[op(
+        input("input: T", before = "k"),
+        input("padding_value: T", "A scalar."),
+        output(
+            "diagonal: T",
+            "A row for each diagonal, the highest first; a single diagonal has no dimension of its own.",
+        ),
+        shape_fn = common::matrix_diag_part_v2_shape,
+    )]
+    MatrixDiagPartV2,
+    /// Some diagonals of matrices.
+    #[op(
+        like = MatrixDiagPartV2,
+        attr(
+            "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'",
+            "Where short diagonals stand in their rows: first those above the main one, then those below.",
+        ),
+    )]
+    MatrixDiagPartV3,
+    /// The matrices of `input` with some diagonals replaced; each is stored from the left.
+    #[op(
+        input("input: T", before = "k"),
+        input(
+            "diagonal: T",
+            "A row for each diagonal, the highest first; a single diagonal has no dimension of its own.",
+            after = "input",
+        ),
+        output("output: T"),
+        shape_fn = common::matrix_set_diag_v2_shape,
+    )]
+    MatrixSetDiagV2,
+    /// The matrices of `input` with some diagonals replaced.
+    #[op(
+        like = MatrixSetDiagV2,
+        attr(
+            "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'",
+            "Where short diagonals stand in their rows: first those above the main one, then those below.",
+        ),
+    )]
+    MatrixSetDiagV3,
+}
 
 /// Matrices with everything outside a band around the main diagonal set to zero.
 #[register_op(

@@ -35,7 +35,6 @@ fn mirror_pad_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The gradient of [`StridedSlice`](crate::StridedSlice): zeros, with `dy` where the slice was taken.
 #[register_op(
     attr("T: type"),
     attr("Index: {int32, int64}"),
@@ -44,39 +43,32 @@ fn mirror_pad_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     attr("ellipsis_mask: int = 0"),
     attr("new_axis_mask: int = 0"),
     attr("shrink_axis_mask: int = 0"),
-    input("shape: Index", "The shape of the tensor that was sliced."),
     input("begin: Index"),
     input("end: Index"),
     input("strides: Index"),
-    input("dy: T", "The gradient of the slice, in its shape."),
     output("output: T"),
     shape_fn = shape_in_input_0,
 )]
-pub struct StridedSliceGrad;
+pub enum StridedSliceUpdates {
+    /// The gradient of [`StridedSlice`](crate::StridedSlice): zeros, with `dy` where the slice was taken.
+    #[op(
+        input("shape: Index", "The shape of the tensor that was sliced.", before = "begin"),
+        input("dy: T", "The gradient of the slice, in its shape.")
+    )]
+    StridedSliceGrad,
+    /// `input` with the part that [`StridedSlice`](crate::StridedSlice) would take replaced by `value`.
+    #[op(
+        input("input: T", before = "begin"),
+        input("value: T", "In the shape of the slice."),
+        shape_fn = common::unchanged_shape,
+    )]
+    TensorStridedSliceUpdate,
+}
 
 fn shape_in_input_0(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, c.make_shape_from_shape_tensor(0)?);
     Ok(())
 }
-
-/// `input` with the part that [`StridedSlice`](crate::StridedSlice) would take replaced by `value`.
-#[register_op(
-    attr("T: type"),
-    attr("Index: {int32, int64}"),
-    attr("begin_mask: int = 0"),
-    attr("end_mask: int = 0"),
-    attr("ellipsis_mask: int = 0"),
-    attr("new_axis_mask: int = 0"),
-    attr("shrink_axis_mask: int = 0"),
-    input("input: T"),
-    input("begin: Index"),
-    input("end: Index"),
-    input("strides: Index"),
-    input("value: T", "In the shape of the slice."),
-    output("output: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct TensorStridedSliceUpdate;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,6 @@ use kernlink::Result;
 use kernlink::shape_inference::{DimHandle, InferenceContext};
 use kernlink_macros::register_op;
 
-/// Images in another size, each pixel a weighted mean of the four around its place.
 #[register_op(
     attr("T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double, bfloat16}"),
     attr("align_corners: bool = false", "Whether the centres of the corners stay where they are."),
@@ -14,19 +13,16 @@ use kernlink_macros::register_op;
     output("resized_images: float"),
     shape_fn = resized_shape,
 )]
-pub struct ResizeBilinear;
-
-/// Images in another size, each pixel a copy of the nearest.
-#[register_op(
-    attr("T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}"),
-    attr("align_corners: bool = false", "Whether the centres of the corners stay where they are."),
-    attr("half_pixel_centers: bool = false", "Whether a pixel stands for its centre and not for its corner."),
-    input("images: T"),
-    input("size: int32", "The new numbers of rows and columns, a vector."),
-    output("resized_images: T"),
-    shape_fn = resized_shape,
-)]
-pub struct ResizeNearestNeighbor;
+pub enum Resizing {
+    /// Images in another size, each pixel a weighted mean of the four around its place.
+    ResizeBilinear,
+    /// Images in another size, each pixel a copy of the nearest.
+    #[op(
+        attr("T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}"),
+        output("resized_images: T")
+    )]
+    ResizeNearestNeighbor,
+}
 
 fn resized_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let images = c.with_rank(c.input(0), 4)?;

@@ -4,7 +4,6 @@ use kernlink::Result;
 use kernlink::shape_inference::{InferenceContext, common};
 use kernlink_macros::register_op;
 
-/// `x` with the rows `i` replaced by those of `v`. What else holds `x` does not change.
 #[register_op(
     attr("T: type"),
     input("x: T"),
@@ -13,38 +12,17 @@ use kernlink_macros::register_op;
     output("y: T"),
     shape_fn = common::unchanged_shape,
 )]
-pub struct InplaceUpdate;
-
-/// `x` with those of `v` added to the rows `i`. What else holds `x` does not change.
-#[register_op(
-    attr("T: type"),
-    input("x: T"),
-    input("i: int32", "The rows, a vector; taken modulo their number."),
-    input("v: T", "A row for each of `i`."),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct InplaceAdd;
-
-/// `x` with those of `v` subtracted from the rows `i`. What else holds `x` does not change.
-#[register_op(
-    attr("T: type"),
-    input("x: T"),
-    input("i: int32", "The rows, a vector; taken modulo their number."),
-    input("v: T", "A row for each of `i`."),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct InplaceSub;
+pub enum Inplace {
+    /// `x` with the rows `i` replaced by those of `v`. What else holds `x` does not change.
+    InplaceUpdate,
+    /// `x` with those of `v` added to the rows `i`. What else holds `x` does not change.
+    InplaceAdd,
+    /// `x` with those of `v` subtracted from the rows `i`. What else holds `x` does not change.
+    InplaceSub,
+}
 
 /// A copy of `x`, which shares no memory with it.
-#[register_op(
-    attr("T: type"),
-    input("x: T"),
-    output("y: T"),
-    stateful,
-    shape_fn = common::unchanged_shape,
-)]
+#[register_op(attr("T: type"), input("x: T"), output("y: T"), stateful, shape_fn = common::unchanged_shape)]
 pub struct DeepCopy;
 
 /// A tensor of the given shape. TensorFlow leaves its elements undefined unless `init` is set; here they are zeros.

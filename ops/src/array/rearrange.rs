@@ -4,7 +4,6 @@ use kernlink::shape_inference::{InferenceContext, common};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
-/// `x` with its dimensions permuted: `y.shape[i] = x.shape[perm[i]]`.
 #[register_op(
     attr("T: type"),
     attr("Tperm: {int32, int64} = DT_INT32"),
@@ -13,18 +12,12 @@ use kernlink_macros::register_op;
     output("y: T"),
     shape_fn = transpose_shape,
 )]
-pub struct Transpose;
-
-/// `x` with its dimensions permuted and its complex numbers conjugated.
-#[register_op(
-    attr("T: type"),
-    attr("Tperm: {int32, int64} = DT_INT32"),
-    input("x: T"),
-    input("perm: Tperm", "A permutation of the dimensions, a vector."),
-    output("y: T"),
-    shape_fn = transpose_shape,
-)]
-pub struct ConjugateTranspose;
+pub enum Transposition {
+    /// `x` with its dimensions permuted: `y.shape[i] = x.shape[perm[i]]`.
+    Transpose,
+    /// `x` with its dimensions permuted and its complex numbers conjugated.
+    ConjugateTranspose,
+}
 
 fn transpose_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (input, perm) = (c.input(0), c.input_i64s(1)?);
@@ -55,12 +48,7 @@ fn transpose_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 /// The permutation that undoes `x`: `y[x[i]] = i`.
 ///
 /// Anything but a permutation of 0 … n − 1 is an error.
-#[register_op(
-    attr("T: {int32, int64} = DT_INT32"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = invert_permutation_shape,
-)]
+#[register_op(attr("T: {int32, int64} = DT_INT32"), input("x: T"), output("y: T"), shape_fn = invert_permutation_shape)]
 pub struct InvertPermutation;
 
 fn invert_permutation_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -73,8 +61,8 @@ fn invert_permutation_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 #[register_op(
     attr("Tidx: {int32, int64} = DT_INT32"),
     attr(
-        "T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, double, \
-         complex64, complex128, string}",
+        "T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, double, complex64, \
+         complex128, string}",
     ),
     input("tensor: T"),
     input("axis: Tidx", "The dimensions, each from −rank to rank − 1; none twice."),
@@ -134,7 +122,6 @@ fn tile_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// `input` with zeros added around it.
 #[register_op(
     attr("T: type"),
     attr("Tpaddings: {int32, int64} = DT_INT32"),
@@ -143,31 +130,19 @@ fn tile_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output: T"),
     shape_fn = pad_shape,
 )]
-pub struct Pad;
-
-/// `input` with `constant_values` added around it.
-#[register_op(
-    attr("T: type"),
-    attr("Tpaddings: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("paddings: Tpaddings", "A row `[before, after]` for each dimension."),
-    input("constant_values: T", "The scalar to pad with."),
-    output("output: T"),
-    shape_fn = pad_shape,
-)]
-pub struct PadV2;
-
-/// `input` with its own reflection added around it.
-#[register_op(
-    attr("T: type"),
-    attr("Tpaddings: {int32, int64} = DT_INT32"),
-    attr("mode: {'REFLECT', 'SYMMETRIC'}", "`SYMMETRIC` repeats the element at the border, `REFLECT` does not."),
-    input("input: T"),
-    input("paddings: Tpaddings", "A row `[before, after]` for each dimension; no more than there is to reflect."),
-    output("output: T"),
-    shape_fn = pad_shape,
-)]
-pub struct MirrorPad;
+pub enum Padding {
+    /// `input` with zeros added around it.
+    Pad,
+    /// `input` with `constant_values` added around it.
+    #[op(input("constant_values: T", "The scalar to pad with."))]
+    PadV2,
+    /// `input` with its own reflection added around it.
+    #[op(
+        attr("mode: {'REFLECT', 'SYMMETRIC'}", "`SYMMETRIC` repeats the element at the border, `REFLECT` does not."),
+        input("paddings: Tpaddings", "A row `[before, after]` for each dimension; no more than there is to reflect.")
+    )]
+    MirrorPad,
+}
 
 fn pad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let mut input = c.input(0);

@@ -36,46 +36,6 @@ fn scatter_tensor_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     common::scatter_nd_shape_helper(c, indices, c.input(2), output)
 }
 
-/// `input` with `updates` added at `indices`; `input` itself may be overwritten if nothing else uses it.
-///
-/// The last dimension of `indices` holds indices for the first dimensions of `input`.
-#[register_op(
-    attr("T: {numbertype, bool}"),
-    attr("Tindices: {int32, int64}"),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
-    ),
-    input("input: T"),
-    input("indices: Tindices"),
-    input("updates: T", "An element or slice for each index vector."),
-    output("output: T"),
-    shape_fn = scatter_tensor_shape,
-)]
-pub struct ScatterNdNonAliasingAdd;
-
-/// `tensor` with the elements or slices at `indices` replaced by `updates`; of several for one place the last one
-/// stays.
-///
-/// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
-#[register_op(
-    attr("T: type"),
-    attr("Tindices: {int16, int32, int64, uint16}"),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
-    ),
-    input("tensor: T"),
-    input("indices: Tindices"),
-    input("updates: T", "An element or slice for each index vector."),
-    output("output: T"),
-    shape_fn = scatter_tensor_shape,
-)]
-pub struct TensorScatterUpdate;
-
-/// `tensor` with `updates` added to the elements or slices at `indices`.
-///
-/// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
 #[register_op(
     attr("T: type"),
     attr("Tindices: {int32, int64}"),
@@ -83,67 +43,44 @@ pub struct TensorScatterUpdate;
         "bad_indices_policy: string = ''",
         "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
     ),
-    input("tensor: T"),
     input("indices: Tindices"),
     input("updates: T", "An element or slice for each index vector."),
     output("output: T"),
     shape_fn = scatter_tensor_shape,
 )]
-pub struct TensorScatterAdd;
-
-/// `tensor` with `updates` subtracted from the elements or slices at `indices`.
-///
-/// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
-#[register_op(
-    attr("T: type"),
-    attr("Tindices: {int32, int64}"),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
-    ),
-    input("tensor: T"),
-    input("indices: Tindices"),
-    input("updates: T", "An element or slice for each index vector."),
-    output("output: T"),
-    shape_fn = scatter_tensor_shape,
-)]
-pub struct TensorScatterSub;
-
-/// `tensor` with the elements or slices at `indices` replaced by `updates` where those are greater.
-///
-/// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
-#[register_op(
-    attr("T: type"),
-    attr("Tindices: {int32, int64}"),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
-    ),
-    input("tensor: T"),
-    input("indices: Tindices"),
-    input("updates: T", "An element or slice for each index vector."),
-    output("output: T"),
-    shape_fn = scatter_tensor_shape,
-)]
-pub struct TensorScatterMax;
-
-/// `tensor` with the elements or slices at `indices` replaced by `updates` where those are less.
-///
-/// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
-#[register_op(
-    attr("T: type"),
-    attr("Tindices: {int32, int64}"),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
-    ),
-    input("tensor: T"),
-    input("indices: Tindices"),
-    input("updates: T", "An element or slice for each index vector."),
-    output("output: T"),
-    shape_fn = scatter_tensor_shape,
-)]
-pub struct TensorScatterMin;
+pub enum ScatteredTensors {
+    /// `input` with `updates` added at `indices`; `input` itself may be overwritten if nothing else uses it.
+    ///
+    /// The last dimension of `indices` holds indices for the first dimensions of `input`.
+    #[op(attr("T: {numbertype, bool}"), input("input: T", before = "indices"))]
+    ScatterNdNonAliasingAdd,
+    /// `tensor` with the elements or slices at `indices` replaced by `updates`; of several for one place the last one
+    /// stays.
+    ///
+    /// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
+    #[op(attr("Tindices: {int16, int32, int64, uint16}"), input("tensor: T", before = "indices"))]
+    TensorScatterUpdate,
+    /// `tensor` with `updates` added to the elements or slices at `indices`.
+    ///
+    /// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
+    #[op(input("tensor: T", before = "indices"))]
+    TensorScatterAdd,
+    /// `tensor` with `updates` subtracted from the elements or slices at `indices`.
+    ///
+    /// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
+    #[op(input("tensor: T", before = "indices"))]
+    TensorScatterSub,
+    /// `tensor` with the elements or slices at `indices` replaced by `updates` where those are greater.
+    ///
+    /// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
+    #[op(input("tensor: T", before = "indices"))]
+    TensorScatterMax,
+    /// `tensor` with the elements or slices at `indices` replaced by `updates` where those are less.
+    ///
+    /// The last dimension of `indices` holds indices for the first dimensions of `tensor`.
+    #[op(input("tensor: T", before = "indices"))]
+    TensorScatterMin,
+}
 
 #[cfg(test)]
 mod tests {

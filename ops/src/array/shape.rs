@@ -6,9 +6,6 @@ use kernlink_macros::register_op;
 
 use crate::infer::integer;
 
-/// The shape of `input`, as a vector.
-///
-/// A dimension that does not fit `out_type` is an error.
 #[register_op(
     attr("T: type"),
     attr("out_type: {int32, int64} = DT_INT32"),
@@ -16,20 +13,22 @@ use crate::infer::integer;
     output("output: out_type"),
     shape_fn = shape_vector,
 )]
-pub struct Shape;
-
-/// The shapes of several tensors, each as a vector.
-///
-/// A dimension that does not fit `out_type` is an error.
-#[register_op(
-    attr("N: int"),
-    attr("T: type"),
-    attr("out_type: {int32, int64} = DT_INT32"),
-    input("input: N * T"),
-    output("output: N * out_type"),
-    shape_fn = shape_vector,
-)]
-pub struct ShapeN;
+pub enum ShapeReaders {
+    /// The shape of `input`, as a vector.
+    ///
+    /// A dimension that does not fit `out_type` is an error.
+    Shape,
+    /// The shapes of several tensors, each as a vector.
+    ///
+    /// A dimension that does not fit `out_type` is an error.
+    #[op(attr("N: int", before = "T"), input("input: N * T"), output("output: N * out_type"))]
+    ShapeN,
+    /// The number of elements of `input`, as a scalar.
+    ///
+    /// A number that does not fit `out_type` is an error.
+    #[op(shape_fn = common::scalar_shape)]
+    Size,
+}
 
 fn shape_vector(c: &mut InferenceContext<'_>) -> Result<()> {
     for i in 0..c.num_inputs() {
@@ -39,25 +38,8 @@ fn shape_vector(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The number of elements of `input`, as a scalar.
-///
-/// A number that does not fit `out_type` is an error.
-#[register_op(
-    attr("T: type"),
-    attr("out_type: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    output("output: out_type"),
-    shape_fn = common::scalar_shape,
-)]
-pub struct Size;
-
 /// The number of dimensions of `input`, as a scalar.
-#[register_op(
-    attr("T: type"),
-    input("input: T"),
-    output("output: int32"),
-    shape_fn = common::scalar_shape,
-)]
+#[register_op(attr("T: type"), input("input: T"), output("output: int32"), shape_fn = common::scalar_shape)]
 pub struct Rank;
 
 /// The same elements in the same order under another shape.
@@ -128,18 +110,31 @@ fn known_elements(
     Ok(c.value(product).map(|product| (product, unknown)))
 }
 
-/// `input` without its dimensions of size 1.
-#[register_op(
-    attr("T: type"),
-    attr(
+#[register_op(attr("T: type"), input("input: T"), output("output: T"), shape_fn = squeeze_shape)]
+pub enum Reshaping {
+    /// `input` without its dimensions of size 1.
+    #[op(attr(
         "squeeze_dims: list(int) >= 0 = []",
         "The only dimensions to remove, each from −rank to rank − 1 and of size 1. Empty means all of size 1.",
-    ),
-    input("input: T"),
-    output("output: T"),
-    shape_fn = squeeze_shape,
-)]
-pub struct Squeeze;
+    ))]
+    Squeeze,
+    /// `input` with one more dimension, of size 1.
+    #[op(
+        attr("Tdim: {int32, int64} = DT_INT32"),
+        input("dim: Tdim", "Where it will stand: one value, from −rank − 1 to rank."),
+        shape_fn = expand_dims_shape,
+    )]
+    ExpandDims,
+    /// `input` repeated to the given shape.
+    ///
+    /// Dimensions pair off from the right; each one of `input` is 1 or equal to the output's.
+    #[op(
+        attr("Tidx: {int32, int64} = DT_INT32"),
+        input("shape: Tidx", "The new shape, a vector."),
+        shape_fn = broadcast_to_shape,
+    )]
+    BroadcastTo,
+}
 
 fn squeeze_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let Some(dims) = c.dims(c.input(0)) else { return common::unknown_shape(c) };
@@ -167,17 +162,6 @@ fn squeeze_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// `input` with one more dimension, of size 1.
-#[register_op(
-    attr("T: type"),
-    attr("Tdim: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("dim: Tdim", "Where it will stand: one value, from −rank − 1 to rank."),
-    output("output: T"),
-    shape_fn = expand_dims_shape,
-)]
-pub struct ExpandDims;
-
 fn expand_dims_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.input(0);
     let Some(dim) = c.input_tensor(1) else { return common::unknown_shape(c) };
@@ -194,19 +178,6 @@ fn expand_dims_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, c.make_shape(dims));
     Ok(())
 }
-
-/// `input` repeated to the given shape.
-///
-/// Dimensions pair off from the right; each one of `input` is 1 or equal to the output's.
-#[register_op(
-    attr("T: type"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("shape: Tidx", "The new shape, a vector."),
-    output("output: T"),
-    shape_fn = broadcast_to_shape,
-)]
-pub struct BroadcastTo;
 
 fn broadcast_to_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(1), 1)?;

@@ -231,7 +231,7 @@ fn greatest_shape(c: &mut InferenceContext<'_>, k: DimHandle) -> Result<()> {
     attr("k: int >= 0", "How many; at most the size of a row."),
     attr("sorted: bool = true", "Whether they come in descending order; if not, in any."),
     attr("T: realnumbertype"),
-    shape_fn = top_k_of_attr_shape
+    shape_fn = top_k_of_attr_shape,
 )]
 pub struct TopK;
 

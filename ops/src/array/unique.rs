@@ -4,36 +4,42 @@ use kernlink::shape_inference::{InferenceContext, common};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
-/// The different elements of a vector in the order in which they first occur, and for each element which it is.
-///
-/// No NaN equals another.
 #[register_op(
     attr("T: type"),
     attr("out_idx: {int32, int64} = DT_INT32"),
     input("x: T"),
     output("y: T", "The different elements."),
     output("idx: out_idx", "For each element of `x` its index in `y`."),
-    shape_fn = unique_vector_shape,
+    shape_fn = unique_v2_shape,
 )]
-pub struct Unique;
+pub enum UniqueElements {
+    /// The different elements of a vector in the order in which they first occur, and for each element which it is.
+    ///
+    /// No NaN equals another.
+    #[op(shape_fn = unique_vector_shape)]
+    Unique,
+    /// The different elements of a vector in the order in which they first occur, for each element which it is, and how
+    /// often each occurs.
+    #[op(output("count: out_idx", "For each element of `y` how often it occurs in `x`."), shape_fn = unique_shape)]
+    UniqueWithCounts,
+    /// The different slices along one dimension in the order in which they first occur, and for each slice which it is.
+    #[op(
+        attr("Taxis: {int32, int64} = DT_INT64", after = "T"),
+        input("axis: Taxis", "A vector of one dimension, from −rank to rank − 1, or of none if `x` is a vector."),
+        output("y: T", "The different slices."),
+        output("idx: out_idx", "For each slice of `x` its index in `y`.")
+    )]
+    UniqueV2,
+    /// The different slices along one dimension in the order in which they first occur, for each slice which it is, and how
+    /// often each occurs.
+    #[op(like = UniqueV2, output("count: out_idx", "For each slice of `y` how often it occurs in `x`."))]
+    UniqueWithCountsV2,
+}
 
 fn unique_vector_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 1)?;
     unique_shape(c)
 }
-
-/// The different elements of a vector in the order in which they first occur, for each element which it is, and how
-/// often each occurs.
-#[register_op(
-    attr("T: type"),
-    attr("out_idx: {int32, int64} = DT_INT32"),
-    input("x: T"),
-    output("y: T", "The different elements."),
-    output("idx: out_idx", "For each element of `x` its index in `y`."),
-    output("count: out_idx", "For each element of `y` how often it occurs in `x`."),
-    shape_fn = unique_shape,
-)]
-pub struct UniqueWithCounts;
 
 fn unique_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(1, c.input(0));
@@ -42,34 +48,6 @@ fn unique_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     }
     Ok(())
 }
-
-/// The different slices along one dimension in the order in which they first occur, and for each slice which it is.
-#[register_op(
-    attr("T: type"),
-    attr("Taxis: {int32, int64} = DT_INT64"),
-    attr("out_idx: {int32, int64} = DT_INT32"),
-    input("x: T"),
-    input("axis: Taxis", "A vector of one dimension, from −rank to rank − 1, or of none if `x` is a vector."),
-    output("y: T", "The different slices."),
-    output("idx: out_idx", "For each slice of `x` its index in `y`."),
-    shape_fn = unique_v2_shape,
-)]
-pub struct UniqueV2;
-
-/// The different slices along one dimension in the order in which they first occur, for each slice which it is, and how
-/// often each occurs.
-#[register_op(
-    attr("T: type"),
-    attr("Taxis: {int32, int64} = DT_INT64"),
-    attr("out_idx: {int32, int64} = DT_INT32"),
-    input("x: T"),
-    input("axis: Taxis", "A vector of one dimension, from −rank to rank − 1, or of none if `x` is a vector."),
-    output("y: T", "The different slices."),
-    output("idx: out_idx", "For each slice of `x` its index in `y`."),
-    output("count: out_idx", "For each slice of `y` how often it occurs in `x`."),
-    shape_fn = unique_v2_shape,
-)]
-pub struct UniqueWithCountsV2;
 
 fn unique_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let x = c.input(0);

@@ -35,7 +35,10 @@ pub struct BarrierInsertMany;
 #[register_op(
     attr("component_types: list(type) >= 1", "The dtypes of the components."),
     attr("allow_small_batch: bool = false", "Whether fewer elements are given once the barrier is closed."),
-    attr("wait_for_incomplete: bool = false", "Whether elements that are begun are waited for once the barrier is closed."),
+    attr(
+        "wait_for_incomplete: bool = false",
+        "Whether elements that are begun are waited for once the barrier is closed.",
+    ),
     attr("timeout_ms: int = -1", "Must be −1: no limit."),
     input("handle: Ref(string)", "The barrier."),
     input("num_elements: int32", "How many, a scalar."),
@@ -55,19 +58,11 @@ pub struct BarrierTakeMany;
 pub struct BarrierClose;
 
 /// The number of complete elements in a barrier.
-#[register_op(
-    input("handle: Ref(string)", "The barrier."),
-    output("size: int32"),
-    shape_fn = size_reference_shape,
-)]
+#[register_op(input("handle: Ref(string)", "The barrier."), output("size: int32"), shape_fn = size_reference_shape)]
 pub struct BarrierReadySize;
 
 /// The number of elements in a barrier that lack components.
-#[register_op(
-    input("handle: Ref(string)", "The barrier."),
-    output("size: int32"),
-    shape_fn = size_reference_shape,
-)]
+#[register_op(input("handle: Ref(string)", "The barrier."), output("size: int32"), shape_fn = size_reference_shape)]
 pub struct BarrierIncompleteSize;
 
 fn insert_many_shape(c: &mut InferenceContext<'_>) -> Result<()> {

@@ -24,14 +24,9 @@ pub struct MutexV2;
 pub struct MutexLock;
 
 /// Lets go of a lock.
-#[register_op(
-    input("mutex_lock: variant", "What holds the lock."),
-    stateful,
-    shape_fn = consume_shape,
-)]
+#[register_op(input("mutex_lock: variant", "What holds the lock."), stateful, shape_fn = consume_shape)]
 pub struct ConsumeMutexLock;
 
-/// Keeps a tensor in the session and names it.
 #[register_op(
     attr("T: type"),
     input("value: T"),
@@ -39,17 +34,13 @@ pub struct ConsumeMutexLock;
     stateful,
     shape_fn = common::scalar_shape,
 )]
-pub struct GetSessionHandle;
-
-/// Keeps a tensor in the session and names it.
-#[register_op(
-    attr("T: type"),
-    input("value: T"),
-    output("handle: resource", "The name."),
-    stateful,
-    shape_fn = common::scalar_shape,
-)]
-pub struct GetSessionHandleV2;
+pub enum SessionHandles {
+    /// Keeps a tensor in the session and names it.
+    GetSessionHandle,
+    /// Keeps a tensor in the session and names it.
+    #[op(output("handle: resource"))]
+    GetSessionHandleV2,
+}
 
 /// The tensor that the session keeps under a name.
 #[register_op(
@@ -62,11 +53,7 @@ pub struct GetSessionHandleV2;
 pub struct GetSessionTensor;
 
 /// Forgets the tensor that the session keeps under a name.
-#[register_op(
-    input("handle: string", "The name."),
-    stateful,
-    shape_fn = delete_tensor_shape,
-)]
+#[register_op(input("handle: string", "The name."), stateful, shape_fn = delete_tensor_shape)]
 pub struct DeleteSessionTensor;
 
 fn consume_shape(_: &mut InferenceContext<'_>) -> Result<()> {

@@ -27,61 +27,33 @@ pub struct Stack;
 )]
 pub struct StackV2;
 
-/// Puts a tensor on a stack and hands it on.
-#[register_op(
-    attr("T: type"),
-    attr("swap_memory: bool = false", "Whether memory may be swapped to the host."),
-    input("handle: Ref(string)", "The stack."),
-    input("elem: T", "The tensor."),
-    output("output: T"),
-    shape_fn = push_shape,
-)]
-pub struct StackPush;
-
-/// Puts a tensor on a stack and hands it on.
-#[register_op(
-    attr("T: type"),
-    attr("swap_memory: bool = false", "Whether memory may be swapped to the host."),
-    input("handle: resource", "The stack."),
-    input("elem: T", "The tensor."),
-    output("output: T"),
-    stateful,
-    shape_fn = push_shape,
-)]
-pub struct StackPushV2;
-
-/// Takes the last tensor from a stack.
-#[register_op(
-    attr("elem_type: type"),
-    input("handle: Ref(string)", "The stack."),
-    output("elem: elem_type", "The tensor."),
-    shape_fn = common::unknown_shape,
-)]
-pub struct StackPop;
-
-/// Takes the last tensor from a stack.
-#[register_op(
-    attr("elem_type: type"),
-    input("handle: resource", "The stack."),
-    output("elem: elem_type", "The tensor."),
-    stateful,
-    shape_fn = common::unknown_shape,
-)]
-pub struct StackPopV2;
+#[register_op(input("handle: Ref(string)", "The stack."), shape_fn = push_shape)]
+pub enum StackElements {
+    /// Puts a tensor on a stack and hands it on.
+    #[op(
+        attr("T: type"),
+        attr("swap_memory: bool = false", "Whether memory may be swapped to the host."),
+        input("elem: T", "The tensor."),
+        output("output: T")
+    )]
+    StackPush,
+    /// Puts a tensor on a stack and hands it on.
+    #[op(like = StackPush, input("handle: resource"), stateful)]
+    StackPushV2,
+    /// Takes the last tensor from a stack.
+    #[op(attr("elem_type: type"), output("elem: elem_type", "The tensor."), shape_fn = common::unknown_shape)]
+    StackPop,
+    /// Takes the last tensor from a stack.
+    #[op(like = StackPop, input("handle: resource"), stateful)]
+    StackPopV2,
+}
 
 /// Forgets a stack.
-#[register_op(
-    input("handle: Ref(string)", "The stack."),
-    shape_fn = close_reference_shape,
-)]
+#[register_op(input("handle: Ref(string)", "The stack."), shape_fn = close_reference_shape)]
 pub struct StackClose;
 
 /// Forgets a stack.
-#[register_op(
-    input("handle: resource", "The stack."),
-    stateful,
-    shape_fn = close_reference_shape,
-)]
+#[register_op(input("handle: resource", "The stack."), stateful, shape_fn = close_reference_shape)]
 pub struct StackCloseV2;
 
 fn push_shape(c: &mut InferenceContext<'_>) -> Result<()> {

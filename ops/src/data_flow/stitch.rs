@@ -26,10 +26,6 @@ fn dynamic_partition_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Slices of several tensors, each put where its index says; of several for one place the last one stays.
-///
-/// The shape of each of `indices` is how that of its `data` begins. There are as many places as the greatest index
-/// asks for; those that no index names hold zeros.
 #[register_op(
     attr("N: int >= 1"),
     attr("T: type"),
@@ -38,20 +34,17 @@ fn dynamic_partition_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("merged: T"),
     shape_fn = dynamic_stitch_shape,
 )]
-pub struct DynamicStitch;
-
-/// Slices of several tensors, each put where its index says; no index should occur twice.
-///
-/// This is [`DynamicStitch`], with leave to copy in any order.
-#[register_op(
-    attr("N: int >= 1"),
-    attr("T: type"),
-    input("indices: N * int32", "For each slice of the tensor in `data` its place in the output."),
-    input("data: N * T"),
-    output("merged: T"),
-    shape_fn = dynamic_stitch_shape,
-)]
-pub struct ParallelDynamicStitch;
+pub enum Stitching {
+    /// Slices of several tensors, each put where its index says; of several for one place the last one stays.
+    ///
+    /// The shape of each of `indices` is how that of its `data` begins. There are as many places as the greatest index
+    /// asks for; those that no index names hold zeros.
+    DynamicStitch,
+    /// Slices of several tensors, each put where its index says; no index should occur twice.
+    ///
+    /// This is [`DynamicStitch`], with leave to copy in any order.
+    ParallelDynamicStitch,
+}
 
 fn dynamic_stitch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let count = c.num_inputs() / 2;

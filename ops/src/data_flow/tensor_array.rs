@@ -23,7 +23,6 @@ use super::handle::reference;
 )]
 pub struct TensorArrayV3;
 
-/// The array of gradients of an array: writes add up.
 #[register_op(
     attr("source: string", "Whose gradients: those of the same source share the array."),
     input("handle: resource", "The array."),
@@ -33,97 +32,71 @@ pub struct TensorArrayV3;
     stateful,
     shape_fn = grad_shape,
 )]
-pub struct TensorArrayGradV3;
+pub enum Gradients {
+    /// The array of gradients of an array: writes add up.
+    TensorArrayGradV3,
+    /// The array of gradients of an array, whose elements have further dimensions in front.
+    #[op(
+        input("shape_to_prepend: int32", "The sizes of the further dimensions, a vector."),
+        shape_fn = grad_with_shape_shape,
+    )]
+    TensorArrayGradWithShape,
+}
 
-/// The array of gradients of an array, whose elements have further dimensions in front.
-#[register_op(
-    attr("source: string", "Whose gradients: those of the same source share the array."),
-    input("handle: resource", "The array."),
-    input("flow_in: float", "Orders what is done with the array."),
-    input("shape_to_prepend: int32", "The sizes of the further dimensions, a vector."),
-    output("grad_handle: resource", "The array of gradients."),
-    output("flow_out: float", "Orders what is done with the array."),
-    stateful,
-    shape_fn = grad_with_shape_shape,
-)]
-pub struct TensorArrayGradWithShape;
-
-/// Writes an element of an array.
 #[register_op(
     attr("T: type"),
     input("handle: resource", "The array."),
-    input("index: int32", "Which element, a scalar from 0."),
     input("value: T"),
     input("flow_in: float", "Orders what is done with the array."),
     output("flow_out: float", "Orders what is done with the array."),
     stateful,
     shape_fn = write_shape,
 )]
-pub struct TensorArrayWriteV3;
+pub enum Writers {
+    /// Writes an element of an array.
+    #[op(input("index: int32", "Which element, a scalar from 0.", after = "handle"))]
+    TensorArrayWriteV3,
+    /// Writes the slices of `value` along its first dimension to elements of an array.
+    #[op(input("indices: int32", "Where they go, a vector.", after = "handle"), shape_fn = scatter_shape)]
+    TensorArrayScatterV3,
+    /// Writes parts of `value`, cut along its first dimension, to the elements of an array.
+    #[op(
+        input("lengths: int64", "The sizes of the parts, one for each element.", after = "value"),
+        shape_fn = split_shape,
+    )]
+    TensorArraySplitV3,
+}
 
-/// Reads an element of an array.
 #[register_op(
     attr("dtype: type"),
     input("handle: resource", "The array."),
-    input("index: int32", "Which element, a scalar from 0."),
     input("flow_in: float", "Orders what is done with the array."),
     output("value: dtype"),
     stateful,
     shape_fn = read_shape,
 )]
-pub struct TensorArrayReadV3;
-
-/// Elements of an array stacked along a new first dimension.
-#[register_op(
-    attr("dtype: type"),
-    attr("element_shape: shape = { unknown_rank: true }", "What the shapes of the elements are compatible with."),
-    input("handle: resource", "The array."),
-    input("indices: int32", "Which elements, a vector."),
-    input("flow_in: float", "Orders what is done with the array."),
-    output("value: dtype"),
-    stateful,
-    shape_fn = gather_shape,
-)]
-pub struct TensorArrayGatherV3;
-
-/// Writes the slices of `value` along its first dimension to elements of an array.
-#[register_op(
-    attr("T: type"),
-    input("handle: resource", "The array."),
-    input("indices: int32", "Where they go, a vector."),
-    input("value: T"),
-    input("flow_in: float", "Orders what is done with the array."),
-    output("flow_out: float", "Orders what is done with the array."),
-    stateful,
-    shape_fn = scatter_shape,
-)]
-pub struct TensorArrayScatterV3;
-
-/// All elements of an array joined along their first dimension.
-#[register_op(
-    attr("dtype: type"),
-    attr("element_shape_except0: shape = { unknown_rank: true }", "What the shapes of the elements without that dimension are compatible with."),
-    input("handle: resource", "The array."),
-    input("flow_in: float", "Orders what is done with the array."),
-    output("value: dtype"),
-    output("lengths: int64", "The sizes of the elements along that dimension."),
-    stateful,
-    shape_fn = concat_shape,
-)]
-pub struct TensorArrayConcatV3;
-
-/// Writes parts of `value`, cut along its first dimension, to the elements of an array.
-#[register_op(
-    attr("T: type"),
-    input("handle: resource", "The array."),
-    input("value: T"),
-    input("lengths: int64", "The sizes of the parts, one for each element."),
-    input("flow_in: float", "Orders what is done with the array."),
-    output("flow_out: float", "Orders what is done with the array."),
-    stateful,
-    shape_fn = split_shape,
-)]
-pub struct TensorArraySplitV3;
+pub enum Readers {
+    /// Reads an element of an array.
+    #[op(input("index: int32", "Which element, a scalar from 0.", after = "handle"))]
+    TensorArrayReadV3,
+    /// Elements of an array stacked along a new first dimension.
+    #[op(
+        attr("element_shape: shape = { unknown_rank: true }", "What the shapes of the elements are compatible with."),
+        input("indices: int32", "Which elements, a vector.", after = "handle"),
+        shape_fn = gather_shape,
+    )]
+    TensorArrayGatherV3,
+    /// All elements of an array joined along their first dimension.
+    #[op(
+        attr(
+            "element_shape_except0: shape = { unknown_rank: true }",
+            "What the shapes of the elements without that dimension are compatible with.",
+        ),
+        output("lengths: int64", "The sizes of the elements along that dimension."),
+        shape_fn = concat_shape,
+    )]
+    TensorArrayConcatV3,
+}
 
 /// The number of elements of an array.
 #[register_op(
@@ -136,11 +109,7 @@ pub struct TensorArraySplitV3;
 pub struct TensorArraySizeV3;
 
 /// Forgets an array before the run ends.
-#[register_op(
-    input("handle: resource", "The array."),
-    stateful,
-    shape_fn = close_shape,
-)]
+#[register_op(input("handle: resource", "The array."), stateful, shape_fn = close_shape)]
 pub struct TensorArrayCloseV3;
 
 /// What is known of the elements of the array behind input 0.

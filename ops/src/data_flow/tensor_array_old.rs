@@ -36,242 +36,146 @@ pub struct TensorArray;
 )]
 pub struct TensorArrayV2;
 
-/// The first form of [`TensorArrayGradV3`](super::TensorArrayGradV3).
 #[register_op(
     attr("source: string", "Whose gradients: those of the same source share the array."),
     input("handle: string"),
     input("flow_in: float"),
     output("grad_handle: Ref(string)"),
     stateful,
-    deprecated(16, "Use TensorArrayGradV3"),
     shape_fn = common::unknown_shape,
 )]
-pub struct TensorArrayGrad;
+pub enum Gradients {
+    /// The first form of [`TensorArrayGradV3`](super::TensorArrayGradV3).
+    #[op(deprecated(16, "Use TensorArrayGradV3"))]
+    TensorArrayGrad,
+    /// The second form of [`TensorArrayGradV3`](super::TensorArrayGradV3).
+    #[op(output("grad_handle: string"), deprecated(26, "Use TensorArrayGradV3"), shape_fn = grad_v2_shape)]
+    TensorArrayGradV2,
+}
 
-/// The second form of [`TensorArrayGradV3`](super::TensorArrayGradV3).
-#[register_op(
-    attr("source: string", "Whose gradients: those of the same source share the array."),
-    input("handle: string"),
-    input("flow_in: float"),
-    output("grad_handle: string"),
-    stateful,
-    deprecated(26, "Use TensorArrayGradV3"),
-    shape_fn = grad_v2_shape,
-)]
-pub struct TensorArrayGradV2;
-
-/// The first form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3).
-#[register_op(
-    attr("T: type"),
-    input("handle: Ref(string)"),
-    input("index: int32"),
-    input("value: T"),
-    input("flow_in: float"),
-    output("flow_out: float"),
-    deprecated(16, "Use TensorArrayWriteV3"),
-    shape_fn = common::unknown_shape,
-)]
-pub struct TensorArrayWrite;
-
-/// The second form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3).
-#[register_op(
-    attr("T: type"),
-    input("handle: string"),
-    input("index: int32"),
-    input("value: T"),
-    input("flow_in: float"),
-    output("flow_out: float"),
-    deprecated(26, "Use TensorArrayWriteV3"),
-    shape_fn = write_v2_shape,
-)]
-pub struct TensorArrayWriteV2;
-
-/// The first form of [`TensorArrayReadV3`](super::TensorArrayReadV3).
-#[register_op(
-    attr("dtype: type"),
-    input("handle: Ref(string)"),
-    input("index: int32"),
-    input("flow_in: float"),
-    output("value: dtype"),
-    deprecated(16, "Use TensorArrayReadV3"),
-    shape_fn = common::unknown_shape,
-)]
-pub struct TensorArrayRead;
-
-/// The second form of [`TensorArrayReadV3`](super::TensorArrayReadV3).
-#[register_op(
-    attr("dtype: type"),
-    input("handle: string"),
-    input("index: int32"),
-    input("flow_in: float"),
-    output("value: dtype"),
-    deprecated(26, "Use TensorArrayReadV3"),
-    shape_fn = read_v2_shape,
-)]
-pub struct TensorArrayReadV2;
-
-/// The first form of [`TensorArrayGatherV3`](super::TensorArrayGatherV3).
-#[register_op(
-    attr("dtype: type"),
-    attr("element_shape: shape = { unknown_rank: true }"),
-    input("handle: Ref(string)"),
-    input("indices: int32"),
-    input("flow_in: float"),
-    output("value: dtype"),
-    deprecated(16, "Use TensorArrayGatherV3"),
-    shape_fn = common::unknown_shape,
-)]
-pub struct TensorArrayGather;
-
-/// The second form of [`TensorArrayGatherV3`](super::TensorArrayGatherV3).
-#[register_op(
-    attr("dtype: type"),
-    attr("element_shape: shape = { unknown_rank: true }"),
-    input("handle: string"),
-    input("indices: int32"),
-    input("flow_in: float"),
-    output("value: dtype"),
-    deprecated(26, "Use TensorArrayGatherV3"),
-    shape_fn = gather_v2_shape,
-)]
-pub struct TensorArrayGatherV2;
-
-/// The first form of [`TensorArrayScatterV3`](super::TensorArrayScatterV3).
-#[register_op(
-    attr("T: type"),
-    input("handle: Ref(string)"),
-    input("indices: int32"),
-    input("value: T"),
-    input("flow_in: float"),
-    output("flow_out: float"),
-    deprecated(19, "Use TensorArrayGradV3"),
-    shape_fn = common::unknown_shape,
-)]
-pub struct TensorArrayScatter;
-
-/// The second form of [`TensorArrayScatterV3`](super::TensorArrayScatterV3).
-#[register_op(
-    attr("T: type"),
-    input("handle: string"),
-    input("indices: int32"),
-    input("value: T"),
-    input("flow_in: float"),
-    output("flow_out: float"),
-    deprecated(26, "Use TensorArrayScatterV3"),
-    shape_fn = scatter_v2_shape,
-)]
-pub struct TensorArrayScatterV2;
-
-/// The first form of [`TensorArrayConcatV3`](super::TensorArrayConcatV3).
-#[register_op(
-    attr("dtype: type"),
-    attr("element_shape_except0: shape = { unknown_rank: true }"),
-    input("handle: Ref(string)"),
-    input("flow_in: float"),
-    output("value: dtype"),
-    output("lengths: int64"),
-    deprecated(16, "Use TensorArrayGradV3"),
-    shape_fn = common::unknown_shape,
-)]
-pub struct TensorArrayConcat;
-
-/// The second form of [`TensorArrayConcatV3`](super::TensorArrayConcatV3).
-#[register_op(
-    attr("dtype: type"),
-    attr("element_shape_except0: shape = { unknown_rank: true }"),
-    input("handle: string"),
-    input("flow_in: float"),
-    output("value: dtype"),
-    output("lengths: int64"),
-    shape_fn = concat_shape,
-)]
-pub struct TensorArrayConcatV2;
-
-/// The first form of [`TensorArraySplitV3`](super::TensorArraySplitV3).
-#[register_op(
-    attr("T: type"),
-    input("handle: Ref(string)"),
-    input("value: T"),
-    input("lengths: int64"),
-    input("flow_in: float"),
-    output("flow_out: float"),
-    deprecated(16, "Use TensorArraySplitV3"),
-    shape_fn = common::unknown_shape,
-)]
-pub struct TensorArraySplit;
-
-/// The second form of [`TensorArraySplitV3`](super::TensorArraySplitV3).
-#[register_op(
-    attr("T: type"),
-    input("handle: string"),
-    input("value: T"),
-    input("lengths: int64"),
-    input("flow_in: float"),
-    output("flow_out: float"),
-    deprecated(26, "Use TensorArraySplitV3"),
-    shape_fn = split_shape,
-)]
-pub struct TensorArraySplitV2;
-
-/// The first form of [`TensorArraySizeV3`](super::TensorArraySizeV3).
-#[register_op(
-    input("handle: Ref(string)"),
-    input("flow_in: float"),
-    output("size: int32"),
-    deprecated(16, "Use TensorArraySizeV3"),
-    shape_fn = common::unknown_shape,
-)]
-pub struct TensorArraySize;
-
-/// The second form of [`TensorArraySizeV3`](super::TensorArraySizeV3).
-#[register_op(
-    input("handle: string"),
-    input("flow_in: float"),
-    output("size: int32"),
-    deprecated(26, "Use TensorArraySizeV3"),
-    shape_fn = size_shape,
-)]
-pub struct TensorArraySizeV2;
-
-/// The first form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3).
-#[register_op(
-    input("handle: Ref(string)"),
-    deprecated(16, "Use TensorArrayCloseV3"),
-    shape_fn = common::no_outputs,
-)]
-pub struct TensorArrayClose;
-
-/// The second form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3).
-#[register_op(
-    input("handle: string"),
-    deprecated(26, "Use TensorArrayCloseV3"),
-    shape_fn = close_shape,
-)]
-pub struct TensorArrayCloseV2;
-
-/// All elements of an array stacked along a new first dimension.
-#[register_op(
-    attr("dtype: type"),
-    attr("element_shape: shape = { unknown_rank: true }"),
-    input("handle: Ref(string)"),
-    input("flow_in: float"),
-    output("value: dtype"),
-    deprecated(16, "Use TensorArrayGatherV3 with RangeOp"),
-    shape_fn = common::unknown_shape,
-)]
-pub struct TensorArrayPack;
-
-/// Writes the slices of `value` along its first dimension to the elements of an array.
 #[register_op(
     attr("T: type"),
     input("handle: Ref(string)"),
     input("value: T"),
     input("flow_in: float"),
     output("flow_out: float"),
-    deprecated(20, "Use TensorArrayScatterV3 with RangeOp"),
     shape_fn = common::unknown_shape,
 )]
-pub struct TensorArrayUnpack;
+pub enum Writers {
+    /// The first form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3).
+    #[op(input("index: int32", after = "handle"), deprecated(16, "Use TensorArrayWriteV3"))]
+    TensorArrayWrite,
+    /// The second form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3).
+    #[op(
+        input("handle: string"),
+        input("index: int32", after = "handle"),
+        deprecated(26, "Use TensorArrayWriteV3"),
+        shape_fn = write_v2_shape,
+    )]
+    TensorArrayWriteV2,
+    /// The first form of [`TensorArrayScatterV3`](super::TensorArrayScatterV3).
+    #[op(input("indices: int32", after = "handle"), deprecated(19, "Use TensorArrayGradV3"))]
+    TensorArrayScatter,
+    /// The second form of [`TensorArrayScatterV3`](super::TensorArrayScatterV3).
+    #[op(
+        input("handle: string"),
+        input("indices: int32", after = "handle"),
+        deprecated(26, "Use TensorArrayScatterV3"),
+        shape_fn = scatter_v2_shape,
+    )]
+    TensorArrayScatterV2,
+    /// The first form of [`TensorArraySplitV3`](super::TensorArraySplitV3).
+    #[op(input("lengths: int64", after = "value"), deprecated(16, "Use TensorArraySplitV3"))]
+    TensorArraySplit,
+    /// The second form of [`TensorArraySplitV3`](super::TensorArraySplitV3).
+    #[op(
+        input("handle: string"),
+        input("lengths: int64", after = "value"),
+        deprecated(26, "Use TensorArraySplitV3"),
+        shape_fn = split_shape,
+    )]
+    TensorArraySplitV2,
+    /// Writes the slices of `value` along its first dimension to the elements of an array.
+    #[op(deprecated(20, "Use TensorArrayScatterV3 with RangeOp"))]
+    TensorArrayUnpack,
+}
+
+#[register_op(
+    attr("dtype: type"),
+    input("handle: Ref(string)"),
+    input("flow_in: float"),
+    output("value: dtype"),
+    shape_fn = common::unknown_shape,
+)]
+pub enum Readers {
+    /// The first form of [`TensorArrayReadV3`](super::TensorArrayReadV3).
+    #[op(input("index: int32", after = "handle"), deprecated(16, "Use TensorArrayReadV3"))]
+    TensorArrayRead,
+    /// The second form of [`TensorArrayReadV3`](super::TensorArrayReadV3).
+    #[op(
+        input("handle: string"),
+        input("index: int32", after = "handle"),
+        deprecated(26, "Use TensorArrayReadV3"),
+        shape_fn = read_v2_shape,
+    )]
+    TensorArrayReadV2,
+    /// The first form of [`TensorArrayGatherV3`](super::TensorArrayGatherV3).
+    #[op(
+        attr("element_shape: shape = { unknown_rank: true }"),
+        input("indices: int32", after = "handle"),
+        deprecated(16, "Use TensorArrayGatherV3")
+    )]
+    TensorArrayGather,
+    /// The second form of [`TensorArrayGatherV3`](super::TensorArrayGatherV3).
+    #[op(
+        attr("element_shape: shape = { unknown_rank: true }"),
+        input("handle: string"),
+        input("indices: int32", after = "handle"),
+        deprecated(26, "Use TensorArrayGatherV3"),
+        shape_fn = gather_v2_shape,
+    )]
+    TensorArrayGatherV2,
+    /// The first form of [`TensorArrayConcatV3`](super::TensorArrayConcatV3).
+    #[op(
+        attr("element_shape_except0: shape = { unknown_rank: true }"),
+        output("lengths: int64"),
+        deprecated(16, "Use TensorArrayGradV3")
+    )]
+    TensorArrayConcat,
+    /// The second form of [`TensorArrayConcatV3`](super::TensorArrayConcatV3).
+    #[op(
+        attr("element_shape_except0: shape = { unknown_rank: true }"),
+        input("handle: string"),
+        output("lengths: int64"),
+        shape_fn = concat_shape,
+    )]
+    TensorArrayConcatV2,
+    /// All elements of an array stacked along a new first dimension.
+    #[op(attr("element_shape: shape = { unknown_rank: true }"), deprecated(16, "Use TensorArrayGatherV3 with RangeOp"))]
+    TensorArrayPack,
+}
+
+#[register_op(input("handle: Ref(string)"), shape_fn = common::unknown_shape)]
+pub enum States {
+    /// The first form of [`TensorArraySizeV3`](super::TensorArraySizeV3).
+    #[op(input("flow_in: float"), output("size: int32"), deprecated(16, "Use TensorArraySizeV3"))]
+    TensorArraySize,
+    /// The second form of [`TensorArraySizeV3`](super::TensorArraySizeV3).
+    #[op(
+        input("handle: string"),
+        input("flow_in: float"),
+        output("size: int32"),
+        deprecated(26, "Use TensorArraySizeV3"),
+        shape_fn = size_shape,
+    )]
+    TensorArraySizeV2,
+    /// The first form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3).
+    #[op(deprecated(16, "Use TensorArrayCloseV3"), shape_fn = common::no_outputs)]
+    TensorArrayClose,
+    /// The second form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3).
+    #[op(input("handle: string"), deprecated(26, "Use TensorArrayCloseV3"), shape_fn = close_shape)]
+    TensorArrayCloseV2,
+}
 
 fn v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 0)?;

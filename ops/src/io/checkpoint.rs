@@ -70,7 +70,6 @@ pub struct Save;
 )]
 pub struct SaveSlices;
 
-/// Reads a tensor from files of the first checkpoint format.
 #[register_op(
     attr("dt: type", "The dtype that the tensor is to have."),
     attr("preferred_shard: int = -1", "Which of the files probably has the tensor; changes nothing."),
@@ -80,20 +79,16 @@ pub struct SaveSlices;
     stateful,
     shape_fn = restore_shape,
 )]
-pub struct Restore;
-
-/// Reads a part of a tensor from files of the first checkpoint format.
-#[register_op(
-    attr("dt: type", "The dtype that the tensor is to have."),
-    attr("preferred_shard: int = -1", "Which of the files probably has the tensor; changes nothing."),
-    input("file_pattern: string", "The files, with wildcards."),
-    input("tensor_name: string"),
-    input("shape_and_slice: string", "The tensor's shape and the part of it to read; empty for all of it."),
-    output("tensor: dt"),
-    stateful,
-    shape_fn = restore_slice_shape,
-)]
-pub struct RestoreSlice;
+pub enum Restoring {
+    /// Reads a tensor from files of the first checkpoint format.
+    Restore,
+    /// Reads a part of a tensor from files of the first checkpoint format.
+    #[op(
+        input("shape_and_slice: string", "The tensor's shape and the part of it to read; empty for all of it."),
+        shape_fn = restore_slice_shape,
+    )]
+    RestoreSlice,
+}
 
 /// Checks that inputs 1 and 2 are vectors with an element for each tensor.
 fn lists_of_tensors(c: &InferenceContext<'_>, inputs: std::ops::RangeInclusive<usize>, tensors: usize) -> Result<()> {

@@ -4,24 +4,19 @@ use kernlink::Result;
 use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
 
-/// The name of one of several files that belong together: `basename-00003-of-00016`.
-#[register_op(
-    input("basename: string"),
-    input("shard: int32", "The number of the file, from 0."),
-    input("num_shards: int32", "How many files there are."),
-    output("filename: string"),
-    shape_fn = scalars,
-)]
-pub struct ShardedFilename;
-
-/// A pattern for the names of all files that belong together: `basename-?????-of-00016`.
 #[register_op(
     input("basename: string"),
     input("num_shards: int32", "How many files there are."),
     output("filename: string"),
     shape_fn = scalars,
 )]
-pub struct ShardedFilespec;
+pub enum Sharded {
+    /// The name of one of several files that belong together: `basename-00003-of-00016`.
+    #[op(input("shard: int32", "The number of the file, from 0.", after = "basename"))]
+    ShardedFilename,
+    /// A pattern for the names of all files that belong together: `basename-?????-of-00016`.
+    ShardedFilespec,
+}
 
 /// The contents of a file.
 #[register_op(input("filename: string"), output("contents: string"), shape_fn = scalars)]

@@ -4,10 +4,7 @@ use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
 
 /// An optional without a value.
-#[register_op(
-    output("optional: variant", "The optional."),
-    shape_fn = common::scalar_shape,
-)]
+#[register_op(output("optional: variant", "The optional."), shape_fn = common::scalar_shape)]
 pub struct OptionalNone;
 
 /// An optional whose value is a tuple of tensors.
@@ -20,11 +17,7 @@ pub struct OptionalNone;
 pub struct OptionalFromValue;
 
 /// Whether an optional has a value.
-#[register_op(
-    input("optional: variant", "The optional."),
-    output("has_value: bool"),
-    shape_fn = common::scalar_shape,
-)]
+#[register_op(input("optional: variant", "The optional."), output("has_value: bool"), shape_fn = common::scalar_shape)]
 pub struct OptionalHasValue;
 
 /// The tensors that an optional holds; without a value it is an error.

@@ -5,40 +5,60 @@ use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle, com
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
-/// A list of tensors without elements.
 #[register_op(
     attr("element_dtype: type"),
     attr("shape_type: {int32, int64}"),
-    input("element_shape: shape_type", "What the shapes of all elements are compatible with: a vector, or −1 for any rank."),
-    input("max_num_elements: int32", "How many elements the list may get, or −1 for any number."),
+    input(
+        "element_shape: shape_type",
+        "What the shapes of all elements are compatible with: a vector, or −1 for any rank.",
+    ),
     output("handle: variant", "The list."),
     shape_fn = empty_list_shape,
 )]
-pub struct EmptyTensorList;
+pub enum NewLists {
+    /// A list of tensors without elements.
+    #[op(input("max_num_elements: int32", "How many elements the list may get, or −1 for any number."))]
+    EmptyTensorList,
+    /// A list of `num_elements` elements, none of which is set.
+    ///
+    /// An element that is read before it is set is a tensor of zeros.
+    #[op(input("num_elements: int32", "The length, a scalar."), shape_fn = reserve_shape)]
+    TensorListReserve,
+}
 
-/// A list of `num_elements` elements, none of which is set.
-///
-/// An element that is read before it is set is a tensor of zeros.
-#[register_op(
-    attr("element_dtype: type"),
-    attr("shape_type: {int32, int64}"),
-    input("element_shape: shape_type", "What the shapes of all elements are compatible with: a vector, or −1 for any rank."),
-    input("num_elements: int32", "The length, a scalar."),
-    output("handle: variant", "The list."),
-    shape_fn = reserve_shape,
-)]
-pub struct TensorListReserve;
-
-/// A list of the slices of `tensor` along its first dimension.
 #[register_op(
     attr("element_dtype: type"),
     attr("shape_type: {int32, int64}"),
     input("tensor: element_dtype"),
-    input("element_shape: shape_type", "What the shapes of all elements are compatible with: a vector, or −1 for any rank."),
+    input(
+        "element_shape: shape_type",
+        "What the shapes of all elements are compatible with: a vector, or −1 for any rank.",
+    ),
     output("output_handle: variant", "The list."),
-    shape_fn = from_tensor_shape,
+    shape_fn = scatter_shape,
 )]
-pub struct TensorListFromTensor;
+pub enum ListsOfTensors {
+    /// A list of the slices of `tensor` along its first dimension.
+    #[op(shape_fn = from_tensor_shape)]
+    TensorListFromTensor,
+    /// A list whose element at `indices[i]` is slice `i` of `tensor` along its first dimension.
+    ///
+    /// It is as long as the greatest index demands.
+    #[op(input("indices: int32", "Where the slices go, a vector.", after = "tensor"))]
+    TensorListScatter,
+    /// A list whose element at `indices[i]` is slice `i` of `tensor` along its first dimension.
+    #[op(
+        input("indices: int32", "Where the slices go, a vector.", after = "tensor"),
+        input("num_elements: int32", "The length, or −1 for what the greatest index demands.")
+    )]
+    TensorListScatterV2,
+    /// A list of parts of `tensor`, which is cut along its first dimension.
+    #[op(
+        input("lengths: int64", "The sizes of the parts, a vector whose sum is the size of the dimension."),
+        shape_fn = split_shape,
+    )]
+    TensorListSplit,
+}
 
 /// The elements of a list stacked along a new first dimension.
 #[register_op(
@@ -57,7 +77,10 @@ pub struct TensorListStack;
     attr("Tshape: {int32, int64} = DT_INT32"),
     input("input_handle: variant", "The list."),
     input("index: int32", "Which element, a scalar from 0."),
-    input("element_shape: Tshape", "The shape of the zeros that an element is which is not set, as far as the list does not say."),
+    input(
+        "element_shape: Tshape",
+        "The shape of the zeros that an element is which is not set, as far as the list does not say.",
+    ),
     output("item: element_dtype"),
     shape_fn = get_item_shape,
 )]
@@ -99,7 +122,10 @@ pub struct TensorListPushBackBatch;
 #[register_op(
     attr("element_dtype: type"),
     input("input_handle: variant", "The list."),
-    input("element_shape: int32", "The shape of the zeros that an element is which is not set, as far as the list does not say."),
+    input(
+        "element_shape: int32",
+        "The shape of the zeros that an element is which is not set, as far as the list does not say.",
+    ),
     output("output_handle: variant", "The new list."),
     output("tensor: element_dtype", "The element."),
     shape_fn = pop_back_shape,
@@ -107,11 +133,7 @@ pub struct TensorListPushBackBatch;
 pub struct TensorListPopBack;
 
 /// The number of elements of a list.
-#[register_op(
-    input("input_handle: variant", "The list."),
-    output("length: int32"),
-    shape_fn = common::scalar_shape,
-)]
+#[register_op(input("input_handle: variant", "The list."), output("length: int32"), shape_fn = common::scalar_shape)]
 pub struct TensorListLength;
 
 /// What the shapes of a list's elements are compatible with: a vector, or −1 for any rank.
@@ -137,38 +159,14 @@ pub struct TensorListResize;
     attr("element_dtype: type"),
     input("input_handle: variant", "The list."),
     input("indices: int32", "Which elements, from 0."),
-    input("element_shape: int32", "The shape of the zeros that an element is which is not set, as far as the list does not say."),
+    input(
+        "element_shape: int32",
+        "The shape of the zeros that an element is which is not set, as far as the list does not say.",
+    ),
     output("values: element_dtype"),
     shape_fn = gather_shape,
 )]
 pub struct TensorListGather;
-
-/// A list whose element at `indices[i]` is slice `i` of `tensor` along its first dimension.
-///
-/// It is as long as the greatest index demands.
-#[register_op(
-    attr("element_dtype: type"),
-    attr("shape_type: {int32, int64}"),
-    input("tensor: element_dtype"),
-    input("indices: int32", "Where the slices go, a vector."),
-    input("element_shape: shape_type", "What the shapes of all elements are compatible with: a vector, or −1 for any rank."),
-    output("output_handle: variant", "The list."),
-    shape_fn = scatter_shape,
-)]
-pub struct TensorListScatter;
-
-/// A list whose element at `indices[i]` is slice `i` of `tensor` along its first dimension.
-#[register_op(
-    attr("element_dtype: type"),
-    attr("shape_type: {int32, int64}"),
-    input("tensor: element_dtype"),
-    input("indices: int32", "Where the slices go, a vector."),
-    input("element_shape: shape_type", "What the shapes of all elements are compatible with: a vector, or −1 for any rank."),
-    input("num_elements: int32", "The length, or −1 for what the greatest index demands."),
-    output("output_handle: variant", "The list."),
-    shape_fn = scatter_shape,
-)]
-pub struct TensorListScatterV2;
 
 /// A list with other elements at `indices`: the slices of `tensor` along its first dimension.
 #[register_op(
@@ -180,18 +178,6 @@ pub struct TensorListScatterV2;
     shape_fn = scatter_into_shape,
 )]
 pub struct TensorListScatterIntoExistingList;
-
-/// A list of parts of `tensor`, which is cut along its first dimension.
-#[register_op(
-    attr("element_dtype: type"),
-    attr("shape_type: {int32, int64}"),
-    input("tensor: element_dtype"),
-    input("element_shape: shape_type", "What the shapes of all elements are compatible with: a vector, or −1 for any rank."),
-    input("lengths: int64", "The sizes of the parts, a vector whose sum is the size of the dimension."),
-    output("output_handle: variant", "The list."),
-    shape_fn = split_shape,
-)]
-pub struct TensorListSplit;
 
 /// The elements of a list joined along their first dimension.
 #[register_op(
@@ -209,7 +195,10 @@ pub struct TensorListConcat;
     attr("element_dtype: type"),
     attr("shape_type: {int32, int64}"),
     input("input_handle: variant", "The list."),
-    input("element_shape: shape_type", "What the shapes of all elements are compatible with: a vector, or −1 for any rank."),
+    input(
+        "element_shape: shape_type",
+        "What the shapes of all elements are compatible with: a vector, or −1 for any rank.",
+    ),
     input("leading_dims: int64", "The first sizes of elements that are not set."),
     output("tensor: element_dtype"),
     output("lengths: int64", "The sizes of the elements along that dimension."),

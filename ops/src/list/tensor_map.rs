@@ -4,62 +4,43 @@ use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
 
 /// A map from tensors to tensors without entries.
-#[register_op(
-    output("handle: variant", "The map."),
-    shape_fn = common::scalar_shape,
-)]
+#[register_op(output("handle: variant", "The map."), shape_fn = common::scalar_shape)]
 pub struct EmptyTensorMap;
 
-/// A map in which `key` leads to `value`, whatever it led to before.
 #[register_op(
     attr("key_dtype: type"),
     attr("value_dtype: type"),
     input("input_handle: variant", "The map."),
     input("key: key_dtype", "The key: numbers or strings, of any shape."),
-    input("value: value_dtype"),
     output("output_handle: variant", "The new map."),
     shape_fn = common::scalar_shape,
 )]
-pub struct TensorMapInsert;
+pub enum MapChanges {
+    /// A map in which `key` leads to `value`, whatever it led to before.
+    #[op(input("value: value_dtype"))]
+    TensorMapInsert,
+    /// A map without the entry of `key`; a key that the map lacks is an error.
+    #[op(input("key: key_dtype", "The key."))]
+    TensorMapErase,
+}
 
-/// The tensor to which `key` leads; a key that the map lacks is an error.
 #[register_op(
     attr("key_dtype: type"),
-    attr("value_dtype: type"),
     input("input_handle: variant", "The map."),
     input("key: key_dtype", "The key."),
-    output("value: value_dtype"),
     shape_fn = common::unknown_shape,
 )]
-pub struct TensorMapLookup;
-
-/// A map without the entry of `key`; a key that the map lacks is an error.
-#[register_op(
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    input("input_handle: variant", "The map."),
-    input("key: key_dtype", "The key."),
-    output("output_handle: variant", "The new map."),
-    shape_fn = common::scalar_shape,
-)]
-pub struct TensorMapErase;
-
-/// Whether a map has an entry of `key`.
-#[register_op(
-    attr("key_dtype: type"),
-    input("input_handle: variant", "The map."),
-    input("key: key_dtype", "The key."),
-    output("has_key: bool"),
-    shape_fn = common::scalar_shape,
-)]
-pub struct TensorMapHasKey;
+pub enum MapReaders {
+    /// The tensor to which `key` leads; a key that the map lacks is an error.
+    #[op(attr("value_dtype: type"), output("value: value_dtype"))]
+    TensorMapLookup,
+    /// Whether a map has an entry of `key`.
+    #[op(output("has_key: bool"), shape_fn = common::scalar_shape)]
+    TensorMapHasKey,
+}
 
 /// The number of entries of a map.
-#[register_op(
-    input("input_handle: variant", "The map."),
-    output("size: int32"),
-    shape_fn = common::scalar_shape,
-)]
+#[register_op(input("input_handle: variant", "The map."), output("size: int32"), shape_fn = common::scalar_shape)]
 pub struct TensorMapSize;
 
 /// The keys of a map stacked along a new first dimension.

@@ -34,7 +34,8 @@ pub struct Print;
 #[register_op(
     attr(
         "output_stream: string = 'stderr'",
-        "`stdout`, `stderr`, `log(info)`, `log(warning)`, `log(error)`, or `file://` and the path of a file to append to.",
+        "`stdout`, `stderr`, `log(info)`, `log(warning)`, `log(error)`, or `file://` and the path of a file to append \
+         to.",
     ),
     attr("end: string = '\\n'", "Printed after the string, but not to a log."),
     input("input: string", "A scalar."),

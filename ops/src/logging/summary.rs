@@ -3,48 +3,45 @@
 use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
 
-/// A summary with one number for each tag.
-#[register_op(
-    attr("T: realnumbertype"),
-    input("tags: string"),
-    input("values: T", "As many as `tags`, in the same shape."),
-    output("summary: string", "A scalar."),
-    shape_fn = common::scalar,
-)]
-pub struct ScalarSummary;
+#[register_op(attr("T: realnumbertype"), output("summary: string", "A scalar."), shape_fn = common::scalar)]
+pub enum Summaries {
+    /// A summary with one number for each tag.
+    #[op(input("tags: string"), input("values: T", "As many as `tags`, in the same shape."))]
+    ScalarSummary,
+    /// A summary with a histogram of all values, which must be finite.
+    #[op(attr("T: realnumbertype = DT_FLOAT"), input("tag: string", "A scalar."), input("values: T"))]
+    HistogramSummary,
+    /// A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no PNG.
+    #[op(
+        attr("max_images: int >= 1 = 3", "The largest number of images.", before = "T"),
+        attr("T: {uint8, float, half, double} = DT_FLOAT"),
+        attr(
+            "bad_color: tensor = { dtype: DT_UINT8 tensor_shape: { dim { size: 4 } } int_val: 255 int_val: 0 int_val: \
+             0 int_val: 255 }",
+            "The color of pixels that are not finite.",
+        ),
+        input("tag: string", "A scalar."),
+        input("tensor: T", "Shape [images, height, width, channels], with 1, 3 or 4 channels.")
+    )]
+    ImageSummary,
+}
 
-/// A summary with a histogram of all values, which must be finite.
-#[register_op(
-    attr("T: realnumbertype = DT_FLOAT"),
-    input("tag: string", "A scalar."),
-    input("values: T"),
-    output("summary: string", "A scalar."),
-    shape_fn = common::scalar,
-)]
-pub struct HistogramSummary;
-
-/// A summary with a whole tensor and no tag.
-#[register_op(
-    attr("T: type"),
-    attr("description: string = ''", "Not used."),
-    attr("labels: list(string) = []", "Not used."),
-    attr("display_name: string = ''", "Not used."),
-    input("tensor: T"),
-    output("summary: string", "A scalar."),
-    shape_fn = common::scalar,
-)]
-pub struct TensorSummary;
-
-/// A summary with a whole tensor, a tag and what a plugin wants to know.
-#[register_op(
-    attr("T: type"),
-    input("tag: string", "A scalar."),
-    input("tensor: T"),
-    input("serialized_summary_metadata: string", "A `SummaryMetadata` message, serialized; a scalar."),
-    output("summary: string", "A scalar."),
-    shape_fn = common::scalar,
-)]
-pub struct TensorSummaryV2;
+#[register_op(attr("T: type"), input("tensor: T"), output("summary: string", "A scalar."), shape_fn = common::scalar)]
+pub enum TensorSummaries {
+    /// A summary with a whole tensor and no tag.
+    #[op(
+        attr("description: string = ''", "Not used."),
+        attr("labels: list(string) = []", "Not used."),
+        attr("display_name: string = ''", "Not used.")
+    )]
+    TensorSummary,
+    /// A summary with a whole tensor, a tag and what a plugin wants to know.
+    #[op(
+        input("tag: string", "A scalar.", before = "tensor"),
+        input("serialized_summary_metadata: string", "A `SummaryMetadata` message, serialized; a scalar.")
+    )]
+    TensorSummaryV2,
+}
 
 /// The values of several summaries in one; no tag may stand twice.
 #[register_op(
@@ -55,40 +52,18 @@ pub struct TensorSummaryV2;
 )]
 pub struct MergeSummary;
 
-/// A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no PNG.
-#[register_op(
-    attr("max_images: int >= 1 = 3", "The largest number of images."),
-    attr("T: {uint8, float, half, double} = DT_FLOAT"),
-    attr(
-        "bad_color: tensor = { dtype: DT_UINT8 tensor_shape: { dim { size: 4 } } int_val: 255 int_val: 0 int_val: 0 int_val: 255 }",
-        "The color of pixels that are not finite."
-    ),
-    input("tag: string", "A scalar."),
-    input("tensor: T", "Shape [images, height, width, channels], with 1, 3 or 4 channels."),
-    output("summary: string", "A scalar."),
-    shape_fn = common::scalar,
-)]
-pub struct ImageSummary;
-
-/// A summary with sounds, as WAV; the sample rate is an attr.
-#[register_op(
-    attr("sample_rate: float", "In hertz."),
-    attr("max_outputs: int >= 1 = 3", "The largest number of sounds."),
-    input("tag: string", "A scalar."),
-    input("tensor: float", "Shape [sounds, frames] or [sounds, frames, channels], from −1 to 1."),
-    output("summary: string", "A scalar."),
-    deprecated(15, "Use AudioSummaryV2."),
-    shape_fn = common::scalar,
-)]
-pub struct AudioSummary;
-
-/// A summary with sounds, as WAV; the sample rate is an input.
 #[register_op(
     attr("max_outputs: int >= 1 = 3", "The largest number of sounds."),
     input("tag: string", "A scalar."),
     input("tensor: float", "Shape [sounds, frames] or [sounds, frames, channels], from −1 to 1."),
-    input("sample_rate: float", "In hertz, a scalar."),
     output("summary: string", "A scalar."),
     shape_fn = common::scalar,
 )]
-pub struct AudioSummaryV2;
+pub enum AudioSummaries {
+    /// A summary with sounds, as WAV; the sample rate is an attr.
+    #[op(attr("sample_rate: float", "In hertz.", before = "max_outputs"), deprecated(15, "Use AudioSummaryV2."))]
+    AudioSummary,
+    /// A summary with sounds, as WAV; the sample rate is an input.
+    #[op(input("sample_rate: float", "In hertz, a scalar."))]
+    AudioSummaryV2,
+}

@@ -5,7 +5,6 @@ use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle, com
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
-/// Fills a table that is filled once.
 #[register_op(
     attr("Tkey: type"),
     attr("Tval: type"),
@@ -14,23 +13,20 @@ use kernlink_macros::register_op;
     input("values: Tval", "The values, a vector."),
     shape_fn = initialize_reference_shape,
 )]
-pub struct InitializeTable;
+pub enum Initializing {
+    /// Fills a table that is filled once.
+    InitializeTable,
+    /// Fills a table that is filled once.
+    #[op(input("table_handle: resource"), stateful, shape_fn = initialize_shape)]
+    InitializeTableV2,
+}
 
-/// Fills a table that is filled once.
 #[register_op(
-    attr("Tkey: type"),
-    attr("Tval: type"),
-    input("table_handle: resource", "The table."),
-    input("keys: Tkey", "The keys, a vector."),
-    input("values: Tval", "The values, a vector."),
-    stateful,
-    shape_fn = initialize_shape,
-)]
-pub struct InitializeTableV2;
-
-/// Fills a table that is filled once from the lines of a text file.
-#[register_op(
-    attr("key_index: int >= -2", "Where the key stands in a line: −2 for the whole line, −1 for the number of the line, else the number of the column."),
+    attr(
+        "key_index: int >= -2",
+        "Where the key stands in a line: −2 for the whole line, −1 for the number of the line, else the number of the \
+         column.",
+    ),
     attr("value_index: int >= -2", "Where the value stands, likewise."),
     attr("vocab_size: int >= -1 = -1", "How many lines are read, or −1 for all."),
     attr("delimiter: string = '\t'", "The one character between columns."),
@@ -39,23 +35,14 @@ pub struct InitializeTableV2;
     input("filename: string", "The file, a scalar."),
     shape_fn = text_file_reference_shape,
 )]
-pub struct InitializeTableFromTextFile;
+pub enum InitializingFromFiles {
+    /// Fills a table that is filled once from the lines of a text file.
+    InitializeTableFromTextFile,
+    /// Fills a table that is filled once from the lines of a text file.
+    #[op(input("table_handle: resource"), stateful, shape_fn = text_file_shape)]
+    InitializeTableFromTextFileV2,
+}
 
-/// Fills a table that is filled once from the lines of a text file.
-#[register_op(
-    attr("key_index: int >= -2", "Where the key stands in a line: −2 for the whole line, −1 for the number of the line, else the number of the column."),
-    attr("value_index: int >= -2", "Where the value stands, likewise."),
-    attr("vocab_size: int >= -1 = -1", "How many lines are read, or −1 for all."),
-    attr("delimiter: string = '\t'", "The one character between columns."),
-    attr("offset: int = 0", "What is added to numbers of lines."),
-    input("table_handle: resource", "The table."),
-    input("filename: string", "The file, a scalar."),
-    stateful,
-    shape_fn = text_file_shape,
-)]
-pub struct InitializeTableFromTextFileV2;
-
-/// The values to which `keys` lead in a table, and `default_value` for keys that it lacks.
 #[register_op(
     attr("Tin: type"),
     attr("Tout: type"),
@@ -65,22 +52,14 @@ pub struct InitializeTableFromTextFileV2;
     output("values: Tout"),
     shape_fn = find_reference_shape,
 )]
-pub struct LookupTableFind;
+pub enum Finding {
+    /// The values to which `keys` lead in a table, and `default_value` for keys that it lacks.
+    LookupTableFind,
+    /// The values to which `keys` lead in a table, and `default_value` for keys that it lacks.
+    #[op(input("table_handle: resource"), stateful, shape_fn = find_shape)]
+    LookupTableFindV2,
+}
 
-/// The values to which `keys` lead in a table, and `default_value` for keys that it lacks.
-#[register_op(
-    attr("Tin: type"),
-    attr("Tout: type"),
-    input("table_handle: resource", "The table."),
-    input("keys: Tin", "The keys, of any shape."),
-    input("default_value: Tout"),
-    output("values: Tout"),
-    stateful,
-    shape_fn = find_shape,
-)]
-pub struct LookupTableFindV2;
-
-/// Adds entries to a table; keys that it has get new values.
 #[register_op(
     attr("Tin: type"),
     attr("Tout: type"),
@@ -89,19 +68,19 @@ pub struct LookupTableFindV2;
     input("values: Tout"),
     shape_fn = table_reference_shape,
 )]
-pub struct LookupTableInsert;
-
-/// Adds entries to a table; keys that it has get new values.
-#[register_op(
-    attr("Tin: type"),
-    attr("Tout: type"),
-    input("table_handle: resource", "The table."),
-    input("keys: Tin", "The keys, of any shape."),
-    input("values: Tout"),
-    stateful,
-    shape_fn = table_shape,
-)]
-pub struct LookupTableInsertV2;
+pub enum Changing {
+    /// Adds entries to a table; keys that it has get new values.
+    LookupTableInsert,
+    /// Adds entries to a table; keys that it has get new values.
+    #[op(input("table_handle: resource"), stateful, shape_fn = table_shape)]
+    LookupTableInsertV2,
+    /// Replaces all entries of a table.
+    #[op(input("keys: Tin", "The keys."), input("values: Tout", "The values."))]
+    LookupTableImport,
+    /// Replaces all entries of a table.
+    #[op(like = LookupTableImport, input("table_handle: resource"), stateful, shape_fn = import_shape)]
+    LookupTableImportV2,
+}
 
 /// Takes the entries of `keys` out of a table, as far as it has them.
 #[register_op(
@@ -113,30 +92,6 @@ pub struct LookupTableInsertV2;
 )]
 pub struct LookupTableRemoveV2;
 
-/// Replaces all entries of a table.
-#[register_op(
-    attr("Tin: type"),
-    attr("Tout: type"),
-    input("table_handle: Ref(string)", "The table."),
-    input("keys: Tin", "The keys."),
-    input("values: Tout", "The values."),
-    shape_fn = table_reference_shape,
-)]
-pub struct LookupTableImport;
-
-/// Replaces all entries of a table.
-#[register_op(
-    attr("Tin: type"),
-    attr("Tout: type"),
-    input("table_handle: resource", "The table."),
-    input("keys: Tin", "The keys."),
-    input("values: Tout", "The values."),
-    stateful,
-    shape_fn = import_shape,
-)]
-pub struct LookupTableImportV2;
-
-/// All entries of a table, in no particular order.
 #[register_op(
     attr("Tkeys: type"),
     attr("Tvalues: type"),
@@ -145,35 +100,20 @@ pub struct LookupTableImportV2;
     output("values: Tvalues"),
     shape_fn = export_reference_shape,
 )]
-pub struct LookupTableExport;
-
-/// All entries of a table, in no particular order.
-#[register_op(
-    attr("Tkeys: type"),
-    attr("Tvalues: type"),
-    input("table_handle: resource", "The table."),
-    output("keys: Tkeys", "The keys, a vector."),
-    output("values: Tvalues"),
-    stateful,
-    shape_fn = export_shape,
-)]
-pub struct LookupTableExportV2;
+pub enum Exporting {
+    /// All entries of a table, in no particular order.
+    LookupTableExport,
+    /// All entries of a table, in no particular order.
+    #[op(input("table_handle: resource"), stateful, shape_fn = export_shape)]
+    LookupTableExportV2,
+}
 
 /// The number of entries of a table.
-#[register_op(
-    input("table_handle: Ref(string)", "The table."),
-    output("size: int64"),
-    shape_fn = size_reference_shape,
-)]
+#[register_op(input("table_handle: Ref(string)", "The table."), output("size: int64"), shape_fn = size_reference_shape)]
 pub struct LookupTableSize;
 
 /// The number of entries of a table.
-#[register_op(
-    input("table_handle: resource", "The table."),
-    output("size: int64"),
-    stateful,
-    shape_fn = size_shape,
-)]
+#[register_op(input("table_handle: resource", "The table."), output("size: int64"), stateful, shape_fn = size_shape)]
 pub struct LookupTableSizeV2;
 
 /// Container and name of the table.

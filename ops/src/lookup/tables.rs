@@ -5,166 +5,81 @@ use kernlink::dtype::DataType;
 use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle, common};
 use kernlink_macros::register_op;
 
-/// A table from keys to values that is filled once.
 #[register_op(
     attr("container: string = ''", "Where the table is kept; empty for the default container."),
     attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared under the name of the node."),
+    attr(
+        "use_node_name_sharing: bool = false",
+        "Whether a table without `shared_name` is shared under the name of the node.",
+    ),
     attr("key_dtype: type"),
     attr("value_dtype: type"),
     output("table_handle: Ref(string)", "The name of the table."),
     stateful,
     shape_fn = reference_shape,
 )]
-pub struct HashTable;
+pub enum Tables {
+    /// A table from keys to values that is filled once.
+    HashTable,
+    /// A table from keys to values that is filled once.
+    #[op(output("table_handle: resource", "The table."), shape_fn = common::scalar_shape)]
+    HashTableV2,
+    /// A table from keys to values that can be changed at any time.
+    MutableHashTable,
+    /// A table from keys to values that can be changed at any time.
+    #[op(output("table_handle: resource", "The table."), shape_fn = scalars_shape)]
+    MutableHashTableV2,
+    /// A table from keys to vectors that can be changed at any time.
+    #[op(attr("value_shape: shape = {}", "The shape of each value."))]
+    MutableHashTableOfTensors,
+    /// A table from keys to vectors that can be changed at any time.
+    #[op(like = HashTableV2, attr("value_shape: shape = {}", "The shape of each value."), shape_fn = tensors_shape)]
+    MutableHashTableOfTensorsV2,
+    /// A table from keys, which may be vectors, to values or vectors, in one block of memory.
+    #[op(
+        attr("value_shape: shape = {}", "The shape of each value."),
+        attr("initial_num_buckets: int = 131072", "How many buckets the table starts with, a power of two."),
+        attr("max_load_factor: float = 0.8", "How full the buckets get before there are more of them."),
+        input("empty_key: key_dtype", "A key that is never used.")
+    )]
+    MutableDenseHashTable,
+    /// A table from keys, which may be vectors, to values or vectors, in one block of memory.
+    #[op(
+        like = MutableDenseHashTable,
+        input("deleted_key: key_dtype", "Another key that is never used."),
+        output("table_handle: resource", "The table."),
+        shape_fn = dense_shape,
+    )]
+    MutableDenseHashTableV2,
+}
 
-/// A table from keys to values that is filled once.
 #[register_op(
-    attr("container: string = ''", "Where the table is kept; empty for the default container."),
-    attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared under the name of the node."),
     attr("key_dtype: type"),
     attr("value_dtype: type"),
     output("table_handle: resource", "The table."),
     stateful,
     shape_fn = common::scalar_shape,
 )]
-pub struct HashTableV2;
-
-/// A table from keys to values that is filled once and goes with the last copy of its handle.
-#[register_op(
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    output("table_handle: resource", "The table."),
-    stateful,
-    shape_fn = common::scalar_shape,
-)]
-pub struct AnonymousHashTable;
-
-/// A table from keys to values that can be changed at any time.
-#[register_op(
-    attr("container: string = ''", "Where the table is kept; empty for the default container."),
-    attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared under the name of the node."),
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    output("table_handle: Ref(string)", "The name of the table."),
-    stateful,
-    shape_fn = reference_shape,
-)]
-pub struct MutableHashTable;
-
-/// A table from keys to values that can be changed at any time.
-#[register_op(
-    attr("container: string = ''", "Where the table is kept; empty for the default container."),
-    attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared under the name of the node."),
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    output("table_handle: resource", "The table."),
-    stateful,
-    shape_fn = scalars_shape,
-)]
-pub struct MutableHashTableV2;
-
-/// A table from keys to values that can be changed at any time and goes with the last copy of its handle.
-#[register_op(
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    output("table_handle: resource", "The table."),
-    stateful,
-    shape_fn = scalars_shape,
-)]
-pub struct AnonymousMutableHashTable;
-
-/// A table from keys to vectors that can be changed at any time.
-#[register_op(
-    attr("container: string = ''", "Where the table is kept; empty for the default container."),
-    attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared under the name of the node."),
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    attr("value_shape: shape = {}", "The shape of each value."),
-    output("table_handle: Ref(string)", "The name of the table."),
-    stateful,
-    shape_fn = reference_shape,
-)]
-pub struct MutableHashTableOfTensors;
-
-/// A table from keys to vectors that can be changed at any time.
-#[register_op(
-    attr("container: string = ''", "Where the table is kept; empty for the default container."),
-    attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared under the name of the node."),
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    attr("value_shape: shape = {}", "The shape of each value."),
-    output("table_handle: resource", "The table."),
-    stateful,
-    shape_fn = tensors_shape,
-)]
-pub struct MutableHashTableOfTensorsV2;
-
-/// A table from keys to vectors that can be changed at any time and goes with the last copy of its handle.
-#[register_op(
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    attr("value_shape: shape = {}", "The shape of each value."),
-    output("table_handle: resource", "The table."),
-    stateful,
-    shape_fn = tensors_shape,
-)]
-pub struct AnonymousMutableHashTableOfTensors;
-
-/// A table from keys, which may be vectors, to values or vectors, in one block of memory.
-#[register_op(
-    attr("container: string = ''", "Where the table is kept; empty for the default container."),
-    attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared under the name of the node."),
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    attr("value_shape: shape = {}", "The shape of each value."),
-    attr("initial_num_buckets: int = 131072", "How many buckets the table starts with, a power of two."),
-    attr("max_load_factor: float = 0.8", "How full the buckets get before there are more of them."),
-    input("empty_key: key_dtype", "A key that is never used."),
-    output("table_handle: Ref(string)", "The name of the table."),
-    stateful,
-    shape_fn = reference_shape,
-)]
-pub struct MutableDenseHashTable;
-
-/// A table from keys, which may be vectors, to values or vectors, in one block of memory.
-#[register_op(
-    attr("container: string = ''", "Where the table is kept; empty for the default container."),
-    attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared under the name of the node."),
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    attr("value_shape: shape = {}", "The shape of each value."),
-    attr("initial_num_buckets: int = 131072", "How many buckets the table starts with, a power of two."),
-    attr("max_load_factor: float = 0.8", "How full the buckets get before there are more of them."),
-    input("empty_key: key_dtype", "A key that is never used."),
-    input("deleted_key: key_dtype", "Another key that is never used."),
-    output("table_handle: resource", "The table."),
-    stateful,
-    shape_fn = dense_shape,
-)]
-pub struct MutableDenseHashTableV2;
-
-/// A table from keys to values in one block of memory, which goes with the last copy of its handle.
-#[register_op(
-    attr("key_dtype: type"),
-    attr("value_dtype: type"),
-    attr("value_shape: shape = {}", "The shape of each value."),
-    attr("initial_num_buckets: int = 131072", "How many buckets the table starts with, a power of two."),
-    attr("max_load_factor: float = 0.8", "How full the buckets get before there are more of them."),
-    input("empty_key: key_dtype", "A key that is never used."),
-    input("deleted_key: key_dtype", "Another key that is never used."),
-    output("table_handle: resource", "The table."),
-    stateful,
-    shape_fn = dense_shape,
-)]
-pub struct AnonymousMutableDenseHashTable;
+pub enum AnonymousTables {
+    /// A table from keys to values that is filled once and goes with the last copy of its handle.
+    AnonymousHashTable,
+    /// A table from keys to values that can be changed at any time and goes with the last copy of its handle.
+    #[op(shape_fn = scalars_shape)]
+    AnonymousMutableHashTable,
+    /// A table from keys to vectors that can be changed at any time and goes with the last copy of its handle.
+    #[op(attr("value_shape: shape = {}", "The shape of each value."), shape_fn = tensors_shape)]
+    AnonymousMutableHashTableOfTensors,
+    /// A table from keys to values in one block of memory, which goes with the last copy of its handle.
+    #[op(
+        attr("value_shape: shape = {}", "The shape of each value."),
+        attr("initial_num_buckets: int = 131072", "How many buckets the table starts with, a power of two."),
+        attr("max_load_factor: float = 0.8", "How full the buckets get before there are more of them."),
+        input("empty_key: key_dtype", "A key that is never used."),
+        input("deleted_key: key_dtype", "Another key that is never used."),
+        shape_fn = dense_shape,
+    )]
+    AnonymousMutableDenseHashTable,
+}
 
 /// Container and name.
 fn reference_shape(c: &mut InferenceContext<'_>) -> Result<()> {

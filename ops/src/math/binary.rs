@@ -3,71 +3,6 @@
 use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
 
-/// The sum, `x + y`; strings are joined. Integers wrap. The shapes broadcast.
-///
-/// [`AddV2`] is the same without strings, and with the flags that let an optimizer reorder it.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128, string}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Add;
-
-/// The sum, `x + y`. Integers wrap. The shapes broadcast.
-#[register_op(
-    attr(
-        "T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, complex64, \
-         complex128}",
-    ),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    commutative,
-    aggregate,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct AddV2;
-
-/// The difference, `x - y`. Integers wrap. The shapes broadcast.
-#[register_op(
-    attr(
-        "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128, uint32, \
-         uint64}",
-    ),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Sub;
-
-/// The product, `x * y`. Integers wrap. The shapes broadcast.
-#[register_op(
-    attr(
-        "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, \
-         complex128}",
-    ),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    commutative,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Mul;
-
-/// The product, `x * y`, but 0 wherever `y` is 0, even if `x` is infinite or NaN. The shapes broadcast.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct MulNoNan;
-
-/// The quotient, `x / y`. Integers round towards zero, and dividing them by zero is an error. The shapes broadcast.
 #[register_op(
     attr(
         "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, \
@@ -78,130 +13,76 @@ pub struct MulNoNan;
     output("z: T"),
     shape_fn = common::broadcast_binary_op,
 )]
-pub struct Div;
-
-/// The quotient of floats or complex numbers, `x / y`. The shapes broadcast.
-#[register_op(
-    attr(
-        "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, \
-         complex128}",
-    ),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct RealDiv;
-
-/// The quotient rounded down, `floor(x / y)`. Dividing integers by zero is an error. The shapes broadcast.
-#[register_op(
-    attr(
-        "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, \
-         complex128}",
-    ),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct FloorDiv;
-
-/// The quotient rounded towards zero. Dividing integers by zero is an error. The shapes broadcast.
-#[register_op(
-    attr(
-        "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, \
-         complex128}",
-    ),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct TruncateDiv;
-
-/// The quotient, `x / y`, but 0 wherever `y` is 0. The shapes broadcast.
-#[register_op(
-    attr("T: {half, float, bfloat16, double, complex64, complex128}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct DivNoNan;
-
-/// What [`FloorDiv`] leaves: `x - floor(x / y) * y`, with the sign of `y`. For integers a zero `y` is an error. The
-/// shapes broadcast.
-#[register_op(
-    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct FloorMod;
-
-/// What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The
-/// shapes broadcast.
-#[register_op(
-    attr("T: {int32, int64, float16, half, bfloat16, float, double}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Mod;
-
-/// What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The
-/// shapes broadcast.
-#[register_op(
-    attr("T: {int32, int64, bfloat16, half, float, double}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct TruncateMod;
-
-/// `x` to the power of `y`. A negative power of an integer is an error. The shapes broadcast.
-#[register_op(
-    attr("T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Pow;
-
-/// The greater of `x` and `y`; NaN if either is NaN. The shapes broadcast.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Maximum;
-
-/// The lesser of `x` and `y`; NaN if either is NaN. The shapes broadcast.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Minimum;
-
-/// `(x - y)²`; for complex numbers `conj(x - y) * (x - y)`. The shapes broadcast.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    commutative,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct SquaredDifference;
+pub enum Binary {
+    /// The sum, `x + y`; strings are joined. Integers wrap. The shapes broadcast.
+    ///
+    /// [`AddV2`] is the same without strings, and with the flags that let an optimizer reorder it.
+    #[op(attr("T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128, string}"))]
+    Add,
+    /// The sum, `x + y`. Integers wrap. The shapes broadcast.
+    #[op(
+        attr(
+            "T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, complex64, \
+             complex128}",
+        ),
+        commutative,
+        aggregate
+    )]
+    AddV2,
+    /// The difference, `x - y`. Integers wrap. The shapes broadcast.
+    #[op(attr(
+        "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128, \
+         uint32, uint64}",
+    ))]
+    Sub,
+    /// The product, `x * y`. Integers wrap. The shapes broadcast.
+    #[op(commutative)]
+    Mul,
+    /// The product, `x * y`, but 0 wherever `y` is 0, even if `x` is infinite or NaN. The shapes broadcast.
+    #[op(attr("T: {bfloat16, half, float, double, complex64, complex128}"))]
+    MulNoNan,
+    /// The quotient, `x / y`. Integers round towards zero, and dividing them by zero is an error. The shapes broadcast.
+    Div,
+    /// The quotient of floats or complex numbers, `x / y`. The shapes broadcast.
+    RealDiv,
+    /// The quotient rounded down, `floor(x / y)`. Dividing integers by zero is an error. The shapes broadcast.
+    FloorDiv,
+    /// The quotient rounded towards zero. Dividing integers by zero is an error. The shapes broadcast.
+    TruncateDiv,
+    /// The quotient, `x / y`, but 0 wherever `y` is 0. The shapes broadcast.
+    #[op(attr("T: {half, float, bfloat16, double, complex64, complex128}"))]
+    DivNoNan,
+    /// What [`FloorDiv`] leaves: `x - floor(x / y) * y`, with the sign of `y`. For integers a zero `y` is an error. The
+    /// shapes broadcast.
+    #[op(attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}"))]
+    FloorMod,
+    /// What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The
+    /// shapes broadcast.
+    #[op(attr("T: {int32, int64, float16, half, bfloat16, float, double}"))]
+    Mod,
+    /// What [`TruncateDiv`] leaves, with the sign of `x`: C's `%` and `fmod`. For integers a zero `y` is an error. The
+    /// shapes broadcast.
+    #[op(attr("T: {int32, int64, bfloat16, half, float, double}"))]
+    TruncateMod,
+    /// `x` to the power of `y`. A negative power of an integer is an error. The shapes broadcast.
+    #[op(attr("T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}"))]
+    Pow,
+    /// The greater of `x` and `y`; NaN if either is NaN. The shapes broadcast.
+    #[op(attr("T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64}"))]
+    Maximum,
+    /// The lesser of `x` and `y`; NaN if either is NaN. The shapes broadcast.
+    #[op(attr("T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64}"))]
+    Minimum,
+    /// `(x - y)²`; for complex numbers `conj(x - y) * (x - y)`. The shapes broadcast.
+    #[op(attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"), commutative)]
+    SquaredDifference,
+    /// `x * log(y)`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast.
+    #[op(attr("T: {half, bfloat16, float, double, complex64, complex128}"))]
+    Xlogy,
+    /// `x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast.
+    #[op(attr("T: {half, bfloat16, float, double, complex64, complex128}"))]
+    Xdivy,
+}
 
 /// The angle of the point (`x`, `y`), from −π to π. The shapes broadcast.
 #[register_op(
@@ -212,23 +93,3 @@ pub struct SquaredDifference;
     shape_fn = common::broadcast_binary_op,
 )]
 pub struct Atan2;
-
-/// `x * log(y)`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast.
-#[register_op(
-    attr("T: {half, bfloat16, float, double, complex64, complex128}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Xlogy;
-
-/// `x / y`, but 0 wherever `x` is 0, whatever `y` is. The shapes broadcast.
-#[register_op(
-    attr("T: {half, bfloat16, float, double, complex64, complex128}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Xdivy;

@@ -3,37 +3,6 @@
 use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
 
-/// Whether `x == y`. NaN equals nothing. The shapes broadcast.
-#[register_op(
-    attr("T: type"),
-    attr(
-        "incompatible_shape_error: bool = true",
-        "Whether shapes that do not broadcast are an error; if not, the answer is the scalar `false`.",
-    ),
-    input("x: T"),
-    input("y: T"),
-    output("z: bool"),
-    commutative,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Equal;
-
-/// Whether `x != y`. NaN differs from everything. The shapes broadcast.
-#[register_op(
-    attr("T: type"),
-    attr(
-        "incompatible_shape_error: bool = true",
-        "Whether shapes that do not broadcast are an error; if not, the answer is the scalar `true`.",
-    ),
-    input("x: T"),
-    input("y: T"),
-    output("z: bool"),
-    commutative,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct NotEqual;
-
-/// Whether `x < y`. The shapes broadcast.
 #[register_op(
     attr("T: realnumbertype"),
     input("x: T"),
@@ -41,39 +10,37 @@ pub struct NotEqual;
     output("z: bool"),
     shape_fn = common::broadcast_binary_op,
 )]
-pub struct Less;
+pub enum Comparisons {
+    /// Whether `x == y`. NaN equals nothing. The shapes broadcast.
+    #[op(
+        attr("T: type"),
+        attr(
+            "incompatible_shape_error: bool = true",
+            "Whether shapes that do not broadcast are an error; if not, the answer is the scalar `false`.",
+        ),
+        commutative
+    )]
+    Equal,
+    /// Whether `x != y`. NaN differs from everything. The shapes broadcast.
+    #[op(
+        attr("T: type"),
+        attr(
+            "incompatible_shape_error: bool = true",
+            "Whether shapes that do not broadcast are an error; if not, the answer is the scalar `true`.",
+        ),
+        commutative
+    )]
+    NotEqual,
+    /// Whether `x < y`. The shapes broadcast.
+    Less,
+    /// Whether `x <= y`. The shapes broadcast.
+    LessEqual,
+    /// Whether `x > y`. The shapes broadcast.
+    Greater,
+    /// Whether `x >= y`. The shapes broadcast.
+    GreaterEqual,
+}
 
-/// Whether `x <= y`. The shapes broadcast.
-#[register_op(
-    attr("T: realnumbertype"),
-    input("x: T"),
-    input("y: T"),
-    output("z: bool"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct LessEqual;
-
-/// Whether `x > y`. The shapes broadcast.
-#[register_op(
-    attr("T: realnumbertype"),
-    input("x: T"),
-    input("y: T"),
-    output("z: bool"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Greater;
-
-/// Whether `x >= y`. The shapes broadcast.
-#[register_op(
-    attr("T: realnumbertype"),
-    input("x: T"),
-    input("y: T"),
-    output("z: bool"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct GreaterEqual;
-
-/// Whether both are true. The shapes broadcast.
 #[register_op(
     input("x: bool"),
     input("y: bool"),
@@ -81,52 +48,13 @@ pub struct GreaterEqual;
     commutative,
     shape_fn = common::broadcast_binary_op,
 )]
-pub struct LogicalAnd;
+pub enum Logic {
+    /// Whether both are true. The shapes broadcast.
+    LogicalAnd,
+    /// Whether at least one is true. The shapes broadcast.
+    LogicalOr,
+}
 
-/// Whether at least one is true. The shapes broadcast.
-#[register_op(
-    input("x: bool"),
-    input("y: bool"),
-    output("z: bool"),
-    commutative,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct LogicalOr;
-
-/// The bits that are set in both. The shapes broadcast.
-#[register_op(
-    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    commutative,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct BitwiseAnd;
-
-/// The bits that are set in at least one. The shapes broadcast.
-#[register_op(
-    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    commutative,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct BitwiseOr;
-
-/// The bits that are set in just one. The shapes broadcast.
-#[register_op(
-    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    commutative,
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct BitwiseXor;
-
-/// The bits of `x` moved up by `y`, zeros following. `y` is first clamped to 0 … bits − 1. The shapes broadcast.
 #[register_op(
     attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
     input("x: T"),
@@ -134,18 +62,22 @@ pub struct BitwiseXor;
     output("z: T"),
     shape_fn = common::broadcast_binary_op,
 )]
-pub struct LeftShift;
-
-/// The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes
-/// broadcast.
-#[register_op(
-    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
-    input("x: T"),
-    input("y: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct RightShift;
+pub enum Bits {
+    /// The bits that are set in both. The shapes broadcast.
+    #[op(commutative)]
+    BitwiseAnd,
+    /// The bits that are set in at least one. The shapes broadcast.
+    #[op(commutative)]
+    BitwiseOr,
+    /// The bits that are set in just one. The shapes broadcast.
+    #[op(commutative)]
+    BitwiseXor,
+    /// The bits of `x` moved up by `y`, zeros following. `y` is first clamped to 0 … bits − 1. The shapes broadcast.
+    LeftShift,
+    /// The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes
+    /// broadcast.
+    RightShift,
+}
 
 #[cfg(test)]
 mod tests {

@@ -14,45 +14,25 @@ use kernlink_macros::register_op;
 )]
 pub struct Complex;
 
-/// The real part.
 #[register_op(
     attr("T: {complex64, complex128} = DT_COMPLEX64"),
     attr("Tout: {float, double} = DT_FLOAT"),
-    input("input: T"),
-    output("output: Tout"),
     shape_fn = common::unchanged_shape,
 )]
-pub struct Real;
-
-/// The imaginary part.
-#[register_op(
-    attr("T: {complex64, complex128} = DT_COMPLEX64"),
-    attr("Tout: {float, double} = DT_FLOAT"),
-    input("input: T"),
-    output("output: Tout"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Imag;
-
-/// The argument in radians, from −π to π.
-#[register_op(
-    attr("T: {complex64, complex128} = DT_COMPLEX64"),
-    attr("Tout: {float, double} = DT_FLOAT"),
-    input("input: T"),
-    output("output: Tout"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Angle;
-
-/// The absolute value.
-#[register_op(
-    attr("T: {complex64, complex128} = DT_COMPLEX64"),
-    attr("Tout: {float, double} = DT_FLOAT"),
-    input("x: T"),
-    output("y: Tout"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct ComplexAbs;
+pub enum ComplexParts {
+    /// The real part.
+    #[op(input("input: T"), output("output: Tout"))]
+    Real,
+    /// The imaginary part.
+    #[op(input("input: T"), output("output: Tout"))]
+    Imag,
+    /// The argument in radians, from −π to π.
+    #[op(input("input: T"), output("output: Tout"))]
+    Angle,
+    /// The absolute value.
+    #[op(input("x: T"), output("y: Tout"))]
+    ComplexAbs,
+}
 
 /// The complex conjugate.
 #[register_op(

@@ -6,91 +6,41 @@ use kernlink_macros::register_op;
 
 use crate::infer::integer;
 
-/// The sum over some dimensions. Of nothing it is 0. Integers wrap.
 #[register_op(
     attr("keep_dims: bool = false", "Whether they stay, with size 1."),
-    attr("T: numbertype"),
     attr("Tidx: {int32, int64} = DT_INT32"),
     input("input: T"),
     input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
     output("output: T"),
     shape_fn = common::reduction_shape,
 )]
-pub struct Sum;
+pub enum Reductions {
+    /// The sum over some dimensions. Of nothing it is 0. Integers wrap.
+    #[op(attr("T: numbertype", after = "keep_dims"))]
+    Sum,
+    /// The arithmetic mean over some dimensions. Of nothing it is NaN, or 0. That of integers is rounded towards zero.
+    #[op(attr("T: numbertype", after = "keep_dims"))]
+    Mean,
+    /// The product over some dimensions. Of nothing it is 1. Integers wrap.
+    #[op(attr("T: numbertype", after = "keep_dims"))]
+    Prod,
+    /// The Euclidean norm over some dimensions: the root of the sum of the squares. Of nothing it is 0.
+    #[op(attr("T: numbertype", after = "keep_dims"))]
+    EuclideanNorm,
+    /// The greatest element over some dimensions. Of nothing it is the dtype's least value.
+    #[op(attr("T: {realnumbertype, quantizedtype}", after = "keep_dims"))]
+    Max,
+    /// The least element over some dimensions. Of nothing it is the dtype's greatest value.
+    #[op(attr("T: {realnumbertype, quantizedtype}", after = "keep_dims"))]
+    Min,
+    /// Whether all elements over some dimensions are true. Of nothing, yes.
+    #[op(input("input: bool"), output("output: bool"))]
+    All,
+    /// Whether any element over some dimensions is true. Of nothing, no.
+    #[op(input("input: bool"), output("output: bool"))]
+    Any,
+}
 
-/// The arithmetic mean over some dimensions. Of nothing it is NaN, or 0. That of integers is rounded towards zero.
-#[register_op(
-    attr("keep_dims: bool = false", "Whether they stay, with size 1."),
-    attr("T: numbertype"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
-    output("output: T"),
-    shape_fn = common::reduction_shape,
-)]
-pub struct Mean;
-
-/// The product over some dimensions. Of nothing it is 1. Integers wrap.
-#[register_op(
-    attr("keep_dims: bool = false", "Whether they stay, with size 1."),
-    attr("T: numbertype"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
-    output("output: T"),
-    shape_fn = common::reduction_shape,
-)]
-pub struct Prod;
-
-/// The greatest element over some dimensions. Of nothing it is the dtype's least value.
-#[register_op(
-    attr("keep_dims: bool = false", "Whether they stay, with size 1."),
-    attr("T: {realnumbertype, quantizedtype}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
-    output("output: T"),
-    shape_fn = common::reduction_shape,
-)]
-pub struct Max;
-
-/// The least element over some dimensions. Of nothing it is the dtype's greatest value.
-#[register_op(
-    attr("keep_dims: bool = false", "Whether they stay, with size 1."),
-    attr("T: {realnumbertype, quantizedtype}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
-    output("output: T"),
-    shape_fn = common::reduction_shape,
-)]
-pub struct Min;
-
-/// Whether all elements over some dimensions are true. Of nothing, yes.
-#[register_op(
-    attr("keep_dims: bool = false", "Whether they stay, with size 1."),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("input: bool"),
-    input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
-    output("output: bool"),
-    shape_fn = common::reduction_shape,
-)]
-pub struct All;
-
-/// Whether any element over some dimensions is true. Of nothing, no.
-#[register_op(
-    attr("keep_dims: bool = false", "Whether they stay, with size 1."),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("input: bool"),
-    input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
-    output("output: bool"),
-    shape_fn = common::reduction_shape,
-)]
-pub struct Any;
-
-/// The index of the greatest element along one dimension, which falls away. Of equals it is the first.
-///
-/// A dimension of size 0 is an error unless the output is empty too.
 #[register_op(
     attr("T: {realnumbertype, quantizedtype, bool}"),
     attr("Tidx: {int16, int32, int64} = DT_INT32"),
@@ -100,21 +50,17 @@ pub struct Any;
     output("output: output_type"),
     shape_fn = arg_reduction_shape,
 )]
-pub struct ArgMax;
-
-/// The index of the least element along one dimension, which falls away. Of equals it is the first.
-///
-/// A dimension of size 0 is an error unless the output is empty too.
-#[register_op(
-    attr("T: {realnumbertype, quantizedtype, bool}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("output_type: {int32, int64} = DT_INT64"),
-    input("input: T"),
-    input("dimension: Tidx", "The dimension, a scalar from −rank to rank − 1."),
-    output("output: output_type"),
-    shape_fn = arg_reduction_shape,
-)]
-pub struct ArgMin;
+pub enum ArgReductions {
+    /// The index of the greatest element along one dimension, which falls away. Of equals it is the first.
+    ///
+    /// A dimension of size 0 is an error unless the output is empty too.
+    ArgMax,
+    /// The index of the least element along one dimension, which falls away. Of equals it is the first.
+    ///
+    /// A dimension of size 0 is an error unless the output is empty too.
+    #[op(attr("Tidx: {int32, int64} = DT_INT32"), attr("output_type: {int32, int64} = DT_INT64"))]
+    ArgMin,
+}
 
 fn arg_reduction_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(1), 0)?;
@@ -140,18 +86,6 @@ fn arg_reduction_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The Euclidean norm over some dimensions: the root of the sum of the squares. Of nothing it is 0.
-#[register_op(
-    attr("keep_dims: bool = false", "Whether they stay, with size 1."),
-    attr("T: numbertype"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("input: T"),
-    input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
-    output("output: T"),
-    shape_fn = common::reduction_shape,
-)]
-pub struct EuclideanNorm;
-
 /// Half the sum of all squares, `sum(t²) / 2`: a scalar.
 #[register_op(
     attr("T: {half, bfloat16, float, double}"),
@@ -161,7 +95,6 @@ pub struct EuclideanNorm;
 )]
 pub struct L2Loss;
 
-/// Sums of all elements up to each one along a dimension.
 #[register_op(
     attr("exclusive: bool = false", "Whether the element itself is left out, so that the first sum is 0."),
     attr("reverse: bool = false", "Whether to go from the end to the start."),
@@ -172,33 +105,19 @@ pub struct L2Loss;
     output("out: T"),
     shape_fn = common::unchanged_shape,
 )]
-pub struct Cumsum;
-
-/// Products of all elements up to each one along a dimension.
-#[register_op(
-    attr("exclusive: bool = false", "Whether the element itself is left out, so that the first product is 1."),
-    attr("reverse: bool = false", "Whether to go from the end to the start."),
-    attr("T: numbertype"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("x: T"),
-    input("axis: Tidx", "The dimension, a scalar from −rank to rank − 1."),
-    output("out: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Cumprod;
-
-/// Logarithms of the sums of the exponentials of all elements up to each one along a dimension.
-#[register_op(
-    attr("exclusive: bool = false", "Whether the element itself is left out, so that the first result is −∞."),
-    attr("reverse: bool = false", "Whether to go from the end to the start."),
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("x: T"),
-    input("axis: Tidx", "The dimension, a scalar from −rank to rank − 1."),
-    output("out: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct CumulativeLogsumexp;
+pub enum Cumulative {
+    /// Sums of all elements up to each one along a dimension.
+    Cumsum,
+    /// Products of all elements up to each one along a dimension.
+    #[op(attr("exclusive: bool = false", "Whether the element itself is left out, so that the first product is 1."))]
+    Cumprod,
+    /// Logarithms of the sums of the exponentials of all elements up to each one along a dimension.
+    #[op(
+        attr("exclusive: bool = false", "Whether the element itself is left out, so that the first result is −∞."),
+        attr("T: {bfloat16, half, float, double}")
+    )]
+    CumulativeLogsumexp,
+}
 
 #[cfg(test)]
 mod tests {

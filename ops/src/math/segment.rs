@@ -11,7 +11,6 @@ fn segment_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The sum of the rows in each segment, a run of rows with one number. Of no rows it is 0.
 #[register_op(
     attr("T: numbertype"),
     attr("Tindices: {int32, int64}"),
@@ -20,69 +19,21 @@ fn segment_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output: T", "As many rows as the last segment's number asks for."),
     shape_fn = segment_shape,
 )]
-pub struct SegmentSum;
+pub enum Segments {
+    /// The sum of the rows in each segment, a run of rows with one number. Of no rows it is 0.
+    SegmentSum,
+    /// The mean of the rows in each segment, a run of rows with one number. Of no rows it is 0; that of integers is rounded towards zero.
+    SegmentMean,
+    /// The product of the rows in each segment, a run of rows with one number. Of no rows it is 1.
+    SegmentProd,
+    /// The greatest element of the rows in each segment, a run of rows with one number. Of no rows it is 0.
+    #[op(attr("T: realnumbertype"))]
+    SegmentMax,
+    /// The least element of the rows in each segment, a run of rows with one number. Of no rows it is 0.
+    #[op(attr("T: realnumbertype"))]
+    SegmentMin,
+}
 
-/// The mean of the rows in each segment, a run of rows with one number. Of no rows it is 0; that of integers is rounded towards zero.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("data: T"),
-    input("segment_ids: Tindices", "For each row its segment: a vector that never falls."),
-    output("output: T", "As many rows as the last segment's number asks for."),
-    shape_fn = segment_shape,
-)]
-pub struct SegmentMean;
-
-/// The product of the rows in each segment, a run of rows with one number. Of no rows it is 1.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("data: T"),
-    input("segment_ids: Tindices", "For each row its segment: a vector that never falls."),
-    output("output: T", "As many rows as the last segment's number asks for."),
-    shape_fn = segment_shape,
-)]
-pub struct SegmentProd;
-
-/// The greatest element of the rows in each segment, a run of rows with one number. Of no rows it is 0.
-#[register_op(
-    attr("T: realnumbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("data: T"),
-    input("segment_ids: Tindices", "For each row its segment: a vector that never falls."),
-    output("output: T", "As many rows as the last segment's number asks for."),
-    shape_fn = segment_shape,
-)]
-pub struct SegmentMax;
-
-/// The least element of the rows in each segment, a run of rows with one number. Of no rows it is 0.
-#[register_op(
-    attr("T: realnumbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("data: T"),
-    input("segment_ids: Tindices", "For each row its segment: a vector that never falls."),
-    output("output: T", "As many rows as the last segment's number asks for."),
-    shape_fn = segment_shape,
-)]
-pub struct SegmentMin;
-
-/// The sum of the rows in each of `num_segments` segments, in any order. Of no rows it is 0.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int16, int32, int64}"),
-    attr("Tnumsegments: {int32, int64} = DT_INT32"),
-    input("data: T"),
-    input(
-        "segment_ids: Tindices",
-        "The segment of each row or slice; its shape is how that of `data` begins. Negative ones are left out.",
-    ),
-    input("num_segments: Tnumsegments", "How many segments there are, a scalar."),
-    output("output: T"),
-    shape_fn = common::segment_reduction_with_num_segments_shape_fn,
-)]
-pub struct UnsortedSegmentSum;
-
-/// The product of the rows in each of `num_segments` segments, in any order. Of no rows it is 1.
 #[register_op(
     attr("T: numbertype"),
     attr("Tindices: {int32, int64}"),
@@ -96,39 +47,19 @@ pub struct UnsortedSegmentSum;
     output("output: T"),
     shape_fn = common::segment_reduction_with_num_segments_shape_fn,
 )]
-pub struct UnsortedSegmentProd;
-
-/// The greatest element of the rows in each of `num_segments` segments, in any order. Of no rows it is the least finite value.
-#[register_op(
-    attr("T: realnumbertype"),
-    attr("Tindices: {int32, int64}"),
-    attr("Tnumsegments: {int32, int64} = DT_INT32"),
-    input("data: T"),
-    input(
-        "segment_ids: Tindices",
-        "The segment of each row or slice; its shape is how that of `data` begins. Negative ones are left out.",
-    ),
-    input("num_segments: Tnumsegments", "How many segments there are, a scalar."),
-    output("output: T"),
-    shape_fn = common::segment_reduction_with_num_segments_shape_fn,
-)]
-pub struct UnsortedSegmentMax;
-
-/// The least element of the rows in each of `num_segments` segments, in any order. Of no rows it is the greatest finite value.
-#[register_op(
-    attr("T: realnumbertype"),
-    attr("Tindices: {int32, int64}"),
-    attr("Tnumsegments: {int32, int64} = DT_INT32"),
-    input("data: T"),
-    input(
-        "segment_ids: Tindices",
-        "The segment of each row or slice; its shape is how that of `data` begins. Negative ones are left out.",
-    ),
-    input("num_segments: Tnumsegments", "How many segments there are, a scalar."),
-    output("output: T"),
-    shape_fn = common::segment_reduction_with_num_segments_shape_fn,
-)]
-pub struct UnsortedSegmentMin;
+pub enum UnsortedSegments {
+    /// The sum of the rows in each of `num_segments` segments, in any order. Of no rows it is 0.
+    #[op(attr("Tindices: {int16, int32, int64}"))]
+    UnsortedSegmentSum,
+    /// The greatest element of the rows in each of `num_segments` segments, in any order. Of no rows it is the least finite value.
+    #[op(attr("T: realnumbertype"))]
+    UnsortedSegmentMax,
+    /// The least element of the rows in each of `num_segments` segments, in any order. Of no rows it is the greatest finite value.
+    #[op(attr("T: realnumbertype"))]
+    UnsortedSegmentMin,
+    /// The product of the rows in each of `num_segments` segments, in any order. Of no rows it is 1.
+    UnsortedSegmentProd,
+}
 
 #[cfg(test)]
 mod tests {

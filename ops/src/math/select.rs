@@ -7,10 +7,6 @@ use kernlink_macros::register_op;
 
 use crate::infer::merged_inputs;
 
-/// Elements of `t` where `condition` is true, of `e` where it is false.
-///
-/// `t` and `e` have one shape. `condition` has that shape too, or it is a scalar, or it is a vector that chooses whole
-/// rows along the first dimension. [`SelectV2`] broadcasts instead.
 #[register_op(
     attr("T: type"),
     input("condition: bool"),
@@ -19,7 +15,16 @@ use crate::infer::merged_inputs;
     output("output: T"),
     shape_fn = select_shape,
 )]
-pub struct Select;
+pub enum Selecting {
+    /// Elements of `t` where `condition` is true, of `e` where it is false.
+    ///
+    /// `t` and `e` have one shape. `condition` has that shape too, or it is a scalar, or it is a vector that chooses whole
+    /// rows along the first dimension. [`SelectV2`] broadcasts instead.
+    Select,
+    /// Elements of `t` where `condition` is true, of `e` where it is false. All three shapes broadcast.
+    #[op(shape_fn = select_v2_shape)]
+    SelectV2,
+}
 
 fn select_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let mut data = c.merge(c.input(1), c.input(2))?;
@@ -34,17 +39,6 @@ fn select_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, data);
     Ok(())
 }
-
-/// Elements of `t` where `condition` is true, of `e` where it is false. All three shapes broadcast.
-#[register_op(
-    attr("T: type"),
-    input("condition: bool"),
-    input("t: T", "Taken where the condition is true."),
-    input("e: T", "Taken where it is false."),
-    output("output: T"),
-    shape_fn = select_v2_shape,
-)]
-pub struct SelectV2;
 
 fn select_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let values = common::broadcast_binary_op_output_shape(c, c.input(1), c.input(2), true)?;
@@ -66,7 +60,6 @@ fn select_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 )]
 pub struct ClipByValue;
 
-/// The sum of all inputs, which have one shape. Nothing broadcasts.
 #[register_op(
     attr("N: int >= 1"),
     attr("T: {numbertype, variant}"),
@@ -76,20 +69,13 @@ pub struct ClipByValue;
     aggregate,
     shape_fn = add_n_shape,
 )]
-pub struct AddN;
-
-/// The sum of all inputs, as [`AddN`]. TensorFlow adds them up as they become known.
-#[register_op(
-    attr("N: int >= 1"),
-    attr("T: numbertype"),
-    attr("shape: shape", "The shape of each of them."),
-    input("inputs: N * T"),
-    output("sum: T"),
-    commutative,
-    aggregate,
-    shape_fn = common::explicit_shape,
-)]
-pub struct AccumulateNV2;
+pub enum Sums {
+    /// The sum of all inputs, which have one shape. Nothing broadcasts.
+    AddN,
+    /// The sum of all inputs, as [`AddN`]. TensorFlow adds them up as they become known.
+    #[op(attr("T: numbertype"), attr("shape: shape", "The shape of each of them."), shape_fn = common::explicit_shape)]
+    AccumulateNV2,
+}
 
 fn add_n_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, merged_inputs(c)?);

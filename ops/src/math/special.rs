@@ -4,91 +4,41 @@ use kernlink::Result;
 use kernlink::shape_inference::{InferenceContext, common};
 use kernlink_macros::register_op;
 
-/// The logarithm of the absolute value of the gamma function.
 #[register_op(
     attr("T: {bfloat16, half, float, double}"),
     input("x: T"),
     output("y: T"),
     shape_fn = common::unchanged_shape,
 )]
-pub struct Lgamma;
+pub enum SpecialOfOne {
+    /// The logarithm of the absolute value of the gamma function.
+    Lgamma,
+    /// The derivative of [`Lgamma`].
+    Digamma,
+    /// The inverse of the error function.
+    Erfinv,
+    /// The value below which a normally distributed number lies with probability `x`.
+    Ndtri,
+}
 
-/// The derivative of [`Lgamma`].
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Digamma;
-
-/// The inverse of the error function.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Erfinv;
-
-/// The value below which a normally distributed number lies with probability `x`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Ndtri;
-
-/// The lower regularised incomplete gamma function, `P(a, x)`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("a: T"),
-    input("x: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Igamma;
-
-/// The upper regularised incomplete gamma function, `Q(a, x) = 1 - P(a, x)`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("a: T"),
-    input("x: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Igammac;
-
-/// The Hurwitz zeta function, the sum of `(q + n)^-x` over all `n` from 0 on.
-#[register_op(
-    attr("T: {float, double}"),
-    input("x: T"),
-    input("q: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Zeta;
-
-/// The derivative of [`Digamma`] of order `a`, a whole number.
-#[register_op(
-    attr("T: {float, double}"),
-    input("a: T"),
-    input("x: T"),
-    output("z: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct Polygamma;
-
-/// The next number that the dtype has from `x1` towards `x2`. The shapes broadcast.
-#[register_op(
-    attr("T: {double, float} = DT_FLOAT"),
-    input("x1: T"),
-    input("x2: T"),
-    output("output: T"),
-    shape_fn = common::broadcast_binary_op,
-)]
-pub struct NextAfter;
+#[register_op(attr("T: {bfloat16, half, float, double}"), shape_fn = common::broadcast_binary_op)]
+pub enum SpecialOfTwo {
+    /// The lower regularised incomplete gamma function, `P(a, x)`.
+    #[op(input("a: T"), input("x: T"), output("z: T"))]
+    Igamma,
+    /// The upper regularised incomplete gamma function, `Q(a, x) = 1 - P(a, x)`.
+    #[op(input("a: T"), input("x: T"), output("z: T"))]
+    Igammac,
+    /// The Hurwitz zeta function, the sum of `(q + n)^-x` over all `n` from 0 on.
+    #[op(attr("T: {float, double}"), input("x: T"), input("q: T"), output("z: T"))]
+    Zeta,
+    /// The derivative of [`Digamma`] of order `a`, a whole number.
+    #[op(attr("T: {float, double}"), input("a: T"), input("x: T"), output("z: T"))]
+    Polygamma,
+    /// The next number that the dtype has from `x1` towards `x2`. The shapes broadcast.
+    #[op(attr("T: {double, float} = DT_FLOAT"), input("x1: T"), input("x2: T"), output("output: T"))]
+    NextAfter,
+}
 
 /// Whether `abs(x - y) < tolerance`.
 #[register_op(

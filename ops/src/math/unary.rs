@@ -3,328 +3,104 @@
 use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
 
-/// The absolute value, `|x|`. The least integer has none and stays itself.
 #[register_op(
-    attr("T: {bfloat16, half, float, double, int8, int16, int32, int64}"),
+    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
     input("x: T"),
     output("y: T"),
     shape_fn = common::unchanged_shape,
 )]
-pub struct Abs;
-
-/// The negative, `-x`. Integers wrap.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Neg;
-
-/// −1, 0 or 1 as `x` is negative, zero or positive; NaN stays NaN. For complex numbers `x / |x|`, and 0 for 0.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Sign;
-
-/// The square, `x * x`. Integers wrap.
-#[register_op(
-    attr(
+pub enum Unary {
+    /// The absolute value, `|x|`. The least integer has none and stays itself.
+    #[op(attr("T: {bfloat16, half, float, double, int8, int16, int32, int64}"))]
+    Abs,
+    /// The negative, `-x`. Integers wrap.
+    #[op(attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"))]
+    Neg,
+    /// −1, 0 or 1 as `x` is negative, zero or positive; NaN stays NaN. For complex numbers `x / |x|`, and 0 for 0.
+    #[op(attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"))]
+    Sign,
+    /// The square, `x * x`. Integers wrap.
+    #[op(attr(
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, \
          complex128}",
-    ),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Square;
-
-/// The square root. NaN below zero.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Sqrt;
-
-/// The reciprocal of the square root, `1 / sqrt(x)`. Infinite at zero, NaN below.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Rsqrt;
-
-/// The reciprocal, `1 / x`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Reciprocal;
-
-/// The reciprocal, `1 / x`: the older name of [`Reciprocal`].
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Inv;
-
-/// The exponential, `e^x`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Exp;
-
-/// `e^x - 1`, precise where `x` is near zero.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Expm1;
-
-/// The natural logarithm. −∞ at zero, NaN below.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Log;
-
-/// `log(1 + x)`, precise where `x` is near zero.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Log1p;
-
-/// The sine of `x` in radians.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Sin;
-
-/// The cosine of `x` in radians.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Cos;
-
-/// The tangent of `x` in radians.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Tan;
-
-/// The inverse sine, from −π/2 to π/2. NaN outside of −1 to 1.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Asin;
-
-/// The inverse cosine, from 0 to π. NaN outside of −1 to 1.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Acos;
-
-/// The inverse tangent, from −π/2 to π/2.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Atan;
-
-/// The hyperbolic sine.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Sinh;
-
-/// The hyperbolic cosine.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Cosh;
-
-/// The hyperbolic tangent.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Tanh;
-
-/// The inverse hyperbolic sine.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Asinh;
-
-/// The inverse hyperbolic cosine. NaN below 1.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Acosh;
-
-/// The inverse hyperbolic tangent. ±∞ at ±1, NaN beyond.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Atanh;
-
-/// The logistic function, `1 / (1 + e^-x)`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Sigmoid;
-
-/// The error function.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Erf;
-
-/// The complementary error function, `1 - erf(x)`, precise where `erf(x)` is near 1.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Erfc;
-
-/// The greatest integer that is not above `x`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Floor;
-
-/// The least integer that is not below `x`.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Ceil;
-
-/// The nearest integer; halves go to the even one. Integers stay.
-#[register_op(
-    attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Round;
-
-/// The nearest integer; halves go to the even one.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Rint;
-
-/// Whether `x` is NaN.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: bool"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct IsNan;
-
-/// Whether `x` is +∞ or −∞.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: bool"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct IsInf;
-
-/// Whether `x` is neither infinite nor NaN.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    input("x: T"),
-    output("y: bool"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct IsFinite;
+    ))]
+    Square,
+    /// The square root. NaN below zero.
+    Sqrt,
+    /// The reciprocal of the square root, `1 / sqrt(x)`. Infinite at zero, NaN below.
+    Rsqrt,
+    /// The reciprocal, `1 / x`.
+    #[op(attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"))]
+    Reciprocal,
+    /// The reciprocal, `1 / x`: the older name of [`Reciprocal`].
+    #[op(attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"))]
+    Inv,
+    /// The exponential, `e^x`.
+    Exp,
+    /// `e^x - 1`, precise where `x` is near zero.
+    Expm1,
+    /// The natural logarithm. −∞ at zero, NaN below.
+    Log,
+    /// `log(1 + x)`, precise where `x` is near zero.
+    Log1p,
+    /// The sine of `x` in radians.
+    Sin,
+    /// The cosine of `x` in radians.
+    Cos,
+    /// The tangent of `x` in radians.
+    Tan,
+    /// The inverse sine, from −π/2 to π/2. NaN outside of −1 to 1.
+    Asin,
+    /// The inverse cosine, from 0 to π. NaN outside of −1 to 1.
+    Acos,
+    /// The inverse tangent, from −π/2 to π/2.
+    Atan,
+    /// The hyperbolic sine.
+    Sinh,
+    /// The hyperbolic cosine.
+    Cosh,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// The inverse hyperbolic sine.
+    Asinh,
+    /// The inverse hyperbolic cosine. NaN below 1.
+    Acosh,
+    /// The inverse hyperbolic tangent. ±∞ at ±1, NaN beyond.
+    Atanh,
+    /// The logistic function, `1 / (1 + e^-x)`.
+    Sigmoid,
+    /// The error function.
+    #[op(attr("T: {bfloat16, half, float, double}"))]
+    Erf,
+    /// The complementary error function, `1 - erf(x)`, precise where `erf(x)` is near 1.
+    #[op(attr("T: {bfloat16, half, float, double}"))]
+    Erfc,
+    /// The greatest integer that is not above `x`.
+    #[op(attr("T: {bfloat16, half, float, double}"))]
+    Floor,
+    /// The least integer that is not below `x`.
+    #[op(attr("T: {bfloat16, half, float, double}"))]
+    Ceil,
+    /// The nearest integer; halves go to the even one. Integers stay.
+    #[op(attr("T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"))]
+    Round,
+    /// The nearest integer; halves go to the even one.
+    #[op(attr("T: {bfloat16, half, float, double}"))]
+    Rint,
+    /// Whether `x` is NaN.
+    #[op(attr("T: {bfloat16, half, float, double}"), output("y: bool"))]
+    IsNan,
+    /// Whether `x` is +∞ or −∞.
+    #[op(attr("T: {bfloat16, half, float, double}"), output("y: bool"))]
+    IsInf,
+    /// Whether `x` is neither infinite nor NaN.
+    #[op(attr("T: {bfloat16, half, float, double}"), output("y: bool"))]
+    IsFinite,
+    /// Every bit flipped: `!x` in Rust's terms.
+    #[op(attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"))]
+    Invert,
+}
 
 /// The opposite of a bool.
-#[register_op(
-    input("x: bool"),
-    output("y: bool"),
-    shape_fn = common::unchanged_shape,
-)]
+#[register_op(input("x: bool"), output("y: bool"), shape_fn = common::unchanged_shape)]
 pub struct LogicalNot;
-
-/// Every bit flipped: `!x` in Rust's terms.
-#[register_op(
-    attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"),
-    input("x: T"),
-    output("y: T"),
-    shape_fn = common::unchanged_shape,
-)]
-pub struct Invert;

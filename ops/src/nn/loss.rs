@@ -57,30 +57,24 @@ fn sparse_cross_entropy_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// For each row, whether the target's prediction is among the `k` greatest.
-///
-/// Predictions as great as the last of the `k` count as among them; a target out of range or with a prediction that is
-/// not finite does not.
 #[register_op(
+    attr("T: {int32, int64} = DT_INT32"),
     input("predictions: float", "`[batch, classes]`."),
     input("targets: T", "For each row a class."),
     output("precision: bool"),
-    attr("k: int", "How many of the greatest predictions count."),
-    attr("T: {int32, int64} = DT_INT32"),
     shape_fn = in_top_k_shape,
 )]
-pub struct InTopK;
-
-/// [`InTopK`] with `k` as an input.
-#[register_op(
-    input("predictions: float", "`[batch, classes]`."),
-    input("targets: T", "For each row a class."),
-    input("k: T", "How many of the greatest predictions count, a scalar."),
-    output("precision: bool"),
-    attr("T: {int32, int64} = DT_INT32"),
-    shape_fn = in_top_k_shape,
-)]
-pub struct InTopKV2;
+pub enum TopK {
+    /// For each row, whether the target's prediction is among the `k` greatest.
+    ///
+    /// Predictions as great as the last of the `k` count as among them; a target out of range or with a prediction that is
+    /// not finite does not.
+    #[op(attr("k: int", "How many of the greatest predictions count.", before = "T"))]
+    InTopK,
+    /// [`InTopK`] with `k` as an input.
+    #[op(input("k: T", "How many of the greatest predictions count, a scalar."))]
+    InTopKV2,
+}
 
 fn in_top_k_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let predictions = c.with_rank(c.input(0), 2)?;

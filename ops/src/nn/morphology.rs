@@ -56,33 +56,24 @@ fn dilation_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The gradient of [`Dilation2D`] with respect to its input.
 #[register_op(
-    input("input: T", "What was dilated."),
-    input("filter: T"),
-    input("out_backprop: T", "What flows back into the dilation."),
-    output("in_backprop: T"),
     attr("T: realnumbertype"),
     attr("strides: list(int) >= 4", "Those of the dilation."),
     attr("rates: list(int) >= 4", "Those of the dilation."),
     attr("padding: {'SAME', 'VALID'}", "That of the dilation."),
+    input("input: T", "What was dilated."),
+    input("filter: T"),
+    input("out_backprop: T", "What flows back into the dilation."),
     shape_fn = shapes::unchanged_shape,
 )]
-pub struct Dilation2DBackpropInput;
-
-/// The gradient of [`Dilation2D`] with respect to its filter.
-#[register_op(
-    input("input: T", "What was dilated."),
-    input("filter: T"),
-    input("out_backprop: T", "What flows back into the dilation."),
-    output("filter_backprop: T"),
-    attr("T: realnumbertype"),
-    attr("strides: list(int) >= 4", "Those of the dilation."),
-    attr("rates: list(int) >= 4", "Those of the dilation."),
-    attr("padding: {'SAME', 'VALID'}", "That of the dilation."),
-    shape_fn = second_shape,
-)]
-pub struct Dilation2DBackpropFilter;
+pub enum DilationGradients {
+    /// The gradient of [`Dilation2D`] with respect to its input.
+    #[op(output("in_backprop: T"))]
+    Dilation2DBackpropInput,
+    /// The gradient of [`Dilation2D`] with respect to its filter.
+    #[op(output("filter_backprop: T"), shape_fn = second_shape)]
+    Dilation2DBackpropFilter,
+}
 
 fn second_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, c.input(1));

@@ -6,30 +6,8 @@ use kernlink_macros::register_op;
 
 use crate::shapes;
 
-/// The gradient of `FusedBatchNorm`.
-#[register_op(
-    attr("T: {float}"),
-    attr("epsilon: float = 0.0001", "That of the normalisation."),
-    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "Where the channels stand; in inference last alone."),
-    attr("is_training: bool = true", "Whether mean and variance came from the batch."),
-    input("y_backprop: T", "What flows back into the normalisation."),
-    input("x: T", "What was normalised."),
-    input("scale: T"),
-    input("reserve_space_1: T", "In training the batch's mean; in inference the given mean."),
-    input("reserve_space_2: T", "In training the batch's variance; in inference the given variance."),
-    output("x_backprop: T"),
-    output("scale_backprop: T"),
-    output("offset_backprop: T"),
-    output("reserve_space_3: T", "Empty."),
-    output("reserve_space_4: T", "Empty."),
-    shape_fn = shapes::fused_batch_norm_grad_shape,
-)]
-pub struct FusedBatchNormGrad;
-
-/// The gradient of `FusedBatchNormV2`.
 #[register_op(
     attr("T: {half, bfloat16, float}"),
-    attr("U: {float}"),
     attr("epsilon: float = 0.0001", "That of the normalisation."),
     attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "Where the channels stand; in inference last alone."),
     attr("is_training: bool = true", "Whether mean and variance came from the batch."),
@@ -41,36 +19,34 @@ pub struct FusedBatchNormGrad;
     output("x_backprop: T"),
     output("scale_backprop: U"),
     output("offset_backprop: U"),
-    output("reserve_space_3: U", "Empty."),
     output("reserve_space_4: U", "Empty."),
     shape_fn = shapes::fused_batch_norm_grad_shape,
 )]
-pub struct FusedBatchNormGradV2;
-
-/// The gradient of `FusedBatchNormV3`.
-#[register_op(
-    attr("T: {half, bfloat16, float}"),
-    attr("U: {float}"),
-    attr("epsilon: float = 0.0001", "That of the normalisation."),
-    attr(
-        "data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'",
-        "Where the channels stand; in inference last alone.",
-    ),
-    attr("is_training: bool = true", "Whether mean and variance came from the batch."),
-    input("y_backprop: T", "What flows back into the normalisation."),
-    input("x: T", "What was normalised."),
-    input("scale: float"),
-    input("reserve_space_1: U", "In training the batch's mean; in inference the given mean."),
-    input("reserve_space_2: U", "In training the batch's variance; in inference the given variance."),
-    input("reserve_space_3: U", "For NVIDIA's devices; without effect here."),
-    output("x_backprop: T"),
-    output("scale_backprop: U"),
-    output("offset_backprop: U"),
-    output("reserve_space_4: U", "Empty."),
-    output("reserve_space_5: U", "Empty."),
-    shape_fn = shapes::fused_batch_norm_grad_shape,
-)]
-pub struct FusedBatchNormGradV3;
+pub enum BatchNormGradients {
+    /// The gradient of `FusedBatchNorm`.
+    #[op(
+        attr("T: {float}"),
+        input("scale: T"),
+        input("reserve_space_1: T"),
+        input("reserve_space_2: T"),
+        output("scale_backprop: T"),
+        output("offset_backprop: T"),
+        output("reserve_space_3: T", "Empty.", after = "offset_backprop"),
+        output("reserve_space_4: T")
+    )]
+    FusedBatchNormGrad,
+    /// The gradient of `FusedBatchNormV2`.
+    #[op(attr("U: {float}", after = "T"), output("reserve_space_3: U", "Empty.", after = "offset_backprop"))]
+    FusedBatchNormGradV2,
+    /// The gradient of `FusedBatchNormV3`.
+    #[op(
+        attr("U: {float}", after = "T"),
+        attr("data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'"),
+        input("reserve_space_3: U", "For NVIDIA's devices; without effect here."),
+        output("reserve_space_5: U", "Empty.")
+    )]
+    FusedBatchNormGradV3,
+}
 
 /// Batch normalisation with given mean and variance: `(t - m) / sqrt(v + variance_epsilon) * gamma + beta`.
 #[register_op(

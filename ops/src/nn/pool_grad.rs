@@ -22,69 +22,56 @@ use crate::shapes;
 )]
 pub struct MaxPoolV2;
 
-/// The gradient of `MaxPool`: each element of `grad` goes to where its window's greatest element stood.
 #[register_op(
-    attr("ksize: list(int) >= 4", "The window's size in each dimension of the input."),
-    attr("strides: list(int) >= 4", "The window's step in each dimension of the input."),
-    attr("padding: {'SAME', 'VALID', 'EXPLICIT'}", "That of the pooling."),
-    attr(
-        "explicit_paddings: list(int) = []",
-        "Two numbers, before and after, for each dimension of the input; only with `EXPLICIT`.",
-    ),
+    attr("padding: {'SAME', 'VALID'}", "That of the pooling."),
     attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "The order of the dimensions."),
+    attr("T: realnumbertype = DT_FLOAT"),
     input("orig_input: T", "What was pooled."),
     input("orig_output: T", "What the pooling gave."),
     input("grad: T", "What flows back into the pooling."),
     output("output: T"),
-    attr("T: realnumbertype = DT_FLOAT"),
     shape_fn = shapes::max_pool_grad_shape,
 )]
-pub struct MaxPoolGrad;
-
-/// The gradient of `MaxPoolV2`: as `MaxPoolGrad`, with the window's size and step as inputs.
-#[register_op(
-    attr("padding: {'SAME', 'VALID'}", "That of the pooling."),
-    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "The order of the dimensions."),
-    input("orig_input: T", "What was pooled."),
-    input("orig_output: T", "What the pooling gave."),
-    input("grad: T", "What flows back into the pooling."),
-    input("ksize: int32", "The window's size in each dimension of the input."),
-    input("strides: int32", "The window's step in each dimension of the input."),
-    output("output: T"),
-    attr("T: realnumbertype = DT_FLOAT"),
-    shape_fn = shapes::max_pool_grad_shape,
-)]
-pub struct MaxPoolGradV2;
-
-/// The gradient of `MaxPoolGrad` with respect to `grad`: of each window the element of `grad` where the greatest stood.
-#[register_op(
-    attr("ksize: list(int) >= 4", "The window's size in each dimension of the input."),
-    attr("strides: list(int) >= 4", "The window's step in each dimension of the input."),
-    attr("padding: {'SAME', 'VALID'}", "That of the pooling."),
-    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "The order of the dimensions."),
-    input("orig_input: T", "What was pooled."),
-    input("orig_output: T", "What the pooling gave."),
-    input("grad: T", "Of the shape of `orig_input`."),
-    output("output: T", "Of the shape of `orig_output`."),
-    attr("T: realnumbertype"),
-    shape_fn = |c| max_pool_grad_grad_shape(c, shapes::max_pool_shape),
-)]
-pub struct MaxPoolGradGrad;
-
-/// As `MaxPoolGradGrad`, with the window's size and step as inputs.
-#[register_op(
-    attr("padding: {'SAME', 'VALID'}", "That of the pooling."),
-    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "The order of the dimensions."),
-    input("orig_input: T", "What was pooled."),
-    input("orig_output: T", "What the pooling gave."),
-    input("grad: T", "Of the shape of `orig_input`."),
-    input("ksize: int32", "The window's size in each dimension of the input."),
-    input("strides: int32", "The window's step in each dimension of the input."),
-    output("output: T", "Of the shape of `orig_output`."),
-    attr("T: realnumbertype"),
-    shape_fn = |c| max_pool_grad_grad_shape(c, shapes::max_pool_v2_shape),
-)]
-pub struct MaxPoolGradGradV2;
+pub enum MaxPoolGradients {
+    /// The gradient of `MaxPool`: each element of `grad` goes to where its window's greatest element stood.
+    #[op(
+        attr("ksize: list(int) >= 4", "The window's size in each dimension of the input.", before = "padding"),
+        attr("strides: list(int) >= 4", "The window's step in each dimension of the input.", after = "ksize"),
+        attr("padding: {'SAME', 'VALID', 'EXPLICIT'}"),
+        attr(
+            "explicit_paddings: list(int) = []",
+            "Two numbers, before and after, for each dimension of the input; only with `EXPLICIT`.",
+            after = "padding",
+        )
+    )]
+    MaxPoolGrad,
+    /// The gradient of `MaxPoolV2`: as `MaxPoolGrad`, with the window's size and step as inputs.
+    #[op(
+        input("ksize: int32", "The window's size in each dimension of the input."),
+        input("strides: int32", "The window's step in each dimension of the input.")
+    )]
+    MaxPoolGradV2,
+    /// The gradient of `MaxPoolGrad` with respect to `grad`: of each window the element of `grad` where the greatest stood.
+    #[op(
+        attr("ksize: list(int) >= 4", "The window's size in each dimension of the input.", before = "padding"),
+        attr("strides: list(int) >= 4", "The window's step in each dimension of the input.", after = "ksize"),
+        attr("T: realnumbertype"),
+        input("grad: T", "Of the shape of `orig_input`."),
+        output("output: T", "Of the shape of `orig_output`."),
+        shape_fn = |c| max_pool_grad_grad_shape(c, shapes::max_pool_shape),
+    )]
+    MaxPoolGradGrad,
+    /// As `MaxPoolGradGrad`, with the window's size and step as inputs.
+    #[op(
+        attr("T: realnumbertype"),
+        input("grad: T", "Of the shape of `orig_input`."),
+        input("ksize: int32", "The window's size in each dimension of the input."),
+        input("strides: int32", "The window's step in each dimension of the input."),
+        output("output: T", "Of the shape of `orig_output`."),
+        shape_fn = |c| max_pool_grad_grad_shape(c, shapes::max_pool_v2_shape),
+    )]
+    MaxPoolGradGradV2,
+}
 
 fn max_pool_grad_grad_shape(
     c: &mut InferenceContext<'_>,

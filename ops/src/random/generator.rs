@@ -11,7 +11,6 @@ fn generated_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Random numbers from 0 up to but without 1, all equally likely, from a variable's generator.
 #[register_op(
     attr("dtype: type = DT_FLOAT"),
     attr("shape_dtype: type = DT_INT64"),
@@ -22,61 +21,25 @@ fn generated_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     stateful,
     shape_fn = generated_shape,
 )]
-pub struct StatefulUniform;
-
-/// Random integers of the whole range of the dtype, from a variable's generator.
-#[register_op(
-    attr("dtype: type = DT_UINT64"),
-    attr("shape_dtype: type = DT_INT64"),
-    input("resource: resource", "The variable that holds the generator's counter and key."),
-    input("algorithm: int64", "The algorithm, a scalar: 1 is Philox."),
-    input("shape: shape_dtype", "The shape of the output, a vector."),
-    output("output: dtype"),
-    stateful,
-    shape_fn = generated_shape,
-)]
-pub struct StatefulUniformFullInt;
-
-/// Random numbers of the normal distribution with mean 0 and standard deviation 1, from a variable's generator.
-#[register_op(
-    attr("dtype: type = DT_FLOAT"),
-    attr("shape_dtype: type = DT_INT64"),
-    input("resource: resource", "The variable that holds the generator's counter and key."),
-    input("algorithm: int64", "The algorithm, a scalar: 1 is Philox."),
-    input("shape: shape_dtype", "The shape of the output, a vector."),
-    output("output: dtype"),
-    stateful,
-    shape_fn = generated_shape,
-)]
-pub struct StatefulStandardNormalV2;
-
-/// Random numbers of the normal distribution, those beyond 2 drawn again, from a variable's generator.
-#[register_op(
-    attr("dtype: type = DT_FLOAT"),
-    attr("shape_dtype: type = DT_INT64"),
-    input("resource: resource", "The variable that holds the generator's counter and key."),
-    input("algorithm: int64", "The algorithm, a scalar: 1 is Philox."),
-    input("shape: shape_dtype", "The shape of the output, a vector."),
-    output("output: dtype"),
-    stateful,
-    shape_fn = generated_shape,
-)]
-pub struct StatefulTruncatedNormal;
-
-/// Random integers from `minval` up to but without `maxval`, from a variable's generator.
-#[register_op(
-    attr("dtype: type = DT_INT64"),
-    attr("shape_dtype: type = DT_INT64"),
-    input("resource: resource", "The variable that holds the generator's counter and key."),
-    input("algorithm: int64", "The algorithm, a scalar: 1 is Philox."),
-    input("shape: shape_dtype", "The shape of the output, a vector."),
-    input("minval: dtype", "The least number, a scalar."),
-    input("maxval: dtype", "The first number that is too great, a scalar."),
-    output("output: dtype"),
-    stateful,
-    shape_fn = stateful_uniform_int_shape,
-)]
-pub struct StatefulUniformInt;
+pub enum Distributions {
+    /// Random numbers from 0 up to but without 1, all equally likely, from a variable's generator.
+    StatefulUniform,
+    /// Random numbers of the normal distribution with mean 0 and standard deviation 1, from a variable's generator.
+    StatefulStandardNormalV2,
+    /// Random numbers of the normal distribution, those beyond 2 drawn again, from a variable's generator.
+    StatefulTruncatedNormal,
+    /// Random integers of the whole range of the dtype, from a variable's generator.
+    #[op(attr("dtype: type = DT_UINT64"))]
+    StatefulUniformFullInt,
+    /// Random integers from `minval` up to but without `maxval`, from a variable's generator.
+    #[op(
+        attr("dtype: type = DT_INT64"),
+        input("minval: dtype", "The least number, a scalar."),
+        input("maxval: dtype", "The first number that is too great, a scalar."),
+        shape_fn = stateful_uniform_int_shape,
+    )]
+    StatefulUniformInt,
+}
 
 fn stateful_uniform_int_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(3), 0)?;

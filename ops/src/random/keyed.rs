@@ -23,7 +23,6 @@ fn keyed_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     common::random_shape(c)
 }
 
-/// Random numbers from 0 up to but without 1, all equally likely, which follow from a key and a counter.
 #[register_op(
     attr("dtype: {half, bfloat16, float, double} = DT_FLOAT"),
     attr("Tshape: {int32, int64} = DT_INT32"),
@@ -34,66 +33,30 @@ fn keyed_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output: dtype"),
     shape_fn = keyed_shape,
 )]
-pub struct StatelessRandomUniformV2;
-
-/// Random numbers of the normal distribution with mean 0 and standard deviation 1, from a key and a counter.
-#[register_op(
-    attr("dtype: {half, bfloat16, float, double} = DT_FLOAT"),
-    attr("Tshape: {int32, int64} = DT_INT32"),
-    input("shape: Tshape", "The shape of the output, a vector."),
-    input("key: uint64", "One number."),
-    input("counter: uint64", "Two numbers for Philox, one for ThreeFry; more are ignored."),
-    input("alg: int32", "The algorithm, a scalar."),
-    output("output: dtype"),
-    shape_fn = keyed_shape,
-)]
-pub struct StatelessRandomNormalV2;
-
-/// Random numbers of the normal distribution, those beyond 2 drawn again, from a key and a counter.
-#[register_op(
-    attr("dtype: {half, bfloat16, float, double} = DT_FLOAT"),
-    attr("Tshape: {int32, int64} = DT_INT32"),
-    input("shape: Tshape", "The shape of the output, a vector."),
-    input("key: uint64", "One number."),
-    input("counter: uint64", "Two numbers for Philox, one for ThreeFry; more are ignored."),
-    input("alg: int32", "The algorithm, a scalar."),
-    output("output: dtype"),
-    shape_fn = keyed_shape,
-)]
-pub struct StatelessTruncatedNormalV2;
-
-/// Random integers from `minval` up to but without `maxval`, from a key and a counter.
-#[register_op(
-    attr("dtype: {int32, int64, uint32, uint64}"),
-    attr("Tshape: {int32, int64} = DT_INT32"),
-    input("shape: Tshape", "The shape of the output, a vector."),
-    input("key: uint64", "One number."),
-    input("counter: uint64", "Two numbers for Philox, one for ThreeFry; more are ignored."),
-    input("alg: int32", "The algorithm, a scalar."),
-    input("minval: dtype", "The least number, a scalar."),
-    input("maxval: dtype", "The first number that is too great, a scalar."),
-    output("output: dtype"),
-    shape_fn = stateless_random_uniform_int_v2_shape,
-)]
-pub struct StatelessRandomUniformIntV2;
+pub enum Distributions {
+    /// Random numbers from 0 up to but without 1, all equally likely, which follow from a key and a counter.
+    StatelessRandomUniformV2,
+    /// Random numbers of the normal distribution with mean 0 and standard deviation 1, from a key and a counter.
+    StatelessRandomNormalV2,
+    /// Random numbers of the normal distribution, those beyond 2 drawn again, from a key and a counter.
+    StatelessTruncatedNormalV2,
+    /// Random integers of the whole range of the dtype, from a key and a counter.
+    #[op(attr("dtype: {int32, int64, uint32, uint64} = DT_UINT64"))]
+    StatelessRandomUniformFullIntV2,
+    /// Random integers from `minval` up to but without `maxval`, from a key and a counter.
+    #[op(
+        attr("dtype: {int32, int64, uint32, uint64}"),
+        input("minval: dtype", "The least number, a scalar."),
+        input("maxval: dtype", "The first number that is too great, a scalar."),
+        shape_fn = stateless_random_uniform_int_v2_shape,
+    )]
+    StatelessRandomUniformIntV2,
+}
 
 fn stateless_random_uniform_int_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     scalar_bounds(c, 4)?;
     keyed_shape(c)
 }
-
-/// Random integers of the whole range of the dtype, from a key and a counter.
-#[register_op(
-    attr("dtype: {int32, int64, uint32, uint64} = DT_UINT64"),
-    attr("Tshape: {int32, int64} = DT_INT32"),
-    input("shape: Tshape", "The shape of the output, a vector."),
-    input("key: uint64", "One number."),
-    input("counter: uint64", "Two numbers for Philox, one for ThreeFry; more are ignored."),
-    input("alg: int32", "The algorithm, a scalar."),
-    output("output: dtype"),
-    shape_fn = keyed_shape,
-)]
-pub struct StatelessRandomUniformFullIntV2;
 
 /// Random numbers of gamma distributions, from a key and a counter.
 #[register_op(
@@ -121,24 +84,12 @@ pub struct StatelessRandomGammaV3;
 )]
 pub struct StatelessShuffle;
 
-/// The key and the counter that follow from a seed, and the algorithm for them.
-#[register_op(
-    attr("Tseed: {int32, int64} = DT_INT64"),
-    input("seed: Tseed", "Two numbers."),
-    output("key: uint64", "One number."),
-    output("counter: uint64", "Two numbers."),
-    output("alg: int32", "The algorithm, a scalar."),
-    shape_fn = key_counter_alg_shape,
-)]
-pub struct StatelessRandomGetKeyCounterAlg;
-
 fn key_counter_alg_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     key_counter_shape(c)?;
     c.set_output(2, c.scalar());
     Ok(())
 }
 
-/// The key and the counter that follow from a seed.
 #[register_op(
     attr("Tseed: {int32, int64} = DT_INT64"),
     input("seed: Tseed", "Two numbers."),
@@ -146,7 +97,13 @@ fn key_counter_alg_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("counter: uint64", "Two numbers."),
     shape_fn = key_counter_shape,
 )]
-pub struct StatelessRandomGetKeyCounter;
+pub enum Keys {
+    /// The key and the counter that follow from a seed.
+    StatelessRandomGetKeyCounter,
+    /// The key and the counter that follow from a seed, and the algorithm for them.
+    #[op(output("alg: int32", "The algorithm, a scalar."), shape_fn = key_counter_alg_shape)]
+    StatelessRandomGetKeyCounterAlg,
+}
 
 fn key_counter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     ensure!(c.num_inputs() == 1, Internal, "a seed is the only input");
@@ -157,9 +114,5 @@ fn key_counter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// The algorithm that suits the device, a scalar.
-#[register_op(
-    output("alg: int32"),
-    stateful,
-    shape_fn = common::scalar_shape,
-)]
+#[register_op(output("alg: int32"), stateful, shape_fn = common::scalar_shape)]
 pub struct StatelessRandomGetAlg;

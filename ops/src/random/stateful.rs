@@ -7,36 +7,64 @@ use kernlink::shape_inference::{InferenceContext, common};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
-/// Random numbers from 0 up to but without 1, all equally likely.
 #[register_op(
     attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
     attr("seed2: int = 0", "A second seed."),
-    attr("dtype: {half, bfloat16, float, double}"),
     attr("T: {int32, int64}"),
     input("shape: T", "The shape of the output, a vector."),
     output("output: dtype"),
     stateful,
     shape_fn = common::random_shape,
 )]
-pub struct RandomUniform;
-
-/// Random integers from `minval` up to but without `maxval`.
-///
-/// They are the remainders of random numbers of the dtype's width, so some are a little likelier than others unless
-/// `maxval - minval` is a power of two.
-#[register_op(
-    attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
-    attr("seed2: int = 0", "A second seed."),
-    attr("Tout: {int32, int64}"),
-    attr("T: {int32, int64}"),
-    input("shape: T", "The shape of the output, a vector."),
-    input("minval: Tout", "The least number, a scalar."),
-    input("maxval: Tout", "The first number that is too great, a scalar."),
-    output("output: Tout"),
-    stateful,
-    shape_fn = random_uniform_int_shape,
-)]
-pub struct RandomUniformInt;
+pub enum Distributions {
+    /// Random numbers from 0 up to but without 1, all equally likely.
+    #[op(attr("dtype: {half, bfloat16, float, double}", after = "seed2"))]
+    RandomUniform,
+    /// Random numbers of the normal distribution with mean 0 and standard deviation 1.
+    #[op(attr("dtype: {half, bfloat16, float, double}", after = "seed2"))]
+    RandomStandardNormal,
+    /// Random numbers of the normal distribution with mean 0 and standard deviation 1, those beyond 2 drawn again.
+    #[op(attr("dtype: {half, bfloat16, float, double}", after = "seed2"))]
+    TruncatedNormal,
+    /// Random numbers of normal distributions that are cut off at both ends.
+    ///
+    /// Each parameter is a scalar or a vector with a value for each row of the output.
+    #[op(
+        attr("dtype: {half, bfloat16, float, double}", after = "seed2"),
+        input("shape: T", "The shape of the output, a vector of at least one element."),
+        input("means: dtype", "The means before the ends are cut off."),
+        input("stdevs: dtype", "The standard deviations before the ends are cut off, above 0."),
+        input("minvals: dtype", "The lower ends; may be -infinity."),
+        input(
+            "maxvals: dtype",
+            "The upper ends, above the lower ones; may be infinity if the lower one is not infinite.",
+        ),
+        shape_fn = parameterized_truncated_normal_shape,
+    )]
+    ParameterizedTruncatedNormal,
+    /// Random integers from `minval` up to but without `maxval`.
+    ///
+    /// They are the remainders of random numbers of the dtype's width, so some are a little likelier than others unless
+    /// `maxval - minval` is a power of two.
+    #[op(
+        attr("Tout: {int32, int64}", after = "seed2"),
+        input("minval: Tout", "The least number, a scalar."),
+        input("maxval: Tout", "The first number that is too great, a scalar."),
+        output("output: Tout"),
+        shape_fn = random_uniform_int_shape,
+    )]
+    RandomUniformInt,
+    /// Random numbers of gamma distributions.
+    #[op(
+        attr("S: {int32, int64}", after = "seed2"),
+        attr("T: {half, float, double}"),
+        input("shape: S", "The shape of what is drawn for each element of `alpha`, a vector."),
+        input("alpha: T", "The shape parameters of the distributions; their scale is 1."),
+        output("output: T", "Of shape `shape + alpha.shape`."),
+        shape_fn = drawn_for_each_shape,
+    )]
+    RandomGamma,
+}
 
 fn random_uniform_int_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     scalar_bounds(c, 1)?;
@@ -57,57 +85,12 @@ pub(super) fn scalar_bounds(c: &InferenceContext<'_>, first: usize) -> Result<()
     Ok(())
 }
 
-/// Random numbers of the normal distribution with mean 0 and standard deviation 1.
-#[register_op(
-    attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
-    attr("seed2: int = 0", "A second seed."),
-    attr("dtype: {half, bfloat16, float, double}"),
-    attr("T: {int32, int64}"),
-    input("shape: T", "The shape of the output, a vector."),
-    output("output: dtype"),
-    stateful,
-    shape_fn = common::random_shape,
-)]
-pub struct RandomStandardNormal;
-
-/// Random numbers of normal distributions that are cut off at both ends.
-///
-/// Each parameter is a scalar or a vector with a value for each row of the output.
-#[register_op(
-    attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
-    attr("seed2: int = 0", "A second seed."),
-    attr("dtype: {half, bfloat16, float, double}"),
-    attr("T: {int32, int64}"),
-    input("shape: T", "The shape of the output, a vector of at least one element."),
-    input("means: dtype", "The means before the ends are cut off."),
-    input("stdevs: dtype", "The standard deviations before the ends are cut off, above 0."),
-    input("minvals: dtype", "The lower ends; may be -infinity."),
-    input("maxvals: dtype", "The upper ends, above the lower ones; may be infinity if the lower one is not infinite."),
-    output("output: dtype"),
-    stateful,
-    shape_fn = parameterized_truncated_normal_shape,
-)]
-pub struct ParameterizedTruncatedNormal;
-
 fn parameterized_truncated_normal_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     for parameter in 1..5 {
         c.with_rank_at_most(c.input(parameter), 1)?;
     }
     common::random_shape(c)
 }
-
-/// Random numbers of the normal distribution with mean 0 and standard deviation 1, those beyond 2 drawn again.
-#[register_op(
-    attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
-    attr("seed2: int = 0", "A second seed."),
-    attr("dtype: {half, bfloat16, float, double}"),
-    attr("T: {int32, int64}"),
-    input("shape: T", "The shape of the output, a vector."),
-    output("output: dtype"),
-    stateful,
-    shape_fn = common::random_shape,
-)]
-pub struct TruncatedNormal;
 
 /// The rows of `value` in a random order.
 #[register_op(
@@ -143,27 +126,12 @@ pub(super) fn multinomial_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Random numbers of gamma distributions.
-#[register_op(
-    attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
-    attr("seed2: int = 0", "A second seed."),
-    attr("S: {int32, int64}"),
-    attr("T: {half, float, double}"),
-    input("shape: S", "The shape of what is drawn for each element of `alpha`, a vector."),
-    input("alpha: T", "The shape parameters of the distributions; their scale is 1."),
-    output("output: T", "Of shape `shape + alpha.shape`."),
-    stateful,
-    shape_fn = drawn_for_each_shape,
-)]
-pub struct RandomGamma;
-
 fn drawn_for_each_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let drawn = c.make_shape_from_shape_tensor(0)?;
     c.set_output(0, c.concatenate(drawn, c.input(1))?);
     Ok(())
 }
 
-/// Random numbers of Poisson distributions.
 #[register_op(
     attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
     attr("seed2: int = 0", "A second seed."),
@@ -173,22 +141,17 @@ fn drawn_for_each_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("rate: dtype", "The means of the distributions."),
     output("output: dtype", "Of shape `shape + rate.shape`."),
     stateful,
-    deprecated(25, "Replaced by RandomPoissonV2"),
     shape_fn = drawn_for_each_shape,
 )]
-pub struct RandomPoisson;
-
-/// Random numbers of Poisson distributions, in a dtype of their own.
-#[register_op(
-    attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
-    attr("seed2: int = 0", "A second seed."),
-    attr("S: {int32, int64}"),
-    attr("R: {half, float, double, int32, int64} = DT_DOUBLE"),
-    attr("dtype: {half, float, double, int32, int64} = DT_INT64"),
-    input("shape: S", "The shape of what is drawn for each element of `rate`, a vector."),
-    input("rate: R", "The means of the distributions."),
-    output("output: dtype", "Of shape `shape + rate.shape`."),
-    stateful,
-    shape_fn = drawn_for_each_shape,
-)]
-pub struct RandomPoissonV2;
+pub enum Poisson {
+    /// Random numbers of Poisson distributions.
+    #[op(deprecated(25, "Replaced by RandomPoissonV2"))]
+    RandomPoisson,
+    /// Random numbers of Poisson distributions, in a dtype of their own.
+    #[op(
+        attr("R: {half, float, double, int32, int64} = DT_DOUBLE", after = "S"),
+        attr("dtype: {half, float, double, int32, int64} = DT_INT64"),
+        input("rate: R")
+    )]
+    RandomPoissonV2,
+}

@@ -18,7 +18,6 @@ fn stateless_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     common::random_shape(c)
 }
 
-/// Random numbers from 0 up to but without 1, all equally likely, which follow from a seed.
 #[register_op(
     attr("dtype: {half, bfloat16, float, double} = DT_FLOAT"),
     attr("T: {int32, int64} = DT_INT32"),
@@ -28,62 +27,34 @@ fn stateless_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output: dtype"),
     shape_fn = stateless_shape,
 )]
-pub struct StatelessRandomUniform;
-
-/// Random numbers of the normal distribution with mean 0 and standard deviation 1, which follow from a seed.
-#[register_op(
-    attr("dtype: {half, bfloat16, float, double} = DT_FLOAT"),
-    attr("T: {int32, int64} = DT_INT32"),
-    attr("Tseed: {int32, int64} = DT_INT64"),
-    input("shape: T", "The shape of the output, a vector."),
-    input("seed: Tseed", "Two numbers."),
-    output("output: dtype"),
-    shape_fn = stateless_shape,
-)]
-pub struct StatelessRandomNormal;
-
-/// Random numbers of the normal distribution, those beyond 2 drawn again, which follow from a seed.
-#[register_op(
-    attr("dtype: {half, bfloat16, float, double} = DT_FLOAT"),
-    attr("T: {int32, int64} = DT_INT32"),
-    attr("Tseed: {int32, int64} = DT_INT64"),
-    input("shape: T", "The shape of the output, a vector."),
-    input("seed: Tseed", "Two numbers."),
-    output("output: dtype"),
-    shape_fn = stateless_shape,
-)]
-pub struct StatelessTruncatedNormal;
-
-/// Random integers from `minval` up to but without `maxval`, which follow from a seed.
-#[register_op(
-    attr("dtype: {int32, int64}"),
-    attr("T: {int32, int64}"),
-    attr("Tseed: {int32, int64} = DT_INT64"),
-    input("shape: T", "The shape of the output, a vector."),
-    input("seed: Tseed", "Two numbers."),
-    input("minval: dtype", "The least number, a scalar."),
-    input("maxval: dtype", "The first number that is too great, a scalar."),
-    output("output: dtype"),
-    shape_fn = stateless_random_uniform_int_shape,
-)]
-pub struct StatelessRandomUniformInt;
+pub enum Distributions {
+    /// Random numbers from 0 up to but without 1, all equally likely, which follow from a seed.
+    StatelessRandomUniform,
+    /// Random numbers of the normal distribution with mean 0 and standard deviation 1, which follow from a seed.
+    StatelessRandomNormal,
+    /// Random numbers of the normal distribution, those beyond 2 drawn again, which follow from a seed.
+    StatelessTruncatedNormal,
+    /// Random integers of the whole range of the dtype, which follow from a seed.
+    #[op(
+        attr("dtype: {int32, int64, uint32, uint64} = DT_UINT64"),
+        attr("Tseed: {int32, int64, uint32, uint64} = DT_INT64")
+    )]
+    StatelessRandomUniformFullInt,
+    /// Random integers from `minval` up to but without `maxval`, which follow from a seed.
+    #[op(
+        attr("dtype: {int32, int64}"),
+        attr("T: {int32, int64}"),
+        input("minval: dtype", "The least number, a scalar."),
+        input("maxval: dtype", "The first number that is too great, a scalar."),
+        shape_fn = stateless_random_uniform_int_shape,
+    )]
+    StatelessRandomUniformInt,
+}
 
 fn stateless_random_uniform_int_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     scalar_bounds(c, 2)?;
     stateless_shape(c)
 }
-
-/// Random integers of the whole range of the dtype, which follow from a seed.
-#[register_op(
-    attr("dtype: {int32, int64, uint32, uint64} = DT_UINT64"),
-    attr("T: {int32, int64} = DT_INT32"),
-    attr("Tseed: {int32, int64, uint32, uint64} = DT_INT64"),
-    input("shape: T", "The shape of the output, a vector."),
-    input("seed: Tseed", "Two numbers."),
-    output("output: dtype"),
-    shape_fn = stateless_shape,
-)]
-pub struct StatelessRandomUniformFullInt;
 
 /// Random classes, each as likely as its logit says, which follow from a seed.
 #[register_op(
@@ -143,32 +114,28 @@ fn stateless_parameterized_truncated_normal_shape(c: &mut InferenceContext<'_>) 
     common::random_shape(c)
 }
 
-/// Random numbers of Poisson distributions, which follow from a seed.
-#[register_op(
-    attr("Rtype: {half, float, double, int32, int64}"),
-    attr("dtype: {half, float, double, int32, int64}"),
-    attr("T: {int32, int64}"),
-    attr("Tseed: {int32, int64} = DT_INT64"),
-    input("shape: T", "The shape of the output, which ends as that of `lam`."),
-    input("seed: Tseed", "Two numbers."),
-    input("lam: Rtype", "The means of the distributions."),
-    output("output: dtype"),
-    shape_fn = stateless_shape,
-)]
-pub struct StatelessRandomPoisson;
-
-/// Random numbers of gamma distributions, which follow from a seed.
 #[register_op(
     attr("dtype: {half, float, double}"),
     attr("T: {int32, int64}"),
     attr("Tseed: {int32, int64} = DT_INT64"),
     input("shape: T", "The shape of the output, which ends as that of `alpha`."),
     input("seed: Tseed", "Two numbers."),
-    input("alpha: dtype", "The shape parameters of the distributions; their scale is 1."),
     output("output: dtype"),
     shape_fn = stateless_shape,
 )]
-pub struct StatelessRandomGammaV2;
+pub enum Parameterized {
+    /// Random numbers of gamma distributions, which follow from a seed.
+    #[op(input("alpha: dtype", "The shape parameters of the distributions; their scale is 1."))]
+    StatelessRandomGammaV2,
+    /// Random numbers of Poisson distributions, which follow from a seed.
+    #[op(
+        attr("Rtype: {half, float, double, int32, int64}", before = "dtype"),
+        attr("dtype: {half, float, double, int32, int64}"),
+        input("shape: T", "The shape of the output, which ends as that of `lam`."),
+        input("lam: Rtype", "The means of the distributions.")
+    )]
+    StatelessRandomPoisson,
+}
 
 /// Where `index` lands when the numbers from 0 to `max_index` are shuffled, without shuffling them.
 ///

@@ -77,9 +77,6 @@ fn sparse_dense_cwise_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The elements of a sparse tensor plus those of a dense one in the same places.
-///
-/// The dense tensor broadcasts to the shape of the sparse one, not the other way round. Elsewhere nothing is added.
 #[register_op(
     attr("T: numbertype"),
     input("sp_indices: int64", "One row an element."),
@@ -89,36 +86,21 @@ fn sparse_dense_cwise_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output: T", "The values of a sparse tensor with the same indices."),
     shape_fn = sparse_dense_cwise_shape,
 )]
-pub struct SparseDenseCwiseAdd;
-
-/// The elements of a sparse tensor times those of a dense one in the same places.
-///
-/// The dense tensor broadcasts to the shape of the sparse one, not the other way round.
-#[register_op(
-    attr("T: numbertype"),
-    input("sp_indices: int64", "One row an element."),
-    input("sp_values: T"),
-    input("sp_shape: int64"),
-    input("dense: T"),
-    output("output: T", "The values of a sparse tensor with the same indices."),
-    shape_fn = sparse_dense_cwise_shape,
-)]
-pub struct SparseDenseCwiseMul;
-
-/// The elements of a sparse tensor divided by those of a dense one in the same places.
-///
-/// The dense tensor broadcasts to the shape of the sparse one, not the other way round. It is an error to divide by
-/// zero, in floats too.
-#[register_op(
-    attr("T: numbertype"),
-    input("sp_indices: int64", "One row an element."),
-    input("sp_values: T"),
-    input("sp_shape: int64"),
-    input("dense: T"),
-    output("output: T", "The values of a sparse tensor with the same indices."),
-    shape_fn = sparse_dense_cwise_shape,
-)]
-pub struct SparseDenseCwiseDiv;
+pub enum WithDense {
+    /// The elements of a sparse tensor plus those of a dense one in the same places.
+    ///
+    /// The dense tensor broadcasts to the shape of the sparse one, not the other way round. Elsewhere nothing is added.
+    SparseDenseCwiseAdd,
+    /// The elements of a sparse tensor times those of a dense one in the same places.
+    ///
+    /// The dense tensor broadcasts to the shape of the sparse one, not the other way round.
+    SparseDenseCwiseMul,
+    /// The elements of a sparse tensor divided by those of a dense one in the same places.
+    ///
+    /// The dense tensor broadcasts to the shape of the sparse one, not the other way round. It is an error to divide by
+    /// zero, in floats too.
+    SparseDenseCwiseDiv,
+}
 
 fn sparse_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     for (input, rank) in [2, 1, 1, 2, 1, 1].into_iter().enumerate() {
@@ -129,9 +111,6 @@ fn sparse_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The greater of two sparse tensors at each place where one has an element.
-///
-/// The indices of both are in row-major order. What is missing counts as zero.
 #[register_op(
     attr("T: realnumbertype"),
     input("a_indices: int64", "One row an element."),
@@ -144,24 +123,17 @@ fn sparse_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output_values: T"),
     shape_fn = sparse_sparse_shape,
 )]
-pub struct SparseSparseMaximum;
-
-/// The smaller of two sparse tensors at each place where one has an element.
-///
-/// The indices of both are in row-major order. What is missing counts as zero.
-#[register_op(
-    attr("T: numbertype"),
-    input("a_indices: int64", "One row an element."),
-    input("a_values: T"),
-    input("a_shape: int64"),
-    input("b_indices: int64", "One row an element."),
-    input("b_values: T"),
-    input("b_shape: int64", "Equal to `a_shape`."),
-    output("output_indices: int64"),
-    output("output_values: T"),
-    shape_fn = sparse_sparse_shape,
-)]
-pub struct SparseSparseMinimum;
+pub enum Extremes {
+    /// The greater of two sparse tensors at each place where one has an element.
+    ///
+    /// The indices of both are in row-major order. What is missing counts as zero.
+    SparseSparseMaximum,
+    /// The smaller of two sparse tensors at each place where one has an element.
+    ///
+    /// The indices of both are in row-major order. What is missing counts as zero.
+    #[op(attr("T: numbertype"))]
+    SparseSparseMinimum,
+}
 
 /// The softmax of the elements in each row of a sparse tensor.
 ///

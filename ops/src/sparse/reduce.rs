@@ -6,7 +6,6 @@ use kernlink_macros::register_op;
 
 use crate::infer::integer;
 
-/// The sums of the elements of a sparse tensor along some dimensions, as a dense tensor.
 #[register_op(
     attr("keep_dims: bool = false", "Keep the reduced dimensions, with size 1."),
     attr("T: numbertype"),
@@ -14,55 +13,29 @@ use crate::infer::integer;
     input("input_values: T"),
     input("input_shape: int64"),
     input("reduction_axes: int32", "The dimensions, counted from the end if negative."),
-    output("output: T"),
     shape_fn = common::sparse_reduce_shape_fn,
 )]
-pub struct SparseReduceSum;
-
-/// The sums of the elements of a sparse tensor along some dimensions, as a sparse tensor.
-#[register_op(
-    attr("keep_dims: bool = false", "Keep the reduced dimensions, with size 1."),
-    attr("T: numbertype"),
-    input("input_indices: int64", "One row an element."),
-    input("input_values: T"),
-    input("input_shape: int64"),
-    input("reduction_axes: int32", "The dimensions, counted from the end if negative."),
-    output("output_indices: int64"),
-    output("output_values: T"),
-    output("output_shape: int64"),
-    shape_fn = common::unknown,
-)]
-pub struct SparseReduceSumSparse;
-
-/// The greatest elements of a sparse tensor along some dimensions, as a dense tensor.
-///
-/// Only elements that are there count; where there are none, the result is zero.
-#[register_op(
-    attr("keep_dims: bool = false", "Keep the reduced dimensions, with size 1."),
-    attr("T: realnumbertype"),
-    input("input_indices: int64", "One row an element."),
-    input("input_values: T"),
-    input("input_shape: int64"),
-    input("reduction_axes: int32", "The dimensions, counted from the end if negative."),
-    output("output: T"),
-    shape_fn = common::sparse_reduce_shape_fn,
-)]
-pub struct SparseReduceMax;
-
-/// The greatest elements of a sparse tensor along some dimensions, as a sparse tensor.
-#[register_op(
-    attr("keep_dims: bool = false", "Keep the reduced dimensions, with size 1."),
-    attr("T: realnumbertype"),
-    input("input_indices: int64", "One row an element."),
-    input("input_values: T"),
-    input("input_shape: int64"),
-    input("reduction_axes: int32", "The dimensions, counted from the end if negative."),
-    output("output_indices: int64"),
-    output("output_values: T"),
-    output("output_shape: int64"),
-    shape_fn = common::unknown,
-)]
-pub struct SparseReduceMaxSparse;
+pub enum Reductions {
+    /// The sums of the elements of a sparse tensor along some dimensions, as a dense tensor.
+    #[op(output("output: T"))]
+    SparseReduceSum,
+    /// The sums of the elements of a sparse tensor along some dimensions, as a sparse tensor.
+    #[op(
+        output("output_indices: int64"),
+        output("output_values: T"),
+        output("output_shape: int64"),
+        shape_fn = common::unknown,
+    )]
+    SparseReduceSumSparse,
+    /// The greatest elements of a sparse tensor along some dimensions, as a dense tensor.
+    ///
+    /// Only elements that are there count; where there are none, the result is zero.
+    #[op(attr("T: realnumbertype"), output("output: T"))]
+    SparseReduceMax,
+    /// The greatest elements of a sparse tensor along some dimensions, as a sparse tensor.
+    #[op(like = SparseReduceSumSparse, attr("T: realnumbertype"))]
+    SparseReduceMaxSparse,
+}
 
 /// How often each of `0..size` occurs in a sparse vector, or in each row of a sparse matrix.
 ///

@@ -41,70 +41,6 @@ fn sparse_segment_grad_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The sum of the rows `data[indices[i]]` of each segment.
-///
-/// Segment numbers are sorted; a number that is left out gives a row of zeros.
-#[register_op(
-    attr("T: realnumbertype"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    attr("sparse_gradient: bool = false", "Whether the gradient is to be made of the rows picked only."),
-    input("data: T"),
-    input("indices: Tidx", "The rows to take."),
-    input("segment_ids: Tsegmentids", "For each of `indices` the segment to which the row belongs."),
-    output("output: T", "One row a segment."),
-    shape_fn = sparse_segment_shape,
-)]
-pub struct SparseSegmentSum;
-
-/// As `SparseSegmentSum`, with the number of segments given.
-#[register_op(
-    attr("T: realnumbertype"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tnumsegments: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    attr("sparse_gradient: bool = false", "Whether the gradient is to be made of the rows picked only."),
-    input("data: T"),
-    input("indices: Tidx", "The rows to take."),
-    input("segment_ids: Tsegmentids", "For each of `indices` the segment to which the row belongs."),
-    input("num_segments: Tnumsegments", "The number of rows of the output, a scalar."),
-    output("output: T", "One row a segment; zeros for those without rows."),
-    shape_fn = sparse_segment_with_num_segments_shape,
-)]
-pub struct SparseSegmentSumWithNumSegments;
-
-/// The gradient of `SparseSegmentSum`, as a dense tensor.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    input("grad: T", "The gradient of the output."),
-    input("indices: Tidx", "Those of the op."),
-    input("segment_ids: Tsegmentids", "Those of the op."),
-    input("output_dim0: int32", "The number of rows of `data`, a scalar."),
-    output("output: T", "The gradient of `data`."),
-    shape_fn = sparse_segment_with_num_segments_shape,
-)]
-pub struct SparseSegmentSumGrad;
-
-/// The gradient of `SparseSegmentSum`, only those rows that were picked.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    input("grad: T", "The gradient of the output."),
-    input("indices: Tidx", "Those of the op."),
-    input("segment_ids: Tsegmentids", "Those of the op."),
-    input("dense_output_dim0: int32", "The number of rows of `data`, a scalar."),
-    output("output: T", "The rows of the gradient of `data` that may differ from zero."),
-    output("sorted_unique_indices: Tidx", "Which rows those are."),
-    shape_fn = sparse_segment_grad_v2_shape,
-)]
-pub struct SparseSegmentSumGradV2;
-
-/// The mean of the rows `data[indices[i]]` of each segment.
-///
-/// Segment numbers are sorted; a number that is left out gives a row of zeros.
 #[register_op(
     attr("T: {bfloat16, half, float, double}"),
     attr("Tidx: {int32, int64} = DT_INT32"),
@@ -116,25 +52,36 @@ pub struct SparseSegmentSumGradV2;
     output("output: T", "One row a segment."),
     shape_fn = sparse_segment_shape,
 )]
-pub struct SparseSegmentMean;
+pub enum Segments {
+    /// The sum of the rows `data[indices[i]]` of each segment.
+    ///
+    /// Segment numbers are sorted; a number that is left out gives a row of zeros.
+    #[op(attr("T: realnumbertype"))]
+    SparseSegmentSum,
+    /// The mean of the rows `data[indices[i]]` of each segment.
+    ///
+    /// Segment numbers are sorted; a number that is left out gives a row of zeros.
+    SparseSegmentMean,
+    /// The sum, divided by the square root of the number of rows, of the rows `data[indices[i]]` of each segment.
+    ///
+    /// Segment numbers are sorted; a number that is left out gives a row of zeros.
+    SparseSegmentSqrtN,
+    /// As `SparseSegmentMean`, with the number of segments given.
+    #[op(
+        attr("Tnumsegments: {int32, int64} = DT_INT32", after = "Tidx"),
+        input("num_segments: Tnumsegments", "The number of rows of the output, a scalar."),
+        output("output: T", "One row a segment; zeros for those without rows."),
+        shape_fn = sparse_segment_with_num_segments_shape,
+    )]
+    SparseSegmentMeanWithNumSegments,
+    /// As `SparseSegmentSum`, with the number of segments given.
+    #[op(like = SparseSegmentMeanWithNumSegments, attr("T: realnumbertype"))]
+    SparseSegmentSumWithNumSegments,
+    /// As `SparseSegmentSqrtN`, with the number of segments given.
+    #[op(like = SparseSegmentSumWithNumSegments, attr("T: {bfloat16, half, float, double}"))]
+    SparseSegmentSqrtNWithNumSegments,
+}
 
-/// As `SparseSegmentMean`, with the number of segments given.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tnumsegments: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    attr("sparse_gradient: bool = false", "Whether the gradient is to be made of the rows picked only."),
-    input("data: T"),
-    input("indices: Tidx", "The rows to take."),
-    input("segment_ids: Tsegmentids", "For each of `indices` the segment to which the row belongs."),
-    input("num_segments: Tnumsegments", "The number of rows of the output, a scalar."),
-    output("output: T", "One row a segment; zeros for those without rows."),
-    shape_fn = sparse_segment_with_num_segments_shape,
-)]
-pub struct SparseSegmentMeanWithNumSegments;
-
-/// The gradient of `SparseSegmentMean`, as a dense tensor.
 #[register_op(
     attr("T: {bfloat16, half, float, double}"),
     attr("Tidx: {int32, int64} = DT_INT32"),
@@ -142,84 +89,31 @@ pub struct SparseSegmentMeanWithNumSegments;
     input("grad: T", "The gradient of the output."),
     input("indices: Tidx", "Those of the op."),
     input("segment_ids: Tsegmentids", "Those of the op."),
-    input("output_dim0: int32", "The number of rows of `data`, a scalar."),
     output("output: T", "The gradient of `data`."),
     shape_fn = sparse_segment_with_num_segments_shape,
 )]
-pub struct SparseSegmentMeanGrad;
-
-/// The gradient of `SparseSegmentMean`, only those rows that were picked.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    input("grad: T", "The gradient of the output."),
-    input("indices: Tidx", "Those of the op."),
-    input("segment_ids: Tsegmentids", "Those of the op."),
-    input("dense_output_dim0: int32", "The number of rows of `data`, a scalar."),
-    output("output: T", "The rows of the gradient of `data` that may differ from zero."),
-    output("sorted_unique_indices: Tidx", "Which rows those are."),
-    shape_fn = sparse_segment_grad_v2_shape,
-)]
-pub struct SparseSegmentMeanGradV2;
-
-/// The sum, divided by the square root of the number of rows, of the rows `data[indices[i]]` of each segment.
-///
-/// Segment numbers are sorted; a number that is left out gives a row of zeros.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    attr("sparse_gradient: bool = false", "Whether the gradient is to be made of the rows picked only."),
-    input("data: T"),
-    input("indices: Tidx", "The rows to take."),
-    input("segment_ids: Tsegmentids", "For each of `indices` the segment to which the row belongs."),
-    output("output: T", "One row a segment."),
-    shape_fn = sparse_segment_shape,
-)]
-pub struct SparseSegmentSqrtN;
-
-/// As `SparseSegmentSqrtN`, with the number of segments given.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tnumsegments: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    attr("sparse_gradient: bool = false", "Whether the gradient is to be made of the rows picked only."),
-    input("data: T"),
-    input("indices: Tidx", "The rows to take."),
-    input("segment_ids: Tsegmentids", "For each of `indices` the segment to which the row belongs."),
-    input("num_segments: Tnumsegments", "The number of rows of the output, a scalar."),
-    output("output: T", "One row a segment; zeros for those without rows."),
-    shape_fn = sparse_segment_with_num_segments_shape,
-)]
-pub struct SparseSegmentSqrtNWithNumSegments;
-
-/// The gradient of `SparseSegmentSqrtN`, as a dense tensor.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    input("grad: T", "The gradient of the output."),
-    input("indices: Tidx", "Those of the op."),
-    input("segment_ids: Tsegmentids", "Those of the op."),
-    input("output_dim0: int32", "The number of rows of `data`, a scalar."),
-    output("output: T", "The gradient of `data`."),
-    shape_fn = sparse_segment_with_num_segments_shape,
-)]
-pub struct SparseSegmentSqrtNGrad;
-
-/// The gradient of `SparseSegmentSqrtN`, only those rows that were picked.
-#[register_op(
-    attr("T: {bfloat16, half, float, double}"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    attr("Tsegmentids: {int32, int64} = DT_INT32"),
-    input("grad: T", "The gradient of the output."),
-    input("indices: Tidx", "Those of the op."),
-    input("segment_ids: Tsegmentids", "Those of the op."),
-    input("dense_output_dim0: int32", "The number of rows of `data`, a scalar."),
-    output("output: T", "The rows of the gradient of `data` that may differ from zero."),
-    output("sorted_unique_indices: Tidx", "Which rows those are."),
-    shape_fn = sparse_segment_grad_v2_shape,
-)]
-pub struct SparseSegmentSqrtNGradV2;
+pub enum SegmentGradients {
+    /// The gradient of `SparseSegmentSum`, as a dense tensor.
+    #[op(input("output_dim0: int32", "The number of rows of `data`, a scalar."))]
+    SparseSegmentSumGrad,
+    /// The gradient of `SparseSegmentMean`, as a dense tensor.
+    #[op(input("output_dim0: int32", "The number of rows of `data`, a scalar."))]
+    SparseSegmentMeanGrad,
+    /// The gradient of `SparseSegmentSqrtN`, as a dense tensor.
+    #[op(input("output_dim0: int32", "The number of rows of `data`, a scalar."))]
+    SparseSegmentSqrtNGrad,
+    /// The gradient of `SparseSegmentSum`, only those rows that were picked.
+    #[op(
+        input("dense_output_dim0: int32", "The number of rows of `data`, a scalar."),
+        output("output: T", "The rows of the gradient of `data` that may differ from zero."),
+        output("sorted_unique_indices: Tidx", "Which rows those are."),
+        shape_fn = sparse_segment_grad_v2_shape,
+    )]
+    SparseSegmentSumGradV2,
+    /// The gradient of `SparseSegmentMean`, only those rows that were picked.
+    #[op(like = SparseSegmentSumGradV2)]
+    SparseSegmentMeanGradV2,
+    /// The gradient of `SparseSegmentSqrtN`, only those rows that were picked.
+    #[op(like = SparseSegmentSumGradV2)]
+    SparseSegmentSqrtNGradV2,
+}

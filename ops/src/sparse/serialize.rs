@@ -57,36 +57,30 @@ fn set_sparse_outputs(c: &InferenceContext<'_>, serialized: ShapeHandle) -> Resu
     Ok(())
 }
 
-/// Sparse tensors from what `SerializeSparse` made of them.
-///
-/// Several are stacked: their elements get the indices of the input's dimensions but the last in front of their own, and
-/// the shape is the greatest in each dimension.
 #[register_op(
     attr("dtype: type", "The dtype of the values."),
-    attr("Tserialized: {string, variant} = DT_STRING"),
     input("serialized_sparse: Tserialized", "The last dimension has size 3."),
     output("sparse_indices: int64"),
     output("sparse_values: dtype"),
     output("sparse_shape: int64"),
     shape_fn = deserialize_sparse_shape,
 )]
-pub struct DeserializeSparse;
+pub enum Deserializing {
+    /// Sparse tensors from what `SerializeSparse` made of them.
+    ///
+    /// Several are stacked: their elements get the indices of the input's dimensions but the last in front of their own, and
+    /// the shape is the greatest in each dimension.
+    #[op(attr("Tserialized: {string, variant} = DT_STRING"))]
+    DeserializeSparse,
+    /// The sparse tensor of rows that `SerializeManySparse` made.
+    #[op(input("serialized_sparse: string", "Three strings a row."), shape_fn = deserialize_many_sparse_shape)]
+    DeserializeManySparse,
+}
 
 fn deserialize_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let serialized = c.with_rank_at_least(c.input(0), 1)?;
     set_sparse_outputs(c, serialized)
 }
-
-/// The sparse tensor of rows that `SerializeManySparse` made.
-#[register_op(
-    attr("dtype: type", "The dtype of the values."),
-    input("serialized_sparse: string", "Three strings a row."),
-    output("sparse_indices: int64"),
-    output("sparse_values: dtype"),
-    output("sparse_shape: int64"),
-    shape_fn = deserialize_many_sparse_shape,
-)]
-pub struct DeserializeManySparse;
 
 fn deserialize_many_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let serialized = c.with_rank(c.input(0), 2)?;

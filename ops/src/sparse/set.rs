@@ -22,21 +22,44 @@ fn set_outputs(c: &InferenceContext<'_>, rank: DimHandle) {
     c.set_output(2, c.vector(rank));
 }
 
-/// Difference, intersection or union of the sets along the last dimensions of two dense tensors.
-///
-/// The result is sparse, each set sorted.
 #[register_op(
     attr("set_operation: string", "`a-b`, `b-a`, `intersection` or `union`."),
     attr("validate_indices: bool = true"),
     attr("T: {int8, int16, int32, int64, uint8, uint16, string}"),
-    input("set1: T", "At least two dimensions."),
-    input("set2: T", "As `set1` but for the last dimension."),
     output("result_indices: int64"),
     output("result_values: T"),
     output("result_shape: int64", "The last size is that of the greatest set."),
     shape_fn = dense_to_dense_shape,
 )]
-pub struct DenseToDenseSetOperation;
+pub enum SetOperations {
+    /// Difference, intersection or union of the sets along the last dimensions of two dense tensors.
+    ///
+    /// The result is sparse, each set sorted.
+    #[op(input("set1: T", "At least two dimensions."), input("set2: T", "As `set1` but for the last dimension."))]
+    DenseToDenseSetOperation,
+    /// As `DenseToDenseSetOperation`, with a sparse second tensor.
+    #[op(
+        attr("validate_indices: bool = true", "Refuse indices that are out of bounds, repeated or not in order."),
+        input("set1: T", "At least two dimensions."),
+        input("set2_indices: int64", "One row an element."),
+        input("set2_values: T"),
+        input("set2_shape: int64"),
+        shape_fn = dense_to_sparse_shape,
+    )]
+    DenseToSparseSetOperation,
+    /// As `DenseToDenseSetOperation`, with two sparse tensors.
+    #[op(
+        attr("validate_indices: bool = true", "Refuse indices that are out of bounds, repeated or not in order."),
+        input("set1_indices: int64", "One row an element."),
+        input("set1_values: T"),
+        input("set1_shape: int64"),
+        input("set2_indices: int64", "One row an element."),
+        input("set2_values: T"),
+        input("set2_shape: int64"),
+        shape_fn = sparse_to_sparse_shape,
+    )]
+    SparseToSparseSetOperation,
+}
 
 fn dense_to_dense_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let first = c.with_rank_at_least(c.input(0), 2)?;
@@ -56,22 +79,6 @@ fn dense_to_dense_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// As `DenseToDenseSetOperation`, with a sparse second tensor.
-#[register_op(
-    attr("set_operation: string", "`a-b`, `b-a`, `intersection` or `union`."),
-    attr("validate_indices: bool = true", "Refuse indices that are out of bounds, repeated or not in order."),
-    attr("T: {int8, int16, int32, int64, uint8, uint16, string}"),
-    input("set1: T", "At least two dimensions."),
-    input("set2_indices: int64", "One row an element."),
-    input("set2_values: T"),
-    input("set2_shape: int64"),
-    output("result_indices: int64"),
-    output("result_values: T"),
-    output("result_shape: int64", "The last size is that of the greatest set."),
-    shape_fn = dense_to_sparse_shape,
-)]
-pub struct DenseToSparseSetOperation;
-
 fn dense_to_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     common::validate_sparse_tensor(c, c.input(1), c.input(2), c.input(3))?;
     let mut rank = c.dim(c.input(3), 0);
@@ -83,24 +90,6 @@ fn dense_to_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     set_outputs(c, rank);
     Ok(())
 }
-
-/// As `DenseToDenseSetOperation`, with two sparse tensors.
-#[register_op(
-    attr("set_operation: string", "`a-b`, `b-a`, `intersection` or `union`."),
-    attr("validate_indices: bool = true", "Refuse indices that are out of bounds, repeated or not in order."),
-    attr("T: {int8, int16, int32, int64, uint8, uint16, string}"),
-    input("set1_indices: int64", "One row an element."),
-    input("set1_values: T"),
-    input("set1_shape: int64"),
-    input("set2_indices: int64", "One row an element."),
-    input("set2_values: T"),
-    input("set2_shape: int64"),
-    output("result_indices: int64"),
-    output("result_values: T"),
-    output("result_shape: int64", "The last size is that of the greatest set."),
-    shape_fn = sparse_to_sparse_shape,
-)]
-pub struct SparseToSparseSetOperation;
 
 fn sparse_to_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     common::validate_sparse_tensor(c, c.input(0), c.input(1), c.input(2))?;

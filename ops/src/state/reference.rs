@@ -5,43 +5,35 @@ use kernlink::shape::PartialShape;
 use kernlink::shape_inference::{InferenceContext, common};
 use kernlink_macros::register_op;
 
-/// A variable that other nodes change through references; it lives as long as the session.
 #[register_op(
     attr("shape: shape", "Its shape; a shape of unknown rank counts as a scalar's."),
     attr("dtype: type", "The dtype of its elements."),
-    attr("container: string = ''", "The container that keeps it; empty for the default one."),
-    attr("shared_name: string = ''", "The name under which other nodes find it; empty for the node's own."),
     output("ref: Ref(dtype)", "The variable."),
     stateful,
     shape_fn = common::explicit_shape,
 )]
-pub struct VariableV2;
-
-/// [`VariableV2`] of older graphs.
-#[register_op(
-    attr(
-        "shape: shape",
-        "Its shape. That of a scalar says nothing to shape inference: older graphs wrote it for an unknown one.",
-    ),
-    attr("dtype: type", "The dtype of its elements."),
-    attr("container: string = ''", "The container that keeps it; empty for the default one."),
-    attr("shared_name: string = ''", "The name under which other nodes find it; empty for the node's own."),
-    output("ref: Ref(dtype)", "The variable."),
-    stateful,
-    shape_fn = variable_shape,
-)]
-pub struct Variable;
-
-/// A variable that lives until [`DestroyTemporaryVariable`] takes it, or the step ends.
-#[register_op(
-    attr("shape: shape", "Its shape; a shape of unknown rank counts as a scalar's."),
-    attr("dtype: type", "The dtype of its elements."),
-    attr("var_name: string = ''", "The name under which it is destroyed; empty for the node's own."),
-    output("ref: Ref(dtype)", "The variable."),
-    stateful,
-    shape_fn = common::explicit_shape,
-)]
-pub struct TemporaryVariable;
+pub enum Variables {
+    /// A variable that other nodes change through references; it lives as long as the session.
+    #[op(
+        attr("container: string = ''", "The container that keeps it; empty for the default one."),
+        attr("shared_name: string = ''", "The name under which other nodes find it; empty for the node's own.")
+    )]
+    VariableV2,
+    /// [`VariableV2`] of older graphs.
+    #[op(
+        attr(
+            "shape: shape",
+            "Its shape. That of a scalar says nothing to shape inference: older graphs wrote it for an unknown one.",
+        ),
+        attr("container: string = ''", "The container that keeps it; empty for the default one."),
+        attr("shared_name: string = ''", "The name under which other nodes find it; empty for the node's own."),
+        shape_fn = variable_shape,
+    )]
+    Variable,
+    /// A variable that lives until [`DestroyTemporaryVariable`] takes it, or the step ends.
+    #[op(attr("var_name: string = ''", "The name under which it is destroyed; empty for the node's own."))]
+    TemporaryVariable,
+}
 
 /// The last value of a temporary variable, which ends here.
 #[register_op(
@@ -63,43 +55,35 @@ pub struct DestroyTemporaryVariable;
 )]
 pub struct IsVariableInitialized;
 
-/// Gives a variable a value.
 #[register_op(
-    attr("T: type"),
-    attr(
-        "validate_shape: bool = true",
-        "Whether the value must have the variable's shape; if not, the variable takes the value's.",
-    ),
-    attr("use_locking: bool = true", "Whether the variable stays locked meanwhile. Here it always is."),
+    attr("T: numbertype"),
+    attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
     input("ref: Ref(T)", "The variable."),
     input("value: T", "What to assign."),
     output("output_ref: Ref(T)", "The variable, afterwards."),
-    allows_uninitialized_input,
-    shape_fn = assign_shape,
-)]
-pub struct Assign;
-
-/// Adds to a variable.
-#[register_op(
-    attr("T: numbertype"),
-    attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
-    input("ref: Ref(T)", "The variable."),
-    input("value: T", "What to add, of the variable's shape."),
-    output("output_ref: Ref(T)", "The variable, afterwards."),
     shape_fn = common::merge_both_inputs_shape,
 )]
-pub struct AssignAdd;
-
-/// Subtracts from a variable.
-#[register_op(
-    attr("T: numbertype"),
-    attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
-    input("ref: Ref(T)", "The variable."),
-    input("value: T", "What to subtract, of the variable's shape."),
-    output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = common::merge_both_inputs_shape,
-)]
-pub struct AssignSub;
+pub enum Assignments {
+    /// Gives a variable a value.
+    #[op(
+        attr("T: type"),
+        attr(
+            "validate_shape: bool = true",
+            "Whether the value must have the variable's shape; if not, the variable takes the value's.",
+            after = "T",
+        ),
+        attr("use_locking: bool = true"),
+        allows_uninitialized_input,
+        shape_fn = assign_shape,
+    )]
+    Assign,
+    /// Adds to a variable.
+    #[op(input("value: T", "What to add, of the variable's shape."))]
+    AssignAdd,
+    /// Subtracts from a variable.
+    #[op(input("value: T", "What to subtract, of the variable's shape."))]
+    AssignSub,
+}
 
 /// Adds one to a variable and gives its value from before, until that is `limit`: then the error is OUT_OF_RANGE.
 #[register_op(

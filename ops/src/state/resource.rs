@@ -59,33 +59,23 @@ pub struct _ReadVariablesOp;
 )]
 pub struct DestroyResourceOp;
 
-/// Gives a variable a value. The first assignment makes the variable.
 #[register_op(
     attr("dtype: type", "The dtype of the variable."),
-    attr("validate_shape: bool = false", "Whether the value must have the shape of the one before."),
     input("resource: resource", "A handle of the variable."),
     input("value: dtype", "What to assign."),
     shape_fn = assign_variable_shape,
 )]
-pub struct AssignVariableOp;
-
-/// Adds to a variable.
-#[register_op(
-    attr("dtype: type", "The dtype of the variable."),
-    input("resource: resource", "A handle of the variable."),
-    input("value: dtype", "What to add, of the variable's shape."),
-    shape_fn = assign_variable_shape,
-)]
-pub struct AssignAddVariableOp;
-
-/// Subtracts from a variable.
-#[register_op(
-    attr("dtype: type", "The dtype of the variable."),
-    input("resource: resource", "A handle of the variable."),
-    input("value: dtype", "What to subtract, of the variable's shape."),
-    shape_fn = assign_variable_shape,
-)]
-pub struct AssignSubVariableOp;
+pub enum Assignments {
+    /// Gives a variable a value. The first assignment makes the variable.
+    #[op(attr("validate_shape: bool = false", "Whether the value must have the shape of the one before."))]
+    AssignVariableOp,
+    /// Adds to a variable.
+    #[op(input("value: dtype", "What to add, of the variable's shape."))]
+    AssignAddVariableOp,
+    /// Subtracts from a variable.
+    #[op(input("value: dtype", "What to subtract, of the variable's shape."))]
+    AssignSubVariableOp,
+}
 
 /// Whether a variable exists and has a value.
 #[register_op(
@@ -157,10 +147,7 @@ pub struct ResourceCountUpTo;
 pub struct ResourceStridedSliceAssign;
 
 /// Without effect but for the error if there is no such variable: reads never copy here.
-#[register_op(
-    input("resource: resource", "A handle of the variable."),
-    shape_fn = common::no_outputs,
-)]
+#[register_op(input("resource: resource", "A handle of the variable."), shape_fn = common::no_outputs)]
 pub struct DisableCopyOnRead;
 
 fn var_handle_shape(c: &mut InferenceContext<'_>) -> Result<()> {

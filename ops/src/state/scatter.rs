@@ -5,23 +5,6 @@ use kernlink::shape_inference::{InferenceContext, ShapeHandle, common};
 use kernlink::{Result, bail};
 use kernlink_macros::register_op;
 
-/// Assigns `updates` to rows of a variable: `ref[indices[i…], …] = updates[i…, …]`.
-#[register_op(
-    attr("T: type"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = true", "Whether the variable stays locked meanwhile. Here it always is."),
-    input("ref: Ref(T)", "The variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: T", "One row for each index, or a scalar for all of them."),
-    output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = scatter_shape,
-)]
-pub struct ScatterUpdate;
-
-/// Adds `updates` to rows of a variable.
 #[register_op(
     attr("T: numbertype"),
     attr("Tindices: {int32, int64}"),
@@ -35,103 +18,26 @@ pub struct ScatterUpdate;
     output("output_ref: Ref(T)", "The variable, afterwards."),
     shape_fn = scatter_shape,
 )]
-pub struct ScatterAdd;
+pub enum Scatter {
+    /// Assigns `updates` to rows of a variable: `ref[indices[i…], …] = updates[i…, …]`.
+    #[op(attr("T: type"), attr("use_locking: bool = true"))]
+    ScatterUpdate,
+    /// Adds `updates` to rows of a variable.
+    ScatterAdd,
+    /// Subtracts `updates` from rows of a variable.
+    ScatterSub,
+    /// Multiplies rows of a variable by `updates`.
+    ScatterMul,
+    /// Divides rows of a variable by `updates`.
+    ScatterDiv,
+    /// Takes the lesser of rows of a variable and `updates`.
+    #[op(attr("T: {half, bfloat16, float, double, int32, int64}"))]
+    ScatterMin,
+    /// Takes the greater of rows of a variable and `updates`.
+    #[op(attr("T: {half, bfloat16, float, double, int32, int64}"))]
+    ScatterMax,
+}
 
-/// Subtracts `updates` from rows of a variable.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
-    input("ref: Ref(T)", "The variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: T", "One row for each index, or a scalar for all of them."),
-    output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = scatter_shape,
-)]
-pub struct ScatterSub;
-
-/// Multiplies rows of a variable by `updates`.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
-    input("ref: Ref(T)", "The variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: T", "One row for each index, or a scalar for all of them."),
-    output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = scatter_shape,
-)]
-pub struct ScatterMul;
-
-/// Divides rows of a variable by `updates`.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
-    input("ref: Ref(T)", "The variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: T", "One row for each index, or a scalar for all of them."),
-    output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = scatter_shape,
-)]
-pub struct ScatterDiv;
-
-/// Takes the lesser of rows of a variable and `updates`.
-#[register_op(
-    attr("T: {half, bfloat16, float, double, int32, int64}"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
-    input("ref: Ref(T)", "The variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: T", "One row for each index, or a scalar for all of them."),
-    output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = scatter_shape,
-)]
-pub struct ScatterMin;
-
-/// Takes the greater of rows of a variable and `updates`.
-#[register_op(
-    attr("T: {half, bfloat16, float, double, int32, int64}"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
-    input("ref: Ref(T)", "The variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: T", "One row for each index, or a scalar for all of them."),
-    output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = scatter_shape,
-)]
-pub struct ScatterMax;
-
-/// [`ScatterUpdate`] on a resource variable.
-#[register_op(
-    attr("dtype: type"),
-    attr("Tindices: {int32, int64}"),
-    input("resource: resource", "A handle of the variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: dtype", "One row for each index, or a scalar for all of them."),
-    shape_fn = resource_scatter_shape,
-)]
-pub struct ResourceScatterUpdate;
-
-/// [`ScatterAdd`] on a resource variable.
 #[register_op(
     attr("dtype: numbertype"),
     attr("Tindices: {int32, int64}"),
@@ -143,77 +49,23 @@ pub struct ResourceScatterUpdate;
     input("updates: dtype", "One row for each index, or a scalar for all of them."),
     shape_fn = resource_scatter_shape,
 )]
-pub struct ResourceScatterAdd;
-
-/// [`ScatterSub`] on a resource variable.
-#[register_op(
-    attr("dtype: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("resource: resource", "A handle of the variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: dtype", "One row for each index, or a scalar for all of them."),
-    shape_fn = resource_scatter_shape,
-)]
-pub struct ResourceScatterSub;
-
-/// [`ScatterMul`] on a resource variable.
-#[register_op(
-    attr("dtype: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("resource: resource", "A handle of the variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: dtype", "One row for each index, or a scalar for all of them."),
-    shape_fn = resource_scatter_shape,
-)]
-pub struct ResourceScatterMul;
-
-/// [`ScatterDiv`] on a resource variable.
-#[register_op(
-    attr("dtype: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("resource: resource", "A handle of the variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: dtype", "One row for each index, or a scalar for all of them."),
-    shape_fn = resource_scatter_shape,
-)]
-pub struct ResourceScatterDiv;
-
-/// [`ScatterMin`] on a resource variable.
-#[register_op(
-    attr("dtype: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("resource: resource", "A handle of the variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: dtype", "One row for each index, or a scalar for all of them."),
-    shape_fn = resource_scatter_shape,
-)]
-pub struct ResourceScatterMin;
-
-/// [`ScatterMax`] on a resource variable.
-#[register_op(
-    attr("dtype: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    input("resource: resource", "A handle of the variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
-    input("updates: dtype", "One row for each index, or a scalar for all of them."),
-    shape_fn = resource_scatter_shape,
-)]
-pub struct ResourceScatterMax;
+pub enum ResourceScatter {
+    /// [`ScatterUpdate`] on a resource variable.
+    #[op(attr("dtype: type"))]
+    ResourceScatterUpdate,
+    /// [`ScatterAdd`] on a resource variable.
+    ResourceScatterAdd,
+    /// [`ScatterSub`] on a resource variable.
+    ResourceScatterSub,
+    /// [`ScatterMul`] on a resource variable.
+    ResourceScatterMul,
+    /// [`ScatterDiv`] on a resource variable.
+    ResourceScatterDiv,
+    /// [`ScatterMin`] on a resource variable.
+    ResourceScatterMin,
+    /// [`ScatterMax`] on a resource variable.
+    ResourceScatterMax,
+}
 
 fn scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     check_updates(c, c.input(0))?;

@@ -7,7 +7,8 @@ use kernlink_macros::register_op;
 /// Each element as text.
 #[register_op(
     attr(
-        "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, complex64, complex128, bool, variant, string}"
+        "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, complex64, \
+         complex128, bool, variant, string}",
     ),
     attr("precision: int = -1", "For floats the digits after the point, or with `shortest` all digits; 6 if negative."),
     attr("scientific: bool = false", "Whether floats have an exponent, such as 1.5e+00."),
@@ -32,7 +33,8 @@ pub struct StringToNumber;
 /// The bytes of each string as numbers, along a new last dimension.
 #[register_op(
     attr(
-        "out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, complex64, complex128, bool, bfloat16}"
+        "out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, complex64, complex128, bool, \
+         bfloat16}",
     ),
     attr("little_endian: bool = true", "Whether the least byte of a number comes first."),
     input("bytes: string", "Strings of one length, a multiple of `out_type`'s size."),
@@ -64,19 +66,12 @@ fn decode_padded_raw_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Each string in base64, in the alphabet that is safe in URLs.
-#[register_op(
-    attr("pad: bool = false", "Whether `=` fills the text to a multiple of four."),
-    input("input: string"),
-    output("output: string"),
-    shape_fn = common::unchanged,
-)]
-pub struct EncodeBase64;
-
-/// Each string from base64, in the alphabet that is safe in URLs.
-#[register_op(
-    input("input: string", "With or without `=` at the end."),
-    output("output: string"),
-    shape_fn = common::unchanged,
-)]
-pub struct DecodeBase64;
+#[register_op(input("input: string"), output("output: string"), shape_fn = common::unchanged)]
+pub enum Base64 {
+    /// Each string in base64, in the alphabet that is safe in URLs.
+    #[op(attr("pad: bool = false", "Whether `=` fills the text to a multiple of four."))]
+    EncodeBase64,
+    /// Each string from base64, in the alphabet that is safe in URLs.
+    #[op(input("input: string", "With or without `=` at the end."))]
+    DecodeBase64,
+}

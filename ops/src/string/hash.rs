@@ -4,33 +4,22 @@ use kernlink::shape_inference::{InferenceContext, common};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
-/// The bucket of each string, by FarmHash's 64-bit fingerprint: fast, the same everywhere, not safe from malice.
 #[register_op(
     attr("num_buckets: int >= 1", "The number of buckets."),
-    input("input: string"),
     output("output: int64", "From 0 to `num_buckets` − 1."),
     shape_fn = common::unchanged,
 )]
-pub struct StringToHashBucketFast;
-
-/// The bucket of each string, by SipHash with a key: who does not know the key cannot choose strings that collide.
-#[register_op(
-    attr("num_buckets: int >= 1", "The number of buckets."),
-    attr("key: list(int)", "The key, two numbers."),
-    input("input: string"),
-    output("output: int64", "From 0 to `num_buckets` − 1."),
-    shape_fn = common::unchanged,
-)]
-pub struct StringToHashBucketStrong;
-
-/// The bucket of each string, by a hash that is kept for old graphs; [`StringToHashBucketFast`] is for new ones.
-#[register_op(
-    attr("num_buckets: int >= 1", "The number of buckets."),
-    input("string_tensor: string"),
-    output("output: int64", "From 0 to `num_buckets` − 1."),
-    shape_fn = common::unchanged,
-)]
-pub struct StringToHashBucket;
+pub enum Buckets {
+    /// The bucket of each string, by a hash that is kept for old graphs; [`StringToHashBucketFast`] is for new ones.
+    #[op(input("string_tensor: string"))]
+    StringToHashBucket,
+    /// The bucket of each string, by FarmHash's 64-bit fingerprint: fast, the same everywhere, not safe from malice.
+    #[op(input("input: string"))]
+    StringToHashBucketFast,
+    /// The bucket of each string, by SipHash with a key: who does not know the key cannot choose strings that collide.
+    #[op(attr("key: list(int)", "The key, two numbers."), input("input: string"))]
+    StringToHashBucketStrong,
+}
 
 /// A fingerprint of each row of `data`, eight bytes in little-endian order.
 #[register_op(

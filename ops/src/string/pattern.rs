@@ -33,26 +33,18 @@ fn regex_replace_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 )]
 pub struct StaticRegexReplace;
 
-/// Whether a regular expression matches the whole of each string; the expression is an input.
-#[register_op(
-    input("input: string"),
-    input("pattern: string", "The regular expression, in RE2's syntax; a scalar."),
-    output("output: bool"),
-    shape_fn = regex_full_match_shape,
-)]
-pub struct RegexFullMatch;
+#[register_op(input("input: string"), output("output: bool"), shape_fn = regex_full_match_shape)]
+pub enum FullMatches {
+    /// Whether a regular expression matches the whole of each string; the expression is an input.
+    #[op(input("pattern: string", "The regular expression, in RE2's syntax; a scalar."))]
+    RegexFullMatch,
+    /// Whether a regular expression matches the whole of each string; the expression is an attr.
+    #[op(attr("pattern: string", "The regular expression, in RE2's syntax."), shape_fn = common::unchanged)]
+    StaticRegexFullMatch,
+}
 
 fn regex_full_match_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(1), 0)?;
     c.set_output(0, c.input(0));
     Ok(())
 }
-
-/// Whether a regular expression matches the whole of each string; the expression is an attr.
-#[register_op(
-    attr("pattern: string", "The regular expression, in RE2's syntax."),
-    input("input: string"),
-    output("output: bool"),
-    shape_fn = common::unchanged,
-)]
-pub struct StaticRegexFullMatch;

@@ -16,23 +16,18 @@ use kernlink_macros::register_op;
 )]
 pub struct StringLength;
 
-/// Each string in lower case.
 #[register_op(
     attr("encoding: string = ''", "`utf-8`, or empty: then only the letters of ASCII change."),
     input("input: string"),
     output("output: string"),
     shape_fn = common::unchanged,
 )]
-pub struct StringLower;
-
-/// Each string in upper case.
-#[register_op(
-    attr("encoding: string = ''", "`utf-8`, or empty: then only the letters of ASCII change."),
-    input("input: string"),
-    output("output: string"),
-    shape_fn = common::unchanged,
-)]
-pub struct StringUpper;
+pub enum Cases {
+    /// Each string in lower case.
+    StringLower,
+    /// Each string in upper case.
+    StringUpper,
+}
 
 /// Each string without the white space at its ends.
 #[register_op(input("input: string"), output("output: string"), shape_fn = common::unchanged)]

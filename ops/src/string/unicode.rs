@@ -4,7 +4,6 @@ use kernlink::Result;
 use kernlink::shape_inference::{InferenceContext, common};
 use kernlink_macros::register_op;
 
-/// The characters of each string, as the rows of a ragged matrix.
 #[register_op(
     attr("input_encoding: string", "The strings' encoding, such as `UTF-8`, `UTF-16-BE` or `ISO-8859-1`."),
     attr(
@@ -19,25 +18,13 @@ use kernlink_macros::register_op;
     output("char_values: int32", "The characters of all rows."),
     shape_fn = unicode_decode_shape,
 )]
-pub struct UnicodeDecode;
-
-/// [`UnicodeDecode`] that also says where each character begins.
-#[register_op(
-    attr("input_encoding: string", "The strings' encoding, such as `UTF-8`, `UTF-16-BE` or `ISO-8859-1`."),
-    attr(
-        "errors: {'strict', 'replace', 'ignore'} = 'replace'",
-        "What is done about bytes that are no character: fail, put `replacement_char` in their place, or skip them.",
-    ),
-    attr("replacement_char: int = 65533", "The character that stands for bytes that are none."),
-    attr("replace_control_characters: bool = false", "Whether the characters below U+0020 are treated as errors."),
-    attr("Tsplits: {int32, int64} = DT_INT64"),
-    input("input: string", "Of any shape; each element is a row."),
-    output("row_splits: Tsplits", "Where each row begins, and where the last ends."),
-    output("char_values: int32", "The characters of all rows."),
-    output("char_to_byte_starts: int64", "Where in its string each character begins, in bytes."),
-    shape_fn = unicode_decode_shape,
-)]
-pub struct UnicodeDecodeWithOffsets;
+pub enum Decoding {
+    /// The characters of each string, as the rows of a ragged matrix.
+    UnicodeDecode,
+    /// [`UnicodeDecode`] that also says where each character begins.
+    #[op(output("char_to_byte_starts: int64", "Where in its string each character begins, in bytes."))]
+    UnicodeDecodeWithOffsets,
+}
 
 fn unicode_decode_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let splits = c.add(c.num_elements(c.input(0)), 1)?;
@@ -87,9 +74,5 @@ fn unicode_encode_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 pub struct UnicodeTranscode;
 
 /// The script of each character, by the numbers of ICU; −1 for what is no character.
-#[register_op(
-    input("input: int32", "Characters."),
-    output("output: int32"),
-    shape_fn = common::unchanged,
-)]
+#[register_op(input("input: int32", "Characters."), output("output: int32"), shape_fn = common::unchanged)]
 pub struct UnicodeScript;

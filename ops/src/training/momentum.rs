@@ -4,22 +4,6 @@ use kernlink_macros::register_op;
 
 use super::apply_shape;
 
-/// A step with momentum: `accum = accum * momentum + grad`, `var -= lr * accum`.
-#[register_op(
-    attr("T: numbertype"),
-    attr("use_locking: bool = false", "Whether the variables stay locked for the whole step. Here they always are."),
-    attr("use_nesterov: bool = false", "Whether the step looks ahead by the momentum."),
-    input("var: Ref(T)", "The variable that the step improves."),
-    input("accum: Ref(T)", "The momentum so far."),
-    input("lr: T", "The learning rate, a scalar."),
-    input("grad: T", "The gradient, of the variable's shape."),
-    input("momentum: T", "The share of the last step that the next one keeps, a scalar."),
-    output("out: Ref(T)", "The variable, after the step."),
-    shape_fn = apply_shape,
-)]
-pub struct ApplyMomentum;
-
-/// [`ApplyMomentum`] on resource variables.
 #[register_op(
     attr("T: numbertype"),
     attr("use_locking: bool = false", "Whether the variables stay locked for the whole step. Here they always are."),
@@ -31,76 +15,34 @@ pub struct ApplyMomentum;
     input("momentum: T", "The share of the last step that the next one keeps, a scalar."),
     shape_fn = apply_shape,
 )]
-pub struct ResourceApplyMomentum;
-
-/// [`ApplyMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = false", "Whether the variables stay locked for the whole step. Here they always are."),
-    attr("use_nesterov: bool = false", "Whether the step looks ahead by the momentum."),
-    input("var: Ref(T)", "The variable that the step improves."),
-    input("accum: Ref(T)", "The momentum so far."),
-    input("lr: T", "The learning rate, a scalar."),
-    input("grad: T", "The gradient of the rows that `indices` names."),
-    input(
-        "indices: Tindices",
-        "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
-    ),
-    input("momentum: T", "The share of the last step that the next one keeps, a scalar."),
-    output("out: Ref(T)", "The variable, after the step."),
-    shape_fn = apply_shape,
-)]
-pub struct SparseApplyMomentum;
-
-/// [`SparseApplyMomentum`] on resource variables.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = false", "Whether the variables stay locked for the whole step. Here they always are."),
-    attr("use_nesterov: bool = false", "Whether the step looks ahead by the momentum."),
-    input("var: resource", "The variable that the step improves."),
-    input("accum: resource", "The momentum so far."),
-    input("lr: T", "The learning rate, a scalar."),
-    input("grad: T", "The gradient of the rows that `indices` names."),
-    input(
-        "indices: Tindices",
-        "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
-    ),
-    input("momentum: T", "The share of the last step that the next one keeps, a scalar."),
-    shape_fn = apply_shape,
-)]
-pub struct ResourceSparseApplyMomentum;
-
-/// A step with momentum that holds the learning rate: `accum = accum * momentum - lr * grad`, `var += accum`.
-#[register_op(
-    attr("T: numbertype"),
-    attr("use_locking: bool = false", "Whether the variables stay locked for the whole step. Here they always are."),
-    attr("use_nesterov: bool = false", "Whether the step looks ahead by the momentum."),
-    input("var: resource", "The variable that the step improves."),
-    input("accum: resource", "The momentum so far."),
-    input("lr: T", "The learning rate, a scalar."),
-    input("grad: T", "The gradient, of the variable's shape."),
-    input("momentum: T", "The share of the last step that the next one keeps, a scalar."),
-    shape_fn = apply_shape,
-)]
-pub struct ResourceApplyKerasMomentum;
-
-/// [`ResourceApplyKerasMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`.
-#[register_op(
-    attr("T: numbertype"),
-    attr("Tindices: {int32, int64}"),
-    attr("use_locking: bool = false", "Whether the variables stay locked for the whole step. Here they always are."),
-    attr("use_nesterov: bool = false", "Whether the step looks ahead by the momentum."),
-    input("var: resource", "The variable that the step improves."),
-    input("accum: resource", "The momentum so far."),
-    input("lr: T", "The learning rate, a scalar."),
-    input("grad: T", "The gradient of the rows that `indices` names."),
-    input(
-        "indices: Tindices",
-        "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
-    ),
-    input("momentum: T", "The share of the last step that the next one keeps, a scalar."),
-    shape_fn = apply_shape,
-)]
-pub struct ResourceSparseApplyKerasMomentum;
+pub enum Momentum {
+    /// A step with momentum: `accum = accum * momentum + grad`, `var -= lr * accum`.
+    #[op(input("var: Ref(T)"), input("accum: Ref(T)"), output("out: Ref(T)", "The variable, after the step."))]
+    ApplyMomentum,
+    /// [`ApplyMomentum`] on resource variables.
+    ResourceApplyMomentum,
+    /// A step with momentum that holds the learning rate: `accum = accum * momentum - lr * grad`, `var += accum`.
+    ResourceApplyKerasMomentum,
+    /// [`SparseApplyMomentum`] on resource variables.
+    #[op(
+        attr("Tindices: {int32, int64}", after = "T"),
+        input("grad: T", "The gradient of the rows that `indices` names."),
+        input(
+            "indices: Tindices",
+            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            after = "grad",
+        )
+    )]
+    ResourceSparseApplyMomentum,
+    /// [`ApplyMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`.
+    #[op(
+        like = ResourceSparseApplyMomentum,
+        input("var: Ref(T)"),
+        input("accum: Ref(T)"),
+        output("out: Ref(T)", "The variable, after the step."),
+    )]
+    SparseApplyMomentum,
+    /// [`ResourceApplyKerasMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`.
+    #[op(like = ResourceSparseApplyMomentum)]
+    ResourceSparseApplyKerasMomentum,
+}

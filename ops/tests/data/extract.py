@@ -14,11 +14,12 @@ HERE = pathlib.Path(__file__).parent
 
 
 def declared():
-    """The names of all structs below a `#[register_op(...)]`."""
+    """The names of all structs below a `#[register_op(...)]`, and of the variants of enums below one."""
     for path in sorted((HERE / "../../src").rglob("*.rs")):
         source = path.read_text(encoding="utf-8")
-        for match in re.finditer(r"^#\[register_op[\s\S]*?^pub struct (\w+);", source, re.MULTILINE):
-            yield match.group(1)
+        for match in re.finditer(r"^#\[register_op[\s\S]*?^pub (?:struct (\w+);|enum \w+ {([\s\S]*?)^})", source, re.MULTILINE):
+            op, family = match.groups()
+            yield from [op] if op else re.findall(r"^    (\w+),$", family, re.MULTILINE)
 
 
 def main():

@@ -13,7 +13,9 @@ pub struct Fields {
 pub struct Generic<T>;
 
 #[register_op()]
-pub enum Enum {}
+pub union Union {
+    field: i32,
+}
 
 #[register_op()]
 fn function() {}
