@@ -1,5 +1,6 @@
 //! Tensors with channels: biases, and normalisation of batches.
 
+use kernlink::attr::AttrMap;
 use kernlink::device::DeviceType;
 use kernlink::error::Result;
 use kernlink::shape::Shape;
@@ -68,6 +69,15 @@ pub struct Norm {
 }
 
 impl Norm {
+    /// What the attrs of a node say.
+    ///
+    /// # Errors
+    /// As [`Norm::new`], and for attrs that are missing.
+    pub fn from_attrs(attrs: &AttrMap) -> Result<Norm> {
+        let format: String = attrs.required("data_format")?;
+        Norm::new(attrs.required("epsilon")?, attrs.required("is_training")?, &format)
+    }
+
     /// What the attrs say.
     ///
     /// # Errors

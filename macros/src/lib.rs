@@ -113,12 +113,14 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// A function takes the context of one op, `KernelContext<'_, Op>`, or of any, `RawContext<'_>`; before it `&State` if it
-/// keeps something for its node (`State: KernelState`). `async` functions may wait.
+/// keeps something for its node: `Attrs<Op>`, another `State: KernelState`, or what `state` makes. `async` functions
+/// may wait.
 ///
 /// `O` stands for each of the ops of a list: as a generic parameter (`fn f<O: Op>(ctx: &mut KernelContext<'_, O>)`,
 /// `impl<O: Op> OpKernel<O> for K`, `type K<O, T> = Unary<O, T>`), or, where it is not declared, as the name of the op in
 /// an item that is written once for each: arguments and attrs have their names then (`O::INPUT`, `ctx.attrs().size`).
-/// Several attributes on one item are each a registration; those without `op` are for the ops of the first.
+/// Several attributes on one item are each a registration; those without `op` are for the ops of the first, those without
+/// `state` make theirs as the first.
 ///
 /// | argument | meaning |
 /// |---|---|
@@ -126,6 +128,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `op = Abs`, `op = [Abs, Neg]` | the ops, where the item does not name one |
 /// | `cheap` | on a function: it takes less time than handing it to another thread |
 /// | `ATTR = [...]` | the values of an attr for which the kernel is: dtypes, strings, integers or bools |
+/// | `state = f` | what makes the `State` of a function: a `fn(&KernelConstruction<Op>) -> Result<State>`, or a closure |
 /// | `host_memory = ["shape"]` | arguments that stay in host memory |
 /// | `requires = ["f16"]` | capabilities of the device without which the kernel cannot run |
 /// | `label = "x"` | the kernel is for nodes whose `_kernel` attr says so |

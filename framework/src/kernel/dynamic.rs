@@ -1,6 +1,7 @@
 //! The traits that kernels implement, and their form without the op's type that the runtime calls.
 
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 use super::{GPU, KernelConstruction, KernelContext, RawConstruction, RawContext};
 use crate::error::Result;
@@ -74,13 +75,29 @@ pub trait AsyncOpKernel<O: Op>: Sized + Send + Sync + 'static {
 }
 
 /// What a kernel that is a function keeps for its node. `#[register_kernel]` on `fn name(state: &State, ctx: &mut
-/// RawContext<'_>) -> Result<()>` makes it with the kernel and hands it to each call.
+/// RawContext<'_>) -> Result<()>` makes it with the kernel and hands it to each call. See [`Attrs`] for the most common.
 pub trait KernelState: Sized + Send + Sync + 'static {
     /// See [`OpKernel::new`].
     ///
     /// # Errors
     /// See [`OpKernel::new`].
     fn new(ctx: &RawConstruction<'_>) -> Result<Self>;
+}
+
+/// The attrs of a node of op `O`: what a kernel that is a function keeps if it needs nothing else.
+pub struct Attrs<O: Op>(O::Attrs);
+
+impl<O: Op> KernelState for Attrs<O> {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        O::read_attrs(ctx.attrs).map(Self)
+    }
+}
+
+impl<O: Op> Deref for Attrs<O> {
+    type Target = O::Attrs;
+    fn deref(&self) -> &O::Attrs {
+        &self.0
+    }
 }
 
 /// An [`OpKernel`] or [`AsyncOpKernel`] whose op is known at run time only.

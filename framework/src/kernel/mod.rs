@@ -18,7 +18,7 @@ pub use builder::{KernelDefBuilder, check_against_op};
 pub use construction::{KernelConstruction, RawConstruction, Surroundings};
 pub use context::{InputList, KernelContext, RawContext, RunInfo};
 pub use def::{AttrConstraint, ConstraintValues, KernelDef, Location, Provider};
-pub use dynamic::{AsyncOpKernel, DynKernel, KernelState, OpKernel, create_async_kernel, create_kernel};
+pub use dynamic::{AsyncOpKernel, Attrs, DynKernel, KernelState, OpKernel, create_async_kernel, create_kernel};
 pub use host_slots::HostSlots;
 pub use memory::{MemoryType, NodeMemory};
 pub use runner::Runner;

@@ -2,8 +2,7 @@
 
 use kernlink::dtype::{DataType, bf16, f16};
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::shape::PartialShape;
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -41,10 +40,6 @@ fn find(tensor: &Tensor) -> Result<Found> {
     }
 }
 
-struct CheckKernel {
-    message: String,
-}
-
 fn names(found: [(bool, &'static str); 3]) -> String {
     let names: Vec<&str> = found.into_iter().filter(|(found, _)| *found).map(|(_, name)| name).collect();
     match names.split_last() {
@@ -55,54 +50,38 @@ fn names(found: [(bool, &'static str); 3]) -> String {
 }
 
 #[register_kernel(device = Cpu, op = [ops::CheckNumerics, ops::CheckNumericsV2], T = [float, double, half, bfloat16])]
-impl OpKernel<O> for CheckKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { message: ctx.attrs().message.clone() })
+fn check(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let found: Found = find(ctx.input(O::TENSOR)?)?;
+    let names = names(match &*ctx.op().name {
+        "CheckNumerics" => [(found.negative || found.positive, "Inf"), (found.nan, "NaN"), (false, "")],
+        _ => [(found.negative, "-Inf"), (found.positive, "+Inf"), (found.nan, "NaN")],
+    });
+    if !names.is_empty() {
+        return Err(Error::invalid_argument(format!("{} : Tensor had {names} values", attrs.message)));
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let found: Found = find(ctx.input(O::TENSOR)?)?;
-        let names = names(match &*ctx.op().name {
-            "CheckNumerics" => [(found.negative || found.positive, "Inf"), (found.nan, "NaN"), (false, "")],
-            _ => [(found.negative, "-Inf"), (found.positive, "+Inf"), (found.nan, "NaN")],
-        });
-        if !names.is_empty() {
-            return Err(Error::invalid_argument(format!("{} : Tensor had {names} values", self.message)));
-        }
-        let tensor = ctx.take_input(O::TENSOR)?;
-        ctx.set_output(O::OUTPUT, tensor)
-    }
+    let tensor = ctx.take_input(O::TENSOR)?;
+    ctx.set_output(O::OUTPUT, tensor)
 }
 
 /// Hands on a tensor of the right shape.
-struct EnsureShapeKernel {
-    shape: PartialShape,
-}
-
-#[register_kernel(device = Cpu)]
-#[register_kernel(device = Default, T = [bool, int32, resource, string], host_memory = ["input", "output"])]
-#[register_kernel(device = Default, T = [
-    bfloat16, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::EnsureShape> for EnsureShapeKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::EnsureShape>) -> Result<Self> {
-        Ok(Self { shape: ctx.attrs().shape.clone() })
+#[register_kernel(device = Cpu, cheap)]
+#[register_kernel(device = Default, T = [bool, int32, resource, string], host_memory = ["input", "output"], cheap)]
+#[register_kernel(
+    device = Default,
+    T = [
+        bfloat16, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8, variant,
+    ],
+    cheap,
+)]
+fn ensure_shape(attrs: &Attrs<ops::EnsureShape>, ctx: &mut KernelContext<'_, ops::EnsureShape>) -> Result<()> {
+    let input = ctx.take_input(ops::EnsureShape::INPUT)?;
+    if !attrs.shape.accepts(input.shape()) {
+        return Err(Error::invalid_argument(format!(
+            "Shape of tensor {} {} is not compatible with expected shape {}.",
+            ctx.node(),
+            input.shape(),
+            attrs.shape
+        )));
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::EnsureShape>) -> Result<()> {
-        let input = ctx.take_input(ops::EnsureShape::INPUT)?;
-        if !self.shape.accepts(input.shape()) {
-            return Err(Error::invalid_argument(format!(
-                "Shape of tensor {} {} is not compatible with expected shape {}.",
-                ctx.node(),
-                input.shape(),
-                self.shape
-            )));
-        }
-        ctx.set_output(ops::EnsureShape::OUTPUT, input)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    ctx.set_output(ops::EnsureShape::OUTPUT, input)
 }

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -143,153 +143,129 @@ fn band(ctx: &RawContext<'_>, index: Option<usize>, right: [bool; 2], matrices: 
 }
 
 /// MatrixDiagPart in its three versions.
-struct PartKernel {
-    right: [bool; 2],
-}
-
-#[register_kernel(device = Cpu, op = [ops::MatrixDiagPart, ops::MatrixDiagPartV2, ops::MatrixDiagPartV3], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
-    uint8,
-])]
-impl<O: Op> OpKernel<O> for PartKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { right: alignment(ctx)? })
+#[register_kernel(
+    device = Cpu,
+    op = [ops::MatrixDiagPart, ops::MatrixDiagPartV2, ops::MatrixDiagPartV3],
+    T = [realnumbertype, bool, complex128, complex64],
+    state = |ctx| alignment(ctx),
+)]
+fn part<O: Op>(&right: &[bool; 2], ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let input = ctx.input_at(0)?;
+    let matrices = Matrices::of(input.shape())?;
+    let versioned = ctx.num_inputs() > 1;
+    let band = band(ctx, versioned.then_some(1), right, matrices)?;
+    let mut dims = input.shape()[..input.rank() - 2].to_vec();
+    if band.count() > 1 {
+        dims.push(band.count());
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let input = ctx.input_at(0)?;
-        let matrices = Matrices::of(input.shape())?;
-        let versioned = ctx.num_inputs() > 1;
-        let band = band(ctx, versioned.then_some(1), self.right, matrices)?;
-        let mut dims = input.shape()[..input.rank() - 2].to_vec();
-        if band.count() > 1 {
-            dims.push(band.count());
-        }
-        dims.push(band.longest);
-        let mut output = ctx.allocate_output_at(0, checked_shape(dims.into_iter().map(Some))?)?;
-        if band.count() > 1 {
-            let padding = ctx.input_at(2)?;
-            ensure_single(padding, "padding_value")?;
-            StridedCopy::new(0, 0).step(output.num_elements(), 1, 0).run(ctx, &mut output, padding)?;
-        }
-        band.copy(ctx, matrices, &mut output, input, Into::Stored)?;
-        ctx.set_output_at(0, output)
+    dims.push(band.longest);
+    let mut output = ctx.allocate_output_at(0, checked_shape(dims.into_iter().map(Some))?)?;
+    if band.count() > 1 {
+        let padding = ctx.input_at(2)?;
+        ensure_single(padding, "padding_value")?;
+        StridedCopy::new(0, 0).step(output.num_elements(), 1, 0).run(ctx, &mut output, padding)?;
     }
+    band.copy(ctx, matrices, &mut output, input, Into::Stored)?;
+    ctx.set_output_at(0, output)
 }
 
 /// MatrixSetDiag in its three versions.
-struct SetKernel {
-    right: [bool; 2],
-}
-
-#[register_kernel(device = Cpu, op = [ops::MatrixSetDiag, ops::MatrixSetDiagV2, ops::MatrixSetDiagV3], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
-    uint8,
-])]
-impl<O: Op> OpKernel<O> for SetKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { right: alignment(ctx)? })
+#[register_kernel(
+    device = Cpu,
+    op = [ops::MatrixSetDiag, ops::MatrixSetDiagV2, ops::MatrixSetDiagV3],
+    T = [realnumbertype, bool, complex128, complex64],
+    state = |ctx| alignment(ctx),
+)]
+fn set<O: Op>(&right: &[bool; 2], ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (input, diagonal) = (ctx.input_at(0)?, ctx.input_at(1)?.clone());
+    let matrices = Matrices::of(input.shape())?;
+    let versioned = ctx.num_inputs() > 2;
+    let band = band(ctx, versioned.then_some(2), right, matrices)?;
+    let mut expected = Shape::from(&input.shape()[..input.rank() - 2]);
+    if band.count() > 1 {
+        expected.push(band.count());
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let (input, diagonal) = (ctx.input_at(0)?, ctx.input_at(1)?.clone());
-        let matrices = Matrices::of(input.shape())?;
-        let versioned = ctx.num_inputs() > 2;
-        let band = band(ctx, versioned.then_some(2), self.right, matrices)?;
-        let mut expected = Shape::from(&input.shape()[..input.rank() - 2]);
-        if band.count() > 1 {
-            expected.push(band.count());
-        }
-        expected.push(band.longest);
-        ensure!(
-            *diagonal.shape() == expected,
-            InvalidArgument,
-            "diagonal must have shape {expected} for an input of shape {}, not {}",
-            input.shape(),
-            diagonal.shape()
-        );
-        let mut output = own(ctx, 0)?;
-        band.copy(ctx, matrices, &mut output, &diagonal, Into::Matrices)?;
-        ctx.set_output_at(0, output)
-    }
+    expected.push(band.longest);
+    ensure!(
+        *diagonal.shape() == expected,
+        InvalidArgument,
+        "diagonal must have shape {expected} for an input of shape {}, not {}",
+        input.shape(),
+        diagonal.shape()
+    );
+    let mut output = own(ctx, 0)?;
+    band.copy(ctx, matrices, &mut output, &diagonal, Into::Matrices)?;
+    ctx.set_output_at(0, output)
 }
 
 /// MatrixDiag in its three versions.
-struct WholeKernel {
-    right: [bool; 2],
-}
-
-#[register_kernel(device = Cpu, op = [ops::MatrixDiag, ops::MatrixDiagV2, ops::MatrixDiagV3], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
-    uint8,
-])]
-impl<O: Op> OpKernel<O> for WholeKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { right: alignment(ctx)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let diagonal = ctx.input_at(0)?;
-        let Some((&longest, outer)) = diagonal.shape().split_last() else {
-            bail!(InvalidArgument, "diagonal must be at least 1-dim, received shape: {}", diagonal.shape());
+#[register_kernel(
+    device = Cpu,
+    op = [ops::MatrixDiag, ops::MatrixDiagV2, ops::MatrixDiagV3],
+    T = [realnumbertype, bool, complex128, complex64],
+    state = |ctx| alignment(ctx),
+)]
+fn whole_kernel<O: Op>(&right: &[bool; 2], ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let diagonal = ctx.input_at(0)?;
+    let Some((&longest, outer)) = diagonal.shape().split_last() else {
+        bail!(InvalidArgument, "diagonal must be at least 1-dim, received shape: {}", diagonal.shape());
+    };
+    let versioned = ctx.num_inputs() > 1;
+    let diagonals = if versioned { diagonals(ctx.input_at(1)?)? } else { 0..=0 };
+    let band = Band { diagonals, longest, right };
+    let (mut rows, mut columns) = (-1, -1);
+    let mut outer = outer;
+    if band.count() > 1 {
+        let Some((&count, rest)) = outer.split_last().filter(|(count, _)| **count == band.count()) else {
+            bail!(
+                InvalidArgument,
+                "The number of diagonals provided in the input does not match the lower_diag_index and \
+                 upper_diag_index range [{}, {}]: the shape is {}",
+                band.diagonals.start(),
+                band.diagonals.end(),
+                diagonal.shape()
+            );
         };
-        let versioned = ctx.num_inputs() > 1;
-        let diagonals = if versioned { diagonals(ctx.input_at(1)?)? } else { 0..=0 };
-        let band = Band { diagonals, longest, right: self.right };
-        let (mut rows, mut columns) = (-1, -1);
-        let mut outer = outer;
-        if band.count() > 1 {
-            let Some((&count, rest)) = outer.split_last().filter(|(count, _)| **count == band.count()) else {
-                bail!(
-                    InvalidArgument,
-                    "The number of diagonals provided in the input does not match the lower_diag_index and \
-                     upper_diag_index range [{}, {}]: the shape is {}",
-                    band.diagonals.start(),
-                    band.diagonals.end(),
-                    diagonal.shape()
-                );
-            };
-            debug_assert_eq!(count, band.count());
-            outer = rest;
-        }
-        if versioned {
-            (rows, columns) = (scalar(ctx.input_at(2)?, "num_rows")?, scalar(ctx.input_at(3)?, "num_cols")?);
-        }
-        let (lower, upper) = (*band.diagonals.start(), *band.diagonals.end());
-        let (least_rows, least_columns) = (longest as i64 - upper.min(0), longest as i64 + lower.max(0));
-        ensure!(rows == -1 || rows >= least_rows, InvalidArgument, "The number of rows is too small.");
-        ensure!(columns == -1 || columns >= least_columns, InvalidArgument, "The number of columns is too small.");
-        match (rows, columns) {
-            (-1, -1) => (rows, columns) = (least_rows.max(least_columns), least_rows.max(least_columns)),
-            (-1, _) => rows = least_rows,
-            (_, -1) => columns = least_columns,
-            _ => {}
-        }
-        ensure!(
-            rows == least_rows || columns == least_columns,
-            InvalidArgument,
-            "The number of rows or columns is not consistent with the specified d_lower, d_upper, and diagonal."
-        );
-        let matrices = Matrices { count: outer.iter().product(), rows: rows as usize, columns: columns as usize };
-        ensure!(
-            [lower, upper].iter().all(|&index| index == 0 || (-rows < index && index < columns)),
-            InvalidArgument,
-            "lower_diag_index or upper_diag_index is out of bound: {lower}, {upper} for {rows} rows, {columns} columns"
-        );
-        let sizes = [matrices.rows, matrices.columns];
-        let shape = checked_shape(outer.iter().chain(&sizes).map(|&dim| Some(dim)))?;
-        let mut output = if versioned {
-            let padding = ctx.input_at(4)?;
-            ensure_single(padding, "padding_value")?;
-            let mut output = ctx.allocate_output_at(0, shape)?;
-            StridedCopy::new(0, 0).step(output.num_elements(), 1, 0).run(ctx, &mut output, padding)?;
-            output
-        } else {
-            Tensor::zeros(ctx.output_dtype_at(0)?, shape)?
-        };
-        band.copy(ctx, matrices, &mut output, diagonal, Into::Matrices)?;
-        ctx.set_output_at(0, output)
+        debug_assert_eq!(count, band.count());
+        outer = rest;
     }
+    if versioned {
+        (rows, columns) = (scalar(ctx.input_at(2)?, "num_rows")?, scalar(ctx.input_at(3)?, "num_cols")?);
+    }
+    let (lower, upper) = (*band.diagonals.start(), *band.diagonals.end());
+    let (least_rows, least_columns) = (longest as i64 - upper.min(0), longest as i64 + lower.max(0));
+    ensure!(rows == -1 || rows >= least_rows, InvalidArgument, "The number of rows is too small.");
+    ensure!(columns == -1 || columns >= least_columns, InvalidArgument, "The number of columns is too small.");
+    match (rows, columns) {
+        (-1, -1) => (rows, columns) = (least_rows.max(least_columns), least_rows.max(least_columns)),
+        (-1, _) => rows = least_rows,
+        (_, -1) => columns = least_columns,
+        _ => {}
+    }
+    ensure!(
+        rows == least_rows || columns == least_columns,
+        InvalidArgument,
+        "The number of rows or columns is not consistent with the specified d_lower, d_upper, and diagonal."
+    );
+    let matrices = Matrices { count: outer.iter().product(), rows: rows as usize, columns: columns as usize };
+    ensure!(
+        [lower, upper].iter().all(|&index| index == 0 || (-rows < index && index < columns)),
+        InvalidArgument,
+        "lower_diag_index or upper_diag_index is out of bound: {lower}, {upper} for {rows} rows, {columns} columns"
+    );
+    let sizes = [matrices.rows, matrices.columns];
+    let shape = checked_shape(outer.iter().chain(&sizes).map(|&dim| Some(dim)))?;
+    let mut output = if versioned {
+        let padding = ctx.input_at(4)?;
+        ensure_single(padding, "padding_value")?;
+        let mut output = ctx.allocate_output_at(0, shape)?;
+        StridedCopy::new(0, 0).step(output.num_elements(), 1, 0).run(ctx, &mut output, padding)?;
+        output
+    } else {
+        Tensor::zeros(ctx.output_dtype_at(0)?, shape)?
+    };
+    band.copy(ctx, matrices, &mut output, diagonal, Into::Matrices)?;
+    ctx.set_output_at(0, output)
 }
 
 #[register_kernel(device = Cpu, T = [complex128, complex64, double, float, half, int32, int64])]
@@ -319,9 +295,7 @@ fn diag_part(ctx: &mut KernelContext<'_, ops::DiagPart>) -> Result<()> {
     ctx.set_output(ops::DiagPart::DIAGONAL, output)
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64])]
 fn band_part(ctx: &mut KernelContext<'_, ops::MatrixBandPart>) -> Result<()> {
     let Matrices { rows, columns, .. } = Matrices::of(ctx.input(ops::MatrixBandPart::INPUT)?.shape())?;
     let mut kept = [0; 2];

@@ -1,10 +1,8 @@
 //! MirrorPadGrad, StridedSliceGrad, TensorStridedSliceUpdate.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::Number;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::pad::{Fold, folded, is_reflection};
@@ -14,35 +12,26 @@ use kernlink_kernels_common::strided::{Run as _, StridedCopy};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-struct MirrorPadGradKernel<T> {
-    /// The edge itself was not repeated.
-    reflect: bool,
-    element: PhantomData<fn(T)>,
-}
-
-#[register_kernel(device = Cpu, host_memory = ["paddings"], Tpaddings = [int32, int64], T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64,
-])]
-impl<T: Number> OpKernel<ops::MirrorPadGrad> for MirrorPadGradKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::MirrorPadGrad>) -> Result<Self> {
-        let reflect = is_reflection(&ctx.attrs().mode)?;
-        Ok(Self { reflect, element: PhantomData })
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["paddings"],
+    Tpaddings = [int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+    state = |ctx| is_reflection(&ctx.attrs().mode),
+)]
+fn mirror_pad_grad<T: Number>(&reflect: &bool, ctx: &mut KernelContext<'_, ops::MirrorPadGrad>) -> Result<()> {
+    let input = ctx.input(ops::MirrorPadGrad::INPUT)?;
+    let (folds, shape) = folded(input.shape(), ctx.input(ops::MirrorPadGrad::PADDINGS)?, reflect)?;
+    let Some((last, others)) = folds.split_last() else {
+        let output = input.clone();
+        return ctx.set_output(ops::MirrorPadGrad::OUTPUT, output);
+    };
+    let mut folded = input.clone();
+    for fold in others {
+        folded = run::<T>(fold, ctx, &folded)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::MirrorPadGrad>) -> Result<()> {
-        let input = ctx.input(ops::MirrorPadGrad::INPUT)?;
-        let (folds, shape) = folded(input.shape(), ctx.input(ops::MirrorPadGrad::PADDINGS)?, self.reflect)?;
-        let Some((last, others)) = folds.split_last() else {
-            let output = input.clone();
-            return ctx.set_output(ops::MirrorPadGrad::OUTPUT, output);
-        };
-        let mut folded = input.clone();
-        for fold in others {
-            folded = run::<T>(fold, ctx, &folded)?;
-        }
-        let output = run::<T>(last, ctx, &folded)?.reshaped(shape)?;
-        ctx.set_output(ops::MirrorPadGrad::OUTPUT, output)
-    }
+    let output = run::<T>(last, ctx, &folded)?.reshaped(shape)?;
+    ctx.set_output(ops::MirrorPadGrad::OUTPUT, output)
 }
 
 /// What is cut off is added to what it mirrors.
@@ -71,56 +60,57 @@ fn run<T: Number>(fold: &Fold, ctx: &RawContext<'_>, input: &Tensor) -> Result<T
     Ok(output)
 }
 
-struct StridedSliceGradKernel {
-    masks: Masks,
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["shape", "begin", "end", "strides"],
+    T = [
+        realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, qint32, qint8, quint8, resource,
+        string, variant,
+    ],
+    state = |ctx| Masks::from_attrs(ctx.attrs),
+)]
+#[register_kernel(
+    device = Default,
+    T = [int32],
+    host_memory = ["shape", "begin", "end", "strides", "dy", "output"],
+)]
+fn strided_slice_grad(&masks: &Masks, ctx: &mut KernelContext<'_, ops::StridedSliceGrad>) -> Result<()> {
+    let Rearranged { shape, elements } = gradient(ctx, masks)?;
+    let dy = ctx.take_input(ops::StridedSliceGrad::DY)?;
+    let output = match elements {
+        Elements::Copied(copy) => {
+            let mut output = Tensor::zeros(dy.dtype(), shape)?;
+            copy.run(ctx, &mut output, &dy)?;
+            output
+        }
+        _ => dy.reshaped(shape)?,
+    };
+    ctx.set_output(ops::StridedSliceGrad::OUTPUT, output)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["shape", "begin", "end", "strides"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    qint32, qint8, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
-])]
-#[register_kernel(device = Default, T = [int32], host_memory = ["shape", "begin", "end", "strides", "dy", "output"])]
-impl OpKernel<ops::StridedSliceGrad> for StridedSliceGradKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StridedSliceGrad>) -> Result<Self> {
-        Ok(Self { masks: Masks::from_attrs(ctx.attrs)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StridedSliceGrad>) -> Result<()> {
-        let Rearranged { shape, elements } = gradient(ctx, self.masks)?;
-        let dy = ctx.take_input(ops::StridedSliceGrad::DY)?;
-        let output = match elements {
-            Elements::Copied(copy) => {
-                let mut output = Tensor::zeros(dy.dtype(), shape)?;
-                copy.run(ctx, &mut output, &dy)?;
-                output
-            }
-            _ => dy.reshaped(shape)?,
-        };
-        ctx.set_output(ops::StridedSliceGrad::OUTPUT, output)
-    }
-}
-
-struct TensorStridedSliceUpdateKernel {
-    masks: Masks,
-}
-
-#[register_kernel(device = Cpu, host_memory = ["begin", "end", "strides"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    qint32, qint8, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
-])]
-#[register_kernel(device = Default, T = [int32], host_memory = ["input", "begin", "end", "strides", "value", "output"])]
-impl OpKernel<ops::TensorStridedSliceUpdate> for TensorStridedSliceUpdateKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorStridedSliceUpdate>) -> Result<Self> {
-        Ok(Self { masks: Masks::from_attrs(ctx.attrs)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorStridedSliceUpdate>) -> Result<()> {
-        let copy = update(ctx, self.masks)?;
-        let value = ctx.input(ops::TensorStridedSliceUpdate::VALUE)?.clone();
-        let mut output = own(ctx, 0)?;
-        copy.run(ctx, &mut output, &value)?;
-        ctx.set_output(ops::TensorStridedSliceUpdate::OUTPUT, output)
-    }
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["begin", "end", "strides"],
+    T = [
+        realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, qint32, qint8, quint8, resource,
+        string, variant,
+    ],
+    state = |ctx| Masks::from_attrs(ctx.attrs),
+)]
+#[register_kernel(
+    device = Default,
+    T = [int32],
+    host_memory = ["input", "begin", "end", "strides", "value", "output"],
+)]
+fn tensor_strided_slice_update(
+    &masks: &Masks,
+    ctx: &mut KernelContext<'_, ops::TensorStridedSliceUpdate>,
+) -> Result<()> {
+    let copy = update(ctx, masks)?;
+    let value = ctx.input(ops::TensorStridedSliceUpdate::VALUE)?.clone();
+    let mut output = own(ctx, 0)?;
+    copy.run(ctx, &mut output, &value)?;
+    ctx.set_output(ops::TensorStridedSliceUpdate::OUTPUT, output)
 }
 
 /// Input `index` to be changed: itself if nothing else uses it, or else a copy.

@@ -1,10 +1,8 @@
 //! ResizeBilinear, ResizeNearestNeighbor and their gradients. Places are computed as TensorFlow does it, in `float`.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::{Element, Number, Pod, bf16, f16};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::checked_shape;
@@ -49,62 +47,52 @@ fn shape_of(sizes: [usize; 4]) -> Result<Shape> {
     checked_shape(sizes.map(Some))
 }
 
-struct NearestKernel {
-    scaling: Scaling,
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["size"],
+    T = [
+        bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint8,
+    ],
+    state = |ctx| Scaling::new(ctx.attrs),
+)]
+fn resize_nearest_neighbor(&scaling: &Scaling, ctx: &mut KernelContext<'_, ops::ResizeNearestNeighbor>) -> Result<()> {
+    let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
+    let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
+    let (down, across) = (nearest(scaling, rows, to[0]), nearest(scaling, columns, to[1]));
+    take_rows(ctx, &mut output, ctx.input_at(0)?, channels, &|pixel| {
+        let (line, x) = (pixel / to[1], across[pixel % to[1]]);
+        Some((line / to[0] * rows + down[line % to[0]]) * columns + x)
+    })?;
+    ctx.set_output_at(0, output)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["size"], T = [
-    bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint8,
-])]
-impl OpKernel<ops::ResizeNearestNeighbor> for NearestKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::ResizeNearestNeighbor>) -> Result<Self> {
-        Ok(Self { scaling: Scaling::new(ctx.attrs)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ResizeNearestNeighbor>) -> Result<()> {
-        let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
-        let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
-        let (down, across) = (nearest(self.scaling, rows, to[0]), nearest(self.scaling, columns, to[1]));
-        take_rows(ctx, &mut output, ctx.input_at(0)?, channels, &|pixel| {
-            let (line, x) = (pixel / to[1], across[pixel % to[1]]);
-            Some((line / to[0] * rows + down[line % to[0]]) * columns + x)
-        })?;
-        ctx.set_output_at(0, output)
-    }
-}
-
-struct NearestGradKernel<T> {
-    scaling: Scaling,
-    element: PhantomData<fn(T)>,
-}
-
-#[register_kernel(device = Cpu, host_memory = ["size"], T = [f32, f64, f16, bf16, i8, i32, u8])]
-impl<T: Number> OpKernel<ops::ResizeNearestNeighborGrad> for NearestGradKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::ResizeNearestNeighborGrad>) -> Result<Self> {
-        Ok(Self { scaling: Scaling::any(ctx.attrs)?, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ResizeNearestNeighborGrad>) -> Result<()> {
-        let grads = ctx.input_at(0)?;
-        let ([batch, rows, columns, channels], to) = nearest_gradient(grads.shape(), ctx.input_at(1)?)?;
-        let mut output = Tensor::zeros(T::DTYPE, shape_of([batch, to[0], to[1], channels])?)?;
-        if grads.num_elements() > 0 {
-            let (down, across) = (nearest(self.scaling, to[0], rows), nearest(self.scaling, to[1], columns));
-            let (grads, whole) = (grads.as_slice::<T>()?, to[0] * to[1] * channels);
-            let cost = 1 + rows * columns / (to[0] * to[1]);
-            ctx.parallel_chunks(output.as_mut_slice::<T>()?, whole, cost, |first, piece| {
-                let grads = &grads[first / whole * rows * columns * channels..];
-                for (image, grads) in piece.chunks_exact_mut(whole).zip(grads.chunks_exact(rows * columns * channels)) {
-                    for (pixel, grad) in grads.chunks_exact(channels).enumerate() {
-                        let place = down[pixel / columns] * to[1] + across[pixel % columns];
-                        let sums = &mut image[place * channels..][..channels];
-                        sums.iter_mut().zip(grad).for_each(|(sum, &grad)| *sum = sum.add(grad));
-                    }
+#[register_kernel(
+    device = Cpu,
+    op = ops::ResizeNearestNeighborGrad,
+    host_memory = ["size"],
+    T = [f32, f64, f16, bf16, i8, i32, u8],
+    state = |ctx| Scaling::any(ctx.attrs),
+)]
+fn resize_nearest_neighbor_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let grads = ctx.input_at(0)?;
+    let ([batch, rows, columns, channels], to) = nearest_gradient(grads.shape(), ctx.input_at(1)?)?;
+    let mut output = Tensor::zeros(T::DTYPE, shape_of([batch, to[0], to[1], channels])?)?;
+    if grads.num_elements() > 0 {
+        let (down, across) = (nearest(scaling, to[0], rows), nearest(scaling, to[1], columns));
+        let (grads, whole) = (grads.as_slice::<T>()?, to[0] * to[1] * channels);
+        let cost = 1 + rows * columns / (to[0] * to[1]);
+        ctx.parallel_chunks(output.as_mut_slice::<T>()?, whole, cost, |first, piece| {
+            let grads = &grads[first / whole * rows * columns * channels..];
+            for (image, grads) in piece.chunks_exact_mut(whole).zip(grads.chunks_exact(rows * columns * channels)) {
+                for (pixel, grad) in grads.chunks_exact(channels).enumerate() {
+                    let place = down[pixel / columns] * to[1] + across[pixel % columns];
+                    let sums = &mut image[place * channels..][..channels];
+                    sums.iter_mut().zip(grad).for_each(|(sum, &grad)| *sum = sum.add(grad));
                 }
-            });
-        }
-        ctx.set_output_at(0, output)
+            }
+        });
     }
+    ctx.set_output_at(0, output)
 }
 
 /// A number that is converted to and from `float`.
@@ -128,40 +116,33 @@ pixels! {
     u16: f32::from;
 }
 
-struct BilinearKernel<T> {
-    scaling: Scaling,
-    element: PhantomData<fn(T)>,
-}
-
-#[register_kernel(device = Cpu, host_memory = ["size"], T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16])]
-impl<T: Pixel> OpKernel<ops::ResizeBilinear> for BilinearKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::ResizeBilinear>) -> Result<Self> {
-        Ok(Self { scaling: Scaling::new(ctx.attrs)?, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ResizeBilinear>) -> Result<()> {
-        let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
-        let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
-        let (down, across) = (between(self.scaling, rows, to[0]), between(self.scaling, columns, to[1]));
-        let (input, line) = (ctx.input_at(0)?.as_slice::<T>()?, to[1] * channels);
-        ctx.parallel_chunks(output.as_mut_slice::<f32>()?, line, 4, |first, piece| {
-            for (number, target) in (first / line..).zip(piece.chunks_exact_mut(line)) {
-                let y = &down[number % to[0]];
-                let row = |row: usize| &input[(number / to[0] * rows + row) * columns * channels..];
-                let (top, bottom) = (row(y.lower), row(y.upper));
-                for (x, pixel) in across.iter().zip(target.chunks_exact_mut(channels)) {
-                    let (left, right) = (x.lower * channels, x.upper * channels);
-                    for (channel, result) in pixel.iter_mut().enumerate() {
-                        let mix = |a: f32, b: f32, fraction: f32| a + (b - a) * fraction;
-                        let along =
-                            |row: &[T]| mix(row[left + channel].float(), row[right + channel].float(), x.fraction);
-                        *result = mix(along(top), along(bottom), y.fraction);
-                    }
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["size"],
+    T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16],
+    state = |ctx| Scaling::new(ctx.attrs),
+)]
+fn resize_bilinear<T: Pixel>(&scaling: &Scaling, ctx: &mut KernelContext<'_, ops::ResizeBilinear>) -> Result<()> {
+    let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
+    let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
+    let (down, across) = (between(scaling, rows, to[0]), between(scaling, columns, to[1]));
+    let (input, line) = (ctx.input_at(0)?.as_slice::<T>()?, to[1] * channels);
+    ctx.parallel_chunks(output.as_mut_slice::<f32>()?, line, 4, |first, piece| {
+        for (number, target) in (first / line..).zip(piece.chunks_exact_mut(line)) {
+            let y = &down[number % to[0]];
+            let row = |row: usize| &input[(number / to[0] * rows + row) * columns * channels..];
+            let (top, bottom) = (row(y.lower), row(y.upper));
+            for (x, pixel) in across.iter().zip(target.chunks_exact_mut(channels)) {
+                let (left, right) = (x.lower * channels, x.upper * channels);
+                for (channel, result) in pixel.iter_mut().enumerate() {
+                    let mix = |a: f32, b: f32, fraction: f32| a + (b - a) * fraction;
+                    let along = |row: &[T]| mix(row[left + channel].float(), row[right + channel].float(), x.fraction);
+                    *result = mix(along(top), along(bottom), y.fraction);
                 }
             }
-        });
-        ctx.set_output_at(0, output)
-    }
+        }
+    });
+    ctx.set_output_at(0, output)
 }
 
 /// A dtype that gradients are summed in.
@@ -179,43 +160,37 @@ gradients! {
     bf16: bf16::from_f32;
 }
 
-struct BilinearGradKernel<T> {
-    scaling: Scaling,
-    element: PhantomData<fn(T)>,
-}
-
-#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
-impl<T: Gradient + Pod> OpKernel<ops::ResizeBilinearGrad> for BilinearGradKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::ResizeBilinearGrad>) -> Result<Self> {
-        Ok(Self { scaling: Scaling::new(ctx.attrs)?, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ResizeBilinearGrad>) -> Result<()> {
-        let grads = ctx.input_at(0)?;
-        let ([batch, rows, columns, channels], [to_rows, to_columns]) =
-            bilinear_gradient(grads.shape(), ctx.input_at(1)?.shape())?;
-        let mut output = Tensor::zeros(T::DTYPE, shape_of([batch, to_rows, to_columns, channels])?)?;
-        if grads.num_elements() > 0 {
-            let (down, across) = (between(self.scaling, to_rows, rows), between(self.scaling, to_columns, columns));
-            let (grads, whole) = (grads.as_slice::<f32>()?, to_rows * to_columns * channels);
-            let cost = 1 + 8 * rows * columns / (to_rows * to_columns);
-            ctx.parallel_chunks(output.as_mut_slice::<T>()?, whole, cost, |first, piece| {
-                let grads = &grads[first / whole * rows * columns * channels..];
-                for (image, grads) in piece.chunks_exact_mut(whole).zip(grads.chunks_exact(rows * columns * channels)) {
-                    for (pixel, grad) in grads.chunks_exact(channels).enumerate() {
-                        let (y, x) = (&down[pixel / columns], &across[pixel % columns]);
-                        for (row, row_weight) in [(y.lower, 1.0 - y.fraction), (y.upper, y.fraction)] {
-                            for (column, weight) in [(x.lower, 1.0 - x.fraction), (x.upper, x.fraction)] {
-                                let sums = &mut image[(row * to_columns + column) * channels..][..channels];
-                                for (sum, &grad) in sums.iter_mut().zip(grad) {
-                                    *sum = sum.add(T::of(grad * row_weight * weight));
-                                }
+#[register_kernel(
+    device = Cpu,
+    op = ops::ResizeBilinearGrad,
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Scaling::new(ctx.attrs),
+)]
+fn resize_bilinear_grad<T: Gradient + Pod>(&scaling: &Scaling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let grads = ctx.input_at(0)?;
+    let ([batch, rows, columns, channels], [to_rows, to_columns]) =
+        bilinear_gradient(grads.shape(), ctx.input_at(1)?.shape())?;
+    let mut output = Tensor::zeros(T::DTYPE, shape_of([batch, to_rows, to_columns, channels])?)?;
+    if grads.num_elements() > 0 {
+        let (down, across) = (between(scaling, to_rows, rows), between(scaling, to_columns, columns));
+        let (grads, whole) = (grads.as_slice::<f32>()?, to_rows * to_columns * channels);
+        let cost = 1 + 8 * rows * columns / (to_rows * to_columns);
+        ctx.parallel_chunks(output.as_mut_slice::<T>()?, whole, cost, |first, piece| {
+            let grads = &grads[first / whole * rows * columns * channels..];
+            for (image, grads) in piece.chunks_exact_mut(whole).zip(grads.chunks_exact(rows * columns * channels)) {
+                for (pixel, grad) in grads.chunks_exact(channels).enumerate() {
+                    let (y, x) = (&down[pixel / columns], &across[pixel % columns]);
+                    for (row, row_weight) in [(y.lower, 1.0 - y.fraction), (y.upper, y.fraction)] {
+                        for (column, weight) in [(x.lower, 1.0 - x.fraction), (x.upper, x.fraction)] {
+                            let sums = &mut image[(row * to_columns + column) * channels..][..channels];
+                            for (sum, &grad) in sums.iter_mut().zip(grad) {
+                                *sum = sum.add(T::of(grad * row_weight * weight));
                             }
                         }
                     }
                 }
-            });
-        }
-        ctx.set_output_at(0, output)
+            }
+        });
     }
+    ctx.set_output_at(0, output)
 }

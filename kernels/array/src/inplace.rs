@@ -96,20 +96,13 @@ impl<O: Op, const SUB: bool, T: Number> OpKernel<O> for Change<SUB, T> {
     }
 }
 
-#[register_kernel(device = Cpu, op = InplaceAdd, T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64,
-])]
+#[register_kernel(device = Cpu, op = InplaceAdd, T = [realnumbertype, Complex32, Complex64])]
 type InplaceAddKernel<T> = Change<false, T>;
 
-#[register_kernel(device = Cpu, op = InplaceSub, T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64,
-])]
+#[register_kernel(device = Cpu, op = InplaceSub, T = [realnumbertype, Complex32, Complex64])]
 type InplaceSubKernel<T> = Change<true, T>;
 
-#[register_kernel(device = Cpu, host_memory = ["shape"], dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
-    uint64, uint8,
-])]
+#[register_kernel(device = Cpu, host_memory = ["shape"], dtype = [realnumbertype, bool, complex128, complex64, string])]
 fn empty(ctx: &mut KernelContext<'_, ops::Empty>) -> Result<()> {
     let shape = Shape::from_dims(&vector(ctx.input(ops::Empty::SHAPE)?, "shape")?)?;
     let output = Tensor::zeros(ctx.output_dtype_at(0)?, shape)?;

@@ -1,7 +1,7 @@
 //! Several tensors into one: Concat, ConcatV2, Pack.
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink_geometry::concat::{Joined, concatenated, packed};
 use kernlink_kernels_common::strided::{Run as _, StridedCopy};
 use kernlink_macros::register_kernel;
@@ -28,10 +28,11 @@ fn join(ctx: &mut RawContext<'_>, joined: Joined) -> Result<()> {
     ctx.set_output_at(0, output)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["concat_dim"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    qint16, qint32, qint8, quint16, quint8, string, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["concat_dim"],
+    T = [numbertype, bool, float8_e4m3fn, float8_e5m2, string],
+)]
 #[register_kernel(device = Default, T = [int32], host_memory = ["concat_dim", "values", "output"])]
 fn concat_kernel(ctx: &mut KernelContext<'_, ops::Concat>) -> Result<()> {
     let count = ctx.num_inputs();
@@ -39,10 +40,7 @@ fn concat_kernel(ctx: &mut KernelContext<'_, ops::Concat>) -> Result<()> {
     join(ctx, joined)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["axis"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    qint16, qint32, qint8, quint16, quint8, string, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(device = Cpu, host_memory = ["axis"], T = [numbertype, bool, float8_e4m3fn, float8_e5m2, string])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["values", "axis", "output"])]
 fn concat_v2(ctx: &mut KernelContext<'_, ops::ConcatV2>) -> Result<()> {
     let axis = ctx.num_inputs() - 1;
@@ -50,22 +48,9 @@ fn concat_v2(ctx: &mut KernelContext<'_, ops::ConcatV2>) -> Result<()> {
     join(ctx, joined)
 }
 
-struct PackKernel {
-    axis: i64,
-}
-
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    qint16, qint32, qint8, quint16, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, T = [numbertype, bool, float8_e4m3fn, float8_e5m2, resource, string, variant])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["values", "output"])]
-impl OpKernel<ops::Pack> for PackKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Pack>) -> Result<Self> {
-        Ok(Self { axis: ctx.attrs().axis })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Pack>) -> Result<()> {
-        let joined = packed(ctx, self.axis)?;
-        join(ctx, joined)
-    }
+fn pack(attrs: &Attrs<ops::Pack>, ctx: &mut KernelContext<'_, ops::Pack>) -> Result<()> {
+    let joined = packed(ctx, attrs.axis)?;
+    join(ctx, joined)
 }

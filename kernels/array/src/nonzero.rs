@@ -47,10 +47,7 @@ fn for_each_nonzero(tensor: &Tensor, mut found: impl FnMut(usize)) -> Result<()>
     Ok(())
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
-    uint8,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64])]
 fn where_kernel(ctx: &mut KernelContext<'_, ops::Where>) -> Result<()> {
     let input = ctx.input(ops::Where::INPUT)?;
     let rank = input.rank();

@@ -3,7 +3,7 @@
 use kernlink::dtype::Element;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::indices::{OneHot, one_hot};
 use kernlink_kernels_common::element::{bytes_mut, match_objects};
@@ -11,35 +11,27 @@ use kernlink_kernels_common::strided::fill;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-struct OneHotKernel {
-    axis: i64,
-}
-
-#[register_kernel(device = Cpu, host_memory = ["depth"], TI = [int32, int64, int8, uint8], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::OneHot> for OneHotKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::OneHot>) -> Result<Self> {
-        Ok(Self { axis: ctx.attrs().axis })
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["depth"],
+    TI = [int32, int64, int8, uint8],
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
+fn one_hot_kernel(attrs: &Attrs<ops::OneHot>, ctx: &mut KernelContext<'_, ops::OneHot>) -> Result<()> {
+    let indices = ctx.input(ops::OneHot::INDICES)?;
+    let (on, off) = (ctx.input(ops::OneHot::ON_VALUE)?, ctx.input(ops::OneHot::OFF_VALUE)?);
+    let vectors = one_hot(indices.shape(), attrs.axis, ctx.input(ops::OneHot::DEPTH)?, [on, off])?;
+    let OneHot { shape, depth, suffix } = vectors;
+    let mut output = ctx.allocate_output(ops::OneHot::OUTPUT, shape)?;
+    if output.num_elements() > 0 {
+        fill(ctx, &mut output, off)?;
+        let hot = indices.to_i64_vec()?.into_iter().enumerate().filter_map(|(i, index)| {
+            let index = usize::try_from(index).ok().filter(|&index| index < depth)?;
+            Some((i / suffix * depth + index) * suffix + i % suffix)
+        });
+        put(&mut output, on, hot)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::OneHot>) -> Result<()> {
-        let indices = ctx.input(ops::OneHot::INDICES)?;
-        let (on, off) = (ctx.input(ops::OneHot::ON_VALUE)?, ctx.input(ops::OneHot::OFF_VALUE)?);
-        let vectors = one_hot(indices.shape(), self.axis, ctx.input(ops::OneHot::DEPTH)?, [on, off])?;
-        let OneHot { shape, depth, suffix } = vectors;
-        let mut output = ctx.allocate_output(ops::OneHot::OUTPUT, shape)?;
-        if output.num_elements() > 0 {
-            fill(ctx, &mut output, off)?;
-            let hot = indices.to_i64_vec()?.into_iter().enumerate().filter_map(|(i, index)| {
-                let index = usize::try_from(index).ok().filter(|&index| index < depth)?;
-                Some((i / suffix * depth + index) * suffix + i % suffix)
-            });
-            put(&mut output, on, hot)?;
-        }
-        ctx.set_output(ops::OneHot::OUTPUT, output)
-    }
+    ctx.set_output(ops::OneHot::OUTPUT, output)
 }
 
 /// Sets the elements of `output` at `places` to the one of `value`, which has the same dtype.

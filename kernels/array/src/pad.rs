@@ -1,7 +1,7 @@
 //! Pad, PadV2, MirrorPad.
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::ensure_scalar;
@@ -39,10 +39,12 @@ fn pad(ctx: &mut RawContext<'_>, value: &Tensor) -> Result<Tensor> {
     Ok(output)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["paddings"], Tpaddings = [int32, int64], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
-    string, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["paddings"],
+    Tpaddings = [int32, int64],
+    T = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string],
+)]
 #[register_kernel(
     device = Default,
     T = [int32],
@@ -56,10 +58,12 @@ fn pad_kernel(ctx: &mut KernelContext<'_, ops::Pad>) -> Result<()> {
     ctx.set_output(ops::Pad::OUTPUT, output)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["paddings", "constant_values"], Tpaddings = [int32, int64], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
-    string, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["paddings", "constant_values"],
+    Tpaddings = [int32, int64],
+    T = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string],
+)]
 #[register_kernel(
     device = Default,
     T = [int32],
@@ -74,36 +78,27 @@ fn pad_v2(ctx: &mut KernelContext<'_, ops::PadV2>) -> Result<()> {
     ctx.set_output(ops::PadV2::OUTPUT, output)
 }
 
-struct MirrorPadKernel {
-    /// The edge itself is not repeated.
-    reflect: bool,
-}
-
-#[register_kernel(device = Cpu, host_memory = ["paddings"], Tpaddings = [int32, int64], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
-    string, uint16, uint32, uint64, uint8,
-])]
-impl OpKernel<ops::MirrorPad> for MirrorPadKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::MirrorPad>) -> Result<Self> {
-        let reflect = is_reflection(&ctx.attrs().mode)?;
-        Ok(Self { reflect })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::MirrorPad>) -> Result<()> {
-        let input = ctx.input(ops::MirrorPad::INPUT)?;
-        let (paddings, shape) = mirrored(input.shape(), ctx.input(ops::MirrorPad::PADDINGS)?, self.reflect)?;
-        let output = if shape.num_elements() == input.num_elements() {
-            ctx.take_input(ops::MirrorPad::INPUT)?.reshaped(shape)?
-        } else {
-            let mut output = ctx.allocate_output(ops::MirrorPad::OUTPUT, shape)?;
-            let strides = (output.shape().strides(), input.shape().strides());
-            let offset = usize::from(self.reflect);
-            let mirror = Mirror { ctx, input, paddings: &paddings, offset, to: &strides.0, from: &strides.1 };
-            mirror.copy(&mut output, StridedCopy::new(0, 0), [0, 0], 0)?;
-            output
-        };
-        ctx.set_output(ops::MirrorPad::OUTPUT, output)
-    }
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["paddings"],
+    Tpaddings = [int32, int64],
+    T = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string],
+    state = |ctx| is_reflection(&ctx.attrs().mode),
+)]
+fn mirror_pad(&reflect: &bool, ctx: &mut KernelContext<'_, ops::MirrorPad>) -> Result<()> {
+    let input = ctx.input(ops::MirrorPad::INPUT)?;
+    let (paddings, shape) = mirrored(input.shape(), ctx.input(ops::MirrorPad::PADDINGS)?, reflect)?;
+    let output = if shape.num_elements() == input.num_elements() {
+        ctx.take_input(ops::MirrorPad::INPUT)?.reshaped(shape)?
+    } else {
+        let mut output = ctx.allocate_output(ops::MirrorPad::OUTPUT, shape)?;
+        let strides = (output.shape().strides(), input.shape().strides());
+        let offset = usize::from(reflect);
+        let mirror = Mirror { ctx, input, paddings: &paddings, offset, to: &strides.0, from: &strides.1 };
+        mirror.copy(&mut output, StridedCopy::new(0, 0), [0, 0], 0)?;
+        output
+    };
+    ctx.set_output(ops::MirrorPad::OUTPUT, output)
 }
 
 /// Copies the input into the middle of the output, and its mirror images around it: one box for each choice of before,

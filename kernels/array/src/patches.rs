@@ -51,9 +51,7 @@ struct ExtractImagePatchesKernel {
     same: bool,
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, complex128, complex64])]
 impl OpKernel<ops::ExtractImagePatches> for ExtractImagePatchesKernel {
     fn new(ctx: &KernelConstruction<'_, ops::ExtractImagePatches>) -> Result<Self> {
         let attrs = ctx.attrs();

@@ -17,20 +17,23 @@ fn tile(ctx: &mut KernelContext<'_, ops::Tile>) -> Result<()> {
     rearrange(ctx, 0, tiles)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["shape"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    resource, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["shape"],
+    T = [realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, resource, string, variant],
+)]
 #[register_kernel(device = Default, T = [int32], host_memory = ["input", "shape", "output"])]
 fn broadcast_to_kernel(ctx: &mut KernelContext<'_, ops::BroadcastTo>) -> Result<()> {
     let repeated = broadcast_to(ctx.input(ops::BroadcastTo::INPUT)?.shape(), ctx.input(ops::BroadcastTo::SHAPE)?)?;
     rearrange(ctx, 0, repeated)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["dims"], index_type = [int32, int64], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int4, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["dims"],
+    index_type = [int32, int64],
+    T = [numbertype, bool, int4, resource, string, uint4, variant],
+)]
 #[register_kernel(
     device = Default,
     T = [int32],
@@ -46,10 +49,7 @@ fn fill_kernel(ctx: &mut KernelContext<'_, ops::Fill>) -> Result<()> {
     ctx.set_output(ops::Fill::OUTPUT, output)
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
-    uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, string, variant])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["y"])]
 fn zeros_like_kernel(ctx: &mut KernelContext<'_, ops::ZerosLike>) -> Result<()> {
     let input = ctx.input(ops::ZerosLike::X)?;
@@ -62,10 +62,7 @@ fn zeros_like_kernel(ctx: &mut KernelContext<'_, ops::ZerosLike>) -> Result<()> 
     ctx.set_output(ops::ZerosLike::Y, output)
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64,
-    uint8,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64])]
 #[register_kernel(device = Default, T = [int32], host_memory = ["x", "y"])]
 fn ones_like(ctx: &mut KernelContext<'_, ops::OnesLike>) -> Result<()> {
     let input = ctx.input(ops::OnesLike::X)?;

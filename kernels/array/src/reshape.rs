@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::{MAX_RANK, Shape};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{axis, single, vector_or_scalar};
@@ -54,7 +54,13 @@ fn requested_shape(input: &Shape, sizes: &[i64]) -> Result<Shape> {
 }
 
 #[register_kernel(device = Cpu, Tshape = [int32, int64], host_memory = ["shape"], cheap)]
-#[register_kernel(device = Default, T = [int32], Tshape = [int32, int64], host_memory = ["tensor", "shape", "output"], cheap)]
+#[register_kernel(
+    device = Default,
+    T = [int32],
+    Tshape = [int32, int64],
+    host_memory = ["tensor", "shape", "output"],
+    cheap,
+)]
 #[register_kernel(device = Default, host_memory = ["shape"], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
 ], cheap)]
@@ -65,46 +71,42 @@ fn reshape(ctx: &mut KernelContext<'_, ops::Reshape>) -> Result<()> {
     ctx.set_output(ops::Reshape::OUTPUT, output)
 }
 
-struct SqueezeKernel {
-    axes: Vec<i64>,
-}
-
-#[register_kernel(device = Cpu)]
-#[register_kernel(device = Default, T = [int32], host_memory = ["input", "output"])]
-#[register_kernel(device = Default, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
-])]
-impl OpKernel<ops::Squeeze> for SqueezeKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Squeeze>) -> Result<Self> {
-        Ok(Self { axes: ctx.attrs().squeeze_dims.clone() })
+#[register_kernel(device = Cpu, cheap)]
+#[register_kernel(device = Default, T = [int32], host_memory = ["input", "output"], cheap)]
+#[register_kernel(
+    device = Default,
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
+    ],
+    cheap,
+)]
+fn squeeze_kernel(attrs: &Attrs<ops::Squeeze>, ctx: &mut KernelContext<'_, ops::Squeeze>) -> Result<()> {
+    let input = ctx.input(ops::Squeeze::INPUT)?;
+    ensure!(input.dtype() != DataType::Variant, InvalidArgument, "Squeeze on Variant not supported");
+    let mut squeezed = vec![attrs.squeeze_dims.is_empty(); input.rank()];
+    for &given in &attrs.squeeze_dims {
+        squeezed[axis(given, input.rank(), "squeeze_dims")?] = true;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Squeeze>) -> Result<()> {
-        let input = ctx.input(ops::Squeeze::INPUT)?;
-        ensure!(input.dtype() != DataType::Variant, InvalidArgument, "Squeeze on Variant not supported");
-        let mut squeezed = vec![self.axes.is_empty(); input.rank()];
-        for &given in &self.axes {
-            squeezed[axis(given, input.rank(), "squeeze_dims")?] = true;
+    let mut shape = Shape::scalar();
+    for (axis, (&dim, squeezed)) in input.shape().iter().zip(squeezed).enumerate() {
+        if !squeezed || (dim != 1 && attrs.squeeze_dims.is_empty()) {
+            shape.push(dim);
+        } else {
+            ensure!(dim == 1, InvalidArgument, "Can not squeeze dim[{axis}], expected a dimension of 1, got {dim}");
         }
-        let mut shape = Shape::scalar();
-        for (axis, (&dim, squeezed)) in input.shape().iter().zip(squeezed).enumerate() {
-            if !squeezed || (dim != 1 && self.axes.is_empty()) {
-                shape.push(dim);
-            } else {
-                ensure!(dim == 1, InvalidArgument, "Can not squeeze dim[{axis}], expected a dimension of 1, got {dim}");
-            }
-        }
-        let output = ctx.take_input(ops::Squeeze::INPUT)?.reshaped(shape)?;
-        ctx.set_output(ops::Squeeze::OUTPUT, output)
     }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    let output = ctx.take_input(ops::Squeeze::INPUT)?.reshaped(shape)?;
+    ctx.set_output(ops::Squeeze::OUTPUT, output)
 }
 
 #[register_kernel(device = Cpu, Tdim = [int32, int64], host_memory = ["dim"], cheap)]
-#[register_kernel(device = Default, T = [int32], Tdim = [int32, int64], host_memory = ["input", "dim", "output"], cheap)]
+#[register_kernel(
+    device = Default,
+    T = [int32],
+    Tdim = [int32, int64],
+    host_memory = ["input", "dim", "output"],
+    cheap,
+)]
 #[register_kernel(device = Default, host_memory = ["dim"], T = [
     bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
 ], cheap)]

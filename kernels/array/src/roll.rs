@@ -8,10 +8,13 @@ use kernlink_kernels_common::strided::{Run as _, StridedCopy};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-#[register_kernel(device = Cpu, host_memory = ["shift", "axis"], Tshift = [int32, int64], Taxis = [int32, int64], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["shift", "axis"],
+    Tshift = [int32, int64],
+    Taxis = [int32, int64],
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
 fn roll(ctx: &mut KernelContext<'_, ops::Roll>) -> Result<()> {
     let input = ctx.input(ops::Roll::INPUT)?;
     let turns = rolled(input.shape(), ctx.input(ops::Roll::SHIFT)?, ctx.input(ops::Roll::AXIS)?)?;

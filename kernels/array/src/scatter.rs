@@ -146,9 +146,13 @@ impl<M: Merge<T>, T: Element> OpKernel<ops::ScatterNd> for ScatterNdOf<M, T> {
     }
 }
 
-#[register_kernel(device = Cpu, op = ScatterNd, host_memory = ["shape"], Tindices = [int32, int64], T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = ScatterNd,
+    host_memory = ["shape"],
+    Tindices = [int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+)]
 type ScatterNumbers<T> = ScatterNdOf<AddTo, T>;
 
 #[register_kernel(device = Cpu, op = ScatterNd, host_memory = ["shape"], Tindices = [int32, int64], T = [bool])]
@@ -186,48 +190,45 @@ fn update(
     ctx.set_output_at(0, output)
 }
 
-struct TensorScatterUpdateKernel {
-    lenient: bool,
+#[register_kernel(
+    device = Cpu,
+    Tindices = [int32, int64],
+    T = [realnumbertype, bool, complex128, complex64, string],
+    state = |ctx| lenient(ctx),
+)]
+fn tensor_scatter_update(&lenient: &bool, ctx: &mut KernelContext<'_, ops::TensorScatterUpdate>) -> Result<()> {
+    update(ctx, lenient, Places::assign)
 }
 
-#[register_kernel(device = Cpu, Tindices = [int32, int64], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
-    uint64, uint8,
-])]
-impl OpKernel<ops::TensorScatterUpdate> for TensorScatterUpdateKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorScatterUpdate>) -> Result<Self> {
-        Ok(Self { lenient: lenient(ctx)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorScatterUpdate>) -> Result<()> {
-        update(ctx, self.lenient, Places::assign)
-    }
-}
-
-#[register_kernel(device = Cpu, op = TensorScatterAdd, Tindices = [int32, int64], T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = TensorScatterAdd,
+    Tindices = [int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+)]
 type TensorScatterAddKernel<T> = TensorScatter<AddTo, T>;
 
-#[register_kernel(device = Cpu, op = ScatterNdNonAliasingAdd, Tindices = [int32, int64], T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = ScatterNdNonAliasingAdd,
+    Tindices = [int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+)]
 type NonAliasingAdd<T> = TensorScatter<AddTo, T>;
 
 #[register_kernel(device = Cpu, op = ScatterNdNonAliasingAdd, Tindices = [int32, int64], T = [bool])]
 type NonAliasingOr = TensorScatter<Or, bool>;
 
-#[register_kernel(device = Cpu, op = TensorScatterSub, Tindices = [int32, int64], T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = TensorScatterSub,
+    Tindices = [int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+)]
 type TensorScatterSubKernel<T> = TensorScatter<SubFrom, T>;
 
-#[register_kernel(device = Cpu, op = TensorScatterMax, Tindices = [int32, int64], T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16,
-])]
+#[register_kernel(device = Cpu, op = TensorScatterMax, Tindices = [int32, int64], T = [realnumbertype])]
 type TensorScatterMaxKernel<T> = TensorScatter<Greater, T>;
 
-#[register_kernel(device = Cpu, op = TensorScatterMin, Tindices = [int32, int64], T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16,
-])]
+#[register_kernel(device = Cpu, op = TensorScatterMin, Tindices = [int32, int64], T = [realnumbertype])]
 type TensorScatterMinKernel<T> = TensorScatter<Less, T>;

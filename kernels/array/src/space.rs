@@ -1,45 +1,31 @@
 //! Between space, depth and batch: DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND.
 
 use kernlink::error::Result;
-use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{CPU, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::space::{Block, Blocks};
 use kernlink_kernels_common::strided::{Run as _, rearrange};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-struct DepthToSpaceKernel(Block);
-
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::DepthToSpace> for DepthToSpaceKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::DepthToSpace>) -> Result<Self> {
-        Ok(Self(Block::new(ctx.attrs().block_size, &ctx.attrs().data_format, CPU)?))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DepthToSpace>) -> Result<()> {
-        let space = self.0.moved(ctx.input(ops::DepthToSpace::INPUT)?.shape(), true)?;
-        rearrange(ctx, 0, space)
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+    state = |ctx| Block::new(ctx.attrs().block_size, &ctx.attrs().data_format, CPU),
+)]
+fn depth_to_space(block: &Block, ctx: &mut KernelContext<'_, ops::DepthToSpace>) -> Result<()> {
+    let space = block.moved(ctx.input(ops::DepthToSpace::INPUT)?.shape(), true)?;
+    rearrange(ctx, 0, space)
 }
 
-struct SpaceToDepthKernel(Block);
-
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint8, resource, string,
-    uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::SpaceToDepth> for SpaceToDepthKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::SpaceToDepth>) -> Result<Self> {
-        Ok(Self(Block::new(ctx.attrs().block_size, &ctx.attrs().data_format, CPU)?))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SpaceToDepth>) -> Result<()> {
-        let depth = self.0.moved(ctx.input(ops::SpaceToDepth::INPUT)?.shape(), false)?;
-        rearrange(ctx, 0, depth)
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [realnumbertype, bool, complex128, complex64, qint8, resource, string, variant],
+    state = |ctx| Block::new(ctx.attrs().block_size, &ctx.attrs().data_format, CPU),
+)]
+fn space_to_depth(block: &Block, ctx: &mut KernelContext<'_, ops::SpaceToDepth>) -> Result<()> {
+    let depth = block.moved(ctx.input(ops::SpaceToDepth::INPUT)?.shape(), false)?;
+    rearrange(ctx, 0, depth)
 }
 
 /// Sets output 0 to what the copies make of input 0.
@@ -56,7 +42,7 @@ fn copy(ctx: &mut RawContext<'_>, blocks: &Blocks) -> Result<()> {
 #[register_kernel(
     device = Cpu,
     host_memory = ["block_shape", "paddings"],
-    T = [bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8],
+    T = [realnumbertype],
     Tblock_shape = [int32, int64],
     Tpaddings = [int32, int64],
 )]
@@ -70,7 +56,7 @@ fn space_to_batch_nd(ctx: &mut KernelContext<'_, ops::SpaceToBatchND>) -> Result
 #[register_kernel(
     device = Cpu,
     host_memory = ["block_shape", "crops"],
-    T = [bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8],
+    T = [realnumbertype],
     Tblock_shape = [int32, int64],
     Tcrops = [int32, int64],
 )]

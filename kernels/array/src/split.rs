@@ -1,7 +1,7 @@
 //! One tensor into several: Split, SplitV, Unpack.
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink_geometry::split::Split;
 use kernlink_kernels_common::strided::arranged;
 use kernlink_macros::register_kernel;
@@ -17,20 +17,29 @@ fn cut(ctx: &mut RawContext<'_>, index: usize, split: &Split) -> Result<()> {
     Ok(())
 }
 
-#[register_kernel(device = Cpu, host_memory = ["split_dim"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int4, int64,
-    int8, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["split_dim"],
+    T = [
+        realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, int4, quint8, resource, string, uint4,
+        variant,
+    ],
+)]
 fn split_kernel(ctx: &mut KernelContext<'_, ops::Split>) -> Result<()> {
     let input = ctx.input(ops::Split::VALUE)?.shape();
     let split = Split::evenly(input, ctx.input(ops::Split::SPLIT_DIM)?, ctx.num_outputs())?;
     cut(ctx, 1, &split)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["size_splits", "split_dim"], Tlen = [int32, int64, int8], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int4, int64,
-    int8, quint8, resource, string, uint16, uint32, uint4, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["size_splits", "split_dim"],
+    Tlen = [int32, int64, int8],
+    T = [
+        realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, int4, quint8, resource, string, uint4,
+        variant,
+    ],
+)]
 #[register_kernel(device = Default, T = [int32], host_memory = ["value", "size_splits", "split_dim", "output"])]
 fn split_v(ctx: &mut KernelContext<'_, ops::SplitV>) -> Result<()> {
     let (input, sizes) = (ctx.input(ops::SplitV::VALUE)?.shape(), ctx.input(ops::SplitV::SIZE_SPLITS)?);
@@ -38,22 +47,12 @@ fn split_v(ctx: &mut KernelContext<'_, ops::SplitV>) -> Result<()> {
     cut(ctx, 0, &split)
 }
 
-struct UnpackKernel {
-    axis: i64,
-}
-
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    resource, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    T = [realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, resource, string, variant],
+)]
 #[register_kernel(device = Default, T = [int32, int64], host_memory = ["value", "output"])]
-impl OpKernel<ops::Unpack> for UnpackKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Unpack>) -> Result<Self> {
-        Ok(Self { axis: ctx.attrs().axis })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Unpack>) -> Result<()> {
-        let split = Split::unpacked(ctx.input(ops::Unpack::VALUE)?.shape(), self.axis, ctx.num_outputs())?;
-        cut(ctx, 0, &split)
-    }
+fn unpack(attrs: &Attrs<ops::Unpack>, ctx: &mut KernelContext<'_, ops::Unpack>) -> Result<()> {
+    let split = Split::unpacked(ctx.input(ops::Unpack::VALUE)?.shape(), attrs.axis, ctx.num_outputs())?;
+    cut(ctx, 0, &split)
 }

@@ -3,12 +3,10 @@
 //! The heap and the order in which it is searched are TensorFlow's, so that an unsorted answer, and one over NaNs,
 //! which no order holds, come out in the same order.
 
-use std::marker::PhantomData;
-
 use kernlink::bail;
 use kernlink::dtype::{DataType, Number};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry as geometry;
 use kernlink_geometry::integers::scalar;
@@ -143,43 +141,21 @@ fn indices_tensor(dtype: DataType, shape: &kernlink::shape::Shape, columns: &[u3
     }
 }
 
-struct TopKV2Kernel<T> {
-    sorted: bool,
-    element: PhantomData<T>,
-}
-
 #[register_kernel(
     device = Cpu,
+    op = ops::TopKV2,
     host_memory = ["k"],
-    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+    T = [realnumbertype],
     index_type = [int16, int32, int64],
 )]
-impl<T: Number + PartialOrd> OpKernel<ops::TopKV2> for TopKV2Kernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::TopKV2>) -> Result<Self> {
-        Ok(Self { sorted: ctx.attrs().sorted, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TopKV2>) -> Result<()> {
-        let k = scalar(ctx.input(ops::TopKV2::K)?, "k")?;
-        top_k::<T>(ctx, k, self.sorted)
-    }
+fn top_k_v2<T: Number + PartialOrd>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let k = scalar(ctx.input(O::K)?, "k")?;
+    top_k::<T>(ctx, k, attrs.sorted)
 }
 
-struct TopKKernel<T> {
-    k: i64,
-    sorted: bool,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8])]
-impl<T: Number + PartialOrd> OpKernel<ops::TopK> for TopKKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::TopK>) -> Result<Self> {
-        Ok(Self { k: ctx.attrs().k, sorted: ctx.attrs().sorted, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TopK>) -> Result<()> {
-        top_k::<T>(ctx, self.k, self.sorted)
-    }
+#[register_kernel(device = Cpu, op = ops::TopK, T = [realnumbertype])]
+fn top_k_kernel<T: Number + PartialOrd>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    top_k::<T>(ctx, attrs.k, attrs.sorted)
 }
 
 /// Writes the `k` greatest of each row of input 0 to output 0, and where they stood to output 1.

@@ -16,10 +16,11 @@ fn transpose(ctx: &mut RawContext<'_>) -> Result<Tensor> {
     arranged(ctx, 0, input, to)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["perm"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    resource, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["perm"],
+    T = [realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, resource, string, variant],
+)]
 fn transpose_kernel(ctx: &mut KernelContext<'_, ops::Transpose>) -> Result<()> {
     let output = transpose(ctx)?;
     ctx.set_output(ops::Transpose::Y, output)
@@ -35,10 +36,11 @@ fn map_in_place<T: Element + Copy>(mut tensor: Tensor, map: impl Fn(T) -> T) -> 
     Ok(tensor)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["perm"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    resource, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["perm"],
+    T = [realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, resource, string, variant],
+)]
 fn conjugate_transpose(ctx: &mut KernelContext<'_, ops::ConjugateTranspose>) -> Result<()> {
     let transposed = transpose(ctx)?;
     let output = match transposed.dtype() {

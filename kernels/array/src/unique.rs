@@ -95,7 +95,7 @@ fn number<K: Hash + Eq>(items: impl ExactSizeIterator<Item = K>) -> (Vec<i64>, V
     device = Cpu,
     op = [ops::Unique, ops::UniqueWithCounts, ops::UniqueV2, ops::UniqueWithCountsV2],
     out_idx = [int32, int64],
-    T = [bfloat16, bool, double, float, half, int16, int32, int64, int8, string, uint16, uint32, uint64, uint8],
+    T = [realnumbertype, bool, string],
 )]
 fn unique(ctx: &mut RawContext<'_>) -> Result<()> {
     let input = ctx.input_at(0)?;
@@ -144,9 +144,7 @@ fn unique(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(1, idx)
 }
 
-#[register_kernel(device = Cpu, out_idx = [int32, int64], T = [
-    bfloat16, double, float, half, int16, int32, int64, int8, string, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(device = Cpu, out_idx = [int32, int64], T = [realnumbertype, string])]
 fn list_diff(ctx: &mut KernelContext<'_, ops::ListDiff>) -> Result<()> {
     let (x, y) = (ctx.input(ops::ListDiff::X)?, ctx.input(ops::ListDiff::Y)?);
     for (tensor, name) in [(x, "x"), (y, "y")] {

@@ -9,6 +9,7 @@ pub mod element;
 pub mod gather;
 pub mod gemm;
 pub mod gemv;
+pub mod number;
 pub mod rows;
 pub mod strided;
 pub mod summarize;

@@ -1,7 +1,7 @@
 //! Comparisons.
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Pod, TString, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
@@ -101,32 +101,24 @@ impl Equality {
     }
 }
 
-struct EqualKernel(Equality);
-
-#[register_kernel(device = Cpu, T = [
-    realnumbertype, quantizedtype, complex64, complex128, bool, string
-])]
-impl OpKernel<Equal> for EqualKernel {
-    fn new(ctx: &KernelConstruction<'_, Equal>) -> Result<Self> {
-        Equality::new::<Equal>(true, ctx.attrs().T, ctx.attrs().incompatible_shape_error).map(EqualKernel)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Equal>) -> Result<()> {
-        self.0.compute(ctx)
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [
+        numbertype, bool, string
+    ],
+    state = |ctx| Equality::new::<Equal>(true, ctx.attrs().T, ctx.attrs().incompatible_shape_error),
+)]
+fn equal_kernel(equality: &Equality, ctx: &mut KernelContext<'_, Equal>) -> Result<()> {
+    equality.compute(ctx)
 }
 
-struct NotEqualKernel(Equality);
-
-#[register_kernel(device = Cpu, T = [
-    realnumbertype, quantizedtype, complex64, complex128, bool, string
-])]
-impl OpKernel<NotEqual> for NotEqualKernel {
-    fn new(ctx: &KernelConstruction<'_, NotEqual>) -> Result<Self> {
-        Equality::new::<NotEqual>(false, ctx.attrs().T, ctx.attrs().incompatible_shape_error).map(NotEqualKernel)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, NotEqual>) -> Result<()> {
-        self.0.compute(ctx)
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [
+        numbertype, bool, string
+    ],
+    state = |ctx| Equality::new::<NotEqual>(false, ctx.attrs().T, ctx.attrs().incompatible_shape_error),
+)]
+fn not_equal(equality: &Equality, ctx: &mut KernelContext<'_, NotEqual>) -> Result<()> {
+    equality.compute(ctx)
 }

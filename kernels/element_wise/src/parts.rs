@@ -1,9 +1,7 @@
 //! Complex numbers made and taken apart; the next number; nearly equal numbers.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::{Complex32, Complex64, Pod};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Angle, ApproximateEqual, Complex, ComplexAbs, Conj, Imag, NextAfter, Real};
@@ -82,11 +80,6 @@ binary!(NextAfter, 2000: f32 => |x, y| next_after!(x, y); f64 => |x, y| next_aft
 #[register_kernel(device = Cpu, op = NextAfter, T = [f32, f64])]
 type BinaryKernels<O, T> = Binary<O, T>;
 
-struct ApproximateEqualKernel<T> {
-    tolerance: f32,
-    element: PhantomData<fn(T)>,
-}
-
 /// A number with a distance.
 trait Near: Pod {
     fn near(self, other: Self, tolerance: f32) -> bool;
@@ -104,28 +97,22 @@ impl Near for f64 {
     }
 }
 
-#[register_kernel(device = Cpu, T = [f32, f64])]
-impl<T: Near> OpKernel<ApproximateEqual> for ApproximateEqualKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ApproximateEqual>) -> Result<Self> {
-        Ok(Self { tolerance: ctx.attrs().tolerance, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ApproximateEqual>) -> Result<()> {
-        let (x, y) = (ctx.input(ApproximateEqual::X)?, ctx.input(ApproximateEqual::Y)?);
-        ensure!(
-            x.shape() == y.shape(),
-            InvalidArgument,
-            "x and y must be of the same shape. x shape: {}. y shape: {}",
-            x.shape(),
-            y.shape()
-        );
-        let mut z = ctx.allocate_output(ApproximateEqual::Z, x.shape())?;
-        let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
-        ctx.parallel_chunks(z.as_mut_slice::<bool>()?, 1, 1, |first, piece| {
-            for ((z, &x), &y) in piece.iter_mut().zip(&x[first..]).zip(&y[first..]) {
-                *z = x.near(y, self.tolerance);
-            }
-        });
-        ctx.set_output(ApproximateEqual::Z, z)
-    }
+#[register_kernel(device = Cpu, op = ApproximateEqual, T = [f32, f64])]
+fn approximate_equal<T: Near>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (x, y) = (ctx.input(O::X)?, ctx.input(O::Y)?);
+    ensure!(
+        x.shape() == y.shape(),
+        InvalidArgument,
+        "x and y must be of the same shape. x shape: {}. y shape: {}",
+        x.shape(),
+        y.shape()
+    );
+    let mut z = ctx.allocate_output(O::Z, x.shape())?;
+    let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
+    ctx.parallel_chunks(z.as_mut_slice::<bool>()?, 1, 1, |first, piece| {
+        for ((z, &x), &y) in piece.iter_mut().zip(&x[first..]).zip(&y[first..]) {
+            *z = x.near(y, attrs.tolerance);
+        }
+    });
+    ctx.set_output(O::Z, z)
 }

@@ -1,7 +1,7 @@
 //! Choice between two tensors, element by element.
 
 use kernlink::dtype::{DataType, Element, TString};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
 use kernlink::{Result, bail};
 use kernlink_geometry::element_wise as geometry;
@@ -102,37 +102,28 @@ fn choose_objects<T: Element>(ctx: &mut RawContext<'_>, condition: &Tensor) -> R
     ctx.set_output_at(0, output)
 }
 
-struct SelectKernel(Choice);
-
-#[register_kernel(device = Cpu, T = [
-    realnumbertype, complex64, complex128, bool, string, resource, variant
-])]
-impl OpKernel<Select> for SelectKernel {
-    fn new(ctx: &KernelConstruction<'_, Select>) -> Result<Self> {
-        Choice::new(ctx.attrs().T).map(SelectKernel)
-    }
-
-    /// The condition has the shape of the others, or is a scalar, or a vector with an element for each of their rows.
-    fn compute(&self, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
-        let condition = ctx.take_input_at(0)?;
-        let shape = geometry::condition(condition.shape(), ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape())?;
-        let condition = condition.reshaped(shape)?;
-        self.0.compute(ctx, condition)
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [
+        realnumbertype, complex64, complex128, bool, string, resource, variant
+    ],
+    state = |ctx| Choice::new(ctx.attrs().T),
+)]
+fn select(choice: &Choice, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
+    let condition = ctx.take_input_at(0)?;
+    let shape = geometry::condition(condition.shape(), ctx.input_at(1)?.shape(), ctx.input_at(2)?.shape())?;
+    let condition = condition.reshaped(shape)?;
+    choice.compute(ctx, condition)
 }
 
-struct SelectV2Kernel(Choice);
-
-#[register_kernel(device = Cpu, T = [
-    realnumbertype, complex64, complex128, bool, string, resource, variant
-])]
-impl OpKernel<SelectV2> for SelectV2Kernel {
-    fn new(ctx: &KernelConstruction<'_, SelectV2>) -> Result<Self> {
-        Choice::new(ctx.attrs().T).map(SelectV2Kernel)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, SelectV2>) -> Result<()> {
-        let condition = ctx.take_input_at(0)?;
-        self.0.compute(ctx, condition)
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [
+        realnumbertype, complex64, complex128, bool, string, resource, variant
+    ],
+    state = |ctx| Choice::new(ctx.attrs().T),
+)]
+fn select_v2(choice: &Choice, ctx: &mut KernelContext<'_, SelectV2>) -> Result<()> {
+    let condition = ctx.take_input_at(0)?;
+    choice.compute(ctx, condition)
 }

@@ -87,19 +87,8 @@ use kernlink_ops as ops;
     T = [int32, resource, string],
     host_memory = ["data", "output"],
 )]
-#[register_kernel(
-    device = Default,
-    system,
-    cheap,
-    op = ops::LoopCond,
-    host_memory = ["input", "output"],
-)]
-#[register_kernel(
-    device = Default,
-    system,
-    cheap,
-    op = ops::ControlTrigger,
-)]
+#[register_kernel(device = Default, system, cheap, op = ops::LoopCond, host_memory = ["input", "output"])]
+#[register_kernel(device = Default, system, cheap, op = ops::ControlTrigger)]
 fn of_the_runtime(ctx: &mut RawContext<'_>) -> Result<()> {
     bail!(Unimplemented, "op {} has a meaning in graphs only", ctx.op().name)
 }

@@ -1,40 +1,25 @@
 //! Values and flow: constants, placeholders, identities. No element is copied.
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::PartialShape;
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-struct PlaceholderKernel {
-    shape: PartialShape,
-}
-
-#[register_kernel(device = Cpu)]
-#[register_kernel(device = Default)]
-impl OpKernel<ops::Placeholder> for PlaceholderKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Placeholder>) -> Result<Self> {
-        Ok(Self { shape: ctx.attrs().shape.clone() })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Placeholder>) -> Result<()> {
-        let (name, dtype) = (ctx.node(), ctx.output_dtype_at(0)?);
-        match self.shape.rank() {
-            None | Some(0) => {
-                bail!(InvalidArgument, "You must feed a value for placeholder tensor '{name}' with dtype {dtype}")
-            }
-            Some(_) => bail!(
-                InvalidArgument,
-                "You must feed a value for placeholder tensor '{name}' with dtype {dtype} and shape {}",
-                self.shape
-            ),
+#[register_kernel(device = Cpu, cheap)]
+#[register_kernel(device = Default, cheap)]
+fn placeholder_kernel(attrs: &Attrs<ops::Placeholder>, ctx: &mut KernelContext<'_, ops::Placeholder>) -> Result<()> {
+    let (name, dtype) = (ctx.node(), ctx.output_dtype_at(0)?);
+    match attrs.shape.rank() {
+        None | Some(0) => {
+            bail!(InvalidArgument, "You must feed a value for placeholder tensor '{name}' with dtype {dtype}")
         }
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
+        Some(_) => bail!(
+            InvalidArgument,
+            "You must feed a value for placeholder tensor '{name}' with dtype {dtype} and shape {}",
+            attrs.shape
+        ),
     }
 }
 

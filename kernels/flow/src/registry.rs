@@ -4,31 +4,22 @@ use std::sync::Arc;
 
 use kernlink::Result;
 use kernlink::dtype::TString;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::registry::{KernelFilter, Registry};
 use kernlink_macros::register_kernel;
 use kernlink_ops::RemoveKernel;
 
-struct RemoveKernelKernel(Arc<Registry>);
-
-#[register_kernel(device = Cpu, system)]
-impl OpKernel<RemoveKernel> for RemoveKernelKernel {
-    fn new(ctx: &KernelConstruction<RemoveKernel>) -> Result<Self> {
-        Ok(RemoveKernelKernel(ctx.registry.clone()))
+#[register_kernel(device = Cpu, system, state = |ctx| Ok(ctx.registry.clone()))]
+fn remove_kernel(arc: &Arc<Registry>, ctx: &mut KernelContext<RemoveKernel>) -> Result<()> {
+    arc.check_change_by_graph()?;
+    let names = ctx.input(RemoveKernel::NAMES)?.clone();
+    let mut statuses = ctx.allocate_output(RemoveKernel::STATUSES, names.shape().clone())?;
+    for (name, status) in names.as_slice::<TString>()?.iter().zip(statuses.as_mut_slice::<TString>()?) {
+        let removed = name.to_string_lossy().parse::<KernelFilter>().and_then(|filter| arc.remove_kernels(&filter));
+        *status = match removed {
+            Ok(_) => "OK".into(),
+            Err(error) => format!("{}: {}", error.code(), error.message()).into(),
+        };
     }
-
-    fn compute(&self, ctx: &mut KernelContext<RemoveKernel>) -> Result<()> {
-        self.0.check_change_by_graph()?;
-        let names = ctx.input(RemoveKernel::NAMES)?.clone();
-        let mut statuses = ctx.allocate_output(RemoveKernel::STATUSES, names.shape().clone())?;
-        for (name, status) in names.as_slice::<TString>()?.iter().zip(statuses.as_mut_slice::<TString>()?) {
-            let removed =
-                name.to_string_lossy().parse::<KernelFilter>().and_then(|filter| self.0.remove_kernels(&filter));
-            *status = match removed {
-                Ok(_) => "OK".into(),
-                Err(error) => format!("{}: {}", error.code(), error.message()).into(),
-            };
-        }
-        ctx.set_output(RemoveKernel::STATUSES, statuses)
-    }
+    ctx.set_output(RemoveKernel::STATUSES, statuses)
 }

@@ -1,9 +1,7 @@
 //! AvgPoolGrad.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
-use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{CPU, KernelContext};
 use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::AvgPoolGrad;
@@ -11,35 +9,29 @@ use kernlink_ops::AvgPoolGrad;
 use super::pool::Average;
 use super::vector::widest;
 
-struct AvgPoolGradKernel<T> {
-    pooling: Pooling,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, host_memory = ["orig_input_shape"], T = [f16, bf16, f32, f64])]
-impl<T: Average> OpKernel<AvgPoolGrad> for AvgPoolGradKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, AvgPoolGrad>) -> Result<Self> {
-        Ok(Self { pooling: Pooling::new(ctx.attrs, CPU)?, element: PhantomData })
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["orig_input_shape"],
+    T = [f16, bf16, f32, f64],
+    state = |ctx| Pooling::new(ctx.attrs, CPU),
+)]
+fn avg_pool_grad<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgPoolGrad>) -> Result<()> {
+    let grad = ctx.input(AvgPoolGrad::GRAD)?;
+    let (shape, geometry) = pooling.averaged_back(ctx.input(AvgPoolGrad::ORIG_INPUT_SHAPE)?, grad.shape())?;
+    let mut output = ctx.allocate_output(AvgPoolGrad::OUTPUT, shape)?;
+    if output.num_elements() > 0 {
+        let grad = grad.as_slice::<T>()?;
+        let image = output.num_elements() / geometry.batch;
+        let windows = grad.len() / geometry.batch;
+        let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
+        let cost = (windows.saturating_mul(taps) / image).div_ceil(8) + 1;
+        ctx.parallel_chunks(output.as_mut_slice::<T>()?, image, cost, |first, piece| {
+            for (index, target) in piece.chunks_exact_mut(image).enumerate() {
+                spread(&geometry, &grad[(first / image + index) * windows..][..windows], target);
+            }
+        });
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, AvgPoolGrad>) -> Result<()> {
-        let grad = ctx.input(AvgPoolGrad::GRAD)?;
-        let (shape, geometry) = self.pooling.averaged_back(ctx.input(AvgPoolGrad::ORIG_INPUT_SHAPE)?, grad.shape())?;
-        let mut output = ctx.allocate_output(AvgPoolGrad::OUTPUT, shape)?;
-        if output.num_elements() > 0 {
-            let grad = grad.as_slice::<T>()?;
-            let image = output.num_elements() / geometry.batch;
-            let windows = grad.len() / geometry.batch;
-            let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
-            let cost = (windows.saturating_mul(taps) / image).div_ceil(8) + 1;
-            ctx.parallel_chunks(output.as_mut_slice::<T>()?, image, cost, |first, piece| {
-                for (index, target) in piece.chunks_exact_mut(image).enumerate() {
-                    spread(&geometry, &grad[(first / image + index) * windows..][..windows], target);
-                }
-            });
-        }
-        ctx.set_output(AvgPoolGrad::OUTPUT, output)
-    }
+    ctx.set_output(AvgPoolGrad::OUTPUT, output)
 }
 
 widest! {

@@ -1,18 +1,16 @@
 //! FusedBatchNorm, FusedBatchNormV2 and FusedBatchNormV3.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, Norm, bessel};
 use kernlink_kernels_common::gemm::Shared;
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{FusedBatchNorm, FusedBatchNormV2, FusedBatchNormV3};
 
-use super::narrow::Narrow;
 use super::vector::widest;
 
 /// What the three ops read from their attrs.
@@ -21,13 +19,15 @@ struct BatchNorm {
     factor: f32,
 }
 
-impl BatchNorm {
-    fn new(epsilon: f32, factor: f32, training: bool, format: &str) -> Result<BatchNorm> {
-        Ok(BatchNorm { norm: Norm::new(epsilon, training, format)?, factor })
+impl KernelState for BatchNorm {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Ok(Self { norm: Norm::from_attrs(ctx.attrs)?, factor: ctx.attrs.required("exponential_avg_factor")? })
     }
+}
 
+impl BatchNorm {
     /// The five outputs that all versions have. They share the order of inputs and outputs.
-    fn compute<T: Narrow>(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute<T: Computed<Wide = f32>>(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let shape = ctx.input_at(0)?.shape().clone();
         let running = !self.norm.training || self.factor != 1.0;
         let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
@@ -74,7 +74,7 @@ impl BatchNorm {
     }
 
     /// Output 0: `(x - mean) * scale / sqrt(variance + epsilon) + offset`, in place of x if nothing else needs it.
-    fn apply<T: Narrow>(
+    fn apply<T: Computed<Wide = f32>>(
         &self,
         ctx: &mut RawContext<'_>,
         shape: &Shape,
@@ -119,21 +119,21 @@ struct Line<'a> {
 
 widest! {
     /// Rows of channels, from `source` or from the target itself.
-    fn apply_rows<T: Narrow>(target: &mut [T], source: Option<&[T]>, line: &Line<'_>) {
+    fn apply_rows<T: Computed<Wide = f32>>(target: &mut [T], source: Option<&[T]>, line: &Line<'_>) {
         let channels = line.mean.len();
         let parameters = || line.mean.iter().zip(line.factors).zip(line.offset);
         match source {
             Some(source) => {
                 for (row, source) in target.chunks_exact_mut(channels).zip(source.chunks_exact(channels)) {
                     for ((y, x), ((&mean, &factor), &offset)) in row.iter_mut().zip(source).zip(parameters()) {
-                        *y = T::round((x.widen() - mean) * factor + offset);
+                        *y = T::narrow((x.widen() - mean) * factor + offset);
                     }
                 }
             }
             None => {
                 for row in target.chunks_exact_mut(channels) {
                     for (y, ((&mean, &factor), &offset)) in row.iter_mut().zip(parameters()) {
-                        *y = T::round((y.widen() - mean) * factor + offset);
+                        *y = T::narrow((y.widen() - mean) * factor + offset);
                     }
                 }
             }
@@ -143,7 +143,7 @@ widest! {
 
 widest! {
     /// Runs of `inner` elements of a channel each, the first being run number `first`.
-    fn apply_planes<T: Narrow>(
+    fn apply_planes<T: Computed<Wide = f32>>(
         target: &mut [T],
         source: Option<&[T]>,
         line: &Line<'_>,
@@ -156,13 +156,18 @@ widest! {
         for (index, plane) in target.chunks_exact_mut(inner).enumerate() {
             let channel = (first + index) % line.mean.len();
             let (mean, factor, offset) = (line.mean[channel], line.factors[channel], line.offset[channel]);
-            plane.iter_mut().for_each(|y| *y = T::round((y.widen() - mean) * factor + offset));
+            plane.iter_mut().for_each(|y| *y = T::narrow((y.widen() - mean) * factor + offset));
         }
     }
 }
 
 /// For each channel, the sum of its elements, or of their squared distances from `center`.
-fn totals<T: Narrow>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, center: Option<&[f32]>) -> Result<Vec<f64>> {
+fn totals<T: Computed<Wide = f32>>(
+    ctx: &RawContext<'_>,
+    x: &[T],
+    layout: &Layout,
+    center: Option<&[f32]>,
+) -> Result<Vec<f64>> {
     /// Parts whose sums are added at the end, so that the result does not depend on the number of threads.
     const PARTS: usize = 32;
     let Layout { outer, channels, inner } = *layout;
@@ -186,7 +191,7 @@ fn totals<T: Narrow>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, center: Opt
 }
 
 widest! {
-    fn sum_slab<T: Narrow>(slab: &[T], inner: usize, center: Option<&[f32]>, sums: &mut [f64]) {
+    fn sum_slab<T: Computed<Wide = f32>>(slab: &[T], inner: usize, center: Option<&[f32]>, sums: &mut [f64]) {
         for outer in slab.chunks_exact(sums.len() * inner) {
             for (channel, (run, sum)) in outer.chunks_exact(inner).zip(sums.iter_mut()).enumerate() {
                 match center {
@@ -201,49 +206,15 @@ widest! {
     }
 }
 
-struct FusedBatchNormKernel<T>(BatchNorm, PhantomData<T>);
-
-#[register_kernel(device = Cpu, T = [f32])]
-impl<T: Narrow> OpKernel<FusedBatchNorm> for FusedBatchNormKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, FusedBatchNorm>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
-        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNorm>) -> Result<()> {
-        self.0.compute::<T>(ctx)
-    }
+#[register_kernel(device = Cpu, op = FusedBatchNorm, T = [f32])]
+#[register_kernel(device = Cpu, op = FusedBatchNormV2, T = [f16, bf16, f32], U = [f32])]
+fn fused_batch_norm<T: Computed<Wide = f32>>(batch_norm: &BatchNorm, ctx: &mut RawContext<'_>) -> Result<()> {
+    batch_norm.compute::<T>(ctx)
 }
 
-struct FusedBatchNormV2Kernel<T>(BatchNorm, PhantomData<T>);
-
-#[register_kernel(device = Cpu, T = [f16, bf16, f32], U = [f32])]
-impl<T: Narrow> OpKernel<FusedBatchNormV2> for FusedBatchNormV2Kernel<T> {
-    fn new(ctx: &KernelConstruction<'_, FusedBatchNormV2>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
-        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNormV2>) -> Result<()> {
-        self.0.compute::<T>(ctx)
-    }
-}
-
-struct FusedBatchNormV3Kernel<T>(BatchNorm, PhantomData<T>);
-
-#[register_kernel(device = Cpu, T = [f16, bf16, f32], U = [f32])]
-impl<T: Narrow> OpKernel<FusedBatchNormV3> for FusedBatchNormV3Kernel<T> {
-    fn new(ctx: &KernelConstruction<'_, FusedBatchNormV3>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let (factor, training) = (attrs.exponential_avg_factor, attrs.is_training);
-        Ok(Self(BatchNorm::new(attrs.epsilon, factor, training, &attrs.data_format)?, PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNormV3>) -> Result<()> {
-        self.0.compute::<T>(ctx)?;
-        // Only cuDNN reserves space.
-        ctx.set_output(FusedBatchNormV3::RESERVE_SPACE_3, Tensor::scalar(0.0f32))
-    }
+#[register_kernel(device = Cpu, op = FusedBatchNormV3, T = [f16, bf16, f32], U = [f32])]
+fn fused_batch_norm_v3<T: Computed<Wide = f32>>(batch_norm: &BatchNorm, ctx: &mut RawContext<'_>) -> Result<()> {
+    batch_norm.compute::<T>(ctx)?;
+    // Only cuDNN reserves space.
+    ctx.set_output_at(5, Tensor::scalar(0.0f32))
 }

@@ -1,90 +1,80 @@
 //! FusedBatchNormGrad, FusedBatchNormGradV2 and FusedBatchNormGradV3.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{CPU, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, Norm};
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{FusedBatchNormGrad, FusedBatchNormGradV2, FusedBatchNormGradV3};
 
-use super::narrow::Narrow;
 use super::vector::widest;
 
-/// What the three ops read from their attrs.
-struct NormGrad<T>(Norm, PhantomData<T>);
-
-impl<O: Op, T: Narrow> OpKernel<O> for NormGrad<T> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let data_format: String = ctx.attrs.required("data_format")?;
-        let norm = Norm::new(ctx.attrs.required("epsilon")?, ctx.attrs.required("is_training")?, &data_format)?;
-        Ok(Self(norm, PhantomData))
+/// The five outputs. All versions share the order of inputs and outputs.
+#[register_kernel(device = Cpu, op = FusedBatchNormGrad, T = [f32], state = |ctx| Norm::from_attrs(ctx.attrs))]
+#[register_kernel(
+    device = Cpu,
+    op = [FusedBatchNormGradV2, FusedBatchNormGradV3],
+    T = [f16, bf16, f32],
+    U = [f32],
+)]
+fn fused_batch_norm_grad<T: Computed<Wide = f32>>(norm: &Norm, ctx: &mut RawContext<'_>) -> Result<()> {
+    let (gradient, x) = (ctx.input_at(0)?.shape().clone(), ctx.input_at(1)?.shape());
+    let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
+    let layout = norm.backward(x, &gradient, [vector(2)?, vector(3)?, vector(4)?], CPU)?;
+    for index in [3, 4] {
+        ctx.set_output_at(index, Tensor::zeros(DataType::Float, [0])?)?;
     }
-
-    /// The five outputs. All versions share the order of inputs and outputs.
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let (gradient, x) = (ctx.input_at(0)?.shape().clone(), ctx.input_at(1)?.shape());
-        let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
-        let layout = self.0.backward(x, &gradient, [vector(2)?, vector(3)?, vector(4)?], CPU)?;
-        for index in [3, 4] {
-            ctx.set_output_at(index, Tensor::zeros(DataType::Float, [0])?)?;
+    if gradient.num_elements() == 0 {
+        for index in [1, 2] {
+            ctx.set_output_at(index, Tensor::zeros(DataType::Float, [layout.channels])?)?;
         }
-        if gradient.num_elements() == 0 {
-            for index in [1, 2] {
-                ctx.set_output_at(index, Tensor::zeros(DataType::Float, [layout.channels])?)?;
-            }
-            let nothing = ctx.allocate_output_at(0, gradient)?;
-            return ctx.set_output_at(0, nothing);
-        }
-        let mean = ctx.input_at(3)?.clone();
-        let mean = mean.as_slice::<f32>()?;
-        let (dy, x) = (ctx.input_at(0)?.as_slice::<T>()?, ctx.input_at(1)?.as_slice::<T>()?);
-        let sums = totals(ctx, dy, x, &layout, mean)?;
-        let (offset, product) = sums.split_at(layout.channels);
-        let variance = ctx.input_at(4)?.as_slice::<f32>()?.iter();
-        let inverse: Vec<f64> = variance.map(|&variance| 1.0 / f64::from(variance + self.0.epsilon).sqrt()).collect();
-        let scale = ctx.input_at(2)?.as_slice::<f32>()?;
-        let count = layout.count() as f64;
-        let factor: Vec<f32> =
-            scale.iter().zip(&inverse).map(|(&scale, inverse)| (f64::from(scale) * inverse) as f32).collect();
-        let scale_gradient: Vec<f32> =
-            product.iter().zip(&inverse).map(|(product, inverse)| (product * inverse) as f32).collect();
-        let offset_gradient: Vec<f32> = offset.iter().map(|&sum| sum as f32).collect();
-        let center: Vec<f32> = offset.iter().map(|sum| (sum / count) as f32).collect();
-        let slope: Vec<f32> = product
-            .iter()
-            .zip(&inverse)
-            .map(|(product, inverse)| (product / count * inverse * inverse) as f32)
-            .collect();
-        let line = Line { factor: &factor, center: &center, mean, slope: &slope };
-
-        let x = ctx.input_at(1)?.clone();
-        let x = x.as_slice::<T>()?;
-        let mut output = match ctx.forward_input_at(0, 0, &gradient) {
-            Some(gradient) => gradient,
-            None => ctx.allocate_output_at(0, gradient)?,
-        };
-        // What was forwarded is no input any more.
-        let source = ctx.input_at(0).ok().map(|dy| dy.as_slice::<T>()).transpose()?;
-        let unit = if layout.inner == 1 { layout.channels } else { layout.inner };
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, unit, 1, |first, piece| {
-            if let Some(source) = source {
-                piece.copy_from_slice(&source[first..first + piece.len()]);
-            }
-            let x = &x[first..first + piece.len()];
-            match (self.0.training, layout.inner) {
-                (false, _) => scale_rows(piece, line.factor),
-                (true, 1) => apply_rows(piece, x, &line),
-                (true, inner) => apply_planes(piece, x, &line, inner, first / unit),
-            }
-        });
-        ctx.set_output_at(0, output)?;
-        ctx.set_output_at(1, Tensor::vector(&scale_gradient)?)?;
-        ctx.set_output_at(2, Tensor::vector(&offset_gradient)?)
+        let nothing = ctx.allocate_output_at(0, gradient)?;
+        return ctx.set_output_at(0, nothing);
     }
+    let mean = ctx.input_at(3)?.clone();
+    let mean = mean.as_slice::<f32>()?;
+    let (dy, x) = (ctx.input_at(0)?.as_slice::<T>()?, ctx.input_at(1)?.as_slice::<T>()?);
+    let sums = totals(ctx, dy, x, &layout, mean)?;
+    let (offset, product) = sums.split_at(layout.channels);
+    let variance = ctx.input_at(4)?.as_slice::<f32>()?.iter();
+    let inverse: Vec<f64> = variance.map(|&variance| 1.0 / f64::from(variance + norm.epsilon).sqrt()).collect();
+    let scale = ctx.input_at(2)?.as_slice::<f32>()?;
+    let count = layout.count() as f64;
+    let factor: Vec<f32> =
+        scale.iter().zip(&inverse).map(|(&scale, inverse)| (f64::from(scale) * inverse) as f32).collect();
+    let scale_gradient: Vec<f32> =
+        product.iter().zip(&inverse).map(|(product, inverse)| (product * inverse) as f32).collect();
+    let offset_gradient: Vec<f32> = offset.iter().map(|&sum| sum as f32).collect();
+    let center: Vec<f32> = offset.iter().map(|sum| (sum / count) as f32).collect();
+    let slope: Vec<f32> =
+        product.iter().zip(&inverse).map(|(product, inverse)| (product / count * inverse * inverse) as f32).collect();
+    let line = Line { factor: &factor, center: &center, mean, slope: &slope };
+
+    let x = ctx.input_at(1)?.clone();
+    let x = x.as_slice::<T>()?;
+    let mut output = match ctx.forward_input_at(0, 0, &gradient) {
+        Some(gradient) => gradient,
+        None => ctx.allocate_output_at(0, gradient)?,
+    };
+    // What was forwarded is no input any more.
+    let source = ctx.input_at(0).ok().map(|dy| dy.as_slice::<T>()).transpose()?;
+    let unit = if layout.inner == 1 { layout.channels } else { layout.inner };
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, unit, 1, |first, piece| {
+        if let Some(source) = source {
+            piece.copy_from_slice(&source[first..first + piece.len()]);
+        }
+        let x = &x[first..first + piece.len()];
+        match (norm.training, layout.inner) {
+            (false, _) => scale_rows(piece, line.factor),
+            (true, 1) => apply_rows(piece, x, &line),
+            (true, inner) => apply_planes(piece, x, &line, inner, first / unit),
+        }
+    });
+    ctx.set_output_at(0, output)?;
+    ctx.set_output_at(1, Tensor::vector(&scale_gradient)?)?;
+    ctx.set_output_at(2, Tensor::vector(&offset_gradient)?)
 }
 
 /// What is done to each channel: `factor * (dy - center - (x - mean) * slope)`.
@@ -97,20 +87,20 @@ struct Line<'a> {
 }
 
 widest! {
-    fn scale_rows<T: Narrow>(target: &mut [T], factor: &[f32]) {
+    fn scale_rows<T: Computed<Wide = f32>>(target: &mut [T], factor: &[f32]) {
         for row in target.chunks_exact_mut(factor.len()) {
-            row.iter_mut().zip(factor).for_each(|(dy, &factor)| *dy = T::round(dy.widen() * factor));
+            row.iter_mut().zip(factor).for_each(|(dy, &factor)| *dy = T::narrow(dy.widen() * factor));
         }
     }
 }
 
 widest! {
-    fn apply_rows<T: Narrow>(target: &mut [T], x: &[T], line: &Line<'_>) {
+    fn apply_rows<T: Computed<Wide = f32>>(target: &mut [T], x: &[T], line: &Line<'_>) {
         let channels = line.mean.len();
         for (row, x) in target.chunks_exact_mut(channels).zip(x.chunks_exact(channels)) {
             let parameters = line.factor.iter().zip(line.center).zip(line.mean).zip(line.slope);
             for ((dy, x), (((&factor, &center), &mean), &slope)) in row.iter_mut().zip(x).zip(parameters) {
-                *dy = T::round(factor * (dy.widen() - center - (x.widen() - mean) * slope));
+                *dy = T::narrow(factor * (dy.widen() - center - (x.widen() - mean) * slope));
             }
         }
     }
@@ -118,20 +108,26 @@ widest! {
 
 widest! {
     /// Runs of `inner` elements of a channel each, the first being run number `first`.
-    fn apply_planes<T: Narrow>(target: &mut [T], x: &[T], line: &Line<'_>, inner: usize, first: usize) {
+    fn apply_planes<T: Computed<Wide = f32>>(target: &mut [T], x: &[T], line: &Line<'_>, inner: usize, first: usize) {
         for (index, (plane, x)) in target.chunks_exact_mut(inner).zip(x.chunks_exact(inner)).enumerate() {
             let channel = (first + index) % line.mean.len();
             let (factor, center) = (line.factor[channel], line.center[channel]);
             let (mean, slope) = (line.mean[channel], line.slope[channel]);
             for (dy, x) in plane.iter_mut().zip(x) {
-                *dy = T::round(factor * (dy.widen() - center - (x.widen() - mean) * slope));
+                *dy = T::narrow(factor * (dy.widen() - center - (x.widen() - mean) * slope));
             }
         }
     }
 }
 
 /// For each channel the sum of `dy`; then for each channel that of `dy * (x - mean)`.
-fn totals<T: Narrow>(ctx: &RawContext<'_>, dy: &[T], x: &[T], layout: &Layout, mean: &[f32]) -> Result<Vec<f64>> {
+fn totals<T: Computed<Wide = f32>>(
+    ctx: &RawContext<'_>,
+    dy: &[T],
+    x: &[T],
+    layout: &Layout,
+    mean: &[f32],
+) -> Result<Vec<f64>> {
     /// Parts whose sums are added at the end, so that the result does not depend on the number of threads.
     const PARTS: usize = 32;
     let Layout { outer, channels, inner } = *layout;
@@ -156,7 +152,7 @@ fn totals<T: Narrow>(ctx: &RawContext<'_>, dy: &[T], x: &[T], layout: &Layout, m
 
 widest! {
     /// Rows of channels, some at a time as `f32`.
-    fn sum_rows<T: Narrow>(dy: &[T], x: &[T], mean: &[f32], sums: &mut [f64]) {
+    fn sum_rows<T: Computed<Wide = f32>>(dy: &[T], x: &[T], mean: &[f32], sums: &mut [f64]) {
         const ROWS: usize = 32;
         let channels = mean.len();
         let mut some = vec![0.0f32; 2 * channels];
@@ -178,7 +174,7 @@ widest! {
 
 widest! {
     /// Runs of `inner` elements of a channel each.
-    fn sum_planes<T: Narrow>(dy: &[T], x: &[T], inner: usize, mean: &[f32], sums: &mut [f64]) {
+    fn sum_planes<T: Computed<Wide = f32>>(dy: &[T], x: &[T], inner: usize, mean: &[f32], sums: &mut [f64]) {
         const LANES: usize = 16;
         const SOME: usize = 32 * LANES;
         let channels = mean.len();
@@ -201,9 +197,3 @@ widest! {
         }
     }
 }
-
-#[register_kernel(device = Cpu, op = FusedBatchNormGrad, T = [f32])]
-type FirstKernel<T> = NormGrad<T>;
-
-#[register_kernel(device = Cpu, op = [FusedBatchNormGradV2, FusedBatchNormGradV3], T = [f16, bf16, f32], U = [f32])]
-type Kernel<T> = NormGrad<T>;

@@ -1,10 +1,8 @@
 //! BiasAdd and BiasAddV1.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
 use kernlink::dtype::Number;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink_geometry::channels::biased;
 use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::TensorFormat;
@@ -12,29 +10,16 @@ use kernlink_ops::{BiasAdd, BiasAddV1};
 
 use super::vector::widest;
 
-struct BiasAddKernel<T> {
-    format: TensorFormat,
-    element: PhantomData<T>,
-}
-
 #[register_kernel(
     device = Cpu,
-    T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex32, Complex64],
+    T = [realnumbertype, Complex32, Complex64],
+    state = |ctx| TensorFormat::of_images(&ctx.attrs().data_format),
 )]
-impl<T: Number> OpKernel<BiasAdd> for BiasAddKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, BiasAdd>) -> Result<Self> {
-        Ok(Self { format: TensorFormat::of_images(&ctx.attrs().data_format)?, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, BiasAdd>) -> Result<()> {
-        add_bias::<T>(ctx, self.format)
-    }
+fn bias_add<T: Number>(&format: &TensorFormat, ctx: &mut KernelContext<'_, BiasAdd>) -> Result<()> {
+    add_bias::<T>(ctx, format)
 }
 
-#[register_kernel(
-    device = Cpu,
-    T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex32, Complex64],
-)]
+#[register_kernel(device = Cpu, T = [realnumbertype, Complex32, Complex64])]
 fn bias_add_v1<T: Number>(ctx: &mut KernelContext<'_, BiasAddV1>) -> Result<()> {
     add_bias::<T>(ctx, TensorFormat::Nhwc)
 }

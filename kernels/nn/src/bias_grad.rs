@@ -1,93 +1,43 @@
 //! BiasAddGrad.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
-use kernlink::dtype::{Complex32, Complex64, Element, Number, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::dtype::{Element, Number};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, bias_gradient};
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::BiasAddGrad;
 use kernlink_ops::shapes::TensorFormat;
 
 use super::vector::widest;
 
-struct BiasAddGradKernel<T> {
-    format: TensorFormat,
-    element: PhantomData<T>,
-}
-
 #[register_kernel(
     device = Cpu,
-    T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex32, Complex64],
+    T = [realnumbertype, Complex32, Complex64],
+    state = |ctx| TensorFormat::of_images(&ctx.attrs().data_format),
 )]
-impl<T: Summed> OpKernel<BiasAddGrad> for BiasAddGradKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, BiasAddGrad>) -> Result<Self> {
-        Ok(Self { format: TensorFormat::of_images(&ctx.attrs().data_format)?, element: PhantomData })
+fn bias_add_grad<T: Computed>(&format: &TensorFormat, ctx: &mut KernelContext<'_, BiasAddGrad>) -> Result<()> {
+    let gradient = ctx.input(BiasAddGrad::OUT_BACKPROP)?;
+    let layout = bias_gradient(gradient.shape(), format == TensorFormat::Nhwc)?;
+    let mut output = ctx.allocate_output(BiasAddGrad::OUTPUT, [layout.channels])?;
+    let elements = output.as_mut_slice::<T>()?;
+    if gradient.num_elements() == 0 {
+        elements.fill(T::ZERO);
+    } else {
+        channel_sums(ctx, gradient.as_slice::<T>()?, &layout, elements)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, BiasAddGrad>) -> Result<()> {
-        let gradient = ctx.input(BiasAddGrad::OUT_BACKPROP)?;
-        let layout = bias_gradient(gradient.shape(), self.format == TensorFormat::Nhwc)?;
-        let mut output = ctx.allocate_output(BiasAddGrad::OUTPUT, [layout.channels])?;
-        let elements = output.as_mut_slice::<T>()?;
-        if gradient.num_elements() == 0 {
-            elements.fill(T::ZERO);
-        } else {
-            channel_sums(ctx, gradient.as_slice::<T>()?, &layout, elements)?;
-        }
-        ctx.set_output(BiasAddGrad::OUTPUT, output)
-    }
+    ctx.set_output(BiasAddGrad::OUTPUT, output)
 }
-
-/// Numbers, and in what their sums are kept.
-trait Summed: Number {
-    type Sum: Number;
-    fn widen(self) -> Self::Sum;
-    fn round(sum: Self::Sum) -> Self;
-}
-
-macro_rules! summed {
-    ($($t:ty),+) => {$(
-        impl Summed for $t {
-            type Sum = $t;
-            #[inline(always)]
-            fn widen(self) -> $t {
-                self
-            }
-            fn round(sum: $t) -> $t {
-                sum
-            }
-        }
-    )+};
-}
-summed!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex32, Complex64);
-
-macro_rules! summed_as_f32 {
-    ($($t:ty),+) => {$(
-        impl Summed for $t {
-            type Sum = f32;
-            #[inline(always)]
-            fn widen(self) -> f32 {
-                self.to_f32()
-            }
-            fn round(sum: f32) -> $t {
-                <$t>::from_f32(sum)
-            }
-        }
-    )+};
-}
-summed_as_f32!(f16, bf16);
 
 /// The sum of each channel's elements.
-fn channel_sums<T: Summed>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, output: &mut [T]) -> Result<()> {
+fn channel_sums<T: Computed>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, output: &mut [T]) -> Result<()> {
     /// Parts whose sums are added at the end, so that the result does not depend on the number of threads.
     const PARTS: usize = 32;
     let Layout { outer, channels, inner } = *layout;
     let parts = PARTS.min(outer);
-    let mut scratch = Tensor::zeros(T::Sum::DTYPE, [parts, channels])?;
-    let partial = scratch.as_mut_slice::<T::Sum>()?;
+    let mut scratch = Tensor::zeros(T::Wide::DTYPE, [parts, channels])?;
+    let partial = scratch.as_mut_slice::<T::Wide>()?;
     ctx.parallel_chunks(partial, channels, (x.len() / (parts * channels)).div_ceil(4), |first, piece| {
         for (index, sums) in piece.chunks_exact_mut(channels).enumerate() {
             let part = first / channels + index;
@@ -96,22 +46,22 @@ fn channel_sums<T: Summed>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, outpu
             if inner == 1 { add_rows(slab, sums) } else { add_planes(slab, inner, sums) }
         }
     });
-    let mut totals = vec![T::Sum::ZERO; channels];
+    let mut totals = vec![T::Wide::ZERO; channels];
     for sums in partial.chunks_exact(channels) {
         totals.iter_mut().zip(sums).for_each(|(total, &sum)| *total = total.add(sum));
     }
-    output.iter_mut().zip(totals).for_each(|(output, total)| *output = T::round(total));
+    output.iter_mut().zip(totals).for_each(|(output, total)| *output = T::narrow(total));
     Ok(())
 }
 
 widest! {
     /// Adds rows of channels to `sums`, some at a time, so that sums do not outgrow what is added.
-    fn add_rows<T: Summed>(slab: &[T], sums: &mut [T::Sum]) {
+    fn add_rows<T: Computed>(slab: &[T], sums: &mut [T::Wide]) {
         const ROWS: usize = 64;
         let channels = sums.len();
-        let mut some = vec![T::Sum::ZERO; channels];
+        let mut some = vec![T::Wide::ZERO; channels];
         for rows in slab.chunks(ROWS * channels) {
-            some.fill(T::Sum::ZERO);
+            some.fill(T::Wide::ZERO);
             for row in rows.chunks_exact(channels) {
                 some.iter_mut().zip(row).for_each(|(sum, x)| *sum = sum.add(x.widen()));
             }
@@ -122,12 +72,12 @@ widest! {
 
 widest! {
     /// Adds runs of `inner` elements of a channel each to `sums`.
-    fn add_planes<T: Summed>(slab: &[T], inner: usize, sums: &mut [T::Sum]) {
+    fn add_planes<T: Computed>(slab: &[T], inner: usize, sums: &mut [T::Wide]) {
         const LANES: usize = 16;
         let channels = sums.len();
         for outer in slab.chunks_exact(channels * inner) {
             for (run, sum) in outer.chunks_exact(inner).zip(sums.iter_mut()) {
-                let mut lanes = [T::Sum::ZERO; LANES];
+                let mut lanes = [T::Wide::ZERO; LANES];
                 for chunk in run.chunks(LANES) {
                     lanes.iter_mut().zip(chunk).for_each(|(lane, x)| *lane = lane.add(x.widen()));
                 }

@@ -9,6 +9,7 @@ use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};
+use kernlink_kernels_common::number::Computed;
 use kernlink_ops::shapes::Axis;
 
 use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
@@ -22,11 +23,61 @@ pub(super) fn is_side_by_side(geometry: &Geometry) -> bool {
     groups == 1 || (geometry.out_depth / groups).is_multiple_of(COLUMNS)
 }
 
+/// How a dtype is convolved: by gathering patches, but where it is said otherwise.
+pub(super) trait Convolve: Gemm + Computed<Wide = Self> {
+    /// The filter as [`Convolve::convolve`] wants it for every geometry of which it [`is_side_by_side`], if that differs.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory, here and below.
+    fn prepare(_filter: &Tensor) -> Result<Option<Tensor>> {
+        Ok(None)
+    }
+
+    /// The filter as [`Convolve::convolve`] wants it.
+    fn pack(_geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
+        Ok(filter.clone())
+    }
+
+    /// The convolution of `input` with a packed filter. Nothing is empty.
+    fn convolve(
+        ctx: &RawContext<'_>,
+        geometry: &Geometry,
+        input: &Tensor,
+        packed: &Tensor,
+        output: &mut Tensor,
+    ) -> Result<()> {
+        by_patches::<Self>(ctx, geometry, input.as_slice()?, packed.as_slice()?, output.as_mut_slice()?)
+    }
+}
+
+impl Convolve for f64 {}
+impl Convolve for i32 {}
+
+impl Convolve for f32 {
+    fn prepare(filter: &Tensor) -> Result<Option<Tensor>> {
+        pack(filter).map(Some)
+    }
+
+    fn pack(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
+        pack_for(geometry, filter)
+    }
+
+    fn convolve(
+        ctx: &RawContext<'_>,
+        geometry: &Geometry,
+        input: &Tensor,
+        packed: &Tensor,
+        output: &mut Tensor,
+    ) -> Result<()> {
+        by_tiles(ctx, geometry, input, packed, output.as_mut_slice()?)
+    }
+}
+
 /// Convolution by gathering patches into a matrix: for dtypes whose speed matters less.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is no memory for the patches.
-pub(super) fn by_patches<T: Gemm>(
+fn by_patches<T: Gemm>(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
     input: &[T],
@@ -120,7 +171,7 @@ pub(super) fn gather_taps<T: Gemm>(
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn pack(filter: &Tensor) -> Result<Tensor> {
+fn pack(filter: &Tensor) -> Result<Tensor> {
     let depth = filter.shape().last().copied().unwrap_or(1);
     let patch = filter.num_elements().checked_div(depth).unwrap_or(0);
     tile::pack(filter.as_slice::<f32>()?, depth, patch, depth)
@@ -130,7 +181,7 @@ pub(super) fn pack(filter: &Tensor) -> Result<Tensor> {
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn pack_for(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
+fn pack_for(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
     if is_side_by_side(geometry) { pack(filter) } else { pack_groups(filter.as_slice::<f32>()?, geometry) }
 }
 
@@ -138,7 +189,7 @@ pub(super) fn pack_for(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn by_tiles(
+fn by_tiles(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
     input: &Tensor,

@@ -12,7 +12,7 @@ use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm_here};
 use kernlink_ops::shapes::Axis;
 
-use super::convolve;
+use super::convolve::{self, Convolve};
 
 /// The input elements of one dimension that stand at the same place within a stride, and the windows that see them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,54 +85,11 @@ impl Phase {
     }
 }
 
-/// A dtype that can be convolved.
-pub(super) trait Convolved: Gemm {
-    /// The convolution of `input` with `filter`. Neither is empty.
-    fn convolve(
-        ctx: &RawContext<'_>,
-        geometry: &Geometry,
-        input: &Tensor,
-        filter: &Tensor,
-        output: &mut Tensor,
-    ) -> Result<()>;
-}
-
-impl Convolved for f32 {
-    fn convolve(
-        ctx: &RawContext<'_>,
-        geometry: &Geometry,
-        input: &Tensor,
-        filter: &Tensor,
-        output: &mut Tensor,
-    ) -> Result<()> {
-        let panels = convolve::pack_for(geometry, filter)?;
-        convolve::by_tiles(ctx, geometry, input, &panels, output.as_mut_slice::<f32>()?)
-    }
-}
-
-macro_rules! by_patches {
-    ($($t:ty),+) => {$(
-        impl Convolved for $t {
-            fn convolve(
-                ctx: &RawContext<'_>,
-                geometry: &Geometry,
-                input: &Tensor,
-                filter: &Tensor,
-                output: &mut Tensor,
-            ) -> Result<()> {
-                let (input, filter) = (input.as_slice::<$t>()?, filter.as_slice::<$t>()?);
-                convolve::by_patches(ctx, geometry, input, filter, output.as_mut_slice::<$t>()?)
-            }
-        }
-    )+};
-}
-by_patches!(f64, i32);
-
 /// Writes the gradient of the input of a convolution without groups. Nothing is empty.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn of_input<T: Convolved>(
+pub(super) fn of_input<T: Convolve>(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
     filter: &Tensor,
@@ -160,7 +117,7 @@ pub(super) fn of_input<T: Convolved>(
 }
 
 /// Writes the gradient of the input elements of two phases.
-fn of_phase<T: Convolved>(
+fn of_phase<T: Convolve>(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
     [row, column]: [&Phase; 2],
@@ -178,11 +135,12 @@ fn of_phase<T: Convolved>(
         out_depth: geometry.in_depth,
     };
     let mirrored = mirror(ctx, geometry, row, column, filter.as_slice::<T>()?)?;
+    let packed = T::pack(&turned, &mirrored)?;
     if skipped == [0, 0] {
-        return T::convolve(ctx, &turned, gradient, &mirrored, output);
+        return T::convolve(ctx, &turned, gradient, &packed, output);
     }
     let cropped = crop(geometry, skipped, gradient.as_slice::<T>()?)?;
-    T::convolve(ctx, &turned, &cropped, &mirrored, output)
+    T::convolve(ctx, &turned, &cropped, &packed, output)
 }
 
 /// The taps of a filter that two phases see, in reverse, each with its channels swapped.

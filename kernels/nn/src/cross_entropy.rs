@@ -2,16 +2,17 @@
 
 use std::sync::Mutex;
 
-use kernlink::dtype::{Pod, bf16, f16};
+use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
 use kernlink_geometry::loss::{cross_entropy, sparse_cross_entropy};
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{SoftmaxCrossEntropyWithLogits, SparseSoftmaxCrossEntropyWithLogits};
 
-use super::narrow::Narrow;
+use super::narrow::widened;
 use super::softmax::exp;
 use super::vector::widest;
 
@@ -20,9 +21,6 @@ const COST: usize = 2;
 
 /// How a dtype's rows are compared.
 trait Entropy: Pod {
-    /// 0
-    const ZERO: Self;
-
     /// The cross entropy of probabilities and logits; `gradient`, which holds the logits, becomes softmax - labels.
     fn dense(gradient: &mut [Self], labels: &[Self]) -> Self;
 
@@ -31,8 +29,6 @@ trait Entropy: Pod {
 }
 
 impl Entropy for f32 {
-    const ZERO: f32 = 0.0;
-
     fn dense(gradient: &mut [f32], labels: &[f32]) -> f32 {
         dense_f32(gradient, labels)
     }
@@ -50,8 +46,6 @@ fn shift_f64(row: &mut [f64]) -> f64 {
 }
 
 impl Entropy for f64 {
-    const ZERO: f64 = 0.0;
-
     fn dense(gradient: &mut [f64], labels: &[f64]) -> f64 {
         let log = shift_f64(gradient);
         let mut loss = 0.0;
@@ -70,30 +64,6 @@ impl Entropy for f64 {
         loss
     }
 }
-
-macro_rules! compared_as_f32 {
-    ($($t:ty),*) => {$(
-        impl Entropy for $t {
-            const ZERO: $t = <$t>::ZERO;
-
-            fn dense(gradient: &mut [$t], labels: &[$t]) -> $t {
-                let mut wide: Vec<f32> = gradient.iter().map(|element| element.widen()).collect();
-                let labels: Vec<f32> = labels.iter().map(|label| label.widen()).collect();
-                let loss = dense_f32(&mut wide, &labels);
-                gradient.iter_mut().zip(wide).for_each(|(element, wide)| *element = <$t>::round(wide));
-                <$t>::round(loss)
-            }
-
-            fn sparse(gradient: &mut [$t], label: usize) -> $t {
-                let mut wide: Vec<f32> = gradient.iter().map(|element| element.widen()).collect();
-                let loss = sparse_f32(&mut wide, label);
-                gradient.iter_mut().zip(wide).for_each(|(element, wide)| *element = <$t>::round(wide));
-                <$t>::round(loss)
-            }
-        }
-    )*};
-}
-compared_as_f32!(f16, bf16);
 
 /// Sums kept side by side, so that they fill vectors.
 const LANES: usize = 16;
@@ -145,11 +115,11 @@ widest! {
 }
 
 /// Makes the gradients, which hold the logits, and the losses: `row(number, gradient)` does one.
-fn each_row<T: Entropy>(
+fn each_row<T: Computed<Wide: Entropy>>(
     ctx: &RawContext<'_>,
     gradient: &mut Tensor,
     loss: &mut Tensor,
-    row: impl Fn(usize, &mut [T]) -> T + Sync,
+    row: impl Fn(usize, &mut [T::Wide]) -> T::Wide + Sync,
 ) -> Result<()> {
     let classes = gradient.shape()[1];
     let losses = loss.as_mut_slice::<T>()?;
@@ -160,8 +130,8 @@ fn each_row<T: Entropy>(
     let losses = Mutex::new(losses);
     ctx.parallel_chunks(gradient.as_mut_slice::<T>()?, classes, COST, |first, piece| {
         let first = first / classes;
-        let some: Vec<T> =
-            piece.chunks_exact_mut(classes).enumerate().map(|(index, piece)| row(first + index, piece)).collect();
+        let loss = |(index, piece)| T::narrow(T::on_wide(piece, |piece| row(first + index, piece)));
+        let some: Vec<T> = piece.chunks_exact_mut(classes).enumerate().map(loss).collect();
         let mut losses = losses.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         losses[first..first + some.len()].copy_from_slice(&some);
     });
@@ -184,7 +154,9 @@ fn spread<T: Pod>(source: &Tensor, target: &mut [T], columns: usize) -> Result<(
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-fn softmax_cross_entropy<T: Entropy>(ctx: &mut KernelContext<'_, SoftmaxCrossEntropyWithLogits>) -> Result<()> {
+fn softmax_cross_entropy<T: Computed<Wide: Entropy>>(
+    ctx: &mut KernelContext<'_, SoftmaxCrossEntropyWithLogits>,
+) -> Result<()> {
     type Op = SoftmaxCrossEntropyWithLogits;
     let (logits, labels) = (ctx.input(Op::FEATURES)?, ctx.input(Op::LABELS)?.clone());
     let sizes @ [rows, classes] = cross_entropy(logits.shape(), labels.shape())?;
@@ -205,14 +177,17 @@ fn softmax_cross_entropy<T: Entropy>(ctx: &mut KernelContext<'_, SoftmaxCrossEnt
         spread(&labels, all.as_mut_slice::<T>()?, classes)?;
         all
     };
-    let labels = labels.as_slice::<T>()?;
-    each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| T::dense(piece, &labels[row * classes..][..classes]))?;
+    let labels = widened::<T>(Some(ctx), &labels)?;
+    let labels = labels.as_slice::<T::Wide>()?;
+    each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| {
+        T::Wide::dense(piece, &labels[row * classes..][..classes])
+    })?;
     ctx.set_output(Op::LOSS, loss)?;
     ctx.set_output(Op::BACKPROP, gradient)
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], Tlabels = [int32, int64])]
-fn sparse_softmax_cross_entropy<T: Entropy>(
+fn sparse_softmax_cross_entropy<T: Computed<Wide: Entropy>>(
     ctx: &mut KernelContext<'_, SparseSoftmaxCrossEntropyWithLogits>,
 ) -> Result<()> {
     type Op = SparseSoftmaxCrossEntropyWithLogits;
@@ -232,7 +207,7 @@ fn sparse_softmax_cross_entropy<T: Entropy>(
             copy
         }
     };
-    each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| T::sparse(piece, labels[row] as usize))?;
+    each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| T::Wide::sparse(piece, labels[row] as usize))?;
     ctx.set_output(Op::LOSS, loss)?;
     ctx.set_output(Op::BACKPROP, gradient)
 }

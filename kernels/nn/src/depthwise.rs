@@ -1,89 +1,35 @@
 //! DepthwiseConv2dNative: each input channel has filters of its own.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
-use kernlink::dtype::{DataType, Number, bf16, f16};
-use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::dtype::Number;
+use kernlink::kernel::{CPU, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::DepthwiseConv2dNative;
 
-use super::narrow::{narrowed, widened};
+use super::narrow::{computed, widened};
 
-struct DepthwiseKernel<T> {
-    convolution: Depthwise,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Convolve> OpKernel<DepthwiseConv2dNative> for DepthwiseKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, DepthwiseConv2dNative>) -> Result<Self> {
-        Ok(Self { convolution: Depthwise::new(ctx.attrs)?, element: PhantomData })
+#[register_kernel(
+    device = Cpu,
+    op = DepthwiseConv2dNative,
+    T = [f16, bf16, f32, f64],
+    state = |ctx| Depthwise::new(ctx.attrs),
+)]
+fn depthwise<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let input = ctx.input(O::INPUT)?;
+    let filter = ctx.input(O::FILTER)?;
+    let geometry = convolution.forward(input.shape(), filter.shape())?;
+    let shape = convolution.output(&geometry);
+    let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
+    if output.num_elements() > 0 {
+        convolution.ensure_computable(CPU)?;
+        let (input, filter) = (widened::<T>(Some(ctx), input)?, widened::<T>(Some(ctx), filter)?);
+        computed::<T>(ctx, &mut output, |output| by_lines::<T::Wide>(ctx, &geometry, &input, &filter, output))?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, DepthwiseConv2dNative>) -> Result<()> {
-        let input = ctx.input(DepthwiseConv2dNative::INPUT)?;
-        let filter = ctx.input(DepthwiseConv2dNative::FILTER)?;
-        let geometry = self.convolution.forward(input.shape(), filter.shape())?;
-        let shape = self.convolution.output(&geometry);
-        let mut output = ctx.allocate_output(DepthwiseConv2dNative::OUTPUT, shape)?;
-        if output.num_elements() > 0 {
-            self.convolution.ensure_computable(CPU)?;
-            T::convolve(ctx, &geometry, input, filter, &mut output)?;
-        }
-        ctx.set_output(DepthwiseConv2dNative::OUTPUT, output)
-    }
+    ctx.set_output(O::OUTPUT, output)
 }
-
-/// How a dtype is convolved.
-trait Convolve: Number {
-    fn convolve(
-        ctx: &RawContext<'_>,
-        geometry: &Geometry,
-        input: &Tensor,
-        filter: &Tensor,
-        output: &mut Tensor,
-    ) -> Result<()>;
-}
-
-macro_rules! depthwise {
-    ($($t:ty),*) => {$(
-        impl Convolve for $t {
-            fn convolve(
-                ctx: &RawContext<'_>,
-                geometry: &Geometry,
-                input: &Tensor,
-                filter: &Tensor,
-                output: &mut Tensor,
-            ) -> Result<()> {
-                by_lines::<$t>(ctx, geometry, input, filter, output)
-            }
-        }
-    )*};
-}
-depthwise!(f32, f64);
-
-macro_rules! depthwise_as_f32 {
-    ($($t:ty),*) => {$(
-        impl Convolve for $t {
-            fn convolve(
-                ctx: &RawContext<'_>,
-                geometry: &Geometry,
-                input: &Tensor,
-                filter: &Tensor,
-                output: &mut Tensor,
-            ) -> Result<()> {
-                let (input, filter) = (widened::<$t>(ctx, input)?, widened::<$t>(ctx, filter)?);
-                let mut wide = Tensor::alloc(DataType::Float, output.shape().clone())?;
-                by_lines::<f32>(ctx, geometry, &input, &filter, &mut wide)?;
-                narrowed::<$t>(ctx, &wide, output)
-            }
-        }
-    )*};
-}
-depthwise_as_f32!(f16, bf16);
 
 /// Splits the output's lines (all columns and channels of a row) among threads.
 pub(super) fn by_lines<T: SumProducts>(

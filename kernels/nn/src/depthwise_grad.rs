@@ -1,62 +1,19 @@
 //! DepthwiseConv2dNativeBackpropInput and DepthwiseConv2dNativeBackpropFilter.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
-use kernlink::dtype::{DataType, Number, bf16, f16};
-use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::dtype::Number;
+use kernlink::kernel::{CPU, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{DepthwiseConv2dNativeBackpropFilter, DepthwiseConv2dNativeBackpropInput};
 
 use super::convolve_grad::{Phase, crop, phases, scatter};
 use super::depthwise::{SumProducts, by_lines};
-use super::narrow::{narrowed, widened};
+use super::narrow::gradient;
 use super::vector::widest;
-
-/// How a dtype's gradients are computed. Nothing is empty.
-trait Gradients: Number {
-    fn of_input(ctx: &RawContext<'_>, g: &Geometry, filter: &Tensor, gradient: &Tensor, out: &mut Tensor)
-    -> Result<()>;
-    fn of_filter(ctx: &RawContext<'_>, g: &Geometry, input: &Tensor, gradient: &Tensor, out: &mut Tensor)
-    -> Result<()>;
-}
-
-macro_rules! depthwise {
-    ($($t:ty),+) => {$(
-        impl Gradients for $t {
-            fn of_input(ctx: &RawContext<'_>, g: &Geometry, filter: &Tensor, dy: &Tensor, out: &mut Tensor) -> Result<()> {
-                of_input::<$t>(ctx, g, filter, dy, out)
-            }
-            fn of_filter(ctx: &RawContext<'_>, g: &Geometry, input: &Tensor, dy: &Tensor, out: &mut Tensor) -> Result<()> {
-                of_filter::<$t>(ctx, g, input, dy, out)
-            }
-        }
-    )+};
-}
-depthwise!(f32, f64);
-
-macro_rules! depthwise_as_f32 {
-    ($($t:ty),+) => {$(
-        impl Gradients for $t {
-            fn of_input(ctx: &RawContext<'_>, g: &Geometry, filter: &Tensor, dy: &Tensor, out: &mut Tensor) -> Result<()> {
-                let (filter, dy) = (widened::<$t>(ctx, filter)?, widened::<$t>(ctx, dy)?);
-                let mut wide = Tensor::alloc(DataType::Float, out.shape().clone())?;
-                of_input::<f32>(ctx, g, &filter, &dy, &mut wide)?;
-                narrowed::<$t>(ctx, &wide, out)
-            }
-            fn of_filter(ctx: &RawContext<'_>, g: &Geometry, input: &Tensor, dy: &Tensor, out: &mut Tensor) -> Result<()> {
-                let (input, dy) = (widened::<$t>(ctx, input)?, widened::<$t>(ctx, dy)?);
-                let mut wide = Tensor::alloc(DataType::Float, out.shape().clone())?;
-                of_filter::<f32>(ctx, g, &input, &dy, &mut wide)?;
-                narrowed::<$t>(ctx, &wide, out)
-            }
-        }
-    )+};
-}
-depthwise_as_f32!(f16, bf16);
 
 fn of_input<T: SumProducts>(
     ctx: &RawContext<'_>,
@@ -239,58 +196,34 @@ widest! {
     }
 }
 
-struct BackpropInputKernel<T> {
-    convolution: Depthwise,
-    element: PhantomData<T>,
+#[register_kernel(
+    device = Cpu,
+    op = DepthwiseConv2dNativeBackpropInput,
+    T = [f16, bf16, f32, f64],
+    state = |ctx| Depthwise::of_gradient(ctx.attrs, CPU),
+)]
+fn for_input<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (filter, dy, sizes) = (ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?, ctx.input(O::INPUT_SIZES)?);
+    let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), dy.shape())?;
+    let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
+    gradient::<T>(ctx, [filter, dy], &mut output, |filter, dy, output| {
+        of_input::<T::Wide>(ctx, &geometry, filter, dy, output)
+    })?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
-#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Gradients> OpKernel<DepthwiseConv2dNativeBackpropInput> for BackpropInputKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, DepthwiseConv2dNativeBackpropInput>) -> Result<Self> {
-        Ok(Self { convolution: Depthwise::of_gradient(ctx.attrs, CPU)?, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, DepthwiseConv2dNativeBackpropInput>) -> Result<()> {
-        type Op = DepthwiseConv2dNativeBackpropInput;
-        let (filter, gradient) = (ctx.input(Op::FILTER)?, ctx.input(Op::OUT_BACKPROP)?);
-        let sizes = ctx.input(Op::INPUT_SIZES)?;
-        let (shape, geometry) = self.convolution.backward_to_input(sizes, filter.shape(), gradient.shape())?;
-        let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
-        if output.num_elements() > 0 {
-            if filter.num_elements() == 0 || gradient.num_elements() == 0 {
-                output.as_mut_slice::<T>()?.fill(T::ZERO);
-            } else {
-                T::of_input(ctx, &geometry, filter, gradient, &mut output)?;
-            }
-        }
-        ctx.set_output(Op::OUTPUT, output)
-    }
-}
-
-struct BackpropFilterKernel<T> {
-    convolution: Depthwise,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Gradients> OpKernel<DepthwiseConv2dNativeBackpropFilter> for BackpropFilterKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, DepthwiseConv2dNativeBackpropFilter>) -> Result<Self> {
-        Ok(Self { convolution: Depthwise::of_gradient(ctx.attrs, CPU)?, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, DepthwiseConv2dNativeBackpropFilter>) -> Result<()> {
-        type Op = DepthwiseConv2dNativeBackpropFilter;
-        let (input, gradient) = (ctx.input(Op::INPUT)?, ctx.input(Op::OUT_BACKPROP)?);
-        let sizes = ctx.input(Op::FILTER_SIZES)?;
-        let (shape, geometry) = self.convolution.backward_to_filter(input.shape(), sizes, gradient.shape())?;
-        let mut output = ctx.allocate_output(Op::OUTPUT, shape)?;
-        if output.num_elements() > 0 {
-            if input.num_elements() == 0 || gradient.num_elements() == 0 {
-                output.as_mut_slice::<T>()?.fill(T::ZERO);
-            } else {
-                T::of_filter(ctx, &geometry, input, gradient, &mut output)?;
-            }
-        }
-        ctx.set_output(Op::OUTPUT, output)
-    }
+#[register_kernel(
+    device = Cpu,
+    op = DepthwiseConv2dNativeBackpropFilter,
+    T = [f16, bf16, f32, f64],
+    state = |ctx| Depthwise::of_gradient(ctx.attrs, CPU),
+)]
+fn for_filter<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (input, dy, sizes) = (ctx.input(O::INPUT)?, ctx.input(O::OUT_BACKPROP)?, ctx.input(O::FILTER_SIZES)?);
+    let (shape, geometry) = convolution.backward_to_filter(input.shape(), sizes, dy.shape())?;
+    let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
+    gradient::<T>(ctx, [input, dy], &mut output, |input, dy, output| {
+        of_filter::<T::Wide>(ctx, &geometry, input, dy, output)
+    })?;
+    ctx.set_output(O::OUTPUT, output)
 }

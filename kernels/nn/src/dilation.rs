@@ -1,9 +1,7 @@
 //! Dilation2D, Dilation2DBackpropInput and Dilation2DBackpropFilter.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::Number;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
@@ -93,35 +91,27 @@ impl Geometry {
     }
 }
 
-struct DilationKernel<T> {
-    dilation: Dilation,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, T = [realnumbertype])]
-impl<T: Maximum + Number> OpKernel<Dilation2D> for DilationKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, Dilation2D>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Ok(Self { dilation: Dilation::new(&attrs.strides, &attrs.rates, &attrs.padding)?, element: PhantomData })
+#[register_kernel(
+    device = Cpu,
+    T = [realnumbertype],
+    state = |ctx| Dilation::new(&ctx.attrs().strides, &ctx.attrs().rates, &ctx.attrs().padding),
+)]
+fn dilation2d<T: Maximum + Number>(dilation: &Dilation, ctx: &mut KernelContext<'_, Dilation2D>) -> Result<()> {
+    let (input, filter) = (ctx.input(Dilation2D::INPUT)?, ctx.input(Dilation2D::FILTER)?);
+    let geometry = dilation.geometry(input.shape(), filter.shape())?;
+    let mut output = ctx.allocate_output(Dilation2D::OUTPUT, geometry.output())?;
+    if output.num_elements() > 0 {
+        let (elements, filter) = (input.as_slice::<T>()?, filter.as_slice::<T>()?);
+        let (image, windows) = (geometry.image(), output.num_elements() / geometry.batch);
+        let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
+        ctx.parallel_chunks(output.as_mut_slice::<T>()?, 16, taps, |first, piece| {
+            for (at, target) in (first..).zip(piece) {
+                let image = &elements[at / windows * image..][..image];
+                *target = geometry.greatest(image, filter, at % windows).0;
+            }
+        });
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Dilation2D>) -> Result<()> {
-        let (input, filter) = (ctx.input(Dilation2D::INPUT)?, ctx.input(Dilation2D::FILTER)?);
-        let geometry = self.dilation.geometry(input.shape(), filter.shape())?;
-        let mut output = ctx.allocate_output(Dilation2D::OUTPUT, geometry.output())?;
-        if output.num_elements() > 0 {
-            let (elements, filter) = (input.as_slice::<T>()?, filter.as_slice::<T>()?);
-            let (image, windows) = (geometry.image(), output.num_elements() / geometry.batch);
-            let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
-            ctx.parallel_chunks(output.as_mut_slice::<T>()?, 16, taps, |first, piece| {
-                for (at, target) in (first..).zip(piece) {
-                    let image = &elements[at / windows * image..][..image];
-                    *target = geometry.greatest(image, filter, at % windows).0;
-                }
-            });
-        }
-        ctx.set_output(Dilation2D::OUTPUT, output)
-    }
+    ctx.set_output(Dilation2D::OUTPUT, output)
 }
 
 /// Output 0, of the shape of an input: what flows back into each greatest sum, added to what made it: an element of the
@@ -153,21 +143,13 @@ fn gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, dilation: &Dilation, 
     ctx.set_output_at(0, output)
 }
 
-struct GradientKernel<T> {
-    dilation: Dilation,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, op = [Dilation2DBackpropInput, Dilation2DBackpropFilter], T = [realnumbertype])]
-impl<T: Maximum + Number> OpKernel<O> for GradientKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let dilation = Dilation::new(&attrs.strides, &attrs.rates, &attrs.padding)?;
-        Ok(Self { dilation, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let of_filter = ctx.op().name == "Dilation2DBackpropFilter";
-        gradient::<T>(ctx, &self.dilation, of_filter)
-    }
+#[register_kernel(
+    device = Cpu,
+    op = [Dilation2DBackpropInput, Dilation2DBackpropFilter],
+    T = [realnumbertype],
+    state = |ctx| Dilation::new(&ctx.attrs().strides, &ctx.attrs().rates, &ctx.attrs().padding),
+)]
+fn gradient_kernel<T: Maximum + Number>(dilation: &Dilation, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let of_filter = ctx.op().name == "Dilation2DBackpropFilter";
+    gradient::<T>(ctx, dilation, of_filter)
 }

@@ -1,7 +1,7 @@
 //! InTopK and InTopKV2.
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{InTopK, InTopKV2};
@@ -53,17 +53,9 @@ fn is_among(row: &[f32], target: f32, k: i64) -> bool {
     greater < k
 }
 
-struct InTopKKernel(i64);
-
 #[register_kernel(device = Cpu, host_memory = ["predictions", "targets", "precision"], T = [int32, int64])]
-impl OpKernel<InTopK> for InTopKKernel {
-    fn new(ctx: &KernelConstruction<'_, InTopK>) -> Result<Self> {
-        Ok(Self(ctx.attrs().k))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, InTopK>) -> Result<()> {
-        in_top_k(ctx, self.0)
-    }
+fn in_top_k_kernel(attrs: &Attrs<InTopK>, ctx: &mut KernelContext<'_, InTopK>) -> Result<()> {
+    in_top_k(ctx, attrs.k)
 }
 
 #[register_kernel(device = Cpu, host_memory = ["predictions", "targets", "k", "precision"], T = [int32, int64])]

@@ -1,14 +1,12 @@
 //! LRN and LRNGrad.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::{Result, ensure};
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{LRN, LRNGrad};
-
-use super::narrow::Narrow;
 
 /// What both ops read from their attrs.
 struct Response {
@@ -56,88 +54,76 @@ impl Response {
     }
 }
 
-struct LrnKernel<T>(Response, PhantomData<T>);
-
-#[register_kernel(device = Cpu, T = [f16, f32])]
-impl<T: Narrow> OpKernel<LRN> for LrnKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, LRN>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Ok(Self(Response::new(attrs.depth_radius, attrs.bias, attrs.alpha, attrs.beta)?, PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, LRN>) -> Result<()> {
-        let input = ctx.input(LRN::INPUT)?;
-        let shape = input.shape();
-        ensure!(shape.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {shape}");
-        // Channels may be of any number if there are no pixels.
-        let depth = if shape.num_elements() == 0 { 1 } else { shape[3] };
-        let response = &self.0;
-        let mut output = ctx.allocate_output(LRN::OUTPUT, shape.clone())?;
-        let elements = input.as_slice::<T>()?;
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, depth, response.cost(), |first, piece| {
-            let (mut wide, mut norms) = (vec![0.0f32; depth], vec![0.0f32; depth]);
-            for (target, source) in piece.chunks_exact_mut(depth).zip(elements[first..].chunks_exact(depth)) {
-                wide.iter_mut().zip(source).for_each(|(wide, element)| *wide = element.widen());
-                response.norms(&wide, &mut norms);
-                for ((target, &x), &norm) in target.iter_mut().zip(&wide).zip(&norms) {
-                    *target = T::round(x * response.power(norm));
-                }
+#[register_kernel(
+    device = Cpu,
+    T = [f16, f32],
+    state = |ctx| Response::new(ctx.attrs().depth_radius, ctx.attrs().bias, ctx.attrs().alpha, ctx.attrs().beta),
+)]
+fn lrn<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContext<'_, LRN>) -> Result<()> {
+    let input = ctx.input(LRN::INPUT)?;
+    let shape = input.shape();
+    ensure!(shape.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {shape}");
+    // Channels may be of any number if there are no pixels.
+    let depth = if shape.num_elements() == 0 { 1 } else { shape[3] };
+    let mut output = ctx.allocate_output(LRN::OUTPUT, shape.clone())?;
+    let elements = input.as_slice::<T>()?;
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, depth, response.cost(), |first, piece| {
+        let (mut wide, mut norms) = (vec![0.0f32; depth], vec![0.0f32; depth]);
+        for (target, source) in piece.chunks_exact_mut(depth).zip(elements[first..].chunks_exact(depth)) {
+            wide.iter_mut().zip(source).for_each(|(wide, element)| *wide = element.widen());
+            response.norms(&wide, &mut norms);
+            for ((target, &x), &norm) in target.iter_mut().zip(&wide).zip(&norms) {
+                *target = T::narrow(x * response.power(norm));
             }
-        });
-        ctx.set_output(LRN::OUTPUT, output)
-    }
+        }
+    });
+    ctx.set_output(LRN::OUTPUT, output)
 }
 
-struct LrnGradKernel<T>(Response, PhantomData<T>);
-
-#[register_kernel(device = Cpu, T = [f16, f32])]
-impl<T: Narrow> OpKernel<LRNGrad> for LrnGradKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, LRNGrad>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Ok(Self(Response::new(attrs.depth_radius, attrs.bias, attrs.alpha, attrs.beta)?, PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, LRNGrad>) -> Result<()> {
-        let gradient = ctx.input(LRNGrad::INPUT_GRADS)?;
-        let (input, given) = (ctx.input(LRNGrad::INPUT_IMAGE)?, ctx.input(LRNGrad::OUTPUT_IMAGE)?);
-        let shape = gradient.shape();
-        ensure!(shape.rank() == 4, InvalidArgument, "input_grads must be 4-dimensional, not {shape}");
-        ensure!(
-            input.shape() == shape && given.shape() == shape,
-            InvalidArgument,
-            "input_grads, input_image and output_image must have the same shape, not {shape}, {} and {}",
-            input.shape(),
-            given.shape()
-        );
-        // Channels may be of any number if there are no pixels.
-        let depth = if shape.num_elements() == 0 { 1 } else { shape[3] };
-        let response = &self.0;
-        let mut output = ctx.allocate_output(LRNGrad::OUTPUT, shape.clone())?;
-        let (gradient, input, given) = (gradient.as_slice::<T>()?, input.as_slice::<T>()?, given.as_slice::<T>()?);
-        let slope = -2.0 * response.alpha * response.beta;
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, depth, 2 * response.cost(), |first, piece| {
-            let (mut wide, mut norms) = (vec![0.0f32; depth], vec![0.0f32; depth]);
-            let mut sums = vec![0.0f32; depth];
-            for (row, target) in piece.chunks_exact_mut(depth).enumerate() {
-                let start = first + row * depth;
-                let row = start..start + depth;
-                wide.iter_mut().zip(&input[row.clone()]).for_each(|(wide, element)| *wide = element.widen());
-                response.norms(&wide, &mut norms);
-                sums.fill(0.0);
-                for (channel, (dy, y)) in gradient[row.clone()].iter().zip(&given[row]).enumerate() {
-                    let (dy, y, norm) = (dy.widen(), y.widen(), norms[channel]);
-                    let near = response.neighbours(channel, depth);
-                    for (sum, &x) in sums[near.clone()].iter_mut().zip(&wide[near]) {
-                        *sum += slope * x * y / norm * dy;
-                    }
-                    // An element is its own neighbour, unless the radius is negative.
-                    if response.radius >= 0 {
-                        sums[channel] += response.power(norm) * dy;
-                    }
+#[register_kernel(
+    device = Cpu,
+    T = [f16, f32],
+    state = |ctx| Response::new(ctx.attrs().depth_radius, ctx.attrs().bias, ctx.attrs().alpha, ctx.attrs().beta),
+)]
+fn lrn_grad<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContext<'_, LRNGrad>) -> Result<()> {
+    let gradient = ctx.input(LRNGrad::INPUT_GRADS)?;
+    let (input, given) = (ctx.input(LRNGrad::INPUT_IMAGE)?, ctx.input(LRNGrad::OUTPUT_IMAGE)?);
+    let shape = gradient.shape();
+    ensure!(shape.rank() == 4, InvalidArgument, "input_grads must be 4-dimensional, not {shape}");
+    ensure!(
+        input.shape() == shape && given.shape() == shape,
+        InvalidArgument,
+        "input_grads, input_image and output_image must have the same shape, not {shape}, {} and {}",
+        input.shape(),
+        given.shape()
+    );
+    // Channels may be of any number if there are no pixels.
+    let depth = if shape.num_elements() == 0 { 1 } else { shape[3] };
+    let mut output = ctx.allocate_output(LRNGrad::OUTPUT, shape.clone())?;
+    let (gradient, input, given) = (gradient.as_slice::<T>()?, input.as_slice::<T>()?, given.as_slice::<T>()?);
+    let slope = -2.0 * response.alpha * response.beta;
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, depth, 2 * response.cost(), |first, piece| {
+        let (mut wide, mut norms) = (vec![0.0f32; depth], vec![0.0f32; depth]);
+        let mut sums = vec![0.0f32; depth];
+        for (row, target) in piece.chunks_exact_mut(depth).enumerate() {
+            let start = first + row * depth;
+            let row = start..start + depth;
+            wide.iter_mut().zip(&input[row.clone()]).for_each(|(wide, element)| *wide = element.widen());
+            response.norms(&wide, &mut norms);
+            sums.fill(0.0);
+            for (channel, (dy, y)) in gradient[row.clone()].iter().zip(&given[row]).enumerate() {
+                let (dy, y, norm) = (dy.widen(), y.widen(), norms[channel]);
+                let near = response.neighbours(channel, depth);
+                for (sum, &x) in sums[near.clone()].iter_mut().zip(&wide[near]) {
+                    *sum += slope * x * y / norm * dy;
                 }
-                target.iter_mut().zip(&sums).for_each(|(target, &sum)| *target = T::round(sum));
+                // An element is its own neighbour, unless the radius is negative.
+                if response.radius >= 0 {
+                    sums[channel] += response.power(norm) * dy;
+                }
             }
-        });
-        ctx.set_output(LRNGrad::OUTPUT, output)
-    }
+            target.iter_mut().zip(&sums).for_each(|(target, &sum)| *target = T::narrow(sum));
+        }
+    });
+    ctx.set_output(LRNGrad::OUTPUT, output)
 }

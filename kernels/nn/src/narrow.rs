@@ -1,66 +1,58 @@
 //! 16-bit floats, computed as `f32`.
 
 use kernlink::Result;
-use kernlink::dtype::{DataType, Pod, bf16, f16};
+use kernlink::dtype::Element;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
+use kernlink_kernels_common::number::Computed;
 
-/// A float that `f32` holds exactly.
-pub(super) trait Narrow: Pod {
-    /// The exact value.
-    fn widen(self) -> f32;
-    /// The nearest value.
-    fn round(value: f32) -> Self;
-}
-
-impl Narrow for f32 {
-    #[inline(always)]
-    fn widen(self) -> f32 {
-        self
+/// A tensor in the wide dtype with the elements of `tensor`: itself if that is its dtype.
+pub(super) fn widened<T: Computed>(ctx: Option<&RawContext<'_>>, tensor: &Tensor) -> Result<Tensor> {
+    if T::DTYPE == T::Wide::DTYPE {
+        return Ok(tensor.clone());
     }
-    #[inline(always)]
-    fn round(value: f32) -> f32 {
-        value
-    }
-}
-
-impl Narrow for f16 {
-    #[inline(always)]
-    fn widen(self) -> f32 {
-        self.to_f32()
-    }
-    #[inline(always)]
-    fn round(value: f32) -> f16 {
-        f16::from_f32(value)
-    }
-}
-
-impl Narrow for bf16 {
-    #[inline(always)]
-    fn widen(self) -> f32 {
-        self.to_f32()
-    }
-    #[inline(always)]
-    fn round(value: f32) -> bf16 {
-        bf16::from_f32(value)
-    }
-}
-
-/// A tensor of `f32` with the elements of `tensor`.
-pub(super) fn widened<T: Narrow>(ctx: &RawContext<'_>, tensor: &Tensor) -> Result<Tensor> {
-    let mut wide = Tensor::alloc(DataType::Float, tensor.shape().clone())?;
+    let mut wide = Tensor::alloc(T::Wide::DTYPE, tensor.shape().clone())?;
     let source = tensor.as_slice::<T>()?;
-    ctx.parallel_chunks(wide.as_mut_slice::<f32>()?, 64, 1, |first, piece| {
+    let widen = |first: usize, piece: &mut [T::Wide]| {
         piece.iter_mut().zip(&source[first..]).for_each(|(wide, element)| *wide = element.widen());
-    });
+    };
+    let target = wide.as_mut_slice::<T::Wide>()?;
+    match ctx {
+        Some(ctx) => ctx.parallel_chunks(target, 64, 1, widen),
+        None => widen(0, target),
+    }
     Ok(wide)
 }
 
-/// Rounds the elements of `wide` into `target`, a tensor of as many.
-pub(super) fn narrowed<T: Narrow>(ctx: &RawContext<'_>, wide: &Tensor, target: &mut Tensor) -> Result<()> {
-    let source = wide.as_slice::<f32>()?;
-    ctx.parallel_chunks(target.as_mut_slice::<T>()?, 64, 1, |first, piece| {
-        piece.iter_mut().zip(&source[first..]).for_each(|(element, &wide)| *element = T::round(wide));
+/// Has `compute` write `output` in the wide dtype, and rounds it if that is another.
+pub(super) fn computed<T: Computed>(
+    ctx: &RawContext<'_>,
+    output: &mut Tensor,
+    compute: impl FnOnce(&mut Tensor) -> Result<()>,
+) -> Result<()> {
+    if T::DTYPE == T::Wide::DTYPE {
+        return compute(output);
+    }
+    let mut wide = Tensor::alloc(T::Wide::DTYPE, output.shape().clone())?;
+    compute(&mut wide)?;
+    let source = wide.as_slice::<T::Wide>()?;
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, 64, 1, |first, piece| {
+        piece.iter_mut().zip(&source[first..]).for_each(|(element, &wide)| *element = T::narrow(wide));
     });
     Ok(())
+}
+
+/// Has `compute` write the gradient that is a sum of products of two tensors' elements; 0 where one of them is empty.
+pub(super) fn gradient<T: Computed>(
+    ctx: &RawContext<'_>,
+    [first, second]: [&Tensor; 2],
+    output: &mut Tensor,
+    compute: impl FnOnce(&Tensor, &Tensor, &mut Tensor) -> Result<()>,
+) -> Result<()> {
+    if output.num_elements() == 0 || first.num_elements() == 0 || second.num_elements() == 0 {
+        output.as_mut_slice::<T>()?.fill(T::ZERO);
+        return Ok(());
+    }
+    let (first, second) = (widened::<T>(Some(ctx), first)?, widened::<T>(Some(ctx), second)?);
+    computed::<T>(ctx, output, |output| compute(&first, &second, output))
 }

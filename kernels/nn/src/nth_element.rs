@@ -1,49 +1,37 @@
 //! NthElement.
 
 use std::cmp::Ordering;
-use std::marker::PhantomData;
 
 use kernlink::dtype::Number;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::NthElement;
 
-struct NthElementKernel<T> {
-    reverse: bool,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, T = [realnumbertype])]
-impl<T: Number + PartialOrd> OpKernel<NthElement> for NthElementKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, NthElement>) -> Result<Self> {
-        Ok(Self { reverse: ctx.attrs().reverse, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, NthElement>) -> Result<()> {
-        let (input, n) = (ctx.input(NthElement::INPUT)?, ctx.input(NthElement::N)?);
-        ensure!(n.rank() == 0, InvalidArgument, "n must be a scalar, not of shape {}", n.shape());
-        let n = n.as_slice::<i32>()?[0];
-        ensure!(n >= 0, InvalidArgument, "n must be >= 0, not {n}");
-        let Some((&columns, rows)) = input.shape().split_last() else {
-            bail!(InvalidArgument, "input must have at least one dimension");
-        };
-        let n = n as usize;
-        ensure!(n < columns, InvalidArgument, "the rows of input must have more than {n} elements, not {columns}");
-        let n = if self.reverse { columns - 1 - n } else { n };
-        let mut output = ctx.allocate_output(NthElement::VALUES, rows)?;
-        let elements = input.as_slice::<T>()?;
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, 1, columns.saturating_mul(8), |first, piece| {
-            // Rows may be of any length if there are none.
-            let mut row = Vec::with_capacity(if piece.is_empty() { 0 } else { columns });
-            for (index, target) in piece.iter_mut().enumerate() {
-                row.clear();
-                row.extend_from_slice(&elements[(first + index) * columns..][..columns]);
-                *target = *row.select_nth_unstable_by(n, order).1;
-            }
-        });
-        ctx.set_output(NthElement::VALUES, output)
-    }
+#[register_kernel(device = Cpu, op = NthElement, T = [realnumbertype])]
+fn nth_element<T: Number + PartialOrd>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (input, n) = (ctx.input(O::INPUT)?, ctx.input(O::N)?);
+    ensure!(n.rank() == 0, InvalidArgument, "n must be a scalar, not of shape {}", n.shape());
+    let n = n.as_slice::<i32>()?[0];
+    ensure!(n >= 0, InvalidArgument, "n must be >= 0, not {n}");
+    let Some((&columns, rows)) = input.shape().split_last() else {
+        bail!(InvalidArgument, "input must have at least one dimension");
+    };
+    let n = n as usize;
+    ensure!(n < columns, InvalidArgument, "the rows of input must have more than {n} elements, not {columns}");
+    let n = if attrs.reverse { columns - 1 - n } else { n };
+    let mut output = ctx.allocate_output(O::VALUES, rows)?;
+    let elements = input.as_slice::<T>()?;
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, 1, columns.saturating_mul(8), |first, piece| {
+        // Rows may be of any length if there are none.
+        let mut row = Vec::with_capacity(if piece.is_empty() { 0 } else { columns });
+        for (index, target) in piece.iter_mut().enumerate() {
+            row.clear();
+            row.extend_from_slice(&elements[(first + index) * columns..][..columns]);
+            *target = *row.select_nth_unstable_by(n, order).1;
+        }
+    });
+    ctx.set_output(O::VALUES, output)
 }
 
 /// The order of numbers, with NaN after all others.

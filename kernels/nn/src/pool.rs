@@ -1,10 +1,8 @@
 //! MaxPool and AvgPool.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
 use kernlink::dtype::{Number, Pod, bf16, f16};
-use kernlink::kernel::{CPU, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{CPU, KernelContext, RawContext};
 use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool, MaxPool};
@@ -62,20 +60,13 @@ macro_rules! maximum {
 }
 maximum!(i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64);
 
-struct MaxPoolKernel<T> {
-    pooling: Pooling,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64])]
-impl<T: Maximum> OpKernel<MaxPool> for MaxPoolKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, MaxPool>) -> Result<Self> {
-        Ok(Self { pooling: Pooling::of_maxima(ctx.attrs, CPU)?, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, MaxPool>) -> Result<()> {
-        max_pool::<T>(ctx, &self.pooling)
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64],
+    state = |ctx| Pooling::of_maxima(ctx.attrs, CPU),
+)]
+fn max_pool_kernel<T: Maximum>(pooling: &Pooling, ctx: &mut KernelContext<'_, MaxPool>) -> Result<()> {
+    max_pool::<T>(ctx, pooling)
 }
 
 /// Writes the greatest elements of input 0 to output 0.
@@ -148,27 +139,16 @@ average!(
     bf16, 1 << 8, |count: usize| bf16::from_f32(count as f32)
 );
 
-struct AvgPoolKernel<T> {
-    pooling: Pooling,
-    element: PhantomData<T>,
-}
-
-#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-impl<T: Average> OpKernel<AvgPool> for AvgPoolKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, AvgPool>) -> Result<Self> {
-        Ok(Self { pooling: Pooling::new(ctx.attrs, CPU)?, element: PhantomData })
+#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], state = |ctx| Pooling::new(ctx.attrs, CPU))]
+fn avg_pool<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgPool>) -> Result<()> {
+    let input = ctx.input(AvgPool::VALUE)?;
+    let geometry = pooling.averaged(input.shape())?;
+    let mut output = ctx.allocate_output(AvgPool::OUTPUT, geometry.output())?;
+    if output.num_elements() > 0 {
+        let elements = input.as_slice::<T>()?;
+        for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, average_line::<T>);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, AvgPool>) -> Result<()> {
-        let input = ctx.input(AvgPool::VALUE)?;
-        let geometry = self.pooling.averaged(input.shape())?;
-        let mut output = ctx.allocate_output(AvgPool::OUTPUT, geometry.output())?;
-        if output.num_elements() > 0 {
-            let elements = input.as_slice::<T>()?;
-            for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, average_line::<T>);
-        }
-        ctx.set_output(AvgPool::OUTPUT, output)
-    }
+    ctx.set_output(AvgPool::OUTPUT, output)
 }
 
 widest! {

@@ -1,18 +1,18 @@
 //! Softmax and LogSoftmax.
 
 use kernlink::Result;
-use kernlink::dtype::{Pod, bf16, f16};
+use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::loss::ensure_classes;
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{LogSoftmax, Softmax};
 
-use super::narrow::Narrow;
 use super::vector::widest;
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-fn softmax<T: Normalize>(ctx: &mut KernelContext<'_, Softmax>) -> Result<()> {
+fn softmax<T: Computed<Wide: Normalize>>(ctx: &mut KernelContext<'_, Softmax>) -> Result<()> {
     let logits = ctx.input(Softmax::LOGITS)?.shape().clone();
     ensure_classes(&logits)?;
     let forwarded = ctx.forward_input(Softmax::LOGITS, Softmax::SOFTMAX, &logits);
@@ -27,7 +27,7 @@ fn softmax<T: Normalize>(ctx: &mut KernelContext<'_, Softmax>) -> Result<()> {
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-fn log_softmax<T: Normalize>(ctx: &mut KernelContext<'_, LogSoftmax>) -> Result<()> {
+fn log_softmax<T: Computed<Wide: Normalize>>(ctx: &mut KernelContext<'_, LogSoftmax>) -> Result<()> {
     let logits = ctx.input(LogSoftmax::LOGITS)?.shape().clone();
     ensure_classes(&logits)?;
     let forwarded = ctx.forward_input(LogSoftmax::LOGITS, LogSoftmax::LOGSOFTMAX, &logits);
@@ -42,7 +42,7 @@ fn log_softmax<T: Normalize>(ctx: &mut KernelContext<'_, LogSoftmax>) -> Result<
 }
 
 /// Writes the softmax (or its logarithm) of each row of `logits`, or of the output itself, into the output.
-fn normalized<T: Normalize>(
+fn normalized<T: Computed<Wide: Normalize>>(
     ctx: &RawContext<'_>,
     logits: Option<&Tensor>,
     mut output: Tensor,
@@ -58,7 +58,7 @@ fn normalized<T: Normalize>(
                 if let Some(logits) = logits {
                     row.copy_from_slice(&logits[first + index * classes..][..classes]);
                 }
-                T::normalize(row, log);
+                T::on_wide(row, |row| T::Wide::normalize(row, log));
             }
         });
     }
@@ -92,19 +92,6 @@ impl Normalize for f64 {
         }
     }
 }
-
-macro_rules! normalized_as_f32 {
-    ($($t:ty),*) => {$(
-        impl Normalize for $t {
-            fn normalize(row: &mut [$t], log: bool) {
-                let mut wide: Vec<f32> = row.iter().map(|logit| logit.widen()).collect();
-                normalize_f32(&mut wide, log);
-                row.iter_mut().zip(wide).for_each(|(element, wide)| *element = <$t>::round(wide));
-            }
-        }
-    )*};
-}
-normalized_as_f32!(f16, bf16);
 
 /// Sums kept side by side, so that they fill vectors.
 const LANES: usize = 16;

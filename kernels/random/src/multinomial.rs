@@ -3,7 +3,7 @@
 use kernlink::dtype::{DataType, Element};
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Multinomial, StatelessMultinomial};
 
@@ -67,19 +67,14 @@ fn draw_rows<'a, U: Element>(
     }
 }
 
-struct MultinomialKernel {
-    source: Stateful,
-}
-
-#[register_kernel(device = Cpu, T = [half, bfloat16, float, double], output_dtype = [int32, int64])]
-impl OpKernel<Multinomial> for MultinomialKernel {
-    fn new(ctx: &KernelConstruction<'_, Multinomial>) -> Result<Self> {
-        Ok(Self { source: Stateful::from_attrs(ctx.attrs)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Multinomial>) -> Result<()> {
-        draw(ctx, |steps| self.source.reserve(steps))
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [half, bfloat16, float, double],
+    output_dtype = [int32, int64],
+    state = |ctx| Stateful::from_attrs(ctx.attrs),
+)]
+fn multinomial(source: &Stateful, ctx: &mut KernelContext<'_, Multinomial>) -> Result<()> {
+    draw(ctx, |steps| source.reserve(steps))
 }
 
 #[register_kernel(device = Cpu, T = [half, bfloat16, float, double], output_dtype = [int32, int64])]

@@ -2,7 +2,7 @@
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomShuffle, StatelessShuffle};
@@ -71,34 +71,16 @@ fn narrow<const N: usize>(ctx: &RawContext<'_>, output: &mut [u8], input: &[u8],
     });
 }
 
-struct RandomShuffleKernel {
-    source: Stateful,
-}
-
 #[register_kernel(
     device = Cpu,
-    T = [
-        variant, resource, string, bool, complex128, complex64, double, float, bfloat16, half, int32, int8, uint8, int16,
-        uint16, uint32, int64, uint64,
-    ],
+    T = [realnumbertype, variant, resource, string, bool, complex128, complex64],
+    state = |ctx| Stateful::from_attrs(ctx.attrs),
 )]
-impl OpKernel<RandomShuffle> for RandomShuffleKernel {
-    fn new(ctx: &KernelConstruction<'_, RandomShuffle>) -> Result<Self> {
-        Ok(Self { source: Stateful::from_attrs(ctx.attrs)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, RandomShuffle>) -> Result<()> {
-        shuffle(ctx, |steps| self.source.reserve(steps))
-    }
+fn random_shuffle(source: &Stateful, ctx: &mut KernelContext<'_, RandomShuffle>) -> Result<()> {
+    shuffle(ctx, |steps| source.reserve(steps))
 }
 
-#[register_kernel(
-    device = Cpu,
-    T = [
-        variant, resource, string, bool, complex128, complex64, double, float, bfloat16, half, int32, int8, uint8, int16,
-        uint16, uint32, int64, uint64,
-    ],
-)]
+#[register_kernel(device = Cpu, T = [realnumbertype, variant, resource, string, bool, complex128, complex64])]
 fn stateless_shuffle(ctx: &mut KernelContext<'_, StatelessShuffle>) -> Result<()> {
     let generator = keyed(ctx)?;
     shuffle(ctx, |_| generator)

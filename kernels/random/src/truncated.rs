@@ -1,9 +1,7 @@
 //! Normal distributions that are cut off at both ends.
 
-use std::marker::PhantomData;
-
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ParameterizedTruncatedNormal as Plain, StatelessParameterizedTruncatedNormal as Stateless};
@@ -97,57 +95,46 @@ fn draw<T: Computed>(
     }
 }
 
-struct PlainKernel<T> {
-    source: Stateful,
-    element: PhantomData<T>,
-}
-
 /// Numbers of one batch where all have the same parameters.
 const BATCH: usize = 100;
 
-#[register_kernel(device = Cpu, dtype = [f16, f32, f64])]
-impl<dtype: Computed> OpKernel<Plain> for PlainKernel<dtype> {
-    fn new(ctx: &KernelConstruction<'_, Plain>) -> Result<Self> {
-        Ok(Self { source: Stateful::from_attrs(ctx.attrs)?, element: PhantomData })
+#[register_kernel(device = Cpu, dtype = [f16, f32, f64], state = |ctx| Stateful::from_attrs(ctx.attrs))]
+fn plain<dtype: Computed>(source: &Stateful, ctx: &mut KernelContext<'_, Plain>) -> Result<()> {
+    let shape = shape_of(ctx.input(Plain::SHAPE)?)?;
+    ensure!(shape.rank() > 0, InvalidArgument, "the shape must not be empty");
+    let mut output = ctx.allocate_output(Plain::OUTPUT, shape.clone())?;
+    let names = [Plain::MEANS, Plain::STDEVS, Plain::MINVALS, Plain::MAXVALS];
+    let mut parameters = [&[][..]; 4];
+    let mut ranks = [0; 4];
+    for (i, name) in names.into_iter().enumerate() {
+        let tensor = ctx.input(name)?;
+        ensure!(
+            tensor.rank() <= 1,
+            InvalidArgument,
+            "parameters must be scalars or vectors, not of shape {}",
+            tensor.shape()
+        );
+        (parameters[i], ranks[i]) = (tensor.as_slice::<dtype>()?, tensor.rank());
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Plain>) -> Result<()> {
-        let shape = shape_of(ctx.input(Plain::SHAPE)?)?;
-        ensure!(shape.rank() > 0, InvalidArgument, "the shape must not be empty");
-        let mut output = ctx.allocate_output(Plain::OUTPUT, shape.clone())?;
-        let names = [Plain::MEANS, Plain::STDEVS, Plain::MINVALS, Plain::MAXVALS];
-        let mut parameters = [&[][..]; 4];
-        let mut ranks = [0; 4];
-        for (i, name) in names.into_iter().enumerate() {
-            let tensor = ctx.input(name)?;
-            ensure!(
-                tensor.rank() <= 1,
-                InvalidArgument,
-                "parameters must be scalars or vectors, not of shape {}",
-                tensor.shape()
-            );
-            (parameters[i], ranks[i]) = (tensor.as_slice::<dtype>()?, tensor.rank());
-        }
-        let numbers = output.as_mut_slice::<dtype>()?;
-        let mut batches = shape[0];
-        let mut samples = shape[1..].iter().product::<usize>();
-        if parameters[0].len() == 1 && parameters[1].len() == 1 && ranks[2] == 0 && ranks[3] == 0 {
-            (batches, samples) = (numbers.len().div_ceil(BATCH), BATCH);
-        } else {
-            let fits = parameters.iter().all(|values| values.len() == 1 || values.len() == batches);
-            ensure!(fits, InvalidArgument, "parameters must have length 1 or {batches}, as the shape {shape} begins");
-        }
-        // TensorFlow computes this with 32 bits.
-        let steps = (batches as i32).wrapping_mul(2 * TRIES as i32).wrapping_mul((samples as i32).wrapping_add(3)) / 4;
-        let mut generator = self.source.reserve(i64::from(steps) as u64);
-        for batch in 0..batches {
-            let own = parameters.map(|values| values[if values.len() == 1 { 0 } else { batch }]);
-            let first = batch * samples;
-            let count = samples.min(numbers.len() - first);
-            draw(&mut generator, own, count, |i, number| numbers[first + i] = number)?;
-        }
-        ctx.set_output(Plain::OUTPUT, output)
+    let numbers = output.as_mut_slice::<dtype>()?;
+    let mut batches = shape[0];
+    let mut samples = shape[1..].iter().product::<usize>();
+    if parameters[0].len() == 1 && parameters[1].len() == 1 && ranks[2] == 0 && ranks[3] == 0 {
+        (batches, samples) = (numbers.len().div_ceil(BATCH), BATCH);
+    } else {
+        let fits = parameters.iter().all(|values| values.len() == 1 || values.len() == batches);
+        ensure!(fits, InvalidArgument, "parameters must have length 1 or {batches}, as the shape {shape} begins");
     }
+    // TensorFlow computes this with 32 bits.
+    let steps = (batches as i32).wrapping_mul(2 * TRIES as i32).wrapping_mul((samples as i32).wrapping_add(3)) / 4;
+    let mut generator = source.reserve(i64::from(steps) as u64);
+    for batch in 0..batches {
+        let own = parameters.map(|values| values[if values.len() == 1 { 0 } else { batch }]);
+        let first = batch * samples;
+        let count = samples.min(numbers.len() - first);
+        draw(&mut generator, own, count, |i, number| numbers[first + i] = number)?;
+    }
+    ctx.set_output(Plain::OUTPUT, output)
 }
 
 #[register_kernel(

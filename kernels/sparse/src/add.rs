@@ -161,21 +161,13 @@ fn extreme<T: Number + PartialOrd>(ctx: &mut RawContext<'_>, greater: bool) -> R
     ctx.set_output_at(1, output)
 }
 
-#[register_kernel(
-    device = Cpu, op = ops::SparseSparseMaximum,
-    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8]
-)]
+#[register_kernel(device = Cpu, op = ops::SparseSparseMaximum, T = [realnumbertype])]
 type MaximumKernel<T> = Extreme<Greater, T>;
 
-#[register_kernel(
-    device = Cpu, op = ops::SparseSparseMinimum,
-    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8]
-)]
+#[register_kernel(device = Cpu, op = ops::SparseSparseMinimum, T = [realnumbertype])]
 type MinimumKernel<T> = Extreme<Smaller, T>;
 
-#[register_kernel(device = Cpu, Tindices = [int32, int64], T = [
-    bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8,
-])]
+#[register_kernel(device = Cpu, Tindices = [int32, int64], T = [realnumbertype, Complex64, Complex32])]
 fn sparse_tensor_dense_add<T: Number>(ctx: &mut KernelContext<'_, ops::SparseTensorDenseAdd>) -> Result<()> {
     type Op = ops::SparseTensorDenseAdd;
     let (indices, values) = (ctx.input(Op::A_INDICES)?.clone(), ctx.input(Op::A_VALUES)?.clone());
@@ -310,9 +302,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, complex128, complex64])]
 fn sparse_slice_grad(ctx: &mut KernelContext<'_, ops::SparseSliceGrad>) -> Result<()> {
     type Op = ops::SparseSliceGrad;
     let grad = ctx.input(Op::BACKPROP_VAL_GRAD)?;

@@ -1,11 +1,9 @@
 //! SparseBincount and RaggedBincount.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::Number;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::scalar;
@@ -50,83 +48,59 @@ fn ensure_weights_fit(weights: &Tensor, values: &Tensor) -> Result<()> {
     Ok(())
 }
 
-struct SparseBincountKernel<T> {
-    binary: bool,
-    element: PhantomData<fn() -> T>,
-}
-
-#[register_kernel(device = Cpu, Tidx = [int32, int64], T = [i32, i64, f32, f64])]
-impl<T: Number> OpKernel<ops::SparseBincount> for SparseBincountKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::SparseBincount>) -> Result<Self> {
-        Ok(Self { binary: ctx.attrs().binary_output, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseBincount>) -> Result<()> {
-        type Op = ops::SparseBincount;
-        let size = bins(ctx.input(Op::SIZE)?)?;
-        let values = ctx.input(Op::VALUES)?;
-        let coo = Coo::new(ctx.input(Op::INDICES)?, values, ctx.input(Op::DENSE_SHAPE)?)?;
-        coo.ensure_within()?;
-        let weights = ctx.input(Op::WEIGHTS)?;
-        ensure_weights_fit(weights, values)?;
-        let numbers = i64s(values)?;
-        let shape = match *coo.sizes {
-            [_] => {
-                ensure!(numbers.iter().all(|&value| value >= 0), InvalidArgument, "Input arr must be non-negative!");
-                Shape::from_dims(&[size])?
-            }
-            [rows, ..] => Shape::from_dims(&[rows, size])?,
-            [] => kernlink::bail!(InvalidArgument, "dense_shape must have at least one element"),
-        };
-        let mut output = Tensor::zeros(T::DTYPE, shape)?;
-        let rows = coo.rank() > 1;
-        let binary = self.binary;
-        let mut bins = Bins { bins: output.as_mut_slice::<T>()?, size, weights: weights.as_slice()?, binary };
-        for (n, &value) in numbers.iter().enumerate() {
-            bins.count(if rows { coo.index(n)[0] as usize } else { 0 }, n, value);
+#[register_kernel(device = Cpu, op = ops::SparseBincount, Tidx = [int32, int64], T = [i32, i64, f32, f64])]
+fn sparse_bincount<T: Number>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let size = bins(ctx.input(O::SIZE)?)?;
+    let values = ctx.input(O::VALUES)?;
+    let coo = Coo::new(ctx.input(O::INDICES)?, values, ctx.input(O::DENSE_SHAPE)?)?;
+    coo.ensure_within()?;
+    let weights = ctx.input(O::WEIGHTS)?;
+    ensure_weights_fit(weights, values)?;
+    let numbers = i64s(values)?;
+    let shape = match *coo.sizes {
+        [_] => {
+            ensure!(numbers.iter().all(|&value| value >= 0), InvalidArgument, "Input arr must be non-negative!");
+            Shape::from_dims(&[size])?
         }
-        ctx.set_output(Op::OUTPUT, output)
+        [rows, ..] => Shape::from_dims(&[rows, size])?,
+        [] => kernlink::bail!(InvalidArgument, "dense_shape must have at least one element"),
+    };
+    let mut output = Tensor::zeros(T::DTYPE, shape)?;
+    let rows = coo.rank() > 1;
+    let binary = attrs.binary_output;
+    let mut bins = Bins { bins: output.as_mut_slice::<T>()?, size, weights: weights.as_slice()?, binary };
+    for (n, &value) in numbers.iter().enumerate() {
+        bins.count(if rows { coo.index(n)[0] as usize } else { 0 }, n, value);
     }
+    ctx.set_output(O::OUTPUT, output)
 }
 
-struct RaggedBincountKernel<T> {
-    binary: bool,
-    element: PhantomData<fn() -> T>,
-}
-
-#[register_kernel(device = Cpu, Tidx = [int32, int64], T = [i32, i64, f32, f64])]
-impl<T: Number> OpKernel<ops::RaggedBincount> for RaggedBincountKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::RaggedBincount>) -> Result<Self> {
-        Ok(Self { binary: ctx.attrs().binary_output, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::RaggedBincount>) -> Result<()> {
-        type Op = ops::RaggedBincount;
-        let size = bins(ctx.input(Op::SIZE)?)?;
-        let (splits, values) = (ctx.input(Op::SPLITS)?.as_slice::<i64>()?, ctx.input(Op::VALUES)?);
-        let weights = ctx.input(Op::WEIGHTS)?;
-        let (Some(&first), Some(&last)) = (splits.first(), splits.last()) else {
-            kernlink::bail!(InvalidArgument, "Splits must be non-empty");
-        };
-        ensure!(first == 0, InvalidArgument, "Splits must start with 0, not with {first}");
-        ensure!(
-            last == values.num_elements() as i64,
-            InvalidArgument,
-            "Splits must end with the number of values, got {last} instead of {}",
-            values.num_elements()
-        );
-        ensure!(splits.is_sorted(), InvalidArgument, "Splits must be sorted");
-        ensure_weights_fit(weights, values)?;
-        let mut output = Tensor::zeros(T::DTYPE, Shape::from_dims(&[splits.len() as i64 - 1, size])?)?;
-        let numbers = i64s(values)?;
-        let binary = self.binary;
-        let mut bins = Bins { bins: output.as_mut_slice::<T>()?, size, weights: weights.as_slice()?, binary };
-        for (row, ends) in splits.windows(2).enumerate() {
-            for n in ends[0] as usize..ends[1] as usize {
-                ensure!(numbers[n] >= 0, InvalidArgument, "Input must be non-negative");
-                bins.count(row, n, numbers[n]);
-            }
+#[register_kernel(device = Cpu, op = ops::RaggedBincount, Tidx = [int32, int64], T = [i32, i64, f32, f64])]
+fn ragged_bincount<T: Number>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let size = bins(ctx.input(O::SIZE)?)?;
+    let (splits, values) = (ctx.input(O::SPLITS)?.as_slice::<i64>()?, ctx.input(O::VALUES)?);
+    let weights = ctx.input(O::WEIGHTS)?;
+    let (Some(&first), Some(&last)) = (splits.first(), splits.last()) else {
+        kernlink::bail!(InvalidArgument, "Splits must be non-empty");
+    };
+    ensure!(first == 0, InvalidArgument, "Splits must start with 0, not with {first}");
+    ensure!(
+        last == values.num_elements() as i64,
+        InvalidArgument,
+        "Splits must end with the number of values, got {last} instead of {}",
+        values.num_elements()
+    );
+    ensure!(splits.is_sorted(), InvalidArgument, "Splits must be sorted");
+    ensure_weights_fit(weights, values)?;
+    let mut output = Tensor::zeros(T::DTYPE, Shape::from_dims(&[splits.len() as i64 - 1, size])?)?;
+    let numbers = i64s(values)?;
+    let binary = attrs.binary_output;
+    let mut bins = Bins { bins: output.as_mut_slice::<T>()?, size, weights: weights.as_slice()?, binary };
+    for (row, ends) in splits.windows(2).enumerate() {
+        for n in ends[0] as usize..ends[1] as usize {
+            ensure!(numbers[n] >= 0, InvalidArgument, "Input must be non-negative");
+            bins.count(row, n, numbers[n]);
         }
-        ctx.set_output(Op::OUTPUT, output)
     }
+    ctx.set_output(O::OUTPUT, output)
 }

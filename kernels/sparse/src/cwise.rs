@@ -115,6 +115,6 @@ fn places(ctx: &RawContext<'_>) -> Result<Vec<usize>> {
 #[register_kernel(
     device = Cpu,
     op = [ops::SparseDenseCwiseAdd, ops::SparseDenseCwiseMul, ops::SparseDenseCwiseDiv],
-    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+    T = [realnumbertype],
 )]
 type CwiseKernel<O, T> = Cwise<O, T>;

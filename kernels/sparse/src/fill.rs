@@ -96,10 +96,11 @@ pub(super) fn fill_empty_rows(ctx: &mut RawContext<'_>, rows: &Rows<'_>, flat: b
     ctx.set_output_at(3, places)
 }
 
-#[register_kernel(device = Cpu, host_memory = ["dense_shape"], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    host_memory = ["dense_shape"],
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
 fn sparse_fill_empty_rows(ctx: &mut KernelContext<'_, ops::SparseFillEmptyRows>) -> Result<()> {
     type Op = ops::SparseFillEmptyRows;
     let (indices, values) = (ctx.input(Op::INDICES)?.clone(), ctx.input(Op::VALUES)?);
@@ -167,8 +168,5 @@ fn fill_empty_rows_grad<T: Number>(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(1, kernlink::tensor::Tensor::scalar(default))
 }
 
-#[register_kernel(
-    device = Cpu, op = ops::SparseFillEmptyRowsGrad,
-    T = [bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8]
-)]
+#[register_kernel(device = Cpu, op = ops::SparseFillEmptyRowsGrad, T = [realnumbertype, Complex64, Complex32])]
 type SparseFillEmptyRowsGradKernel<T> = FillEmptyRowsGrad<T>;

@@ -1,11 +1,10 @@
 //! SparseTensorDenseMatMul and SparseMatMul.
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Number, bf16};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -16,70 +15,57 @@ use kernlink_ops as ops;
 use super::elements::{ensure_matrix, ensure_vector, i64s};
 use super::number::Summed;
 
-struct SparseTensorDenseMatMulKernel<T> {
-    adjoint_a: bool,
-    adjoint_b: bool,
-    element: PhantomData<fn() -> T>,
-}
-
 #[register_kernel(
-    device = Cpu, host_memory = ["a_shape"], Tindices = [int32, int64], T = [bf16, Complex64, Complex32, f64, f32, f16, i32]
+    device = Cpu,
+    op = ops::SparseTensorDenseMatMul, host_memory = ["a_shape"], Tindices = [int32, int64], T = [bf16, Complex64, Complex32, f64, f32, f16, i32]
 )]
-impl<T: Summed> OpKernel<ops::SparseTensorDenseMatMul> for SparseTensorDenseMatMulKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::SparseTensorDenseMatMul>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Ok(Self { adjoint_a: attrs.adjoint_a, adjoint_b: attrs.adjoint_b, element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseTensorDenseMatMul>) -> Result<()> {
-        type Op = ops::SparseTensorDenseMatMul;
-        let (a_indices, a_values) = (ctx.input(Op::A_INDICES)?, ctx.input(Op::A_VALUES)?);
-        let (a_shape, b) = (ctx.input(Op::A_SHAPE)?, ctx.input(Op::B)?);
-        ensure_matrix(b, "Tensor 'b'")?;
-        ensure_vector(a_shape, "Tensor 'a_shape'")?;
-        let &[rows, columns] = a_shape.as_slice::<i64>()? else {
-            bail!(InvalidArgument, "Tensor 'a_shape' must have 2 elements");
-        };
-        ensure_vector(a_values, "Tensor 'a_values'")?;
-        ensure_matrix(a_indices, "Tensor 'a_indices'")?;
-        ensure!(
-            a_indices.shape()[0] == a_values.num_elements(),
-            InvalidArgument,
-            "Number of rows of a_indices does not match number of entries in a_values"
-        );
-        ensure!(
-            a_indices.shape()[1] == 2,
-            InvalidArgument,
-            "Number of columns of a_indices does not match number of entries in a_shape"
-        );
-        let (left, inner) = if self.adjoint_a { (columns, rows) } else { (rows, columns) };
-        let (b_inner, right) = (b.shape()[usize::from(self.adjoint_b)], b.shape()[usize::from(!self.adjoint_b)]);
-        ensure!(
-            b_inner as i64 == inner,
-            InvalidArgument,
-            "Cannot multiply A and B because inner dimension does not match: {inner} vs. {b_inner}.  Did you forget a \
-             transpose?  Dimensions of A: [{rows}, {columns}).  Dimensions of B: {}",
-            b.shape()
-        );
-        let mut product = ctx.allocate_output(Op::PRODUCT, Shape::from_dims(&[left, right as i64])?)?;
-        if product.num_elements() > 0 {
-            let mut entries = entries::<T>(a_indices, a_values.as_slice()?, self.adjoint_a, left, inner)?;
-            if !entries.is_sorted_by_key(|entry| entry.m) {
-                // Those of a row stay in their order.
-                entries.sort_by_key(|entry| entry.m);
-            }
-            let transposed;
-            let b = b.as_slice::<T>()?;
-            let b = if self.adjoint_b {
-                transposed = adjoint(b, right, b_inner);
-                &transposed
-            } else {
-                b
-            };
-            multiply(ctx, &entries, b, right, &mut product)?;
+fn sparse_tensor_dense_mat_mul<T: Summed>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (a_indices, a_values) = (ctx.input(O::A_INDICES)?, ctx.input(O::A_VALUES)?);
+    let (a_shape, b) = (ctx.input(O::A_SHAPE)?, ctx.input(O::B)?);
+    ensure_matrix(b, "Tensor 'b'")?;
+    ensure_vector(a_shape, "Tensor 'a_shape'")?;
+    let &[rows, columns] = a_shape.as_slice::<i64>()? else {
+        bail!(InvalidArgument, "Tensor 'a_shape' must have 2 elements");
+    };
+    ensure_vector(a_values, "Tensor 'a_values'")?;
+    ensure_matrix(a_indices, "Tensor 'a_indices'")?;
+    ensure!(
+        a_indices.shape()[0] == a_values.num_elements(),
+        InvalidArgument,
+        "Number of rows of a_indices does not match number of entries in a_values"
+    );
+    ensure!(
+        a_indices.shape()[1] == 2,
+        InvalidArgument,
+        "Number of columns of a_indices does not match number of entries in a_shape"
+    );
+    let (left, inner) = if attrs.adjoint_a { (columns, rows) } else { (rows, columns) };
+    let (b_inner, right) = (b.shape()[usize::from(attrs.adjoint_b)], b.shape()[usize::from(!attrs.adjoint_b)]);
+    ensure!(
+        b_inner as i64 == inner,
+        InvalidArgument,
+        "Cannot multiply A and B because inner dimension does not match: {inner} vs. {b_inner}.  Did you forget a \
+         transpose?  Dimensions of A: [{rows}, {columns}).  Dimensions of B: {}",
+        b.shape()
+    );
+    let mut product = ctx.allocate_output(O::PRODUCT, Shape::from_dims(&[left, right as i64])?)?;
+    if product.num_elements() > 0 {
+        let mut entries = entries::<T>(a_indices, a_values.as_slice()?, attrs.adjoint_a, left, inner)?;
+        if !entries.is_sorted_by_key(|entry| entry.m) {
+            // Those of a row stay in their order.
+            entries.sort_by_key(|entry| entry.m);
         }
-        ctx.set_output(Op::PRODUCT, product)
+        let transposed;
+        let b = b.as_slice::<T>()?;
+        let b = if attrs.adjoint_b {
+            transposed = adjoint(b, right, b_inner);
+            &transposed
+        } else {
+            b
+        };
+        multiply(ctx, &entries, b, right, &mut product)?;
     }
+    ctx.set_output(O::PRODUCT, product)
 }
 
 /// An element of the sparse matrix: `a` times row `k` of the dense one is a part of row `m` of the product.
@@ -154,45 +140,34 @@ fn add_row<T: Summed>(sums: &mut [T::Sum], a: T, b: &[T]) {
     }
 }
 
-struct SparseMatMulKernel {
-    transpose: [bool; 2],
-}
-
-#[register_kernel(device = Cpu, Ta = [float, bfloat16], Tb = [float, bfloat16])]
-impl OpKernel<ops::SparseMatMul> for SparseMatMulKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::SparseMatMul>) -> Result<Self> {
-        Ok(Self { transpose: [ctx.attrs().transpose_a, ctx.attrs().transpose_b] })
+#[register_kernel(
+    device = Cpu,
+    Ta = [float, bfloat16],
+    Tb = [float, bfloat16],
+    state = |ctx| Ok([ctx.attrs().transpose_a, ctx.attrs().transpose_b]),
+)]
+fn sparse_mat_mul(transpose: &[bool; 2], ctx: &mut KernelContext<'_, ops::SparseMatMul>) -> Result<()> {
+    type Op = ops::SparseMatMul;
+    let (a, b) = (ctx.input(Op::A)?, ctx.input(Op::B)?);
+    ensure!(a.rank() == 2, InvalidArgument, "a is not a matrix");
+    ensure!(b.rank() == 2, InvalidArgument, "b is not a matrix");
+    let [ta, tb] = transpose.map(usize::from);
+    let sizes = Sizes { m: a.shape()[ta], k: a.shape()[1 - ta], n: b.shape()[1 - tb] };
+    ensure!(sizes.k == b.shape()[tb], InvalidArgument, "Matrix size incompatible: a: {}, b: {}", a.shape(), b.shape());
+    let mut product = ctx.allocate_output(Op::PRODUCT, [sizes.m, sizes.n])?;
+    if sizes.k == 0 {
+        product.as_mut_slice::<f32>()?.fill(0.0);
+    } else if product.num_elements() > 0 {
+        let (a_wide, b_wide) = (widened(a)?, widened(b)?);
+        let matrix = |data, tensor: &Tensor, transposed| match transposed {
+            true => Matrix::transposed(data, tensor.shape()[1]),
+            false => Matrix::rows(data, tensor.shape()[1]),
+        };
+        let (left, right) = (matrix(&a_wide, a, transpose[0]), matrix(&b_wide, b, transpose[1]));
+        let target = Target { data: product.as_mut_slice()?, row_stride: sizes.n, accumulate: false };
+        gemm(ctx, sizes, left, right, target)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseMatMul>) -> Result<()> {
-        type Op = ops::SparseMatMul;
-        let (a, b) = (ctx.input(Op::A)?, ctx.input(Op::B)?);
-        ensure!(a.rank() == 2, InvalidArgument, "a is not a matrix");
-        ensure!(b.rank() == 2, InvalidArgument, "b is not a matrix");
-        let [ta, tb] = self.transpose.map(usize::from);
-        let sizes = Sizes { m: a.shape()[ta], k: a.shape()[1 - ta], n: b.shape()[1 - tb] };
-        ensure!(
-            sizes.k == b.shape()[tb],
-            InvalidArgument,
-            "Matrix size incompatible: a: {}, b: {}",
-            a.shape(),
-            b.shape()
-        );
-        let mut product = ctx.allocate_output(Op::PRODUCT, [sizes.m, sizes.n])?;
-        if sizes.k == 0 {
-            product.as_mut_slice::<f32>()?.fill(0.0);
-        } else if product.num_elements() > 0 {
-            let (a_wide, b_wide) = (widened(a)?, widened(b)?);
-            let matrix = |data, tensor: &Tensor, transposed| match transposed {
-                true => Matrix::transposed(data, tensor.shape()[1]),
-                false => Matrix::rows(data, tensor.shape()[1]),
-            };
-            let (left, right) = (matrix(&a_wide, a, self.transpose[0]), matrix(&b_wide, b, self.transpose[1]));
-            let target = Target { data: product.as_mut_slice()?, row_stride: sizes.n, accumulate: false };
-            gemm(ctx, sizes, left, right, target)?;
-        }
-        ctx.set_output(Op::PRODUCT, product)
-    }
+    ctx.set_output(Op::PRODUCT, product)
 }
 
 /// The elements as `f32`.

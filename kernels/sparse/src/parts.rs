@@ -1,7 +1,7 @@
 //! SparseReorder, SparseSlice, SparseConcat, SparseSplit.
 
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -12,10 +12,7 @@ use kernlink_ops as ops;
 use super::coo::Coo;
 use super::elements::{ensure_vector, scatter, take};
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, resource, string, variant])]
 fn sparse_reorder(ctx: &mut KernelContext<'_, ops::SparseReorder>) -> Result<()> {
     type Op = ops::SparseReorder;
     let (indices, values) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::INPUT_VALUES)?);
@@ -31,10 +28,7 @@ fn sparse_reorder(ctx: &mut KernelContext<'_, ops::SparseReorder>) -> Result<()>
     ctx.set_output(Op::OUTPUT_VALUES, values)
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, resource, string, variant])]
 fn sparse_slice(ctx: &mut KernelContext<'_, ops::SparseSlice>) -> Result<()> {
     type Op = ops::SparseSlice;
     let values = ctx.input(Op::VALUES)?;
@@ -74,62 +68,49 @@ fn sparse_slice(ctx: &mut KernelContext<'_, ops::SparseSlice>) -> Result<()> {
     ctx.set_output(Op::OUTPUT_SHAPE, Tensor::vector(&sizes)?)
 }
 
-struct SparseConcatKernel {
-    axis: i64,
-}
-
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::SparseConcat> for SparseConcatKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::SparseConcat>) -> Result<Self> {
-        Ok(Self { axis: ctx.attrs().concat_dim })
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, resource, string, variant])]
+fn sparse_concat(attrs: &Attrs<ops::SparseConcat>, ctx: &mut KernelContext<'_, ops::SparseConcat>) -> Result<()> {
+    type Op = ops::SparseConcat;
+    let (indices, values) = (ctx.input_list(Op::INDICES), ctx.input_list(Op::VALUES));
+    let parts = indices.iter().zip(values.iter()).zip(ctx.input_list(Op::SHAPES).iter());
+    let parts = parts.map(|((indices, values), shape)| Coo::new(indices, values, shape));
+    let parts: Vec<Coo<'_>> = parts.collect::<Result<_>>()?;
+    for part in &parts {
+        part.shape().map_err(|_| Error::internal("Encountered overflow from large input shape."))?;
     }
+    let (axis, sizes) = joined_shape(&parts, attrs.concat_dim)?;
+    Shape::from_dims(&sizes)?;
 
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseConcat>) -> Result<()> {
-        type Op = ops::SparseConcat;
-        let (indices, values) = (ctx.input_list(Op::INDICES), ctx.input_list(Op::VALUES));
-        let parts = indices.iter().zip(values.iter()).zip(ctx.input_list(Op::SHAPES).iter());
-        let parts = parts.map(|((indices, values), shape)| Coo::new(indices, values, shape));
-        let parts: Vec<Coo<'_>> = parts.collect::<Result<_>>()?;
-        for part in &parts {
-            part.shape().map_err(|_| Error::internal("Encountered overflow from large input shape."))?;
+    let rank = sizes.len();
+    let elements = parts.iter().map(Coo::len).sum();
+    let mut shifted = Vec::with_capacity(elements * rank);
+    let mut offset = 0i64;
+    for part in &parts {
+        for n in 0..part.len() {
+            shifted.extend_from_slice(part.index(n));
+            let place = shifted.len() - rank + axis;
+            shifted[place] = shifted[place].wrapping_add(offset);
         }
-        let (axis, sizes) = joined_shape(&parts, self.axis)?;
-        Shape::from_dims(&sizes)?;
-
-        let rank = sizes.len();
-        let elements = parts.iter().map(Coo::len).sum();
-        let mut shifted = Vec::with_capacity(elements * rank);
-        let mut offset = 0i64;
-        for part in &parts {
-            for n in 0..part.len() {
-                shifted.extend_from_slice(part.index(n));
-                let place = shifted.len() - rank + axis;
-                shifted[place] = shifted[place].wrapping_add(offset);
-            }
-            offset += part.sizes[axis];
-        }
-        let mut order: Vec<usize> = (0..elements).collect();
-        order.sort_by_key(|&n| &shifted[n * rank..][..rank]);
-        let mut places = vec![0; elements];
-        let mut joined = ctx.allocate_output(Op::OUTPUT_INDICES, [elements, rank])?;
-        for ((place, &n), row) in order.iter().enumerate().zip(joined.as_mut_slice::<i64>()?.chunks_exact_mut(rank)) {
-            places[n] = place;
-            row.copy_from_slice(&shifted[n * rank..][..rank]);
-        }
-        let mut output = ctx.allocate_output(Op::OUTPUT_VALUES, [elements])?;
-        let mut rest = places.as_slice();
-        for (part, values) in parts.iter().zip(values.iter()) {
-            let own;
-            (own, rest) = rest.split_at(part.len());
-            scatter(&mut output, values, own)?;
-        }
-        ctx.set_output(Op::OUTPUT_INDICES, joined)?;
-        ctx.set_output(Op::OUTPUT_VALUES, output)?;
-        ctx.set_output(Op::OUTPUT_SHAPE, Tensor::vector(&sizes)?)
+        offset += part.sizes[axis];
     }
+    let mut order: Vec<usize> = (0..elements).collect();
+    order.sort_by_key(|&n| &shifted[n * rank..][..rank]);
+    let mut places = vec![0; elements];
+    let mut joined = ctx.allocate_output(Op::OUTPUT_INDICES, [elements, rank])?;
+    for ((place, &n), row) in order.iter().enumerate().zip(joined.as_mut_slice::<i64>()?.chunks_exact_mut(rank)) {
+        places[n] = place;
+        row.copy_from_slice(&shifted[n * rank..][..rank]);
+    }
+    let mut output = ctx.allocate_output(Op::OUTPUT_VALUES, [elements])?;
+    let mut rest = places.as_slice();
+    for (part, values) in parts.iter().zip(values.iter()) {
+        let own;
+        (own, rest) = rest.split_at(part.len());
+        scatter(&mut output, values, own)?;
+    }
+    ctx.set_output(Op::OUTPUT_INDICES, joined)?;
+    ctx.set_output(Op::OUTPUT_VALUES, output)?;
+    ctx.set_output(Op::OUTPUT_SHAPE, Tensor::vector(&sizes)?)
 }
 
 /// The axis along which the parts are joined, and the sizes of the result.
@@ -169,10 +150,7 @@ struct SparseSplitKernel {
     parts: usize,
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, resource, string, variant])]
 impl OpKernel<ops::SparseSplit> for SparseSplitKernel {
     fn new(ctx: &KernelConstruction<'_, ops::SparseSplit>) -> Result<Self> {
         Ok(Self { parts: usize::try_from(ctx.attrs().num_split).unwrap_or(0) })

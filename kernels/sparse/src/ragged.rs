@@ -118,10 +118,12 @@ fn ragged_range<T: Ranged>(ctx: &mut KernelContext<'_, ops::RaggedRange>) -> Res
     ctx.set_output(Op::RT_DENSE_VALUES, values)
 }
 
-#[register_kernel(device = Cpu, Tindices = [int32, int64], Tsplits = [int32, int64], Tvalues = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(
+    device = Cpu,
+    Tindices = [int32, int64],
+    Tsplits = [int32, int64],
+    Tvalues = [numbertype, bool, string],
+)]
 fn ragged_gather(ctx: &mut KernelContext<'_, ops::RaggedGather>) -> Result<()> {
     type Op = ops::RaggedGather;
     let splits: Vec<_> = ctx.input_list(Op::PARAMS_NESTED_SPLITS).iter().map(i64s).collect::<Result<_>>()?;
@@ -253,10 +255,7 @@ fn ragged_tensor_to_sparse(ctx: &mut KernelContext<'_, ops::RaggedTensorToSparse
     ctx.set_output(Op::SPARSE_DENSE_SHAPE, Tensor::vector(&sizes)?)
 }
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, resource, string, variant])]
 fn ragged_fill_empty_rows(ctx: &mut KernelContext<'_, ops::RaggedFillEmptyRows>) -> Result<()> {
     type Op = ops::RaggedFillEmptyRows;
     let (rows, values) = (ctx.input(Op::VALUE_ROWIDS)?.clone(), ctx.input(Op::VALUES)?);
@@ -274,8 +273,5 @@ fn ragged_fill_empty_rows(ctx: &mut KernelContext<'_, ops::RaggedFillEmptyRows>)
     fill_empty_rows(ctx, &Rows { indices: rows.as_slice()?, columns: 1, count }, true)
 }
 
-#[register_kernel(
-    device = Cpu, op = ops::RaggedFillEmptyRowsGrad,
-    T = [bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8]
-)]
+#[register_kernel(device = Cpu, op = ops::RaggedFillEmptyRowsGrad, T = [realnumbertype, Complex64, Complex32])]
 type RaggedFillEmptyRowsGradKernel<T> = FillEmptyRowsGrad<T>;

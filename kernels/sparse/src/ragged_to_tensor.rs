@@ -122,10 +122,7 @@ struct RaggedTensorToTensorKernel {
     partitions: Vec<Partition>,
 }
 
-#[register_kernel(device = Cpu, Tindex = [int32, int64], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(device = Cpu, Tindex = [int32, int64], T = [numbertype, bool, string])]
 impl OpKernel<ops::RaggedTensorToTensor> for RaggedTensorToTensorKernel {
     fn new(ctx: &KernelConstruction<'_, ops::RaggedTensorToTensor>) -> Result<Self> {
         let types = &ctx.attrs().row_partition_types;

@@ -134,15 +134,11 @@ fn outside(place: i64, output: &Shape) -> Error {
 #[register_kernel(
     device = Cpu,
     op = [ops::SparseReduceSum, ops::SparseReduceSumSparse],
-    T = [bf16, Complex64, Complex32, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+    T = [realnumbertype, Complex64, Complex32],
 )]
 type SparseReduceSum<T> = SparseReduce<Sum, T>;
 
-#[register_kernel(
-    device = Cpu,
-    op = [ops::SparseReduceMax, ops::SparseReduceMaxSparse],
-    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
-)]
+#[register_kernel(device = Cpu, op = [ops::SparseReduceMax, ops::SparseReduceMaxSparse], T = [realnumbertype])]
 type SparseReduceMax<T> = SparseReduce<Max, T>;
 
 /// A float whose softmax is computed in `f32` or `f64`.

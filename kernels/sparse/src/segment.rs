@@ -197,7 +197,7 @@ impl<T: Summed<Sum: Scale>> Sums<'_, T> {
     op = [ops::SparseSegmentSum, ops::SparseSegmentSumWithNumSegments],
     Tidx = [int32, int64],
     Tsegmentids = [int32, int64],
-    T = [bf16, f64, f32, f16, i16, i32, i64, i8, u16, u32, u64, u8],
+    T = [realnumbertype],
 )]
 type SparseSegmentByNothing<T> = SparseSegment<ByNothing, T>;
 

@@ -84,10 +84,11 @@ fn serialize_sparse(ctx: &mut KernelContext<'_, ops::SerializeSparse>) -> Result
     ctx.set_output(Op::SERIALIZED_SPARSE, Tensor::vector(&strings)?)
 }
 
-#[register_kernel(device = Cpu, out_type = [string], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    out_type = [string],
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
 fn serialize_many_sparse(ctx: &mut KernelContext<'_, ops::SerializeManySparse>) -> Result<()> {
     type Op = ops::SerializeManySparse;
     let values = ctx.input(Op::SPARSE_VALUES)?;

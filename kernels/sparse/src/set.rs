@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use kernlink::dtype::Element;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -73,34 +73,23 @@ impl<'a> SparseSets<'a> {
     }
 }
 
-struct SetSizeKernel<T> {
-    validate: bool,
-    element: PhantomData<fn() -> T>,
-}
-
 #[register_kernel(device = Cpu, T = [i8, i16, i32, i64, u8, u16, TString])]
-impl<T: Element + Ord> OpKernel<ops::SetSize> for SetSizeKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::SetSize>) -> Result<Self> {
-        Ok(Self { validate: ctx.attrs().validate_indices, element: PhantomData })
+fn set_size<T: Element + Ord>(attrs: &Attrs<ops::SetSize>, ctx: &mut KernelContext<'_, ops::SetSize>) -> Result<()> {
+    let sets = SparseSets::new(ctx, 0, attrs.validate_indices)?;
+    let values = ctx.input(ops::SetSize::SET_VALUES)?.as_slice::<T>()?;
+    let shape = Shape::from_dims(sets.group_shape())?;
+    let strides = shape.strides();
+    let mut output = Tensor::zeros(i32::DTYPE, shape)?;
+    let sizes = output.as_mut_slice::<i32>()?;
+    for (n, group) in (0..).map_while(|n| Some((n, sets.group(n)?))) {
+        let place = group
+            .iter()
+            .zip(&strides)
+            .fold(0i64, |place, (&index, &stride)| place.wrapping_add(index.wrapping_mul(stride as i64)));
+        let slot = usize::try_from(place).ok().and_then(|place| sizes.get_mut(place));
+        *slot.ok_or_else(|| Error::invalid_argument("Index out of range"))? = sets.set(n, values).len() as i32;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SetSize>) -> Result<()> {
-        let sets = SparseSets::new(ctx, 0, self.validate)?;
-        let values = ctx.input(ops::SetSize::SET_VALUES)?.as_slice::<T>()?;
-        let shape = Shape::from_dims(sets.group_shape())?;
-        let strides = shape.strides();
-        let mut output = Tensor::zeros(i32::DTYPE, shape)?;
-        let sizes = output.as_mut_slice::<i32>()?;
-        for (n, group) in (0..).map_while(|n| Some((n, sets.group(n)?))) {
-            let place = group
-                .iter()
-                .zip(&strides)
-                .fold(0i64, |place, (&index, &stride)| place.wrapping_add(index.wrapping_mul(stride as i64)));
-            let slot = usize::try_from(place).ok().and_then(|place| sizes.get_mut(place));
-            *slot.ok_or_else(|| Error::invalid_argument("Index out of range"))? = sets.set(n, values).len() as i32;
-        }
-        ctx.set_output(ops::SetSize::SIZE, output)
-    }
+    ctx.set_output(ops::SetSize::SIZE, output)
 }
 
 #[derive(Clone, Copy)]
@@ -315,23 +304,11 @@ impl Form for SparseToSparse {
     }
 }
 
-#[register_kernel(
-    device = Cpu,
-    op = ops::DenseToDenseSetOperation,
-    T = [i8, i16, i32, i64, u8, u16, TString],
-)]
+#[register_kernel(device = Cpu, op = ops::DenseToDenseSetOperation, T = [i8, i16, i32, i64, u8, u16, TString])]
 type SetOperationDenseToDense<T> = SetOperation<DenseToDense, T>;
 
-#[register_kernel(
-    device = Cpu,
-    op = ops::DenseToSparseSetOperation,
-    T = [i8, i16, i32, i64, u8, u16, TString],
-)]
+#[register_kernel(device = Cpu, op = ops::DenseToSparseSetOperation, T = [i8, i16, i32, i64, u8, u16, TString])]
 type SetOperationDenseToSparse<T> = SetOperation<DenseToSparse, T>;
 
-#[register_kernel(
-    device = Cpu,
-    op = ops::SparseToSparseSetOperation,
-    T = [i8, i16, i32, i64, u8, u16, TString],
-)]
+#[register_kernel(device = Cpu, op = ops::SparseToSparseSetOperation, T = [i8, i16, i32, i64, u8, u16, TString])]
 type SetOperationSparseToSparse<T> = SetOperation<SparseToSparse, T>;

@@ -1,7 +1,7 @@
 //! SparseToDense.
 
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::Shape;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::vector;
@@ -11,58 +11,49 @@ use kernlink_ops as ops;
 
 use super::elements::{i64s, index_text, scatter};
 
-struct SparseToDenseKernel {
-    validate_indices: bool,
-}
-
-#[register_kernel(device = Cpu, Tindices = [int32, int64], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint8, quint16,
-    quint8, string, uint16, uint32, uint64, uint8,
-])]
-impl OpKernel<ops::SparseToDense> for SparseToDenseKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::SparseToDense>) -> Result<Self> {
-        Ok(Self { validate_indices: ctx.attrs().validate_indices })
+#[register_kernel(
+    device = Cpu,
+    Tindices = [int32, int64],
+    T = [realnumbertype, bool, complex128, complex64, qint16, qint8, quint16, quint8, string],
+)]
+fn sparse_to_dense(attrs: &Attrs<ops::SparseToDense>, ctx: &mut KernelContext<'_, ops::SparseToDense>) -> Result<()> {
+    type Op = ops::SparseToDense;
+    let (indices, values) = (ctx.input(Op::SPARSE_INDICES)?, ctx.input(Op::SPARSE_VALUES)?);
+    ensure!(
+        indices.rank() <= 2,
+        InvalidArgument,
+        "sparse_indices should be a scalar, vector, or matrix, got shape {}",
+        indices.shape()
+    );
+    let mut elements = indices.shape().first().copied().unwrap_or(1);
+    let rank = indices.shape().get(1).copied().unwrap_or(1);
+    let sizes = vector(ctx.input(Op::OUTPUT_SHAPE)?, "output_shape")?;
+    ensure!(
+        sizes.len() == rank,
+        InvalidArgument,
+        "output_shape has incorrect number of elements: {} should be: {rank}",
+        sizes.len()
+    );
+    ensure!(
+        values.rank() == 0 || (values.rank() == 1 && values.num_elements() == elements),
+        InvalidArgument,
+        "sparse_values has incorrect shape {}, should be [] or [{elements}]",
+        values.shape()
+    );
+    let default = ctx.input(Op::DEFAULT_VALUE)?;
+    ensure!(default.rank() == 0, InvalidArgument, "default_value should be a scalar.");
+    if rank == 0 && values.rank() == 0 {
+        // The one index of a scalar, however often: no memory says so.
+        elements = elements.min(2);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseToDense>) -> Result<()> {
-        type Op = ops::SparseToDense;
-        let (indices, values) = (ctx.input(Op::SPARSE_INDICES)?, ctx.input(Op::SPARSE_VALUES)?);
-        ensure!(
-            indices.rank() <= 2,
-            InvalidArgument,
-            "sparse_indices should be a scalar, vector, or matrix, got shape {}",
-            indices.shape()
-        );
-        let mut elements = indices.shape().first().copied().unwrap_or(1);
-        let rank = indices.shape().get(1).copied().unwrap_or(1);
-        let sizes = vector(ctx.input(Op::OUTPUT_SHAPE)?, "output_shape")?;
-        ensure!(
-            sizes.len() == rank,
-            InvalidArgument,
-            "output_shape has incorrect number of elements: {} should be: {rank}",
-            sizes.len()
-        );
-        ensure!(
-            values.rank() == 0 || (values.rank() == 1 && values.num_elements() == elements),
-            InvalidArgument,
-            "sparse_values has incorrect shape {}, should be [] or [{elements}]",
-            values.shape()
-        );
-        let default = ctx.input(Op::DEFAULT_VALUE)?;
-        ensure!(default.rank() == 0, InvalidArgument, "default_value should be a scalar.");
-        if rank == 0 && values.rank() == 0 {
-            // The one index of a scalar, however often: no memory says so.
-            elements = elements.min(2);
-        }
-        let shape = Shape::from_dims(&sizes)?;
-        let places = places(&i64s(indices)?, elements, &shape, self.validate_indices)?;
-        let mut output = ctx.allocate_output(Op::DENSE, shape)?;
-        if output.num_elements() > 0 {
-            fill(ctx, &mut output, default)?;
-            scatter(&mut output, values, &places)?;
-        }
-        ctx.set_output(Op::DENSE, output)
+    let shape = Shape::from_dims(&sizes)?;
+    let places = places(&i64s(indices)?, elements, &shape, attrs.validate_indices)?;
+    let mut output = ctx.allocate_output(Op::DENSE, shape)?;
+    if output.num_elements() > 0 {
+        fill(ctx, &mut output, default)?;
+        scatter(&mut output, values, &places)?;
     }
+    ctx.set_output(Op::DENSE, output)
 }
 
 /// Where the elements with these indices stand in a tensor of this shape.

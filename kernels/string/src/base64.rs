@@ -2,7 +2,7 @@
 
 use kernlink::dtype::TString;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -54,19 +54,9 @@ fn decode(text: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-struct EncodeKernel {
-    pad: bool,
-}
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::EncodeBase64> for EncodeKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::EncodeBase64>) -> Result<Self> {
-        Ok(Self { pad: ctx.attrs().pad })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::EncodeBase64>) -> Result<()> {
-        map(ctx, 1, |text| Ok(TString::from(encode(text, self.pad))))
-    }
+fn encode_base64(attrs: &Attrs<ops::EncodeBase64>, ctx: &mut KernelContext<'_, ops::EncodeBase64>) -> Result<()> {
+    map(ctx, 1, |text| Ok(TString::from(encode(text, attrs.pad))))
 }
 
 #[register_kernel(device = Cpu)]

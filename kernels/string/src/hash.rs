@@ -69,19 +69,9 @@ fn legacy(text: &[u8]) -> u64 {
     hash ^ (hash >> SHIFT)
 }
 
-struct FastKernel {
-    buckets: u64,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringToHashBucketFast> for FastKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StringToHashBucketFast>) -> Result<Self> {
-        Ok(Self { buckets: ctx.attrs().num_buckets.max(1) as u64 })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringToHashBucketFast>) -> Result<()> {
-        map(ctx, 1, |text| Ok((fingerprint64(text) % self.buckets) as i64))
-    }
+#[register_kernel(device = Cpu, state = |ctx| Ok(ctx.attrs().num_buckets.max(1) as u64))]
+fn string_to_hash_bucket_fast(&buckets: &u64, ctx: &mut KernelContext<'_, ops::StringToHashBucketFast>) -> Result<()> {
+    map(ctx, 1, |text| Ok((fingerprint64(text) % buckets) as i64))
 }
 
 struct StrongKernel {
@@ -101,19 +91,9 @@ impl OpKernel<ops::StringToHashBucketStrong> for StrongKernel {
     }
 }
 
-struct LegacyKernel {
-    buckets: u64,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringToHashBucket> for LegacyKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StringToHashBucket>) -> Result<Self> {
-        Ok(Self { buckets: ctx.attrs().num_buckets.max(1) as u64 })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringToHashBucket>) -> Result<()> {
-        map(ctx, 1, |text| Ok((legacy(text) % self.buckets) as i64))
-    }
+#[register_kernel(device = Cpu, state = |ctx| Ok(ctx.attrs().num_buckets.max(1) as u64))]
+fn string_to_hash_bucket(&buckets: &u64, ctx: &mut KernelContext<'_, ops::StringToHashBucket>) -> Result<()> {
+    map(ctx, 1, |text| Ok((legacy(text) % buckets) as i64))
 }
 
 /// A tensor's bytes as TensorFlow has them in memory: the sign of narrow integers does not fill theirs.

@@ -2,7 +2,7 @@
 
 use kernlink::dtype::TString;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -29,43 +29,28 @@ fn joined<'a>(parts: impl Iterator<Item = &'a TString> + Clone, separator: &[u8]
     Ok(text.into())
 }
 
-struct JoinKernel {
-    separator: String,
-}
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringJoin> for JoinKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StringJoin>) -> Result<Self> {
-        Ok(Self { separator: ctx.attrs().separator.clone() })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringJoin>) -> Result<()> {
-        let mut shape = Shape::scalar();
-        let mut inputs = Vec::with_capacity(ctx.num_inputs());
-        for input in ctx.input_list(ops::StringJoin::INPUTS).iter() {
-            if input.rank() > 0 {
-                ensure!(
-                    shape.rank() == 0 || shape == *input.shape(),
-                    InvalidArgument,
-                    "Input shapes do not match: {shape} vs. {}",
-                    input.shape()
-                );
-                shape = input.shape().clone();
-            }
-            inputs.push((input.as_slice::<TString>()?, usize::from(input.rank() > 0)));
+fn string_join(attrs: &Attrs<ops::StringJoin>, ctx: &mut KernelContext<'_, ops::StringJoin>) -> Result<()> {
+    let mut shape = Shape::scalar();
+    let mut inputs = Vec::with_capacity(ctx.num_inputs());
+    for input in ctx.input_list(ops::StringJoin::INPUTS).iter() {
+        if input.rank() > 0 {
+            ensure!(
+                shape.rank() == 0 || shape == *input.shape(),
+                InvalidArgument,
+                "Input shapes do not match: {shape} vs. {}",
+                input.shape()
+            );
+            shape = input.shape().clone();
         }
-        let mut output = ctx.allocate_output(ops::StringJoin::OUTPUT, shape)?;
-        let cost = 50 + 20 * inputs.len();
-        fill(ctx, output.as_mut_slice::<TString>()?, cost, |index| {
-            joined(inputs.iter().map(|&(input, step)| &input[index * step]), self.separator.as_bytes())
-        })?;
-        ctx.set_output(ops::StringJoin::OUTPUT, output)
+        inputs.push((input.as_slice::<TString>()?, usize::from(input.rank() > 0)));
     }
-}
-
-struct ReduceJoinKernel {
-    separator: String,
-    keep_dims: bool,
+    let mut output = ctx.allocate_output(ops::StringJoin::OUTPUT, shape)?;
+    let cost = 50 + 20 * inputs.len();
+    fill(ctx, output.as_mut_slice::<TString>()?, cost, |index| {
+        joined(inputs.iter().map(|&(input, step)| &input[index * step]), attrs.separator.as_bytes())
+    })?;
+    ctx.set_output(ops::StringJoin::OUTPUT, output)
 }
 
 /// Sizes and strides of some dimensions, the first of which is walked slowest.
@@ -89,119 +74,104 @@ impl Walk {
 }
 
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::ReduceJoin> for ReduceJoinKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::ReduceJoin>) -> Result<Self> {
-        Ok(Self { separator: ctx.attrs().separator.clone(), keep_dims: ctx.attrs().keep_dims })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::ReduceJoin>) -> Result<()> {
-        let input = ctx.input(ops::ReduceJoin::INPUTS)?;
-        let (shape, rank) = (input.shape(), input.rank() as i64);
-        let strides = shape.strides();
-        let mut reduced = vec![false; input.rank()];
-        // The first dimension that is named is walked fastest.
-        let mut inner = Walk::default();
-        for axis in ctx.input(ops::ReduceJoin::REDUCTION_INDICES)?.to_i64_vec()?.into_iter().rev() {
-            ensure!(
-                (-rank..rank).contains(&axis),
-                OutOfRange,
-                "Invalid reduction dimension {axis} for input with {rank} dimension(s)"
-            );
-            let place = axis.rem_euclid(rank) as usize;
-            ensure!(
-                !std::mem::replace(&mut reduced[place], true),
-                InvalidArgument,
-                "Duplicate reduction dimension {axis}"
-            );
-            inner.0.push((shape[place], strides[place]));
-        }
-        let (mut outer, mut result) = (Walk::default(), Shape::scalar());
-        for axis in 0..shape.rank() {
-            if !reduced[axis] {
-                outer.0.push((shape[axis], strides[axis]));
-                result.push(shape[axis]);
-            } else if self.keep_dims {
-                result.push(1);
-            }
-        }
-        let strings = input.as_slice::<TString>()?;
-        let count = inner.count();
-        let mut output = ctx.allocate_output(ops::ReduceJoin::OUTPUT, result)?;
-        fill(ctx, output.as_mut_slice::<TString>()?, 50 + 20 * count, |index| {
-            let start = outer.at(index);
-            joined((0..count).map(|index| &strings[start + inner.at(index)]), self.separator.as_bytes())
-        })?;
-        ctx.set_output(ops::ReduceJoin::OUTPUT, output)
-    }
-}
-
-struct SegmentJoinKernel {
-    separator: String,
-}
-
-#[register_kernel(device = Cpu, Tindices = [int32, int64], Tnumsegments = [int32, int64])]
-impl OpKernel<ops::UnsortedSegmentJoin> for SegmentJoinKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::UnsortedSegmentJoin>) -> Result<Self> {
-        Ok(Self { separator: ctx.attrs().separator.clone() })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::UnsortedSegmentJoin>) -> Result<()> {
-        let input = ctx.input(ops::UnsortedSegmentJoin::INPUTS)?;
-        let segments = ctx.input(ops::UnsortedSegmentJoin::SEGMENT_IDS)?;
-        let count = ctx.input(ops::UnsortedSegmentJoin::NUM_SEGMENTS)?.to_i64_vec()?;
-        let [count] = count[..] else { bail!(InvalidArgument, "Number of segments must be a scalar.") };
-        let Ok(count) = usize::try_from(count) else {
-            bail!(InvalidArgument, "Number of segments must not be negative, got {count}");
-        };
-        let (shape, rank) = (input.shape(), segments.rank());
-        ensure!(rank != 0, InvalidArgument, "Segment_id cannot have rank 0");
+fn reduce_join(attrs: &Attrs<ops::ReduceJoin>, ctx: &mut KernelContext<'_, ops::ReduceJoin>) -> Result<()> {
+    let input = ctx.input(ops::ReduceJoin::INPUTS)?;
+    let (shape, rank) = (input.shape(), input.rank() as i64);
+    let strides = shape.strides();
+    let mut reduced = vec![false; input.rank()];
+    // The first dimension that is named is walked fastest.
+    let mut inner = Walk::default();
+    for axis in ctx.input(ops::ReduceJoin::REDUCTION_INDICES)?.to_i64_vec()?.into_iter().rev() {
         ensure!(
-            rank <= input.rank(),
+            (-rank..rank).contains(&axis),
             OutOfRange,
-            "Invalid segment_id rank {rank} for input with {} dimension(s)",
-            input.rank()
+            "Invalid reduction dimension {axis} for input with {rank} dimension(s)"
         );
-        if let Some(axis) = (0..rank).find(|&axis| segments.shape()[axis] != shape[axis]) {
-            bail!(
-                InvalidArgument,
-                "Segment dimension is {} while input dimension is {} in rank {axis}",
-                segments.shape()[axis],
-                shape[axis]
-            );
-        }
-        let ids = segments.to_i64_vec()?;
-        ensure!(
-            ids.iter().all(|&id| usize::try_from(id).is_ok_and(|id| id < count)),
-            InvalidArgument,
-            "segment_ids are not allowed to exceed num_segments or to have negative values."
-        );
-        let mut result = Shape::from([count]);
-        shape[rank..].iter().for_each(|&size| result.push(size));
-        result.check()?;
-        let inner: usize = shape[rank..].iter().product();
-        let strings = input.as_slice::<TString>()?;
-        let mut output = ctx.allocate_output(ops::UnsortedSegmentJoin::OUTPUT, result)?;
-        // The rows of each segment, one segment after another, each in the rows' order.
-        let mut rows: Vec<usize> = (0..ids.len()).collect();
-        rows.sort_by_key(|&row| ids[row]);
-        let out = output.as_mut_slice::<TString>()?;
-        for group in rows.chunk_by(|&a, &b| ids[a] == ids[b]) {
-            let segment = ids[group[0]] as usize;
-            for (place, slot) in out[segment * inner..(segment + 1) * inner].iter_mut().enumerate() {
-                let parts = group.iter().map(|&row| &strings[row * inner + place]);
-                let mut text = room(length(parts.clone(), self.separator.as_bytes()))?;
-                for part in parts {
-                    // As in TensorFlow, no separator follows as long as there is only nothing.
-                    if !text.is_empty() {
-                        text.extend_from_slice(self.separator.as_bytes());
-                    }
-                    text.extend_from_slice(part);
-                }
-                *slot = text.into();
-            }
-        }
-        ctx.set_output(ops::UnsortedSegmentJoin::OUTPUT, output)
+        let place = axis.rem_euclid(rank) as usize;
+        ensure!(!std::mem::replace(&mut reduced[place], true), InvalidArgument, "Duplicate reduction dimension {axis}");
+        inner.0.push((shape[place], strides[place]));
     }
+    let (mut outer, mut result) = (Walk::default(), Shape::scalar());
+    for axis in 0..shape.rank() {
+        if !reduced[axis] {
+            outer.0.push((shape[axis], strides[axis]));
+            result.push(shape[axis]);
+        } else if attrs.keep_dims {
+            result.push(1);
+        }
+    }
+    let strings = input.as_slice::<TString>()?;
+    let count = inner.count();
+    let mut output = ctx.allocate_output(ops::ReduceJoin::OUTPUT, result)?;
+    fill(ctx, output.as_mut_slice::<TString>()?, 50 + 20 * count, |index| {
+        let start = outer.at(index);
+        joined((0..count).map(|index| &strings[start + inner.at(index)]), attrs.separator.as_bytes())
+    })?;
+    ctx.set_output(ops::ReduceJoin::OUTPUT, output)
+}
+
+#[register_kernel(
+    device = Cpu,
+    op = ops::UnsortedSegmentJoin,
+    Tindices = [int32, int64],
+    Tnumsegments = [int32, int64],
+)]
+fn unsorted_segment_join(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let input = ctx.input(O::INPUTS)?;
+    let segments = ctx.input(O::SEGMENT_IDS)?;
+    let count = ctx.input(O::NUM_SEGMENTS)?.to_i64_vec()?;
+    let [count] = count[..] else { bail!(InvalidArgument, "Number of segments must be a scalar.") };
+    let Ok(count) = usize::try_from(count) else {
+        bail!(InvalidArgument, "Number of segments must not be negative, got {count}");
+    };
+    let (shape, rank) = (input.shape(), segments.rank());
+    ensure!(rank != 0, InvalidArgument, "Segment_id cannot have rank 0");
+    ensure!(
+        rank <= input.rank(),
+        OutOfRange,
+        "Invalid segment_id rank {rank} for input with {} dimension(s)",
+        input.rank()
+    );
+    if let Some(axis) = (0..rank).find(|&axis| segments.shape()[axis] != shape[axis]) {
+        bail!(
+            InvalidArgument,
+            "Segment dimension is {} while input dimension is {} in rank {axis}",
+            segments.shape()[axis],
+            shape[axis]
+        );
+    }
+    let ids = segments.to_i64_vec()?;
+    ensure!(
+        ids.iter().all(|&id| usize::try_from(id).is_ok_and(|id| id < count)),
+        InvalidArgument,
+        "segment_ids are not allowed to exceed num_segments or to have negative values."
+    );
+    let mut result = Shape::from([count]);
+    shape[rank..].iter().for_each(|&size| result.push(size));
+    result.check()?;
+    let inner: usize = shape[rank..].iter().product();
+    let strings = input.as_slice::<TString>()?;
+    let mut output = ctx.allocate_output(O::OUTPUT, result)?;
+    // The rows of each segment, one segment after another, each in the rows' order.
+    let mut rows: Vec<usize> = (0..ids.len()).collect();
+    rows.sort_by_key(|&row| ids[row]);
+    let out = output.as_mut_slice::<TString>()?;
+    for group in rows.chunk_by(|&a, &b| ids[a] == ids[b]) {
+        let segment = ids[group[0]] as usize;
+        for (place, slot) in out[segment * inner..(segment + 1) * inner].iter_mut().enumerate() {
+            let parts = group.iter().map(|&row| &strings[row * inner + place]);
+            let mut text = room(length(parts.clone(), attrs.separator.as_bytes()))?;
+            for part in parts {
+                // As in TensorFlow, no separator follows as long as there is only nothing.
+                if !text.is_empty() {
+                    text.extend_from_slice(attrs.separator.as_bytes());
+                }
+                text.extend_from_slice(part);
+            }
+            *slot = text.into();
+        }
+    }
+    ctx.set_output(O::OUTPUT, output)
 }
 
 struct FormatKernel {

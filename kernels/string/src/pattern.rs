@@ -80,34 +80,14 @@ impl OpKernel<ops::StaticRegexReplace> for StaticReplaceKernel {
     }
 }
 
-struct FullMatchKernel {
-    latest: Latest,
+#[register_kernel(device = Cpu, state = |_| Ok(Latest::default()))]
+fn regex_full_match(latest: &Latest, ctx: &mut KernelContext<'_, ops::RegexFullMatch>) -> Result<()> {
+    let pattern = scalar(ctx.input(ops::RegexFullMatch::PATTERN)?, "Pattern")?;
+    let re2 = latest.get(&pattern, Re2::whole)?;
+    map(ctx, PER_BYTE, |text| Ok(re2.matches(text)))
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::RegexFullMatch> for FullMatchKernel {
-    fn new(_: &KernelConstruction<'_, ops::RegexFullMatch>) -> Result<Self> {
-        Ok(Self { latest: Latest::default() })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::RegexFullMatch>) -> Result<()> {
-        let pattern = scalar(ctx.input(ops::RegexFullMatch::PATTERN)?, "Pattern")?;
-        let re2 = self.latest.get(&pattern, Re2::whole)?;
-        map(ctx, PER_BYTE, |text| Ok(re2.matches(text)))
-    }
-}
-
-struct StaticFullMatchKernel {
-    re2: Re2,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::StaticRegexFullMatch> for StaticFullMatchKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StaticRegexFullMatch>) -> Result<Self> {
-        Ok(Self { re2: Re2::whole(ctx.attrs().pattern.as_bytes())? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StaticRegexFullMatch>) -> Result<()> {
-        map(ctx, PER_BYTE, |text| Ok(self.re2.matches(text)))
-    }
+#[register_kernel(device = Cpu, state = |ctx| Re2::whole(ctx.attrs().pattern.as_bytes()))]
+fn static_regex_full_match(re2: &Re2, ctx: &mut KernelContext<'_, ops::StaticRegexFullMatch>) -> Result<()> {
+    map(ctx, PER_BYTE, |text| Ok(re2.matches(text)))
 }

@@ -2,7 +2,7 @@
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
@@ -42,61 +42,45 @@ fn decode(ctx: &RawContext<'_>, length: usize, little_endian: bool) -> Result<Te
     Ok(output)
 }
 
-struct RawKernel {
-    little_endian: bool,
-}
-
 #[register_kernel(device = Cpu, out_type = [
     half, float, double, int32, uint16, uint8, int16, int8, int64, complex64, complex128, bool, bfloat16,
 ])]
-impl OpKernel<ops::DecodeRaw> for RawKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::DecodeRaw>) -> Result<Self> {
-        Ok(Self { little_endian: ctx.attrs().little_endian })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DecodeRaw>) -> Result<()> {
-        let texts = ctx.input(ops::DecodeRaw::BYTES)?.as_slice::<TString>()?;
-        let length = texts.first().map_or(0, |text| text.len());
-        if let Some(index) = texts.iter().position(|text| text.len() != length) {
-            bail!(
-                InvalidArgument,
-                "DecodeRaw requires input strings to all be the same size, but element {index} has size {length} != {}",
-                texts[index].len()
-            );
-        }
-        let dtype = ctx.output_dtype_at(0)?;
-        ensure!(
-            length.is_multiple_of(dtype.size()),
+fn decode_raw(attrs: &Attrs<ops::DecodeRaw>, ctx: &mut KernelContext<'_, ops::DecodeRaw>) -> Result<()> {
+    let texts = ctx.input(ops::DecodeRaw::BYTES)?.as_slice::<TString>()?;
+    let length = texts.first().map_or(0, |text| text.len());
+    if let Some(index) = texts.iter().position(|text| text.len() != length) {
+        bail!(
             InvalidArgument,
-            "Input to DecodeRaw has length {length} that is not a multiple of {}, the size of {dtype}",
-            dtype.size()
+            "DecodeRaw requires input strings to all be the same size, but element {index} has size {length} != {}",
+            texts[index].len()
         );
-        let output = decode(ctx, length, self.little_endian)?;
-        ctx.set_output(ops::DecodeRaw::OUTPUT, output)
     }
+    let dtype = ctx.output_dtype_at(0)?;
+    ensure!(
+        length.is_multiple_of(dtype.size()),
+        InvalidArgument,
+        "Input to DecodeRaw has length {length} that is not a multiple of {}, the size of {dtype}",
+        dtype.size()
+    );
+    let output = decode(ctx, length, attrs.little_endian)?;
+    ctx.set_output(ops::DecodeRaw::OUTPUT, output)
 }
 
-struct PaddedRawKernel {
-    little_endian: bool,
-}
-
-#[register_kernel(device = Cpu, out_type = [float, double, int32, uint16, uint8, int16, int8, int64, bfloat16])]
-impl OpKernel<ops::DecodePaddedRaw> for PaddedRawKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::DecodePaddedRaw>) -> Result<Self> {
-        Ok(Self { little_endian: ctx.attrs().little_endian })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DecodePaddedRaw>) -> Result<()> {
-        let length = ctx.input(ops::DecodePaddedRaw::FIXED_LENGTH)?;
-        ensure!(length.rank() == 0, InvalidArgument, "k must be scalar, got shape {}", length.shape());
-        let (length, size) = (length.to_scalar::<i32>()?, ctx.output_dtype_at(0)?.size());
-        ensure!(length > 0, InvalidArgument, "fixed_length ({length}) must be greater than zero.");
-        ensure!(
-            (length as usize).is_multiple_of(size),
-            InvalidArgument,
-            "fixed_length ({length}) must be a multiple of the size of out_type ({size})"
-        );
-        let output = decode(ctx, length as usize, self.little_endian)?;
-        ctx.set_output(ops::DecodePaddedRaw::OUTPUT, output)
-    }
+#[register_kernel(
+    device = Cpu,
+    op = ops::DecodePaddedRaw,
+    out_type = [float, double, int32, uint16, uint8, int16, int8, int64, bfloat16],
+)]
+fn decode_padded_raw(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let length = ctx.input(O::FIXED_LENGTH)?;
+    ensure!(length.rank() == 0, InvalidArgument, "k must be scalar, got shape {}", length.shape());
+    let (length, size) = (length.to_scalar::<i32>()?, ctx.output_dtype_at(0)?.size());
+    ensure!(length > 0, InvalidArgument, "fixed_length ({length}) must be greater than zero.");
+    ensure!(
+        (length as usize).is_multiple_of(size),
+        InvalidArgument,
+        "fixed_length ({length}) must be a multiple of the size of out_type ({size})"
+    );
+    let output = decode(ctx, length as usize, attrs.little_endian)?;
+    ctx.set_output(O::OUTPUT, output)
 }

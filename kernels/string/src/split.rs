@@ -3,7 +3,7 @@
 use kernlink::dtype::TString;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
@@ -116,47 +116,27 @@ fn split(ctx: &mut RawContext<'_>, split: impl Fn(&TString, &mut Vec<TString>)) 
     ctx.set_output_at(2, shape)
 }
 
-struct SplitKernel {
-    skip_empty: bool,
+#[register_kernel(device = Cpu)]
+fn string_split(attrs: &Attrs<ops::StringSplit>, ctx: &mut KernelContext<'_, ops::StringSplit>) -> Result<()> {
+    let delimiter = scalar(ctx.input(ops::StringSplit::DELIMITER)?, "delimiter")?.clone();
+    match delimiter.as_bytes() {
+        [] => split(ctx, |text, pieces| pieces.extend(text.iter().map(|&byte| one_byte(byte)))),
+        &[only] => split(ctx, |text, pieces| at_bytes(text, |byte| byte == only, attrs.skip_empty, pieces)),
+        several => split(ctx, |text, pieces| {
+            at_bytes(text, |byte| several.contains(&byte), attrs.skip_empty, pieces);
+        }),
+    }
 }
 
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringSplit> for SplitKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StringSplit>) -> Result<Self> {
-        Ok(Self { skip_empty: ctx.attrs().skip_empty })
+fn string_split_v2(attrs: &Attrs<ops::StringSplitV2>, ctx: &mut KernelContext<'_, ops::StringSplitV2>) -> Result<()> {
+    let separator = scalar(ctx.input(ops::StringSplitV2::SEP)?, "sep")?.clone();
+    let limit = usize::try_from(attrs.maxsplit).unwrap_or(usize::MAX);
+    if limit == 0 {
+        return split(ctx, |text, pieces| pieces.push(text.clone()));
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringSplit>) -> Result<()> {
-        let delimiter = scalar(ctx.input(ops::StringSplit::DELIMITER)?, "delimiter")?.clone();
-        match delimiter.as_bytes() {
-            [] => split(ctx, |text, pieces| pieces.extend(text.iter().map(|&byte| one_byte(byte)))),
-            &[only] => split(ctx, |text, pieces| at_bytes(text, |byte| byte == only, self.skip_empty, pieces)),
-            several => split(ctx, |text, pieces| {
-                at_bytes(text, |byte| several.contains(&byte), self.skip_empty, pieces);
-            }),
-        }
-    }
-}
-
-struct SplitV2Kernel {
-    limit: i64,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringSplitV2> for SplitV2Kernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StringSplitV2>) -> Result<Self> {
-        Ok(Self { limit: ctx.attrs().maxsplit })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringSplitV2>) -> Result<()> {
-        let separator = scalar(ctx.input(ops::StringSplitV2::SEP)?, "sep")?.clone();
-        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        if limit == 0 {
-            return split(ctx, |text, pieces| pieces.push(text.clone()));
-        }
-        match separator.as_bytes() {
-            [] => split(ctx, |text, pieces| words(text, limit, pieces)),
-            separator => split(ctx, |text, pieces| at_separators(text, separator, limit, pieces)),
-        }
+    match separator.as_bytes() {
+        [] => split(ctx, |text, pieces| words(text, limit, pieces)),
+        separator => split(ctx, |text, pieces| at_separators(text, separator, limit, pieces)),
     }
 }

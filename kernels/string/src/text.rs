@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -36,21 +36,11 @@ impl Unit {
     }
 }
 
-struct LengthKernel {
-    unit: Unit,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringLength> for LengthKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StringLength>) -> Result<Self> {
-        Ok(Self { unit: Unit::from_attr(&ctx.attrs().unit)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringLength>) -> Result<()> {
-        match self.unit {
-            Unit::Byte => map(ctx, 0, |text| Ok(text.len() as i32)),
-            Unit::Character => map(ctx, 1, |text| Ok(text.iter().filter(|&&byte| !is_tail(byte)).count() as i32)),
-        }
+#[register_kernel(device = Cpu, state = |ctx| Unit::from_attr(&ctx.attrs().unit))]
+fn string_length(&unit: &Unit, ctx: &mut KernelContext<'_, ops::StringLength>) -> Result<()> {
+    match unit {
+        Unit::Byte => map(ctx, 0, |text| Ok(text.len() as i32)),
+        Unit::Character => map(ctx, 1, |text| Ok(text.iter().filter(|&&byte| !is_tail(byte)).count() as i32)),
     }
 }
 
@@ -69,39 +59,19 @@ fn until_zero(text: &TString) -> Cow<'_, str> {
     String::from_utf8_lossy(&text[..end])
 }
 
-struct LowerKernel {
-    unicode: bool,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringLower> for LowerKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StringLower>) -> Result<Self> {
-        Ok(Self { unicode: is_unicode(&ctx.attrs().encoding)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringLower>) -> Result<()> {
-        match self.unicode {
-            false => map(ctx, 1, |text| Ok(TString::from(text.to_ascii_lowercase()))),
-            true => map(ctx, 4, |text| Ok(TString::from(until_zero(text).to_lowercase()))),
-        }
+#[register_kernel(device = Cpu, state = |ctx| is_unicode(&ctx.attrs().encoding))]
+fn string_lower(&unicode: &bool, ctx: &mut KernelContext<'_, ops::StringLower>) -> Result<()> {
+    match unicode {
+        false => map(ctx, 1, |text| Ok(TString::from(text.to_ascii_lowercase()))),
+        true => map(ctx, 4, |text| Ok(TString::from(until_zero(text).to_lowercase()))),
     }
 }
 
-struct UpperKernel {
-    unicode: bool,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::StringUpper> for UpperKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::StringUpper>) -> Result<Self> {
-        Ok(Self { unicode: is_unicode(&ctx.attrs().encoding)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::StringUpper>) -> Result<()> {
-        match self.unicode {
-            false => map(ctx, 1, |text| Ok(TString::from(text.to_ascii_uppercase()))),
-            true => map(ctx, 4, |text| Ok(TString::from(until_zero(text).to_uppercase()))),
-        }
+#[register_kernel(device = Cpu, state = |ctx| is_unicode(&ctx.attrs().encoding))]
+fn string_upper(&unicode: &bool, ctx: &mut KernelContext<'_, ops::StringUpper>) -> Result<()> {
+    match unicode {
+        false => map(ctx, 1, |text| Ok(TString::from(text.to_ascii_uppercase()))),
+        true => map(ctx, 4, |text| Ok(TString::from(until_zero(text).to_uppercase()))),
     }
 }
 
@@ -169,10 +139,6 @@ fn backward(text: &[u8], mut at: usize, mut count: i128) -> (usize, i128) {
     (at, count)
 }
 
-struct SubstrKernel {
-    unit: Unit,
-}
-
 /// The output's shape, and for each of its dimensions how far the texts and the positions move.
 fn broadcast(texts: &Shape, positions: &Shape) -> Result<(Shape, Vec<[usize; 2]>)> {
     let shape = texts.broadcast(positions)?;
@@ -218,14 +184,8 @@ fn substr(ctx: &RawContext<'_>, unit: Unit) -> Result<Tensor> {
     Ok(output)
 }
 
-#[register_kernel(device = Cpu, T = [int32, int64])]
-impl OpKernel<ops::Substr> for SubstrKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Substr>) -> Result<Self> {
-        Ok(Self { unit: Unit::from_attr(&ctx.attrs().unit)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Substr>) -> Result<()> {
-        let output = substr(ctx, self.unit)?;
-        ctx.set_output(ops::Substr::OUTPUT, output)
-    }
+#[register_kernel(device = Cpu, T = [int32, int64], state = |ctx| Unit::from_attr(&ctx.attrs().unit))]
+fn substr_kernel(&unit: &Unit, ctx: &mut KernelContext<'_, ops::Substr>) -> Result<()> {
+    let output = substr(ctx, unit)?;
+    ctx.set_output(ops::Substr::OUTPUT, output)
 }

@@ -10,7 +10,7 @@ use crate::errors::Errors;
 
 const USAGE: &str = "a kernel that is a function has the form `fn name(ctx: &mut RawContext<'_>) -> Result<()>`, or \
                      `KernelContext<'_, Op>` for `RawContext<'_>`; before the context it may take `&State`, where \
-                     `State: KernelState`, and it may be `async`";
+                     `State: KernelState` or `state = f` makes it, and it may be `async`";
 
 /// The op in `fn name(ctx: &mut KernelContext<'_, Op>) -> Result<()>`; with `RawContext` there is none. Reports what has
 /// another form.
@@ -73,7 +73,7 @@ fn first_type(arguments: &PathArguments) -> Option<Type> {
 }
 
 /// What the function keeps for a node: the type behind its first reference, if it takes two.
-fn state_of(item: &ItemFn) -> Option<&Type> {
+pub(super) fn state_of(item: &ItemFn) -> Option<&Type> {
     match item.sig.inputs.first() {
         Some(FnArg::Typed(state)) if item.sig.inputs.len() > 1 => match &*state.ty {
             Type::Reference(reference) => Some(&reference.elem),
@@ -91,7 +91,15 @@ pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream
     let all = names(&signature.generics);
     let (state, new, arguments) = match state_of(item) {
         Some(state) => {
-            (quote!(#state), quote!(<#state as #krate::kernel::KernelState>::new(ctx)?), quote!(&self.0, ctx))
+            let new = match &args.state {
+                Some(new) => quote! {{
+                    // The type says what a closure takes.
+                    let new: fn(&#krate::kernel::KernelConstruction<'_, #op>) -> #krate::Result<#state> = #new;
+                    new(ctx)?
+                }},
+                None => quote!(<#state as #krate::kernel::KernelState>::new(ctx)?),
+            };
+            (quote!(#state), new, quote!(&self.0, ctx))
         }
         None => (quote!(()), quote!(()), quote!(ctx)),
     };

@@ -22,8 +22,8 @@ pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = KernelArgs::parse(args, &mut errors);
     let mut target = Target::parse(item.clone(), &args, &mut errors);
-    if let Some(target) = target.as_mut().filter(|_| !args.ops.is_empty()) {
-        stacked::hand_on_ops(target, &args.ops, &mut errors);
+    if let Some(target) = &mut target {
+        stacked::hand_on(target, &args, &mut errors);
     }
     match target {
         Some(target) if errors.is_empty() => expand::expand(&args, &target),

@@ -5,7 +5,7 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{LitBool, LitInt, LitStr, Token, Type, bracketed};
+use syn::{Expr, LitBool, LitInt, LitStr, Token, Type, bracketed};
 
 use super::dtype::{self, Element};
 use super::programs::Programs;
@@ -30,6 +30,8 @@ pub(super) struct KernelArgs {
     pub(super) system: bool,
     /// `cheap`, where it stands.
     pub(super) cheap: Option<Ident>,
+    /// What makes that which a function keeps for its node: `state = |ctx| Masks::from_attrs(ctx.attrs)`.
+    pub(super) state: Option<Expr>,
     pub(super) lists: Vec<AttrList>,
     /// If only the shader is written.
     pub(super) shader: Option<Shader>,
@@ -75,6 +77,7 @@ impl KernelArgs {
             priority: 0,
             system: false,
             cheap: None,
+            state: None,
             lists: Vec::new(),
             shader: wgsl::names_a_shader(&tokens).then(Shader::default),
             programs: None,
@@ -180,6 +183,10 @@ impl KernelArgs {
             return Err(syn::Error::new(key.span(), message));
         }
         input.parse::<Token![=]>()?;
+        if word == "state" && !input.peek(syn::token::Bracket) {
+            self.state = Some(input.parse()?);
+            return Ok(());
+        }
         if word == "programs" && !input.peek(syn::token::Bracket) {
             self.programs = Some(Programs::parse(input)?);
             return Ok(());

@@ -1,15 +1,18 @@
-//! Several `#[register_kernel]` on one item: those below the first one are for its ops, unless they list their own.
+//! Several `#[register_kernel]` on one item: those below the first one are for its ops, unless they list their own, and
+//! their state is made as its.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens as _, format_ident, quote};
-use syn::{Attribute, Item, Meta, Type};
+use syn::{Attribute, Item, Meta};
 
+use super::parse::KernelArgs;
 use super::target::{OP, Target};
 use crate::errors::Errors;
 
-/// Hands the ops on to the attributes below, in the item as it is kept. In a template, each copy of which has its op as
-/// [`OP`], they are for that one.
-pub(super) fn hand_on_ops(target: &mut Target, ops: &[Type], errors: &mut Errors) {
+/// Hands ops and state on to the attributes below, in the item as it is kept. In a template, each copy of which has its op
+/// as [`OP`], they are for that one.
+pub(super) fn hand_on(target: &mut Target, args: &KernelArgs, errors: &mut Errors) {
+    let ops = &args.ops;
     let Ok(mut item) = syn::parse2::<Item>(target.item.clone()) else { return };
     let attributes = match &mut item {
         Item::Impl(item) => &mut item.attrs,
@@ -25,9 +28,15 @@ pub(super) fn hand_on_ops(target: &mut Target, ops: &[Type], errors: &mut Errors
     let mut is_changed = false;
     for attribute in attributes {
         let Some(arguments) = arguments(attribute) else { continue };
-        if !lists_ops(arguments) {
-            let comma = (!ends_with_comma(arguments)).then(|| quote!(,));
-            *arguments = quote!(#arguments #comma op = #op);
+        if let Some(state) = args.state.as_ref().filter(|_| !has(arguments, "state")) {
+            add(arguments, &quote!(state = #state));
+            is_changed = true;
+        }
+        if ops.is_empty() {
+            continue;
+        }
+        if !has(arguments, "op") {
+            add(arguments, &quote!(op = #op));
             is_changed = true;
         } else if target.is_template {
             let message = format!("`{OP}` stands for the ops of the first attribute: remove `op = ...` here");
@@ -47,15 +56,18 @@ fn arguments(attribute: &mut Attribute) -> Option<&mut TokenStream> {
     }
 }
 
-fn lists_ops(arguments: &TokenStream) -> bool {
+/// Whether an argument of this name is among them.
+fn has(arguments: &TokenStream, name: &str) -> bool {
     let tokens = arguments.clone().into_iter().collect::<Vec<_>>();
-    let is_op = |pair: &[TokenTree]| match pair {
-        [TokenTree::Ident(ident), TokenTree::Punct(punct)] => ident == "op" && punct.as_char() == '=',
+    let is_named = |pair: &[TokenTree]| match pair {
+        [TokenTree::Ident(ident), TokenTree::Punct(punct)] => ident == name && punct.as_char() == '=',
         _ => false,
     };
-    tokens.windows(2).any(is_op)
+    tokens.windows(2).any(is_named)
 }
 
-fn ends_with_comma(arguments: &TokenStream) -> bool {
-    matches!(arguments.clone().into_iter().last(), Some(TokenTree::Punct(punct)) if punct.as_char() == ',')
+fn add(arguments: &mut TokenStream, argument: &TokenStream) {
+    let is_comma = |last: TokenTree| matches!(last, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let comma = (!arguments.clone().into_iter().last().is_some_and(is_comma)).then(|| quote!(,));
+    *arguments = quote!(#arguments #comma #argument);
 }

@@ -63,6 +63,12 @@ impl Target {
             errors
                 .on(cheap, "`cheap` goes with a function: in an impl write `fn is_expensive(&self) -> bool { false }`");
         }
+        if let Some(state) = &args.state
+            && !matches!(&parsed, Item::Fn(function) if function::state_of(function).is_some())
+        {
+            let message = "`state` makes what a function takes before its context: `fn name(state: &State, ctx: ...)`";
+            errors.on(state, message);
+        }
         let target = match parsed {
             Item::Impl(parsed) => Target::of_impl(item, parsed, args, usage, errors)?,
             Item::Fn(parsed) => Target::of_function(item, parsed, args, errors)?,

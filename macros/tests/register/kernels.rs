@@ -8,8 +8,8 @@ use kernlink::attr::AttrMap;
 use kernlink::collect::linked_kernels;
 use kernlink::dtype::{DataType, Element, Number};
 use kernlink::kernel::{
-    ConstraintValues, DeviceType, KernelConstruction, KernelContext, KernelDef, KernelState, OpKernel, RawConstruction,
-    RawContext,
+    Attrs, ConstraintValues, DeviceType, KernelConstruction, KernelContext, KernelDef, KernelState, OpKernel,
+    RawConstruction, RawContext,
 };
 use kernlink::op::{Op, Signature};
 use kernlink::registry::Registry;
@@ -259,6 +259,16 @@ async fn keeps_and_waits(size: &Size<f32>, ctx: &mut RawContext<'_>) -> Result<(
     ctx.set_output_at(0, Tensor::scalar(size.0 as i32))
 }
 
+#[register_kernel(device = "N", op = [Old, New])]
+fn keeps_attrs(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    ctx.set_output(O::Y, Tensor::scalar(attrs.size as i32))
+}
+
+#[register_kernel(device = "O", op = [Old, New], state = |ctx| Ok(ctx.attrs().size as i32))]
+fn keeps_what_is_made(&size: &i32, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    ctx.set_output(O::Y, Tensor::scalar(size))
+}
+
 struct Sized(i64);
 
 // Attributes without ops are for those of the one above.
@@ -302,8 +312,10 @@ fn one_attribute_registers_for_several_ops() {
     let both = ["A for_each_dtype<Old, f32>", "A for_each_dtype<Old, f64>", "A whatever_it_is", "C by_name", "D waits"];
     let others = ["E Sized", "F Whole<Old, f32>", "F Whole<Old, f64>", "G WholeAlias<Old, f32>"];
     let keeping = ["H keeps<i32>", "I keeps_and_waits", "K Sized", "L WholeAlias<Old, f64>"];
-    assert_eq!(old[..old.len() - 1], [&both[..], &others[..], &keeping[..]].concat());
-    assert_eq!(old.pop().unwrap(), "M WholeAlias<Old, f64>");
+    let of_attrs = ["N keeps_attrs", "O keeps_what_is_made"];
+    let only = old.remove(old.iter().position(|name| name.starts_with('M')).unwrap());
+    assert_eq!(only, "M WholeAlias<Old, f64>");
+    assert_eq!(old, [&both[..], &others[..], &keeping[..], &of_attrs[..]].concat());
     let renamed = old.iter().map(|name| name.replace("Old", "New"));
     let mut expected: Vec<_> = renamed.chain(["B of_one_op".to_owned()]).collect();
     expected.sort();
@@ -351,6 +363,8 @@ fn functions_are_kernels() {
         assert_eq!(run(op, "F", floats.clone()), (vec![1], true, false));
         assert_eq!(run(op, "H", ints.clone()), (vec![7], true, false));
         assert_eq!(run(op, "I", ints.clone()), (vec![7], false, true));
+        assert_eq!(run(op, "N", ints.clone()), (vec![7], true, false));
+        assert_eq!(run(op, "O", ints.clone()), (vec![7], true, false));
     }
     assert_eq!(run("New", "B", ints), (vec![3, 5], true, false));
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernlink::dtype::{DataType, Pod, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::resource::Resource;
 use kernlink::shape::PartialShape;
 use kernlink::step::Waiters;
@@ -325,32 +325,18 @@ fn add_sparse(sum: &Sum, indices: &[i64], values: &Tensor) -> Result<Sum> {
     Ok(Sum { values: joined, indices: merged, counts })
 }
 
-struct SparseApplyKernel {
-    has_known_shape: bool,
+#[register_kernel(device = Cpu, op = ops::SparseAccumulatorApplyGradient)]
+fn sparse_accumulator_apply_gradient(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    apply_sparse(ctx, attrs.has_known_shape)
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::SparseAccumulatorApplyGradient> for SparseApplyKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::SparseAccumulatorApplyGradient>) -> Result<Self> {
-        Ok(Self { has_known_shape: ctx.attrs().has_known_shape })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseAccumulatorApplyGradient>) -> Result<()> {
-        apply_sparse(ctx, self.has_known_shape)
-    }
-}
-
-#[register_kernel(device = Cpu, op = [
-    ops::AccumulatorNumAccumulated, ops::ResourceAccumulatorNumAccumulated,
-])]
+#[register_kernel(device = Cpu, op = [ops::AccumulatorNumAccumulated, ops::ResourceAccumulatorNumAccumulated])]
 fn count(ctx: &mut RawContext<'_>) -> Result<()> {
     let count = accumulator(ctx, None, None)?.lock().count;
     ctx.set_output_at(0, Tensor::from(count))
 }
 
-#[register_kernel(device = Cpu, op = [
-    ops::AccumulatorSetGlobalStep, ops::ResourceAccumulatorSetGlobalStep,
-])]
+#[register_kernel(device = Cpu, op = [ops::AccumulatorSetGlobalStep, ops::ResourceAccumulatorSetGlobalStep])]
 fn set_global_step(ctx: &mut RawContext<'_>) -> Result<()> {
     let accumulator = accumulator(ctx, None, None)?;
     accumulator.lock().global_step = scalar::<i64>(ctx, 1, "new_global_step")?;

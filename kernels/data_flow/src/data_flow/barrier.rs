@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kernlink::dtype::{DataType, TString};
-use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{AsyncOpKernel, Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::resource::Resource;
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
@@ -205,51 +205,41 @@ impl OpKernel<ops::Barrier> for BarrierKernel {
     }
 }
 
-struct InsertKernel {
-    component: i64,
-}
-
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
-impl AsyncOpKernel<ops::BarrierInsertMany> for InsertKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::BarrierInsertMany>) -> Result<Self> {
-        Ok(Self { component: ctx.attrs().component_index })
-    }
-
-    async fn compute(&self, ctx: &mut KernelContext<'_, ops::BarrierInsertMany>) -> Result<()> {
-        let barrier = resource_at::<Barrier>(ctx, 0)?;
-        let count = barrier.dtypes.len();
-        let Some(component) = usize::try_from(self.component).ok().filter(|&component| component < count) else {
-            bail!(InvalidArgument, "The component ID is out of range: {} of {count} components", self.component);
-        };
-        let (keys, values) = (ctx.input_at(1)?, ctx.input_at(2)?);
-        ensure!(
-            values.dtype() == barrier.dtypes[component],
-            InvalidArgument,
-            "component {component} of the barrier is {}, not {}",
-            barrier.dtypes[component],
-            values.dtype()
-        );
-        ensure!(
-            values.rank() > 0 && values.shape()[0] == keys.num_elements(),
-            InvalidArgument,
-            "Shape mismatch: {} keys for values of shape {}",
-            keys.num_elements(),
-            values.shape()
-        );
-        ensure!(
-            keys.num_elements() == 0 || values.num_elements() > 0,
-            InvalidArgument,
-            "Tensors with no elements are not supported {}: received shape {}",
-            barrier.name,
-            values.shape()
-        );
-        let (complete, is_over) = barrier.insert(keys.as_slice::<TString>()?, component, values)?;
-        barrier.ready.enqueue(complete).await?;
-        if is_over { barrier.close_queue().await } else { Ok(()) }
-    }
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, resource, string, variant])]
+async fn barrier_insert_many(
+    attrs: &Attrs<ops::BarrierInsertMany>,
+    ctx: &mut KernelContext<'_, ops::BarrierInsertMany>,
+) -> Result<()> {
+    let barrier = resource_at::<Barrier>(ctx, 0)?;
+    let count = barrier.dtypes.len();
+    let Some(component) = usize::try_from(attrs.component_index).ok().filter(|&component| component < count) else {
+        bail!(InvalidArgument, "The component ID is out of range: {} of {count} components", attrs.component_index);
+    };
+    let (keys, values) = (ctx.input_at(1)?, ctx.input_at(2)?);
+    ensure!(
+        values.dtype() == barrier.dtypes[component],
+        InvalidArgument,
+        "component {component} of the barrier is {}, not {}",
+        barrier.dtypes[component],
+        values.dtype()
+    );
+    ensure!(
+        values.rank() > 0 && values.shape()[0] == keys.num_elements(),
+        InvalidArgument,
+        "Shape mismatch: {} keys for values of shape {}",
+        keys.num_elements(),
+        values.shape()
+    );
+    ensure!(
+        keys.num_elements() == 0 || values.num_elements() > 0,
+        InvalidArgument,
+        "Tensors with no elements are not supported {}: received shape {}",
+        barrier.name,
+        values.shape()
+    );
+    let (complete, is_over) = barrier.insert(keys.as_slice::<TString>()?, component, values)?;
+    barrier.ready.enqueue(complete).await?;
+    if is_over { barrier.close_queue().await } else { Ok(()) }
 }
 
 struct TakeKernel {
@@ -285,20 +275,10 @@ impl AsyncOpKernel<ops::BarrierTakeMany> for TakeKernel {
     }
 }
 
-struct CloseKernel {
-    cancel: bool,
-}
-
 #[register_kernel(device = Cpu)]
-impl AsyncOpKernel<ops::BarrierClose> for CloseKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::BarrierClose>) -> Result<Self> {
-        Ok(Self { cancel: ctx.attrs().cancel_pending_enqueues })
-    }
-
-    async fn compute(&self, ctx: &mut KernelContext<'_, ops::BarrierClose>) -> Result<()> {
-        let barrier = resource_at::<Barrier>(ctx, 0)?;
-        if barrier.close(self.cancel)? { barrier.close_queue().await } else { Ok(()) }
-    }
+async fn barrier_close(attrs: &Attrs<ops::BarrierClose>, ctx: &mut KernelContext<'_, ops::BarrierClose>) -> Result<()> {
+    let barrier = resource_at::<Barrier>(ctx, 0)?;
+    if barrier.close(attrs.cancel_pending_enqueues)? { barrier.close_queue().await } else { Ok(()) }
 }
 
 struct SizeKernel;

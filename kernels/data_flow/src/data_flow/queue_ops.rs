@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, KernelState, RawConstruction, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Result, bail, ensure};
@@ -284,20 +284,10 @@ async fn dequeue_up_to(_: &NoTimeout, ctx: &mut RawContext<'_>) -> Result<()> {
 }
 
 /// Closes a queue.
-struct CloseKernel {
-    cancel_pending: bool,
-}
-
 #[register_kernel(device = Cpu, op = [ops::QueueClose, ops::QueueCloseV2])]
-impl AsyncOpKernel<O> for CloseKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { cancel_pending: ctx.attrs().cancel_pending_enqueues })
-    }
-
-    async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let queue = resource_at::<Queue>(ctx, 0)?;
-        queue.close(self.cancel_pending).await
-    }
+async fn close(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let queue = resource_at::<Queue>(ctx, 0)?;
+    queue.close(attrs.cancel_pending_enqueues).await
 }
 
 #[register_kernel(device = Cpu, op = [ops::QueueIsClosed, ops::QueueIsClosedV2], cheap)]

@@ -43,18 +43,10 @@ impl VariantValue for Held {
     }
 }
 
-struct MutexKernel(Named<Mutex>);
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::MutexV2> for MutexKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::MutexV2>) -> Result<Self> {
-        Ok(Self(Named::new(ctx, false)?))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::MutexV2>) -> Result<()> {
-        self.0.get(|| Ok(Mutex::default()))?;
-        self.0.set_handle(ctx)
-    }
+#[register_kernel(device = Cpu, state = |ctx| Named::new(ctx, false))]
+fn mutex_v2(named: &Named<Mutex>, ctx: &mut KernelContext<'_, ops::MutexV2>) -> Result<()> {
+    named.get(|| Ok(Mutex::default()))?;
+    named.set_handle(ctx)
 }
 
 #[register_kernel(device = Cpu)]

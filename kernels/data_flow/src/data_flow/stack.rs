@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kernlink::dtype::{DataType, TString};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::resource::Resource;
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Result, bail, ensure};
@@ -44,42 +44,27 @@ impl Resource for Stack {
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-struct StackKernel {
-    name: String,
-    dtype: DataType,
-}
-
-#[register_kernel(device = Cpu, op = [ops::Stack, ops::StackV2])]
-impl OpKernel<O> for StackKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { name: ctx.attrs().stack_name.clone(), dtype: ctx.attrs().elem_type })
+#[register_kernel(device = Cpu, op = [ops::Stack, ops::StackV2], cheap)]
+fn stack_kernel(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let mut max_size = None;
+    if ctx.num_inputs() > 0 {
+        let size = ctx.input_at(0)?;
+        ensure_scalar(size, "Stack size")?;
+        max_size = usize::try_from(size.to_scalar::<i32>()?).ok();
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let mut max_size = None;
-        if ctx.num_inputs() > 0 {
-            let size = ctx.input_at(0)?;
-            ensure_scalar(size, "Stack size")?;
-            max_size = usize::try_from(size.to_scalar::<i32>()?).ok();
-        }
-        let base = if self.name.is_empty() { ctx.node() } else { &self.name };
-        let name = format!("{base}_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        let tensors = Mutex::new(Some(Vec::new()));
-        let stack = Arc::new(Stack { name, dtype: self.dtype, max_size, tensors });
-        if ctx.output_dtype_at(0)? == DataType::Resource {
-            let handle = ctx.resources()?.make_owned_handle(ctx.device_name(), stack);
-            return ctx.set_output_at(0, Tensor::scalar(handle));
-        }
-        let container = ctx.step()?.container();
-        let reference = TensorRef::new(DataType::String);
-        reference.set(Tensor::vector(&[TString::from(&*container), TString::from(&*stack.name)])?)?;
-        ctx.resources()?.create(&container, &stack.name.clone(), stack)?;
-        ctx.set_output_reference_at(0, reference)
+    let base = if attrs.stack_name.is_empty() { ctx.node() } else { &attrs.stack_name };
+    let name = format!("{base}_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let tensors = Mutex::new(Some(Vec::new()));
+    let stack = Arc::new(Stack { name, dtype: attrs.elem_type, max_size, tensors });
+    if ctx.output_dtype_at(0)? == DataType::Resource {
+        let handle = ctx.resources()?.make_owned_handle(ctx.device_name(), stack);
+        return ctx.set_output_at(0, Tensor::scalar(handle));
     }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    let container = ctx.step()?.container();
+    let reference = TensorRef::new(DataType::String);
+    reference.set(Tensor::vector(&[TString::from(&*container), TString::from(&*stack.name)])?)?;
+    ctx.resources()?.create(&container, &stack.name.clone(), stack)?;
+    ctx.set_output_reference_at(0, reference)
 }
 
 #[register_kernel(device = Cpu, op = [ops::StackPush, ops::StackPushV2], cheap)]

@@ -14,10 +14,7 @@ use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, resource, string, variant])]
 fn dynamic_partition(ctx: &mut KernelContext<'_, ops::DynamicPartition>) -> Result<()> {
     let data = ctx.input(ops::DynamicPartition::DATA)?.clone();
     let partitions = ctx.input(ops::DynamicPartition::PARTITIONS)?;
@@ -83,10 +80,12 @@ fn put_objects<T: Element>(output: &mut Tensor, data: &Tensor, row: usize, indic
     Ok(())
 }
 
-#[register_kernel(device = Cpu, op = [ops::DynamicStitch, ops::ParallelDynamicStitch], host_memory = ["indices"], T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
-    string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::DynamicStitch, ops::ParallelDynamicStitch],
+    host_memory = ["indices"],
+    T = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string, variant],
+)]
 fn stitch_kernel(ctx: &mut RawContext<'_>) -> Result<()> {
     let output = stitch(ctx)?;
     ctx.set_output_at(0, output)

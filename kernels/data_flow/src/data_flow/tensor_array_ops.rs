@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, TString};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Error, Result, bail, ensure};
@@ -76,40 +76,30 @@ impl OpKernel<O> for ArrayKernel {
     }
 }
 
-struct GradKernel {
-    source: String,
-}
-
-#[register_kernel(device = Cpu, op = [
-    ops::TensorArrayGrad, ops::TensorArrayGradV2, ops::TensorArrayGradV3, ops::TensorArrayGradWithShape,
-])]
-impl OpKernel<O> for GradKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { source: ctx.attrs().source.clone() })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let array = resource_at::<TensorArray>(ctx, 0)?;
-        let front = match ctx.num_inputs() {
-            0..=2 => None,
-            _ => {
-                let sizes = ctx.input_at(2)?;
-                ensure!(sizes.rank() == 1, InvalidArgument, "shape_to_prepend must be a vector: {}", sizes.shape());
-                Some(Shape::from_dims(&sizes.to_i64_vec()?)?)
-            }
-        };
-        let grad = array.gradient(&self.source, front.as_deref())?;
-        set_array(ctx, grad)?;
-        if ctx.num_outputs() > 1 {
-            let flow = ctx.take_input_at(1)?;
-            ctx.set_output_at(1, flow)?;
+#[register_kernel(
+    device = Cpu,
+    op = [
+        ops::TensorArrayGrad, ops::TensorArrayGradV2, ops::TensorArrayGradV3, ops::TensorArrayGradWithShape,
+    ],
+    cheap,
+)]
+fn grad_kernel(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let front = match ctx.num_inputs() {
+        0..=2 => None,
+        _ => {
+            let sizes = ctx.input_at(2)?;
+            ensure!(sizes.rank() == 1, InvalidArgument, "shape_to_prepend must be a vector: {}", sizes.shape());
+            Some(Shape::from_dims(&sizes.to_i64_vec()?)?)
         }
-        Ok(())
+    };
+    let grad = array.gradient(&attrs.source, front.as_deref())?;
+    set_array(ctx, grad)?;
+    if ctx.num_outputs() > 1 {
+        let flow = ctx.take_input_at(1)?;
+        ctx.set_output_at(1, flow)?;
     }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    Ok(())
 }
 
 fn index_at(ctx: &RawContext<'_>, input: usize) -> Result<i32> {
@@ -124,10 +114,12 @@ fn pass_flow(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, flow)
 }
 
-#[register_kernel(device = Cpu, op = [ops::TensorArrayWrite, ops::TensorArrayWriteV2, ops::TensorArrayWriteV3], cheap, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::TensorArrayWrite, ops::TensorArrayWriteV2, ops::TensorArrayWriteV3],
+    cheap,
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
 fn write(ctx: &mut RawContext<'_>) -> Result<()> {
     let index = index_at(ctx, 1)?;
     let array = resource_at::<TensorArray>(ctx, 0)?;
@@ -137,10 +129,12 @@ fn write(ctx: &mut RawContext<'_>) -> Result<()> {
     pass_flow(ctx)
 }
 
-#[register_kernel(device = Cpu, op = [ops::TensorArrayRead, ops::TensorArrayReadV2, ops::TensorArrayReadV3], cheap, dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::TensorArrayRead, ops::TensorArrayReadV2, ops::TensorArrayReadV3],
+    cheap,
+    dtype = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
 fn read(ctx: &mut RawContext<'_>) -> Result<()> {
     let index = index_at(ctx, 1)?;
     let array = resource_at::<TensorArray>(ctx, 0)?;
@@ -149,10 +143,12 @@ fn read(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, value)
 }
 
-#[register_kernel(device = Cpu, op = [ops::TensorArrayScatter, ops::TensorArrayScatterV2, ops::TensorArrayScatterV3], cheap, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::TensorArrayScatter, ops::TensorArrayScatterV2, ops::TensorArrayScatterV3],
+    cheap,
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
 fn scatter(ctx: &mut RawContext<'_>) -> Result<()> {
     let array = resource_at::<TensorArray>(ctx, 0)?;
     let (indices, value) = (ctx.input_at(1)?, ctx.input_at(2)?);
@@ -166,10 +162,12 @@ fn scatter(ctx: &mut RawContext<'_>) -> Result<()> {
     pass_flow(ctx)
 }
 
-#[register_kernel(device = Cpu, op = ops::TensorArrayUnpack, cheap, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = ops::TensorArrayUnpack,
+    cheap,
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
 fn unpack_all(ctx: &mut RawContext<'_>) -> Result<()> {
     let array = resource_at::<TensorArray>(ctx, 0)?;
     let value = ctx.input_at(1)?;
@@ -210,10 +208,12 @@ fn unpack(array: &TensorArray, indices: &[i32], value: &Tensor) -> Result<()> {
     array.write(indices.iter().copied().zip(slices).rev())
 }
 
-#[register_kernel(device = Cpu, op = [ops::TensorArraySplit, ops::TensorArraySplitV2, ops::TensorArraySplitV3], cheap, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-    uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::TensorArraySplit, ops::TensorArraySplitV2, ops::TensorArraySplitV3],
+    cheap,
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
+)]
 fn split(ctx: &mut RawContext<'_>) -> Result<()> {
     let array = resource_at::<TensorArray>(ctx, 0)?;
     let (value, lengths) = (ctx.input_at(1)?, ctx.input_at(2)?);
@@ -286,10 +286,7 @@ struct GatherKernel {
 #[register_kernel(
     device = Cpu,
     op = [ops::TensorArrayPack, ops::TensorArrayGather, ops::TensorArrayGatherV2, ops::TensorArrayGatherV3],
-    dtype = [
-        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
-        string, uint16, uint32, uint64, uint8, variant,
-    ],
+    dtype = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string, variant],
 )]
 impl OpKernel<O> for GatherKernel {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
@@ -364,68 +361,59 @@ fn join(ctx: &RawContext<'_>, shape: Shape, values: Vec<Tensor>) -> Result<Tenso
 }
 
 /// Joins all elements along their first dimension.
-struct ConcatKernel {
-    inner: PartialShape,
-}
-
-#[register_kernel(device = Cpu, op = [ops::TensorArrayConcat, ops::TensorArrayConcatV2, ops::TensorArrayConcatV3], dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint8,
-    string, uint16, uint32, uint64, uint8,
-])]
-impl OpKernel<O> for ConcatKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { inner: ctx.attrs().element_shape_except0.clone() })
+#[register_kernel(
+    device = Cpu,
+    op = [ops::TensorArrayConcat, ops::TensorArrayConcatV2, ops::TensorArrayConcatV3],
+    dtype = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string],
+)]
+fn concat(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let dtype = ctx.output_dtype_at(0)?;
+    array.ensure_dtype(dtype, "requested")?;
+    let count = array.packed_size()?;
+    if count == 0 {
+        let Some(mut shape) = attrs.element_shape_except0.to_shape() else {
+            bail!(
+                Unimplemented,
+                "TensorArray has size zero, but element_shape_except0 {} is not fully defined. Currently only \
+                 static shapes are supported when concatenating zero-size TensorArrays.",
+                attrs.element_shape_except0
+            );
+        };
+        shape.insert(0, 0);
+        shape.check()?;
+        ctx.set_output_at(0, Tensor::zeros(dtype, shape)?)?;
+        return ctx.set_output_at(1, Tensor::zeros(DataType::Int64, [0])?);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let array = resource_at::<TensorArray>(ctx, 0)?;
-        let dtype = ctx.output_dtype_at(0)?;
-        array.ensure_dtype(dtype, "requested")?;
-        let count = array.packed_size()?;
-        if count == 0 {
-            let Some(mut shape) = self.inner.to_shape() else {
-                bail!(
-                    Unimplemented,
-                    "TensorArray has size zero, but element_shape_except0 {} is not fully defined. Currently only \
-                     static shapes are supported when concatenating zero-size TensorArrays.",
-                    self.inner
-                );
-            };
-            shape.insert(0, 0);
-            shape.check()?;
-            ctx.set_output_at(0, Tensor::zeros(dtype, shape)?)?;
-            return ctx.set_output_at(1, Tensor::zeros(DataType::Int64, [0])?);
-        }
-        let values = array.read(0..count as i32)?;
-        let mut lengths = Vec::with_capacity(count);
-        let mut inner: Option<Shape> = None;
-        for (index, value) in values.iter().enumerate() {
-            ensure!(
-                value.rank() > 0,
-                InvalidArgument,
-                "Concat saw a scalar shape at index {index} but requires at least vectors.  Did you mean to call pack?"
-            );
-            lengths.push(value.shape()[0] as i64);
-            let own = Shape::from(&value.shape()[1..]);
-            ensure!(
-                self.inner.accepts(&own),
-                InvalidArgument,
-                "TensorArray was passed element_shape_except0 {} but index {index} has (excepting dimension 0) shape: \
-                 {own} which does not match.",
-                self.inner
-            );
-            let first = inner.get_or_insert_with(|| own.clone());
-            ensure!(
-                *first == own,
-                InvalidArgument,
-                "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: {first} but index \
-                 {index} has (excepting dimension 0) shape: {own}"
-            );
-        }
-        let mut shape = inner.unwrap_or_else(Shape::scalar);
-        shape.insert(0, lengths.iter().sum::<i64>() as usize);
-        let output = join(ctx, shape, values)?;
-        ctx.set_output_at(0, output)?;
-        ctx.set_output_at(1, Tensor::vector(&lengths)?)
+    let values = array.read(0..count as i32)?;
+    let mut lengths = Vec::with_capacity(count);
+    let mut inner: Option<Shape> = None;
+    for (index, value) in values.iter().enumerate() {
+        ensure!(
+            value.rank() > 0,
+            InvalidArgument,
+            "Concat saw a scalar shape at index {index} but requires at least vectors.  Did you mean to call pack?"
+        );
+        lengths.push(value.shape()[0] as i64);
+        let own = Shape::from(&value.shape()[1..]);
+        ensure!(
+            attrs.element_shape_except0.accepts(&own),
+            InvalidArgument,
+            "TensorArray was passed element_shape_except0 {} but index {index} has (excepting dimension 0) shape: \
+             {own} which does not match.",
+            attrs.element_shape_except0
+        );
+        let first = inner.get_or_insert_with(|| own.clone());
+        ensure!(
+            *first == own,
+            InvalidArgument,
+            "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: {first} but index \
+             {index} has (excepting dimension 0) shape: {own}"
+        );
     }
+    let mut shape = inner.unwrap_or_else(Shape::scalar);
+    shape.insert(0, lengths.iter().sum::<i64>() as usize);
+    let output = join(ctx, shape, values)?;
+    ctx.set_output_at(0, output)?;
+    ctx.set_output_at(1, Tensor::vector(&lengths)?)
 }

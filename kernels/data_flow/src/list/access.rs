@@ -1,7 +1,7 @@
 //! Elements of lists: read, set, pushed and popped.
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Error, Result, ensure};
@@ -12,80 +12,55 @@ use kernlink_ops as ops;
 use super::tensor_list::{TensorList, change_list, element_shape_at, known, list_at};
 use crate::named::ensure_scalar;
 
-struct GetItemKernel {
-    element_dtype: DataType,
-}
-
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::TensorListGetItem> for GetItemKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListGetItem>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListGetItem>) -> Result<()> {
-        let list = list_at(ctx, 0)?;
-        list.ensure_dtype(self.element_dtype)?;
-        let index = ctx.input(ops::TensorListGetItem::INDEX)?;
-        ensure_scalar(index, "index")?;
-        let index = index.to_scalar::<i32>()?;
-        let count = list.tensors.len();
-        let tensor = usize::try_from(index).ok().and_then(|index| list.tensors.get(index)).ok_or_else(|| {
-            Error::invalid_argument(format!("Trying to access element {index} in a list with {count} elements."))
-        })?;
-        let item = match tensor {
-            Some(tensor) => tensor.clone(),
-            None => {
-                let mut shape = element_shape_at(ctx, list, 2)?;
-                if shape.to_shape().is_none() {
-                    shape = list.merge_set(shape, &list.tensors)?;
-                }
-                Tensor::zeros(self.element_dtype, known(&shape, "Trying to read an uninitialized tensor")?)?
+#[register_kernel(
+    device = Cpu,
+    op = ops::TensorListGetItem,
+    element_dtype = [numbertype, bool, string, variant],
+    cheap,
+)]
+fn tensor_list_get_item(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let list = list_at(ctx, 0)?;
+    list.ensure_dtype(attrs.element_dtype)?;
+    let index = ctx.input(O::INDEX)?;
+    ensure_scalar(index, "index")?;
+    let index = index.to_scalar::<i32>()?;
+    let count = list.tensors.len();
+    let tensor = usize::try_from(index).ok().and_then(|index| list.tensors.get(index)).ok_or_else(|| {
+        Error::invalid_argument(format!("Trying to access element {index} in a list with {count} elements."))
+    })?;
+    let item = match tensor {
+        Some(tensor) => tensor.clone(),
+        None => {
+            let mut shape = element_shape_at(ctx, list, 2)?;
+            if shape.to_shape().is_none() {
+                shape = list.merge_set(shape, &list.tensors)?;
             }
-        };
-        ctx.set_output(ops::TensorListGetItem::ITEM, item)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+            Tensor::zeros(attrs.element_dtype, known(&shape, "Trying to read an uninitialized tensor")?)?
+        }
+    };
+    ctx.set_output(O::ITEM, item)
 }
 
-struct SetItemKernel {
-    element_dtype: DataType,
-    grows: bool,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::TensorListSetItem> for SetItemKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListSetItem>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Ok(Self { element_dtype: attrs.element_dtype, grows: attrs.resize_if_index_out_of_bounds })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListSetItem>) -> Result<()> {
-        let index = ctx.input(ops::TensorListSetItem::INDEX)?;
-        ensure_scalar(index, "index")?;
-        let index = index.to_scalar::<i32>()?;
-        let item = ctx.input(ops::TensorListSetItem::ITEM)?.clone();
-        change_list(ctx, |list| {
-            list.ensure_dtype(self.element_dtype)?;
-            let count = list.tensors.len();
-            let at = usize::try_from(index).ok().filter(|&at| self.grows || at < count).ok_or_else(|| {
+#[register_kernel(device = Cpu, op = ops::TensorListSetItem, cheap)]
+fn tensor_list_set_item(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let index = ctx.input(O::INDEX)?;
+    ensure_scalar(index, "index")?;
+    let index = index.to_scalar::<i32>()?;
+    let item = ctx.input(O::ITEM)?.clone();
+    change_list(ctx, |list| {
+        list.ensure_dtype(attrs.element_dtype)?;
+        let count = list.tensors.len();
+        let at = usize::try_from(index)
+            .ok()
+            .filter(|&at| attrs.resize_if_index_out_of_bounds || at < count)
+            .ok_or_else(|| {
                 Error::invalid_argument(format!("Trying to modify element {index} in a list with {count} elements."))
             })?;
-            ensure_fits(list, &item)?;
-            list.extend_unset((at + 1).saturating_sub(count))?;
-            list.tensors[at] = Some(item);
-            Ok(())
-        })
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+        ensure_fits(list, &item)?;
+        list.extend_unset((at + 1).saturating_sub(count))?;
+        list.tensors[at] = Some(item);
+        Ok(())
+    })
 }
 
 fn ensure_fits(list: &TensorList, item: &Tensor) -> Result<()> {
@@ -113,105 +88,68 @@ fn push(list: &mut TensorList, item: Tensor, element_dtype: DataType) -> Result<
     Ok(())
 }
 
-struct PushBackKernel {
-    element_dtype: DataType,
+#[register_kernel(device = Cpu, op = ops::TensorListPushBack, cheap)]
+fn tensor_list_push_back(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let item = ctx.input(O::TENSOR)?.clone();
+    change_list(ctx, |list| push(list, item, attrs.element_dtype))
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::TensorListPushBack> for PushBackKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListPushBack>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
+#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_push_back_batch(
+    attrs: &Attrs<ops::TensorListPushBackBatch>,
+    ctx: &mut KernelContext<'_, ops::TensorListPushBackBatch>,
+) -> Result<()> {
+    let tensor = ctx.input(ops::TensorListPushBackBatch::TENSOR)?.clone();
+    let handles = ctx.take_input(ops::TensorListPushBackBatch::INPUT_HANDLES)?;
+    ensure!(
+        tensor.rank() > 0,
+        InvalidArgument,
+        "Expected tensor to be at least a vector, but got shape: {}",
+        tensor.shape()
+    );
+    ensure!(
+        handles.rank() == 1 && handles.shape()[0] == tensor.shape()[0],
+        InvalidArgument,
+        "Expected tensor.shape[0] == input_handles.size, but saw {} and {}",
+        tensor.shape(),
+        handles.shape()
+    );
+    let mut lists = Vec::with_capacity(handles.num_elements());
+    for (row, variant) in handles.as_slice::<Variant>()?.iter().enumerate() {
+        let not_a_list =
+            || Error::invalid_argument(format!("Input handle[{row}] is not a list. Saw: '{}'", variant.type_name()));
+        let mut list = variant.get::<TensorList>().ok_or_else(not_a_list)?.clone();
+        push(&mut list, slice(&tensor, row)?, attrs.element_dtype)?;
+        lists.push(Variant::new(list));
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListPushBack>) -> Result<()> {
-        let item = ctx.input(ops::TensorListPushBack::TENSOR)?.clone();
-        change_list(ctx, |list| push(list, item, self.element_dtype))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    ctx.set_output(ops::TensorListPushBackBatch::OUTPUT_HANDLES, Tensor::vector(&lists)?)
 }
 
-struct PushBackBatchKernel {
-    element_dtype: DataType,
-}
-
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::TensorListPushBackBatch> for PushBackBatchKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListPushBackBatch>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListPushBackBatch>) -> Result<()> {
-        let tensor = ctx.input(ops::TensorListPushBackBatch::TENSOR)?.clone();
-        let handles = ctx.take_input(ops::TensorListPushBackBatch::INPUT_HANDLES)?;
-        ensure!(
-            tensor.rank() > 0,
-            InvalidArgument,
-            "Expected tensor to be at least a vector, but got shape: {}",
-            tensor.shape()
-        );
-        ensure!(
-            handles.rank() == 1 && handles.shape()[0] == tensor.shape()[0],
-            InvalidArgument,
-            "Expected tensor.shape[0] == input_handles.size, but saw {} and {}",
-            tensor.shape(),
-            handles.shape()
-        );
-        let mut lists = Vec::with_capacity(handles.num_elements());
-        for (row, variant) in handles.as_slice::<Variant>()?.iter().enumerate() {
-            let not_a_list = || {
-                Error::invalid_argument(format!("Input handle[{row}] is not a list. Saw: '{}'", variant.type_name()))
-            };
-            let mut list = variant.get::<TensorList>().ok_or_else(not_a_list)?.clone();
-            push(&mut list, slice(&tensor, row)?, self.element_dtype)?;
-            lists.push(Variant::new(list));
-        }
-        ctx.set_output(ops::TensorListPushBackBatch::OUTPUT_HANDLES, Tensor::vector(&lists)?)
-    }
-}
-
-struct PopBackKernel {
-    element_dtype: DataType,
-}
-
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::TensorListPopBack> for PopBackKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListPopBack>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListPopBack>) -> Result<()> {
-        let list = list_at(ctx, 0)?;
-        list.ensure_dtype(self.element_dtype)?;
-        let tensor = match list.tensors.last() {
-            None => kernlink::bail!(InvalidArgument, "Trying to pop from an empty list."),
-            Some(Some(tensor)) => tensor.clone(),
-            Some(None) => {
-                let mut shape = element_shape_at(ctx, list, 1)?;
-                if shape.to_shape().is_none() {
-                    shape = list.merge_set(shape, &list.tensors)?;
-                }
-                Tensor::zeros(self.element_dtype, known(&shape, "Trying to read an uninitialized tensor")?)?
+#[register_kernel(
+    device = Cpu,
+    op = ops::TensorListPopBack,
+    element_dtype = [numbertype, bool, string, variant],
+    cheap,
+)]
+fn tensor_list_pop_back(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let list = list_at(ctx, 0)?;
+    list.ensure_dtype(attrs.element_dtype)?;
+    let tensor = match list.tensors.last() {
+        None => kernlink::bail!(InvalidArgument, "Trying to pop from an empty list."),
+        Some(Some(tensor)) => tensor.clone(),
+        Some(None) => {
+            let mut shape = element_shape_at(ctx, list, 1)?;
+            if shape.to_shape().is_none() {
+                shape = list.merge_set(shape, &list.tensors)?;
             }
-        };
-        change_list(ctx, |list| {
-            list.tensors.pop();
-            Ok(())
-        })?;
-        ctx.set_output(ops::TensorListPopBack::TENSOR, tensor)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+            Tensor::zeros(attrs.element_dtype, known(&shape, "Trying to read an uninitialized tensor")?)?
+        }
+    };
+    change_list(ctx, |list| {
+        list.tensors.pop();
+        Ok(())
+    })?;
+    ctx.set_output(O::TENSOR, tensor)
 }
 
 #[register_kernel(device = Cpu, cheap)]

@@ -1,7 +1,7 @@
 //! Elements of lists joined: stacked, gathered, concatenated; and lists joined.
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Error, Result, ensure};
@@ -41,65 +41,44 @@ fn stack(ctx: &RawContext<'_>, list: &TensorList, elements: &[&Option<Tensor>], 
     join(ctx, list.element_dtype, whole, elements.iter().map(|tensor| (tensor.as_ref(), count)))
 }
 
-struct StackKernel {
-    element_dtype: DataType,
-    num_elements: i64,
+#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_stack(
+    attrs: &Attrs<ops::TensorListStack>,
+    ctx: &mut KernelContext<'_, ops::TensorListStack>,
+) -> Result<()> {
+    let list = list_at(ctx, 0)?;
+    list.ensure_dtype(attrs.element_dtype)?;
+    let (count, wanted) = (list.tensors.len(), attrs.num_elements);
+    ensure!(
+        wanted == -1 || count as i64 == wanted,
+        InvalidArgument,
+        "Operation expected a list with {wanted} elements but got a list with {count} elements."
+    );
+    let shape = element_shape_at(ctx, list, 1)?;
+    let elements: Vec<&Option<Tensor>> = list.tensors.iter().collect();
+    let output = stack(ctx, list, &elements, shape)?;
+    ctx.set_output(ops::TensorListStack::TENSOR, output)
 }
 
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::TensorListStack> for StackKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListStack>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype, num_elements: ctx.attrs().num_elements })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListStack>) -> Result<()> {
-        let list = list_at(ctx, 0)?;
-        list.ensure_dtype(self.element_dtype)?;
-        let (count, wanted) = (list.tensors.len(), self.num_elements);
-        ensure!(
-            wanted == -1 || count as i64 == wanted,
-            InvalidArgument,
-            "Operation expected a list with {wanted} elements but got a list with {count} elements."
-        );
-        let shape = element_shape_at(ctx, list, 1)?;
-        let elements: Vec<&Option<Tensor>> = list.tensors.iter().collect();
-        let output = stack(ctx, list, &elements, shape)?;
-        ctx.set_output(ops::TensorListStack::TENSOR, output)
-    }
-}
-
-struct GatherKernel {
-    element_dtype: DataType,
-}
-
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::TensorListGather> for GatherKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListGather>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListGather>) -> Result<()> {
-        let list = list_at(ctx, 0)?;
-        list.ensure_dtype(self.element_dtype)?;
-        let shape = element_shape_at(ctx, list, 2)?;
-        let element = |&index: &i32| {
-            let tensor = usize::try_from(index).ok().and_then(|index| list.tensors.get(index));
-            let count = list.tensors.len();
-            tensor.ok_or_else(|| {
-                Error::invalid_argument(format!("Trying to gather element {index} in a list with {count} elements."))
-            })
-        };
-        let indices = ctx.input(ops::TensorListGather::INDICES)?.as_slice::<i32>()?;
-        let elements = indices.iter().map(element).collect::<Result<Vec<_>>>()?;
-        let output = stack(ctx, list, &elements, shape)?;
-        ctx.set_output(ops::TensorListGather::VALUES, output)
-    }
+#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_gather(
+    attrs: &Attrs<ops::TensorListGather>,
+    ctx: &mut KernelContext<'_, ops::TensorListGather>,
+) -> Result<()> {
+    let list = list_at(ctx, 0)?;
+    list.ensure_dtype(attrs.element_dtype)?;
+    let shape = element_shape_at(ctx, list, 2)?;
+    let element = |&index: &i32| {
+        let tensor = usize::try_from(index).ok().and_then(|index| list.tensors.get(index));
+        let count = list.tensors.len();
+        tensor.ok_or_else(|| {
+            Error::invalid_argument(format!("Trying to gather element {index} in a list with {count} elements."))
+        })
+    };
+    let indices = ctx.input(ops::TensorListGather::INDICES)?.as_slice::<i32>()?;
+    let elements = indices.iter().map(element).collect::<Result<Vec<_>>>()?;
+    let output = stack(ctx, list, &elements, shape)?;
+    ctx.set_output(ops::TensorListGather::VALUES, output)
 }
 
 /// Sets the outputs to the elements joined along their first dimension, and to their sizes there. `given` is what is
@@ -193,92 +172,59 @@ fn concatenate(ctx: &mut RawContext<'_>, element_dtype: DataType, given: Option<
     ctx.set_output_at(1, Tensor::vector(&lengths)?)
 }
 
-struct ConcatKernel {
-    element_dtype: DataType,
-    element_shape: PartialShape,
+#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_concat(
+    attrs: &Attrs<ops::TensorListConcat>,
+    ctx: &mut KernelContext<'_, ops::TensorListConcat>,
+) -> Result<()> {
+    concatenate(ctx, attrs.element_dtype, Some(&attrs.element_shape))
 }
 
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::TensorListConcat> for ConcatKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListConcat>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Ok(Self { element_dtype: attrs.element_dtype, element_shape: attrs.element_shape.clone() })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListConcat>) -> Result<()> {
-        concatenate(ctx, self.element_dtype, Some(&self.element_shape))
-    }
+#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_concat_v2(
+    attrs: &Attrs<ops::TensorListConcatV2>,
+    ctx: &mut KernelContext<'_, ops::TensorListConcatV2>,
+) -> Result<()> {
+    concatenate(ctx, attrs.element_dtype, None)
 }
 
-struct ConcatV2Kernel {
-    element_dtype: DataType,
-}
-
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::TensorListConcatV2> for ConcatV2Kernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListConcatV2>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListConcatV2>) -> Result<()> {
-        concatenate(ctx, self.element_dtype, None)
-    }
-}
-
-struct ConcatListsKernel {
-    element_dtype: DataType,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::TensorListConcatLists> for ConcatListsKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListConcatLists>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListConcatLists>) -> Result<()> {
-        type Op = ops::TensorListConcatLists;
-        let (first, second) = (ctx.input(Op::INPUT_A)?, ctx.input(Op::INPUT_B)?);
-        let shape: Shape = first.shape().clone();
+#[register_kernel(device = Cpu, op = ops::TensorListConcatLists)]
+fn tensor_list_concat_lists(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (first, second) = (ctx.input(O::INPUT_A)?, ctx.input(O::INPUT_B)?);
+    let shape: Shape = first.shape().clone();
+    ensure!(
+        shape == *second.shape(),
+        InvalidArgument,
+        "Incompatible input TensorList tensor shapes: {shape} vs. {}",
+        second.shape()
+    );
+    let list = |variant: &'_ Variant, name: &str, index: usize| -> Result<TensorList> {
+        let list = variant.get::<TensorList>().ok_or_else(|| {
+            let saw = variant.type_name();
+            Error::invalid_argument(format!("{name} is not a TensorList at index {index}.  Saw: '{saw}'"))
+        })?;
         ensure!(
-            shape == *second.shape(),
+            list.element_dtype == attrs.element_dtype,
             InvalidArgument,
-            "Incompatible input TensorList tensor shapes: {shape} vs. {}",
-            second.shape()
+            "{name}[{index}].dtype != element_dtype.  Saw: {} vs. {}",
+            list.element_dtype,
+            attrs.element_dtype
         );
-        let list = |variant: &'_ Variant, name: &str, index: usize| -> Result<TensorList> {
-            let list = variant.get::<TensorList>().ok_or_else(|| {
-                let saw = variant.type_name();
-                Error::invalid_argument(format!("{name} is not a TensorList at index {index}.  Saw: '{saw}'"))
-            })?;
-            ensure!(
-                list.element_dtype == self.element_dtype,
-                InvalidArgument,
-                "{name}[{index}].dtype != element_dtype.  Saw: {} vs. {}",
-                list.element_dtype,
-                self.element_dtype
-            );
-            Ok(list.clone())
-        };
-        let mut joined = Vec::with_capacity(shape.num_elements());
-        let pairs = first.as_slice::<Variant>()?.iter().zip(second.as_slice::<Variant>()?);
-        for (index, (a, b)) in pairs.enumerate() {
-            let (mut a, b) = (list(a, "input_a", index)?, list(b, "input_b", index)?);
-            ensure!(
-                a.element_shape == b.element_shape,
-                InvalidArgument,
-                "input_a and input_b TensorList element shapes are not identical at index {index}.  Saw {} vs. {}",
-                a.element_shape,
-                b.element_shape
-            );
-            a.tensors.extend(b.tensors);
-            joined.push(Variant::new(a));
-        }
-        ctx.set_output(Op::OUTPUT, Tensor::from_elements(shape, &joined)?)
+        Ok(list.clone())
+    };
+    let mut joined = Vec::with_capacity(shape.num_elements());
+    let pairs = first.as_slice::<Variant>()?.iter().zip(second.as_slice::<Variant>()?);
+    for (index, (a, b)) in pairs.enumerate() {
+        let (mut a, b) = (list(a, "input_a", index)?, list(b, "input_b", index)?);
+        ensure!(
+            a.element_shape == b.element_shape,
+            InvalidArgument,
+            "input_a and input_b TensorList element shapes are not identical at index {index}.  Saw {} vs. {}",
+            a.element_shape,
+            b.element_shape
+        );
+        a.tensors.extend(b.tensors);
+        joined.push(Variant::new(a));
     }
+    ctx.set_output(O::OUTPUT, Tensor::from_elements(shape, &joined)?)
 }

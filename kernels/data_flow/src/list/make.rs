@@ -1,7 +1,6 @@
 //! Lists made from nothing, and from tensors.
 
-use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
@@ -12,52 +11,31 @@ use kernlink_ops as ops;
 use super::tensor_list::{TensorList, change_list, partial_shape};
 use crate::named::ensure_scalar;
 
-struct EmptyTensorListKernel {
-    element_dtype: DataType,
+#[register_kernel(device = Cpu, op = ops::EmptyTensorList)]
+fn empty_tensor_list(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let max = ctx.input(O::MAX_NUM_ELEMENTS)?;
+    ensure_scalar(max, "max_num_elements")?;
+    let max = max.to_scalar::<i32>()?;
+    let mut list = TensorList::new(attrs.element_dtype, partial_shape(ctx.input(O::ELEMENT_SHAPE)?)?);
+    list.max_num_elements = (max != -1).then(|| usize::try_from(max).unwrap_or(0));
+    ctx.set_output(O::HANDLE, list.into_tensor())
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::EmptyTensorList> for EmptyTensorListKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::EmptyTensorList>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::EmptyTensorList>) -> Result<()> {
-        let max = ctx.input(ops::EmptyTensorList::MAX_NUM_ELEMENTS)?;
-        ensure_scalar(max, "max_num_elements")?;
-        let max = max.to_scalar::<i32>()?;
-        let mut list =
-            TensorList::new(self.element_dtype, partial_shape(ctx.input(ops::EmptyTensorList::ELEMENT_SHAPE)?)?);
-        list.max_num_elements = (max != -1).then(|| usize::try_from(max).unwrap_or(0));
-        ctx.set_output(ops::EmptyTensorList::HANDLE, list.into_tensor())
-    }
-}
-
-struct TensorListReserveKernel {
-    element_dtype: DataType,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::TensorListReserve> for TensorListReserveKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListReserve>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListReserve>) -> Result<()> {
-        let shape = partial_shape(ctx.input(ops::TensorListReserve::ELEMENT_SHAPE)?)?;
-        let count = ctx.input(ops::TensorListReserve::NUM_ELEMENTS)?;
-        ensure!(
-            count.rank() == 0,
-            InvalidArgument,
-            "The num_elements argument must be a scalar, but got shape {}",
-            count.shape()
-        );
-        let count = count.to_scalar::<i32>()?;
-        ensure!(count >= 0, InvalidArgument, "The num_elements to reserve must be a non negative number, got {count}");
-        let mut list = TensorList::new(self.element_dtype, shape);
-        list.extend_unset(count as usize)?;
-        ctx.set_output(ops::TensorListReserve::HANDLE, list.into_tensor())
-    }
+#[register_kernel(device = Cpu, op = ops::TensorListReserve)]
+fn tensor_list_reserve(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let shape = partial_shape(ctx.input(O::ELEMENT_SHAPE)?)?;
+    let count = ctx.input(O::NUM_ELEMENTS)?;
+    ensure!(
+        count.rank() == 0,
+        InvalidArgument,
+        "The num_elements argument must be a scalar, but got shape {}",
+        count.shape()
+    );
+    let count = count.to_scalar::<i32>()?;
+    ensure!(count >= 0, InvalidArgument, "The num_elements to reserve must be a non negative number, got {count}");
+    let mut list = TensorList::new(attrs.element_dtype, shape);
+    list.extend_unset(count as usize)?;
+    ctx.set_output(O::HANDLE, list.into_tensor())
 }
 
 /// Checks that the slices of a tensor along its first dimension may be elements of a list.
@@ -72,10 +50,7 @@ fn ensure_elements(tensor: &Tensor, shape: &PartialShape) -> Result<()> {
     Ok(())
 }
 
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
 fn tensor_list_from_tensor(ctx: &mut KernelContext<'_, ops::TensorListFromTensor>) -> Result<()> {
     let shape = partial_shape(ctx.input(ops::TensorListFromTensor::ELEMENT_SHAPE)?)?;
     let tensor = ctx.input(ops::TensorListFromTensor::TENSOR)?;
@@ -85,10 +60,7 @@ fn tensor_list_from_tensor(ctx: &mut KernelContext<'_, ops::TensorListFromTensor
     ctx.set_output(ops::TensorListFromTensor::OUTPUT_HANDLE, list.into_tensor())
 }
 
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
 fn tensor_list_split(ctx: &mut KernelContext<'_, ops::TensorListSplit>) -> Result<()> {
     let shape = partial_shape(ctx.input(ops::TensorListSplit::ELEMENT_SHAPE)?)?;
     ensure!(
@@ -155,10 +127,11 @@ fn scatter(list: &mut TensorList, tensor: &Tensor, indices: &[usize]) -> Result<
 }
 
 /// TensorListScatter, and TensorListScatterV2 with its fourth input.
-#[register_kernel(device = Cpu, op = [ops::TensorListScatter, ops::TensorListScatterV2], element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::TensorListScatter, ops::TensorListScatterV2],
+    element_dtype = [numbertype, bool, string, variant],
+)]
 fn scatter_list(ctx: &mut RawContext<'_>) -> Result<()> {
     let shape = partial_shape(ctx.input_at(2)?)?;
     let (tensor, indices) = (ctx.input_at(0)?, ctx.input_at(1)?);
@@ -195,34 +168,24 @@ fn scatter_list(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, list.into_tensor())
 }
 
-struct ScatterIntoKernel {
-    element_dtype: DataType,
-}
-
-#[register_kernel(device = Cpu, element_dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint16, qint32, qint8,
-    quint16, quint8, string, uint16, uint32, uint64, uint8, variant,
-])]
-impl OpKernel<ops::TensorListScatterIntoExistingList> for ScatterIntoKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::TensorListScatterIntoExistingList>) -> Result<Self> {
-        Ok(Self { element_dtype: ctx.attrs().element_dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::TensorListScatterIntoExistingList>) -> Result<()> {
-        type Op = ops::TensorListScatterIntoExistingList;
-        let (tensor, indices) = (ctx.input(Op::TENSOR)?.clone(), ctx.input(Op::INDICES)?.clone());
-        ensure!(
-            indices.rank() == 1,
-            InvalidArgument,
-            "Expected indices to be a vector, but received shape: {}",
-            indices.shape()
-        );
-        let indices = scattered(&tensor, &indices)?;
-        change_list(ctx, |list| {
-            list.ensure_dtype(self.element_dtype)?;
-            let needed = indices.iter().max().map_or(0, |&highest| highest + 1);
-            list.extend_unset(needed.saturating_sub(list.tensors.len()))?;
-            scatter(list, &tensor, &indices)
-        })
-    }
+#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_scatter_into_existing_list(
+    attrs: &Attrs<ops::TensorListScatterIntoExistingList>,
+    ctx: &mut KernelContext<'_, ops::TensorListScatterIntoExistingList>,
+) -> Result<()> {
+    type Op = ops::TensorListScatterIntoExistingList;
+    let (tensor, indices) = (ctx.input(Op::TENSOR)?.clone(), ctx.input(Op::INDICES)?.clone());
+    ensure!(
+        indices.rank() == 1,
+        InvalidArgument,
+        "Expected indices to be a vector, but received shape: {}",
+        indices.shape()
+    );
+    let indices = scattered(&tensor, &indices)?;
+    change_list(ctx, |list| {
+        list.ensure_dtype(attrs.element_dtype)?;
+        let needed = indices.iter().max().map_or(0, |&highest| highest + 1);
+        list.extend_unset(needed.saturating_sub(list.tensors.len()))?;
+        scatter(list, &tensor, &indices)
+    })
 }

@@ -66,9 +66,7 @@ fn initialize(ctx: &mut RawContext<'_>) -> Result<()> {
 
 struct TextFileKernel(Lines);
 
-#[register_kernel(
-    device = Cpu, op = [ops::InitializeTableFromTextFile, ops::InitializeTableFromTextFileV2]
-)]
+#[register_kernel(device = Cpu, op = [ops::InitializeTableFromTextFile, ops::InitializeTableFromTextFileV2])]
 impl OpKernel<O> for TextFileKernel {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let attrs = ctx.attrs();

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use kernlink::dtype::{DataType, TString};
+use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
 use kernlink::formats::{CheckpointReader, CheckpointWriter, merge_checkpoints};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
@@ -59,66 +59,56 @@ fn save_v2(ctx: &mut KernelContext<'_, ops::SaveV2>) -> Result<()> {
     writer.finish()
 }
 
-struct RestoreV2Kernel {
-    dtypes: Vec<DataType>,
-}
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::RestoreV2> for RestoreV2Kernel {
-    fn new(ctx: &KernelConstruction<'_, ops::RestoreV2>) -> Result<Self> {
-        Ok(Self { dtypes: ctx.attrs().dtypes.clone() })
+fn restore_v2(attrs: &Attrs<ops::RestoreV2>, ctx: &mut KernelContext<'_, ops::RestoreV2>) -> Result<()> {
+    let names = ctx.input(ops::RestoreV2::TENSOR_NAMES)?.clone();
+    ensure!(
+        names.num_elements() == attrs.dtypes.len(),
+        InvalidArgument,
+        "Got {} tensor names, but {} expected dtypes.",
+        names.num_elements(),
+        attrs.dtypes.len()
+    );
+    let prefix = single(ctx.input(ops::RestoreV2::PREFIX)?, "Input prefix")?.clone();
+    let parts = ctx.input(ops::RestoreV2::SHAPE_AND_SLICES)?.clone();
+    let (names, parts) = names_and_parts(&names, &parts)?;
+    let first_output = ctx.output_range(ops::RestoreV2::TENSORS).start;
+    let path = path_of(&prefix)?;
+    if !CheckpointReader::exists(&path) {
+        let files = FirstFormat::open(&prefix)?;
+        for (index, ((name, text), &dtype)) in names.iter().zip(parts).zip(&attrs.dtypes).enumerate() {
+            ctx.set_output_at(first_output + index, restore(&files, name, Some(text), dtype)?)?;
+        }
+        return Ok(());
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::RestoreV2>) -> Result<()> {
-        let names = ctx.input(ops::RestoreV2::TENSOR_NAMES)?.clone();
-        ensure!(
-            names.num_elements() == self.dtypes.len(),
-            InvalidArgument,
-            "Got {} tensor names, but {} expected dtypes.",
-            names.num_elements(),
-            self.dtypes.len()
-        );
-        let prefix = single(ctx.input(ops::RestoreV2::PREFIX)?, "Input prefix")?.clone();
-        let parts = ctx.input(ops::RestoreV2::SHAPE_AND_SLICES)?.clone();
-        let (names, parts) = names_and_parts(&names, &parts)?;
-        let first_output = ctx.output_range(ops::RestoreV2::TENSORS).start;
-        let path = path_of(&prefix)?;
-        if !CheckpointReader::exists(&path) {
-            let files = FirstFormat::open(&prefix)?;
-            for (index, ((name, text), &dtype)) in names.iter().zip(parts).zip(&self.dtypes).enumerate() {
-                ctx.set_output_at(first_output + index, restore(&files, name, Some(text), dtype)?)?;
-            }
-            return Ok(());
+    let reader = CheckpointReader::open(path)?;
+    let mut bytes = 0usize;
+    let mut mismatches = Vec::new();
+    for (name, &dtype) in names.iter().zip(&attrs.dtypes) {
+        let entry = reader.entry(name.as_bytes())?;
+        bytes = bytes.saturating_add(entry.shape.num_elements().saturating_mul(entry.dtype.size()));
+        if entry.dtype != dtype {
+            mismatches.push(format!(
+                "tensor_name = {}; expected dtype {dtype} does not equal original dtype {}",
+                name.to_string_lossy(),
+                entry.dtype
+            ));
         }
-        let reader = CheckpointReader::open(path)?;
-        let mut bytes = 0usize;
-        let mut mismatches = Vec::new();
-        for (name, &dtype) in names.iter().zip(&self.dtypes) {
-            let entry = reader.entry(name.as_bytes())?;
-            bytes = bytes.saturating_add(entry.shape.num_elements().saturating_mul(entry.dtype.size()));
-            if entry.dtype != dtype {
-                mismatches.push(format!(
-                    "tensor_name = {}; expected dtype {dtype} does not equal original dtype {}",
-                    name.to_string_lossy(),
-                    entry.dtype
-                ));
-            }
-        }
-        if !mismatches.is_empty() {
-            bail!(InvalidArgument, "{}", mismatches.join("\n"));
-        }
-        let tensors: Vec<OnceLock<Result<Tensor>>> = names.iter().map(|_| OnceLock::new()).collect();
-        ctx.parallel_for(names.len(), bytes / names.len().max(1), |range| {
-            for index in range {
-                let _ = tensors[index].set(read(&reader, &names[index], &parts[index]));
-            }
-        });
-        for (index, tensor) in tensors.into_iter().enumerate() {
-            let tensor = tensor.into_inner().ok_or_else(|| Error::internal("a tensor was not read"))?;
-            ctx.set_output_at(first_output + index, tensor?)?;
-        }
-        Ok(())
     }
+    if !mismatches.is_empty() {
+        bail!(InvalidArgument, "{}", mismatches.join("\n"));
+    }
+    let tensors: Vec<OnceLock<Result<Tensor>>> = names.iter().map(|_| OnceLock::new()).collect();
+    ctx.parallel_for(names.len(), bytes / names.len().max(1), |range| {
+        for index in range {
+            let _ = tensors[index].set(read(&reader, &names[index], &parts[index]));
+        }
+    });
+    for (index, tensor) in tensors.into_iter().enumerate() {
+        let tensor = tensor.into_inner().ok_or_else(|| Error::internal("a tensor was not read"))?;
+        ctx.set_output_at(first_output + index, tensor?)?;
+    }
+    Ok(())
 }
 
 /// A tensor, or the part of it that `text` names.
@@ -134,43 +124,31 @@ fn read(reader: &CheckpointReader, name: &TString, text: &TString) -> Result<Ten
     reader.read_slice(name.as_bytes(), &slice)
 }
 
-struct MergeV2CheckpointsKernel {
-    delete_old_dirs: bool,
-    allow_missing_files: bool,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::MergeV2Checkpoints> for MergeV2CheckpointsKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::MergeV2Checkpoints>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Ok(Self { delete_old_dirs: attrs.delete_old_dirs, allow_missing_files: attrs.allow_missing_files })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::MergeV2Checkpoints>) -> Result<()> {
-        let prefixes = ctx.input(ops::MergeV2Checkpoints::CHECKPOINT_PREFIXES)?;
-        ensure!(
-            prefixes.rank() == 1,
-            InvalidArgument,
-            "Input checkpoint_prefixes should be an 1-D tensor, got {} instead.",
-            prefixes.shape()
-        );
-        let target = ctx.input(ops::MergeV2Checkpoints::DESTINATION_PREFIX)?;
-        ensure!(
-            target.rank() == 0,
-            InvalidArgument,
-            "Input destination_prefix should be a scalar tensor, got {} instead.",
-            target.shape()
-        );
-        let target = path_of(&target.to_scalar::<TString>()?)?;
-        let prefixes = prefixes.as_slice::<TString>()?.iter().map(path_of).collect::<Result<Vec<PathBuf>>>()?;
-        merge_checkpoints(&prefixes, &target, self.allow_missing_files)?;
-        if self.delete_old_dirs {
-            let folders: HashSet<&Path> = prefixes.iter().filter_map(|prefix| prefix.parent()).collect();
-            for folder in folders.into_iter().filter(|&folder| Some(folder) != target.parent()) {
-                // One that holds something else stays.
-                let _ = std::fs::remove_dir(folder);
-            }
+#[register_kernel(device = Cpu, op = ops::MergeV2Checkpoints)]
+fn merge_v2_checkpoints(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let prefixes = ctx.input(O::CHECKPOINT_PREFIXES)?;
+    ensure!(
+        prefixes.rank() == 1,
+        InvalidArgument,
+        "Input checkpoint_prefixes should be an 1-D tensor, got {} instead.",
+        prefixes.shape()
+    );
+    let target = ctx.input(O::DESTINATION_PREFIX)?;
+    ensure!(
+        target.rank() == 0,
+        InvalidArgument,
+        "Input destination_prefix should be a scalar tensor, got {} instead.",
+        target.shape()
+    );
+    let target = path_of(&target.to_scalar::<TString>()?)?;
+    let prefixes = prefixes.as_slice::<TString>()?.iter().map(path_of).collect::<Result<Vec<PathBuf>>>()?;
+    merge_checkpoints(&prefixes, &target, attrs.allow_missing_files)?;
+    if attrs.delete_old_dirs {
+        let folders: HashSet<&Path> = prefixes.iter().filter_map(|prefix| prefix.parent()).collect();
+        for folder in folders.into_iter().filter(|&folder| Some(folder) != target.parent()) {
+            // One that holds something else stays.
+            let _ = std::fs::remove_dir(folder);
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::proto::{Message as _, tensor_to_proto};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -29,10 +29,7 @@ fn encoded(tensor: &Tensor) -> Result<Vec<u8>> {
     Ok(tensor_to_proto(tensor)?.encode_to_vec())
 }
 
-#[register_kernel(device = Cpu, T = [
-    variant, resource, string, bool, complex128, complex64, double, float, bfloat16, half, int32, int8, uint8, int16,
-    uint16, uint32, int64, uint64,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, variant, resource, string, bool, complex128, complex64])]
 fn tensor_summary(ctx: &mut KernelContext<'_, ops::TensorSummary>) -> Result<()> {
     let mut value = Message::default();
     value.bytes(NODE_NAME, ctx.node().as_bytes());
@@ -42,10 +39,7 @@ fn tensor_summary(ctx: &mut KernelContext<'_, ops::TensorSummary>) -> Result<()>
     set_summary(ctx, summary)
 }
 
-#[register_kernel(device = Cpu, T = [
-    variant, resource, string, bool, complex128, complex64, double, float, bfloat16, half, int32, int8, uint8, int16,
-    uint16, uint32, int64, uint64,
-])]
+#[register_kernel(device = Cpu, T = [realnumbertype, variant, resource, string, bool, complex128, complex64])]
 fn tensor_v2(ctx: &mut KernelContext<'_, ops::TensorSummaryV2>) -> Result<()> {
     let mut value = tagged(&scalar(ctx.input(ops::TensorSummaryV2::TAG)?, "tag")?);
     let metadata = ctx.input(ops::TensorSummaryV2::SERIALIZED_SUMMARY_METADATA)?;
@@ -147,35 +141,14 @@ fn audio(ctx: &mut RawContext<'_>, rate: f32, limit: i64) -> Result<()> {
     set_summary(ctx, summary)
 }
 
-struct AudioKernel {
-    rate: f32,
-    limit: i64,
-}
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::AudioSummary> for AudioKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::AudioSummary>) -> Result<Self> {
-        Ok(Self { rate: ctx.attrs().sample_rate, limit: ctx.attrs().max_outputs })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::AudioSummary>) -> Result<()> {
-        audio(ctx, self.rate, self.limit)
-    }
+fn audio_summary(attrs: &Attrs<ops::AudioSummary>, ctx: &mut KernelContext<'_, ops::AudioSummary>) -> Result<()> {
+    audio(ctx, attrs.sample_rate, attrs.max_outputs)
 }
 
-struct AudioV2Kernel {
-    limit: i64,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::AudioSummaryV2> for AudioV2Kernel {
-    fn new(ctx: &KernelConstruction<'_, ops::AudioSummaryV2>) -> Result<Self> {
-        Ok(Self { limit: ctx.attrs().max_outputs })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::AudioSummaryV2>) -> Result<()> {
-        let rate = ctx.input(ops::AudioSummaryV2::SAMPLE_RATE)?;
-        let rate = rate.to_scalar::<f32>()?;
-        audio(ctx, rate, self.limit)
-    }
+#[register_kernel(device = Cpu, op = ops::AudioSummaryV2)]
+fn audio_summary_v2(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let rate = ctx.input(O::SAMPLE_RATE)?;
+    let rate = rate.to_scalar::<f32>()?;
+    audio(ctx, rate, attrs.max_outputs)
 }

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{InputList, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, InputList, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::summarize::{Style, summarize};
@@ -23,29 +23,15 @@ fn values(tensors: InputList<'_>, limit: i64, separator: &str) -> String {
     texts.join(separator)
 }
 
-struct AssertKernel {
-    summarize: i64,
-}
-
-#[register_kernel(device = Default, host_memory = ["condition", "data"])]
-impl OpKernel<ops::Assert> for AssertKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Assert>) -> Result<Self> {
-        Ok(Self { summarize: ctx.attrs().summarize })
+#[register_kernel(device = Default, host_memory = ["condition", "data"], cheap)]
+fn assert(attrs: &Attrs<ops::Assert>, ctx: &mut KernelContext<'_, ops::Assert>) -> Result<()> {
+    let condition = ctx.input(ops::Assert::CONDITION)?;
+    ensure!(condition.rank() == 0, InvalidArgument, "In[0] should be a scalar: {}", condition.shape());
+    if condition.to_scalar()? {
+        return Ok(());
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Assert>) -> Result<()> {
-        let condition = ctx.input(ops::Assert::CONDITION)?;
-        ensure!(condition.rank() == 0, InvalidArgument, "In[0] should be a scalar: {}", condition.shape());
-        if condition.to_scalar()? {
-            return Ok(());
-        }
-        let values = values(ctx.input_list(ops::Assert::DATA), self.summarize, " ");
-        Err(Error::invalid_argument(format!("assertion failed: {values}")))
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+    let values = values(ctx.input_list(ops::Assert::DATA), attrs.summarize, " ");
+    Err(Error::invalid_argument(format!("assertion failed: {values}")))
 }
 
 struct PrintKernel {

@@ -63,7 +63,7 @@ fn each_number(tensor: &Tensor, f: &mut dyn FnMut(f32, f64) -> bool) -> Result<(
     Ok(())
 }
 
-#[register_kernel(device = Cpu, T = [float, double, half, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64])]
+#[register_kernel(device = Cpu, T = [realnumbertype])]
 fn scalar(ctx: &mut KernelContext<'_, ops::ScalarSummary>) -> Result<()> {
     let (tags, values) = (ctx.input(ops::ScalarSummary::TAGS)?, ctx.input(ops::ScalarSummary::VALUES)?);
     let (shape, names) = (tags.shape(), tags.as_slice::<TString>()?);
@@ -85,7 +85,7 @@ fn scalar(ctx: &mut KernelContext<'_, ops::ScalarSummary>) -> Result<()> {
     set_summary(ctx, summary)
 }
 
-#[register_kernel(device = Cpu, T = [float, double, half, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64])]
+#[register_kernel(device = Cpu, T = [realnumbertype])]
 fn histogram_summary(ctx: &mut KernelContext<'_, ops::HistogramSummary>) -> Result<()> {
     let tag = ctx.input(ops::HistogramSummary::TAG)?;
     ensure!(tag.rank() == 0, InvalidArgument, "tags must be scalar");

@@ -6,7 +6,7 @@ use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::Cross;
 
-#[register_kernel(device = Cpu, T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+#[register_kernel(device = Cpu, T = [realnumbertype])]
 fn cross<T: Number>(ctx: &mut KernelContext<'_, Cross>) -> Result<()> {
     let (a, b) = (ctx.input(Cross::A)?, ctx.input(Cross::B)?);
     ensure!(

@@ -139,14 +139,20 @@ fn convert(found: Tensor, dtype: DataType) -> Result<Tensor> {
 }
 
 #[register_kernel(
-    device = Cpu, op = ArgMax, T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, bool],
-    output_type = [int16, uint16, int32, int64], host_memory = ["dimension"]
+    device = Cpu,
+    op = ArgMax,
+    T = [realnumbertype, bool],
+    output_type = [int16, uint16, int32, int64],
+    host_memory = ["dimension"],
 )]
 type ArgMaxKernel<T> = Arg<Greatest, T>;
 
 #[register_kernel(
-    device = Cpu, op = ArgMin, T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, bool],
-    output_type = [int32, int64], host_memory = ["dimension"]
+    device = Cpu,
+    op = ArgMin,
+    T = [realnumbertype, bool],
+    output_type = [int32, int64],
+    host_memory = ["dimension"],
 )]
 type ArgMinKernel<T> = Arg<Least, T>;
 

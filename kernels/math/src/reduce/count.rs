@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::{DataType, Element, Number};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
@@ -54,43 +54,32 @@ fn bincount<T: Number>(ctx: &mut KernelContext<'_, Bincount>) -> Result<()> {
     ctx.set_output(Bincount::BINS, bins)
 }
 
-struct DenseBincountKernel<T> {
-    binary: bool,
-    element: PhantomData<fn(T)>,
-}
-
 #[register_kernel(device = Cpu, T = [f32, f64, i32, i64], Tidx = [int32, int64])]
-impl<T: Number> OpKernel<DenseBincount> for DenseBincountKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, DenseBincount>) -> Result<Self> {
-        Ok(Self { binary: ctx.attrs().binary_output, element: PhantomData })
+fn dense_bincount<T: Number>(attrs: &Attrs<DenseBincount>, ctx: &mut KernelContext<'_, DenseBincount>) -> Result<()> {
+    let (input, weights) = (ctx.input(DenseBincount::INPUT)?, ctx.input(DenseBincount::WEIGHTS)?);
+    ensure!(input.rank() <= 2, InvalidArgument, "Shape must be at most rank 2 but is rank {}", input.rank());
+    ensure!(
+        weights.num_elements() == 0 || weights.shape() == input.shape(),
+        InvalidArgument,
+        "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights \
+         equal to 1. Received {}",
+        weights.shape()
+    );
+    let size = size(ctx.input(DenseBincount::SIZE)?)?;
+    let shape = if input.rank() == 2 { Shape::from([input.shape()[0], size]) } else { Shape::from([size]) };
+    shape.check()?;
+    let columns = input.shape().last().copied().unwrap_or(1);
+    let (values, weights) = (values(input)?, weights.as_slice::<T>()?);
+    let mut bins = Tensor::zeros(T::DTYPE, shape)?;
+    if bins.num_elements() > 0 && !values.is_empty() {
+        ctx.parallel_chunks(bins.as_mut_slice::<T>()?, size, columns.div_ceil(size), |first, piece| {
+            for (row, bins) in (first / size..).zip(piece.chunks_exact_mut(size)) {
+                let weights = if weights.is_empty() { weights } else { &weights[row * columns..][..columns] };
+                count(bins, &values[row * columns..][..columns], weights, attrs.binary_output);
+            }
+        });
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, DenseBincount>) -> Result<()> {
-        let (input, weights) = (ctx.input(DenseBincount::INPUT)?, ctx.input(DenseBincount::WEIGHTS)?);
-        ensure!(input.rank() <= 2, InvalidArgument, "Shape must be at most rank 2 but is rank {}", input.rank());
-        ensure!(
-            weights.num_elements() == 0 || weights.shape() == input.shape(),
-            InvalidArgument,
-            "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights \
-             equal to 1. Received {}",
-            weights.shape()
-        );
-        let size = size(ctx.input(DenseBincount::SIZE)?)?;
-        let shape = if input.rank() == 2 { Shape::from([input.shape()[0], size]) } else { Shape::from([size]) };
-        shape.check()?;
-        let columns = input.shape().last().copied().unwrap_or(1);
-        let (values, weights) = (values(input)?, weights.as_slice::<T>()?);
-        let mut bins = Tensor::zeros(T::DTYPE, shape)?;
-        if bins.num_elements() > 0 && !values.is_empty() {
-            ctx.parallel_chunks(bins.as_mut_slice::<T>()?, size, columns.div_ceil(size), |first, piece| {
-                for (row, bins) in (first / size..).zip(piece.chunks_exact_mut(size)) {
-                    let weights = if weights.is_empty() { weights } else { &weights[row * columns..][..columns] };
-                    count(bins, &values[row * columns..][..columns], weights, self.binary);
-                }
-            });
-        }
-        ctx.set_output(DenseBincount::OUTPUT, bins)
-    }
+    ctx.set_output(DenseBincount::OUTPUT, bins)
 }
 
 /// A number that is compared as a double.

@@ -70,34 +70,19 @@ pub(crate) fn sum_rows<T: Summand>(ctx: &RawContext<'_>, matrix: &[T], columns: 
     Ok(())
 }
 
-#[register_kernel(
-    device = Cpu, op = Sum,
-    T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64], Tidx = [int32, int64]
-)]
+#[register_kernel(device = Cpu, op = Sum, T = [realnumbertype, Complex32, Complex64], Tidx = [int32, int64])]
 type SumKernel<T> = Reduction<SumOf, T>;
 
-#[register_kernel(
-    device = Cpu, op = Mean,
-    T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64], Tidx = [int32, int64]
-)]
+#[register_kernel(device = Cpu, op = Mean, T = [realnumbertype, Complex32, Complex64], Tidx = [int32, int64])]
 type MeanKernel<T> = Reduction<MeanOf, T>;
 
-#[register_kernel(
-    device = Cpu, op = Prod,
-    T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64], Tidx = [int32, int64]
-)]
+#[register_kernel(device = Cpu, op = Prod, T = [realnumbertype, Complex32, Complex64], Tidx = [int32, int64])]
 type ProdKernel<T> = Reduction<ProdOf, T>;
 
-#[register_kernel(
-    device = Cpu, op = Max,
-    T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16], Tidx = [int32, int64]
-)]
+#[register_kernel(device = Cpu, op = Max, T = [realnumbertype], Tidx = [int32, int64])]
 type MaxKernel<T> = Reduction<MaxOf, T>;
 
-#[register_kernel(
-    device = Cpu, op = Min,
-    T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16], Tidx = [int32, int64]
-)]
+#[register_kernel(device = Cpu, op = Min, T = [realnumbertype], Tidx = [int32, int64])]
 type MinKernel<T> = Reduction<MinOf, T>;
 
 // Of bools, all hold if the least does, and any does if the greatest does.

@@ -1,10 +1,8 @@
 //! EuclideanNorm.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelContext};
 use kernlink_macros::register_kernel;
 use kernlink_ops::EuclideanNorm;
 
@@ -60,34 +58,21 @@ impl<T: Root> Reducer<T> for NormOf {
     }
 }
 
-struct NormKernel<T> {
-    keep_dims: bool,
-    element: PhantomData<fn(T)>,
-}
-
-#[register_kernel(device = Cpu, Tidx = [int32, int64], T = [
-    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64,
-])]
-impl<T: Root> OpKernel<EuclideanNorm> for NormKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, EuclideanNorm>) -> Result<Self> {
-        Ok(Self { keep_dims: ctx.attrs().keep_dims, element: PhantomData })
+#[register_kernel(device = Cpu, Tidx = [int32, int64], T = [realnumbertype, Complex32, Complex64])]
+fn euclidean_norm<T: Root>(attrs: &Attrs<EuclideanNorm>, ctx: &mut KernelContext<'_, EuclideanNorm>) -> Result<()> {
+    let input = ctx.input(EuclideanNorm::INPUT)?;
+    let plan = Plan::new(input.shape(), &ctx.input_at(1)?.to_i64_vec()?, attrs.keep_dims)?;
+    let mut output = ctx.allocate_output(EuclideanNorm::OUTPUT, plan.output.clone())?;
+    let (elements, norms) = (input.as_slice::<T>()?, output.as_mut_slice::<T>()?);
+    if plan.is_copy() {
+        // Of one element each, which the loops of a reduction are not made for.
+        ctx.parallel_chunks(norms, 1, 1, |first, piece| {
+            for (norm, &element) in piece.iter_mut().zip(&elements[first..]) {
+                *norm = T::root(element.square());
+            }
+        });
+    } else {
+        fill::<NormOf, T>(ctx, plan, elements, norms);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, EuclideanNorm>) -> Result<()> {
-        let input = ctx.input(EuclideanNorm::INPUT)?;
-        let plan = Plan::new(input.shape(), &ctx.input_at(1)?.to_i64_vec()?, self.keep_dims)?;
-        let mut output = ctx.allocate_output(EuclideanNorm::OUTPUT, plan.output.clone())?;
-        let (elements, norms) = (input.as_slice::<T>()?, output.as_mut_slice::<T>()?);
-        if plan.is_copy() {
-            // Of one element each, which the loops of a reduction are not made for.
-            ctx.parallel_chunks(norms, 1, 1, |first, piece| {
-                for (norm, &element) in piece.iter_mut().zip(&elements[first..]) {
-                    *norm = T::root(element.square());
-                }
-            });
-        } else {
-            fill::<NormOf, T>(ctx, plan, elements, norms);
-        }
-        ctx.set_output(EuclideanNorm::OUTPUT, output)
-    }
+    ctx.set_output(EuclideanNorm::OUTPUT, output)
 }

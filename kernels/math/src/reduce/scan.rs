@@ -149,16 +149,10 @@ fn scan_rows<A: Accumulation<T>, T: Number>(way: Way, inner: usize, input: &[T],
     }
 }
 
-#[register_kernel(
-    device = Cpu, op = Cumsum,
-    T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64], Tidx = [int32, int64]
-)]
+#[register_kernel(device = Cpu, op = Cumsum, T = [realnumbertype, Complex32, Complex64], Tidx = [int32, int64])]
 type CumsumKernel<T> = Scan<Sums, T>;
 
-#[register_kernel(
-    device = Cpu, op = Cumprod,
-    T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64], Tidx = [int32, int64]
-)]
+#[register_kernel(device = Cpu, op = Cumprod, T = [realnumbertype, Complex32, Complex64], Tidx = [int32, int64])]
 type CumprodKernel<T> = Scan<Products, T>;
 
 #[register_kernel(

@@ -204,31 +204,51 @@ fn group(ids: &[i64], count: usize) -> Result<(Vec<Segment>, Vec<usize>)> {
     Ok((segments, order))
 }
 
-#[register_kernel(device = Cpu, op = SegmentSum, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(device = Cpu, op = SegmentSum, Tindices = [int32, int64], T = [realnumbertype, Complex32, Complex64])]
 type SegmentSumKernel<T> = Sorted<SumOf, T>;
 
-#[register_kernel(device = Cpu, op = SegmentMean, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(
+    device = Cpu,
+    op = SegmentMean,
+    Tindices = [int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+)]
 type SegmentMeanKernel<T> = Sorted<MeanOf, T>;
 
-#[register_kernel(device = Cpu, op = SegmentProd, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(
+    device = Cpu,
+    op = SegmentProd,
+    Tindices = [int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+)]
 type SegmentProdKernel<T> = Sorted<ProdOf, T>;
 
-#[register_kernel(device = Cpu, op = SegmentMax, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+#[register_kernel(device = Cpu, op = SegmentMax, Tindices = [int32, int64], T = [realnumbertype])]
 type SegmentMaxKernel<T> = Sorted<MaxOf, T>;
 
-#[register_kernel(device = Cpu, op = SegmentMin, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+#[register_kernel(device = Cpu, op = SegmentMin, Tindices = [int32, int64], T = [realnumbertype])]
 type SegmentMinKernel<T> = Sorted<MinOf, T>;
 
-#[register_kernel(device = Cpu, op = UnsortedSegmentSum, Tindices = [int16, int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(
+    device = Cpu,
+    op = UnsortedSegmentSum,
+    Tindices = [int16, int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+)]
 type UnsortedSegmentSumKernel<T> = Unsorted<SumOf, T>;
 
-#[register_kernel(device = Cpu, op = UnsortedSegmentProd, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, Complex32, Complex64])]
+#[register_kernel(
+    device = Cpu,
+    op = UnsortedSegmentProd,
+    Tindices = [int32, int64],
+    T = [realnumbertype, Complex32, Complex64],
+)]
 type UnsortedSegmentProdKernel<T> = Unsorted<ProdOf, T>;
 
-#[register_kernel(device = Cpu, op = UnsortedSegmentMax, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+#[register_kernel(device = Cpu, op = UnsortedSegmentMax, Tindices = [int32, int64], T = [realnumbertype])]
 type UnsortedSegmentMaxKernel<T> = Unsorted<MaxOf, T>;
 
-#[register_kernel(device = Cpu, op = UnsortedSegmentMin, Tindices = [int32, int64], T = [f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16])]
+#[register_kernel(device = Cpu, op = UnsortedSegmentMin, Tindices = [int32, int64], T = [realnumbertype])]
 type UnsortedSegmentMinKernel<T> = Unsorted<MinOf, T>;
 
 #[cfg(test)]

@@ -12,22 +12,14 @@ use kernlink_ops as ops;
 use super::combine::match_numbers;
 use super::place::{forward, update, writable};
 
-#[register_kernel(device = Cpu, op = ops::AssignAdd, T = [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-])]
-#[register_kernel(device = Cpu, op = ops::AssignAddVariableOp, dtype = [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(device = Cpu, op = ops::AssignAdd, T = [realnumbertype, complex128, complex64])]
+#[register_kernel(device = Cpu, op = ops::AssignAddVariableOp, dtype = [realnumbertype, complex128, complex64])]
 fn add(ctx: &mut RawContext<'_>) -> Result<()> {
     accumulate(ctx, false)
 }
 
-#[register_kernel(device = Cpu, op = ops::AssignSub, T = [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-])]
-#[register_kernel(device = Cpu, op = ops::AssignSubVariableOp, dtype = [
-    bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-])]
+#[register_kernel(device = Cpu, op = ops::AssignSub, T = [realnumbertype, complex128, complex64])]
+#[register_kernel(device = Cpu, op = ops::AssignSubVariableOp, dtype = [realnumbertype, complex128, complex64])]
 fn subtract(ctx: &mut RawContext<'_>) -> Result<()> {
     accumulate(ctx, true)
 }

@@ -1,7 +1,7 @@
 //! How a new value and an old one become the value that a variable keeps.
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number, bf16, f16};
-use kernlink::kernel::RawContext;
+use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::element::{bytes_mut, match_objects};
@@ -20,10 +20,11 @@ pub(super) enum Combine {
     Max,
 }
 
-impl Combine {
-    /// What the name of an op such as `ResourceScatterNdAdd` ends with.
-    pub(super) fn of_op(name: &str) -> Result<Combine> {
+/// What the name of an op such as `ResourceScatterNdAdd` ends with.
+impl KernelState for Combine {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Combine> {
         use Combine::*;
+        let name = &ctx.op.name;
         let known =
             [("Update", Set), ("Add", Add), ("Sub", Sub), ("Mul", Mul), ("Div", Div), ("Min", Min), ("Max", Max)];
         match known.into_iter().find(|(end, _)| name.ends_with(end)) {

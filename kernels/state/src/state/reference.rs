@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::resource::{ContainerInfo, Resource, ResourceManager};
 use kernlink::shape::{PartialShape, Shape};
@@ -175,45 +175,36 @@ fn is_variable_initialized(ctx: &mut KernelContext<'_, ops::IsVariableInitialize
     ctx.set_output(ops::IsVariableInitialized::IS_INITIALIZED, Tensor::scalar(is_initialized))
 }
 
-struct AssignKernel {
-    validate_shape: bool,
-}
-
-#[register_kernel(device = Cpu, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, qint32, qint8, quint16, quint8,
-    resource, string, uint16, uint32, uint64, uint8, variant,
-])]
-#[register_kernel(device = Default, T = [
-    bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
-])]
-impl OpKernel<ops::Assign> for AssignKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Assign>) -> Result<Self> {
-        Ok(Self { validate_shape: ctx.attrs().validate_shape })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Assign>) -> Result<()> {
-        let value = ctx.take_input(ops::Assign::VALUE)?;
-        let reference = ctx.reference(ops::Assign::REF)?;
-        let dtype = reference.dtype();
-        ensure!(value.dtype() == dtype, InvalidArgument, "a variable of {dtype} cannot be assigned {}", value.dtype());
-        let old = {
-            let mut place = reference.lock();
-            let shape = place.as_ref().map(Tensor::shape).or(reference.declared_shape());
-            if let Some(shape) = shape.filter(|&shape| self.validate_shape && shape != value.shape()) {
-                bail!(
-                    InvalidArgument,
-                    "Assign requires shapes of both tensors to match. lhs shape= {shape} rhs shape= {}",
-                    value.shape()
-                );
-            }
-            place.replace(value)
-        };
-        // The old value goes when the lock is gone: that may take a while.
-        drop(old);
-        ctx.forward_reference(ops::Assign::REF, ops::Assign::OUTPUT_REF)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint16, quint8, resource, string, variant],
+    cheap,
+)]
+#[register_kernel(
+    device = Default,
+    T = [
+        bfloat16, bool, complex128, complex64, double, float, half, int16, int64, int8, uint16, uint32, uint64, uint8,
+    ],
+    cheap,
+)]
+fn assign(attrs: &Attrs<ops::Assign>, ctx: &mut KernelContext<'_, ops::Assign>) -> Result<()> {
+    let value = ctx.take_input(ops::Assign::VALUE)?;
+    let reference = ctx.reference(ops::Assign::REF)?;
+    let dtype = reference.dtype();
+    ensure!(value.dtype() == dtype, InvalidArgument, "a variable of {dtype} cannot be assigned {}", value.dtype());
+    let old = {
+        let mut place = reference.lock();
+        let shape = place.as_ref().map(Tensor::shape).or(reference.declared_shape());
+        if let Some(shape) = shape.filter(|&shape| attrs.validate_shape && shape != value.shape()) {
+            bail!(
+                InvalidArgument,
+                "Assign requires shapes of both tensors to match. lhs shape= {shape} rhs shape= {}",
+                value.shape()
+            );
+        }
+        place.replace(value)
+    };
+    // The old value goes when the lock is gone: that may take a while.
+    drop(old);
+    ctx.forward_reference(ops::Assign::REF, ops::Assign::OUTPUT_REF)
 }

@@ -168,11 +168,13 @@ struct AssignVariableKernel {
     validate_shape: bool,
 }
 
-#[register_kernel(device = Cpu, dtype = [
-    bfloat16, bool, complex128, complex64, double, float, float4_e2m1fn, float8_e4m3fn, float8_e5m2, half, int16, int2,
-    int32, int4, int64, int8, qint32, qint8, quint8, resource, string, uint16, uint2, uint32, uint4, uint64, uint8,
-    variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    dtype = [
+        realnumbertype, bool, complex128, complex64, float4_e2m1fn, float8_e4m3fn, float8_e5m2, int2, int4, qint32,
+        qint8, quint8, resource, string, uint2, uint4, variant,
+    ],
+)]
 #[register_kernel(device = Default, host_memory = ["resource"], dtype = [
     bfloat16, bool, complex128, complex64, double, float, float4_e2m1fn, float8_e4m3fn, float8_e5m2, half, int16, int2,
     int4, int64, int8, resource, string, uint16, uint2, uint32, uint4, uint64, uint8, variant,

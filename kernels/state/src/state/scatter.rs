@@ -1,7 +1,6 @@
 //! Changing rows of variables by index.
 
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, ensure};
 use kernlink_geometry::indices::scattered_rows;
@@ -13,24 +12,17 @@ use super::combine::{Combine, Rows, match_numbers};
 use super::place::{forward, update, writable};
 
 /// The kernel of `ScatterAdd`, `ResourceScatterAdd` and their kin.
-struct Scatter(Combine);
-
 #[register_kernel(
     device = Cpu,
     op = ops::ScatterUpdate,
     Tindices = [int32, int64],
-    T = [
-        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, resource, string, uint16,
-        uint32, uint64, uint8, variant,
-    ],
+    T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
 )]
 #[register_kernel(
     device = Cpu,
     op = [ops::ScatterAdd, ops::ScatterSub, ops::ScatterMul, ops::ScatterDiv],
     Tindices = [int32, int64],
-    T = [
-        bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-    ],
+    T = [realnumbertype, complex128, complex64],
 )]
 #[register_kernel(
     device = Cpu,
@@ -43,41 +35,23 @@ struct Scatter(Combine);
     op = ops::ResourceScatterUpdate,
     host_memory = ["resource"],
     Tindices = [int32, int64],
-    dtype = [
-        bfloat16, bool, complex128, complex64, double, float, half, int16, int32, int64, int8, string, uint16, uint32,
-        uint64, uint8, variant,
-    ],
+    dtype = [realnumbertype, bool, complex128, complex64, string, variant],
 )]
 #[register_kernel(
     device = Cpu,
     op = [ops::ResourceScatterAdd, ops::ResourceScatterSub, ops::ResourceScatterMul, ops::ResourceScatterDiv],
     host_memory = ["resource"],
     Tindices = [int32, int64],
-    dtype = [
-        bfloat16, complex128, complex64, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-    ],
+    dtype = [realnumbertype, complex128, complex64],
 )]
 #[register_kernel(
     device = Cpu,
     op = [ops::ResourceScatterMin, ops::ResourceScatterMax],
     host_memory = ["resource"],
     Tindices = [int32, int64],
-    dtype = [
-        bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint32, uint64, uint8,
-    ],
+    dtype = [realnumbertype],
 )]
-impl<O: Op> OpKernel<O> for Scatter {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self(Combine::of_op(&O::DEF.name)?))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        scatter(ctx, self.0)?;
-        forward(ctx)
-    }
-}
-
-fn scatter(ctx: &mut RawContext<'_>, how: Combine) -> Result<()> {
+fn scatter(&how: &Combine, ctx: &mut RawContext<'_>) -> Result<()> {
     let dtype = ctx.input_at(2)?.dtype();
     let is_resource = !ctx.signature().inputs[0].is_ref;
     update(ctx, dtype, |ctx, [variable]| {
@@ -92,7 +66,8 @@ fn scatter(ctx: &mut RawContext<'_>, how: Combine) -> Result<()> {
             Rows { rows: &rows, size, is_scalar: updates.rank() == 0 }.combine(ctx, how, variable, updates)?;
         }
         Ok(())
-    })
+    })?;
+    forward(ctx)
 }
 
 fn contains_zero(tensor: &Tensor) -> Result<bool> {

@@ -16,16 +16,26 @@ struct StridedSliceAssign {
     masks: Masks,
 }
 
-#[register_kernel(device = Cpu, op = ops::StridedSliceAssign, host_memory = ["begin", "end", "strides"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    qint32, qint8, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = ops::StridedSliceAssign,
+    host_memory = ["begin", "end", "strides"],
+    T = [
+        realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, qint32, qint8, quint8, resource,
+        string, variant,
+    ],
+)]
 type ReferenceKernel = StridedSliceAssign;
 
-#[register_kernel(device = Cpu, op = ops::ResourceStridedSliceAssign, host_memory = ["ref", "begin", "end", "strides"], T = [
-    bfloat16, bool, complex128, complex64, double, float, float8_e4m3fn, float8_e5m2, half, int16, int32, int64, int8,
-    qint32, qint8, quint8, resource, string, uint16, uint32, uint64, uint8, variant,
-])]
+#[register_kernel(
+    device = Cpu,
+    op = ops::ResourceStridedSliceAssign,
+    host_memory = ["ref", "begin", "end", "strides"],
+    T = [
+        realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, qint32, qint8, quint8, resource,
+        string, variant,
+    ],
+)]
 type ResourceKernel = StridedSliceAssign;
 
 impl<O: Op> OpKernel<O> for StridedSliceAssign {

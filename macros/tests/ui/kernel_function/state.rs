@@ -21,4 +21,9 @@ fn by_value(_: NoState, _: &mut RawContext<'_>) -> Result<()> {
     Ok(())
 }
 
+#[register_kernel(device = Default, op = Pick, state = |_| Ok(NoState))]
+fn keeps_nothing(_: &mut RawContext<'_>) -> Result<()> {
+    Ok(())
+}
+
 fn main() {}

@@ -1,0 +1,136 @@
+//! What arithmetic asks of a dtype beside [`Number`].
+
+use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+
+pub use num_traits::Float;
+
+/// A number, and the dtype that its sums and functions are computed in.
+pub trait Computed: Number {
+    /// `f32` for 16-bit floats, the dtype itself for others.
+    type Wide: Computed<Wide = Self::Wide>;
+
+    /// The exact value.
+    fn widen(self) -> Self::Wide;
+
+    /// The nearest value.
+    fn narrow(wide: Self::Wide) -> Self;
+
+    /// What `f` returns for the elements in the wide dtype, which become what it makes of them.
+    fn on_wide<R>(elements: &mut [Self], f: impl FnOnce(&mut [Self::Wide]) -> R) -> R;
+
+    /// The complex conjugate, which of a real number is the number itself.
+    #[inline(always)]
+    fn conj(self) -> Self {
+        self
+    }
+}
+
+/// A float or complex number.
+pub trait FromF64: Computed {
+    /// The nearest number.
+    fn from_f64(value: f64) -> Self;
+}
+
+macro_rules! computed_as_they_are {
+    ($($t:ty $(, $conj:ident)?);*) => {$(
+        impl Computed for $t {
+            type Wide = $t;
+            #[inline(always)]
+            fn widen(self) -> $t { self }
+            #[inline(always)]
+            fn narrow(wide: $t) -> $t { wide }
+            #[inline(always)]
+            fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [$t]) -> R) -> R { f(elements) }
+            $(
+                #[inline(always)]
+                fn conj(self) -> $t { <$t>::$conj(&self) }
+            )?
+        }
+    )*};
+}
+computed_as_they_are!(f32; f64; i8; i16; i32; i64; u8; u16; u32; u64; Complex32, conj; Complex64, conj);
+
+macro_rules! computed_as_f32 {
+    ($($t:ty: $widen:expr),*) => {$(
+        impl Computed for $t {
+            type Wide = f32;
+            #[inline(always)]
+            fn widen(self) -> f32 { $widen(self) }
+            #[inline(always)]
+            fn narrow(wide: f32) -> $t { <$t>::from_f32(wide) }
+            fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [f32]) -> R) -> R {
+                let mut wide: Vec<f32> = elements.iter().map(|element| element.widen()).collect();
+                let result = f(&mut wide);
+                elements.iter_mut().zip(wide).for_each(|(element, wide)| *element = <$t>::from_f32(wide));
+                result
+            }
+        }
+        impl FromF64 for $t {
+            #[inline(always)]
+            fn from_f64(value: f64) -> $t { <$t>::from_f64(value) }
+        }
+    )*};
+}
+computed_as_f32!(f16: widen_f16, bf16: widen_bf16);
+
+impl FromF64 for f32 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> f32 {
+        value as f32
+    }
+}
+
+impl FromF64 for f64 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+}
+
+impl FromF64 for Complex32 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> Complex32 {
+        Complex32::new(value as f32, 0.0)
+    }
+}
+
+impl FromF64 for Complex64 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> Complex64 {
+        Complex64::new(value, 0.0)
+    }
+}
+
+/// The exact value, without the branch that `half` has for NaN.
+#[inline(always)]
+fn widen_bf16(x: bf16) -> f32 {
+    f32::from_bits(u32::from(x.to_bits()) << 16)
+}
+
+/// The exact value, without branches, so that loops over it become vector instructions.
+#[inline(always)]
+fn widen_f16(x: f16) -> f32 {
+    let bits = u32::from(x.to_bits());
+    let magnitude = (bits & 0x7fff) << 13;
+    // The exponents' biases differ by 112; the product also normalises subnormal numbers.
+    let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
+    let special = magnitude | 0x7f80_0000;
+    let value = if magnitude >= 0x0f80_0000 { special } else { finite };
+    f32::from_bits(value | (bits & 0x8000) << 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_16_bit_float_widens() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert!(widen_f16(half).to_bits() == half.to_f32().to_bits() || half.is_nan(), "{bits:#x}");
+            assert!(widen_bf16(brain).to_bits() == brain.to_f32().to_bits() || brain.is_nan(), "{bits:#x}");
+            assert_eq!(widen_f16(half).is_nan(), half.is_nan());
+            assert_eq!(widen_bf16(brain).is_nan(), brain.is_nan());
+        }
+    }
+}
