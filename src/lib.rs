@@ -18,27 +18,7 @@
 //! # }
 //! ```
 //!
-//! # Features
-//!
-//! | feature | brings | default |
-//! |---|---|---|
-//! | `array` | ops and kernels that make, slice, join and move data | yes |
-//! | `math` | arithmetic, reductions, matrices, casts | yes |
-//! | `nn` | convolution, pooling, normalisation, activations | yes |
-//! | `data_flow` | what flows in and out of a run: queues, stacks, staging areas, tensor arrays, stitching | yes |
-//! | `io` | checkpoints and files | yes |
-//! | `list` | lists, maps and optionals that are values | yes |
-//! | `logging` | assertions, printing, summaries | yes |
-//! | `lookup` | lookup tables | yes |
-//! | `random` | random numbers | yes |
-//! | `sparse` | sparse and ragged tensors, sums of picked rows, sets | yes |
-//! | `state` | variables, as references and as resources | yes |
-//! | `string` | strings | yes |
-//! | `training` | steps of optimisers | yes |
-//! | `text-format` | graphs in protobuf text format | no |
-//! | `npy` | tensors as `.npy` files | no |
-//! | `gpu` | the graphics processor: a device on Vulkan, Metal or DX12, and its kernels | no |
-//! | `cli` | the `kernlink` command | no |
+#![doc = include_str!("../docs/features.md")]
 
 /// The examples of docs/control-flow.md.
 #[cfg(doctest)]

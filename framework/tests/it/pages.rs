@@ -1,4 +1,4 @@
-//! The documents: their links lead somewhere, and README stays short.
+//! The documents: their links lead somewhere, README stays short, and the list of features is that of Cargo.toml.
 
 use std::path::{Path, PathBuf};
 
@@ -49,4 +49,27 @@ fn every_link_of_a_page_leads_somewhere() {
 fn the_readme_is_short() {
     let lines = read(&root().join("README.md")).lines().count();
     assert!(lines <= 200, "README.md has {lines} lines: what is long goes to docs");
+}
+
+/// `docs/features.md` as `Cargo.toml` has it, where each feature has its text above it; `KERNLINK_UPDATE=1` writes it.
+#[test]
+fn the_page_of_features_is_made_of_cargo_toml() {
+    let manifest = read(&root().join("Cargo.toml"));
+    let features =
+        manifest.split("\n[features]\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("features");
+    let mut lines = features.lines();
+    let defaults = lines.next().filter(|line| line.starts_with("default = ")).expect("the default features");
+    let mut page = "# Cargo features\n\n| feature | brings | default |\n|---|---|---|\n".to_owned();
+    page += "| (always) | Constants, placeholders, identities, what the runtime itself creates. | yes |\n";
+    while let (Some(text), Some(line)) = (lines.next(), lines.next()) {
+        let text = text.strip_prefix("## ").unwrap_or_else(|| panic!("no text above `{line}`"));
+        let name = line.split(" = ").next().expect("a name");
+        let default = if defaults.contains(&format!("\"{name}\"")) { "yes" } else { "no" };
+        page += &format!("| `{name}` | {text} | {default} |\n");
+    }
+    let path = root().join("docs/features.md");
+    if std::env::var_os("KERNLINK_UPDATE").is_some() {
+        std::fs::write(&path, &page).expect("the page is writable");
+    }
+    assert_eq!(read(&path), page, "KERNLINK_UPDATE=1 cargo test -p kernlink-framework --test it pages");
 }
