@@ -19,9 +19,13 @@ const MODULES: &[(&str, &str)] = &[
     ("special", include_str!("wgsl/library/special.wgsl")),
     ("arg_order", include_str!("reduce/arg_order.wgsl")),
     ("batch", include_str!("matmul/batch.wgsl")),
+    ("indices", include_str!("indices.wgsl")),
+    ("indices_nd", include_str!("indices_nd.wgsl")),
+    ("merge", include_str!("array/merge.wgsl")),
     ("places", include_str!("nn/places.wgsl")),
     ("powers", include_str!("reduce/powers.wgsl")),
     ("reducers", include_str!("reduce/reducers.wgsl")),
+    ("refuse", include_str!("refuse.wgsl")),
     ("resized_from", include_str!("nn/resized_from.wgsl")),
     ("scans", include_str!("reduce/scans.wgsl")),
     ("sort_order", include_str!("sort_order.wgsl")),
@@ -39,11 +43,6 @@ pub(crate) fn compose(file: &str, names: &[&str]) -> String {
 /// A function of a file with the declarations that it names of the file, and of those that this imports.
 pub(crate) fn function(file: &'static str, function: &str, names: &[&str]) -> String {
     link(function, [file].into_iter().chain(modules_of(file)).collect(), names)
-}
-
-/// The functions of the modules that a text calls.
-pub(crate) fn for_text(text: &str) -> String {
-    link(text, MODULES.iter().map(|&(_, text)| text).collect(), &[])
 }
 
 /// The first import of a file that is no module.

@@ -29,7 +29,8 @@ use crate::refusal::Refusals;
 use crate::shader::Shader;
 use crate::timing::Timing;
 use crate::transfer::{self, device_bytes};
-use crate::windows::{self, Limits};
+use crate::variants::Variants;
+use crate::windows::Limits;
 
 /// The most workgroups in one dimension of a dispatch, on every device.
 const MOST_GROUPS: u64 = 65_535;
@@ -88,8 +89,7 @@ pub struct GpuDevice {
     name: Arc<str>,
     pub(crate) gpu: Arc<Gpu>,
     capabilities: Vec<&'static str>,
-    /// Copies elements of two bytes that do not begin at whole words.
-    pub(crate) halves: Shader,
+    pub(crate) variants: Variants,
 }
 
 /// What the device and its tensors share.
@@ -205,7 +205,7 @@ impl GpuDevice {
             uploaded: AtomicU64::new(0),
         });
         let capabilities = capabilities.map(|(name, _)| *name).collect();
-        Ok(GpuDevice { name, gpu, capabilities, halves: Shader::new(windows::halves()) })
+        Ok(GpuDevice { name, gpu, capabilities, variants: Variants::default() })
     }
 
     /// The device on which a kernel runs.

@@ -2,7 +2,6 @@
 //! the greatest number: what is read there is 0 and what is written there is nothing, as in TensorFlow's kernels for
 //! GPUs. Other than there it is an error, of which the host hears when it next reads something; see [`crate::refusal`].
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use kernlink::bail;
@@ -11,7 +10,7 @@ use kernlink::error::{Code, Result};
 use kernlink::kernel::RawConstruction;
 
 use crate::device::counted;
-use crate::refusal::{FUNCTION, Refusal};
+use crate::refusal::Refusal;
 use crate::shader::{ProgramBuilder, Scalar};
 
 /// The error of a node for an index that is out of range.
@@ -37,16 +36,30 @@ impl Indices {
         }
     }
 
-    /// Declares the buffer `indices`, which is read by `index_at(place)`.
-    pub(crate) fn read(self, program: ProgramBuilder) -> ProgramBuilder {
+    /// The names that hold in the conditions of files that import `indices`.
+    pub(crate) fn names(self) -> &'static [&'static str] {
         match self {
-            Indices::Narrow => program
-                .read("indices", Scalar::U32)
-                .declare("fn index_at(place: u32) -> u32 {\n    return indices[place];\n}"),
-            Indices::Wide => program.read_vectors("indices", Scalar::U32, 2).declare(
-                "fn index_at(place: u32) -> u32 {\n    let index = indices[place];\n    \
-                 return select(index.x, 0xffffffffu, index.y != 0u);\n}",
-            ),
+            Indices::Narrow => &[],
+            Indices::Wide => &["wide"],
+        }
+    }
+
+    /// Declares a buffer of indices that is read: what `index_at(place)` of the module `indices` reads is called
+    /// `indices`.
+    pub(crate) fn read(self, program: ProgramBuilder, name: &str) -> ProgramBuilder {
+        program.read_vectors(name, Scalar::U32, self.width())
+    }
+
+    /// Declares a buffer of indices that is written.
+    pub(crate) fn write(self, program: ProgramBuilder, name: &str) -> ProgramBuilder {
+        program.write_vectors(name, Scalar::U32, self.width())
+    }
+
+    /// The words of an index.
+    fn width(self) -> u32 {
+        match self {
+            Indices::Narrow => 1,
+            Indices::Wide => 2,
         }
     }
 }
@@ -54,27 +67,11 @@ impl Indices {
 /// The most entries of an index.
 pub(crate) const MOST_ENTRIES: usize = 8;
 
-/// Declares the parameters of [`nd_params`], and `row_at(r)`: which of the rows that are bound vector `r` of the indices
-/// names, or `ELSEWHERE`, or `NOWHERE` of all rows. That one is refused, which the program is to
-/// [declare](crate::refusal::declare) after its buffers.
+/// Declares the indices and the parameters of [`nd_params`], for files that import `indices_nd`. What these refuse the program
+/// is to [declare](crate::refusal::declare) after its buffers.
 pub(crate) fn read_nd(index: Indices, program: ProgramBuilder) -> ProgramBuilder {
-    let mut program = index.read(program).constant("ELSEWHERE", u32::MAX - 1).constant("NOWHERE", u32::MAX);
-    program = program.param("top", "u32").param("height", "u32").param("depth", "u32");
-    let mut body = "fn row_at(r: u32) -> u32 {\n    var row = 0u;\n    var fits = true;\n    \
-                    let first = r * params.depth;\n    var entry = 0u;\n"
-        .to_owned();
-    for entry in 0..MOST_ENTRIES {
-        program = program.param(&format!("size{entry}"), "u32");
-        let _ = write!(
-            body,
-            "    if (params.depth > {entry}u) {{\n        entry = index_at(first + {entry}u);\n        \
-             fits = fits && entry < params.size{entry};\n        row = row * params.size{entry} + entry;\n    }}\n"
-        );
-    }
-    body += "    if (!fits) {\n        refuse();\n        return NOWHERE;\n    }\n    \
-             return select(ELSEWHERE, row - params.top, row - params.top < params.height);\n}\n";
-    body += FUNCTION;
-    program.declare(&body)
+    let program = index.read(program, "indices").words("top height depth");
+    (0..MOST_ENTRIES).fold(program, |program, entry| program.words(&format!("size{entry}")))
 }
 
 /// The parameters for vectors of indices into these dimensions, of which so many rows are bound.

@@ -45,10 +45,4 @@ pub use adapter::AdapterInfo;
 pub use device::{GpuDevice, Groups};
 pub use shader::{Access, Entry, Program, ProgramBuilder, Scalar, Shader, WORKGROUP};
 
-/// Every shader of the families whose registrations do not name them.
-#[cfg_attr(not(test), expect(dead_code, reason = "the test that translates them calls it"))]
-fn programs() -> Vec<Program> {
-    [array::programs(), vec![windows::halves()]].concat()
-}
-
-kernlink::provider!(kernels = 548 + array::KERNELS);
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!());

@@ -30,7 +30,7 @@ static ERRORS: LazyLock<Mutex<Errors>> = LazyLock::new(Mutex::default);
 const NAMED: usize = 1 << 16;
 
 /// The WGSL of `fn refuse()`.
-pub(crate) const FUNCTION: &str = "fn refuse() {\n    if (params.refusal != 0u) {\n        refusals[params.refusal >> 26u] = params.refusal;\n    }\n}\n";
+pub(crate) const FUNCTION: &str = include_str!("refuse.wgsl");
 
 /// The bits of the parameter `refusal` that are the error's number; those above are the step's place among the words.
 const NUMBER_BITS: u32 = 26;

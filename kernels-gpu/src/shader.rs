@@ -7,6 +7,7 @@ use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use smallvec::SmallVec;
 
+use crate::composition;
 use crate::device::Gpu;
 use crate::pipeline::Pipeline;
 
@@ -243,6 +244,11 @@ impl ProgramBuilder {
         self
     }
 
+    /// Declares parameters of type `u32` by their names, with blanks between them.
+    pub(crate) fn words(self, names: &str) -> ProgramBuilder {
+        names.split_whitespace().fold(self, |builder, name| builder.param(name, "u32"))
+    }
+
     /// Declares an alias of a type, such as `T` for `f32`.
     pub fn alias(mut self, name: &str, scalar: Scalar) -> ProgramBuilder {
         let _ = writeln!(self.head, "alias {name} = {};", scalar.wgsl());
@@ -294,6 +300,11 @@ impl ProgramBuilder {
     pub(crate) fn matrices(mut self) -> ProgramBuilder {
         self.enabled = "enable wgpu_cooperative_matrix;\n";
         self
+    }
+
+    /// [`ProgramBuilder::build`] with the body that is composed of a file, in whose conditions these names hold.
+    pub(crate) fn compose(self, entry: Entry, file: &str, names: &[&str]) -> Program {
+        self.build(entry, &composition::compose(file, names))
     }
 
     /// Finishes the shader. With [`Entry::Elements`] and [`Entry::Rows`] the first parameter is `count`, which the body

@@ -10,7 +10,6 @@ use std::sync::{LazyLock, Mutex};
 use naga::Module;
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
-use rayon::prelude::*;
 
 use crate::device::lock;
 use crate::shader::Program;
@@ -129,9 +128,4 @@ impl Tool {
         let said = [answer.stdout, answer.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
         (!answer.status.success()).then_some(said)
     }
-}
-
-#[test]
-fn the_shaders_of_families_are_translated() {
-    crate::programs().par_iter().for_each(translate);
 }

@@ -120,7 +120,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// `impl<O: Op> OpKernel<O> for K`, `type K<O, T> = Unary<O, T>`), or, where it is not declared, as the name of the op in
 /// an item that is written once for each: arguments and attrs have their names then (`O::INPUT`, `ctx.attrs().size`).
 /// Several attributes on one item are each a registration; those without `op` are for the ops of the first, those without
-/// `state` make theirs as the first.
+/// `state` make theirs as the first; an item that is written once for each op is written for the ops of those with `op`, too.
 ///
 /// | argument | meaning |
 /// |---|---|

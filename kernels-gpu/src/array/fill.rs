@@ -3,16 +3,18 @@
 use kernlink::bail;
 use kernlink::dtype::{DataType, f16};
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
+use kernlink::kernel::KernelContext;
+use kernlink::op::Op as _;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::fill::{filled, one};
 use kernlink_geometry::sequence;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
 
-use super::mover::Mover;
+use super::strided::copies;
 use super::unit::{Unit, pattern};
-use super::variant::Variant;
-use crate::device::{Groups, counted};
-use crate::shader::{Entry, Program, Scalar};
+use crate::device::{GpuDevice, Groups, counted};
+use crate::shader::{Entry, Program, Scalar, scalar_of};
 use crate::transfer::device_bytes;
 use crate::windows::{whole, written};
 
@@ -21,115 +23,103 @@ fn vectors(tensor: &Tensor) -> Groups {
     Groups::Elements(device_bytes(tensor.dtype(), tensor.num_elements()).div_ceil(Unit::Quad.bytes()))
 }
 
+/// The program that fills with eight bytes.
+pub(super) fn program((): ()) -> Program {
+    let program = Program::trusted("fill").write_vectors("y", Scalar::U32, 4).words("low high");
+    program.compose(Entry::Elements, include_str!("fill.wgsl"), &[])
+}
+
+/// The program that fills with the one element of a tensor.
+fn spread_program((): ()) -> Program {
+    let program = Program::trusted("fill with an element").read("x", Scalar::U32).write_vectors("y", Scalar::U32, 4);
+    program.words("bytes").compose(Entry::Elements, include_str!("fill.wgsl"), &["spread"])
+}
+
+/// The shaders that fill, and those that copy elements of a dtype.
+pub(super) fn with_copies(dtype: DataType) -> Result<Vec<Program>> {
+    Ok([vec![program(())], copies(dtype)?].concat())
+}
+
 /// Sets all elements to a value of which these are the bytes; see [`pattern`].
-pub(super) fn fill(on: &Mover<'_>, target: &Tensor, bytes: [u32; 2]) -> Result<()> {
-    on.gpu.in_windows(target.num_elements(), &[written(target)], |_, tensors| {
-        on.run(Variant::Fill, tensors, &bytes, vectors(tensors[0]))
+pub(super) fn fill(gpu: &GpuDevice, target: &Tensor, bytes: [u32; 2]) -> Result<()> {
+    gpu.in_windows(target.num_elements(), &[written(target)], |_, tensors| {
+        gpu.run(program, (), tensors, &bytes, vectors(tensors[0]))
     })
-}
-
-pub(super) fn program() -> Program {
-    Program::trusted("fill").write_vectors("y", Scalar::U32, 4).param("low", "u32").param("high", "u32").build(
-        Entry::Elements,
-        "fn element(i: u32) {\n    y[i] = vec4<u32>(params.low, params.high, params.low, params.high);\n}\n",
-    )
-}
-
-/// The program that fills with the one element of a tensor, of `bytes` bytes.
-pub(super) fn spread_program() -> Program {
-    Program::trusted("fill with an element")
-        .read("x", Scalar::U32)
-        .write_vectors("y", Scalar::U32, 4)
-        .param("bytes", "u32")
-        .build(
-            Entry::Elements,
-            "fn element(i: u32) {\n    var low = x[0];\n    if (params.bytes == 2u) {\n        \
-             low = (low & 0xffffu) * 0x10001u;\n    }\n    \
-             let high = select(low, x[1], params.bytes == 8u);\n    y[i] = vec4<u32>(low, high, low, high);\n}\n",
-        )
 }
 
 /// Sets all elements to the one of `value`, which is on the device.
-pub(super) fn fill_with(on: &Mover<'_>, target: &Tensor, value: &Tensor) -> Result<()> {
+pub(super) fn fill_with(gpu: &GpuDevice, target: &Tensor, value: &Tensor) -> Result<()> {
     let bytes = Unit::of(value.dtype())?.bytes() as u32;
-    on.gpu.in_windows(target.num_elements(), &[whole(value), written(target)], |_, tensors| {
-        on.run(Variant::Spread, tensors, &[bytes], vectors(tensors[1]))
+    gpu.in_windows(target.num_elements(), &[whole(value), written(target)], |_, tensors| {
+        gpu.run(spread_program, (), tensors, &[bytes], vectors(tensors[1]))
     })
 }
 
-pub(super) fn fill_shape(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let value = ctx.input_at(1)?;
-    let shape = filled(ctx.input_at(0)?, value)?;
-    let output = on.output(ctx, 0, shape)?;
-    fill_with(on, &output, value)?;
-    ctx.set_output_at(0, output)
+#[register_kernel(
+    device = Gpu, op = ops::Fill, T = [f32, u32, bool, i64, f16 if "f16"], index_type = [i32, i64], host_memory = ["dims"],
+    programs = || Ok(vec![spread_program(())])
+)]
+fn fill_shape(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (gpu, value) = (GpuDevice::of(ctx)?, ctx.input(O::VALUE)?);
+    let output = gpu.output(ctx, O::OUTPUT, filled(ctx.input(O::DIMS)?, value)?)?;
+    fill_with(gpu, &output, value)?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
-pub(super) fn zeros_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let output = on.output(ctx, 0, ctx.input_at(0)?.shape())?;
-    fill(on, &output, [0; 2])?;
-    ctx.set_output_at(0, output)
+#[register_kernel(
+    device = Gpu, op = [ops::ZerosLike, ops::OnesLike], T = [f32, u32, bool, i64, f16 if "f16"],
+    programs = || Ok(vec![program(())])
+)]
+fn fill_alike(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let output = gpu.output(ctx, O::Y, ctx.input(O::X)?.shape())?;
+    let bytes = if O::DEF.name == "OnesLike" { pattern(&one(output.dtype())?)? } else { [0; 2] };
+    fill(gpu, &output, bytes)?;
+    ctx.set_output(O::Y, output)
 }
 
-pub(super) fn ones_like(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let output = on.output(ctx, 0, ctx.input_at(0)?.shape())?;
-    fill(on, &output, pattern(&one(output.dtype())?)?)?;
-    ctx.set_output_at(0, output)
-}
-
-pub(super) const PROGRESSIONS: [Scalar; 3] = [Scalar::F32, Scalar::F16, Scalar::I64];
-
-/// The program of `start + i * delta` for each `i` from `first` on. Halves are joined without a sign: naga extends that of a `u32` which becomes an
-/// `i64`.
-pub(super) fn range_program(scalar: Scalar) -> Program {
-    let program = Program::trusted(format!("range of {scalar:?}")).write("y", scalar).param("first", "u32");
-    if scalar == Scalar::I64 {
-        return program
-            .param("start", "u32")
-            .param("start_high", "u32")
-            .param("delta", "u32")
-            .param("delta_high", "u32")
-            .build(
-                Entry::Elements,
-                "fn whole(low: u32, high: u32) -> i64 {\n    return i64((u64(high) << 32u) | u64(low));\n}\n\
-                 fn element(i: u32) {\n    y[i] = whole(params.start, params.start_high) + i64(params.first + i) * \
-                 whole(params.delta, params.delta_high);\n}\n",
-            );
-    }
-    program.alias("T", scalar).param("start", "f32").param("delta", "f32").build(
-        Entry::Elements,
-        "fn element(i: u32) {\n    y[i] = T(params.start) + T(f32(params.first + i)) * T(params.delta);\n}\n",
-    )
+fn range_program(scalar: Scalar) -> Program {
+    let program = Program::trusted(format!("range of {scalar:?}")).write("y", scalar).words("first");
+    let program = match scalar {
+        Scalar::I64 => program.words("start start_high delta delta_high"),
+        _ => program.alias("T", scalar).param("start", "f32").param("delta", "f32"),
+    };
+    program.compose(Entry::Elements, include_str!("range.wgsl"), scalar.names())
 }
 
 /// How many numbers a sequence has, and what to begin with and add as parameters.
-fn progression(ctx: &RawContext<'_>) -> Result<(usize, Vec<u32>)> {
-    let [start, limit, delta] = [ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?];
-    macro_rules! floats {
-        ($t:ty) => {{
-            let (start, delta, count) = sequence::range::<$t>(start, limit, delta)?;
-            Ok((count, vec![f32::from(start).to_bits(), f32::from(delta).to_bits()]))
-        }};
-    }
-    match start.dtype() {
-        DataType::Float => floats!(f32),
-        DataType::Half => floats!(f16),
+fn progression([start, limit, delta]: [&Tensor; 3]) -> Result<(usize, Vec<u32>)> {
+    let words = |numbers: [f32; 2]| numbers.map(f32::to_bits).to_vec();
+    Ok(match start.dtype() {
+        DataType::Float => {
+            let (start, delta, count) = sequence::range::<f32>(start, limit, delta)?;
+            (count, words([start, delta]))
+        }
+        DataType::Half => {
+            let (start, delta, count) = sequence::range::<f16>(start, limit, delta)?;
+            (count, words([start, delta].map(f32::from)))
+        }
         DataType::Int64 => {
             let (start, delta, count) = sequence::range::<i64>(start, limit, delta)?;
-            Ok((count, [start, delta].iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect()))
+            (count, [start, delta].iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect())
         }
         other => bail!(Internal, "no shader counts in {other}"),
-    }
+    })
 }
 
-pub(super) fn range(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let (count, params) = progression(ctx)?;
-    let output = on.output(ctx, 0, [count])?;
-    let variant = Variant::Range(crate::shader::scalar_of(output.dtype())?);
-    on.gpu.in_windows(count, &[written(&output)], |range, tensors| {
+#[register_kernel(
+    device = Gpu, op = ops::Range, Tidx = [f32, f16 if "f16", i64 if "i64"], host_memory = ["start", "limit", "delta"],
+    programs = |Tidx| Ok(vec![range_program(scalar_of(Tidx)?)])
+)]
+fn range(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let (count, params) = progression([ctx.input(O::START)?, ctx.input(O::LIMIT)?, ctx.input(O::DELTA)?])?;
+    let output = gpu.output(ctx, O::OUTPUT, [count])?;
+    let scalar = scalar_of(output.dtype())?;
+    gpu.in_windows(count, &[written(&output)], |range, tensors| {
         counted(range.end)?;
         let params = [&[range.start as u32], &params[..]].concat();
-        on.run(variant, tensors, &params, Groups::Elements(range.len()))
+        gpu.run(range_program, scalar, tensors, &params, Groups::Elements(range.len()))
     })?;
-    ctx.set_output_at(0, output)
+    ctx.set_output(O::OUTPUT, output)
 }

@@ -1,3 +1,4 @@
+//@ import indices, refuse
 fn element(i: u32) {
     let row = i / params.inner;
     let at = i - row * params.inner;

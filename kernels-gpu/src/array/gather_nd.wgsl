@@ -1,3 +1,4 @@
+//@ import indices_nd
 fn element(i: u32) {
     let r = i / params.inner;
     let row = row_at(r);

@@ -1,35 +1,44 @@
 //! OneHot.
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
+use kernlink::kernel::KernelContext;
 use kernlink_geometry::indices::{self as geometry, OneHot};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
 
-use super::mover::Mover;
 use super::unit::{Unit, word};
-use super::variant::Variant;
-use crate::device::Groups;
+use crate::device::{GpuDevice, Groups};
 use crate::indices::Indices;
 use crate::shader::{Entry, Program};
 use crate::windows::{read, whole, written};
 
-pub(super) fn program(unit: Unit, index: Indices) -> Program {
-    let mut program = unit.declare(Program::trusted(format!("one-hot of {unit:?} by {index:?} indices")));
-    program = unit.write(unit.read(unit.read(index.read(program), "on"), "off"), "y");
-    program.param("depth", "u32").param("suffix", "u32").build(Entry::Elements, include_str!("one_hot.wgsl"))
+fn program((unit, index): (Unit, Indices)) -> Program {
+    let program = index.read(unit.program(format!("one-hot of {unit:?} by {index:?} indices")), "indices");
+    let program = unit.write(unit.read(unit.read(program, "on"), "off"), "y").words("depth suffix");
+    program.compose(Entry::Elements, include_str!("one_hot.wgsl"), index.names())
 }
 
-pub(super) fn one_hot(&given: &i64, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let indices = ctx.input_at(0)?;
-    let (hot, cold) = (ctx.input_at(2)?, ctx.input_at(3)?);
-    let OneHot { shape, depth, suffix } = geometry::one_hot(indices.shape(), given, ctx.input_at(1)?, [hot, cold])?;
-    let output = on.output(ctx, 0, shape)?;
-    let variant = Variant::OneHot(Unit::of(output.dtype())?, Indices::of(indices.dtype())?);
-    let sizes = [depth, suffix].map(word);
+fn key(dtype: DataType, indices: DataType) -> Result<(Unit, Indices)> {
+    Ok((Unit::of(dtype)?, Indices::of(indices)?))
+}
+
+#[register_kernel(
+    device = Gpu, op = ops::OneHot, T = [f32, i32, u32, bool, i64, f16 if "f16"], TI = [i32, i64], host_memory = ["depth"],
+    programs = |T, TI| Ok(vec![program(key(T, TI)?)]), state = |ctx| Ok(ctx.attrs().axis)
+)]
+fn one_hot(&axis: &i64, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (gpu, indices) = (GpuDevice::of(ctx)?, ctx.input(O::INDICES)?);
+    let (hot, cold) = (ctx.input(O::ON_VALUE)?, ctx.input(O::OFF_VALUE)?);
+    let OneHot { shape, depth, suffix } = geometry::one_hot(indices.shape(), axis, ctx.input(O::DEPTH)?, [hot, cold])?;
+    let output = gpu.output(ctx, O::OUTPUT, shape)?;
     if output.num_elements() > 0 {
+        let shader = gpu.shader(program, key(output.dtype(), indices.dtype())?);
         let parts = [read(indices), whole(hot), whole(cold), written(&output)];
-        on.gpu.in_windows(indices.num_elements() / suffix, &parts, |rows, tensors| {
-            on.run(variant, tensors, &sizes, Groups::Elements(rows.len() * depth * suffix))
+        gpu.in_windows(indices.num_elements() / suffix, &parts, |rows, tensors| {
+            let groups = Groups::Elements(rows.len() * depth * suffix);
+            gpu.dispatch(&shader, tensors, &[depth, suffix].map(word), groups)
         })?;
     }
-    ctx.set_output_at(0, output)
+    ctx.set_output(O::OUTPUT, output)
 }

@@ -1,3 +1,4 @@
+//@ import indices
 fn element(i: u32) {
     let row = i / params.suffix;
     let outer = row / params.depth;

@@ -1,3 +1,4 @@
+//@ import indices, refuse
 fn element(i: u32) {
     let place = i / params.seq_step % params.seq_size;
     let length = index_at(i / params.batch_step % params.batch_size);

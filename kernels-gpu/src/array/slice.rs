@@ -1,67 +1,55 @@
-//! Parts of a tensor, and backwards: Slice, StridedSlice, StridedSliceGrad, TensorStridedSliceUpdate, Reverse,
-//! ReverseV2.
+//! Parts of tensors that are written: StridedSliceGrad, TensorStridedSliceUpdate.
 
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
+use kernlink::kernel::KernelContext;
+use kernlink::op::{InputArg, Op};
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink::tensor::Tensor;
-use kernlink_geometry::rearranged::{Elements, Rearranged, reversed, reversed_along};
+use kernlink_geometry::rearranged::{Elements, Rearranged};
 use kernlink_geometry::slice as geometry;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
 
-use super::fill::fill;
-use super::mover::Mover;
-use super::strided::{Run as _, StridedCopy};
+use super::fill::{self, fill};
+use super::strided::{Run as _, copies};
+use crate::device::GpuDevice;
 
-pub(super) fn slice(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let part = geometry::sliced(ctx.input_at(0)?.shape(), ctx.input_at(1)?, ctx.input_at(2)?)?;
-    on.rearrange(ctx, 0, part)
-}
-
-pub(super) fn strided_slice(&masks: &Masks, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let part = geometry::strided(ctx, masks)?;
-    on.rearrange(ctx, 0, part)
-}
-
-pub(super) fn strided_slice_grad(&masks: &Masks, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(
+    device = Gpu, op = ops::StridedSliceGrad, T = [f32, u32, bool, i64, f16 if "f16"],
+    host_memory = ["shape", "begin", "end", "strides"], programs = |T| fill::with_copies(T),
+    state = |ctx| Masks::from_attrs(ctx.attrs)
+)]
+fn gradient(&masks: &Masks, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let Rearranged { shape, elements } = geometry::gradient(ctx, masks)?;
-    let dy = ctx.take_input_at(4)?;
+    let dy = ctx.take_input(O::DY)?;
     let output = match elements {
         Elements::Copied(copy) => {
-            let output = on.output(ctx, 0, shape)?;
-            fill(on, &output, [0; 2])?;
-            copy.run(on, &output, &dy)?;
+            let gpu = GpuDevice::of(ctx)?;
+            let output = gpu.output(ctx, O::OUTPUT, shape)?;
+            fill(gpu, &output, [0; 2])?;
+            copy.run(gpu, &output, &dy)?;
             output
         }
         _ => dy.reshaped(shape)?,
     };
-    ctx.set_output_at(0, output)
+    ctx.set_output(O::OUTPUT, output)
 }
 
-pub(super) fn tensor_strided_slice_update(&masks: &Masks, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(
+    device = Gpu, op = ops::TensorStridedSliceUpdate, T = [f32, u32, bool, i64, f16 if "f16"],
+    host_memory = ["begin", "end", "strides"], programs = |T| copies(T), state = |ctx| Masks::from_attrs(ctx.attrs)
+)]
+fn update(&masks: &Masks, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
     let copy = geometry::update(ctx, masks)?;
-    let value = ctx.input_at(4)?.clone();
-    let output = own(on, ctx, 0)?;
-    copy.run(on, &output, &value)?;
-    ctx.set_output_at(0, output)
+    let value = ctx.input(O::VALUE)?.clone();
+    let output = own(gpu, ctx, O::INPUT)?;
+    copy.run(gpu, &output, &value)?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
-/// Input `index` to be changed: itself if nothing else uses it, or else a copy.
-pub(super) fn own(on: &Mover<'_>, ctx: &mut RawContext<'_>, index: usize) -> Result<Tensor> {
-    let mut input = ctx.take_input_at(index)?;
-    if input.is_unique() {
-        return Ok(input);
-    }
-    let copy = on.gpu.allocate(input.dtype(), input.shape())?;
-    StridedCopy::new(0, 0).step(input.num_elements(), 1, 1).run(on, &copy, &input)?;
-    Ok(copy)
-}
-
-pub(super) fn reverse(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let turned = reversed(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
-    on.rearrange(ctx, 0, turned)
-}
-
-pub(super) fn reverse_v2(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let turned = reversed_along(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
-    on.rearrange(ctx, 0, turned)
+/// An input to be changed: itself if nothing else uses it, or else a copy.
+pub(super) fn own<O: Op>(gpu: &GpuDevice, ctx: &mut KernelContext<'_, O>, input: InputArg<O>) -> Result<Tensor> {
+    let mut input = ctx.take_input(input)?;
+    if input.is_unique() { Ok(input) } else { gpu.copy(&input) }
 }

@@ -1,46 +1,44 @@
-//! Between space, depth and batch: DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND.
+//! Between space and batch: SpaceToBatchND, BatchToSpaceND.
 
 use kernlink::error::Result;
-use kernlink::kernel::{GPU, RawConstruction, RawContext};
-use kernlink_geometry::space::{Block, Blocks};
+use kernlink::kernel::KernelContext;
+use kernlink::tensor::Tensor;
+use kernlink_geometry::space::Blocks;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
 
-use super::fill::fill;
-use super::mover::Mover;
+use super::fill::{self, fill};
 use super::strided::Run as _;
+use crate::device::GpuDevice;
 
-/// The attrs of ops between depth and space.
-pub(super) fn block(ctx: &RawConstruction<'_>) -> Result<Block> {
-    let data_format: String = ctx.attrs.required("data_format")?;
-    Block::new(ctx.attrs.required("block_size")?, &data_format, GPU)
-}
-
-pub(super) fn depth_to_space(block: &Block, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let space = block.moved(ctx.input_at(0)?.shape(), true)?;
-    on.rearrange(ctx, 0, space)
-}
-
-pub(super) fn space_to_depth(block: &Block, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let depth = block.moved(ctx.input_at(0)?.shape(), false)?;
-    on.rearrange(ctx, 0, depth)
-}
-
-/// Sets output 0 to what the copies make of input 0.
-fn copy(on: &Mover<'_>, ctx: &mut RawContext<'_>, blocks: &Blocks) -> Result<()> {
-    let input = ctx.input_at(0)?;
-    let output = on.output(ctx, 0, &blocks.shape)?;
+/// What the copies make of a tensor.
+fn copied(gpu: &GpuDevice, input: &Tensor, blocks: &Blocks) -> Result<Tensor> {
+    let output = gpu.allocate(input.dtype(), &blocks.shape)?;
     if blocks.has_gaps {
-        fill(on, &output, [0; 2])?;
+        fill(gpu, &output, [0; 2])?;
     }
-    blocks.copies(&mut |copy| copy.run(on, &output, input))?;
-    ctx.set_output_at(0, output)
+    blocks.copies(&mut |copy| copy.run(gpu, &output, input))?;
+    Ok(output)
 }
 
-pub(super) fn space_to_batch(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let blocks = Blocks::of_image(ctx.input_at(0)?.shape(), ctx.input_at(1)?, ctx.input_at(2)?)?;
-    copy(on, ctx, &blocks)
+#[register_kernel(
+    device = Gpu, op = ops::SpaceToBatchND, T = [f32, i32, u32, i64, f16 if "f16"], Tblock_shape = [i32, i64],
+    Tpaddings = [i32, i64], host_memory = ["block_shape", "paddings"], programs = |T| fill::with_copies(T)
+)]
+fn space_to_batch(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let input = ctx.input(O::INPUT)?;
+    let blocks = Blocks::of_image(input.shape(), ctx.input(O::BLOCK_SHAPE)?, ctx.input(O::PADDINGS)?)?;
+    let output = copied(GpuDevice::of(ctx)?, input, &blocks)?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
-pub(super) fn batch_to_space(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let blocks = Blocks::of_batches(ctx.input_at(0)?.shape(), ctx.input_at(1)?, ctx.input_at(2)?)?;
-    copy(on, ctx, &blocks)
+#[register_kernel(
+    device = Gpu, op = ops::BatchToSpaceND, T = [f32, i32, u32, i64, f16 if "f16"], Tblock_shape = [i32, i64],
+    Tcrops = [i32, i64], host_memory = ["block_shape", "crops"], programs = |T| fill::with_copies(T)
+)]
+fn batch_to_space(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let input = ctx.input(O::INPUT)?;
+    let blocks = Blocks::of_batches(input.shape(), ctx.input(O::BLOCK_SHAPE)?, ctx.input(O::CROPS)?)?;
+    let output = copied(GpuDevice::of(ctx)?, input, &blocks)?;
+    ctx.set_output(O::OUTPUT, output)
 }

@@ -1,29 +1,38 @@
 //! DynamicStitch, ParallelDynamicStitch: rows of several tensors, in places that indices in host memory say.
 
 use kernlink::device::Device as _;
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::RawContext;
+use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::stitch::stitched;
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
 
-use super::fill::fill;
-use super::mover::Mover;
-use super::scatter::scatter_to;
+use super::fill::{self, fill};
+use super::scatter::{scatter_to, set_programs};
+use crate::device::GpuDevice;
 use crate::refusal::Refusal;
 
-/// Both ops: the first half of the inputs are indices, the second half data.
-pub(super) fn stitch(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(
+    device = Gpu, op = [ops::DynamicStitch, ops::ParallelDynamicStitch], T = [f32, i32, u32, bool, i64, f16 if "f16"],
+    host_memory = ["indices"],
+    programs = |T| Ok([vec![fill::program(())], set_programs(T, DataType::Int32)?].concat())
+)]
+fn stitch(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     /// Of rows that are left out: no tensor has so many.
     const NOWHERE: i32 = -1;
+    let gpu = GpuDevice::of(ctx)?;
     let (shape, row) = stitched(ctx)?;
-    let (count, rows) = (ctx.num_inputs() / 2, shape[0]);
-    let output = on.output(ctx, 0, shape)?;
+    let rows = shape[0];
+    let output = gpu.output(ctx, O::MERGED, shape)?;
     if output.num_elements() > 0 {
         // Of rows for one place the last stays: the others are not written, so that it does not matter who comes first.
         let mut taken = vec![false; rows];
-        let mut places = Vec::with_capacity(count);
-        for i in (0..count).rev() {
-            let mut own = ctx.input_at(i)?.as_slice::<i32>()?.to_vec();
+        let mut places = Vec::new();
+        let indices: Vec<&Tensor> = ctx.input_list(O::INDICES).iter().collect();
+        for indices in indices.iter().rev() {
+            let mut own = indices.as_slice::<i32>()?.to_vec();
             for place in own.iter_mut().rev() {
                 if std::mem::replace(&mut taken[*place as usize], true) {
                     *place = NOWHERE;
@@ -32,15 +41,15 @@ pub(super) fn stitch(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result
             places.push(own);
         }
         if taken.contains(&false) {
-            fill(on, &output, [0; 2])?;
+            fill(gpu, &output, [0; 2])?;
         }
-        for (i, places) in places.iter().rev().enumerate() {
+        for (data, places) in ctx.input_list(O::DATA).iter().zip(places.iter().rev()) {
             if places.iter().any(|&place| place != NOWHERE) {
-                let indices = on.gpu.to_device(&Tensor::vector(places)?)?;
+                let indices = gpu.to_device(&Tensor::vector(places)?)?;
                 let how = (None, Refusal::NONE);
-                scatter_to(on, how, [&indices, ctx.input_at(count + i)?, &output], &[rows], row)?;
+                scatter_to(gpu, how, [&indices, data, &output], &[rows], row)?;
             }
         }
     }
-    ctx.set_output_at(0, output)
+    ctx.set_output(O::MERGED, output)
 }

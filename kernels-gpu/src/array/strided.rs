@@ -1,24 +1,21 @@
 //! How copies between strided boxes of two tensors are run: what transposing, slicing, tiling, broadcasting and their kin
 //! come down to.
 
-use std::fmt::Write as _;
-
 use kernlink::bail;
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::tensor::Tensor;
 pub(super) use kernlink_geometry::strided::StridedCopy;
 use kernlink_geometry::strided::{Step, Steps};
 use smallvec::SmallVec;
 
-use super::mover::Mover;
 use super::unit::{Unit, word};
-use super::variant::Variant;
-use crate::device::Groups;
+use crate::device::{GpuDevice, Groups};
 use crate::shader::{Entry, Program};
 use crate::windows::Piece;
 
 /// The numbers of loops for which there is a shader each.
-pub(super) const RANKS: [usize; 6] = [1, 2, 3, 4, 6, 9];
+const RANKS: [usize; 6] = [1, 2, 3, 4, 6, 9];
 const MOST_STEPS: usize = RANKS[RANKS.len() - 1];
 
 /// The side of the tiles by which boxes are transposed, and the threads that share one.
@@ -34,23 +31,23 @@ pub(super) trait Run {
     ///
     /// # Errors
     /// INTERNAL if the box does not fit the tensors: a kernel computed it wrongly. The shaders check nothing.
-    fn run(&self, on: &Mover<'_>, target: &Tensor, source: &Tensor) -> Result<()>;
+    fn run(&self, gpu: &GpuDevice, target: &Tensor, source: &Tensor) -> Result<()>;
 }
 
 impl Run for StridedCopy {
-    fn run(&self, on: &Mover<'_>, target: &Tensor, source: &Tensor) -> Result<()> {
+    fn run(&self, gpu: &GpuDevice, target: &Tensor, source: &Tensor) -> Result<()> {
         let Some(mut steps) = self.checked(target, source)? else { return Ok(()) };
         if steps.is_empty() {
             steps.push(Step { count: 1, target: 1, source: 1 });
         }
-        let copy = Checked { on, target, source, unit: Unit::of(target.dtype())?, is_part: false };
+        let copy = Checked { gpu, target, source, unit: Unit::of(target.dtype())?, is_part: false };
         copy.run(&steps, self.target, self.source as isize)
     }
 }
 
 /// A copy that fits its tensors.
 struct Checked<'a> {
-    on: &'a Mover<'a>,
+    gpu: &'a GpuDevice,
     target: &'a Tensor,
     source: &'a Tensor,
     unit: Unit,
@@ -60,7 +57,7 @@ struct Checked<'a> {
 
 impl Checked<'_> {
     fn run(&self, steps: &[Step], target: usize, source: isize) -> Result<()> {
-        let is_bound = self.is_part || self.on.gpu.fit(&[self.target, self.source]);
+        let is_bound = self.is_part || self.gpu.fit(&[self.target, self.source]);
         if is_bound { self.record(steps, target, source) } else { self.by_halves(steps, target, source) }
     }
 
@@ -69,7 +66,7 @@ impl Checked<'_> {
     fn by_halves(&self, steps: &[Step], target: usize, source: isize) -> Result<()> {
         let in_target = |step: &Step| (step.count - 1) * step.target;
         let in_source = |step: &Step| (step.count - 1) * step.source.unsigned_abs();
-        let limits = self.on.gpu.gpu.limits;
+        let limits = self.gpu.gpu.limits;
         let per_bound = limits.alignment / self.unit.bytes();
         // From where both can bind to the last elements.
         let back: usize = steps.iter().filter(|step| step.source < 0).map(in_source).sum();
@@ -82,7 +79,7 @@ impl Checked<'_> {
         let is_too_large = count.map(|count| count * self.unit.bytes() > limits.binding);
         if !is_too_large.contains(&true) {
             let piece = |k: usize, tensor, written| Piece { tensor, first: first[k], count: count[k], written };
-            return self.on.gpu.with_pieces(&[piece(0, self.target, true), piece(1, self.source, false)], |tensors| {
+            return self.gpu.with_pieces(&[piece(0, self.target, true), piece(1, self.source, false)], |tensors| {
                 let part = Checked { target: tensors[0], source: tensors[1], is_part: true, ..*self };
                 let mut steps: Steps = steps.iter().copied().filter(|step| step.count > 1).collect();
                 if steps.is_empty() {
@@ -144,31 +141,25 @@ impl Checked<'_> {
             params.extend([word(step.target), step.source as u32]);
         }
         let count = scaled.iter().map(|step| step.count).product();
-        self.on.run(Variant::Strided(unit, rank), &[self.source, self.target], &params, Groups::Elements(count))
+        self.gpu.run(program, (unit, rank), &[self.source, self.target], &params, Groups::Elements(count))
     }
 }
 
 /// The program of a copy with this number of loops. Parameters are one by one: arrays of them lie differently in HLSL.
-pub(super) fn program(unit: Unit, rank: usize) -> Program {
-    let mut program = unit.declare(Program::trusted(format!("copy of {rank} loops of {unit:?}")));
-    program = unit.write(unit.read(program, "x"), "y").param("to", "u32").param("start", "u32");
-    for loop_ in 0..rank {
-        if loop_ > 0 {
-            program = program.param(&format!("n{loop_}"), "u32");
-        }
-        program = program.param(&format!("t{loop_}"), "u32").param(&format!("s{loop_}"), "u32");
-    }
-    let mut body =
-        "fn element(i: u32) {\n    var rest = i;\n    var to = params.to;\n    var at = params.start;\n".to_owned();
-    for loop_ in (1..rank).rev() {
-        let _ = write!(
-            body,
-            "    let next{loop_} = rest / params.n{loop_};\n    rest -= next{loop_} * params.n{loop_};\n    \
-             to += rest * params.t{loop_};\n    at += rest * params.s{loop_};\n    rest = next{loop_};\n"
-        );
-    }
-    body += "    y[to + rest * params.t0] = x[at + rest * params.s0];\n}\n";
-    program.build(Entry::Elements, &body)
+fn program((unit, rank): (Unit, usize)) -> Program {
+    let program = unit.program(format!("copy of {rank} loops of {unit:?}"));
+    let program = unit.write(unit.read(program, "x"), "y").words("to start t0 s0");
+    let program = (1..rank).fold(program, |program, k| program.words(&format!("n{k} t{k} s{k}")));
+    let loops = (1..rank).rev().map(|k| format!("    walk = along(walk, params.n{k}, params.t{k}, params.s{k});\n"));
+    let loops: String = loops.collect();
+    let inwards = format!("fn inwards(first: Walk) -> Walk {{\n    var walk = first;\n{loops}    return walk;\n}}\n");
+    program.declare(&inwards).compose(Entry::Elements, include_str!("strided.wgsl"), &[])
+}
+
+/// The programs that copy elements of a dtype.
+pub(super) fn copies(dtype: DataType) -> Result<Vec<Program>> {
+    let loops = Unit::all_of(dtype)?.flat_map(|unit| RANKS.map(|rank| program((unit, rank))));
+    Ok(loops.chain([turn_program(Unit::of(dtype)?)]).collect())
 }
 
 /// A copy whose rows in the target are columns in the source: by tiles, so that both sides are read and written in
@@ -205,32 +196,24 @@ impl Turn {
         for step in outer {
             params.extend([word(step.count), word(step.target), step.source as u32]);
         }
-        copy.on.run(Variant::Turn(copy.unit), &[copy.source, copy.target], &params, Groups::Rows(tiles))
+        copy.gpu.run(turn_program, copy.unit, &[copy.source, copy.target], &params, Groups::Rows(tiles))
     }
 }
 
 /// The program of transpositions.
-pub(super) fn turn_program(unit: Unit) -> Program {
-    let mut program = unit.declare(Program::trusted(format!("transposition of {unit:?}")));
-    program = unit.write(unit.read(program, "x"), "y");
-    for name in ["to", "start", "across", "down", "rows", "columns", "row_stride", "column_stride"] {
-        program = program.param(name, "u32");
-    }
-    for loop_ in 0..TURN_STEPS {
-        program = program.param(&format!("n{loop_}"), "u32").param(&format!("t{loop_}"), "u32");
-        program = program.param(&format!("s{loop_}"), "u32");
-    }
+fn turn_program(unit: Unit) -> Program {
+    let program = unit.write(unit.read(unit.program(format!("transposition of {unit:?}")), "x"), "y");
+    let program = program.words("to start across down rows columns row_stride column_stride");
+    let program = (0..TURN_STEPS).fold(program, |program, k| program.words(&format!("n{k} t{k} s{k}")));
     program.workgroup(TILE_THREADS).build(Entry::Rows, include_str!("turn.wgsl"))
 }
 
 #[cfg(test)]
 mod tests {
     use kernlink::device::Device as _;
-    use kernlink::dtype::DataType;
     use kernlink::step::block_on;
 
     use super::super::fill::fill;
-    use super::super::mover::Shaders;
     use super::*;
 
     /// Elements `0..count` of a dtype, as their numbers' lowest bytes; no half is no number.
@@ -288,15 +271,13 @@ mod tests {
             ((0..11).fold(StridedCopy::new(0, 0), |copy, axis| copy.step(2, 1 << (10 - axis), 1 << axis)), 2048, 2048),
         ];
         let gpu = crate::testing::device();
-        let shaders = Shaders::default();
-        let on = Mover::new(&gpu, &shaders);
         for dtype in [DataType::Half, DataType::Float, DataType::Int64] {
             for (copy, target, source) in &copies {
                 let source = numbered(dtype, *source);
                 let expected = simple(copy, dtype, *target, &source);
                 let output = gpu.allocate(dtype, [*target]).unwrap();
-                fill(&on, &output, [0; 2]).unwrap();
-                copy.run(&on, &output, &gpu.to_device(&source).unwrap()).unwrap();
+                fill(&gpu, &output, [0; 2]).unwrap();
+                copy.run(&gpu, &output, &gpu.to_device(&source).unwrap()).unwrap();
                 let output = block_on(gpu.to_host(&output)).unwrap();
                 assert!(output.bytes().unwrap() == expected, "{dtype} after {copy:?}");
             }

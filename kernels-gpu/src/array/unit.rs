@@ -5,11 +5,11 @@ use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::tensor::Tensor;
 
-use crate::shader::{ProgramBuilder, Scalar};
+use crate::shader::{Program, ProgramBuilder, Scalar};
 use crate::transfer::device_bytes;
 
 /// A size of which things are moved.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Unit {
     /// Two bytes; the device needs the capability `f16`.
     Half,
@@ -19,9 +19,11 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    pub(super) const ALL: [Unit; 4] = [Unit::Half, Unit::Word, Unit::Pair, Unit::Quad];
-    /// Those that one element can be.
-    pub(super) const OF_ELEMENTS: [Unit; 3] = [Unit::Half, Unit::Word, Unit::Pair];
+    /// Those that elements of a dtype are moved by: one, or several at once.
+    pub(super) fn all_of(dtype: DataType) -> Result<impl Iterator<Item = Unit>> {
+        let least = Unit::of(dtype)?.bytes();
+        Ok([Unit::Half, Unit::Word, Unit::Pair, Unit::Quad].into_iter().filter(move |unit| unit.bytes() >= least))
+    }
 
     /// An element of a dtype.
     pub(super) fn of(dtype: DataType) -> Result<Unit> {
@@ -45,38 +47,49 @@ impl Unit {
 
     /// The largest unit that holds a number of these of which everything is a multiple, with that number.
     pub(super) fn widest(self, is_multiple: impl Fn(usize) -> bool) -> (Unit, usize) {
-        let wider = Unit::ALL.into_iter().rev().map(|unit| (unit, unit.bytes() / self.bytes()));
+        let wider = [Unit::Quad, Unit::Pair, Unit::Word].map(|unit| (unit, unit.bytes() / self.bytes()));
         wider.into_iter().find(|&(_, times)| times > 1 && is_multiple(times)).unwrap_or((self, 1))
     }
 
-    /// Declares it as `U` in a shader.
-    pub(super) fn declare(self, program: ProgramBuilder) -> ProgramBuilder {
+    /// The scalars that it consists of, and how many they are.
+    fn scalars(self) -> (Scalar, u32) {
         match self {
-            Unit::Half => program.alias("U", Scalar::F16),
-            Unit::Word => program.alias("U", Scalar::U32),
-            Unit::Pair => program.declare("alias U = vec2<u32>;"),
-            Unit::Quad => program.declare("alias U = vec4<u32>;"),
+            Unit::Half => (Scalar::F16, 1),
+            Unit::Word => (Scalar::U32, 1),
+            Unit::Pair => (Scalar::U32, 2),
+            Unit::Quad => (Scalar::U32, 4),
+        }
+    }
+
+    /// The name that holds in files' conditions.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Unit::Half => "half",
+            Unit::Word => "word",
+            Unit::Pair => "pair",
+            Unit::Quad => "quad",
+        }
+    }
+
+    /// Begins a shader in which it is `U`.
+    pub(super) fn program(self, label: impl Into<String>) -> ProgramBuilder {
+        let program = Program::trusted(label);
+        match self.scalars() {
+            (scalar, 1) => program.alias("U", scalar),
+            (scalar, width) => program.declare(&format!("alias U = vec{width}<{}>;", scalar.wgsl())),
         }
     }
 
     /// Declares a buffer of units that is read.
     pub(super) fn read(self, program: ProgramBuilder, name: &str) -> ProgramBuilder {
-        match self {
-            Unit::Half => program.read(name, Scalar::F16),
-            Unit::Word => program.read(name, Scalar::U32),
-            Unit::Pair => program.read_vectors(name, Scalar::U32, 2),
-            Unit::Quad => program.read_vectors(name, Scalar::U32, 4),
-        }
+        let (scalar, width) = self.scalars();
+        program.read_vectors(name, scalar, width)
     }
 
     /// Declares a buffer of units that is written.
     pub(super) fn write(self, program: ProgramBuilder, name: &str) -> ProgramBuilder {
-        match self {
-            Unit::Half => program.write(name, Scalar::F16),
-            Unit::Word => program.write(name, Scalar::U32),
-            Unit::Pair => program.write_vectors(name, Scalar::U32, 2),
-            Unit::Quad => program.write_vectors(name, Scalar::U32, 4),
-        }
+        let (scalar, width) = self.scalars();
+        program.write_vectors(name, scalar, width)
     }
 }
 

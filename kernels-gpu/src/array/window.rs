@@ -1,53 +1,46 @@
 //! Outputs that see their input through a window: beyond its edges there is a constant, its mirror image, or its other
 //! end. Pad, PadV2, MirrorPad, Roll.
 
-use std::fmt::Write as _;
-
 use kernlink::bail;
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::pad::{self as geometry, Fold, Padding};
+use kernlink_macros::register_kernel;
+use kernlink_ops as ops;
 use smallvec::SmallVec;
 
-use super::fill::fill;
+use super::fill::{self, fill};
 use super::integers::ensure_scalar;
-use super::mover::Mover;
 use super::strided::{Run as _, StridedCopy};
 use super::unit::{Unit, pattern, word};
-use super::variant::Variant;
-use crate::device::Groups;
-use crate::shader::{Entry, Program};
+use crate::device::{GpuDevice, Groups};
+use crate::shader::{Entry, Program, Scalar, scalar_of};
 use crate::windows::{read, written};
 
 /// What is beyond the edges.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Beyond {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Beyond {
     Constant,
     Mirror,
     OtherEnd,
 }
 
 impl Beyond {
-    pub(super) const ALL: [Beyond; 3] = [Beyond::Constant, Beyond::Mirror, Beyond::OtherEnd];
-
-    /// The statements that make of `p`, a place in a dimension less the first one in the window, a place in the input.
-    fn wgsl(self) -> &'static str {
+    /// The name that holds in the file's conditions.
+    fn name(self) -> &'static str {
         match self {
-            Beyond::Constant => "is_inside = is_inside && p < n;",
-            // Without the edge itself if `first` is 0, else with it.
-            Beyond::Mirror => {
-                "p = select(p, 0u - p - params.first, bitcast<i32>(p) < 0);\n    \
-                 p = select(p, 2u * n + params.first - 2u - p, p >= n);"
-            }
-            Beyond::OtherEnd => "p = select(p, p + n, bitcast<i32>(p) < 0);",
+            Beyond::Constant => "constant",
+            Beyond::Mirror => "mirror",
+            Beyond::OtherEnd => "other_end",
         }
     }
 }
 
 /// The numbers of dimensions for which there is a shader each.
-pub(super) const RANKS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+const RANKS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// One dimension of a window: its size, where the input begins in it, and the input's size.
 #[derive(Clone, Copy)]
@@ -58,12 +51,12 @@ struct Dim {
 }
 
 /// Makes output 0 with the window's dimensions. `extra` are the parameters of what is beyond.
-fn look(on: &Mover<'_>, beyond: Beyond, output: &Tensor, input: &Tensor, dims: &[Dim], extra: &[u32]) -> Result<()> {
+fn look(gpu: &GpuDevice, beyond: Beyond, output: &Tensor, input: &Tensor, dims: &[Dim], extra: &[u32]) -> Result<()> {
     if output.num_elements() == 0 {
         return Ok(());
     }
-    if !on.gpu.fit(&[output, input]) {
-        return look_by_copies(on, beyond, output, input, dims, extra);
+    if !gpu.fit(&[output, input]) {
+        return look_by_copies(gpu, beyond, output, input, dims, extra);
     }
     let mut joined: SmallVec<[Dim; 8]> = SmallVec::new();
     for &dim in dims {
@@ -97,7 +90,7 @@ fn look(on: &Mover<'_>, beyond: Beyond, output: &Tensor, input: &Tensor, dims: &
     for dim in padding.chain(joined) {
         params.extend([word(dim.size), word(dim.before), word(dim.input)]);
     }
-    on.run(Variant::Window(beyond, unit, rank), &[input, output], &params, Groups::Elements(count))
+    gpu.run(program, (beyond, unit, rank), &[input, output], &params, Groups::Elements(count))
 }
 
 /// Some places of a dimension of the window, in which the input runs forwards or backwards.
@@ -131,7 +124,7 @@ impl Dim {
 /// [`look`] with a strided copy for each run of the input, which goes by windows.
 #[cold]
 fn look_by_copies(
-    on: &Mover<'_>,
+    gpu: &GpuDevice,
     beyond: Beyond,
     output: &Tensor,
     input: &Tensor,
@@ -139,7 +132,7 @@ fn look_by_copies(
     extra: &[u32],
 ) -> Result<()> {
     if beyond == Beyond::Constant {
-        fill(on, output, [extra[0], extra[1]])?;
+        fill(gpu, output, [extra[0], extra[1]])?;
     }
     let sizes = |size: fn(&Dim) -> usize| dims.iter().map(size).collect::<Shape>().strides();
     let (to, from) = (sizes(|dim| dim.size), sizes(|dim| dim.input));
@@ -155,129 +148,139 @@ fn look_by_copies(
         };
         copies = copies.iter().flat_map(extended).collect();
     }
-    copies.into_iter().try_for_each(|(copy, target, source)| copy.beginning_at(target, source).run(on, output, input))
+    copies.into_iter().try_for_each(|(copy, target, source)| copy.beginning_at(target, source).run(gpu, output, input))
 }
 
-pub(super) fn program(beyond: Beyond, unit: Unit, rank: usize) -> Program {
-    let mut program = unit.declare(Program::trusted(format!("window of {rank} dimensions of {unit:?} in {beyond:?}")));
-    program = unit.write(unit.read(program, "x"), "y");
-    program = match beyond {
-        Beyond::Constant => program.param("low", "u32").param("high", "u32"),
-        Beyond::Mirror => program.param("first", "u32"),
-        Beyond::OtherEnd => program,
-    };
-    let mut body = "fn element(i: u32) {\n    var rest = i;\n    var at = 0u;\n    var scale = 1u;\n    \
-                    var is_inside = true;\n    var next = 0u;\n    var p = 0u;\n    var n = 0u;\n"
-        .to_owned();
-    for dim in 0..rank {
-        program = program.param(&format!("o{dim}"), "u32").param(&format!("b{dim}"), "u32");
-        program = program.param(&format!("n{dim}"), "u32");
-    }
-    for dim in (0..rank).rev() {
-        let _ = write!(
-            body,
-            "    next = rest / params.o{dim};\n    n = params.n{dim};\n    p = rest - next * params.o{dim} - \
-             params.b{dim};\n    rest = next;\n    {}\n    at += p * scale;\n    scale *= n;\n",
-            beyond.wgsl()
-        );
-    }
-    body += match (beyond, unit) {
-        (Beyond::Constant, Unit::Half) => "    y[i] = f16(unpack2x16float(params.low).x);\n",
-        (Beyond::Constant, Unit::Word) => "    y[i] = params.low;\n",
-        (Beyond::Constant, Unit::Pair) => "    y[i] = U(params.low, params.high);\n",
-        (Beyond::Constant, Unit::Quad) => "    y[i] = U(params.low, params.high, params.low, params.high);\n",
-        _ => "",
-    };
-    body += "    if (is_inside) {\n        y[i] = x[at];\n    }\n}\n";
-    program.build(Entry::Elements, &body)
+fn program((beyond, unit, rank): (Beyond, Unit, usize)) -> Program {
+    let program = unit.program(format!("window of {rank} dimensions of {unit:?} in {beyond:?}"));
+    let program = unit.write(unit.read(program, "x"), "y").words(match beyond {
+        Beyond::Constant => "low high",
+        Beyond::Mirror => "first",
+        Beyond::OtherEnd => "",
+    });
+    let program = (0..rank).fold(program, |program, dim| program.words(&format!("o{dim} b{dim} n{dim}")));
+    let dims =
+        (0..rank).rev().map(|dim| format!("    view = along(view, params.o{dim}, params.b{dim}, params.n{dim});\n"));
+    let dims: String = dims.collect();
+    let inwards = format!("fn inwards(first: View) -> View {{\n    var view = first;\n{dims}    return view;\n}}\n");
+    program.declare(&inwards).compose(Entry::Elements, include_str!("window.wgsl"), &[beyond.name(), unit.name()])
 }
 
-/// The window of an output of this shape, with paddings around the input.
-fn padded(shape: &Shape, paddings: &[Padding], input: &Shape) -> Vec<Dim> {
-    let dims = shape.iter().zip(paddings).zip(input.iter());
-    dims.map(|((&size, padding), &input)| Dim { size, before: padding.before, input }).collect()
+fn programs(beyond: Beyond, dtype: DataType) -> Result<Vec<Program>> {
+    let windows = Unit::all_of(dtype)?.flat_map(|unit| RANKS.map(|rank| program((beyond, unit, rank))));
+    Ok(windows.chain(fill::with_copies(dtype)?).collect())
 }
 
-/// Pads with zeros or with input 2, a scalar in host memory.
-pub(super) fn pad(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let value = if ctx.num_inputs() > 2 {
-        let value = ctx.input_at(2)?;
-        ensure_scalar(value, "constant_values")?;
-        pattern(value)?
-    } else {
-        [0; 2]
-    };
-    let input = ctx.input_at(0)?;
-    let (paddings, shape) = geometry::padded(input.shape(), ctx.input_at(1)?, 8)?;
+/// A tensor with paddings of eight bytes around it.
+fn padded(gpu: &GpuDevice, input: Tensor, paddings: &Tensor, value: [u32; 2]) -> Result<Tensor> {
+    let (paddings, shape) = geometry::padded(input.shape(), paddings, 8)?;
+    seen(gpu, Beyond::Constant, input, shape, &paddings, &value)
+}
+
+/// A tensor of another shape, which sees `input` between paddings.
+fn seen(
+    gpu: &GpuDevice,
+    beyond: Beyond,
+    input: Tensor,
+    shape: Shape,
+    paddings: &[Padding],
+    extra: &[u32],
+) -> Result<Tensor> {
     if shape.num_elements() == input.num_elements() {
-        let output = ctx.take_input_at(0)?.reshaped(shape)?;
-        return ctx.set_output_at(0, output);
+        return input.reshaped(shape);
     }
-    let output = on.output(ctx, 0, shape)?;
-    let dims = padded(output.shape(), &paddings, input.shape());
-    look(on, Beyond::Constant, &output, input, &dims, &value)?;
-    ctx.set_output_at(0, output)
+    let output = gpu.allocate(input.dtype(), shape)?;
+    let dims = output.shape().iter().zip(paddings).zip(input.shape().iter());
+    let dims = dims.map(|((&size, padding), &input)| Dim { size, before: padding.before, input });
+    look(gpu, beyond, &output, &input, &dims.collect::<Vec<_>>(), extra)?;
+    Ok(output)
 }
 
-/// The attr `mode` of mirror images: whether the edge itself is not repeated.
-pub(super) fn is_reflection(ctx: &RawConstruction<'_>) -> Result<bool> {
-    geometry::is_reflection(&ctx.attrs.required::<String>("mode")?)
+#[register_kernel(
+    device = Gpu, op = ops::Pad, T = [f32, u32, bool, i64, f16 if "f16"], Tpaddings = [i32, i64],
+    host_memory = ["paddings"], programs = |T| programs(Beyond::Constant, T)
+)]
+fn pad(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let input = ctx.take_input(O::INPUT)?;
+    let output = padded(GpuDevice::of(ctx)?, input, ctx.input(O::PADDINGS)?, [0; 2])?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
-pub(super) fn mirror_pad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let input = ctx.input_at(0)?;
-    let (paddings, shape) = geometry::mirrored(input.shape(), ctx.input_at(1)?, reflect)?;
-    if shape.num_elements() == input.num_elements() {
-        let output = ctx.take_input_at(0)?.reshaped(shape)?;
-        return ctx.set_output_at(0, output);
-    }
-    let output = on.output(ctx, 0, shape)?;
-    let dims = padded(output.shape(), &paddings, input.shape());
-    look(on, Beyond::Mirror, &output, input, &dims, &[u32::from(!reflect)])?;
-    ctx.set_output_at(0, output)
+#[register_kernel(
+    device = Gpu, op = ops::PadV2, T = [f32, u32, bool, i64, f16 if "f16"], Tpaddings = [i32, i64],
+    host_memory = ["paddings", "constant_values"], programs = |T| programs(Beyond::Constant, T)
+)]
+fn pad_with(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let value = ctx.input(O::CONSTANT_VALUES)?;
+    ensure_scalar(value, "constant_values")?;
+    let value = pattern(value)?;
+    let input = ctx.take_input(O::INPUT)?;
+    let output = padded(GpuDevice::of(ctx)?, input, ctx.input(O::PADDINGS)?, value)?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
-pub(super) fn roll(_: &(), on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let input = ctx.input_at(0)?;
-    let turns = geometry::rolled(input.shape(), ctx.input_at(1)?, ctx.input_at(2)?)?;
+#[register_kernel(
+    device = Gpu, op = ops::MirrorPad, T = [f32, i32, u32, bool, i64, f16 if "f16"], Tpaddings = [i32, i64],
+    host_memory = ["paddings"], programs = |T| programs(Beyond::Mirror, T),
+    state = |ctx| geometry::is_reflection(&ctx.attrs().mode)
+)]
+fn mirror_pad(&reflect: &bool, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let input = ctx.take_input(O::INPUT)?;
+    let (paddings, shape) = geometry::mirrored(input.shape(), ctx.input(O::PADDINGS)?, reflect)?;
+    let first = u32::from(!reflect);
+    let output = seen(GpuDevice::of(ctx)?, Beyond::Mirror, input, shape, &paddings, &[first])?;
+    ctx.set_output(O::OUTPUT, output)
+}
+
+#[register_kernel(
+    device = Gpu, op = ops::Roll, T = [f32, i32, u32, bool, i64, f16 if "f16"], Tshift = [i32, i64], Taxis = [i32, i64],
+    host_memory = ["shift", "axis"], programs = |T| programs(Beyond::OtherEnd, T)
+)]
+fn roll(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let input = ctx.input(O::INPUT)?;
+    let turns = geometry::rolled(input.shape(), ctx.input(O::SHIFT)?, ctx.input(O::AXIS)?)?;
     let dim = |(&size, before)| Dim { size, before, input: size };
     let dims: Vec<Dim> = input.shape().iter().zip(turns).map(dim).collect();
     if dims.iter().all(|dim| dim.before == 0) || input.num_elements() == 0 {
-        let output = ctx.take_input_at(0)?;
-        return ctx.set_output_at(0, output);
+        let output = ctx.take_input(O::INPUT)?;
+        return ctx.set_output(O::OUTPUT, output);
     }
-    let output = on.output(ctx, 0, input.shape())?;
-    look(on, Beyond::OtherEnd, &output, input, &dims, &[])?;
-    ctx.set_output_at(0, output)
+    let output = gpu.output(ctx, O::OUTPUT, input.shape())?;
+    look(gpu, Beyond::OtherEnd, &output, input, &dims, &[])?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
 /// The program that adds to what is kept of one dimension what mirrors it, of elements of type `T`.
-pub(super) fn fold_program(scalar: crate::shader::Scalar) -> Program {
-    let mut program = Program::trusted(format!("fold of {scalar:?}")).read("x", scalar).write("y", scalar);
-    for name in ["before", "after", "size", "inner", "offset"] {
-        program = program.param(name, "u32");
-    }
-    program.build(Entry::Elements, include_str!("fold.wgsl"))
+fn fold_program(scalar: Scalar) -> Program {
+    let program = Program::trusted(format!("fold of {scalar:?}")).read("x", scalar).write("y", scalar);
+    program.words("before after size inner offset").compose(Entry::Elements, include_str!("fold.wgsl"), &[])
 }
 
-pub(super) fn mirror_pad_grad(&reflect: &bool, on: &Mover<'_>, ctx: &mut RawContext<'_>) -> Result<()> {
-    let input = ctx.input_at(0)?;
-    let (folds, _) = geometry::folded(input.shape(), ctx.input_at(1)?, reflect)?;
+#[register_kernel(
+    device = Gpu, op = ops::MirrorPadGrad, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], Tpaddings = [i32, i64],
+    host_memory = ["paddings"], programs = |T| Ok(vec![fold_program(scalar_of(T)?)]),
+    state = |ctx| geometry::is_reflection(&ctx.attrs().mode)
+)]
+fn mirror_pad_grad(&reflect: &bool, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let input = ctx.input(O::INPUT)?;
+    let (folds, _) = geometry::folded(input.shape(), ctx.input(O::PADDINGS)?, reflect)?;
     let mut folded = input.clone();
     for Fold { axis, before, after, size, offset } in folds {
         let mut smaller = folded.shape().clone();
         smaller.dims_mut()[axis] = size;
         let inner: usize = smaller[axis + 1..].iter().product();
-        let output = on.gpu.allocate(folded.dtype(), smaller)?;
+        let output = gpu.allocate(folded.dtype(), smaller)?;
         let params = [before, after, size, inner, offset].map(word);
-        let variant = Variant::Fold(crate::shader::scalar_of(folded.dtype())?);
         if output.num_elements() > 0 {
+            let shader = gpu.shader(fold_program, scalar_of(folded.dtype())?);
             let outer = output.num_elements() / (size * inner);
-            on.gpu.in_windows(outer, &[read(&folded), written(&output)], |outer, tensors| {
-                on.run(variant, tensors, &params, Groups::Elements(outer.len() * size * inner))
+            gpu.in_windows(outer, &[read(&folded), written(&output)], |outer, tensors| {
+                gpu.dispatch(&shader, tensors, &params, Groups::Elements(outer.len() * size * inner))
             })?;
         }
         folded = output;
     }
-    ctx.set_output_at(0, folded)
+    ctx.set_output(O::OUTPUT, folded)
 }

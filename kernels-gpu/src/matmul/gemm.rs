@@ -15,15 +15,12 @@ use crate::reduce::{self, Fold, Run};
 use crate::shader::{Program, Scalar, Shader, scalar_of};
 use crate::timing::{Dispatch, elapsed};
 use crate::transfer::device_bytes;
-use crate::variants::Variants;
 
 /// A product of two factors of certain kinds.
 pub(crate) struct Gemm {
     dtype: DataType,
     scalar: Scalar,
     sources: [Source; 2],
-    shaders: Variants<Key>,
-    sums: Variants<sum_parts::Key>,
     /// The choice that a test makes for all products.
     #[cfg(test)]
     pub(super) forced: Option<Choice>,
@@ -73,7 +70,7 @@ pub(crate) fn word(size: usize) -> Result<u32> {
 /// # Errors
 /// See [`word`].
 pub(crate) fn of_matrices(strides: [usize; 2]) -> Result<SmallVec<[u32; 18]>> {
-    let mut special: SmallVec<[u32; 18]> = smallvec![0; text::BATCHED.len()];
+    let mut special: SmallVec<[u32; 18]> = smallvec![0; text::BATCHED.split_whitespace().count()];
     special[..4].copy_from_slice(&[word(strides[0])?, word(strides[1])?, 1, 1]);
     Ok(special)
 }
@@ -81,13 +78,10 @@ pub(crate) fn of_matrices(strides: [usize; 2]) -> Result<SmallVec<[u32; 18]>> {
 impl Gemm {
     pub(crate) fn new(dtype: DataType, a: Source, b: Source) -> Result<Gemm> {
         let scalar = scalar_of(dtype)?;
-        let (shaders, sums) = (Variants::new(text::program), Variants::new(sum_parts::program));
         Ok(Gemm {
             dtype,
             scalar,
             sources: [a, b],
-            shaders,
-            sums,
             #[cfg(test)]
             forced: None,
         })
@@ -106,7 +100,7 @@ impl Gemm {
     /// Sets the output to the sum of terms, each a row of `terms`.
     pub(crate) fn add(&self, gpu: &GpuDevice, terms: &Tensor, out: &Tensor) -> Result<()> {
         if gpu.fits(terms) {
-            return sum_parts::run(gpu, &self.sums, self.scalar, terms, out);
+            return sum_parts::run(gpu, self.scalar, terms, out);
         }
         let sum = Fold::new(reduce::Kind::Sum.of(self.scalar).of_parts());
         let [rows, row] = [terms.shape()[0], out.num_elements()];
@@ -193,11 +187,11 @@ impl Gemm {
             .saturating_mul(batches)
             .saturating_mul(parts);
         let target = scratch.as_ref().unwrap_or(factors.out);
-        dispatch(&self.shaders.get(key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
+        dispatch(&gpu.shader(text::program, key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
         match scratch {
             Some(scratch) => {
                 let scalar = if is_term { sum_of(self.scalar) } else { self.scalar };
-                sum_parts::run_at(dispatch, &self.sums, scalar, &scratch, factors.out, base)
+                sum_parts::run_at(gpu, dispatch, scalar, &scratch, factors.out, base)
             }
             None => Ok(()),
         }
@@ -228,9 +222,9 @@ fn products(scalar: Scalar, a: Source, b: Source) -> Vec<Program> {
                 }
                 let (a, b) = (Side { source: a, vectors: vectors[0] }, Side { source: b, vectors: vectors[1] });
                 let key = Key { scalar, line, a, b, vectors: vectors[2], parts: false, matrices };
-                programs.push(text::program(&key));
+                programs.push(text::program(key));
                 if line == LINE {
-                    programs.push(text::program(&Key { parts: true, ..key }));
+                    programs.push(text::program(Key { parts: true, ..key }));
                 }
             }
         }

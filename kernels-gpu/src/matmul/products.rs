@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::config::Extents;
 use super::gemm::{self, Gemm, Target, word};
 use super::text::Source;
-use super::vector::{self, ByVectors};
+use super::vector;
 use crate::device::GpuDevice;
 use crate::shader::{Scalar, scalar_of};
 
@@ -21,7 +21,6 @@ pub(super) struct Products {
     scalar: Scalar,
     pub(super) transposed: [bool; 2],
     pub(super) by_tiles: Gemm,
-    by_vectors: ByVectors,
 }
 
 /// The kinds of factors.
@@ -36,7 +35,7 @@ impl Products {
     pub(super) fn new(dtype: DataType, transposed: [bool; 2]) -> Result<Products> {
         let [a, b] = sources(transposed);
         let by_tiles = Gemm::new(dtype, a, b)?;
-        Ok(Products { scalar: scalar_of(dtype)?, transposed, by_tiles, by_vectors: ByVectors::default() })
+        Ok(Products { scalar: scalar_of(dtype)?, transposed, by_tiles })
     }
 
     /// The products of tensors of two dimensions or more.
@@ -111,7 +110,7 @@ impl Products {
                 steps: [steps[vector], steps[matrix]],
                 bases: [bases[vector], bases[matrix], bases[2]],
             };
-            vector::run(gpu, &self.by_vectors, key, &factors)
+            vector::run(gpu, key, &factors)
         };
         if rows == 1 {
             return by_vector(0, columns, self.transposed[1]);

@@ -84,36 +84,16 @@ pub(crate) fn declare_multiply_add(scalar: Scalar) -> String {
 }
 
 /// The parameters that all products take.
-const COMMON: [&str; 8] = ["extent_a", "extent_b", "inner", "chunk", "batches", "stride_out", "step_out", "step_part"];
+const COMMON: &str = "extent_a extent_b inner chunk batches stride_out step_out step_part";
 /// Those of products of matrices: three batch dimensions; the last is where the product begins in the output.
-pub(super) const BATCHED: [&str; 13] = [
-    "stride_a", "stride_b", "size1", "size2", "step_a0", "step_a1", "step_a2", "step_b0", "step_b1", "step_b2",
-    "base_a", "base_b", "base_out",
-];
+pub(super) const BATCHED: &str =
+    "stride_a stride_b size1 size2 step_a0 step_a1 step_a2 step_b0 step_b1 step_b2 base_a base_b base_out";
 /// Those of convolutions, which have groups for batches.
-const CONVOLVED: [&str; 18] = [
-    "stride_a",
-    "stride_b",
-    "step_a",
-    "step_b",
-    "rows",
-    "columns",
-    "depth",
-    "out_rows",
-    "out_columns",
-    "out_depth",
-    "window_columns",
-    "patch_depth",
-    "stride_y",
-    "stride_x",
-    "dilation_y",
-    "dilation_x",
-    "before_y",
-    "before_x",
-];
+const CONVOLVED: &str = "stride_a stride_b step_a step_b rows columns depth out_rows out_columns out_depth window_columns \
+                         patch_depth stride_y stride_x dilation_y dilation_x before_y before_x";
 
 /// The shader for a key.
-pub(crate) fn program(key: &Key) -> Program {
+pub(crate) fn program(key: Key) -> Program {
     let tiles = &TABLE[key.line];
     let sum = sum_of(key.scalar);
     let result = if key.parts { sum } else { key.scalar };
@@ -128,10 +108,7 @@ pub(crate) fn program(key: &Key) -> Program {
         .read_vectors("data_a", key.scalar, if key.a.vectors { 4 } else { 1 })
         .read_vectors("data_b", key.scalar, if key.b.vectors { 4 } else { 1 })
         .write_vectors("result", result, if key.vectors { 4 } else { 1 });
-    let special = if is_convolved { &CONVOLVED[..] } else { &BATCHED[..] };
-    for name in COMMON.iter().chain(special) {
-        builder = builder.param(name, "u32");
-    }
+    builder = builder.words(COMMON).words(if is_convolved { CONVOLVED } else { BATCHED });
     let mut body = String::new();
     for (side, name) in [(key.a, "a"), (key.b, "b")] {
         body +=

@@ -7,11 +7,9 @@ use smallvec::SmallVec;
 use super::gemm::word;
 use super::sum_parts;
 use super::text::{declare_multiply_add, sum_of};
-use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::transfer::device_bytes;
-use crate::variants::Variants;
 
 const THREADS: u32 = 256;
 /// What a workgroup computes of the result: see `dots.wgsl` and `lines.wgsl`.
@@ -34,18 +32,6 @@ pub(super) struct Key {
     pub(super) parts: bool,
 }
 
-/// How shaders for elements of a type are kept.
-pub(super) struct ByVectors {
-    shaders: Variants<Key>,
-    sums: Variants<sum_parts::Key>,
-}
-
-impl Default for ByVectors {
-    fn default() -> ByVectors {
-        ByVectors { shaders: Variants::new(program), sums: Variants::new(sum_parts::program) }
-    }
-}
-
 /// The vectors and the matrices.
 pub(super) struct Factors<'a> {
     pub(super) vector: &'a Tensor,
@@ -62,11 +48,11 @@ pub(super) struct Factors<'a> {
     pub(super) bases: [u32; 3],
 }
 
-pub(super) fn program(key: &Key) -> Program {
+fn program(key: Key) -> Program {
     let text = if key.along_inner { include_str!("dots.wgsl") } else { include_str!("lines.wgsl") };
     let width = if key.vectors { 4 } else { 1 };
     let result = if key.parts { sum_of(key.scalar) } else { key.scalar };
-    let mut builder = Program::trusted("product with a vector")
+    let builder = Program::trusted("product with a vector")
         .alias("T", key.scalar)
         .alias("A", sum_of(key.scalar))
         .alias("R", result)
@@ -75,14 +61,10 @@ pub(super) fn program(key: &Key) -> Program {
         .read_vectors("vector", key.scalar, if key.along_inner { width } else { 1 })
         .read_vectors("matrix", key.scalar, width)
         .write("result", result);
-    for name in [
-        "extent", "inner", "size1", "size2", "step_v0", "step_v1", "step_v2", "step_m0", "step_m1", "step_m2",
-        "base_v", "base_m", "base_out", "batches", "chunk",
-    ] {
-        builder = builder.param(name, "u32");
-    }
-    let body = composition::compose(text, if key.vectors { &["vectors"] } else { &[] });
-    builder.build(Entry::Rows, &body)
+    builder
+        .words("extent inner size1 size2 step_v0 step_v1 step_v2 step_m0 step_m1 step_m2")
+        .words("base_v base_m base_out batches chunk")
+        .compose(Entry::Rows, text, if key.vectors { &["vectors"] } else { &[] })
 }
 
 /// In how many parts of `STEP` or more the inner dimension is cut, so that there are enough workgroups.
@@ -95,7 +77,7 @@ fn parts(groups: usize, inner: usize, is_software: bool) -> usize {
 }
 
 /// Records the products. The output is not empty.
-pub(super) fn run(gpu: &GpuDevice, kept: &ByVectors, mut key: Key, factors: &Factors<'_>) -> Result<()> {
+pub(super) fn run(gpu: &GpuDevice, mut key: Key, factors: &Factors<'_>) -> Result<()> {
     let &Factors { out, extent, inner, batches, .. } = factors;
     let tiles = extent.div_ceil(if key.along_inner { DOTS } else { COLUMNS });
     let groups = tiles.saturating_mul(batches);
@@ -117,13 +99,13 @@ pub(super) fn run(gpu: &GpuDevice, kept: &ByVectors, mut key: Key, factors: &Fac
         parts => Some(sum_parts::scratch(gpu, out.dtype(), parts, batches * extent)?),
     };
     let tensors = [factors.vector, factors.matrix, scratch.as_ref().unwrap_or(out)];
-    gpu.dispatch(&kept.shaders.get(key), &tensors, &params, Groups::Rows(groups.saturating_mul(parts)))?;
+    gpu.dispatch(&gpu.shader(program, key), &tensors, &params, Groups::Rows(groups.saturating_mul(parts)))?;
     match scratch {
         Some(scratch) => {
             let mut dispatch = |shader: &Shader, tensors: &[&Tensor], params: &[u32], groups| {
                 gpu.dispatch(shader, tensors, params, groups)
             };
-            sum_parts::run_at(&mut dispatch, &kept.sums, key.scalar, &scratch, out, base_out)
+            sum_parts::run_at(gpu, &mut dispatch, key.scalar, &scratch, out, base_out)
         }
         None => Ok(()),
     }
@@ -131,7 +113,7 @@ pub(super) fn run(gpu: &GpuDevice, kept: &ByVectors, mut key: Key, factors: &Fac
 
 pub(super) fn programs(scalar: Scalar) -> Vec<Program> {
     let key = |bits: u32| Key { scalar, along_inner: bits & 1 != 0, vectors: bits & 2 != 0, parts: bits & 4 != 0 };
-    (0..8).map(|bits| program(&key(bits))).collect()
+    (0..8).map(|bits| program(key(bits))).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//@ import window
+//@ import indices, merge, refuse, window
 // The gradient of a window that names an element which it does not see, of whatever channel, goes there.
 fn element(i: u32) {
     let image = params.rows * params.columns * params.depth;
@@ -18,6 +18,5 @@ fn element(i: u32) {
     if (is_inside && place % params.depth == i % params.depth) {
         return;
     }
-    let at = start + place;
-    update(i, at);
+    merge(start + place, updates[i]);
 }

@@ -1,4 +1,4 @@
-//@ import window
+//@ import indices, window
 // What flows back into an element: the gradients of those windows that see it and name it.
 fn element(i: u32) {
     let over = windows_over(i / params.depth);

@@ -17,8 +17,7 @@ use super::channel_sums::{self, Terms, key_of};
 use super::element::{self, Key};
 use crate::device::{GpuDevice, Groups};
 use crate::matmul::gemm::word;
-use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
-use crate::variants::Variants;
+use crate::shader::{Entry, Program, Scalar, scalar_of};
 use crate::windows::{read, whole, written};
 
 /// Parameters that are numbers in the middle of counts.
@@ -26,7 +25,7 @@ fn bits(value: f32) -> u32 {
     value.to_bits()
 }
 
-fn apply(key: &Key) -> Program {
+fn apply_program(key: Key) -> Program {
     key.builder("batch normalisation")
         .read_vectors("x", key.scalar, key.width())
         .read_vectors("scale", Scalar::F32, key.width())
@@ -34,24 +33,23 @@ fn apply(key: &Key) -> Program {
         .read_vectors("mean", Scalar::F32, key.width())
         .read_vectors("variance", Scalar::F32, key.width())
         .write_vectors("y", key.scalar, key.width())
-        .param("channels", "u32")
-        .param("inner", "u32")
+        .words("channels inner")
         .param("epsilon", "f32")
-        .build(Entry::Elements, &key.compose(include_str!("batch_norm.wgsl")))
+        .compose(Entry::Elements, include_str!("batch_norm.wgsl"), key.names())
 }
 
 /// The mean of each channel from the sums of its parts.
-fn mean_of_parts() -> Program {
+fn mean_of_parts((): ()) -> Program {
     Program::trusted("means of channels")
         .read("scratch", Scalar::F32)
         .write("mean", Scalar::F32)
-        .param("parts", "u32")
+        .words("parts")
         .param("elements", "f32")
         .build(Entry::Elements, include_str!("channel_means.wgsl"))
 }
 
 /// The variance of each channel from the sums of its parts, and what becomes of the running statistics.
-fn variance_of_parts() -> Program {
+fn variance_of_parts((): ()) -> Program {
     Program::trusted("variances of channels")
         .read("scratch", Scalar::F32)
         .read("mean", Scalar::F32)
@@ -60,41 +58,23 @@ fn variance_of_parts() -> Program {
         .write("variance", Scalar::F32)
         .write("new_mean", Scalar::F32)
         .write("new_variance", Scalar::F32)
-        .param("parts", "u32")
+        .words("parts")
         .param("elements", "f32")
         .param("adjust", "f32")
         .param("factor", "f32")
-        .param("running", "u32")
+        .words("running")
         .build(Entry::Elements, include_str!("channel_variances.wgsl"))
 }
 
-/// The three versions: they share the order of inputs and outputs.
+/// What a node keeps.
 struct BatchNorm {
     norm: Norm,
     factor: f32,
-    scalar: Scalar,
-    apply: Variants<Key>,
-    sums: Variants<channel_sums::Key>,
-    mean: Shader,
-    variance: Shader,
     /// What V3 has for a sixth output: only cuDNN reserves space.
     nothing: OnceLock<Tensor>,
 }
 
 impl BatchNorm {
-    fn new(dtype: DataType, norm: Norm, factor: f32) -> Result<BatchNorm> {
-        Ok(BatchNorm {
-            norm,
-            factor,
-            scalar: scalar_of(dtype)?,
-            apply: Variants::new(apply),
-            sums: Variants::new(channel_sums::program),
-            mean: Shader::new(mean_of_parts()),
-            variance: Shader::new(variance_of_parts()),
-            nothing: OnceLock::new(),
-        })
-    }
-
     /// Normalised elements, the running statistics, and those of the batch.
     fn normalise(&self, gpu: &GpuDevice, inputs: [&Tensor; 5]) -> Result<[Tensor; 5]> {
         let [x, scale, offset, mean, variance] = inputs;
@@ -116,14 +96,15 @@ impl BatchNorm {
         let count = layout.count();
         let elements = bits(count as f32);
 
-        let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Elements, &[x])?;
+        let scratch = channel_sums::run(gpu, scalar_of(x.dtype())?, &layout, Terms::Elements, &[x])?;
         let (batch_mean, parts) = (vector()?, word(scratch.shape()[0])?);
-        gpu.dispatch(&self.mean, &[&scratch, &batch_mean], &[parts, elements], Groups::Elements(channels))?;
+        gpu.run(mean_of_parts, (), &[&scratch, &batch_mean], &[parts, elements], Groups::Elements(channels))?;
 
-        let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Squares, &[x, &batch_mean])?;
+        let scratch = channel_sums::run(gpu, scalar_of(x.dtype())?, &layout, Terms::Squares, &[x, &batch_mean])?;
         let (batch_variance, new_mean, new_variance) = (vector()?, vector()?, vector()?);
-        gpu.dispatch(
-            &self.variance,
+        gpu.run(
+            variance_of_parts,
+            (),
             &[&scratch, &batch_mean, mean, variance, &batch_variance, &new_mean, &new_variance],
             &[parts, elements, bits(bessel(count)), bits(self.factor), u32::from(running)],
             Groups::Elements(channels),
@@ -138,43 +119,26 @@ impl BatchNorm {
         let y = gpu.allocate(x.dtype(), x.shape().clone())?;
         let params = [word(layout.channels)?, word(layout.inner)?, bits(self.norm.epsilon)];
         let parts = [read(x), whole(scale), whole(offset), whole(mean), whole(variance), written(&y)];
-        let (key, batch) = (key_of(layout, self.scalar), x.shape()[0]);
-        element::run(gpu, &self.apply, key, batch, &parts, &params, y.num_elements())?;
+        let (key, batch) = (key_of(layout, scalar_of(x.dtype())?), x.shape()[0]);
+        element::run(gpu, (apply_program, key), batch, &parts, &params, y.num_elements())?;
         Ok(y)
     }
 }
 
-#[register_kernel(device = Gpu, op = [FusedBatchNorm, FusedBatchNormV2], T = [f32], programs = |T| programs(T))]
-impl OpKernel<O> for BatchNorm {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let norm = Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?;
-        BatchNorm::new(ctx.input_dtype(O::X), norm, attrs.exponential_avg_factor)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let vectors = [ctx.input(O::SCALE)?, ctx.input(O::OFFSET)?, ctx.input(O::MEAN)?, ctx.input(O::VARIANCE)?];
-        let [scale, offset, mean, variance] = vectors;
-        let outputs = self.normalise(gpu, [ctx.input(O::X)?, scale, offset, mean, variance])?;
-        let [y, new_mean, new_variance, batch_mean, batch_variance] = outputs;
-        ctx.set_output(O::Y, y)?;
-        ctx.set_output(O::BATCH_MEAN, new_mean)?;
-        ctx.set_output(O::BATCH_VARIANCE, new_variance)?;
-        ctx.set_output(O::RESERVE_SPACE_1, batch_mean)?;
-        ctx.set_output(O::RESERVE_SPACE_2, batch_variance)
-    }
+fn programs(dtype: DataType) -> Result<Vec<Program>> {
+    let sums = channel_sums::programs(scalar_of(dtype)?, &[Terms::Elements, Terms::Squares]);
+    Ok([element::programs(apply_program, dtype)?, sums, vec![mean_of_parts(()), variance_of_parts(())]].concat())
 }
 
-#[register_kernel(device = Gpu, op = FusedBatchNormV2, T = [f16 if "f16"], programs = |T| programs(T))]
-type HalfBatchNorm = BatchNorm;
-
-#[register_kernel(device = Gpu, op = FusedBatchNormV3, T = [f32, f16 if "f16"], programs = |T| programs(T))]
+#[register_kernel(device = Gpu, op = FusedBatchNorm, T = [f32], programs = |T| programs(T))]
+#[register_kernel(
+    device = Gpu, op = [FusedBatchNormV2, FusedBatchNormV3], T = [f32, f16 if "f16"], programs = |T| programs(T)
+)]
 impl OpKernel<O> for BatchNorm {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let attrs = ctx.attrs();
         let norm = Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?;
-        BatchNorm::new(ctx.input_dtype(O::X), norm, attrs.exponential_avg_factor)
+        Ok(BatchNorm { norm, factor: attrs.exponential_avg_factor, nothing: OnceLock::new() })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
@@ -188,26 +152,21 @@ impl OpKernel<O> for BatchNorm {
         ctx.set_output(O::BATCH_VARIANCE, new_variance)?;
         ctx.set_output(O::RESERVE_SPACE_1, batch_mean)?;
         ctx.set_output(O::RESERVE_SPACE_2, batch_variance)?;
-        if self.nothing.get().is_none() {
-            let _ = self.nothing.set(gpu.to_device(&Tensor::scalar(0.0f32))?);
+        for more in 5..ctx.num_outputs() {
+            if self.nothing.get().is_none() {
+                let _ = self.nothing.set(gpu.to_device(&Tensor::scalar(0.0f32))?);
+            }
+            if let Some(nothing) = self.nothing.get() {
+                ctx.set_output_at(more, nothing.clone())?;
+            }
         }
-        match self.nothing.get() {
-            Some(nothing) => ctx.set_output(O::RESERVE_SPACE_3, nothing.clone()),
-            None => Ok(()),
-        }
+        Ok(())
     }
-}
-
-fn programs(dtype: DataType) -> Result<Vec<Program>> {
-    let scalar = scalar_of(dtype)?;
-    let apply = [false, true].map(|vectors| apply(&Key { scalar, vectors }));
-    let sums = channel_sums::programs(scalar, &[Terms::Elements, Terms::Squares]);
-    Ok([&apply[..], &sums, &[mean_of_parts(), variance_of_parts()]].concat())
 }
 
 /// The gradients of scale and offset from the sums of parts, and for each channel the three numbers by which the gradient
 /// of the elements is found.
-fn coefficients_of_parts() -> Program {
+fn coefficients_of_parts((): ()) -> Program {
     Program::trusted("gradients of channels")
         .read("scratch", Scalar::F32)
         .read("scale", Scalar::F32)
@@ -215,120 +174,78 @@ fn coefficients_of_parts() -> Program {
         .write("scale_gradient", Scalar::F32)
         .write("offset_gradient", Scalar::F32)
         .write("coefficients", Scalar::F32)
-        .param("parts", "u32")
+        .words("parts")
         .param("elements", "f32")
         .param("epsilon", "f32")
         .build(Entry::Elements, include_str!("channel_coefficients.wgsl"))
 }
 
-fn apply_gradient(key: &Key) -> Program {
+fn gradient_program(key: Key) -> Program {
     key.builder("gradient of batch normalisation")
         .read_vectors("gradient", key.scalar, key.width())
         .read_vectors("x", key.scalar, key.width())
         .read_vectors("mean", Scalar::F32, key.width())
         .read_vectors("coefficients", Scalar::F32, key.width())
         .write_vectors("result", key.scalar, key.width())
-        .param("channels", "u32")
-        .param("inner", "u32")
-        .param("training", "u32")
-        .build(Entry::Elements, &key.compose(include_str!("batch_norm_grad.wgsl")))
+        .words("channels inner")
+        .words("training")
+        .compose(Entry::Elements, include_str!("batch_norm_grad.wgsl"), key.names())
 }
 
-/// The gradients of the three versions: they share the order of inputs and outputs.
-struct BatchNormGrad {
-    norm: Norm,
-    scalar: Scalar,
-    apply: Variants<Key>,
-    sums: Variants<channel_sums::Key>,
-    coefficients: Shader,
-}
-
-impl BatchNormGrad {
-    fn new(dtype: DataType, norm: Norm) -> Result<BatchNormGrad> {
-        Ok(BatchNormGrad {
-            norm,
-            scalar: scalar_of(dtype)?,
-            apply: Variants::new(apply_gradient),
-            sums: Variants::new(channel_sums::program),
-            coefficients: Shader::new(coefficients_of_parts()),
-        })
+/// The gradients of the elements, of the scale and of the offset.
+fn flow_back(gpu: &GpuDevice, norm: &Norm, inputs: [&Tensor; 5]) -> Result<[Tensor; 3]> {
+    let [gradient, x, scale, mean, variance] = inputs;
+    let layout = norm.backward(x.shape(), gradient.shape(), [scale, mean, variance].map(Tensor::shape), GPU)?;
+    let channels = layout.channels;
+    let out = gpu.allocate(x.dtype(), x.shape().clone())?;
+    if out.num_elements() == 0 {
+        let zeros = gpu.to_device(&Tensor::zeros(DataType::Float, [channels])?)?;
+        return Ok([out, zeros.clone(), zeros]);
     }
-
-    /// The gradients of the elements, of the scale and of the offset.
-    fn flow_back(&self, gpu: &GpuDevice, inputs: [&Tensor; 5]) -> Result<[Tensor; 3]> {
-        let [gradient, x, scale, mean, variance] = inputs;
-        let layout =
-            self.norm.backward(x.shape(), gradient.shape(), [scale, mean, variance].map(Tensor::shape), GPU)?;
-        let channels = layout.channels;
-        let out = gpu.allocate(x.dtype(), x.shape().clone())?;
-        if out.num_elements() == 0 {
-            let zeros = gpu.to_device(&Tensor::zeros(DataType::Float, [channels])?)?;
-            return Ok([out, zeros.clone(), zeros]);
-        }
-        let tensors = [gradient, x, mean];
-        let scratch = channel_sums::run(gpu, &self.sums, self.scalar, &layout, Terms::Products, &tensors)?;
-        let vector = |count: usize| gpu.allocate(DataType::Float, [count]);
-        let (of_scale, of_offset, coefficients) = (vector(channels)?, vector(channels)?, vector(3 * channels)?);
-        gpu.dispatch(
-            &self.coefficients,
-            &[&scratch, scale, variance, &of_scale, &of_offset, &coefficients],
-            &[word(scratch.shape()[0])?, bits(layout.count() as f32), bits(self.norm.epsilon)],
-            Groups::Elements(channels),
-        )?;
-        let params = [word(channels)?, word(layout.inner)?, u32::from(self.norm.training)];
-        let parts = [read(gradient), read(x), whole(mean), whole(&coefficients), written(&out)];
-        let (key, batch) = (key_of(&layout, self.scalar), x.shape()[0]);
-        element::run(gpu, &self.apply, key, batch, &parts, &params, out.num_elements())?;
-        Ok([out, of_scale, of_offset])
-    }
-}
-
-#[register_kernel(device = Gpu, op = [FusedBatchNormGrad, FusedBatchNormGradV2], T = [f32], programs = |T| gradient_programs(T))]
-impl OpKernel<O> for BatchNormGrad {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        BatchNormGrad::new(ctx.input_dtype(O::X), Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (gradient, x, scale) = (ctx.input(O::Y_BACKPROP)?, ctx.input(O::X)?, ctx.input(O::SCALE)?);
-        let (mean, variance) = (ctx.input(O::RESERVE_SPACE_1)?, ctx.input(O::RESERVE_SPACE_2)?);
-        let [of_x, of_scale, of_offset] = self.flow_back(gpu, [gradient, x, scale, mean, variance])?;
-        ctx.set_output(O::X_BACKPROP, of_x)?;
-        ctx.set_output(O::SCALE_BACKPROP, of_scale)?;
-        ctx.set_output(O::OFFSET_BACKPROP, of_offset)?;
-        ctx.set_output(O::RESERVE_SPACE_3, gpu.allocate(DataType::Float, [0])?)?;
-        ctx.set_output(O::RESERVE_SPACE_4, gpu.allocate(DataType::Float, [0])?)
-    }
-}
-
-#[register_kernel(device = Gpu, op = FusedBatchNormGradV2, T = [f16 if "f16"], programs = |T| gradient_programs(T))]
-type HalfBatchNormGrad = BatchNormGrad;
-
-#[register_kernel(device = Gpu, op = FusedBatchNormGradV3, T = [f32, f16 if "f16"], programs = |T| gradient_programs(T))]
-impl OpKernel<O> for BatchNormGrad {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        BatchNormGrad::new(ctx.input_dtype(O::X), Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (gradient, x, scale) = (ctx.input(O::Y_BACKPROP)?, ctx.input(O::X)?, ctx.input(O::SCALE)?);
-        let (mean, variance) = (ctx.input(O::RESERVE_SPACE_1)?, ctx.input(O::RESERVE_SPACE_2)?);
-        let [of_x, of_scale, of_offset] = self.flow_back(gpu, [gradient, x, scale, mean, variance])?;
-        ctx.set_output(O::X_BACKPROP, of_x)?;
-        ctx.set_output(O::SCALE_BACKPROP, of_scale)?;
-        ctx.set_output(O::OFFSET_BACKPROP, of_offset)?;
-        ctx.set_output(O::RESERVE_SPACE_4, gpu.allocate(DataType::Float, [0])?)?;
-        ctx.set_output(O::RESERVE_SPACE_5, gpu.allocate(DataType::Float, [0])?)
-    }
+    let tensors = [gradient, x, mean];
+    let scratch = channel_sums::run(gpu, scalar_of(x.dtype())?, &layout, Terms::Products, &tensors)?;
+    let vector = |count: usize| gpu.allocate(DataType::Float, [count]);
+    let (of_scale, of_offset, coefficients) = (vector(channels)?, vector(channels)?, vector(3 * channels)?);
+    gpu.run(
+        coefficients_of_parts,
+        (),
+        &[&scratch, scale, variance, &of_scale, &of_offset, &coefficients],
+        &[word(scratch.shape()[0])?, bits(layout.count() as f32), bits(norm.epsilon)],
+        Groups::Elements(channels),
+    )?;
+    let params = [word(channels)?, word(layout.inner)?, u32::from(norm.training)];
+    let parts = [read(gradient), read(x), whole(mean), whole(&coefficients), written(&out)];
+    let (key, batch) = (key_of(&layout, scalar_of(x.dtype())?), x.shape()[0]);
+    element::run(gpu, (gradient_program, key), batch, &parts, &params, out.num_elements())?;
+    Ok([out, of_scale, of_offset])
 }
 
 fn gradient_programs(dtype: DataType) -> Result<Vec<Program>> {
-    let scalar = scalar_of(dtype)?;
-    let apply = [false, true].map(|vectors| apply_gradient(&Key { scalar, vectors }));
-    let sums = channel_sums::programs(scalar, &[Terms::Products]);
-    Ok([&apply[..], &sums, &[coefficients_of_parts()]].concat())
+    let sums = channel_sums::programs(scalar_of(dtype)?, &[Terms::Products]);
+    Ok([element::programs(gradient_program, dtype)?, sums, vec![coefficients_of_parts(())]].concat())
+}
+
+#[register_kernel(
+    device = Gpu, op = FusedBatchNormGrad, T = [f32], programs = |T| gradient_programs(T), state = |ctx| {
+        let attrs = ctx.attrs();
+        Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)
+    }
+)]
+#[register_kernel(
+    device = Gpu, op = [FusedBatchNormGradV2, FusedBatchNormGradV3], T = [f32, f16 if "f16"],
+    programs = |T| gradient_programs(T), state = |ctx| {
+        let attrs = ctx.attrs();
+        Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)
+    }
+)]
+fn batch_norm_gradient(norm: &Norm, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let (gradient, x, scale) = (ctx.input(O::Y_BACKPROP)?, ctx.input(O::X)?, ctx.input(O::SCALE)?);
+    let (mean, variance) = (ctx.input(O::RESERVE_SPACE_1)?, ctx.input(O::RESERVE_SPACE_2)?);
+    let [of_x, of_scale, of_offset] = flow_back(gpu, norm, [gradient, x, scale, mean, variance])?;
+    ctx.set_output(O::X_BACKPROP, of_x)?;
+    ctx.set_output(O::SCALE_BACKPROP, of_scale)?;
+    ctx.set_output(O::OFFSET_BACKPROP, of_offset)?;
+    // The reserved space has no elements.
+    (3..5).try_for_each(|more| ctx.set_output_at(more, gpu.allocate(DataType::Float, [0])?))
 }

@@ -12,7 +12,6 @@ use crate::device::{GpuDevice, Groups};
 use crate::matmul::gemm::word;
 use crate::shader::{Entry, Program, Scalar};
 use crate::team::Team;
-use crate::variants::Variants;
 use crate::windows::{Part, Piece, read_if};
 
 /// How threads take elements of a type: by fours if these are neighbouring channels.
@@ -47,7 +46,7 @@ impl Terms {
 
 /// What tells a shader from others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Key {
+struct Key {
     elements: Elements,
     terms: Terms,
     /// How the threads of a workgroup add up one channel where neighbours are of one; else they take several channels.
@@ -64,20 +63,18 @@ impl Key {
     }
 }
 
-pub(super) fn program(key: &Key) -> Program {
+fn program(key: Key) -> Program {
     let Key { elements, terms, .. } = key;
     let mut builder = elements.builder("sums of channels").workgroup(THREADS).constant("ACROSS", key.across());
     if terms.is_two() {
         builder = builder.read_vectors("gradient", elements.scalar, elements.width());
     }
     builder = builder.read_vectors("x", elements.scalar, elements.width());
-    if *terms != Terms::Elements {
+    if terms != Terms::Elements {
         builder = builder.read_vectors("mean", Scalar::F32, elements.width());
     }
     builder = builder.write_vectors("scratch", Scalar::F32, elements.width());
-    for name in ["channels", "inner", "count_of_channel", "chunk"] {
-        builder = builder.param(name, "u32");
-    }
+    builder = builder.words("channels inner count_of_channel chunk");
     let (second, members, merge) = match terms.is_two() {
         true => ("    second: S,\n", &["first", "second"][..], "return Terms(a.first + b.first, a.second + b.second);"),
         false => ("", &["first"][..], "return Terms(a.first + b.first);"),
@@ -101,7 +98,6 @@ pub(super) fn program(key: &Key) -> Program {
 /// The sums of parts of each channel, `[parts, sums, channels]`. There are elements.
 pub(super) fn run(
     gpu: &GpuDevice,
-    shaders: &Variants<Key>,
     scalar: Scalar,
     layout: &Layout,
     terms: Terms,
@@ -127,7 +123,7 @@ pub(super) fn run(
     let windows = (0..layout.outer).step_by(window);
     let parts: usize = windows.map(|start| share(window.min(layout.outer - start) * layout.inner).0).sum();
     let scratch = gpu.allocate(DataType::Float, [parts, sums, layout.channels])?;
-    let (shader, mut part) = (shaders.get(key), 0);
+    let (shader, mut part) = (gpu.shader(program, key), 0);
     gpu.in_windows(layout.outer, &moving, |outer, tensors| {
         let count = outer.len() * layout.inner;
         let (parts, chunk) = share(count);
@@ -150,5 +146,5 @@ pub(super) fn programs(scalar: Scalar, terms: &[Terms]) -> Vec<Program> {
     let keys = ways.flat_map(|(vectors, planes)| {
         terms.iter().map(move |&terms| Key { elements: Elements { scalar, vectors }, terms, planes })
     });
-    keys.map(|key| program(&key)).collect()
+    keys.map(|key| program(key)).collect()
 }

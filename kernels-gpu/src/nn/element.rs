@@ -1,13 +1,12 @@
 //! Shaders with a thread for each element, or for four neighbours in the channels.
 
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink_geometry::pooling::NOWHERE;
 
-use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::matmul::text::sum_of;
-use crate::shader::{Access, Entry, Program, ProgramBuilder, Scalar};
-use crate::variants::Variants;
+use crate::shader::{Access, Entry, Program, ProgramBuilder, Scalar, scalar_of};
 use crate::windows::Part;
 
 /// What tells the shaders of a text from each other: the type of the elements, and whether threads take four.
@@ -22,9 +21,9 @@ impl Key {
         if self.vectors { 4 } else { 1 }
     }
 
-    /// A file for this share: `vectors` holds in its conditions if threads take four.
-    pub(super) fn compose(&self, file: &str) -> String {
-        composition::compose(file, if self.vectors { &["vectors"] } else { &[] })
+    /// The names that hold in files' conditions: `vectors` if threads take four.
+    pub(super) fn names(&self) -> &'static [&'static str] {
+        if self.vectors { &["vectors"] } else { &[] }
     }
 
     /// `T` is the type of the elements, `A` that in which they are added, `V` and `S` are a thread's share of them.
@@ -53,43 +52,29 @@ fn lowest(scalar: Scalar) -> &'static str {
     }
 }
 
-/// Texts with the names of their buffers and parameters.
-pub(super) struct Source {
-    pub(super) label: &'static str,
-    pub(super) text: &'static str,
-    /// Buffers of shares, with what is done to them. Those whose name ends in `_places` hold `U`.
-    pub(super) buffers: &'static [(&'static str, Access)],
-    pub(super) params: &'static [&'static str],
+/// The program of a file, with buffers of shares and what is done to them; those whose name ends in `_places` hold `U`.
+pub(super) fn program(key: Key, label: &str, buffers: &[(&str, Access)], params: &str, file: &str) -> Program {
+    let builder = buffers.iter().fold(key.builder(label), |builder, &(name, access)| {
+        let scalar = if name.ends_with("places") { Scalar::U32 } else { key.scalar };
+        match access {
+            Access::Read => builder.read_vectors(name, scalar, key.width()),
+            Access::Write => builder.write_vectors(name, scalar, key.width()),
+        }
+    });
+    builder.words(params).compose(Entry::Elements, file, key.names())
 }
 
-impl Source {
-    pub(super) fn program(&self, key: &Key) -> Program {
-        let mut builder = key.builder(self.label);
-        for &(name, access) in self.buffers {
-            let scalar = if name.ends_with("places") { Scalar::U32 } else { key.scalar };
-            builder = match access {
-                Access::Read => builder.read_vectors(name, scalar, key.width()),
-                Access::Write => builder.write_vectors(name, scalar, key.width()),
-            };
-        }
-        for name in self.params {
-            builder = builder.param(name, "u32");
-        }
-        builder.build(Entry::Elements, &key.compose(self.text))
-    }
-
-    /// The programs for elements of a type, one by one and by fours.
-    pub(super) fn programs(&self, scalar: Scalar) -> Vec<Program> {
-        [false, true].map(|vectors| self.program(&Key { scalar, vectors })).to_vec()
-    }
+/// The programs for elements of a dtype, one by one and by fours.
+pub(super) fn programs(program: impl Fn(Key) -> Program, dtype: DataType) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    Ok([false, true].map(|vectors| program(Key { scalar, vectors })).to_vec())
 }
 
 /// Runs a shader for each share of `elements` elements of `batch` images, which tensors that are not whole hold one after
 /// the other.
 pub(super) fn run(
     gpu: &GpuDevice,
-    shaders: &Variants<Key>,
-    key: Key,
+    (program, key): (impl Fn(Key) -> Program + 'static, Key),
     batch: usize,
     parts: &[Part<'_>],
     params: &[u32],
@@ -98,7 +83,7 @@ pub(super) fn run(
     if elements == 0 {
         return Ok(());
     }
-    let shader = shaders.get(key);
+    let shader = gpu.shader(program, key);
     gpu.in_windows(batch, parts, |images, tensors| {
         let elements = images.len() * (elements / batch);
         gpu.dispatch(&shader, tensors, params, Groups::Elements(elements.div_ceil(key.width() as usize)))

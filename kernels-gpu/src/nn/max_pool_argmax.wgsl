@@ -18,5 +18,10 @@ fn element(i: u32) {
         }
     }
     output[i] = best;
-    put(i, place);
+    // Where nothing is seen the index is -1.
+    //@ if wide
+    argmax[i] = vec2<u32>(place, select(0u, NOWHERE, place == NOWHERE));
+    //@ else
+    argmax[i] = place;
+    //@ end
 }

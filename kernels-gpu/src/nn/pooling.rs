@@ -12,19 +12,8 @@ use crate::matmul::gemm::word;
 use crate::shader::Scalar;
 
 /// The parameters of [`params`].
-pub(super) const PARAMS: [&str; 11] = [
-    "rows",
-    "columns",
-    "depth",
-    "out_rows",
-    "out_columns",
-    "window_rows",
-    "window_columns",
-    "stride_y",
-    "stride_x",
-    "before_y",
-    "before_x",
-];
+pub(super) const PARAMS: &str =
+    "rows columns depth out_rows out_columns window_rows window_columns stride_y stride_x before_y before_x";
 
 /// What the loops of a shader go through.
 #[derive(Clone, Copy)]

@@ -102,18 +102,9 @@ fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], is_sparse: bool) -> Pr
 
 /// The program that makes entries to be sorted of indices: those that are out of range go last.
 fn order_program(index: Indices) -> Program {
-    let program = index.read(Program::trusted("rows of a sparse step")).param("steps", "u32");
-    Keys::Narrow.declare(program, "order", true).build(
-        Entry::Elements,
-        "fn element(i: u32) {
-    var row = 0xffffffffu;
-    if (i < params.steps) {
-        row = index_at(i);
-    }
-    order[i] = E(row, i);
-}
-",
-    )
+    let program = index.read(Program::trusted("rows of a sparse step"), "indices").words("steps");
+    let program = Keys::Narrow.declare(program, "order", true);
+    program.compose(Entry::Elements, include_str!("order.wgsl"), index.names())
 }
 
 /// The program that brings scalars together.

@@ -69,7 +69,8 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
 
 /// How many registrations [`expand`] makes.
 pub(super) fn count(args: &KernelArgs, target: &Target) -> usize {
-    target.ops.len() * target.lists(args).into_iter().map(|list| choices(list).len()).product::<usize>()
+    let of = |args: &KernelArgs| target.lists(args).into_iter().map(|list| choices(list).len()).product::<usize>();
+    target.ops.len() * args.narrowed().iter().map(of).sum::<usize>()
 }
 
 /// The registrations for one op.

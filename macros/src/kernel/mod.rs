@@ -13,6 +13,7 @@ mod text;
 mod wgsl;
 
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use self::parse::KernelArgs;
 use self::target::Target;
@@ -22,11 +23,12 @@ pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = KernelArgs::parse(args, &mut errors);
     let mut target = Target::parse(item.clone(), &args, &mut errors);
-    if let Some(target) = &mut target {
-        stacked::hand_on(target, &args, &mut errors);
-    }
+    let of_other_ops = target.as_mut().map_or_else(Vec::new, |target| stacked::hand_on(target, &args));
     match target {
-        Some(target) if errors.is_empty() => expand::expand(&args, &target),
+        Some(target) if errors.is_empty() => {
+            let own = expand::expand(&args, &target);
+            quote!(#own #(#of_other_ops)*)
+        }
         _ => errors.with(item),
     }
 }

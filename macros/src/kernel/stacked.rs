@@ -7,44 +7,42 @@ use syn::{Attribute, Item, Meta};
 
 use super::parse::KernelArgs;
 use super::target::{OP, Target};
-use crate::errors::Errors;
 
 /// Hands ops and state on to the attributes below, in the item as it is kept. In a template, each copy of which has its op
-/// as [`OP`], they are for that one.
-pub(super) fn hand_on(target: &mut Target, args: &KernelArgs, errors: &mut Errors) {
+/// as [`OP`], they are for that one; those that list their own ops leave it, each with a template of its own, which is
+/// returned.
+pub(super) fn hand_on(target: &mut Target, args: &KernelArgs) -> Vec<TokenStream> {
     let ops = &args.ops;
-    let Ok(mut item) = syn::parse2::<Item>(target.item.clone()) else { return };
-    let attributes = match &mut item {
-        Item::Impl(item) => &mut item.attrs,
-        Item::Fn(item) => &mut item.attrs,
-        Item::Type(item) => &mut item.attrs,
-        Item::Struct(item) => &mut item.attrs,
-        _ => return,
-    };
+    let Ok(mut item) = syn::parse2::<Item>(target.item.clone()) else { return Vec::new() };
+    let Some(attributes) = attributes(&mut item) else { return Vec::new() };
+    if let Some(state) = &args.state {
+        add_to_all(attributes, "state", &quote!(#state));
+    }
     let op = match target.is_template {
         true => format_ident!("{OP}").into_token_stream(),
         false => quote!([#(#ops),*]),
     };
-    let mut is_changed = false;
-    for attribute in attributes {
-        let Some(arguments) = arguments(attribute) else { continue };
-        if let Some(state) = args.state.as_ref().filter(|_| !has(arguments, "state")) {
-            add(arguments, &quote!(state = #state));
-            is_changed = true;
-        }
-        if ops.is_empty() {
-            continue;
-        }
-        if !has(arguments, "op") {
-            add(arguments, &quote!(op = #op));
-            is_changed = true;
-        } else if target.is_template {
-            let message = format!("`{OP}` stands for the ops of the first attribute: remove `op = ...` here");
-            errors.on(attribute, message);
-        }
+    let leaves = |attribute: &mut Attribute| {
+        target.is_template && arguments(attribute).is_some_and(|arguments| has(arguments, "op"))
+    };
+    let leaving = attributes.extract_if(.., |attribute| leaves(attribute)).collect::<Vec<_>>();
+    if !ops.is_empty() {
+        add_to_all(attributes, "op", &op);
     }
-    if is_changed {
-        target.item = item.into_token_stream();
+    target.item = item.to_token_stream();
+    if let Some(attributes) = self::attributes(&mut item) {
+        attributes.retain_mut(|attribute| arguments(attribute).is_none());
+    }
+    leaving.into_iter().map(|attribute| quote!(#attribute #item)).collect()
+}
+
+fn attributes(item: &mut Item) -> Option<&mut Vec<Attribute>> {
+    match item {
+        Item::Impl(item) => Some(&mut item.attrs),
+        Item::Fn(item) => Some(&mut item.attrs),
+        Item::Type(item) => Some(&mut item.attrs),
+        Item::Struct(item) => Some(&mut item.attrs),
+        _ => None,
     }
 }
 
@@ -66,8 +64,12 @@ fn has(arguments: &TokenStream, name: &str) -> bool {
     tokens.windows(2).any(is_named)
 }
 
-fn add(arguments: &mut TokenStream, argument: &TokenStream) {
+/// Adds an argument to the registrations that have none of this name.
+fn add_to_all(attributes: &mut [Attribute], name: &str, value: &TokenStream) {
+    let name_token = format_ident!("{name}");
     let is_comma = |last: TokenTree| matches!(last, TokenTree::Punct(punct) if punct.as_char() == ',');
-    let comma = (!arguments.clone().into_iter().last().is_some_and(is_comma)).then(|| quote!(,));
-    *arguments = quote!(#arguments #comma #argument);
+    for arguments in attributes.iter_mut().filter_map(arguments).filter(|arguments| !has(arguments, name)) {
+        let comma = (!arguments.clone().into_iter().last().is_some_and(is_comma)).then(|| quote!(,));
+        *arguments = quote!(#arguments #comma #name_token = #value);
+    }
 }

@@ -264,7 +264,9 @@ fn keeps_attrs(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     ctx.set_output(O::Y, Tensor::scalar(attrs.size as i32))
 }
 
-#[register_kernel(device = "O", op = [Old, New], state = |ctx| Ok(ctx.attrs().size as i32))]
+// The item is written for the ops of both attributes.
+#[register_kernel(device = "O", op = New, state = |ctx| Ok(ctx.attrs().size as i32))]
+#[register_kernel(device = "O", op = Old)]
 fn keeps_what_is_made(&size: &i32, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     ctx.set_output(O::Y, Tensor::scalar(size))
 }

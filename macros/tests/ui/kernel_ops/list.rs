@@ -29,10 +29,4 @@ impl OpKernel<Pick> for Kernel {
     }
 }
 
-#[register_kernel(device = Gpu, op = [Pick, Take])]
-#[register_kernel(device = Default, op = Pick)]
-fn copied(ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    ctx.input(O::X).map(drop)
-}
-
 fn main() {}
