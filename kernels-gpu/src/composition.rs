@@ -4,7 +4,7 @@
 //!
 //! - `//@ import math, special` lends the file declarations of [modules](MODULES): a shader gets those that it names.
 //! - `//@ if name`, `//@ else` and `//@ end` keep the lines between them for shaders that are made with that name, or for
-//!   the others. The names of a dtype are those of [`Scalar::names`](crate::shader::Scalar::names).
+//!   the others; `//@ if name` at the end of a line keeps that line, and `!name` is for the others. The names of a dtype are those of [`Scalar::names`](crate::shader::Scalar::names).
 //!
 //! What differs from dtype to dtype are aliases and constants, which the head of a shader declares.
 
@@ -78,17 +78,23 @@ fn modules_of(file: &str) -> Vec<&'static str> {
 
 /// The file without the lines that conditions leave out, which become empty.
 fn conditional(file: &str, names: &[&str]) -> String {
+    let holds = |condition: &str| match condition.trim().strip_prefix('!') {
+        Some(name) => !names.contains(&name),
+        None => names.contains(&condition.trim()),
+    };
     let mut kept = String::with_capacity(file.len());
     // Whether the lines of each condition that is open are kept.
     let mut open: Vec<bool> = Vec::new();
     for line in file.lines() {
-        match line.trim().strip_prefix("//@ ").map(|directive| directive.split_once(' ').unwrap_or((directive, ""))) {
-            Some(("if", name)) => open.push(names.contains(&name.trim())),
-            Some(("else", _)) => open.last_mut().into_iter().for_each(|holds| *holds = !*holds),
-            Some(("end", _)) => drop(open.pop()),
-            Some(_) => {}
-            None if open.iter().all(|&holds| holds) => kept += line,
-            None => {}
+        let (code, directive) = line.split_once("//@ ").unwrap_or((line, ""));
+        match directive.split_once(' ').unwrap_or((directive, "")) {
+            ("if", name) if code.trim().is_empty() => open.push(holds(name)),
+            ("if", name) if open.iter().all(|&holds| holds) && holds(name) => kept += code,
+            ("if", _) => {}
+            ("else", _) => open.last_mut().into_iter().for_each(|holds| *holds = !*holds),
+            ("end", _) => drop(open.pop()),
+            _ if open.iter().all(|&holds| holds) => kept += code,
+            _ => {}
         }
         kept.push('\n');
     }
@@ -178,6 +184,8 @@ mod tests {
         assert_eq!(conditional(file, &["wide"]), "a\n\nb\n\n\n\n\n\n\ne\n");
         assert_eq!(conditional(file, &["wide", "deep"]), "a\n\nb\n\nc\n\n\n\n\ne\n");
         assert_eq!(conditional(file, &[]), "a\n\n\n\n\n\n\nd\n\ne\n");
+        assert_eq!(conditional("a //@ if wide\nb //@ if !wide\n", &["wide"]), "a \n\n");
+        assert_eq!(conditional("//@ if deep\na //@ if wide\n//@ end\nb //@ if !wide", &[]), "\n\n\nb \n");
     }
 
     #[test]

@@ -112,8 +112,9 @@ impl<'a> Piece<'a> {
 
 /// The program that copies elements of two bytes, wherever they begin.
 fn halves((): ()) -> Program {
+    const BODY: &str = "fn element(i: u32) { y[i + params.target_place] = x[i + params.source_place]; }";
     let program = Program::trusted("copy of halves").read("x", Scalar::F16).write("y", Scalar::F16);
-    program.words("from to").build(Entry::Elements, "fn element(i: u32) { y[i + params.to] = x[i + params.from]; }")
+    program.words("source_place target_place").build(Entry::Elements, BODY)
 }
 
 fn bytes_of(tensor: &Tensor) -> usize {

@@ -3,62 +3,34 @@
 // is left is exchanged until nobody came in between.
 //@ import math, refuse
 
-//@ if add
-fn merged(old: T, update: T) -> T { return old + update; }
-//@ end
-//@ if sub
-fn merged(old: T, update: T) -> T { return old - update; }
-//@ end
-//@ if mul
-fn merged(old: T, update: T) -> T { return old * update; }
-//@ end
-//@ if div
-fn merged(old: T, update: T) -> T { return old / update; }
-//@ end
-//@ if max
-fn merged(old: T, update: T) -> T { return select(old, update, update > old || stays(update)); }
-//@ end
-//@ if min
-fn merged(old: T, update: T) -> T { return select(old, update, update < old || stays(update)); }
-//@ end
+fn merged(old: T, update: T) -> T { return old + update; } //@ if add
+fn merged(old: T, update: T) -> T { return old - update; } //@ if sub
+fn merged(old: T, update: T) -> T { return old * update; } //@ if mul
+fn merged(old: T, update: T) -> T { return old / update; } //@ if div
+fn merged(old: T, update: T) -> T { return select(old, update, update > old || stays(update)); } //@ if max
+fn merged(old: T, update: T) -> T { return select(old, update, update < old || stays(update)); } //@ if min
 
 // Whether the number is NaN and is to stay. Else the greater and the lesser of NaN and a number are the number, if that comes
 // first.
 fn stays(update: T) -> bool {
-    //@ if spreads_nan
-    return is_nan(f32(update));
-    //@ else
-    return false;
-    //@ end
+    return is_nan(f32(update)); //@ if spreads_nan
+    return false; //@ if !spreads_nan
 }
 
 //@ if atomic
 fn merge(at: u32, update: T) {
-    //@ if add
-    atomicAdd(&y[at], update);
-    //@ end
-    //@ if sub
-    atomicSub(&y[at], update);
-    //@ end
-    //@ if max
-    atomicMax(&y[at], update);
-    //@ end
-    //@ if min
-    atomicMin(&y[at], update);
-    //@ end
-    //@ if bool
-    atomicOr(&y[at], update);
-    //@ end
+    atomicAdd(&y[at], update); //@ if add
+    atomicSub(&y[at], update); //@ if sub
+    atomicMax(&y[at], update); //@ if max
+    atomicMin(&y[at], update); //@ if min
+    atomicOr(&y[at], update); //@ if bool
 }
 //@ end
 
 //@ if i64
 fn merge(at: u32, update: T) {
-    //@ if sub
-    let term = vec2<u32>(0u - update.x, ~update.y + select(0u, 1u, update.x == 0u));
-    //@ else
-    let term = update;
-    //@ end
+    let term = vec2<u32>(0u - update.x, ~update.y + select(0u, 1u, update.x == 0u)); //@ if sub
+    let term = update; //@ if !sub
     let low = atomicAdd(&y[2u * at], term.x);
     atomicAdd(&y[2u * at + 1u], term.y + select(0u, 1u, low + term.x < low));
 }
@@ -72,16 +44,11 @@ fn merge(at: u32, update: T) {
         return;
     }
     //@ end
-    //@ if f16
-    let place = at / 2u;
-    //@ else
-    let place = at;
-    //@ end
+    let place = at / 2u; //@ if f16
+    let place = at; //@ if !f16
     var current = atomicLoad(&y[place]);
     loop {
-        //@ if int
-        let exchanged = atomicCompareExchangeWeak(&y[place], current, merged(current, update));
-        //@ end
+        let exchanged = atomicCompareExchangeWeak(&y[place], current, merged(current, update)); //@ if int
         //@ if f32
         let wanted = bitcast<u32>(merged(bitcast<f32>(current), update));
         let exchanged = atomicCompareExchangeWeak(&y[place], current, wanted);

@@ -1,53 +1,17 @@
 // Functions of two elements, by the names of their ops. Of halves they see `f32`. One that refuses elements sets `refused`.
 //@ import math, special
 
-fn Add(x: T, y: T) -> T {
-    return x + y;
-}
-
-fn AddV2(x: T, y: T) -> T {
-    return x + y;
-}
-
-fn Sub(x: T, y: T) -> T {
-    return x - y;
-}
-
-fn Mul(x: T, y: T) -> T {
-    return x * y;
-}
-
-fn MulNoNan(x: T, y: T) -> T {
-    return select(x * y, 0.0, y == 0.0);
-}
-
-//@ if float
-fn Maximum(x: T, y: T) -> T {
-    return greater(x, y);
-}
-//@ else
-fn Maximum(x: T, y: T) -> T {
-    return select(y, x, x > y);
-}
-//@ end
-
-//@ if float
-fn Minimum(x: T, y: T) -> T {
-    return less(x, y);
-}
-//@ else
-fn Minimum(x: T, y: T) -> T {
-    return select(y, x, x < y);
-}
-//@ end
-
-fn SquaredDifference(x: T, y: T) -> T {
-    return (x - y) * (x - y);
-}
-
-fn Atan2(x: T, y: T) -> T {
-    return own_atan2(x, y);
-}
+fn Add(x: T, y: T) -> T { return x + y; }
+fn AddV2(x: T, y: T) -> T { return x + y; }
+fn Sub(x: T, y: T) -> T { return x - y; }
+fn Mul(x: T, y: T) -> T { return x * y; }
+fn MulNoNan(x: T, y: T) -> T { return select(x * y, 0.0, y == 0.0); }
+fn Maximum(x: T, y: T) -> T { return greater(x, y); } //@ if float
+fn Maximum(x: T, y: T) -> T { return select(y, x, x > y); } //@ if !float
+fn Minimum(x: T, y: T) -> T { return less(x, y); } //@ if float
+fn Minimum(x: T, y: T) -> T { return select(y, x, x < y); } //@ if !float
+fn SquaredDifference(x: T, y: T) -> T { return (x - y) * (x - y); }
+fn Atan2(x: T, y: T) -> T { return own_atan2(x, y); }
 
 fn Xlogy(x: T, y: T) -> T {
     if (x == 0.0) {
@@ -63,32 +27,16 @@ fn Xdivy(x: T, y: T) -> T {
     return x / y;
 }
 
-fn Igamma(x: T, y: T) -> T {
-    return own_igamma(x, y);
-}
+fn Igamma(x: T, y: T) -> T { return own_igamma(x, y); }
+fn Igammac(x: T, y: T) -> T { return own_igammac(x, y); }
+fn Zeta(x: T, y: T) -> T { return own_zeta(x, y); }
+fn Polygamma(x: T, y: T) -> T { return own_polygamma(x, y); }
+fn NextAfter(x: T, y: T) -> T { return next_after(x, y); }
 
-fn Igammac(x: T, y: T) -> T {
-    return own_igammac(x, y);
-}
-
-fn Zeta(x: T, y: T) -> T {
-    return own_zeta(x, y);
-}
-
-fn Polygamma(x: T, y: T) -> T {
-    return own_polygamma(x, y);
-}
-
-fn NextAfter(x: T, y: T) -> T {
-    return next_after(x, y);
-}
-
-//@ if float
 fn Pow(x: T, y: T) -> T {
+    //@ if float
     return own_pow(x, y);
-}
-//@ else
-fn Pow(x: T, y: T) -> T {
+    //@ else
     if (y < T(0)) {
         refused = true;
         return T(1);
@@ -104,39 +52,41 @@ fn Pow(x: T, y: T) -> T {
         exponent = exponent / T(2);
     }
     return power;
+    //@ end
 }
-//@ end
 
-//@ if float
-fn Div(x: T, y: T) -> T {
-    return x / y;
-}
-//@ end
-//@ if signed
-fn Div(x: T, y: T) -> T {
+// The quotient of integers without its fraction. It wraps for the least one and -1.
+fn whole_quotient(x: T, y: T) -> T {
     if (y == T(0)) {
         refused = true;
         return T(0);
     }
+    //@ if signed
     if (y == T(-1)) {
         return -x;
     }
+    //@ end
     return x / y;
 }
-//@ end
-//@ if u32
-fn Div(x: T, y: T) -> T {
-    if (y == 0u) {
-        refused = true;
-        return 0u;
-    }
-    return x / y;
-}
-//@ end
 
-fn RealDiv(x: T, y: T) -> T {
-    return x / y;
+// What is left of integers, with the sign of the dividend.
+fn rest_of(x: T, y: T) -> T { return x - whole_quotient(x, y) * y; }
+
+// A quotient that is rounded to the dtype.
+fn stored_quotient(x: T, y: T) -> T {
+    return rounded_quotient(x, y); //@ if f32
+    return f32(f16(x / y)); //@ if f16
 }
+
+fn RealDiv(x: T, y: T) -> T { return x / y; }
+fn Div(x: T, y: T) -> T { return x / y; } //@ if float
+fn Div(x: T, y: T) -> T { return whole_quotient(x, y); } //@ if int
+fn TruncateDiv(x: T, y: T) -> T { return trunc(stored_quotient(x, y)); } //@ if float
+fn TruncateDiv(x: T, y: T) -> T { return whole_quotient(x, y); } //@ if int
+fn Mod(x: T, y: T) -> T { return own_fmod(x, y); } //@ if float
+fn Mod(x: T, y: T) -> T { return rest_of(x, y); } //@ if int
+fn TruncateMod(x: T, y: T) -> T { return own_fmod(x, y); } //@ if float
+fn TruncateMod(x: T, y: T) -> T { return rest_of(x, y); } //@ if int
 
 fn DivNoNan(x: T, y: T) -> T {
     if (y == 0.0) {
@@ -145,213 +95,51 @@ fn DivNoNan(x: T, y: T) -> T {
     return x / y;
 }
 
-// The quotient is rounded to the dtype before it is made whole.
-//@ if f32
 fn FloorDiv(x: T, y: T) -> T {
-    return floor(rounded_quotient(x, y));
+    return floor(stored_quotient(x, y)); //@ if float
+    //@ if int
+    let quotient = whole_quotient(x, y);
+    return select(quotient, quotient - T(1), ((x < T(0)) != (y < T(0))) && quotient * y != x); //@ if signed
+    return quotient; //@ if u32
+    //@ end
 }
-//@ end
-//@ if f16
-fn FloorDiv(x: T, y: T) -> T {
-    return floor(f32(f16(x / y)));
-}
-//@ end
-//@ if signed
-fn FloorDiv(x: T, y: T) -> T {
-    if (y == T(0)) {
-        refused = true;
-        return T(0);
-    }
-    if (y == T(-1)) {
-        return -x;
-    }
-    let quotient = x / y;
-    return select(quotient, quotient - T(1), ((x < T(0)) != (y < T(0))) && quotient * y != x);
-}
-//@ end
-//@ if u32
-fn FloorDiv(x: T, y: T) -> T {
-    if (y == 0u) {
-        refused = true;
-        return 0u;
-    }
-    return x / y;
-}
-//@ end
 
-//@ if f32
-fn TruncateDiv(x: T, y: T) -> T {
-    return trunc(rounded_quotient(x, y));
-}
-//@ end
-//@ if f16
-fn TruncateDiv(x: T, y: T) -> T {
-    return trunc(f32(f16(x / y)));
-}
-//@ end
-//@ if signed
-fn TruncateDiv(x: T, y: T) -> T {
-    if (y == T(0)) {
-        refused = true;
-        return T(0);
-    }
-    if (y == T(-1)) {
-        return -x;
-    }
-    return x / y;
-}
-//@ end
-//@ if u32
-fn TruncateDiv(x: T, y: T) -> T {
-    if (y == 0u) {
-        refused = true;
-        return 0u;
-    }
-    return x / y;
-}
-//@ end
-
-//@ if float
 fn FloorMod(x: T, y: T) -> T {
-    let rest = own_fmod(x, y);
-    return select(rest, rest + y, rest != 0.0 && ((y < 0.0) != (rest < 0.0)));
-}
-//@ end
-//@ if signed
-fn FloorMod(x: T, y: T) -> T {
-    if (y == T(0)) {
-        refused = true;
-        return T(0);
-    }
-    if (y == T(-1)) {
-        return T(0);
-    }
-    let rest = x - x / y * y;
-    return select(rest, rest + y, rest != T(0) && ((y < T(0)) != (rest < T(0))));
-}
-//@ end
-//@ if u32
-fn FloorMod(x: T, y: T) -> T {
-    if (y == 0u) {
-        refused = true;
-        return 0u;
-    }
-    return x % y;
-}
-//@ end
-
-//@ if float
-fn Mod(x: T, y: T) -> T {
-    return own_fmod(x, y);
-}
-//@ else
-fn Mod(x: T, y: T) -> T {
-    if (y == T(0)) {
-        refused = true;
-        return T(0);
-    }
-    if (y == T(-1)) {
-        return T(0);
-    }
-    return x - x / y * y;
-}
-//@ end
-
-//@ if float
-fn TruncateMod(x: T, y: T) -> T {
-    return own_fmod(x, y);
-}
-//@ else
-fn TruncateMod(x: T, y: T) -> T {
-    if (y == T(0)) {
-        refused = true;
-        return T(0);
-    }
-    if (y == T(-1)) {
-        return T(0);
-    }
-    return x - x / y * y;
-}
-//@ end
-
-fn Less(x: T, y: T) -> u32 {
-    return u32(x < y);
+    let rest = own_fmod(x, y); //@ if float
+    let rest = rest_of(x, y); //@ if int
+    return select(rest, rest + y, rest != T(0) && ((y < T(0)) != (rest < T(0)))); //@ if !u32
+    return rest; //@ if u32
 }
 
-fn LessEqual(x: T, y: T) -> u32 {
-    return u32(x <= y);
-}
-
-fn Greater(x: T, y: T) -> u32 {
-    return u32(x > y);
-}
-
-fn GreaterEqual(x: T, y: T) -> u32 {
-    return u32(x >= y);
-}
-
-fn BitwiseAnd(x: T, y: T) -> T {
-    return x & y;
-}
-
-fn BitwiseOr(x: T, y: T) -> T {
-    return x | y;
-}
-
-fn BitwiseXor(x: T, y: T) -> T {
-    return x ^ y;
-}
+fn Less(x: T, y: T) -> u32 { return u32(x < y); }
+fn LessEqual(x: T, y: T) -> u32 { return u32(x <= y); }
+fn Greater(x: T, y: T) -> u32 { return u32(x > y); }
+fn GreaterEqual(x: T, y: T) -> u32 { return u32(x >= y); }
+fn BitwiseAnd(x: T, y: T) -> T { return x & y; }
+fn BitwiseOr(x: T, y: T) -> T { return x | y; }
+fn BitwiseXor(x: T, y: T) -> T { return x ^ y; }
 
 // The distance is clamped to what the dtype has bits for.
-//@ if i32
-fn LeftShift(x: T, y: T) -> T {
-    return x << u32(clamp(y, 0, 31));
-}
-//@ end
-//@ if u32
-fn LeftShift(x: T, y: T) -> T {
-    return x << min(y, 31u);
-}
-//@ end
+fn LeftShift(x: T, y: T) -> T { return x << u32(clamp(y, 0, 31)); } //@ if i32
+fn LeftShift(x: T, y: T) -> T { return x << min(y, 31u); } //@ if u32
 //@ if i64
 fn LeftShift(x: T, y: T) -> T {
     return x << u32(select(select(y, T(63), y > T(63)), T(0), y < T(0)));
 }
 //@ end
 
-//@ if i32
-fn RightShift(x: T, y: T) -> T {
-    return x >> u32(clamp(y, 0, 31));
-}
-//@ end
-//@ if u32
-fn RightShift(x: T, y: T) -> T {
-    return x >> min(y, 31u);
-}
-//@ end
+fn RightShift(x: T, y: T) -> T { return x >> u32(clamp(y, 0, 31)); } //@ if i32
+fn RightShift(x: T, y: T) -> T { return x >> min(y, 31u); } //@ if u32
 //@ if i64
 fn RightShift(x: T, y: T) -> T {
     return x >> u32(select(select(y, T(63), y > T(63)), T(0), y < T(0)));
 }
 //@ end
 
-fn LogicalAnd(x: u32, y: u32) -> u32 {
-    return x & y;
-}
-
-fn LogicalOr(x: u32, y: u32) -> u32 {
-    return x | y;
-}
-
-fn Equal(x: T, y: T) -> u32 {
-    return u32(x == y);
-}
+fn LogicalAnd(x: u32, y: u32) -> u32 { return x & y; }
+fn LogicalOr(x: u32, y: u32) -> u32 { return x | y; }
+fn Equal(x: T, y: T) -> u32 { return u32(x == y); }
 
 // Whether NaN is unequal to itself is left to nobody.
-fn NotEqual(x: T, y: T) -> u32 {
-    return 1u - u32(x == y);
-}
-
-fn ApproximateEqual(x: T, y: T) -> u32 {
-    return u32(abs(x - y) < params.tolerance);
-}
+fn NotEqual(x: T, y: T) -> u32 { return 1u - u32(x == y); }
+fn ApproximateEqual(x: T, y: T) -> u32 { return u32(abs(x - y) < params.tolerance); }

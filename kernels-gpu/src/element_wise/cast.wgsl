@@ -2,21 +2,10 @@
 // halves are computed with as `f32`.
 //@ import math
 
-fn unchanged(x: T) -> R {
-    return x;
-}
-
-fn converted(x: T) -> R {
-    return R(x);
-}
-
-fn float_to_bool(x: f32) -> u32 {
-    return u32((bitcast<u32>(x) << 1u) != 0u);
-}
-
-fn integer_to_bool(x: T) -> u32 {
-    return u32(x != T(0));
-}
+fn unchanged(x: T) -> R { return x; }
+fn converted(x: T) -> R { return R(x); }
+fn float_to_bool(x: f32) -> u32 { return u32((bitcast<u32>(x) << 1u) != 0u); }
+fn integer_to_bool(x: T) -> u32 { return u32(x != T(0)); }
 
 // What no integer holds becomes the lowest.
 fn float_to_i32(x: f32) -> i32 {
@@ -26,9 +15,7 @@ fn float_to_i32(x: f32) -> i32 {
     return i32(-2147483648);
 }
 
-fn float_to_u32(x: f32) -> u32 {
-    return low_bits(x);
-}
+fn float_to_u32(x: f32) -> u32 { return low_bits(x); }
 
 fn float_to_i64(x: f32) -> i64 {
     if (x < 9223372036854775808.0 && x >= -9223372036854775808.0) {
@@ -38,9 +25,7 @@ fn float_to_i64(x: f32) -> i64 {
 }
 
 // By way of 64 bits without a sign: some devices take a `u32` for an `i32` on the way to an `i64`.
-fn u32_to_i64(x: u32) -> i64 {
-    return i64(u64(x));
-}
+fn u32_to_i64(x: u32) -> i64 { return i64(u64(x)); }
 
 // What 16 bits do not hold is dropped, not rounded.
 fn truncated_to_f16(x: f32) -> f32 {

@@ -1,15 +1,9 @@
 fn element(i: u32) {
-    //@ if vectors
-    var sum = vec4<A>();
-    //@ else
-    var sum = A();
-    //@ end
+    var sum = vec4<A>(); //@ if vectors
+    var sum = A(); //@ if !vectors
     for (var part = 0u; part < params.parts; part++) {
         sum += scratch[part * params.step + i];
     }
-    //@ if vectors
-    result[params.base + i] = vec4<R>(sum);
-    //@ else
-    result[params.base + i] = R(sum);
-    //@ end
+    result[params.base + i] = vec4<R>(sum); //@ if vectors
+    result[params.base + i] = R(sum); //@ if !vectors
 }

@@ -1,11 +1,8 @@
 var<workgroup> lanes: array<Terms, WORKGROUP>;
 
 fn sum_of_two(a: Terms, b: Terms) -> Terms {
-    //@ if two
-    return Terms(a.first + b.first, a.second + b.second);
-    //@ else
-    return Terms(a.first + b.first);
-    //@ end
+    return Terms(a.first + b.first, a.second + b.second); //@ if two
+    return Terms(a.first + b.first); //@ if !two
 }
 
 // The sum of what the threads of one channel have, for the first thread of each.

@@ -8,11 +8,8 @@ fn element(i: u32) {
     let top = i32(line % params.out_rows * params.stride) - i32(params.before_y);
     let left = i32(pixel % params.out_columns * params.stride) - i32(params.before_x);
     let depth = params.depth / WIDTH;
-//@ if vectors
-    let source = channel;
-//@ else
-    let source = channel / params.multiplier;
-//@ end
+    let source = channel; //@ if vectors
+    let source = channel / params.multiplier; //@ if !vectors
     var sum = S();
     for (var ky = 0u; ky < params.window_rows; ky++) {
         let y = u32(top + i32(ky));

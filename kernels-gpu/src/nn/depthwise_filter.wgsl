@@ -12,11 +12,8 @@ fn row(r: u32, lane: u32) {
     let channel = r % tiles * QUADS + lane % QUADS;
     let tap = r / tiles % taps;
     let part = r / tiles / taps;
-//@ if vectors
-    let source = channel;
-//@ else
-    let source = channel / params.multiplier;
-//@ end
+    let source = channel; //@ if vectors
+    let source = channel / params.multiplier; //@ if !vectors
     let begin = part * params.chunk;
     let end = min(begin + params.chunk, params.pixels);
     let down = i32(tap / params.window_columns) - i32(params.before_y);

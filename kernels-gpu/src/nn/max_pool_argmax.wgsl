@@ -19,9 +19,6 @@ fn element(i: u32) {
     }
     output[i] = best;
     // Where nothing is seen the index is -1.
-    //@ if wide
-    argmax[i] = vec2<u32>(place, select(0u, NOWHERE, place == NOWHERE));
-    //@ else
-    argmax[i] = place;
-    //@ end
+    argmax[i] = vec2<u32>(place, select(0u, NOWHERE, place == NOWHERE)); //@ if wide
+    argmax[i] = place; //@ if !wide
 }

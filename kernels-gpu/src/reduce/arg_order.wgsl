@@ -1,52 +1,25 @@
 // What ArgMax and ArgMin compare.
 
 fn beyond(a: A, b: A) -> bool {
-    //@ if greatest
-    return a > b;
-    //@ else
-    return a < b;
-    //@ end
+    return a > b; //@ if greatest
+    return a < b; //@ if !greatest
 }
 
 // What every sought element is beyond, as TensorFlow starts: the infinities are not.
 fn first() -> A {
     //@ if greatest
-    //@ if f32
-    return -3.40282347e38;
-    //@ end
-    //@ if f16
-    return -65504.0;
-    //@ end
-    //@ if i32
-    return i32(-2147483648);
-    //@ end
-    //@ if i64
-    return i64(1) << 63u;
-    //@ end
-    //@ if u32
-    return 0u;
-    //@ end
-    //@ if bool
-    return 0u;
-    //@ end
+    return -3.40282347e38; //@ if f32
+    return -65504.0; //@ if f16
+    return i32(-2147483648); //@ if i32
+    return i64(1) << 63u; //@ if i64
+    return 0u; //@ if u32
+    return 0u; //@ if bool
     //@ else
-    //@ if f32
-    return 3.40282347e38;
-    //@ end
-    //@ if f16
-    return 65504.0;
-    //@ end
-    //@ if i32
-    return 2147483647;
-    //@ end
-    //@ if i64
-    return ~(i64(1) << 63u);
-    //@ end
-    //@ if u32
-    return 0xffffffffu;
-    //@ end
-    //@ if bool
-    return 1u;
-    //@ end
+    return 3.40282347e38; //@ if f32
+    return 65504.0; //@ if f16
+    return 2147483647; //@ if i32
+    return ~(i64(1) << 63u); //@ if i64
+    return 0xffffffffu; //@ if u32
+    return 1u; //@ if bool
     //@ end
 }

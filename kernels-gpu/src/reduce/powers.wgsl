@@ -1,9 +1,7 @@
 // Logits of a row and the sum of their powers, for cross entropies.
 //@ import math
 
-fn logit(r: u32, i: u32) -> f32 {
-    return f32(x[r * params.x_row + i * params.x_column]);
-}
+fn logit(r: u32, i: u32) -> f32 { return f32(x[r * params.x_row + i * params.x_column]); }
 
 // The greatest logit of a row, and the sum of the powers of all others' distances from it.
 fn powers(r: u32, lane: u32) -> vec2<f32> {

@@ -4,54 +4,26 @@
 
 // The result of no elements.
 fn identity() -> A {
-    //@ if add
-    return A(0);
-    //@ end
-    //@ if product
-    return A(1);
-    //@ end
-    //@ if greatest
-    return lowest();
-    //@ end
-    //@ if least
-    return highest();
-    //@ end
+    return A(0); //@ if add
+    return A(1); //@ if product
+    return lowest(); //@ if greatest
+    return highest(); //@ if least
 }
 
 fn lowest() -> A {
-    //@ if float
-    return -inf();
-    //@ end
-    //@ if i32
-    return i32(-2147483648);
-    //@ end
-    //@ if i64
-    return i64(1) << 63u;
-    //@ end
-    //@ if u32
-    return 0u;
-    //@ end
-    //@ if bool
-    return 0u;
-    //@ end
+    return -inf(); //@ if float
+    return i32(-2147483648); //@ if i32
+    return i64(1) << 63u; //@ if i64
+    return 0u; //@ if u32
+    return 0u; //@ if bool
 }
 
 fn highest() -> A {
-    //@ if float
-    return inf();
-    //@ end
-    //@ if i32
-    return 2147483647;
-    //@ end
-    //@ if i64
-    return ~(i64(1) << 63u);
-    //@ end
-    //@ if u32
-    return 0xffffffffu;
-    //@ end
-    //@ if bool
-    return 1u;
-    //@ end
+    return inf(); //@ if float
+    return 2147483647; //@ if i32
+    return ~(i64(1) << 63u); //@ if i64
+    return 0xffffffffu; //@ if u32
+    return 1u; //@ if bool
 }
 
 // The result of one element, or of one partial result.
@@ -59,46 +31,28 @@ fn lift(x: X) -> A {
     //@ if of_parts
     return x;
     //@ else
-    //@ if half_squares
-    return x * x * 0.5;
-    //@ end
-    //@ if norm
-    return x * x;
-    //@ end
-    //@ if widened
-    return i64(x);
-    //@ end
+    return x * x * 0.5; //@ if half_squares
+    return x * x; //@ if norm
+    return i64(x); //@ if widened
     //@ if widened_u32
     // By way of 64 bits without a sign: some devices take a `u32` for an `i32` on the way to an `i64`.
     return i64(u64(x));
     //@ end
-    //@ if lifted
-    return x;
-    //@ end
+    return x; //@ if lifted
     //@ end
 }
 
 // The result of two parts.
 fn merge(a: A, b: A) -> A {
-    //@ if add
-    return a + b;
-    //@ end
-    //@ if product
-    return a * b;
-    //@ end
+    return a + b; //@ if add
+    return a * b; //@ if product
     //@ if greatest
-    //@ if float
-    return greater(a, b);
-    //@ else
-    return select(b, a, a > b);
-    //@ end
+    return greater(a, b); //@ if float
+    return select(b, a, a > b); //@ if !float
     //@ end
     //@ if least
-    //@ if float
-    return less(a, b);
-    //@ else
-    return select(b, a, a < b);
-    //@ end
+    return less(a, b); //@ if float
+    return select(b, a, a < b); //@ if !float
     //@ end
 }
 
@@ -126,15 +80,10 @@ fn finish(a: A, count: u32) -> R {
     //@ end
     //@ end
     //@ if norm
-    //@ if float
-    return sqrt(a);
-    //@ else
-    return whole_root(a);
+    return sqrt(a); //@ if float
+    return whole_root(a); //@ if !float
     //@ end
-    //@ end
-    //@ if finished
-    return a;
-    //@ end
+    return a; //@ if finished
     //@ end
 }
 
@@ -147,11 +96,8 @@ fn whole_root(a: A) -> A {
     //@ end
     var rest = a;
     var root = A(0);
-    //@ if i64
-    var bit = i64(1) << 62u;
-    //@ else
-    var bit = A(1) << 30u;
-    //@ end
+    var bit = i64(1) << 62u; //@ if i64
+    var bit = A(1) << 30u; //@ if !i64
     while (bit > rest) {
         bit = bit >> 2u;
     }

@@ -2,24 +2,14 @@
 //@ import math
 
 fn identity() -> A {
-    //@ if sums
-    return A(0);
-    //@ end
-    //@ if products
-    return A(1);
-    //@ end
-    //@ if log_sums
-    return -inf();
-    //@ end
+    return A(0); //@ if sums
+    return A(1); //@ if products
+    return -inf(); //@ if log_sums
 }
 
 fn merge(a: A, b: A) -> A {
-    //@ if sums
-    return a + b;
-    //@ end
-    //@ if products
-    return a * b;
-    //@ end
+    return a + b; //@ if sums
+    return a * b; //@ if products
     //@ if log_sums
     // The difference of two infinities is no number. One NaN makes the result NaN.
     if (is_nan(a) || is_nan(b)) {

@@ -13,17 +13,11 @@ fn row(r: u32, lane: u32) {
         sum += own_exp(f32(x[start + i]) - most);
     }
     let total = sum_of(sum, lane);
-    //@ if log
-    let scale = own_log(total);
-    //@ else
-    let scale = 1.0 / total;
-    //@ end
+    let scale = own_log(total); //@ if log
+    let scale = 1.0 / total; //@ if !log
     for (var i = lane; i < params.classes; i += WORKGROUP) {
         let shifted = f32(x[start + i]) - most;
-        //@ if log
-        y[start + i] = T(shifted - scale);
-        //@ else
-        y[start + i] = T(own_exp(shifted) * scale);
-        //@ end
+        y[start + i] = T(shifted - scale); //@ if log
+        y[start + i] = T(own_exp(shifted) * scale); //@ if !log
     }
 }

@@ -12,17 +12,11 @@ fn element(r: u32) {
     for (var i = start; i < end; i++) {
         total += own_exp(f32(x[i]) - most);
     }
-    //@ if log
-    let scale = own_log(total);
-    //@ else
-    let scale = 1.0 / total;
-    //@ end
+    let scale = own_log(total); //@ if log
+    let scale = 1.0 / total; //@ if !log
     for (var i = start; i < end; i++) {
         let shifted = f32(x[i]) - most;
-        //@ if log
-        y[i] = T(shifted - scale);
-        //@ else
-        y[i] = T(own_exp(shifted) * scale);
-        //@ end
+        y[i] = T(shifted - scale); //@ if log
+        y[i] = T(own_exp(shifted) * scale); //@ if !log
     }
 }

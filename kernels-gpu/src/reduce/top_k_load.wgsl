@@ -10,15 +10,9 @@ fn entry_of(at: u32, place: u32) -> E {
     }
     return E(bits, place);
     //@ end
-    //@ if i32
-    return E(bitcast<u32>(x[at]) ^ 0x7fffffffu, place);
-    //@ end
-    //@ if u32
-    return E(~x[at], place);
-    //@ end
-    //@ if i64
-    return E(x[at].y ^ 0x7fffffffu, ~x[at].x, place, 0u);
-    //@ end
+    return E(bitcast<u32>(x[at]) ^ 0x7fffffffu, place); //@ if i32
+    return E(~x[at], place); //@ if u32
+    return E(x[at].y ^ 0x7fffffffu, ~x[at].x, place, 0u); //@ if i64
 }
 
 fn element(i: u32) {
@@ -26,10 +20,7 @@ fn element(i: u32) {
     if (place < params.columns) {
         entries[i] = entry_of((params.row + i / params.padded) * params.columns + place, place);
     } else {
-        //@ if i64
-        entries[i] = E(0xffffffffu, 0xffffffffu, place, 0u);
-        //@ else
-        entries[i] = E(0xffffffffu, place);
-        //@ end
+        entries[i] = E(0xffffffffu, 0xffffffffu, place, 0u); //@ if i64
+        entries[i] = E(0xffffffffu, place); //@ if !i64
     }
 }

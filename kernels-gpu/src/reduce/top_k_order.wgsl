@@ -1,11 +1,8 @@
 //@ import math
 
 fn is_last(a: A) -> bool {
-    //@ if float
-    return is_nan(a);
-    //@ else
-    return false;
-    //@ end
+    return is_nan(a); //@ if float
+    return false; //@ if !float
 }
 
 // Whether element a at place i goes before b at j; places beyond the row's end go last.

@@ -12,17 +12,9 @@ fn nan() -> f32 {
     return bitcast<f32>(bits);
 }
 
-fn is_nan(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
-}
-
-fn is_inf(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u;
-}
-
-fn is_negative(x: f32) -> bool {
-    return (bitcast<u32>(x) >> 31u) != 0u;
-}
+fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn is_inf(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; }
+fn is_negative(x: f32) -> bool { return (bitcast<u32>(x) >> 31u) != 0u; }
 
 fn with_sign_of(x: f32, sign: f32) -> f32 {
     return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
@@ -35,17 +27,9 @@ fn bounded(x: f32, low: f32, high: f32) -> f32 {
 }
 
 // The first if it is greater or NaN.
-fn greater(x: f32, y: f32) -> f32 {
-    return select(y, x, x > y || is_nan(x));
-}
-
-fn less(x: f32, y: f32) -> f32 {
-    return select(y, x, x < y || is_nan(x));
-}
-
-fn power_of_two(n: i32) -> f32 {
-    return bitcast<f32>(u32(n + 127) << 23u);
-}
+fn greater(x: f32, y: f32) -> f32 { return select(y, x, x > y || is_nan(x)); }
+fn less(x: f32, y: f32) -> f32 { return select(y, x, x < y || is_nan(x)); }
+fn power_of_two(n: i32) -> f32 { return bitcast<f32>(u32(n + 127) << 23u); }
 
 // A whole number n, and x - n ln 2, which is small.
 fn reduced(x: f32) -> vec2<f32> {
@@ -68,9 +52,7 @@ fn exp_of_sum(x: f32, lacking: f32) -> f32 {
     return (exp_m1_reduced(parts.y + lacking) + 1.0) * power_of_two(half) * power_of_two(n - half);
 }
 
-fn own_exp(x: f32) -> f32 {
-    return exp_of_sum(x, 0.0);
-}
+fn own_exp(x: f32) -> f32 { return exp_of_sum(x, 0.0); }
 
 fn own_expm1(x: f32) -> f32 {
     let parts = reduced(bounded(x, -20.0, 89.0));
@@ -115,9 +97,7 @@ fn own_log(x: f32) -> f32 {
 }
 
 // The same finite number. Drivers take `(a + b) - a` for `b` unless something stands between.
-fn rounded(x: f32) -> f32 {
-    return min(x, 3.40282347e38);
-}
+fn rounded(x: f32) -> f32 { return min(x, 3.40282347e38); }
 
 fn own_log1p(x: f32) -> f32 {
     let exact = 1.0 + x;

@@ -211,9 +211,7 @@ fn next_after(x: f32, y: f32) -> f32 {
 }
 
 // x^a e^-x / gamma(a)
-fn gamma_term(a: f32, x: f32) -> f32 {
-    return own_exp(a * own_log(x) - x - own_lgamma(a));
-}
+fn gamma_term(a: f32, x: f32) -> f32 { return own_exp(a * own_log(x) - x - own_lgamma(a)); }
 
 // P(a, x) by its power series, for x that is not much greater than a.
 fn lower_series(a: f32, x: f32) -> f32 {
@@ -301,9 +299,7 @@ fn own_igammac(a: f32, x: f32) -> f32 {
     return upper_fraction(a, x);
 }
 
-fn is_even(x: f32) -> bool {
-    return floor(x * 0.5) * 2.0 == x;
-}
+fn is_even(x: f32) -> bool { return floor(x * 0.5) * 2.0 == x; }
 
 // The inverse of number k of what the Euler-Maclaurin sum divides by.
 fn zeta_factor(k: i32) -> f32 {
