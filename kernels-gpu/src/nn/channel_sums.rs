@@ -146,5 +146,5 @@ pub(super) fn programs(scalar: Scalar, terms: &[Terms]) -> Vec<Program> {
     let keys = ways.flat_map(|(vectors, planes)| {
         terms.iter().map(move |&terms| Key { elements: Elements { scalar, vectors }, terms, planes })
     });
-    keys.map(|key| program(key)).collect()
+    keys.map(program).collect()
 }
