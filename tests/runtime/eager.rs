@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
-use kernlink::attr::AttrValue;
+use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::device::{CpuDevice, Device};
-use kernlink::graph::NodeBuilder;
+use kernlink::graph::{FunctionBuilder, NodeBuilder};
 use kernlink::op::Op as _;
 use kernlink::prelude::*;
 use kernlink::registry::{KernelFilter, Registry};
@@ -161,6 +161,51 @@ fn a_change_of_the_registry_reaches_the_next_call() {
     assert_eq!(relu(-1.0).unwrap_err().code(), Code::NotFound);
     registry.restore_kernels(&floats).unwrap();
     assert_eq!(relu(2.0).unwrap().to_scalar::<f32>().unwrap(), 2.0);
+}
+
+#[test]
+fn functions_of_a_library_are_called() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let shift = ops::placeholder(&mut graph, DataType::Float).build().unwrap();
+    let shifted = FunctionBuilder::new("Shifted", [DataType::Float])
+        .build(&mut graph, |g, [x]| Ok([ops::add_v2(g, x, shift).build()?, ops::neg(g, x).build()?]))
+        .unwrap();
+    let counts = FunctionBuilder::new("Counts", [] as [DataType; 0])
+        .build(&mut graph, |g, []| Ok([counter(g).build()?, counter(g).step(10).build()?]))
+        .unwrap();
+    let plain = context();
+    let eager = plain.with_functions(&graph);
+    let values = eager.call(&shifted, [Tensor::scalar(2.0f32), Tensor::scalar(0.5f32)]).unwrap();
+    let values: Vec<f32> = values.iter().map(|value| value.to_scalar().unwrap()).collect();
+    assert_eq!(values, [2.5, -2.0]);
+    // A state is kept from call to call, and is another one's in another context.
+    let count = |eager: &EagerContext| {
+        let values = eager.call(&counts, [] as [Tensor; 0]).unwrap();
+        values.iter().map(|value| value.to_scalar::<i64>().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!((count(&eager), count(&eager), count(&eager.clone())), (vec![1, 10], vec![2, 20], vec![3, 30]));
+    assert_eq!(count(&plain.with_functions(&graph)), [1, 10]);
+    // Ops that call functions find them too.
+    let loops = |g: &mut Graph, name: &str, body: fn(&mut Graph, Output, Output) -> Result<Vec<Output>>| {
+        FunctionBuilder::new(name, [DataType::Int32; 2]).build(g, |g, [n, sum]| body(g, n, sum)).unwrap();
+    };
+    loops(&mut graph, "Below", |g, n, _| Ok(vec![ops::greater(g, n, 0i32).build()?]));
+    loops(&mut graph, "Down", |g, n, sum| Ok(vec![ops::sub(g, n, 1i32).build()?, ops::add_v2(g, sum, n).build()?]));
+    let mut eager = plain.with_functions(&graph);
+    let mut node = NodeBuilder::new(&mut eager, <ops::StatelessWhile as kernlink::op::Op>::DEF);
+    node.input_list([4, 0]).attr("cond", function("Below")).attr("body", function("Down"));
+    assert_eq!(node.build_outputs().unwrap().into_vec()[1].to_scalar::<i32>().unwrap(), 10);
+    for (context, arguments, code, words) in [
+        (&eager, vec![1.0f32], Code::InvalidArgument, "takes 2 arguments, not 1"),
+        (&plain, vec![1.0, 2.0], Code::NotFound, "there is no function `Shifted`"),
+    ] {
+        let error = context.call(&shifted, arguments).unwrap_err();
+        assert!(error.code() == code && error.message().contains(words), "{error}");
+    }
+}
+
+fn function(name: &str) -> AttrValue {
+    AttrValue::Func(FunctionRef { name: name.to_owned(), ..FunctionRef::default() })
 }
 
 #[test]

@@ -12,13 +12,18 @@ use smallvec::SmallVec;
 use self::cache::{KernelCache, Key};
 use self::prepared::Prepared;
 use self::trace::EagerTrace;
+use super::functions::{Functions, NoFunctions};
 use super::options::RunMetadata;
 use crate::attr::AttrMap;
 use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result};
-use crate::graph::{Applied, Given, NodeInput, NodeRequest, OpScope, Operand, Outputs, faults_error, infer_attrs};
+use crate::graph::{
+    Applied, Function, Given, Graph, IntoOperand, NodeBuilder, NodeInput, NodeRequest, OpScope, Operand, Outputs,
+    created, faults_error, infer_attrs,
+};
+use crate::optimize::Optimizer;
 use crate::registry::Registry;
-use crate::step::SessionContext;
+use crate::step::{FunctionLibrary, SessionContext};
 use crate::tensor::Tensor;
 
 /// Runs ops at once: what wrappers take instead of a graph to compute on tensors.
@@ -42,9 +47,10 @@ pub struct EagerContext {
 
 struct Shared {
     registry: Arc<Registry>,
-    devices: Vec<Arc<dyn Device>>,
+    devices: Arc<[Arc<dyn Device>]>,
     kernels: KernelCache,
     session: Arc<SessionContext>,
+    functions: Arc<dyn FunctionLibrary>,
     trace: EagerTrace,
 }
 
@@ -63,21 +69,52 @@ impl EagerContext {
     /// # Errors
     /// INVALID_ARGUMENT if there are none, or more than 255.
     pub fn on(registry: &Arc<Registry>, devices: impl IntoIterator<Item = Arc<dyn Device>>) -> Result<EagerContext> {
-        let devices: Vec<_> = devices.into_iter().collect();
+        let devices: Arc<[_]> = devices.into_iter().collect();
         if devices.is_empty() || devices.len() > 255 {
             let message = format!("an eager context has 1 to 255 devices, not {}", devices.len());
             return Err(Error::invalid_argument(message));
         }
-        let kernels = KernelCache::default();
-        Ok(EagerContext {
-            shared: Arc::new(Shared {
-                registry: registry.clone(),
-                devices,
-                kernels,
-                session: Arc::new(SessionContext::new(Arc::default())),
-                trace: EagerTrace::default(),
-            }),
-        })
+        let session = Arc::new(SessionContext::new(Arc::default()));
+        Ok(EagerContext::of(registry.clone(), devices, session, Arc::new(NoFunctions)))
+    }
+
+    /// A context in which the functions of a graph's library can be called: by [`EagerContext::call`], and by ops that call
+    /// functions, such as `If` and `While`. It has the devices and the resources of this one, but kernels of its own. The
+    /// functions are those that the graph has now.
+    pub fn with_functions(&self, graph: &Graph) -> EagerContext {
+        let Shared { devices, session, .. } = &*self.shared;
+        let functions = Functions::library(graph, devices, session, true, &Optimizer::from_env());
+        EagerContext::of(graph.registry().clone(), devices.clone(), session.clone(), functions)
+    }
+
+    fn of(
+        registry: Arc<Registry>,
+        devices: Arc<[Arc<dyn Device>]>,
+        session: Arc<SessionContext>,
+        functions: Arc<dyn FunctionLibrary>,
+    ) -> EagerContext {
+        let (kernels, trace) = (KernelCache::default(), EagerTrace::default());
+        EagerContext { shared: Arc::new(Shared { registry, devices, kernels, session, functions, trace }) }
+    }
+
+    /// Calls a function of the library that the context [was given](EagerContext::with_functions); returns its results.
+    /// Values for what the function [captures](Function::captures) come after the arguments. What keeps a state in the
+    /// function keeps it from call to call.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such function, or `PartitionedCall`, which calls it, has no kernel; INVALID_ARGUMENT if the
+    /// arguments are not what it takes; and whatever its body meets.
+    #[track_caller]
+    pub fn call(
+        &self,
+        function: &Function,
+        arguments: impl IntoIterator<Item = impl IntoOperand<Tensor>>,
+    ) -> Result<Vec<Tensor>> {
+        let name = if function.is_stateful() { created::STATEFUL_CALL } else { created::CALL };
+        let mut scope = self.clone();
+        let mut call = NodeBuilder::new(&mut scope, self.registry().op(name)?.def);
+        call.input_list(arguments).attr("f", function.reference()).attr("Tout", function.result_dtypes().to_vec());
+        Ok(call.build_outputs()?.into_vec())
     }
 
     /// The registry.
@@ -222,7 +259,7 @@ fn prepare(
     if !faults.is_empty() {
         return Err(faults_error(&faults, name, entry.def));
     }
-    Prepared::new(&shared.registry, device, entry, attrs, &shared.session)
+    Prepared::new(&shared.registry, device, entry, attrs, &shared.session, &shared.functions)
 }
 
 /// Runs one op on a device. `attrs` must hold what has no default, dtypes and list lengths included; `inputs` are flat,
@@ -240,7 +277,8 @@ pub fn run_op(
 ) -> Result<Vec<Tensor>> {
     let entry = registry.op(op)?;
     let session = Arc::new(SessionContext::new(Arc::default()));
-    let prepared = match Prepared::new(registry, device, entry, attrs, &session) {
+    let functions: Arc<dyn FunctionLibrary> = Arc::new(NoFunctions);
+    let prepared = match Prepared::new(registry, device, entry, attrs, &session, &functions) {
         Ok(prepared) => prepared,
         Err(error) => return Err(error.at_node(op, op, device.name())),
     };

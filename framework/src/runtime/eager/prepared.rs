@@ -14,7 +14,6 @@ use crate::kernel::{DynKernel, HostSlots, RawConstruction, RunInfo, Surroundings
 use crate::op::{OpDef, Signature};
 use crate::registry::{NodeQuery, Registry};
 use crate::runtime::call::KernelCall;
-use crate::runtime::functions::NoFunctions;
 use crate::step::{Cancellation, FunctionLibrary, SessionContext, Step, block_on};
 use crate::tensor::Tensor;
 
@@ -36,6 +35,7 @@ impl Prepared {
         entry: &'static OpEntry,
         mut attrs: AttrMap,
         session: &Arc<SessionContext>,
+        functions: &Arc<dyn FunctionLibrary>,
     ) -> Result<Prepared> {
         let op = entry.def;
         complete_attrs(op, &mut attrs)?;
@@ -48,13 +48,8 @@ impl Prepared {
             capabilities: device.capabilities(),
         };
         let def = registry.find_kernel(query)?;
-        let functions: Arc<dyn FunctionLibrary> = Arc::new(NoFunctions);
-        let surroundings = Surroundings {
-            session,
-            functions: &functions,
-            device: device.name(),
-            graph_def_version: GRAPH_DEF_VERSION,
-        };
+        let surroundings =
+            Surroundings { session, functions, device: device.name(), graph_def_version: GRAPH_DEF_VERSION };
         let kernel = def.make(&RawConstruction {
             node: &op.name,
             op,
