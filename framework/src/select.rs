@@ -4,12 +4,13 @@
 //! [`keeps_kernel`] while their crate is compiled, in any crate that uses the framework. What is not kept stays as a
 //! stub, which is what errors are made of.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicU64;
 
 use crate::collect::OpEntry;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::kernel::check::same;
+use crate::kernel::check::{any, same};
 use crate::kernel::{
     AttrConstraint, ConstraintValues, DeviceType, DynKernel, KernelDef, Location, Provider, RawConstruction,
 };
@@ -127,75 +128,23 @@ const fn less(a: &str, b: &str) -> bool {
 impl Kernel {
     /// Whether no constraint contradicts the need.
     const fn suits(&self, constraints: &[AttrConstraint]) -> bool {
-        let mut i = 0;
-        while i < constraints.len() {
-            let mut j = 0;
-            while j < self.attrs.len() {
-                if same(self.attrs[j].0, constraints[i].attr) && !self.attrs[j].1.is_among(&constraints[i].values) {
-                    return false;
-                }
-                j += 1;
-            }
-            i += 1;
-        }
-        true
+        !any!(constraint in constraints => any!(attr in self.attrs =>
+            same(attr.0, constraint.attr) && !attr.1.is_among(&constraint.values)))
     }
 }
 
 impl Value {
     const fn is_among(&self, values: &ConstraintValues) -> bool {
-        let mut i = 0;
         match (*self, *values) {
             (Value::Types(types), ConstraintValues::Types(allowed)) => {
-                while i < types.len() {
-                    if !contains(allowed, types[i]) {
-                        return false;
-                    }
-                    i += 1;
-                }
-                true
+                !any!(dtype in types => !any!(other in allowed => other.equals(*dtype)))
             }
-            (Value::String(text), ConstraintValues::Strings(allowed)) => {
-                while i < allowed.len() {
-                    if same(allowed[i], text) {
-                        return true;
-                    }
-                    i += 1;
-                }
-                false
-            }
-            (Value::Int(value), ConstraintValues::Ints(allowed)) => {
-                while i < allowed.len() {
-                    if allowed[i] == value {
-                        return true;
-                    }
-                    i += 1;
-                }
-                false
-            }
-            (Value::Bool(value), ConstraintValues::Bools(allowed)) => {
-                while i < allowed.len() {
-                    if allowed[i] == value {
-                        return true;
-                    }
-                    i += 1;
-                }
-                false
-            }
+            (Value::String(text), ConstraintValues::Strings(allowed)) => any!(other in allowed => same(other, text)),
+            (Value::Int(value), ConstraintValues::Ints(allowed)) => any!(other in allowed => *other == value),
+            (Value::Bool(value), ConstraintValues::Bools(allowed)) => any!(other in allowed => *other == value),
             _ => false,
         }
     }
-}
-
-const fn contains(types: &[DataType], dtype: DataType) -> bool {
-    let mut i = 0;
-    while i < types.len() {
-        if types[i] as u8 == dtype as u8 {
-            return true;
-        }
-        i += 1;
-    }
-    false
 }
 
 /// Says that something was left out, by which file, and what to do: `op Softmax was left out of this program by the
@@ -231,21 +180,7 @@ pub fn explain_kernel(kernel: &KernelDef) -> Option<String> {
 /// The declaration that a stub of an op has: its name alone.
 #[doc(hidden)]
 pub const fn op_stub(name: &'static str) -> OpDef {
-    use std::borrow::Cow::Borrowed;
-    OpDef {
-        name: Borrowed(name),
-        inputs: Borrowed(&[]),
-        outputs: Borrowed(&[]),
-        attrs: Borrowed(&[]),
-        summary: Borrowed(""),
-        description: Borrowed(""),
-        is_commutative: false,
-        is_aggregate: false,
-        is_stateful: false,
-        allows_uninitialized_input: false,
-        is_distributed_communication: false,
-        deprecation: None,
-    }
+    OpDef { name: Cow::Borrowed(name), ..OpDef::EMPTY }
 }
 
 /// What the kernels that one `#[register_kernel]` registers have in common: all that is linked of those that were left

@@ -59,12 +59,7 @@ impl Registry {
     /// NOT_FOUND if there is none: the message says why each one of the op does not match. INVALID_ARGUMENT if several
     /// match at the highest priority.
     pub fn find_kernel(&self, query: NodeQuery<'_>) -> Result<&'static KernelDef> {
-        let found = self.tables().find(&query);
-        match found {
-            Found::One(kernel) => Ok(kernel),
-            Found::Several(first, second) => Err(ambiguous(query.node, first, second)),
-            Found::None => Err(Error::not_found(self.explain_miss(query))),
-        }
+        self.find_kernel_if_any(query)?.ok_or_else(|| Error::not_found(self.explain_miss(query)))
     }
 
     /// Whether a node has a kernel on a device. An ambiguous choice counts as none.

@@ -81,30 +81,24 @@ impl Functions {
         let (arguments, results) = self.graph.function_dtypes(call)?;
         let function = proto::attr_to_proto(&AttrValue::Func(call.clone()))?.encode_to_vec();
         let key = Key { function, device: device.to_owned() };
-        if self.graph.is_stateful_function(&call.name) {
+        let body = if self.graph.is_stateful_function(&call.name) {
             let around = std::iter::successors(outer, |within| within.outer.as_ref()).find(|within| within.key == key);
-            if let Some(body) = around.map(|within| within.body.clone()).filter(|body| body.strong_count() > 0) {
-                return Ok(Arc::new(Borrowed { body, arguments, results }));
+            match around.map(|within| within.body.clone()).filter(|body| body.strong_count() > 0) {
+                Some(body) => Held::Borrowed(body),
+                None => Held::Owned(Arc::new_cyclic(|body| {
+                    let within = Within { key, body: body.clone(), outer: outer.cloned() };
+                    self.body(call, device, Some(Arc::new(within)), arguments.clone())
+                })),
             }
-            return Ok(Arc::new_cyclic(|body| {
-                let within = Within { key, body: body.clone(), outer: outer.cloned() };
-                self.body(call, device, Some(Arc::new(within)), arguments, results)
-            }));
-        }
-        let mut stateless = lock(&self.stateless);
-        let make = || Arc::new(self.body(call, device, None, arguments.clone(), results.clone()));
-        let body = Arc::downgrade(stateless.entry(key).or_insert_with(make));
-        Ok(Arc::new(Borrowed { body, arguments, results }))
+        } else {
+            let mut stateless = lock(&self.stateless);
+            let make = || Arc::new(self.body(call, device, None, arguments.clone()));
+            Held::Borrowed(Arc::downgrade(stateless.entry(key).or_insert_with(make)))
+        };
+        Ok(Arc::new(Instance { body, arguments, results }))
     }
 
-    fn body(
-        &self,
-        call: &FunctionRef,
-        device: &str,
-        within: Option<Arc<Within>>,
-        arguments: Vec<DataType>,
-        results: Vec<DataType>,
-    ) -> Body {
+    fn body(&self, call: &FunctionRef, device: &str, within: Option<Arc<Within>>, arguments: Vec<DataType>) -> Body {
         Body {
             functions: Arc::new(Scope { shared: self.own.clone(), within }),
             shared: self.own.clone(),
@@ -113,7 +107,6 @@ impl Functions {
             executor: OnceLock::new(),
             planning: Mutex::default(),
             arguments,
-            results,
         }
     }
 }
@@ -147,7 +140,6 @@ struct Body {
     /// Held by whoever makes the plan.
     planning: Mutex<()>,
     arguments: Vec<DataType>,
-    results: Vec<DataType>,
 }
 
 impl Body {
@@ -228,36 +220,21 @@ fn device_named(devices: &[Arc<dyn Device>], name: &str) -> Option<u32> {
     devices.iter().position(|device| device.name() == name).map(|index| index as u32)
 }
 
-impl Function for Body {
-    fn argument_dtypes(&self) -> &[DataType] {
-        &self.arguments
-    }
-
-    fn result_dtypes(&self) -> &[DataType] {
-        &self.results
-    }
-
-    fn call(
-        self: Arc<Self>,
-        step: &Arc<Step>,
-        depth: u32,
-        arguments: Vec<Tensor>,
-    ) -> BoxFuture<'static, Result<Vec<Tensor>>> {
-        match self.run(step, depth, arguments) {
-            Ok(run) => Box::pin(RunFuture::new(run)),
-            Err(error) => Box::pin(std::future::ready(Err(error))),
-        }
-    }
-}
-
-/// A function whose body somebody else owns: the library, or the call around this one.
-struct Borrowed {
-    body: Weak<Body>,
+/// A function as kernels call it.
+struct Instance {
+    body: Held,
     arguments: Vec<DataType>,
     results: Vec<DataType>,
 }
 
-impl Function for Borrowed {
+/// The body of a function.
+enum Held {
+    Owned(Arc<Body>),
+    /// Somebody else owns it: the library, or the call around this one.
+    Borrowed(Weak<Body>),
+}
+
+impl Function for Instance {
     fn argument_dtypes(&self) -> &[DataType] {
         &self.arguments
     }
@@ -272,9 +249,15 @@ impl Function for Borrowed {
         depth: u32,
         arguments: Vec<Tensor>,
     ) -> BoxFuture<'static, Result<Vec<Tensor>>> {
-        match self.body.upgrade() {
-            Some(body) => body.call(step, depth, arguments),
-            None => Box::pin(std::future::ready(Err(outlived()))),
+        let run = match &self.body {
+            Held::Owned(body) => body.run(step, depth, arguments),
+            Held::Borrowed(body) => {
+                body.upgrade().ok_or_else(outlived).and_then(|body| body.run(step, depth, arguments))
+            }
+        };
+        match run {
+            Ok(run) => Box::pin(RunFuture::new(run)),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }
 }

@@ -2,6 +2,20 @@
 //!
 //! Each panics, at the token that is wrong, with what the op declares.
 
+/// Whether a condition holds for one of the items of a slice: constant evaluation has no closures.
+macro_rules! any {
+    ($item:ident in $items:expr => $holds:expr) => {{
+        let (items, mut i, mut found) = ($items, 0, false);
+        while i < items.len() && !found {
+            let $item = &items[i];
+            found = $holds;
+            i += 1;
+        }
+        found
+    }};
+}
+pub(crate) use any;
+
 pub mod shader;
 
 use std::borrow::Cow;
@@ -66,15 +80,11 @@ const fn advice(base: AttrBase) -> &'static str {
 pub const fn require_type(op: &OpDef, attr: &str, dtype: DataType) {
     let Some(AllowedValues::Types(types)) = allowed(op, attr) else { return };
     let types = items(types);
-    let mut i = 0;
-    while i < types.len() {
-        if types[i].equals(dtype) {
-            return;
-        }
-        i += 1;
+    if any!(allowed in types => allowed.equals(dtype)) {
+        return;
     }
     let mut message = not_allowed(op, attr).push(dtype.name()).push(": it allows ");
-    i = 0;
+    let mut i = 0;
     while i < types.len() {
         message = message.item(i, "").push(types[i].name());
         i += 1;
@@ -87,15 +97,11 @@ pub const fn require_type(op: &OpDef, attr: &str, dtype: DataType) {
 pub const fn require_string(op: &OpDef, attr: &str, value: &str) {
     let Some(AllowedValues::Strings(strings)) = allowed(op, attr) else { return };
     let strings = items(strings);
-    let mut i = 0;
-    while i < strings.len() {
-        if same(text(&strings[i]), value) {
-            return;
-        }
-        i += 1;
+    if any!(allowed in strings => same(text(allowed), value)) {
+        return;
     }
     let mut message = not_allowed(op, attr).push("\"").push(value).push("\": it allows ");
-    i = 0;
+    let mut i = 0;
     while i < strings.len() {
         message = message.item(i, "\"").push(text(&strings[i])).push("\"");
         i += 1;
@@ -122,14 +128,7 @@ pub const fn require_argument(op: &OpDef, name: &str) {
 }
 
 const fn among(args: &'static [ArgDef], name: &str) -> bool {
-    let mut i = 0;
-    while i < args.len() {
-        if same(text(&args[i].name), name) {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    any!(arg in args => same(text(&arg.name), name))
 }
 
 /// Says, for the type checker alone, that a crate registers one kernel for this op (`Self`), device, dtypes, variant (a

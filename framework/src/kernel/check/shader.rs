@@ -73,17 +73,8 @@ pub const fn is_on_device(op: &OpDef, host: &[&str], attr: &str) -> bool {
 }
 
 const fn any_on_device(args: &'static [ArgDef], host: &[&str], attr: &str) -> bool {
-    let mut i = 0;
-    while i < args.len() {
-        if let ArgType::Attr(name) = &args[i].ty
-            && same(text(name), attr)
-            && !contains(host, text(&args[i].name))
-        {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    any!(arg in args => matches!(&arg.ty, ArgType::Attr(name) if same(text(name), attr))
+        && !contains(host, text(&arg.name)))
 }
 
 /// Requires that the op has an attr whose value can be a parameter of a shader.
@@ -108,23 +99,9 @@ pub const fn require_bound(op: &OpDef, host: &[&str], name: &str) {
 }
 
 const fn is_computable(dtype: DataType) -> bool {
-    let mut i = 0;
-    while i < COMPUTABLE.len() {
-        if COMPUTABLE[i].equals(dtype) {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    any!(computable in COMPUTABLE => computable.equals(dtype))
 }
 
 const fn contains(names: &[&str], name: &str) -> bool {
-    let mut i = 0;
-    while i < names.len() {
-        if same(names[i], name) {
-            return true;
-        }
-        i += 1;
-    }
-    false
+    any!(other in names => same(other, name))
 }
