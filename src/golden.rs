@@ -18,6 +18,7 @@ use kernlink_framework::dtype::{DataType, Element, Scalar, ScalarElement as _, T
 use kernlink_framework::error::{Code, Error, Result};
 use kernlink_framework::graph::{Graph, Node, NodeId, Output};
 use kernlink_framework::kernel::KernelDef;
+use kernlink_framework::op::{ArgType, AttrBase, AttrDef, OpDef};
 use kernlink_framework::proto::{GraphDef, NodeDef};
 use kernlink_framework::registry::Registry;
 use kernlink_framework::runtime::{Session, SessionOptions, kernel_on};
@@ -33,7 +34,7 @@ pub struct Report {
     /// The cases that say nothing of the device, with their ops: it has no kernel for the op with these attrs, or the
     /// import refuses the case as it must.
     pub skipped: BTreeMap<String, usize>,
-    /// The ops that passed cases contain, with the dtypes of their first type attr (or first output); of a device with
+    /// The ops that passed cases contain, with the dtypes of their [`dtype_attr`] (or first output); of a device with
     /// memory of its own, those that ran there.
     pub covered: BTreeSet<(String, String)>,
     /// Ops that cases need and the program lacks.
@@ -266,9 +267,18 @@ fn expected_code(case: &GraphDef, name: &str) -> Result<Option<Code>, String> {
     Code::from_name(&text).map(Some).ok_or_else(|| format!("`{name}` holds `{text}`, which is no canonical code"))
 }
 
+/// The attr that says with which dtype an op is covered: the first that is one, unless it is that of axes and indices, which
+/// no output has.
+pub fn dtype_attr(op: &OpDef) -> Option<&AttrDef> {
+    let is_data = |attr: &AttrDef| {
+        attr.name != "Tidx" || op.outputs.iter().any(|output| output.ty == ArgType::Attr(attr.name.clone()))
+    };
+    op.attrs.iter().find(|attr| attr.ty.base == AttrBase::Type && !attr.ty.list && is_data(attr))
+}
+
 /// The op and the dtype of a node.
 fn pair(node: &Node) -> (String, String) {
-    let dtype = node.op.def.attrs.iter().find_map(|attr| match node.attrs.get(&attr.name) {
+    let dtype = dtype_attr(node.op.def).and_then(|attr| match node.attrs.get(&attr.name) {
         Some(AttrValue::Type(dtype)) => Some(*dtype),
         _ => None,
     });

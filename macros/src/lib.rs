@@ -106,7 +106,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// impl<T: Number> OpKernel<ZeroOut> for ZeroOutKernel<T> { /* ... */ }
 ///
 /// #[register_kernel(device = Cpu, op = Abs, T = [f32, f64])]
-/// type AbsKernel<T> = Unary<AbsFn, T>;
+/// type AbsKernel<T> = Unary<Abs, T>;
 ///
 /// #[register_kernel(device = Cpu, op = [LookupTableFind, LookupTableFindV2])]
 /// fn find(ctx: &mut RawContext<'_>) -> Result<()> { /* ... */ }

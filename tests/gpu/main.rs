@@ -214,9 +214,12 @@ fn table(registry: &Registry, report: &Report) -> String {
             };
             let _ = write!(table, " {cell} |");
         }
-        let others: Vec<String> =
-            on_cpu.iter().filter(|dtype| !DTYPES.contains(dtype)).map(DataType::to_string).collect();
-        let _ = writeln!(table, " {} |", others.join(" "));
+        let others = on_cpu.iter().filter(|dtype| !DTYPES.contains(dtype)).map(DataType::to_string);
+        let others = match on_cpu.len() == DataType::ALL.len() {
+            true => "all others".to_owned(),
+            false => others.collect::<Vec<_>>().join(" "),
+        };
+        let _ = writeln!(table, " {others} |");
     }
     table
 }
@@ -224,9 +227,8 @@ fn table(registry: &Registry, report: &Report) -> String {
 /// The dtypes of an op's first type attr, or else its first output, that CPU kernels are for.
 fn dtypes_on_cpu(registry: &Registry, op: &str) -> BTreeSet<DataType> {
     let def = registry.op(op).unwrap().def;
-    let kernels = registry.kernels_of(op);
-    let kernels = kernels.iter().filter(|kernel| kernel.device == CPU || kernel.device.0 == "DEFAULT");
-    let Some(attr) = def.attrs.iter().find(|attr| attr.ty.base == AttrBase::Type && !attr.ty.list) else {
+    let list = || def.attrs.iter().find(|attr| attr.ty.base == AttrBase::Type && attr.ty.list);
+    let Some(attr) = golden::dtype_attr(def).or_else(list) else {
         let fixed = def.outputs.iter().filter_map(|output| match output.ty {
             ArgType::Fixed(dtype) => Some(dtype),
             _ => None,
@@ -234,18 +236,18 @@ fn dtypes_on_cpu(registry: &Registry, op: &str) -> BTreeSet<DataType> {
         return fixed.take(1).collect();
     };
     let allowed = match &attr.allowed {
-        Some(AllowedValues::Types(types)) => types.iter().copied().collect(),
-        _ => BTreeSet::new(),
+        Some(AllowedValues::Types(types)) => &types[..],
+        _ => DataType::ALL,
     };
-    kernels
-        .flat_map(|kernel| match kernel.constraints.iter().find(|constraint| constraint.attr == attr.name) {
-            Some(constraint) => match constraint.values {
-                ConstraintValues::Types(types) => types.iter().copied().collect(),
-                _ => BTreeSet::new(),
-            },
-            None => allowed.clone(),
-        })
-        .collect()
+    let kernels = registry.kernels_of(op);
+    let kernels = kernels.iter().filter(|kernel| kernel.device == CPU || kernel.device.0 == "DEFAULT");
+    let constraints = kernels.map(|kernel| kernel.constraints.iter().find(|constraint| constraint.attr == attr.name));
+    let dtypes = constraints.flat_map(|constraint| match constraint.map(|constraint| constraint.values) {
+        Some(ConstraintValues::Types(types)) => types,
+        Some(_) => &[],
+        None => allowed,
+    });
+    dtypes.copied().collect()
 }
 
 // ---- what it costs ----

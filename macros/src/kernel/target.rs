@@ -48,7 +48,7 @@ impl Target {
     pub(super) fn parse(item: TokenStream, args: &KernelArgs, errors: &mut Errors) -> Option<Target> {
         let usage = "#[register_kernel] stands on `impl OpKernel<Op> for Kernel` (or AsyncOpKernel), on a function \
                      `fn name(ctx: &mut RawContext<'_>) -> Result<()>`, or on a type alias `type AbsKernel<T> = \
-                     Unary<AbsFn, T>;` with `op = Abs`";
+                     Unary<Abs, T>;` with `op = Abs`";
         let parsed = match syn::parse2(item.clone()) {
             Ok(parsed) => parsed,
             Err(error) => {
