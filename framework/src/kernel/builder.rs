@@ -1,4 +1,4 @@
-//! Registrations made while the program runs.
+//! Registrations of kernels at run time.
 
 use std::sync::atomic::AtomicU64;
 
@@ -10,8 +10,8 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::op::{AllowedValues, AttrBase, Op, OpDef};
 
-/// States a kernel for [`Registry::register_kernel`](crate::registry::Registry::register_kernel): what
-/// `#[register_kernel]` states at compile time.
+/// Declares a kernel for [`Registry::register_kernel`](crate::registry::Registry::register_kernel), as
+/// `#[register_kernel]` does at compile time.
 ///
 /// ```
 /// # use kernlink_framework as kernlink;

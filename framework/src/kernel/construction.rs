@@ -1,4 +1,4 @@
-//! What a kernel sees when it is made for a node.
+//! The context in which a kernel is constructed for a node.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -33,14 +33,14 @@ pub struct RawConstruction<'a> {
     pub device: DeviceType,
     /// For each input, its value if it is constant in the graph. May be shorter than the inputs.
     pub constants: &'a [Option<Tensor>],
-    /// Where the kernel will run, if more is known of it.
+    /// The session, if the kernel is constructed for one.
     pub surroundings: Option<&'a Surroundings<'a>>,
 }
 
-/// What a kernel may use that is made for a session.
+/// The session of a kernel that is constructed.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// What the session shares among its runs.
+    /// The session's state, shared among its runs.
     pub session: &'a Arc<SessionContext>,
     /// The functions of the graph.
     pub functions: &'a Arc<dyn FunctionLibrary>,
@@ -71,10 +71,10 @@ impl RawConstruction<'_> {
         slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no output {index}")))
     }
 
-    /// What the kernel may use of its session.
+    /// The session.
     ///
     /// # Errors
-    /// FAILED_PRECONDITION if the kernel is made outside of a session.
+    /// FAILED_PRECONDITION if the kernel is constructed outside of a session.
     #[track_caller]
     pub fn surroundings(&self) -> Result<&Surroundings<'_>> {
         self.surroundings
@@ -119,7 +119,7 @@ impl RawConstruction<'_> {
         surroundings.functions.instantiate(call, surroundings.device)
     }
 
-    /// Checks the dtypes of the node's inputs and outputs; references count as what they refer to.
+    /// Checks the dtypes of the node's inputs and outputs; references count as their dtypes.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they are others.

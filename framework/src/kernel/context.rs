@@ -15,10 +15,10 @@ use crate::shape::Shape;
 use crate::step::Step;
 use crate::tensor::Tensor;
 
-/// Work, in nanoseconds or so, below which it is not worth another thread.
+/// The least work, in nanoseconds or so, that is worth another thread.
 const WORTH_A_THREAD: usize = 20_000;
 
-/// One run of a kernel, without the op's type.
+/// One call of a kernel whose op is known at run time only.
 pub struct RawContext<'a> {
     node: &'a str,
     op: &'a OpDef,
@@ -32,22 +32,22 @@ pub struct RawContext<'a> {
     persistent: AtomicI64,
 }
 
-/// Where a run of a kernel stands in the step.
+/// Where in a step a kernel is called.
 #[derive(Clone, Copy, Default)]
 pub struct RunInfo<'a> {
     /// The step, if the kernel runs in one.
     pub step: Option<&'a Arc<Step>>,
     /// The device, if it is known.
     pub device: Option<&'a dyn Device>,
-    /// In how many calls of functions it is nested.
+    /// How deeply the call is nested in calls of functions.
     pub depth: u32,
-    /// A number that differs in each run of each loop, and in each run outside of loops.
+    /// The frame's number: unique to each execution of a loop, and to each run outside of loops.
     pub frame: u64,
     /// The iteration of the loop.
     pub iteration: u64,
-    /// A bit for each of the first 64 outputs: whether nothing takes it.
+    /// A bit for each of the first 64 outputs: whether it is unused.
     pub unused_outputs: u64,
-    /// Whether an input is dead, as the one that a switch does not take.
+    /// Whether an input is dead.
     pub is_input_dead: bool,
     /// What the plan knows of the node's memory.
     pub memory: Option<&'a NodeMemory>,
@@ -68,7 +68,7 @@ impl<'a> RawContext<'a> {
         RawContext::in_run(node, (op, signature), inputs, outputs, pool, RunInfo::default())
     }
 
-    /// [`RawContext::new`] with what is known of where the run stands.
+    /// [`RawContext::new`] within a step.
     #[inline]
     pub fn in_run(
         node: &'a str,
@@ -92,7 +92,7 @@ impl<'a> RawContext<'a> {
         }
     }
 
-    /// Where the run stands in its step.
+    /// Where in the step the kernel is called.
     pub fn run(&self) -> &RunInfo<'a> {
         &self.run
     }
@@ -147,7 +147,7 @@ impl<'a> RawContext<'a> {
         self.outputs
     }
 
-    /// Has these inputs and no outputs, so that a kernel can run anew.
+    /// Sets the inputs and clears the outputs, so that the kernel can be called again.
     pub(crate) fn begin_again(&mut self, inputs: &[Option<Tensor>]) {
         self.inputs.clone_from_slice(inputs);
         self.outputs.fill(None);
@@ -365,36 +365,35 @@ impl<'a> RawContext<'a> {
         slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no input {index}")))
     }
 
-    /// Notes memory that the kernel took for its own use in this run, beside tensors of
-    /// [`RawContext::allocate_temp`], which are noted as they are made.
+    /// Records memory that the kernel allocated for this call, in addition to tensors of
+    /// [`RawContext::allocate_temp`], which are recorded already.
     pub fn record_temp_memory_allocation(&self, bytes: usize) {
         self.temporary.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Notes memory that the kernel took, or gave back if it is negative, and that outlives the run: of a variable, of a
-    /// table.
+    /// Records memory that outlives the call, such as a variable's or a table's: allocated, or freed if it is negative.
     pub fn record_persistent_memory_allocation(&self, bytes: i64) {
         self.persistent.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The bytes for the kernel's own use that were noted.
+    /// The temporary bytes that were recorded.
     pub fn temp_memory_allocated(&self) -> usize {
         self.temporary.load(Ordering::Relaxed)
     }
 
-    /// The bytes that were noted and outlive the run.
+    /// The persistent bytes that were recorded.
     pub fn persistent_memory_allocated(&self) -> i64 {
         self.persistent.load(Ordering::Relaxed)
     }
 
-    /// Says that the kernel holds a lock from now on that others of the step may want: while its thread waits for parts
-    /// of the kernel's work, it runs nothing else.
+    /// Declares that the kernel holds a lock that other kernels of the step may wait for: while its thread waits for shards
+    /// of its work, it runs no other kernel.
     pub fn hold_lock(&mut self) {
         self.holds_lock = true;
     }
 
-    /// Whether an input is dead: it is missing, and so are perhaps others. Only kernels that
-    /// [take such inputs](super::OpKernel::takes_dead_inputs) see that. Outputs that they do not set are dead.
+    /// Whether an input is dead; then some inputs are missing. Only kernels that
+    /// [take dead inputs](super::OpKernel::takes_dead_inputs) run so. Outputs that they do not set are dead.
     pub fn is_input_dead(&self) -> bool {
         self.run.is_input_dead
     }

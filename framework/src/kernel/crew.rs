@@ -1,8 +1,8 @@
-//! Work split over the threads of a pool by a thread that does nothing else until it is done.
+//! A parallel loop whose calling thread runs nothing else until it is done.
 //!
-//! A thread of the pool that waits for a rayon scope runs whatever else is queued. If it holds the lock of a variable,
-//! that may be another kernel that wants the same lock, and neither ever gets on. Here the thread takes part in the
-//! work, and then waits only for parts that others have begun.
+//! A thread of the pool that waits for a rayon scope runs other queued jobs meanwhile. If it holds the lock of a variable,
+//! such a job may be a kernel that takes the same lock: a deadlock. Here the thread takes part in the work, and then waits
+//! only for shards that others have begun.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ struct Crew {
     next: AtomicUsize,
     /// Helpers that may be at work.
     busy: AtomicUsize,
-    /// Whether helpers that come now come too late.
+    /// Whether the loop is over, so that no helper may begin.
     closed: AtomicBool,
     panicked: AtomicBool,
 }
@@ -55,7 +55,7 @@ impl Crew {
     }
 }
 
-/// Sends helpers away, even if the owner panics.
+/// Closes the loop to helpers, even if the owner panics.
 struct Close<'c>(&'c Crew);
 
 impl Drop for Close<'_> {
@@ -69,7 +69,7 @@ impl Drop for Close<'_> {
     }
 }
 
-/// Runs `work` for each number below `total`, on this thread and on those of the pool that have time.
+/// Runs `work` for each number below `total`, on this thread and on idle ones of the pool.
 pub(super) fn run(pool: &rayon::ThreadPool, total: usize, work: &(dyn Fn(usize) + Sync)) {
     let work: *const (dyn Fn(usize) + Sync + '_) = work;
     // SAFETY: only the lifetime changes. `close` keeps this function from ending while a helper uses the pointer.

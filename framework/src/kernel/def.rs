@@ -37,7 +37,7 @@ pub struct Provider {
     pub ops: Option<usize>,
     /// How many kernels the crate promises; `None` promises nothing.
     pub kernels: Option<usize>,
-    /// Says which Cargo feature of the crate brings an op or its kernels, for errors.
+    /// Returns the Cargo feature of the crate that brings an op or its kernels, for errors.
     pub feature_of: Option<fn(&str) -> Option<&'static str>>,
     /// Where the provider was declared.
     pub location: Location,
@@ -66,7 +66,7 @@ pub struct KernelDef {
     pub op: &'static str,
     /// The device on which the kernel runs.
     pub device: DeviceType,
-    /// Which attr values the kernel is for; all must hold.
+    /// The attr values that the kernel supports; all constraints must hold.
     pub constraints: &'static [AttrConstraint],
     /// Arguments that stay in host memory.
     pub host_memory: &'static [&'static str],
@@ -119,7 +119,7 @@ impl KernelDef {
     /// Makes the kernel for a node.
     ///
     /// # Errors
-    /// Whatever the kernel's constructor meets; INTERNAL if it panics.
+    /// Those of the kernel's constructor; INTERNAL if it panics.
     pub fn make(&self, node: &RawConstruction<'_>) -> Result<Box<dyn DynKernel>> {
         self.created.fetch_add(1, Ordering::Relaxed);
         catch_panic("the kernel's constructor", || (self.create)(node))

@@ -24,20 +24,20 @@ pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
     /// INVALID_ARGUMENT for inputs that the op does not allow, and whatever else stops the computation.
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()>;
 
-    /// Whether a run may take longer than handing it to another thread. Cheap kernels run on the thread that made
-    /// their inputs. Those on a GPU are cheap whatever this says: they record what the device is to do.
+    /// Whether a call may take longer than scheduling it on another thread. Cheap kernels run on the thread that computed
+    /// their inputs. Kernels on a GPU are always cheap: they only record commands.
     fn is_expensive(&self) -> bool {
         true
     }
 
-    /// Whether the kernel runs even if an input is dead, as one that tells others so; see
+    /// Whether the kernel runs even if an input is dead, as one that sends deadness to another device; see
     /// [`RawContext::is_input_dead`].
     fn takes_dead_inputs(&self) -> bool {
         false
     }
 
-    /// Whether the kernel asks for the values of the variables whose handles it takes. For a kernel of the host that does,
-    /// they are brought there from the devices that hold them.
+    /// Whether the kernel reads the variables whose handles it takes. For a kernel on the host that does, their values are
+    /// copied to the host first from the devices that hold them.
     fn asks_for_values(&self) -> bool {
         true
     }
@@ -100,7 +100,7 @@ impl<O: Op> Deref for Attrs<O> {
     }
 }
 
-/// An [`OpKernel`] or [`AsyncOpKernel`] whose op is known at run time only.
+/// An [`OpKernel`] or [`AsyncOpKernel`] without its static types.
 pub trait DynKernel: Send + Sync + 'static {
     /// See [`OpKernel::compute`].
     ///
@@ -157,7 +157,7 @@ struct Waiting<O, K>(K, PhantomData<fn() -> O>);
 
 impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        // Whoever asks for this has a thread of its own.
+        // The caller has a thread to block.
         block_on_unchecked(self.0.compute(KernelContext::from_raw(ctx)))
     }
 

@@ -14,8 +14,7 @@ pub struct HostSlots {
 }
 
 impl KernelDef {
-    /// What the kernel has in host memory: the arguments that its registration names, and strings, resources and
-    /// variants.
+    /// The inputs and outputs in host memory: arguments that the registration names, strings, resources and variants.
     pub fn host_slots(&self, op: &OpDef, signature: &Signature) -> HostSlots {
         let mut inputs: Box<[bool]> = signature.inputs.iter().map(|slot| !slot.dtype.is_pod()).collect();
         let mut outputs: Box<[bool]> = signature.outputs.iter().map(|slot| !slot.dtype.is_pod()).collect();

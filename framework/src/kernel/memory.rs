@@ -1,4 +1,4 @@
-//! Where a node's tensors live, and which inputs are kept for which outputs.
+//! Memory types of a node's inputs and outputs, and which inputs are reserved for which outputs.
 
 use super::KernelDef;
 use crate::attr::{AttrMap, AttrValue};
@@ -8,31 +8,31 @@ use crate::op::{InOutType, OpDef, Signature};
 /// Where a tensor of a node lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryType {
-    /// On the device that the node runs on.
+    /// In the memory of the device that the node runs on.
     Device,
-    /// In the memory of the host, for kernels that look at it before they set to work.
+    /// In host memory, for kernels that read it on the host.
     Host,
 }
 
-/// What a plan knows of a node's memory; most nodes have nothing to be known.
+/// Memory types and reservations of a node; most nodes have neither.
 ///
-/// An attr `_forward_input`, of pairs `[input, output]`, keeps an input for one output: no other output is forwarded from
-/// it. An output that an attr `_scoped_allocator` names is not forwarded from any.
+/// The attr `_forward_input`, of pairs `[input, output]`, reserves an input for one output: no other output is forwarded
+/// from it. An output that the attr `_scoped_allocator` names is never forwarded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeMemory {
     host_inputs: Vec<usize>,
     host_outputs: Vec<usize>,
-    /// Which input is kept for which output.
+    /// Which input is reserved for which output.
     kept: Vec<(usize, usize)>,
     never_forwarded: Vec<usize>,
 }
 
 impl NodeMemory {
-    /// That of a node of `op` with this kernel; `None` if there is nothing to be known. What does not fit the node is
-    /// passed over.
+    /// That of a node of `op` with this kernel; `None` if it has none of these. Pairs that do not fit the node are
+    /// ignored.
     pub fn of(kernel: &KernelDef, op: &OpDef, attrs: &AttrMap, signature: &Signature) -> Option<NodeMemory> {
         let slots = kernel.host_slots(op, signature);
-        // Of the others the dtype tells.
+        // For the others the dtype decides.
         let hosted = |slots: &[InOutType], is_on_host: &[bool]| -> Vec<usize> {
             let named = |&index: &usize| is_on_host[index] && slots[index].dtype.is_pod();
             (0..slots.len()).filter(named).collect()
@@ -64,8 +64,8 @@ impl NodeMemory {
         memory_type(dtype, &self.host_outputs, index)
     }
 
-    /// Whether nobody reserved the input for another output, nor the output for another memory. `None` stands for a
-    /// tensor that is no output.
+    /// Whether the input is not reserved for another output, and the output may be forwarded. `None` stands for a
+    /// temporary tensor.
     pub(super) fn may_forward(&self, input: usize, output: Option<usize>) -> bool {
         let kept_for = |&(other, output): &(usize, usize)| (other == input).then_some(output);
         let is_free = !output.is_some_and(|output| self.never_forwarded.contains(&output));
@@ -74,7 +74,7 @@ impl NodeMemory {
     }
 }
 
-/// Strings, handles and variants are always found on the host.
+/// Strings, handles and variants are always in host memory.
 fn memory_type(dtype: DataType, hosted: &[usize], index: usize) -> MemoryType {
     let is_host = !dtype.is_pod() || hosted.contains(&index);
     if is_host { MemoryType::Host } else { MemoryType::Device }

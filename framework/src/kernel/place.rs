@@ -1,4 +1,4 @@
-//! Where a variable's value is, whichever kind of variable it is, and how kernels change it.
+//! Variables of both kinds, by handle or by reference: how kernels read and update them.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -10,14 +10,14 @@ use crate::resource::Variable;
 use crate::tensor::{Tensor, TensorRef};
 use crate::{bail, ensure};
 
-/// The place of a variable's value.
+/// A variable.
 enum Place {
     Resource(Arc<Variable>),
     Reference(TensorRef),
 }
 
 impl Place {
-    /// What the handle or the reference at input `input` stands for.
+    /// The variable whose handle or reference input `input` holds.
     ///
     /// # Errors
     /// NOT_FOUND if the handle names no variable.
@@ -59,7 +59,7 @@ impl Place {
         }
     }
 
-    /// A number that tells it from all others, in whose order locks are taken.
+    /// Its address: locks are taken in this order.
     fn address(&self) -> usize {
         match self {
             Place::Resource(variable) => Arc::as_ptr(variable).addr(),
@@ -67,7 +67,7 @@ impl Place {
         }
     }
 
-    /// The error if it is without a value.
+    /// The error if it has no value.
     #[cold]
     fn uninitialized(&self, ctx: &RawContext<'_>, input: usize) -> Error {
         match self {
@@ -110,8 +110,8 @@ pub fn read_on(device: &dyn Device, ctx: &RawContext<'_>, input: usize, dtype: D
     value.ok_or_else(|| place.uninitialized(ctx, input))
 }
 
-/// Changes the variables at the first `N` inputs, all locked meanwhile. `change` makes those that it changes
-/// its own, unless they are, when it has nothing more to complain of.
+/// Updates the variables at the first `N` inputs under their locks. `change` validates first; then it copies those tensors
+/// that are shared before it writes to them.
 ///
 /// # Errors
 /// As [`read`], for each of them; those of `change`. INVALID_ARGUMENT if two of them are the same variable.
@@ -145,7 +145,7 @@ pub fn update<const N: usize, R>(
     change(ctx, tensors.map(|tensor| tensor.expect("checked above")))
 }
 
-/// Hands the reference at input 0 on as output 0, if the op has outputs.
+/// Forwards the reference at input 0 to output 0, if the op has outputs.
 ///
 /// # Errors
 /// As [`RawContext::forward_reference_at`].

@@ -1,4 +1,4 @@
-//! Work of a kernel on the threads that nodes run on.
+//! Closures of a kernel on the threads that nodes run on.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use crate::device::Device;
 use crate::error::catch_panic;
 use crate::step::{InterOp, Step};
 
-/// Runs closures on the threads that the nodes of a step run on. It may outlive the kernel's run: the step ends only
-/// when all that it was given has run.
+/// Runs closures on the threads that the nodes of a step run on. It may outlive the call of the kernel: the step ends
+/// only when all closures have run.
 #[derive(Clone)]
 pub struct Runner {
     step: Arc<Step>,
@@ -24,7 +24,7 @@ impl Runner {
         Runner { step: step.clone(), pool }
     }
 
-    /// Runs `work` on one of the threads, or at once if there are none but the calling one. If it panics, the step fails.
+    /// Runs `work` on one of the threads, or at once if there is only the calling one. If it panics, the step fails.
     pub fn run(&self, work: impl FnOnce() + Send + 'static) {
         let (step, deferred) = (self.step.clone(), self.step.defer());
         let work = move || {

@@ -1,4 +1,4 @@
-//! What a running kernel sees beside its inputs and outputs: the step, resources, references.
+//! The environment of a call of a kernel: step, resources, references.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl RawContext<'_> {
         self.run().step.ok_or_else(|| Error::failed_precondition("the kernel needs a step and runs without one"))
     }
 
-    /// What the session shares among its runs.
+    /// The session's state, shared among its runs.
     ///
     /// # Errors
     /// As [`RawContext::step`].
@@ -41,7 +41,7 @@ impl RawContext<'_> {
         Ok(self.step()?.resources())
     }
 
-    /// Whether and why the step is to end early.
+    /// The step's cancellation.
     ///
     /// # Errors
     /// As [`RawContext::step`].
@@ -76,7 +76,7 @@ impl RawContext<'_> {
         self.resources()?.lookup_handle(self.handle_at(index)?)
     }
 
-    /// What input `index`, of type `Ref(T)`, refers to.
+    /// The variable that input `index`, of type `Ref(T)`, refers to.
     ///
     /// # Errors
     /// As [`RawContext::input_at`]; INTERNAL if the input is no reference.
@@ -105,7 +105,7 @@ impl RawContext<'_> {
         self.set_output_at(index, Tensor::from_reference(reference))
     }
 
-    /// Hands reference input `input` on as output `output`.
+    /// Forwards reference input `input` to output `output`.
     ///
     /// # Errors
     /// As [`RawContext::reference_at`] and [`RawContext::set_output_at`].
@@ -115,7 +115,7 @@ impl RawContext<'_> {
         self.set_output_reference_at(output, reference)
     }
 
-    /// Whether anything takes output `index`.
+    /// Whether output `index` is used.
     pub fn is_output_required_at(&self, index: usize) -> bool {
         index >= 64 || self.run().unused_outputs & (1 << index) == 0
     }
@@ -133,7 +133,7 @@ impl RawContext<'_> {
         Ok(tensor)
     }
 
-    /// What computes together with other devices and processes.
+    /// The executor of collective ops.
     ///
     /// # Errors
     /// As [`RawContext::step`]; FAILED_PRECONDITION if the session was given none.
@@ -145,7 +145,7 @@ impl RawContext<'_> {
         })
     }
 
-    /// Has the run wait at its end until the guard is dropped: for what goes on after the kernel has set its outputs.
+    /// Keeps the step from ending until the guard is dropped: for work that goes on after the kernel has set its outputs.
     ///
     /// # Errors
     /// As [`RawContext::step`].
@@ -219,7 +219,7 @@ impl<O: Op> KernelContext<'_, O> {
         self.set_output_reference_at(output, reference)
     }
 
-    /// Hands a reference on.
+    /// Forwards a reference.
     ///
     /// # Errors
     /// As [`RawContext::forward_reference_at`].
@@ -229,7 +229,7 @@ impl<O: Op> KernelContext<'_, O> {
         self.forward_reference_at(input, output)
     }
 
-    /// Whether anything takes an output.
+    /// Whether an output is used.
     pub fn is_output_required(&self, output: OutputArg<O>) -> bool {
         self.is_output_required_at(self.output_position(output))
     }

@@ -1,4 +1,4 @@
-//! Changes while the program runs: new ops and kernels, kernels taken out of use and brought back.
+//! Changes at run time: new ops and kernels, kernels removed and restored.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -12,16 +12,16 @@ use crate::op::OpDef;
 use crate::select;
 use crate::shape_inference::ShapeFn;
 
-/// Sees every registration of an op, with how it went; what it returns takes the place of that.
+/// Is called with the result of every registration of an op; what it returns replaces the result.
 pub type Watcher = Arc<dyn Fn(Result<()>, &OpDef) -> Result<()> + Send + Sync>;
 
-/// Looks at an op before it is registered, and may refuse it.
+/// Is called with an op before it is registered, and may refuse it.
 pub type Validator = Arc<dyn Fn(&OpDef) -> Result<()> + Send + Sync>;
 
-/// What changes go through.
+/// State that changes of the registry use.
 #[derive(Default)]
 pub(super) struct Changes {
-    /// The registrations that wait, while they are deferred.
+    /// Deferred registrations; `None` unless registrations are deferred.
     deferred: Option<Vec<&'static OpEntry>>,
     watcher: Option<Watcher>,
     validators: Vec<Validator>,
@@ -61,11 +61,11 @@ impl Registry {
 
     /// Registers an op. It stays in memory for the rest of the program.
     ///
-    /// While registrations are deferred it waits for [`Registry::process_registrations`].
+    /// If registrations are deferred, [`Registry::process_registrations`] carries it out.
     ///
     /// # Errors
     /// INVALID_ARGUMENT for an op that contradicts itself; ALREADY_EXISTS, with both locations, if there is an op with
-    /// the name; whatever a validator finds; and what the watcher makes of it.
+    /// the name; those of validators; or what the watcher returns instead.
     #[track_caller]
     pub fn register_op(&self, def: OpDef, shape_fn: Option<ShapeFn>) -> Result<()> {
         let entry = entry(def, shape_fn);
@@ -76,26 +76,26 @@ impl Registry {
         self.register_entry(entry)
     }
 
-    /// Makes registrations of ops wait, as the loader of a library does that wants to see them fail.
+    /// Defers registrations of ops, as the loader of a library does to receive their errors.
     pub fn defer_registrations(&self) {
         self.changes().deferred.get_or_insert_default();
     }
 
-    /// Carries out the registrations that wait, in order, and defers no more.
+    /// Carries out the deferred registrations in order, and ends deferral.
     ///
     /// # Errors
-    /// That of the first one that fails; those after it are dropped.
+    /// The first one; the registrations after it are dropped.
     pub fn process_registrations(&self) -> Result<()> {
         let waiting = self.changes().deferred.take().unwrap_or_default();
         waiting.into_iter().try_for_each(|entry| self.register_entry(entry))
     }
 
-    /// Drops the registrations that wait, which go on being deferred; returns how many there were.
+    /// Drops the deferred registrations, without ending deferral; returns how many there were.
     pub fn clear_deferred_registrations(&self) -> usize {
         self.changes().deferred.as_mut().map_or(0, |waiting| std::mem::take(waiting).len())
     }
 
-    /// Sets the watcher, or takes it away. It is called without a lock and may itself change the registry.
+    /// Sets or removes the watcher. It is called without a lock and may itself change the registry.
     ///
     /// # Errors
     /// ALREADY_EXISTS if there is a watcher and `watcher` is another one.
@@ -124,7 +124,7 @@ impl Registry {
         self.register_kernels([kernel])
     }
 
-    /// Registers kernels in one moment: all of them or, if one is refused, none.
+    /// Registers kernels atomically: all of them or, if one is refused, none.
     ///
     /// # Errors
     /// As [`Registry::register_kernel`].
@@ -133,12 +133,12 @@ impl Registry {
         self.change(|tables| kernels.iter().try_for_each(|kernel| insert(tables, kernel)))
     }
 
-    /// Takes kernels out of use; returns how many. Plans that have them keep them.
+    /// Removes kernels; returns how many. Existing plans keep them.
     ///
     /// # Errors
-    /// NOT_FOUND if no kernel in use is meant.
+    /// NOT_FOUND if no kernel in use matches.
     pub fn remove_kernels(&self, filter: &KernelFilter) -> Result<usize> {
-        // A miss costs no copy of the contents.
+        // Without a match the contents are not copied.
         if self.tables().count(filter) == 0 {
             return Err(nothing_meant(&self.snapshot(), filter));
         }
@@ -148,11 +148,11 @@ impl Registry {
         })
     }
 
-    /// Takes kernels out of use and registers another in the same moment; returns how many were taken.
+    /// Removes kernels and registers another atomically; returns how many were removed.
     ///
     /// # Errors
-    /// As [`Registry::remove_kernels`] and [`Registry::register_kernel`]; INVALID_ARGUMENT for a kernel that is not
-    /// among those that the filter means. Nothing has changed then.
+    /// As [`Registry::remove_kernels`] and [`Registry::register_kernel`]; INVALID_ARGUMENT for a kernel that the
+    /// filter does not match. Nothing has changed then.
     pub fn replace_kernels(&self, filter: &KernelFilter, kernel: &'static KernelDef) -> Result<usize> {
         if !filter.matches(kernel) {
             let message =
@@ -169,8 +169,8 @@ impl Registry {
         })
     }
 
-    /// Undoes removals and replacements: those of which all that was taken is meant by the filter; returns how many.
-    /// A kernel that took the place of one that comes back is forgotten.
+    /// Undoes the removals and replacements whose kernels all match the filter; returns how many.
+    /// A kernel that replaced a restored one is dropped.
     ///
     /// # Errors
     /// NOT_FOUND if there was no such removal.
@@ -186,13 +186,13 @@ impl Registry {
         })
     }
 
-    /// Whether ops such as `RemoveKernel` may change the registry, which they may unless this was called with `false`.
-    /// A program that runs graphs of others may not want that.
+    /// Sets whether ops such as `RemoveKernel` may change the registry; by default they may. A program that runs untrusted
+    /// graphs calls it with `false`.
     pub fn allow_changes_by_graphs(&self, allow: bool) {
         self.closed_to_graphs.store(!allow, Ordering::Relaxed);
     }
 
-    /// Refuses an op's wish to change the registry if changes by graphs are not allowed.
+    /// Refuses a change of the registry by an op if changes by graphs are not allowed.
     ///
     /// # Errors
     /// PERMISSION_DENIED.
@@ -212,7 +212,7 @@ impl Registry {
         let valid = entry.def.validate().and_then(|()| validators.iter().try_for_each(|valid| valid(entry.def)));
         let result = valid.and_then(|()| {
             self.change(|tables| match tables.ops.get(&*entry.def.name) {
-                // What selective registration left out is not there.
+                // Ops that selective registration left out do not count.
                 Some(first) if first.selected => Err(Error::already_exists(declared_twice(first, entry))),
                 _ => {
                     tables.ops.insert(&entry.def.name, entry);
@@ -230,7 +230,7 @@ impl Registry {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a changed copy of the contents take their place, unless the change fails.
+    /// Replaces the contents by a changed copy, unless the change fails.
     fn change<R>(&self, change: impl FnOnce(&mut Tables) -> Result<R>) -> Result<R> {
         let _alone = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tables = Tables::clone(&self.snapshot());
@@ -241,7 +241,7 @@ impl Registry {
     }
 }
 
-/// Says that a filter means no kernel in use, and what it may have meant.
+/// The error that a filter matches no kernel in use, with suggestions.
 fn nothing_meant(tables: &Tables, filter: &KernelFilter) -> Error {
     let hint = match tables.kernels_of(&filter.op) {
         None => did_you_mean(&filter.op, tables.kernels.keys().copied()),

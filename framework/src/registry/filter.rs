@@ -1,4 +1,4 @@
-//! Which kernels of an op are meant.
+//! Filters for kernels of an op.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,7 +48,7 @@ impl KernelFilter {
         self
     }
 
-    /// Whether a kernel is meant, or of one for several dtypes a part.
+    /// Whether a kernel matches, at least for one of its dtypes.
     pub fn matches(&self, kernel: &KernelDef) -> bool {
         let has_dtype = |dtype: &DataType| {
             kernel.constraints.iter().any(|constraint| match constraint.values {
@@ -62,7 +62,7 @@ impl KernelFilter {
             && self.dtype.as_ref().is_none_or(has_dtype)
     }
 
-    /// Whether all that `other` means is meant.
+    /// Whether all that `other` matches is matched.
     pub(super) fn covers(&self, other: &KernelFilter) -> bool {
         fn wider<T: PartialEq>(mine: &Option<T>, other: &Option<T>) -> bool {
             mine.is_none() || mine == other

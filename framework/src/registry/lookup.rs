@@ -1,4 +1,4 @@
-//! Which kernel computes a node: TensorFlow's rules, independent of the order of registration.
+//! Lookup of the kernel for a node, by TensorFlow's rules; the order of registration does not matter.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::select;
 /// Kernels registered for this device type serve devices that have none of their own.
 const DEFAULT: DeviceType = DeviceType("DEFAULT");
 
-/// Device types that only translate graphs for a compiler; kernels for `DEFAULT` are not for them.
+/// Device types that compile graphs instead of running them: they do not use kernels for `DEFAULT`.
 const SYMBOLIC: [&str; 3] = ["XLA_CPU_JIT", "XLA_GPU_JIT", "XLA_TPU_JIT"];
 
-/// What a lookup needs to know of a node.
+/// A node, as far as the lookup of its kernel depends on it.
 #[derive(Clone, Copy)]
 pub struct NodeQuery<'a> {
     /// The node's name, for errors.
@@ -26,7 +26,7 @@ pub struct NodeQuery<'a> {
     pub attrs: &'a AttrMap,
     /// The type of the device on which it is to run.
     pub device: DeviceType,
-    /// What the device can do: see [`Device::capabilities`](crate::device::Device::capabilities).
+    /// The device's capabilities: see [`Device::capabilities`](crate::device::Device::capabilities).
     pub capabilities: &'a [&'static str],
 }
 
@@ -56,7 +56,7 @@ impl Registry {
     /// registered for the device type `DEFAULT`.
     ///
     /// # Errors
-    /// NOT_FOUND if there is none: the message says why each one of the op does not match. INVALID_ARGUMENT if several
+    /// NOT_FOUND if there is none; the message says why each of the op's kernels does not match. INVALID_ARGUMENT if several
     /// match at the highest priority.
     pub fn find_kernel(&self, query: NodeQuery<'_>) -> Result<&'static KernelDef> {
         self.find_kernel_if_any(query)?.ok_or_else(|| Error::not_found(self.explain_miss(query)))
@@ -70,7 +70,7 @@ impl Registry {
     /// The kernel for a node; `None` if it has none.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if several kernels match with equal right.
+    /// INVALID_ARGUMENT if several kernels match at the highest priority.
     pub fn find_kernel_if_any(&self, query: NodeQuery<'_>) -> Result<Option<&'static KernelDef>> {
         let found = self.tables().find(&query);
         match found {
@@ -84,7 +84,7 @@ impl Registry {
     /// kernel there: the highest first, equal ones in the order given.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if kernels for one of the devices match with equal right.
+    /// INVALID_ARGUMENT if several kernels for one of the devices match at the highest priority.
     pub fn supported_devices(&self, query: NodeQuery<'_>, devices: &[DeviceType]) -> Result<Vec<(DeviceType, i32)>> {
         let mut supported = Vec::new();
         for &device in devices {
@@ -108,7 +108,7 @@ impl Registry {
             text += ": the op has no kernel in this program";
             match self.feature_of(op) {
                 Some(feature) => text += &format!("; {feature} may bring one"),
-                // The op is known, so that its name is no mistake.
+                // The op is known, so that its name is not misspelt.
                 None if tables.ops.get(op).is_some_and(|entry| entry.selected) => {}
                 None => {
                     let near = nearest_names(op, tables.kernels.keys().copied());
@@ -148,7 +148,7 @@ impl Registry {
                 reasons.push((faults.len(), line));
             }
         }
-        // What nearly fits comes first.
+        // Near misses come first.
         reasons.sort_by_key(|&(faults, _)| faults);
         const SHOWN: usize = 24;
         text += ". Registered:";

@@ -3,8 +3,8 @@
 //! A [`Registry`] is a plain value built from entries. [`Registry::linked`] builds it from what the linker collected,
 //! and checks that the linker lost nothing.
 //!
-//! It can change while the program runs: ops and kernels are registered, kernels taken out of use and brought back.
-//! Whoever asks it something sees it as it was at one moment, before or after a change, never in between.
+//! It can change while the program runs: ops and kernels are registered, kernels removed and restored. A query sees the
+//! registry before or after a change, never in between.
 
 mod change;
 mod filter;
@@ -31,13 +31,13 @@ use crate::select;
 /// The ops and kernels that a program knows.
 pub struct Registry {
     tables: RwLock<Arc<Tables>>,
-    /// Counts the changes.
+    /// The number of changes so far.
     generation: AtomicU64,
-    /// What registrations of ops go through.
+    /// Deferred registrations, watcher and validators.
     changes: Mutex<Changes>,
-    /// Held by who makes a change.
+    /// Serialises changes.
     changing: Mutex<()>,
-    /// Whether ops may change the registry.
+    /// Whether ops of graphs may not change the registry.
     closed_to_graphs: AtomicBool,
     providers: Vec<&'static Provider>,
 }
@@ -108,7 +108,7 @@ impl Registry {
     /// The op with this name.
     ///
     /// # Errors
-    /// NOT_FOUND: the message says what brings the op if that is known, and the nearest names.
+    /// NOT_FOUND; the message names the Cargo feature that brings the op, if one is known, or similar names.
     #[track_caller]
     pub fn op(&self, name: &str) -> Result<&'static OpEntry> {
         let found = self.tables().ops.get(name).copied().filter(|entry| entry.selected);
@@ -123,7 +123,7 @@ impl Registry {
         self.tables().ops.get(name).is_some_and(|entry| !entry.selected)
     }
 
-    /// Says that there is no op with this name, why if that is known, and which are near.
+    /// The message that there is no op with this name: why, if that is known, or similar names.
     pub fn unknown_op(&self, name: &str) -> String {
         if self.is_left_out(name) {
             return select::left_out(format_args!("op `{}`", shortened(name)));
@@ -172,12 +172,12 @@ impl Registry {
         self.snapshot().kernels_of(op).map(|kernels| kernels.in_use_sorted()).unwrap_or_default()
     }
 
-    /// How often the registry has changed. What was looked up stays right as long as this stays the same.
+    /// How often the registry has changed. Results of queries are valid as long as this stays the same.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// What brings an op or its kernels, if some provider knows: `Cargo feature ...`.
+    /// The Cargo feature that brings an op or its kernels, if a provider knows it.
     fn feature_of(&self, op: &str) -> Option<String> {
         self.providers.iter().find_map(|provider| {
             let feature = (provider.feature_of?)(op)?;
@@ -185,12 +185,12 @@ impl Registry {
         })
     }
 
-    /// The contents at this moment, to read under the lock: for short work.
+    /// The contents under the read lock, for short queries.
     fn tables(&self) -> std::sync::RwLockReadGuard<'_, Arc<Tables>> {
         self.tables.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The contents at this moment.
+    /// A snapshot of the contents.
     fn snapshot(&self) -> Arc<Tables> {
         self.tables().clone()
     }

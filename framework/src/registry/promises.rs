@@ -1,4 +1,4 @@
-//! What the linker delivered against what each crate promises.
+//! Check that the linker kept all registrations that crates promise.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use crate::collect::OpEntry;
 use crate::error::{Error, Result};
 use crate::kernel::{KernelDef, Provider};
 
-/// Compares what each provider promises with what arrived; returns all providers.
+/// Compares each provider's promise with the registrations that were linked; returns all providers.
 ///
 /// # Errors
 /// FAILED_PRECONDITION if the linker lost registrations.
@@ -15,7 +15,7 @@ pub(super) fn check(
     ops: &[&'static OpEntry],
     kernels: &[&'static KernelDef],
 ) -> Result<Vec<&'static Provider>> {
-    // Providers are told apart by address: two crates may have one name.
+    // Providers are compared by address: two crates may have the same name.
     let mut found: BTreeMap<*const Provider, (&'static Provider, usize, usize)> =
         required.iter().map(|&provider| (std::ptr::from_ref(provider), (provider, 0, 0))).collect();
     for entry in ops {

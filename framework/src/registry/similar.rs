@@ -1,8 +1,8 @@
-//! Names that a misspelt one may have meant.
+//! Suggestions for misspelt names.
 
 use crate::error::shortened;
 
-/// The longest name that is compared with others: it takes time that grows with the square of the length.
+/// The longest name that is compared with others: time grows with the square of the length.
 const MAX_LENGTH: usize = 1000;
 
 /// The most bytes of names that [`listed`] gives.
@@ -31,7 +31,7 @@ pub fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) ->
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", listed(near)) }
 }
 
-/// Names for a message, as many as one reads.
+/// The first few names, for a message.
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     let mut names = names.into_iter();

@@ -1,4 +1,4 @@
-//! The registry's contents at one moment.
+//! The registry's contents: an immutable snapshot.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::collect::OpEntry;
 use crate::dtype::DataType;
 use crate::kernel::{AttrConstraint, ConstraintValues, DeviceType, KernelDef};
 
-/// Ops and kernels by the name of the op. A change makes a copy, which shares what it does not touch.
+/// Ops and kernels by the name of the op. A change makes a copy, which shares what is unchanged.
 #[derive(Clone, Default)]
 pub(super) struct Tables {
     pub(super) ops: HashMap<&'static str, &'static OpEntry>,
@@ -37,7 +37,7 @@ struct Registered {
     bucket: usize,
 }
 
-/// Takes kernels out of use without forgetting them.
+/// A removal of kernels, which can be undone.
 #[derive(Clone)]
 struct Removal {
     filter: KernelFilter,
@@ -63,7 +63,7 @@ impl Tables {
         let number = self.registrations;
         self.registrations += 1;
         let kernels = Arc::make_mut(self.kernels.entry(def.op).or_default());
-        // One that was removed and comes again has no need of its former place.
+        // A removed kernel that is registered again leaves its former position.
         kernels.registered.retain(|registered| !std::ptr::eq(registered.def, def));
         let key = (def.device, def.label);
         let bucket = kernels.buckets.iter().position(|bucket| *bucket == key).unwrap_or_else(|| {
@@ -79,7 +79,7 @@ impl Tables {
         kernels.map_or(0, |kernels| kernels.in_use().filter(|def| kernels.reaches(filter, def)).count())
     }
 
-    /// Takes the kernels that match out of use; returns how many there were.
+    /// Removes the kernels that match; returns how many there were.
     pub(super) fn remove(&mut self, filter: &KernelFilter) -> usize {
         let (before, count) = (self.registrations, self.count(filter));
         if let Some(kernels) = self.kernels.get_mut(filter.op.as_str()).filter(|_| count > 0) {
@@ -90,7 +90,7 @@ impl Tables {
         count
     }
 
-    /// What was removed of an op's kernels.
+    /// The removals of an op's kernels.
     pub(super) fn removals(&self, op: &str) -> impl Iterator<Item = &KernelFilter> {
         self.kernels_of(op).into_iter().flat_map(|kernels| &kernels.removals).map(|removal| &removal.filter)
     }
@@ -141,7 +141,7 @@ impl OpKernels {
         registered.def.selected && !self.is_gone(registered)
     }
 
-    /// One that is in use and would be chosen for the same node as a new kernel, with equal right.
+    /// One in use that would be chosen for the same node as a new kernel, at the same priority.
     pub(super) fn clashing(&self, new: &KernelDef) -> Option<&'static KernelDef> {
         let clashing = self.registered.iter().filter(|registered| self.is_used(registered));
         let mut clashing =
@@ -153,12 +153,12 @@ impl OpKernels {
         clash(a.def, &self.removed_dtypes(a), b.def, &self.removed_dtypes(b))
     }
 
-    /// The dtypes that removals took from a kernel.
+    /// The dtypes for which a kernel was removed.
     fn removed_dtypes(&self, registered: &Registered) -> Vec<DataType> {
         self.removals_of(registered).filter_map(|filter| filter.dtype).collect()
     }
 
-    /// The best of those for this very device type.
+    /// The best of those for exactly this device type.
     pub(super) fn find(&self, query: &NodeQuery<'_>, label: &[u8], device: DeviceType) -> Found {
         let is_wanted = |bucket: &(DeviceType, &str)| bucket.0 == device && bucket.1.as_bytes() == label;
         let Some(bucket) = self.buckets.iter().position(is_wanted) else { return Found::None };
@@ -189,7 +189,7 @@ impl OpKernels {
         }
     }
 
-    /// Whether a removal took this kernel from every node.
+    /// Whether this kernel was removed for all nodes.
     fn is_gone(&self, registered: &Registered) -> bool {
         let dtypes = registered.def.constraints.iter().filter_map(|constraint| match constraint.values {
             ConstraintValues::Types(types) => Some(types),
@@ -204,7 +204,7 @@ impl OpKernels {
             || dtypes.into_iter().any(|types| types.iter().all(|dtype| removed.contains(&Some(*dtype))))
     }
 
-    /// Whether a removal took this kernel from a node with these attrs.
+    /// Whether this kernel was removed for a node with these attrs.
     pub(super) fn is_removed(&self, def: &'static KernelDef, attrs: &AttrMap) -> bool {
         let registered = self.registered.iter().find(|registered| std::ptr::eq(registered.def, def));
         registered.is_some_and(|registered| self.is_removed_for(registered, attrs))
@@ -230,7 +230,7 @@ impl OpKernels {
         removals.map(|removal| &removal.filter).filter(move |filter| filter.matches(def))
     }
 
-    /// Whether a filter would take something from a kernel that is in use.
+    /// Whether a filter would remove a kernel that is in use, at least for one dtype.
     fn reaches(&self, filter: &KernelFilter, def: &'static KernelDef) -> bool {
         let Some(registered) = self.registered.iter().find(|registered| std::ptr::eq(registered.def, def)) else {
             return false;
@@ -279,7 +279,7 @@ pub(super) fn allows(values: ConstraintValues, value: &AttrValue) -> bool {
     }
 }
 
-/// Whether a node could match both kernels with equal right; each does without its removed dtypes.
+/// Whether a node could match both kernels at the same priority; removed dtypes do not count.
 pub(super) fn clash(a: &KernelDef, removed_a: &[DataType], b: &KernelDef, removed_b: &[DataType]) -> bool {
     fn meet<T: PartialEq>(a: &[T], b: &[T]) -> bool {
         a.iter().any(|item| b.contains(item))
