@@ -15,7 +15,7 @@ use kernlink::kernel::{GPU, Location, RawConstruction, RawContext, RunInfo};
 use kernlink::op::Op;
 use kernlink::registry::{NodeQuery, Registry};
 use kernlink::shape::Shape;
-use kernlink::shape_inference::{InferenceContext, common as shape};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::step::block_on;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Result};
@@ -23,6 +23,7 @@ use kernlink_kernels_gpu::GpuDevice;
 use kernlink_kernels_gpu::wgsl::{Checked, Dispatch, Launch, Operands, Param, ParamType, ParamValue, Source};
 use kernlink_macros::{register_kernel, register_op};
 use kernlink_ops as ops;
+use kernlink_ops::shapes as shape;
 use testing::{Opened, without};
 
 kernlink::provider!(ops = 6, kernels = 3 + 1 + 1 + 1 + 1 + 1 + 3 + 3);

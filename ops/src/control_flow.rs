@@ -3,9 +3,11 @@
 //! A loop's variable is `Enter` → `Merge` → `Switch` → the body → `NextIteration` → back to the `Merge`, and leaves by
 //! an `Exit`. The edge back is the one cycle that a graph may have.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Error, Result};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(attr("T: type"), input("data: T"), shape_fn = switch_shape)]
 pub enum Switches {
@@ -97,8 +99,7 @@ fn ref_select_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let first = c.input(1);
     let same = |index: usize| c.fully_defined(c.input(index)) && c.merge(first, c.input(index)).is_ok();
     let all_same = c.fully_defined(first) && (2..c.num_inputs()).all(same);
-    c.set_output(0, if all_same { first } else { c.unknown_shape() });
-    Ok(())
+    shapes::output_shape(c, if all_same { first } else { c.unknown_shape() })
 }
 
 #[register_op(
@@ -114,7 +115,7 @@ pub enum Enters {
     /// Takes `data` into the loop `frame_name`: into its first iteration or, if it is constant, into each.
     Enter,
     /// As [`Enter`], for a reference.
-    #[op(input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = common::unchanged_shape)]
+    #[op(input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = shapes::unchanged_shape)]
     RefEnter,
 }
 
@@ -127,31 +128,31 @@ fn enter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// Takes `data` out of the loop.
-#[register_op(attr("T: type"), input("data: T"), output("output: T"), shape_fn = common::unchanged_shape)]
+#[register_op(attr("T: type"), input("data: T"), output("output: T"), shape_fn = shapes::unchanged_shape)]
 pub struct Exit;
 
 /// As [`Exit`], for a reference.
-#[register_op(attr("T: type"), input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = common::unchanged_shape)]
+#[register_op(attr("T: type"), input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = shapes::unchanged_shape)]
 pub struct RefExit;
 
 /// Takes `data` into the loop's next iteration.
-#[register_op(attr("T: type"), input("data: T"), output("output: T"), shape_fn = common::unchanged_shape)]
+#[register_op(attr("T: type"), input("data: T"), output("output: T"), shape_fn = shapes::unchanged_shape)]
 pub struct NextIteration;
 
 /// As [`NextIteration`], for a reference.
-#[register_op(attr("T: type"), input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = common::unchanged_shape)]
+#[register_op(attr("T: type"), input("data: Ref(T)"), output("output: Ref(T)"), shape_fn = shapes::unchanged_shape)]
 pub struct RefNextIteration;
 
 /// Passes on whether the loop goes on.
 #[register_op(
     input("input: bool", "A scalar."),
     output("output: bool"),
-    shape_fn = common::unchanged_shape_with_rank::<0>,
+    shape_fn = shapes::unchanged_shape_with_rank::<0>,
 )]
 pub struct LoopCond;
 
 /// Does nothing, even where its control inputs are dead.
-#[register_op(shape_fn = common::no_outputs)]
+#[register_op(shape_fn = shapes::no_outputs)]
 pub struct ControlTrigger;
 
 /// The shapes in the attr `output_shapes`, if it has any.

@@ -1,10 +1,12 @@
 //! Values and flow: constants, placeholders, identities, and the nodes that the runtime itself creates.
 
 use kernlink::attr::AttrValue;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: type"),
@@ -22,7 +24,7 @@ pub enum Boundaries {
     /// A result of a function body: hands `input` back as the call's result `index`.
     ///
     /// Made when a function is instantiated, never written by hand.
-    #[op(attr("index: int >= 0", "Which result, from 0."), input("input: T"), shape_fn = common::no_outputs)]
+    #[op(attr("index: int >= 0", "Which result, from 0."), input("input: T"), shape_fn = shapes::no_outputs)]
     _Retval,
 }
 
@@ -35,8 +37,7 @@ fn arg_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         }
         _ => c.unknown_shape(),
     };
-    c.set_output(0, shape);
-    Ok(())
+    shapes::output_shape(c, shape)
 }
 
 /// Hands `tensor` to the `_Recv` of the same name on another device.
@@ -52,7 +53,7 @@ fn arg_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("tensor: T"),
     stateful,
     system,
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub struct _Send;
 
@@ -70,7 +71,7 @@ pub struct _Send;
     stateful,
     distributed_communication,
     system,
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub struct _Recv;
 
@@ -78,7 +79,7 @@ pub struct _Recv;
     attr("dtype: type"),
     attr("shape: shape = { unknown_rank: true }", "What a fed tensor must be compatible with."),
     output("output: dtype"),
-    shape_fn = common::explicit_shape,
+    shape_fn = shapes::explicit_shape,
 )]
 pub enum Placeholders {
     /// A value that every run has to feed; running it unfed is an error.
@@ -102,8 +103,7 @@ fn placeholder_with_default_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let shape = c.make_shape_from_partial(&c.attr("shape")?);
     // The input may be better known than what may be fed in its place.
     c.merge(c.input(0), shape)?;
-    c.set_output(0, shape);
-    Ok(())
+    shapes::output_shape(c, shape)
 }
 
 /// A tensor that stands in the graph itself.
@@ -118,11 +118,10 @@ pub struct Const;
 
 fn const_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let value: Tensor = c.attr("value")?;
-    c.set_output(0, c.make_shape_from_partial(&value.shape().into()));
-    Ok(())
+    shapes::output_shape(c, c.make_shape_from_partial(&value.shape().into()))
 }
 
-#[register_op(attr("T: type"), input("input: T"), output("output: T"), shape_fn = common::unchanged_shape)]
+#[register_op(attr("T: type"), input("input: T"), output("output: T"), shape_fn = shapes::unchanged_shape)]
 pub enum Identities {
     /// Passes `input` on, without copying it.
     Identity,
@@ -147,7 +146,7 @@ fn identity_n_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// Does nothing; control edges to and from it order other nodes.
-#[register_op(system, shape_fn = common::no_outputs)]
+#[register_op(system, shape_fn = shapes::no_outputs)]
 pub struct NoOp;
 
 /// The reference that it is given.
@@ -156,7 +155,7 @@ pub struct NoOp;
     input("input: Ref(T)"),
     output("output: Ref(T)"),
     allows_uninitialized_input,
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct RefIdentity;
 

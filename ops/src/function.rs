@@ -1,10 +1,11 @@
 //! Calls of functions: as they are, by condition, and in loops.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
 use crate::control_flow::output_shapes_attr;
+use crate::shapes;
 
 #[register_op(
     attr("Tin: list(type) >= 0"),
@@ -15,7 +16,7 @@ use crate::control_flow::output_shapes_attr;
     attr("executor_type: string = ''"),
     input("args: Tin"),
     output("output: Tout"),
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub enum Calls {
     /// Calls `f` with `args`.
@@ -66,7 +67,7 @@ pub enum Branches {
 }
 
 fn branch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    if output_shapes_attr(c)? { Ok(()) } else { common::unknown_shape(c) }
+    if output_shapes_attr(c)? { Ok(()) } else { shapes::unknown_shape(c) }
 }
 
 #[register_op(
@@ -88,7 +89,8 @@ pub enum Loops {
     While,
 }
 
-/// Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave before.
+/// Calls `body` with each number from `start` to `limit`, without it, in steps of `delta`, and with what it gave
+/// before.
 #[register_op(
     attr("T: list(type) >= 0"),
     attr("body: func", "Takes the number and the values, and gives the values."),
@@ -97,7 +99,7 @@ pub enum Loops {
     input("delta: int32", "A scalar."),
     input("input: T"),
     output("output: T"),
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub struct For;
 
@@ -133,12 +135,12 @@ fn while_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     attr("dtype: type"),
     attr("shape: shape", "What others may think of the value's shape."),
     output("output: dtype"),
-    shape_fn = common::explicit_shape,
+    shape_fn = shapes::explicit_shape,
 )]
 pub struct FakeParam;
 
 /// Whether `input` holds: a number that is not zero, a string or any other tensor that is not empty.
-#[register_op(attr("T: type"), input("input: T"), output("output: bool"), shape_fn = common::scalar_shape)]
+#[register_op(attr("T: type"), input("input: T"), output("output: bool"), shape_fn = shapes::scalar_shape)]
 pub struct ToBool;
 
 #[cfg(test)]

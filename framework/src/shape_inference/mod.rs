@@ -24,8 +24,8 @@
 //! ([`input_handle_shapes_and_types`](InferenceContext::input_handle_shapes_and_types)). A graph runs it without the
 //! values first, finds those that it asked for, and runs it again.
 //!
-//! Most ops need none of their own: [`common`] has TensorFlow's common shape functions. [`testing`] checks a function
-//! in TensorFlow's notation.
+//! Most ops need none of their own: [`common`] has those that suit ops of any kind, `kernlink::ops::shapes` TensorFlow's
+//! others. [`testing`] checks a function in TensorFlow's notation.
 
 mod arithmetic;
 pub mod common;

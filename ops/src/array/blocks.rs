@@ -5,6 +5,8 @@ use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 #[register_op(
     attr("T: type"),
     attr("block_size: int >= 2", "The side of a square."),
@@ -18,7 +20,8 @@ pub enum BlocksAndDepth {
     ///
     /// The depth must be a multiple of `block_size²`.
     DepthToSpace,
-    /// Squares moved into the depth: each `block_size` × `block_size` pixels become `block_size²` channels of one pixel.
+    /// Squares moved into the depth: each `block_size` × `block_size` pixels become `block_size²` channels of one
+    /// pixel.
     ///
     /// Height and width must be multiples of `block_size`.
     #[op(shape_fn = space_to_depth_shape)]
@@ -56,8 +59,7 @@ fn depth_to_space_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         shape = c.replace_dim(shape, axis, c.multiply(c.dim(shape, axis), side)?)?;
     }
     shape = c.replace_dim(shape, channels, c.divide(c.dim(shape, channels), area, true)?)?;
-    c.set_output(0, shape);
-    Ok(())
+    shapes::output_shape(c, shape)
 }
 
 fn space_to_depth_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -66,8 +68,7 @@ fn space_to_depth_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         shape = c.replace_dim(shape, axis, c.divide(c.dim(shape, axis), side, true)?)?;
     }
     shape = c.replace_dim(shape, channels, c.multiply(c.dim(shape, channels), area)?)?;
-    c.set_output(0, shape);
-    Ok(())
+    shapes::output_shape(c, shape)
 }
 
 #[register_op(
@@ -87,7 +88,8 @@ pub enum BlocksAndBatch {
         input("paddings: Tpaddings", "A row `[before, after]` for each spatial dimension.")
     )]
     SpaceToBatchND,
-    /// Blocks moved from the batch dimension back into the spatial ones, which are then cropped: undoes [`SpaceToBatchND`].
+    /// Blocks moved from the batch dimension back into the spatial ones, which are then cropped: undoes
+    /// [`SpaceToBatchND`].
     ///
     /// The batch must be a multiple of the product of `block_shape`.
     #[op(
@@ -152,8 +154,7 @@ fn blocks(
         }
     }
     let output = c.concatenate(c.make_shape(dims), c.subshape(input, count + 1)?)?;
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! What a tensor may not hold.
 
 use kernlink::shape::PartialShape;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, bail};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: {bfloat16, half, float, double}"),
@@ -11,7 +13,7 @@ use kernlink_macros::register_op;
     input("tensor: T"),
     output("output: T"),
     stateful,
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub enum CheckNumericsVersions {
     /// `tensor` itself; fails with INVALID_ARGUMENT if an element is infinite or NaN.
@@ -37,6 +39,5 @@ fn ensured_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         bail!(InvalidArgument, "Shape must be rank -1 but is rank {rank}");
     }
     let merged = c.merge(c.input(0), c.make_shape_from_partial(&expected))?;
-    c.set_output(0, merged);
-    Ok(())
+    shapes::output_shape(c, merged)
 }

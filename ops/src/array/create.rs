@@ -3,12 +3,13 @@
 use std::fmt::Display;
 
 use kernlink::dtype::{DataType, Element, bf16, f16};
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::integer;
+use crate::shapes;
 
 /// A tensor of the given shape with one value in every place.
 #[register_op(
@@ -28,12 +29,11 @@ fn fill_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         ensure!(dims.iter().all(|&dim| dim >= 0), InvalidArgument, "Fill dimensions must be >= 0, not {dims:?}");
     }
     let output = c.make_shape_from_shape_tensor(0)?;
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// Zeros in the shape of `x`; for strings empty ones.
-#[register_op(attr("T: type"), input("x: T"), output("y: T"), shape_fn = common::unchanged_shape)]
+#[register_op(attr("T: type"), input("x: T"), output("y: T"), shape_fn = shapes::unchanged_shape)]
 pub struct ZerosLike;
 
 /// Ones in the shape of `x`.
@@ -44,7 +44,7 @@ pub struct ZerosLike;
     ),
     input("x: T"),
     output("y: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct OnesLike;
 
@@ -69,8 +69,7 @@ fn range_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         (Some(start), Some(limit), Some(delta)) => range_size(start, limit, delta)?,
         _ => -1,
     };
-    c.set_output(0, c.vector(size));
-    Ok(())
+    shapes::output_shape(c, c.vector(size))
 }
 
 /// How many numbers there are; −1 if NaN is among the inputs.
@@ -151,8 +150,7 @@ fn lin_space_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         }
         None => -1,
     };
-    c.set_output(0, c.vector(num));
-    Ok(())
+    shapes::output_shape(c, c.vector(num))
 }
 
 #[cfg(test)]

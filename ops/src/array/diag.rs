@@ -1,8 +1,10 @@
 //! Diagonals and bands of matrices. A tensor of more dimensions is a stack of matrices, in its last two.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"), shape_fn = diag_shape)]
 pub enum Diagonals {
@@ -16,18 +18,16 @@ pub enum Diagonals {
 
 fn diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let diagonal = c.with_rank_at_least(c.input(0), 1)?;
-    c.set_output(0, c.concatenate(diagonal, diagonal)?);
-    Ok(())
+    shapes::output_shape(c, c.concatenate(diagonal, diagonal)?)
 }
 
 fn diag_part_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.input(0);
-    let Some(rank) = c.rank(input) else { return common::unknown_shape(c) };
+    let Some(rank) = c.rank(input) else { return shapes::unknown_shape(c) };
     ensure!(rank > 0 && rank % 2 == 0, InvalidArgument, "Input must have even and non-zero rank, input rank is {rank}");
     let half = rank as i64 / 2;
     let dims = (0..half).map(|i| c.merge_dim(c.dim(input, i), c.dim(input, i + half))).collect::<Result<Vec<_>>>()?;
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(dims))
 }
 
 #[register_op(attr("T: type"), shape_fn = matrix_diag_shape)]
@@ -46,20 +46,18 @@ pub enum MatrixDiagonals {
 fn matrix_diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let diagonal = c.with_rank_at_least(c.input(0), 1)?;
     if !c.rank_known(diagonal) {
-        return common::unknown_shape(c);
+        return shapes::unknown_shape(c);
     }
-    c.set_output(0, c.concatenate(diagonal, c.vector(c.dim(diagonal, -1)))?);
-    Ok(())
+    shapes::output_shape(c, c.concatenate(diagonal, c.vector(c.dim(diagonal, -1)))?)
 }
 
 fn matrix_diag_part_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.with_rank_at_least(c.input(0), 2)?;
-    let Some(mut dims) = c.dims(input) else { return common::unknown_shape(c) };
+    let Some(mut dims) = c.dims(input) else { return shapes::unknown_shape(c) };
     let least = c.min(c.dim(input, -2), c.dim(input, -1))?;
     dims.truncate(dims.len() - 2);
     dims.push(least);
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(dims))
 }
 
 fn matrix_set_diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -75,14 +73,13 @@ fn matrix_set_diag_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         let prefix = c.subshape_range(diagonal, 0, -1)?;
         output = c.merge(input, c.concatenate(prefix, c.unknown_shape_of_rank(2))?)?;
     }
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 #[register_op(
     attr("T: type"),
     input("k: int32", "Which diagonal, or the lowest and the highest: 0 is the main one, positive ones lie above."),
-    shape_fn = common::matrix_diag_v2_shape,
+    shape_fn = shapes::matrix_diag_v2_shape,
 )]
 pub enum BandDiagonals {
     /// Matrices of `padding_value` with given diagonals; each is stored from the left, padded on the right.
@@ -115,7 +112,7 @@ pub enum BandDiagonals {
             "diagonal: T",
             "A row for each diagonal, the highest first; a single diagonal has no dimension of its own.",
         ),
-        shape_fn = common::matrix_diag_part_v2_shape,
+        shape_fn = shapes::matrix_diag_part_v2_shape,
     )]
     MatrixDiagPartV2,
     /// Some diagonals of matrices.
@@ -136,7 +133,7 @@ pub enum BandDiagonals {
             after = "input",
         ),
         output("output: T"),
-        shape_fn = common::matrix_set_diag_v2_shape,
+        shape_fn = shapes::matrix_set_diag_v2_shape,
     )]
     MatrixSetDiagV2,
     /// The matrices of `input` with some diagonals replaced.
@@ -158,7 +155,7 @@ pub enum BandDiagonals {
     input("num_lower: Tindex", "How many diagonals below the main one to keep, a scalar; all if negative."),
     input("num_upper: Tindex", "How many diagonals above the main one to keep, a scalar; all if negative."),
     output("band: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct MatrixBandPart;
 

@@ -1,8 +1,10 @@
 //! Gradients of moves, and moves into a part of a tensor.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The gradient of [`MirrorPad`](crate::MirrorPad): what was padded is cut off and added to what it mirrored.
 #[register_op(
@@ -18,7 +20,7 @@ pub struct MirrorPadGrad;
 
 fn mirror_pad_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let paddings = c.with_rank(c.input(1), 2)?;
-    let Some(rank) = c.value(c.dim(paddings, 0)) else { return common::unknown_shape(c) };
+    let Some(rank) = c.value(c.dim(paddings, 0)) else { return shapes::unknown_shape(c) };
     let input = c.with_rank(c.input(0), rank as usize)?;
     c.merge(paddings, c.matrix(rank, 2))?;
     let Some(values) = c.input_i64s(1)? else {
@@ -31,8 +33,7 @@ fn mirror_pad_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         ensure!(before >= 0 && after >= 0, InvalidArgument, "Paddings must be non-negative");
         dims.push(c.subtract(c.subtract(c.dim(input, i as i64), before)?, after)?);
     }
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(dims))
 }
 
 #[register_op(
@@ -47,7 +48,7 @@ fn mirror_pad_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("end: Index"),
     input("strides: Index"),
     output("output: T"),
-    shape_fn = shape_in_input_0,
+    shape_fn = shapes::shape_in_input::<0>,
 )]
 pub enum StridedSliceUpdates {
     /// The gradient of [`StridedSlice`](crate::StridedSlice): zeros, with `dy` where the slice was taken.
@@ -60,14 +61,9 @@ pub enum StridedSliceUpdates {
     #[op(
         input("input: T", before = "begin"),
         input("value: T", "In the shape of the slice."),
-        shape_fn = common::unchanged_shape,
+        shape_fn = shapes::unchanged_shape,
     )]
     TensorStridedSliceUpdate,
-}
-
-fn shape_in_input_0(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.make_shape_from_shape_tensor(0)?);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use kernlink::Result;
 use kernlink::shape_inference::{DimHandle, InferenceContext};
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 #[register_op(
     attr("T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double, bfloat16}"),
     attr("align_corners: bool = false", "Whether the centres of the corners stay where they are."),
@@ -37,8 +39,7 @@ fn sized_images(c: &InferenceContext<'_>, batch: DimHandle, channels: DimHandle)
         Some(&[rows, columns]) => [c.make_dim(rows), c.make_dim(columns)],
         _ => [c.unknown_dim(), c.unknown_dim()],
     };
-    c.set_output(0, c.make_shape([batch, rows, columns, channels]));
-    Ok(())
+    shapes::output_shape(c, c.make_shape([batch, rows, columns, channels]))
 }
 
 /// The gradient of [`ResizeBilinear`].
@@ -49,14 +50,9 @@ fn sized_images(c: &InferenceContext<'_>, batch: DimHandle, channels: DimHandle)
     input("grads: float", "The gradient of the resized images."),
     input("original_image: T", "The images, whose size alone matters."),
     output("output: T"),
-    shape_fn = original_shape,
+    shape_fn = shapes::shape_of_input::<1>,
 )]
 pub struct ResizeBilinearGrad;
-
-fn original_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.input(1));
-    Ok(())
-}
 
 /// The gradient of [`ResizeNearestNeighbor`].
 #[register_op(

@@ -1,8 +1,8 @@
 //! Rows that are changed, and tensors made or copied on purpose.
 
-use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: type"),
@@ -10,7 +10,7 @@ use kernlink_macros::register_op;
     input("i: int32", "The rows, a vector; taken modulo their number."),
     input("v: T", "A row for each of `i`."),
     output("y: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub enum Inplace {
     /// `x` with the rows `i` replaced by those of `v`. What else holds `x` does not change.
@@ -22,7 +22,7 @@ pub enum Inplace {
 }
 
 /// A copy of `x`, which shares no memory with it.
-#[register_op(attr("T: type"), input("x: T"), output("y: T"), stateful, shape_fn = common::unchanged_shape)]
+#[register_op(attr("T: type"), input("x: T"), output("y: T"), stateful, shape_fn = shapes::unchanged_shape)]
 pub struct DeepCopy;
 
 /// A tensor of the given shape. TensorFlow leaves its elements undefined unless `init` is set; here they are zeros.
@@ -32,11 +32,6 @@ pub struct DeepCopy;
     input("shape: int32", "A vector."),
     output("output: dtype"),
     stateful,
-    shape_fn = empty_shape,
+    shape_fn = shapes::shape_in_input::<0>,
 )]
 pub struct Empty;
-
-fn empty_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.make_shape_from_shape_tensor(0)?);
-    Ok(())
-}

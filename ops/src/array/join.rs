@@ -1,10 +1,11 @@
 //! Joining tensors and taking them apart again.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::{integers, merged_inputs};
+use crate::shapes;
 
 /// Tensors joined along one dimension; all others must be equal.
 #[register_op(
@@ -13,7 +14,7 @@ use crate::infer::{integers, merged_inputs};
     input("concat_dim: int32", "The dimension, a scalar from −rank to rank − 1."),
     input("values: N * T"),
     output("output: T"),
-    shape_fn = common::concat_shape,
+    shape_fn = shapes::concat_shape,
 )]
 pub struct Concat;
 
@@ -25,7 +26,7 @@ pub struct Concat;
     input("values: N * T"),
     input("axis: Tidx", "The dimension, a scalar from −rank to rank − 1."),
     output("output: T"),
-    shape_fn = common::concat_v2_shape,
+    shape_fn = shapes::concat_v2_shape,
 )]
 pub struct ConcatV2;
 
@@ -57,11 +58,10 @@ fn concat_offset_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 pub struct Pack;
 
 fn pack_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let Some(mut dims) = c.dims(merged_inputs(c)?) else { return common::unknown_shape(c) };
+    let Some(mut dims) = c.dims(merged_inputs(c)?) else { return shapes::unknown_shape(c) };
     let axis = axis(c.attr("axis")?, dims.len() + 1)?;
     dims.insert(axis, c.make_dim(c.num_inputs() as i64));
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(dims))
 }
 
 /// The slices of `value` along one dimension, without that dimension.
@@ -143,7 +143,7 @@ fn split_v_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.input(0);
     let pieces = c.num_outputs();
     let axis = c.make_dim_for_scalar_input_with_negative_indexing(2, c.rank(input))?;
-    let Some(rank) = c.rank(input) else { return common::unknown_shape(c) };
+    let Some(rank) = c.rank(input) else { return shapes::unknown_shape(c) };
     ensure!(rank > 0, InvalidArgument, "Can't split scalars");
     let Some(axis) = c.value(axis) else {
         (0..pieces).for_each(|i| c.set_output(i, c.unknown_shape_of_rank(rank)));

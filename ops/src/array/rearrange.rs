@@ -1,8 +1,10 @@
 //! Moving elements: permuting, reversing, repeating, padding.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: type"),
@@ -24,7 +26,7 @@ fn transpose_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let entries = c.num_elements(c.input(1));
     let rank =
         c.rank(input).map(|rank| rank as i64).or(c.value(entries)).or(perm.as_ref().map(|perm| perm.len() as i64));
-    let Some(rank) = rank else { return common::unknown_shape(c) };
+    let Some(rank) = rank else { return shapes::unknown_shape(c) };
     if !c.rank_known(input) && rank < 2 {
         // One entry may stand for a scalar as well as for a vector; both stay as they are.
         c.set_output(0, input);
@@ -41,21 +43,19 @@ fn transpose_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     if let Some(axis) = perm.iter().find(|axis| !(-rank..rank).contains(*axis)) {
         bail!(InvalidArgument, "perm dim {axis} is out of range of input rank {rank}");
     }
-    c.set_output(0, c.make_shape(perm.iter().map(|&axis| c.dim(input, axis))));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(perm.iter().map(|&axis| c.dim(input, axis))))
 }
 
 /// The permutation that undoes `x`: `y[x[i]] = i`.
 ///
 /// Anything but a permutation of 0 … n − 1 is an error.
-#[register_op(attr("T: {int32, int64} = DT_INT32"), input("x: T"), output("y: T"), shape_fn = invert_permutation_shape)]
+#[register_op(
+    attr("T: {int32, int64} = DT_INT32"),
+    input("x: T"),
+    output("y: T"),
+    shape_fn = |c| shapes::output_shape(c, c.with_rank(c.input(0), 1)?),
+)]
 pub struct InvertPermutation;
-
-fn invert_permutation_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let x = c.with_rank(c.input(0), 1)?;
-    c.set_output(0, x);
-    Ok(())
-}
 
 /// `tensor` with the order of elements reversed along some dimensions.
 #[register_op(
@@ -91,8 +91,7 @@ fn reverse_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             reversed[axis] = true;
         }
     }
-    c.set_output(0, input);
-    Ok(())
+    shapes::output_shape(c, input)
 }
 
 /// `input` repeated `multiples[i]` times along each dimension `i`.
@@ -114,12 +113,11 @@ fn tile_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         multiples = c.with_rank(multiples, rank)?;
         c.merge(c.input(1), c.vector(rank as i64))?;
     }
-    let Some(factors) = c.dims(multiples) else { return common::unknown_shape(c) };
+    let Some(factors) = c.dims(multiples) else { return shapes::unknown_shape(c) };
     input = c.with_rank(input, factors.len())?;
     let dims = factors.iter().enumerate().map(|(i, &factor)| c.multiply(c.dim(input, i as i64), factor));
     let dims = dims.collect::<Result<Vec<_>>>()?;
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(dims))
 }
 
 #[register_op(
@@ -170,8 +168,7 @@ fn pad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         ensure!(before >= 0 && after >= 0, InvalidArgument, "Paddings must be non-negative: {before} {after}");
         dims.push(c.add(c.add(c.dim(input, i as i64), before)?, after)?);
     }
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(dims))
 }
 
 #[cfg(test)]

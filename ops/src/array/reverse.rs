@@ -1,8 +1,10 @@
 //! Reversed dimensions, whole or in part.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// `tensor` with some dimensions reversed. [`ReverseV2`](crate::ReverseV2) names them by number.
 #[register_op(
@@ -25,8 +27,7 @@ fn reverse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     }
     let few = c.rank(input).is_none_or(|rank| rank <= 8);
     ensure!(few, InvalidArgument, "reverse does not work on tensors with more than 8 dimensions");
-    c.set_output(0, input);
-    Ok(())
+    shapes::output_shape(c, input)
 }
 
 /// `input` with the first elements along `seq_dim` reversed, for each index of `batch_dim` another number of them.
@@ -46,12 +47,11 @@ fn reverse_sequence_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let lengths = c.with_rank(c.input(1), 1)?;
     let input = c.input(0);
     let (seq, batch): (i64, i64) = (c.attr("seq_dim")?, c.attr("batch_dim")?);
-    let Some(rank) = c.rank(input) else { return common::unknown_shape(c) };
+    let Some(rank) = c.rank(input) else { return shapes::unknown_shape(c) };
     for (name, dim) in [("batch_dim", batch), ("seq_dim", seq)] {
         ensure!(dim < rank as i64, InvalidArgument, "{name} must be < input rank: {dim} vs. {rank}");
         ensure!(dim >= -(rank as i64), InvalidArgument, "{name} must be a dimension: {dim} of {rank}");
     }
     let size = c.merge_dim(c.dim(input, batch), c.dim(lengths, 0))?;
-    c.set_output(0, c.replace_dim(input, batch, size)?);
-    Ok(())
+    shapes::output_shape(c, c.replace_dim(input, batch, size)?)
 }

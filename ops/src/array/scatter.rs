@@ -1,8 +1,10 @@
 //! Updates at indices: index vectors name elements or slices of a tensor.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// A tensor of zeros (or empty strings) with `updates` added at `indices`.
 ///
@@ -27,13 +29,13 @@ fn scatter_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let indices = c.with_rank_at_least(c.input(0), 1)?;
     let updates = c.with_rank_at_least(c.input(1), 1)?;
     let output = c.make_shape_from_shape_tensor(2)?;
-    common::scatter_nd_shape_helper(c, indices, updates, output)
+    shapes::scatter_nd_shape_helper(c, indices, updates, output)
 }
 
 fn scatter_tensor_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let output = c.with_rank_at_least(c.input(0), 1)?;
     let indices = c.with_rank_at_least(c.input(1), 1)?;
-    common::scatter_nd_shape_helper(c, indices, c.input(2), output)
+    shapes::scatter_nd_shape_helper(c, indices, c.input(2), output)
 }
 
 #[register_op(

@@ -1,10 +1,11 @@
 //! Shapes: what they are, and the same elements under another one.
 
-use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle, common};
+use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::integer;
+use crate::shapes;
 
 #[register_op(
     attr("T: type"),
@@ -26,7 +27,7 @@ pub enum ShapeReaders {
     /// The number of elements of `input`, as a scalar.
     ///
     /// A number that does not fit `out_type` is an error.
-    #[op(shape_fn = common::scalar_shape)]
+    #[op(shape_fn = shapes::scalar_shape)]
     Size,
 }
 
@@ -39,7 +40,7 @@ fn shape_vector(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// The number of dimensions of `input`, as a scalar.
-#[register_op(attr("T: type"), input("input: T"), output("output: int32"), shape_fn = common::scalar_shape)]
+#[register_op(attr("T: type"), input("input: T"), output("output: int32"), shape_fn = shapes::scalar_shape)]
 pub struct Rank;
 
 /// The same elements in the same order under another shape.
@@ -84,8 +85,7 @@ fn reshape_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             _ => {}
         }
     }
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// The product of the known dimensions and the index of the unknown one; `None` if several are unknown. A dimension
@@ -137,7 +137,7 @@ pub enum Reshaping {
 }
 
 fn squeeze_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let Some(dims) = c.dims(c.input(0)) else { return common::unknown_shape(c) };
+    let Some(dims) = c.dims(c.input(0)) else { return shapes::unknown_shape(c) };
     let rank = dims.len() as i64;
     let mut squeezed = vec![false; dims.len()];
     let asked: Vec<i64> = c.attr("squeeze_dims")?;
@@ -150,7 +150,7 @@ fn squeeze_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         match c.value(dim) {
             // It will have to be 1.
             None if squeezed[i] => continue,
-            None if asked.is_empty() => return common::unknown_shape(c),
+            None if asked.is_empty() => return shapes::unknown_shape(c),
             Some(1) if squeezed[i] || asked.is_empty() => continue,
             Some(size) if squeezed[i] => {
                 bail!(InvalidArgument, "Can not squeeze dim[{i}], expected a dimension of 1, got {size}")
@@ -158,15 +158,14 @@ fn squeeze_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             _ => kept.push(dim),
         }
     }
-    c.set_output(0, c.make_shape(kept));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(kept))
 }
 
 fn expand_dims_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.input(0);
-    let Some(dim) = c.input_tensor(1) else { return common::unknown_shape(c) };
+    let Some(dim) = c.input_tensor(1) else { return shapes::unknown_shape(c) };
     ensure!(dim.num_elements() == 1, InvalidArgument, "'dim' input must be a tensor with a single value");
-    let Some(mut dims) = c.dims(input) else { return common::unknown_shape(c) };
+    let Some(mut dims) = c.dims(input) else { return shapes::unknown_shape(c) };
     let (dim, rank) = (integer(dim)?, dims.len() as i64);
     ensure!(
         (-rank - 1..=rank).contains(&dim),
@@ -175,8 +174,7 @@ fn expand_dims_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         -rank - 1
     );
     dims.insert(dim.rem_euclid(rank + 1) as usize, c.make_dim(1));
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(dims))
 }
 
 fn broadcast_to_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -192,8 +190,7 @@ fn broadcast_to_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             }
         }
     }
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// The shape that two shapes broadcast to; all are vectors.
@@ -213,8 +210,7 @@ fn broadcast_args_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         (Some(a), Some(b)) => a.max(b),
         _ => -1,
     };
-    c.set_output(0, c.vector(rank));
-    Ok(())
+    shapes::output_shape(c, c.vector(rank))
 }
 
 /// For two shapes that broadcast, the dimensions along which each one's gradient is summed.

@@ -1,11 +1,12 @@
 //! Taking parts of a tensor: by range, by stride, by index.
 
 use kernlink::dtype::DataType;
-use kernlink::shape_inference::{DimHandle, InferenceContext, common};
+use kernlink::shape_inference::{DimHandle, InferenceContext};
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::integer;
+use crate::shapes;
 
 /// The block of `input` that begins at `begin` and has the given size.
 ///
@@ -17,7 +18,7 @@ use crate::infer::integer;
     input("begin: Index", "The index of the block's first element; one entry a dimension."),
     input("size: Index", "The block's size in each dimension; −1 is everything from `begin` on."),
     output("output: T"),
-    shape_fn = common::slice_shape,
+    shape_fn = shapes::slice_shape,
 )]
 pub struct Slice;
 
@@ -42,7 +43,7 @@ pub struct Slice;
     input("end: Index", "The index at which each entry stops."),
     input("strides: Index", "The step of each entry."),
     output("output: T"),
-    shape_fn = common::strided_slice_shape,
+    shape_fn = shapes::strided_slice_shape,
 )]
 pub struct StridedSlice;
 
@@ -63,8 +64,7 @@ pub struct Gather;
 fn gather_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let params = c.with_rank_at_least(c.input(0), 1)?;
     let output = c.concatenate(c.input(1), c.subshape(params, 1)?)?;
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// Slices of `params` along `axis`, by index.
@@ -111,15 +111,14 @@ fn gather_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     };
     let axis = integer(axis)?;
     c.with_rank_at_least(params, if axis < 0 { magnitude(axis) } else { magnitude(axis).saturating_add(1) })?;
-    let Some(batch_dims) = batch_dims else { return common::unknown_shape(c) };
+    let Some(batch_dims) = batch_dims else { return shapes::unknown_shape(c) };
     let outer = c.subshape_range(params, 0, axis)?;
     let mut output = c.concatenate(outer, c.subshape(indices, batch_dims)?)?;
     // The dimension after the last one would be number 0.
     if axis != -1 {
         output = c.concatenate(output, c.subshape(params, axis.saturating_add(1))?)?;
     }
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// Slices of `params` by index vectors: the last dimension of `indices` holds indices for the first dimensions of
@@ -136,7 +135,7 @@ fn gather_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("params: Tparams"),
     input("indices: Tindices"),
     output("output: Tparams"),
-    shape_fn = common::gather_nd_shape,
+    shape_fn = shapes::gather_nd_shape,
 )]
 pub struct GatherNd;
 
@@ -145,15 +144,9 @@ pub struct GatherNd;
     attr("T: {numbertype, bool} = DT_BOOL"),
     input("input: T"),
     output("index: int64"),
-    shape_fn = where_shape,
+    shape_fn = |c| shapes::output_shape(c, c.matrix(-1, c.rank(c.input(0)).map_or(-1, |rank| rank as i64))),
 )]
 pub struct Where;
-
-fn where_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let rank = c.rank(c.input(0)).map_or(-1, |rank| rank as i64);
-    c.set_output(0, c.matrix(-1, rank));
-    Ok(())
-}
 
 /// `indices` with a new dimension that holds `on_value` at the index and `off_value` everywhere else.
 ///
@@ -175,12 +168,11 @@ fn one_hot_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let axis: i64 = c.attr("axis")?;
     ensure!(axis >= -1, InvalidArgument, "axis must be >= -1, not {axis}");
     let depth = c.make_dim_for_scalar_input(1)?;
-    let Some(mut dims) = c.dims(c.input(0)) else { return common::unknown_shape(c) };
+    let Some(mut dims) = c.dims(c.input(0)) else { return shapes::unknown_shape(c) };
     // TensorFlow wraps an axis that is too great here and leaves it to the kernel to refuse it.
     let place = axis.rem_euclid(dims.len() as i64 + 1);
     dims.insert(place as usize, depth);
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(dims))
 }
 
 /// The `k` greatest elements of each row (the last dimension), and where they stood. Of equals the first comes first.
@@ -289,8 +281,7 @@ fn extract_image_patches_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         (Some(rows), Some(columns)) => (output(rows, 1)?, output(columns, 2)?),
         _ => (c.unknown_dim(), c.unknown_dim()),
     };
-    c.set_output(0, c.make_shape([c.dim(input, 0), rows, columns, depth]));
-    Ok(())
+    shapes::output_shape(c, c.make_shape([c.dim(input, 0), rows, columns, depth]))
 }
 
 #[cfg(test)]

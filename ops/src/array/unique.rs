@@ -1,8 +1,10 @@
 //! Sets: what occurs, how often, and what is left without it.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: type"),
@@ -30,8 +32,8 @@ pub enum UniqueElements {
         output("idx: out_idx", "For each slice of `x` its index in `y`.")
     )]
     UniqueV2,
-    /// The different slices along one dimension in the order in which they first occur, for each slice which it is, and how
-    /// often each occurs.
+    /// The different slices along one dimension in the order in which they first occur, for each slice which it is, and
+    /// how often each occurs.
     #[op(like = UniqueV2, output("count: out_idx", "For each slice of `y` how often it occurs in `x`."))]
     UniqueWithCountsV2,
 }
@@ -118,7 +120,7 @@ fn roll_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let shift = c.with_rank_at_most(c.input(1), 1)?;
     let axis = c.with_rank_at_most(c.input(2), 1)?;
     c.merge(shift, axis)?;
-    common::unchanged_shape(c)
+    shapes::unchanged_shape(c)
 }
 
 #[cfg(test)]

@@ -29,8 +29,8 @@ pub(super) struct Settings {
 /// The values that `variables` have when `cond` no longer holds: as long as it does, `body` makes their next values of
 /// them.
 ///
-/// The dtype of a variable stays, and so does what is known of its shape unless `shape_invariants` says less. The node is
-/// a `While`, or a `StatelessWhile` if neither closure keeps a state or has effects; as in TensorFlow, its first two
+/// The dtype of a variable stays, and so does what is known of its shape unless `shape_invariants` says less. The node
+/// is a `While`, or a `StatelessWhile` if neither closure keeps a state or has effects; as in TensorFlow, its first two
 /// inputs are a counter of the iterations and their maximum, or -1.
 pub fn while_loop<V, C, B>(graph: &mut Graph, variables: V, cond: C, body: B) -> Building<'_, WhileLoop<V, C, B>>
 where
@@ -145,8 +145,8 @@ where
     /// Builds the functions and the node; returns the variables.
     ///
     /// # Errors
-    /// Those of the closures; INVALID_ARGUMENT if there are no variables, or the body changes a variable's dtype, or its
-    /// shape beyond what the invariants allow.
+    /// Those of the closures; INVALID_ARGUMENT if there are no variables, or the body changes a variable's dtype, or
+    /// its shape beyond what the invariants allow.
     pub fn build(self) -> Result<V> {
         self.build_node().map(|(_, values)| values)
     }

@@ -121,8 +121,8 @@ mod loops {
 
     /// As [`while_loop`](super::super::while_loop), with switches, merges and nodes that lead back.
     ///
-    /// What the closures take from outside enters the loop by an `Enter` that every iteration sees. Nodes without inputs,
-    /// and those that take only such values, wait for their iteration.
+    /// What the closures take from outside enters the loop by an `Enter` that every iteration sees. Nodes without
+    /// inputs, and those that take only such values, wait for their iteration.
     pub fn while_loop<V, C, B>(
         graph: &mut Graph,
         variables: V,

@@ -1,10 +1,11 @@
 //! Accumulators of gradients.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
 
 use super::handle::reference_shape;
+use crate::shapes;
 
 #[register_op(
     attr(
@@ -74,7 +75,7 @@ pub enum AccumulatorGradients {
     SparseAccumulatorTakeGradient,
 }
 
-#[register_op(input("handle: Ref(string)", "The accumulator."), shape_fn = common::scalar_shape)]
+#[register_op(input("handle: Ref(string)", "The accumulator."), shape_fn = shapes::scalar_shape)]
 pub enum AccumulatorNumbers {
     /// The number of gradients in an accumulator.
     #[op(output("num_accumulated: int32"))]
@@ -97,5 +98,5 @@ fn second_scalar_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 
 fn take_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(1), 0)?;
-    common::unknown_shape(c)
+    shapes::unknown_shape(c)
 }

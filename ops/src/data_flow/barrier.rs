@@ -1,10 +1,11 @@
 //! Barriers, where the parts of elements meet.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
 
 use super::handle::{close_reference_shape, reference, reference_shape, size_reference_shape};
+use crate::shapes;
 
 /// Collects the components of elements by key, and gives elements that are complete in the order of their first
 /// components.
@@ -45,7 +46,7 @@ pub struct BarrierInsertMany;
     output("indices: int64", "When each element was begun."),
     output("keys: string", "The keys."),
     output("values: component_types", "The components, stacked along a new first dimension."),
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub struct BarrierTakeMany;
 

@@ -1,12 +1,13 @@
 //! What several families of resources infer alike.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
+
+use crate::shapes;
 
 /// Container and name.
 pub(super) fn reference_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.vector(2));
-    Ok(())
+    shapes::output_shape(c, c.vector(2))
 }
 
 /// Checks that input 0 is container and name.
@@ -23,5 +24,5 @@ pub(super) fn close_reference_shape(c: &mut InferenceContext<'_>) -> Result<()> 
 
 pub(super) fn size_reference_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     reference(c)?;
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }

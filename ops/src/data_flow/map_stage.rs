@@ -1,7 +1,8 @@
 //! Staging areas with keys.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("capacity: int >= 0 = 0", "How many elements fit; 0 for any number."),
@@ -10,7 +11,7 @@ use kernlink_macros::register_op;
     attr("container: string = ''", "Where the area is kept; empty for the default container."),
     attr("shared_name: string = ''", "The name under which nodes share the area; empty for that of the node."),
     stateful,
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub enum MapStages {
     /// Puts tensors into a staging area with keys; waits while it is full.
@@ -19,7 +20,7 @@ pub enum MapStages {
         input("key: int64", "The key, a scalar."),
         input("indices: int32", "Which components of the element they are."),
         input("values: fake_dtypes", "The tensors."),
-        shape_fn = common::no_outputs,
+        shape_fn = shapes::no_outputs,
     )]
     MapStage,
     /// Puts tensors into a staging area ordered by keys; waits while it is full.
@@ -54,21 +55,21 @@ pub enum MapStages {
     #[op(like = MapUnstageNoKey)]
     OrderedMapUnstageNoKey,
     /// The number of complete elements in a staging area with keys.
-    #[op(output("size: int32"), shape_fn = common::scalar_shape)]
+    #[op(output("size: int32"), shape_fn = shapes::scalar_shape)]
     MapSize,
     /// The number of complete elements in a staging area ordered by keys.
-    #[op(output("size: int32"), shape_fn = common::scalar_shape)]
+    #[op(output("size: int32"), shape_fn = shapes::scalar_shape)]
     OrderedMapSize,
     /// The number of elements in a staging area with keys that lack components.
-    #[op(output("size: int32"), shape_fn = common::scalar_shape)]
+    #[op(output("size: int32"), shape_fn = shapes::scalar_shape)]
     MapIncompleteSize,
     /// The number of elements in a staging area ordered by keys that lack components.
-    #[op(output("size: int32"), shape_fn = common::scalar_shape)]
+    #[op(output("size: int32"), shape_fn = shapes::scalar_shape)]
     OrderedMapIncompleteSize,
     /// Takes everything out of a staging area with keys.
-    #[op(shape_fn = common::no_outputs)]
+    #[op(shape_fn = shapes::no_outputs)]
     MapClear,
     /// Takes everything out of a staging area ordered by keys.
-    #[op(shape_fn = common::no_outputs)]
+    #[op(shape_fn = shapes::no_outputs)]
     OrderedMapClear,
 }

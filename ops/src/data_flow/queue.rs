@@ -1,10 +1,11 @@
 //! Queues: elements that wait until a run takes them.
 
-use kernlink::shape_inference::{InferenceContext, ShapeHandle, common};
+use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
 use super::handle::{close_reference_shape, reference_shape, size_reference_shape};
+use crate::shapes;
 
 #[register_op(
     attr("component_types: list(type) >= 1", "The dtypes of the components of an element."),
@@ -23,12 +24,12 @@ pub enum Queues {
     /// A queue that gives elements in the order in which they came.
     FIFOQueue,
     /// A queue that gives elements in the order in which they came.
-    #[op(output("handle: resource", "The queue."), shape_fn = common::scalar_shape)]
+    #[op(output("handle: resource", "The queue."), shape_fn = shapes::scalar_shape)]
     FIFOQueueV2,
     /// A queue that gives elements in order, those of a batch padded with zeros to one shape.
     PaddingFIFOQueue,
     /// A queue that gives elements in order, those of a batch padded with zeros to one shape.
-    #[op(output("handle: resource", "The queue."), shape_fn = common::scalar_shape)]
+    #[op(output("handle: resource", "The queue."), shape_fn = shapes::scalar_shape)]
     PaddingFIFOQueueV2,
     /// A queue that gives elements in random order.
     #[op(
@@ -46,7 +47,7 @@ pub enum Queues {
     )]
     RandomShuffleQueue,
     /// A queue that gives elements in random order.
-    #[op(like = RandomShuffleQueue, output("handle: resource", "The queue."), shape_fn = common::scalar_shape)]
+    #[op(like = RandomShuffleQueue, output("handle: resource", "The queue."), shape_fn = shapes::scalar_shape)]
     RandomShuffleQueueV2,
     /// A queue that gives elements by their first component, the lowest first, an `int64` that `component_types` leaves
     /// out.
@@ -72,7 +73,7 @@ pub struct FakeQueue;
     attr("timeout_ms: int = -1", "Must be −1: no limit."),
     input("handle: Ref(string)", "The queue."),
     input("components: Tcomponents", "The components of the element."),
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub enum Enqueueing {
     /// Adds one element to a queue; waits while it is full.
@@ -80,10 +81,12 @@ pub enum Enqueueing {
     /// Adds one element to a queue; waits while it is full.
     #[op(input("handle: resource"), stateful)]
     QueueEnqueueV2,
-    /// Adds several elements to a queue, the slices of `components` along their first dimension; waits while it is full.
+    /// Adds several elements to a queue, the slices of `components` along their first dimension; waits while it is
+    /// full.
     #[op(input("components: Tcomponents", "The components of the elements."))]
     QueueEnqueueMany,
-    /// Adds several elements to a queue, the slices of `components` along their first dimension; waits while it is full.
+    /// Adds several elements to a queue, the slices of `components` along their first dimension; waits while it is
+    /// full.
     #[op(input("handle: resource"), input("components: Tcomponents", "The components of the elements."), stateful)]
     QueueEnqueueManyV2,
 }
@@ -93,14 +96,14 @@ pub enum Enqueueing {
     attr("timeout_ms: int = -1", "Must be −1: no limit."),
     input("handle: Ref(string)", "The queue."),
     output("components: component_types", "The components of the elements."),
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub enum Dequeueing {
     /// Takes one element out of a queue; waits while there is none.
     #[op(output("components: component_types", "The components of the element."))]
     QueueDequeue,
     /// Takes one element out of a queue; waits while there is none.
-    #[op(like = QueueDequeue, input("handle: resource"), stateful, shape_fn = dequeue_shape)]
+    #[op(like = QueueDequeue, input("handle: resource"), stateful, shape_fn = |c| components(c, c.scalar()))]
     QueueDequeueV2,
     /// Takes `n` elements out of a queue, stacked along a new first dimension; waits until there are as many.
     #[op(input("n: int32", "How many, a scalar."))]
@@ -112,7 +115,12 @@ pub enum Dequeueing {
     #[op(input("n: int32", "How many, a scalar."))]
     QueueDequeueUpTo,
     /// Takes `n` elements out of a queue, or what is left once it is closed, stacked along a new first dimension.
-    #[op(input("handle: resource"), input("n: int32", "How many, a scalar."), stateful, shape_fn = dequeue_up_to_shape)]
+    #[op(
+        input("handle: resource"),
+        input("n: int32", "How many, a scalar."),
+        stateful,
+        shape_fn = |c| components(c, c.vector(-1)),
+    )]
     QueueDequeueUpToV2,
 }
 
@@ -125,11 +133,11 @@ pub enum Closing {
     /// Closes a queue: nothing is added any more, and nobody waits for what does not come.
     QueueClose,
     /// Closes a queue: nothing is added any more, and nobody waits for what does not come.
-    #[op(input("handle: resource"), stateful, shape_fn = common::no_outputs)]
+    #[op(input("handle: resource"), stateful, shape_fn = shapes::no_outputs)]
     QueueCloseV2,
 }
 
-#[register_op(input("handle: Ref(string)", "The queue."), shape_fn = common::scalar_shape)]
+#[register_op(input("handle: Ref(string)", "The queue."), shape_fn = shapes::scalar_shape)]
 pub enum QueueStates {
     /// Whether a queue is closed.
     #[op(output("is_closed: bool"))]
@@ -141,7 +149,7 @@ pub enum QueueStates {
     #[op(output("size: int32"), shape_fn = size_reference_shape)]
     QueueSize,
     /// The number of elements in a queue.
-    #[op(input("handle: resource"), output("size: int32"), stateful, shape_fn = common::unchanged_shape)]
+    #[op(input("handle: resource"), output("size: int32"), stateful, shape_fn = shapes::unchanged_shape)]
     QueueSizeV2,
 }
 
@@ -158,10 +166,6 @@ fn components(c: &InferenceContext<'_>, front: ShapeHandle) -> Result<()> {
     Ok(())
 }
 
-fn dequeue_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    components(c, c.scalar())
-}
-
 fn dequeue_many_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let count: i64 = match c.input_tensor(1) {
         Some(n) => n.to_scalar::<i32>()?.into(),
@@ -169,8 +173,4 @@ fn dequeue_many_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     };
     ensure!(count >= 0, InvalidArgument, "Input 'n' must be >= 0, but is {count}");
     components(c, c.vector(count))
-}
-
-fn dequeue_up_to_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    components(c, c.vector(-1))
 }

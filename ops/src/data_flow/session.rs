@@ -1,8 +1,10 @@
 //! Locks, and tensors that stay in the session.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// A lock that one run holds at a time.
 #[register_op(
@@ -10,7 +12,7 @@ use kernlink_macros::register_op;
     attr("shared_name: string = ''", "The name under which nodes share the lock; empty for one of its own."),
     output("resource: resource", "The lock."),
     stateful,
-    shape_fn = common::scalar_shape,
+    shape_fn = shapes::scalar_shape,
 )]
 pub struct MutexV2;
 
@@ -19,7 +21,7 @@ pub struct MutexV2;
     input("mutex: resource", "The lock."),
     output("mutex_lock: variant", "Holds the lock while it exists."),
     stateful,
-    shape_fn = common::scalar_shape,
+    shape_fn = shapes::scalar_shape,
 )]
 pub struct MutexLock;
 
@@ -32,7 +34,7 @@ pub struct ConsumeMutexLock;
     input("value: T"),
     output("handle: string", "The name."),
     stateful,
-    shape_fn = common::scalar_shape,
+    shape_fn = shapes::scalar_shape,
 )]
 pub enum SessionHandles {
     /// Keeps a tensor in the session and names it.
@@ -62,7 +64,7 @@ fn consume_shape(_: &mut InferenceContext<'_>) -> Result<()> {
 
 fn get_tensor_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 0)?;
-    common::unknown_shape(c)
+    shapes::unknown_shape(c)
 }
 
 fn delete_tensor_shape(c: &mut InferenceContext<'_>) -> Result<()> {

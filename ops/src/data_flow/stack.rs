@@ -1,10 +1,9 @@
 //! Stacks, which gradients of loops use.
 
-use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
 use kernlink_macros::register_op;
 
 use super::handle::{close_reference_shape, reference_shape};
+use crate::shapes;
 
 /// A stack of tensors that lives as long as the run.
 #[register_op(
@@ -27,7 +26,7 @@ pub struct Stack;
 )]
 pub struct StackV2;
 
-#[register_op(input("handle: Ref(string)", "The stack."), shape_fn = push_shape)]
+#[register_op(input("handle: Ref(string)", "The stack."), shape_fn = shapes::shape_of_input::<1>)]
 pub enum StackElements {
     /// Puts a tensor on a stack and hands it on.
     #[op(
@@ -41,7 +40,7 @@ pub enum StackElements {
     #[op(like = StackPush, input("handle: resource"), stateful)]
     StackPushV2,
     /// Takes the last tensor from a stack.
-    #[op(attr("elem_type: type"), output("elem: elem_type", "The tensor."), shape_fn = common::unknown_shape)]
+    #[op(attr("elem_type: type"), output("elem: elem_type", "The tensor."), shape_fn = shapes::unknown_shape)]
     StackPop,
     /// Takes the last tensor from a stack.
     #[op(like = StackPop, input("handle: resource"), stateful)]
@@ -55,8 +54,3 @@ pub struct StackClose;
 /// Forgets a stack.
 #[register_op(input("handle: resource", "The stack."), stateful, shape_fn = close_reference_shape)]
 pub struct StackCloseV2;
-
-fn push_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.input(1));
-    Ok(())
-}

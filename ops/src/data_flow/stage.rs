@@ -1,7 +1,8 @@
 //! Staging areas: tensors that wait for a later run.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("capacity: int >= 0 = 0", "How many elements fit; 0 for any number."),
@@ -10,7 +11,7 @@ use kernlink_macros::register_op;
     attr("container: string = ''", "Where the area is kept; empty for the default container."),
     attr("shared_name: string = ''", "The name under which nodes share the area; empty for that of the node."),
     stateful,
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub enum Stages {
     /// Puts tensors into a staging area, in order; waits while it is full.
@@ -23,7 +24,7 @@ pub enum Stages {
     #[op(output("values: dtypes"))]
     Unstage,
     /// The number of elements in a staging area.
-    #[op(attr("dtypes: list(type)"), output("size: int32"), shape_fn = common::scalar_shape)]
+    #[op(attr("dtypes: list(type)"), output("size: int32"), shape_fn = shapes::scalar_shape)]
     StageSize,
     /// Takes everything out of a staging area.
     #[op(attr("dtypes: list(type)"))]

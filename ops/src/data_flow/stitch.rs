@@ -1,8 +1,10 @@
 //! Taking a tensor apart by number and putting it together again.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The slices of `data`, sorted into one tensor for each number in `partitions`.
 ///
@@ -19,7 +21,7 @@ pub struct DynamicPartition;
 
 fn dynamic_partition_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (data, partitions) = (c.input(0), c.input(1));
-    let Some(rank) = c.rank(partitions) else { return common::unknown_shape(c) };
+    let Some(rank) = c.rank(partitions) else { return shapes::unknown_shape(c) };
     c.merge_prefix(data, partitions)?;
     let output = c.concatenate(c.vector(-1), c.subshape(data, rank as i64)?)?;
     (0..c.num_outputs()).for_each(|index| c.set_output(index, output));
@@ -60,8 +62,7 @@ fn dynamic_stitch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         rest = c.merge(rest, c.subshape(data, rank as i64)?)?;
     }
     let output = c.concatenate(c.vector(size.unwrap_or(-1)), rest)?;
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 #[cfg(test)]

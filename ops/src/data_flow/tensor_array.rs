@@ -2,10 +2,11 @@
 
 use kernlink::Result;
 use kernlink::shape::MAX_RANK;
-use kernlink::shape_inference::{InferenceContext, ShapeAndType, common};
+use kernlink::shape_inference::{InferenceContext, ShapeAndType};
 use kernlink_macros::register_op;
 
 use super::handle::reference;
+use crate::shapes;
 
 /// An array of tensors that lives as long as the run; each element is written once.
 #[register_op(
@@ -164,13 +165,12 @@ fn write_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     if let Some(element) = elements(c) {
         c.merge(element.shape, c.input(2))?;
     }
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }
 
 fn read_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     handle_and_scalars(c, &[1, 2])?;
-    c.set_output(0, elements(c).map_or_else(|| c.unknown_shape(), |element| element.shape));
-    Ok(())
+    shapes::output_shape(c, elements(c).map_or_else(|| c.unknown_shape(), |element| element.shape))
 }
 
 fn gather_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -180,8 +180,7 @@ fn gather_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         Some(element) => element.shape,
         None => c.make_shape_from_partial(&c.attr("element_shape")?),
     };
-    c.set_output(0, c.concatenate(indices, element)?);
-    Ok(())
+    shapes::output_shape(c, c.concatenate(indices, element)?)
 }
 
 fn scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -191,7 +190,7 @@ fn scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     if let Some(element) = elements(c) {
         c.merge(element.shape, c.subshape(value, 1)?)?;
     }
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }
 
 pub(super) fn concat_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -204,12 +203,12 @@ pub(super) fn concat_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 pub(super) fn split_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     handle_and_scalars(c, &[3])?;
     c.with_rank(c.input(2), 1)?;
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }
 
 pub(super) fn size_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     reference(c)?;
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }
 
 pub(super) fn close_shape(c: &mut InferenceContext<'_>) -> Result<()> {

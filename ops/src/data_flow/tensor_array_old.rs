@@ -1,10 +1,11 @@
 //! Former forms of the ops on arrays of tensors.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
 
 use super::tensor_array::{close_shape, concat_shape, handle_and_scalars, size_shape, split_shape};
+use crate::shapes;
 
 /// The first form of [`TensorArrayV3`](super::TensorArrayV3).
 #[register_op(
@@ -17,7 +18,7 @@ use super::tensor_array::{close_shape, concat_shape, handle_and_scalars, size_sh
     output("handle: Ref(string)", "The name of the array."),
     stateful,
     deprecated(16, "Use TensorArrayV3"),
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub struct TensorArray;
 
@@ -42,7 +43,7 @@ pub struct TensorArrayV2;
     input("flow_in: float"),
     output("grad_handle: Ref(string)"),
     stateful,
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub enum Gradients {
     /// The first form of [`TensorArrayGradV3`](super::TensorArrayGradV3).
@@ -59,7 +60,7 @@ pub enum Gradients {
     input("value: T"),
     input("flow_in: float"),
     output("flow_out: float"),
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub enum Writers {
     /// The first form of [`TensorArrayWriteV3`](super::TensorArrayWriteV3).
@@ -105,7 +106,7 @@ pub enum Writers {
     input("handle: Ref(string)"),
     input("flow_in: float"),
     output("value: dtype"),
-    shape_fn = common::unknown_shape,
+    shape_fn = shapes::unknown_shape,
 )]
 pub enum Readers {
     /// The first form of [`TensorArrayReadV3`](super::TensorArrayReadV3).
@@ -155,7 +156,7 @@ pub enum Readers {
     TensorArrayPack,
 }
 
-#[register_op(input("handle: Ref(string)"), shape_fn = common::unknown_shape)]
+#[register_op(input("handle: Ref(string)"), shape_fn = shapes::unknown_shape)]
 pub enum States {
     /// The first form of [`TensorArraySizeV3`](super::TensorArraySizeV3).
     #[op(input("flow_in: float"), output("size: int32"), deprecated(16, "Use TensorArraySizeV3"))]
@@ -170,7 +171,7 @@ pub enum States {
     )]
     TensorArraySizeV2,
     /// The first form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3).
-    #[op(deprecated(16, "Use TensorArrayCloseV3"), shape_fn = common::no_outputs)]
+    #[op(deprecated(16, "Use TensorArrayCloseV3"), shape_fn = shapes::no_outputs)]
     TensorArrayClose,
     /// The second form of [`TensorArrayCloseV3`](super::TensorArrayCloseV3).
     #[op(input("handle: string"), deprecated(26, "Use TensorArrayCloseV3"), shape_fn = close_shape)]
@@ -179,34 +180,32 @@ pub enum States {
 
 fn v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 0)?;
-    c.set_output(0, c.vector(2));
-    Ok(())
+    shapes::output_shape(c, c.vector(2))
 }
 
 fn grad_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     handle_and_scalars(c, &[])?;
-    c.set_output(0, c.vector(2));
-    Ok(())
+    shapes::output_shape(c, c.vector(2))
 }
 
 fn write_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     handle_and_scalars(c, &[1, 3])?;
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }
 
 fn read_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     handle_and_scalars(c, &[1, 2])?;
-    common::unknown_shape(c)
+    shapes::unknown_shape(c)
 }
 
 fn gather_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     handle_and_scalars(c, &[2])?;
     c.with_rank(c.input(1), 1)?;
-    common::unknown_shape(c)
+    shapes::unknown_shape(c)
 }
 
 fn scatter_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     handle_and_scalars(c, &[3])?;
     c.with_rank(c.input(1), 1)?;
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }

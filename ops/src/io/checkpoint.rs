@@ -7,6 +7,8 @@ use kernlink::formats::parse_shape_and_slice;
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 /// Saves tensors as a checkpoint `prefix.index` with its data file.
 ///
 /// An element of `shape_and_slices` that is not empty says that the tensor is a part of a larger one: the shape of that
@@ -153,8 +155,7 @@ fn merge_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 fn restore_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 0)?;
     c.with_rank(c.input(1), 0)?;
-    c.set_output(0, c.unknown_shape());
-    Ok(())
+    shapes::output_shape(c, c.unknown_shape())
 }
 
 fn restore_slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -165,8 +166,7 @@ fn restore_slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         Some(text) => part_shape(c, &text.to_scalar::<TString>()?)?,
         None => c.unknown_shape(),
     };
-    c.set_output(0, shape);
-    Ok(())
+    shapes::output_shape(c, shape)
 }
 
 #[cfg(test)]

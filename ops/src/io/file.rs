@@ -4,6 +4,8 @@ use kernlink::Result;
 use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 #[register_op(
     input("basename: string"),
     input("num_shards: int32", "How many files there are."),
@@ -48,8 +50,7 @@ fn scalars(c: &mut InferenceContext<'_>) -> Result<()> {
 
 fn matching_files_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank_at_most(c.input(0), 1)?;
-    c.set_output(0, c.vector(c.unknown_dim()));
-    Ok(())
+    shapes::output_shape(c, c.vector(c.unknown_dim()))
 }
 
 #[cfg(test)]

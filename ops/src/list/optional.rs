@@ -1,10 +1,11 @@
 //! Optionals: values that may be missing.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 /// An optional without a value.
-#[register_op(output("optional: variant", "The optional."), shape_fn = common::scalar_shape)]
+#[register_op(output("optional: variant", "The optional."), shape_fn = shapes::scalar_shape)]
 pub struct OptionalNone;
 
 /// An optional whose value is a tuple of tensors.
@@ -12,12 +13,12 @@ pub struct OptionalNone;
     attr("Toutput_types: list(type) >= 1"),
     input("components: Toutput_types", "The tensors."),
     output("optional: variant", "The optional."),
-    shape_fn = common::scalar_shape,
+    shape_fn = shapes::scalar_shape,
 )]
 pub struct OptionalFromValue;
 
 /// Whether an optional has a value.
-#[register_op(input("optional: variant", "The optional."), output("has_value: bool"), shape_fn = common::scalar_shape)]
+#[register_op(input("optional: variant", "The optional."), output("has_value: bool"), shape_fn = shapes::scalar_shape)]
 pub struct OptionalHasValue;
 
 /// The tensors that an optional holds; without a value it is an error.
@@ -26,6 +27,6 @@ pub struct OptionalHasValue;
     attr("output_shapes: list(shape) >= 1", "What the shapes of the tensors are compatible with."),
     input("optional: variant", "The optional."),
     output("components: output_types", "The tensors."),
-    shape_fn = common::dataset_iterator_shape,
+    shape_fn = shapes::dataset_iterator_shape,
 )]
 pub struct OptionalGetValue;

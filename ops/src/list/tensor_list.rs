@@ -1,9 +1,11 @@
 //! Lists of tensors that are values: changing one makes another.
 
 use kernlink::dtype::DataType;
-use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle, common};
+use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("element_dtype: type"),
@@ -13,7 +15,7 @@ use kernlink_macros::register_op;
         "What the shapes of all elements are compatible with: a vector, or −1 for any rank.",
     ),
     output("handle: variant", "The list."),
-    shape_fn = empty_list_shape,
+    shape_fn = |c| set_list(c, given(c, 0)?),
 )]
 pub enum NewLists {
     /// A list of tensors without elements.
@@ -22,7 +24,7 @@ pub enum NewLists {
     /// A list of `num_elements` elements, none of which is set.
     ///
     /// An element that is read before it is set is a tensor of zeros.
-    #[op(input("num_elements: int32", "The length, a scalar."), shape_fn = reserve_shape)]
+    #[op(input("num_elements: int32", "The length, a scalar."), shape_fn = |c| set_list(c, given(c, 0)?))]
     TensorListReserve,
 }
 
@@ -35,7 +37,7 @@ pub enum NewLists {
         "What the shapes of all elements are compatible with: a vector, or −1 for any rank.",
     ),
     output("output_handle: variant", "The list."),
-    shape_fn = scatter_shape,
+    shape_fn = |c| set_list(c, given(c, 2)?),
 )]
 pub enum ListsOfTensors {
     /// A list of the slices of `tensor` along its first dimension.
@@ -104,7 +106,7 @@ pub struct TensorListSetItem;
     input("input_handle: variant", "The list."),
     input("tensor: element_dtype", "The new element."),
     output("output_handle: variant", "The new list."),
-    shape_fn = push_back_shape,
+    shape_fn = |c| set_list(c, list(c)?.unwrap_or_else(|| c.unknown_shape())),
 )]
 pub struct TensorListPushBack;
 
@@ -133,7 +135,7 @@ pub struct TensorListPushBackBatch;
 pub struct TensorListPopBack;
 
 /// The number of elements of a list.
-#[register_op(input("input_handle: variant", "The list."), output("length: int32"), shape_fn = common::scalar_shape)]
+#[register_op(input("input_handle: variant", "The list."), output("length: int32"), shape_fn = shapes::scalar_shape)]
 pub struct TensorListLength;
 
 /// What the shapes of a list's elements are compatible with: a vector, or −1 for any rank.
@@ -186,7 +188,7 @@ pub struct TensorListScatterIntoExistingList;
     input("input_handle: variant", "The list."),
     output("tensor: element_dtype"),
     output("lengths: int64", "The sizes of the elements along that dimension."),
-    shape_fn = concat_shape,
+    shape_fn = |c| concatenated(c, c.make_shape_from_partial(&c.attr("element_shape")?)),
 )]
 pub struct TensorListConcat;
 
@@ -202,7 +204,7 @@ pub struct TensorListConcat;
     input("leading_dims: int64", "The first sizes of elements that are not set."),
     output("tensor: element_dtype"),
     output("lengths: int64", "The sizes of the elements along that dimension."),
-    shape_fn = concat_v2_shape,
+    shape_fn = |c| concatenated(c, given(c, 1)?),
 )]
 pub struct TensorListConcatV2;
 
@@ -267,14 +269,6 @@ fn given(c: &InferenceContext<'_>, index: usize) -> Result<ShapeHandle> {
     c.make_shape_from_shape_tensor_treat_scalar_as_unknown_shape(index)
 }
 
-fn empty_list_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    set_list(c, given(c, 0)?)
-}
-
-fn reserve_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    set_list(c, given(c, 0)?)
-}
-
 fn from_tensor_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let element = c.subshape(c.input(0), 1)?;
     let given = given(c, 1)?;
@@ -286,14 +280,12 @@ fn stack_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let element = list(c)?.unwrap_or_else(|| c.unknown_shape());
     let element = c.merge(element, given(c, 1)?)?;
     let count: i64 = c.attr("num_elements")?;
-    c.set_output(0, c.concatenate(c.vector(count), element)?);
-    Ok(())
+    shapes::output_shape(c, c.concatenate(c.vector(count), element)?)
 }
 
 fn get_item_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let element = checked_list(c)?.unwrap_or_else(|| c.unknown_shape());
-    c.set_output(0, c.merge(element, given(c, 2)?)?);
-    Ok(())
+    shapes::output_shape(c, c.merge(element, given(c, 2)?)?)
 }
 
 fn set_item_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -302,10 +294,6 @@ fn set_item_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.set_output(0, c.scalar());
     c.forward_handle_shapes_and_types(0, 0);
     Ok(())
-}
-
-fn push_back_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    set_list(c, list(c)?.unwrap_or_else(|| c.unknown_shape()))
 }
 
 fn push_back_batch_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -328,8 +316,7 @@ fn pop_back_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 
 fn element_shape_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let rank = list_at(c, 0).and_then(|list| c.rank(list.shape));
-    c.set_output(0, rank.map_or_else(|| c.unknown_shape(), |rank| c.vector(rank as i64)));
-    Ok(())
+    shapes::output_shape(c, rank.map_or_else(|| c.unknown_shape(), |rank| c.vector(rank as i64)))
 }
 
 fn resize_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -344,12 +331,7 @@ fn resize_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 fn gather_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let element = checked_list(c)?.unwrap_or_else(|| c.unknown_shape());
     let element = c.merge(element, given(c, 2)?)?;
-    c.set_output(0, c.concatenate(c.input(1), element)?);
-    Ok(())
-}
-
-fn scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    set_list(c, given(c, 2)?)
+    shapes::output_shape(c, c.concatenate(c.input(1), element)?)
 }
 
 fn scatter_into_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -365,14 +347,6 @@ fn split_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let given = given(c, 1)?;
     c.merge(element, given)?;
     set_list(c, given)
-}
-
-fn concat_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    concatenated(c, c.make_shape_from_partial(&c.attr("element_shape")?))
-}
-
-fn concat_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    concatenated(c, given(c, 1)?)
 }
 
 fn concatenated(c: &InferenceContext<'_>, mut element: ShapeHandle) -> Result<()> {

@@ -1,8 +1,10 @@
 //! What a run says while it runs.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// Fails with INVALID_ARGUMENT and the values of `data` unless the condition holds.
 #[register_op(
@@ -11,7 +13,7 @@ use kernlink_macros::register_op;
     input("condition: bool", "A scalar."),
     input("data: T", "What the error shows."),
     stateful,
-    shape_fn = common::no_outputs,
+    shape_fn = shapes::no_outputs,
 )]
 pub struct Assert;
 
@@ -26,7 +28,7 @@ pub struct Assert;
     input("data: U", "What is printed."),
     output("output: T"),
     stateful,
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub struct Print;
 
@@ -50,5 +52,5 @@ fn print_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// Seconds since 1970 began in Greenwich, at the moment at which it runs.
-#[register_op(output("ts: double", "A scalar."), stateful, shape_fn = common::scalar)]
+#[register_op(output("ts: double", "A scalar."), stateful, shape_fn = shapes::scalar)]
 pub struct Timestamp;

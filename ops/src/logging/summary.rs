@@ -1,9 +1,10 @@
 //! Summaries: `Summary` messages, serialized, for TensorBoard.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
 
-#[register_op(attr("T: realnumbertype"), output("summary: string", "A scalar."), shape_fn = common::scalar)]
+use crate::shapes;
+
+#[register_op(attr("T: realnumbertype"), output("summary: string", "A scalar."), shape_fn = shapes::scalar)]
 pub enum Summaries {
     /// A summary with one number for each tag.
     #[op(input("tags: string"), input("values: T", "As many as `tags`, in the same shape."))]
@@ -11,7 +12,8 @@ pub enum Summaries {
     /// A summary with a histogram of all values, which must be finite.
     #[op(attr("T: realnumbertype = DT_FLOAT"), input("tag: string", "A scalar."), input("values: T"))]
     HistogramSummary,
-    /// A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no PNG.
+    /// A summary that would hold images. Kernlink checks the inputs and gives a summary without values: it writes no
+    /// PNG.
     #[op(
         attr("max_images: int >= 1 = 3", "The largest number of images.", before = "T"),
         attr("T: {uint8, float, half, double} = DT_FLOAT"),
@@ -26,7 +28,7 @@ pub enum Summaries {
     ImageSummary,
 }
 
-#[register_op(attr("T: type"), input("tensor: T"), output("summary: string", "A scalar."), shape_fn = common::scalar)]
+#[register_op(attr("T: type"), input("tensor: T"), output("summary: string", "A scalar."), shape_fn = shapes::scalar)]
 pub enum TensorSummaries {
     /// A summary with a whole tensor and no tag.
     #[op(
@@ -48,7 +50,7 @@ pub enum TensorSummaries {
     attr("N: int >= 1"),
     input("inputs: N * string", "Summaries, in any shape."),
     output("summary: string", "A scalar."),
-    shape_fn = common::scalar,
+    shape_fn = shapes::scalar,
 )]
 pub struct MergeSummary;
 
@@ -57,7 +59,7 @@ pub struct MergeSummary;
     input("tag: string", "A scalar."),
     input("tensor: float", "Shape [sounds, frames] or [sounds, frames, channels], from −1 to 1."),
     output("summary: string", "A scalar."),
-    shape_fn = common::scalar,
+    shape_fn = shapes::scalar,
 )]
 pub enum AudioSummaries {
     /// A summary with sounds, as WAV; the sample rate is an attr.

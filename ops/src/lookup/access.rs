@@ -1,9 +1,11 @@
 //! What is done with tables: filled, asked, changed.
 
 use kernlink::dtype::DataType;
-use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle, common};
+use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("Tkey: type"),
@@ -66,13 +68,13 @@ pub enum Finding {
     input("table_handle: Ref(string)", "The table."),
     input("keys: Tin", "The keys, of any shape."),
     input("values: Tout"),
-    shape_fn = table_reference_shape,
+    shape_fn = reference,
 )]
 pub enum Changing {
     /// Adds entries to a table; keys that it has get new values.
     LookupTableInsert,
     /// Adds entries to a table; keys that it has get new values.
-    #[op(input("table_handle: resource"), stateful, shape_fn = table_shape)]
+    #[op(input("table_handle: resource"), stateful, shape_fn = handle)]
     LookupTableInsertV2,
     /// Replaces all entries of a table.
     #[op(input("keys: Tin", "The keys."), input("values: Tout", "The values."))]
@@ -118,24 +120,16 @@ pub struct LookupTableSizeV2;
 
 /// Container and name of the table.
 #[track_caller]
-fn reference(c: &InferenceContext<'_>) -> Result<()> {
+fn reference(c: &mut InferenceContext<'_>) -> Result<()> {
     let handle = c.with_rank(c.input(0), 1)?;
     c.with_value(c.dim(handle, 0), 2)?;
     Ok(())
 }
 
 #[track_caller]
-fn handle(c: &InferenceContext<'_>) -> Result<()> {
+fn handle(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 0)?;
     Ok(())
-}
-
-fn table_reference_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    reference(c)
-}
-
-fn table_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    handle(c)
 }
 
 fn entries(c: &InferenceContext<'_>) -> Result<()> {
@@ -177,7 +171,7 @@ fn text_file_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 fn find_reference_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     reference(c)?;
     c.with_rank_at_most(c.input(2), 1)?;
-    common::unknown_shape(c)
+    shapes::unknown_shape(c)
 }
 
 /// What is known of keys and values of the table behind input 0, which must have the dtypes of these attrs.
@@ -204,7 +198,7 @@ fn find_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let keys = c.input(1);
     let known = key_and_value(c, "Tin", "Tout")?;
     let ranks = known.and_then(|(key, value)| Some((c.rank(keys)?, c.rank(key)?, key, value)));
-    let Some((rank, suffix, key, value)) = ranks else { return common::unknown_shape(c) };
+    let Some((rank, suffix, key, value)) = ranks else { return shapes::unknown_shape(c) };
     ensure!(
         rank >= suffix,
         InvalidArgument,
@@ -213,8 +207,7 @@ fn find_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         c.debug_string(keys)
     );
     let prefix = c.subshape_range(keys, 0, (rank - suffix) as i64)?;
-    c.set_output(0, c.concatenate(prefix, value)?);
-    Ok(())
+    shapes::output_shape(c, c.concatenate(prefix, value)?)
 }
 
 fn remove_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -240,10 +233,10 @@ fn export_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 
 fn size_reference_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     reference(c)?;
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }
 
 fn size_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     handle(c)?;
-    common::scalar_shape(c)
+    shapes::scalar_shape(c)
 }

@@ -2,8 +2,10 @@
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle, common};
+use kernlink::shape_inference::{InferenceContext, ShapeAndType, ShapeHandle};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("container: string = ''", "Where the table is kept; empty for the default container."),
@@ -22,7 +24,7 @@ pub enum Tables {
     /// A table from keys to values that is filled once.
     HashTable,
     /// A table from keys to values that is filled once.
-    #[op(output("table_handle: resource", "The table."), shape_fn = common::scalar_shape)]
+    #[op(output("table_handle: resource", "The table."), shape_fn = shapes::scalar_shape)]
     HashTableV2,
     /// A table from keys to values that can be changed at any time.
     MutableHashTable,
@@ -58,7 +60,7 @@ pub enum Tables {
     attr("value_dtype: type"),
     output("table_handle: resource", "The table."),
     stateful,
-    shape_fn = common::scalar_shape,
+    shape_fn = shapes::scalar_shape,
 )]
 pub enum AnonymousTables {
     /// A table from keys to values that is filled once and goes with the last copy of its handle.

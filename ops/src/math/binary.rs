@@ -1,7 +1,8 @@
 //! Arithmetic of two arguments, element by element, with broadcasting.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr(
@@ -11,7 +12,7 @@ use kernlink_macros::register_op;
     input("x: T"),
     input("y: T"),
     output("z: T"),
-    shape_fn = common::broadcast_binary_op,
+    shape_fn = shapes::broadcast_binary_op,
 )]
 pub enum Binary {
     /// The sum, `x + y`; strings are joined. Integers wrap. The shapes broadcast.
@@ -90,6 +91,6 @@ pub enum Binary {
     input("y: T", "The ordinate; it comes first."),
     input("x: T", "The abscissa."),
     output("z: T"),
-    shape_fn = common::broadcast_binary_op,
+    shape_fn = shapes::broadcast_binary_op,
 )]
 pub struct Atan2;

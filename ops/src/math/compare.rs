@@ -1,14 +1,15 @@
 //! Comparisons, logic and bits.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: realnumbertype"),
     input("x: T"),
     input("y: T"),
     output("z: bool"),
-    shape_fn = common::broadcast_binary_op,
+    shape_fn = shapes::broadcast_binary_op,
 )]
 pub enum Comparisons {
     /// Whether `x == y`. NaN equals nothing. The shapes broadcast.
@@ -46,7 +47,7 @@ pub enum Comparisons {
     input("y: bool"),
     output("z: bool"),
     commutative,
-    shape_fn = common::broadcast_binary_op,
+    shape_fn = shapes::broadcast_binary_op,
 )]
 pub enum Logic {
     /// Whether both are true. The shapes broadcast.
@@ -60,7 +61,7 @@ pub enum Logic {
     input("x: T"),
     input("y: T"),
     output("z: T"),
-    shape_fn = common::broadcast_binary_op,
+    shape_fn = shapes::broadcast_binary_op,
 )]
 pub enum Bits {
     /// The bits that are set in both. The shapes broadcast.
@@ -74,8 +75,8 @@ pub enum Bits {
     BitwiseXor,
     /// The bits of `x` moved up by `y`, zeros following. `y` is first clamped to 0 … bits − 1. The shapes broadcast.
     LeftShift,
-    /// The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The shapes
-    /// broadcast.
+    /// The bits of `x` moved down by `y`; signed integers keep their sign. `y` is first clamped to 0 … bits − 1. The
+    /// shapes broadcast.
     RightShift,
 }
 

@@ -1,7 +1,8 @@
 //! Complex numbers: their parts, and those made of two.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The complex number `real + i * imag`. The shapes broadcast.
 #[register_op(
@@ -10,14 +11,14 @@ use kernlink_macros::register_op;
     input("real: T"),
     input("imag: T"),
     output("out: Tout"),
-    shape_fn = common::broadcast_binary_op,
+    shape_fn = shapes::broadcast_binary_op,
 )]
 pub struct Complex;
 
 #[register_op(
     attr("T: {complex64, complex128} = DT_COMPLEX64"),
     attr("Tout: {float, double} = DT_FLOAT"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub enum ComplexParts {
     /// The real part.
@@ -39,6 +40,6 @@ pub enum ComplexParts {
     attr("T: {complex64, complex128, variant} = DT_COMPLEX64"),
     input("input: T"),
     output("output: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Conj;

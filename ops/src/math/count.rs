@@ -1,10 +1,11 @@
 //! Counting: how often numbers occur, and between which bounds they lie.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::integer;
+use crate::shapes;
 
 /// How often each number from 0 to `size` − 1 occurs, or the sum of the weights of its occurrences.
 #[register_op(
@@ -13,7 +14,7 @@ use crate::infer::integer;
     input("size: int32", "A scalar."),
     input("weights: T", "One for each number, or none at all: then each counts as 1."),
     output("bins: T"),
-    shape_fn = bincount_shape,
+    shape_fn = |c| shapes::output_shape(c, c.vector(size(c, 1)?.unwrap_or(-1))),
 )]
 pub struct Bincount;
 
@@ -24,12 +25,6 @@ fn size(c: &InferenceContext<'_>, index: usize) -> Result<Option<i64>> {
     let size = integer(tensor)?;
     ensure!(size >= 0, InvalidArgument, "size ({size}) must be non-negative");
     Ok(Some(size))
-}
-
-fn bincount_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let size = size(c, 1)?;
-    c.set_output(0, c.vector(size.unwrap_or(-1)));
-    Ok(())
 }
 
 /// How often each number from 0 to `size` − 1 occurs in a vector, or in each row of a matrix; or the sum of the weights
@@ -55,8 +50,7 @@ fn dense_bincount_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         (Some(rank), None) => c.unknown_shape_of_rank(rank),
         _ => c.unknown_shape(),
     };
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// How many values lie in each of `nbins` parts of equal width between two bounds; those beyond a bound count in the
@@ -84,8 +78,7 @@ fn histogram_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             bins
         }
     };
-    c.set_output(0, c.vector(bins));
-    Ok(())
+    shapes::output_shape(c, c.vector(bins))
 }
 
 /// For each value the number of `boundaries` that are not above it.
@@ -94,7 +87,7 @@ fn histogram_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     attr("boundaries: list(float)", "They must not fall."),
     input("input: T"),
     output("output: int32"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Bucketize;
 

@@ -1,8 +1,10 @@
 //! Products of matrices.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The product of two matrices: `[m, k] × [k, n] → [m, n]`.
 #[register_op(
@@ -14,7 +16,7 @@ use kernlink_macros::register_op;
     input("a: T"),
     input("b: T"),
     output("product: T"),
-    shape_fn = common::mat_mul_shape,
+    shape_fn = shapes::mat_mul_shape,
 )]
 pub struct MatMul;
 
@@ -28,7 +30,7 @@ pub struct MatMul;
     input("x: T"),
     input("y: T"),
     output("output: T"),
-    shape_fn = common::batch_mat_mul_shape,
+    shape_fn = shapes::batch_mat_mul_shape,
 )]
 pub struct BatchMatMul;
 
@@ -44,7 +46,7 @@ pub struct BatchMatMul;
     input("x: T"),
     input("y: T"),
     output("output: T"),
-    shape_fn = common::batch_mat_mul_v2_shape,
+    shape_fn = shapes::batch_mat_mul_v2_shape,
 )]
 pub struct BatchMatMulV2;
 
@@ -61,7 +63,7 @@ pub struct BatchMatMulV2;
     input("x: Ta"),
     input("y: Tb"),
     output("output: Tout"),
-    shape_fn = common::batch_mat_mul_v2_shape,
+    shape_fn = shapes::batch_mat_mul_v2_shape,
 )]
 pub struct BatchMatMulV3;
 
@@ -75,7 +77,7 @@ pub struct BatchMatMulV3;
     attr("T: type"),
     input("inputs: N * T"),
     output("output: T"),
-    shape_fn = common::einsum_shape,
+    shape_fn = shapes::einsum_shape,
 )]
 pub struct Einsum;
 
@@ -96,6 +98,5 @@ fn cross_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     if c.rank_known(both) {
         c.with_value(c.dim(both, -1), 3)?;
     }
-    c.set_output(0, both);
-    Ok(())
+    shapes::output_shape(c, both)
 }

@@ -1,10 +1,11 @@
 //! Reductions and scans along dimensions.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::integer;
+use crate::shapes;
 
 #[register_op(
     attr("keep_dims: bool = false", "Whether they stay, with size 1."),
@@ -12,7 +13,7 @@ use crate::infer::integer;
     input("input: T"),
     input("reduction_indices: Tidx", "The dimensions to reduce, each from −rank to rank − 1; none twice."),
     output("output: T"),
-    shape_fn = common::reduction_shape,
+    shape_fn = shapes::reduction_shape,
 )]
 pub enum Reductions {
     /// The sum over some dimensions. Of nothing it is 0. Integers wrap.
@@ -82,8 +83,7 @@ fn arg_reduction_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             c.make_shape(dims)
         }
     };
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// Half the sum of all squares, `sum(t²) / 2`: a scalar.
@@ -91,7 +91,7 @@ fn arg_reduction_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     attr("T: {half, bfloat16, float, double}"),
     input("t: T"),
     output("output: T"),
-    shape_fn = common::scalar_shape,
+    shape_fn = shapes::scalar_shape,
 )]
 pub struct L2Loss;
 
@@ -103,7 +103,7 @@ pub struct L2Loss;
     input("x: T"),
     input("axis: Tidx", "The dimension, a scalar from −rank to rank − 1."),
     output("out: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub enum Cumulative {
     /// Sums of all elements up to each one along a dimension.

@@ -1,14 +1,15 @@
 //! Reductions of rows that belong together: segments.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 fn segment_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let data = c.with_rank_at_least(c.input(0), 1)?;
     c.with_rank(c.input(1), 1)?;
-    c.set_output(0, c.concatenate(c.vector(-1), c.subshape(data, 1)?)?);
-    Ok(())
+    shapes::output_shape(c, c.concatenate(c.vector(-1), c.subshape(data, 1)?)?)
 }
 
 #[register_op(
@@ -22,7 +23,8 @@ fn segment_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 pub enum Segments {
     /// The sum of the rows in each segment, a run of rows with one number. Of no rows it is 0.
     SegmentSum,
-    /// The mean of the rows in each segment, a run of rows with one number. Of no rows it is 0; that of integers is rounded towards zero.
+    /// The mean of the rows in each segment, a run of rows with one number. Of no rows it is 0; that of integers is
+    /// rounded towards zero.
     SegmentMean,
     /// The product of the rows in each segment, a run of rows with one number. Of no rows it is 1.
     SegmentProd,
@@ -45,16 +47,18 @@ pub enum Segments {
     ),
     input("num_segments: Tnumsegments", "How many segments there are, a scalar."),
     output("output: T"),
-    shape_fn = common::segment_reduction_with_num_segments_shape_fn,
+    shape_fn = shapes::segment_reduction_with_num_segments_shape_fn,
 )]
 pub enum UnsortedSegments {
     /// The sum of the rows in each of `num_segments` segments, in any order. Of no rows it is 0.
     #[op(attr("Tindices: {int16, int32, int64}"))]
     UnsortedSegmentSum,
-    /// The greatest element of the rows in each of `num_segments` segments, in any order. Of no rows it is the least finite value.
+    /// The greatest element of the rows in each of `num_segments` segments, in any order. Of no rows it is the least
+    /// finite value.
     #[op(attr("T: realnumbertype"))]
     UnsortedSegmentMax,
-    /// The least element of the rows in each of `num_segments` segments, in any order. Of no rows it is the greatest finite value.
+    /// The least element of the rows in each of `num_segments` segments, in any order. Of no rows it is the greatest
+    /// finite value.
     #[op(attr("T: realnumbertype"))]
     UnsortedSegmentMin,
     /// The product of the rows in each of `num_segments` segments, in any order. Of no rows it is 1.

@@ -1,11 +1,12 @@
 //! Choosing between values, limiting them, adding many of them, and changing their dtype.
 
 use kernlink::dtype::DataType;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::merged_inputs;
+use crate::shapes;
 
 #[register_op(
     attr("T: type"),
@@ -18,8 +19,8 @@ use crate::infer::merged_inputs;
 pub enum Selecting {
     /// Elements of `t` where `condition` is true, of `e` where it is false.
     ///
-    /// `t` and `e` have one shape. `condition` has that shape too, or it is a scalar, or it is a vector that chooses whole
-    /// rows along the first dimension. [`SelectV2`] broadcasts instead.
+    /// `t` and `e` have one shape. `condition` has that shape too, or it is a scalar, or it is a vector that chooses
+    /// whole rows along the first dimension. [`SelectV2`] broadcasts instead.
     Select,
     /// Elements of `t` where `condition` is true, of `e` where it is false. All three shapes broadcast.
     #[op(shape_fn = select_v2_shape)]
@@ -36,15 +37,13 @@ fn select_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         }
         _ => data = c.merge(data, condition)?,
     }
-    c.set_output(0, data);
-    Ok(())
+    shapes::output_shape(c, data)
 }
 
 fn select_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let values = common::broadcast_binary_op_output_shape(c, c.input(1), c.input(2), true)?;
-    let output = common::broadcast_binary_op_output_shape(c, c.input(0), values, true)?;
-    c.set_output(0, output);
-    Ok(())
+    let values = shapes::broadcast_binary_op_output_shape(c, c.input(1), c.input(2), true)?;
+    let output = shapes::broadcast_binary_op_output_shape(c, c.input(0), values, true)?;
+    shapes::output_shape(c, output)
 }
 
 /// `t` limited to the range from `clip_value_min` to `clip_value_max`: `max(min(t, clip_value_max), clip_value_min)`.
@@ -56,7 +55,7 @@ fn select_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("clip_value_min: T"),
     input("clip_value_max: T"),
     output("output: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct ClipByValue;
 
@@ -67,19 +66,14 @@ pub struct ClipByValue;
     output("sum: T"),
     commutative,
     aggregate,
-    shape_fn = add_n_shape,
+    shape_fn = |c| shapes::output_shape(c, merged_inputs(c)?),
 )]
 pub enum Sums {
     /// The sum of all inputs, which have one shape. Nothing broadcasts.
     AddN,
     /// The sum of all inputs, as [`AddN`]. TensorFlow adds them up as they become known.
-    #[op(attr("T: numbertype"), attr("shape: shape", "The shape of each of them."), shape_fn = common::explicit_shape)]
+    #[op(attr("T: numbertype"), attr("shape: shape", "The shape of each of them."), shape_fn = shapes::explicit_shape)]
     AccumulateNV2,
-}
-
-fn add_n_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, merged_inputs(c)?);
-    Ok(())
 }
 
 /// Each element as a `DstT`.
@@ -95,7 +89,7 @@ fn add_n_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     ),
     input("x: SrcT"),
     output("y: DstT"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct Cast;
 
@@ -140,8 +134,7 @@ fn bitcast_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     } else {
         input
     };
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 #[cfg(test)]

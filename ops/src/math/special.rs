@@ -1,14 +1,16 @@
 //! Special functions: of the gamma family, and inverses of probability functions.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: {bfloat16, half, float, double}"),
     input("x: T"),
     output("y: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub enum SpecialOfOne {
     /// The logarithm of the absolute value of the gamma function.
@@ -21,7 +23,7 @@ pub enum SpecialOfOne {
     Ndtri,
 }
 
-#[register_op(attr("T: {bfloat16, half, float, double}"), shape_fn = common::broadcast_binary_op)]
+#[register_op(attr("T: {bfloat16, half, float, double}"), shape_fn = shapes::broadcast_binary_op)]
 pub enum SpecialOfTwo {
     /// The lower regularised incomplete gamma function, `P(a, x)`.
     #[op(input("a: T"), input("x: T"), output("z: T"))]
@@ -54,5 +56,5 @@ pub struct ApproximateEqual;
 
 fn approximate_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.merge(c.input(0), c.input(1))?;
-    common::unchanged_shape(c)
+    shapes::unchanged_shape(c)
 }

@@ -1,13 +1,14 @@
 //! Functions of one argument, element by element.
 
-use kernlink::shape_inference::common;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: {bfloat16, half, float, double, complex64, complex128}"),
     input("x: T"),
     output("y: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub enum Unary {
     /// The absolute value, `|x|`. The least integer has none and stays itself.
@@ -102,5 +103,5 @@ pub enum Unary {
 }
 
 /// The opposite of a bool.
-#[register_op(input("x: bool"), output("y: bool"), shape_fn = common::unchanged_shape)]
+#[register_op(input("x: bool"), output("y: bool"), shape_fn = shapes::unchanged_shape)]
 pub struct LogicalNot;

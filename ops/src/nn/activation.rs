@@ -25,8 +25,8 @@ pub enum Activations {
     LeakyRelu,
     /// `features` where positive, `exp(features) - 1` elsewhere.
     Elu,
-    /// `scale * features` where positive, `scale * alpha * (exp(features) - 1)` elsewhere, with the scale 1.0507… and the
-    /// alpha 1.6733… that keep mean and variance.
+    /// `scale * features` where positive, `scale * alpha * (exp(features) - 1)` elsewhere, with the scale 1.0507… and
+    /// the alpha 1.6733… that keep mean and variance.
     Selu,
     /// `log(1 + exp(features))`.
     Softplus,

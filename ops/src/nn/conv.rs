@@ -28,9 +28,9 @@ use crate::shapes;
 pub enum Convolutions {
     /// The 2-D convolution of `input` with `filter` (strictly, the cross-correlation).
     ///
-    /// With `NHWC`, `output[b, i, j, k] = Σ input[b, strides[1] * i + dilations[1] * di, strides[2] * j + dilations[2] *
-    /// dj, q] * filter[di, dj, q, k]`. The channels of `input` may be a multiple of those of `filter`: they then form
-    /// groups, each with its share of the filters.
+    /// With `NHWC`, `output[b, i, j, k] = Σ input[b, strides[1] * i + dilations[1] * di, strides[2] * j +
+    /// dilations[2] * dj, q] * filter[di, dj, q, k]`. The channels of `input` may be a multiple of those of `filter`:
+    /// they then form groups, each with its share of the filters.
     #[op(attr(
         "use_cudnn_on_gpu: bool = true",
         "A choice for NVIDIA's devices; without effect here.",

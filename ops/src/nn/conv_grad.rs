@@ -59,8 +59,7 @@ pub enum ConvolutionGradients {
 /// Output 0 has the shape that input `INDEX` holds, of rank 4.
 fn four_sizes<const INDEX: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
     let shape = c.make_shape_from_shape_tensor(INDEX)?;
-    c.set_output(0, c.with_rank(shape, 4)?);
-    Ok(())
+    shapes::output_shape(c, c.with_rank(shape, 4)?)
 }
 
 #[register_op(attr("T: numbertype"), output("output: T"), shape_fn = shapes::bias_add_grad_shape)]

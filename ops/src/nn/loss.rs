@@ -67,8 +67,8 @@ fn sparse_cross_entropy_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 pub enum TopK {
     /// For each row, whether the target's prediction is among the `k` greatest.
     ///
-    /// Predictions as great as the last of the `k` count as among them; a target out of range or with a prediction that is
-    /// not finite does not.
+    /// Predictions as great as the last of the `k` count as among them; a target out of range or with a prediction that
+    /// is not finite does not.
     #[op(attr("k: int", "How many of the greatest predictions count.", before = "T"))]
     InTopK,
     /// [`InTopK`] with `k` as an input.
@@ -80,8 +80,7 @@ fn in_top_k_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let predictions = c.with_rank(c.input(0), 2)?;
     let targets = c.with_rank(c.input(1), 1)?;
     let batch = c.merge_dim(c.dim(predictions, 0), c.dim(targets, 0))?;
-    c.set_output(0, c.vector(batch));
-    Ok(())
+    shapes::output_shape(c, c.vector(batch))
 }
 
 /// The element of each row (the last dimension) that would be number `n` if the row were sorted.
@@ -101,6 +100,5 @@ fn nth_element_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     if let (Some(last), Some(n)) = (c.value(c.dim(input, -1)), c.value(n)) {
         ensure!(last > n, InvalidArgument, "Input must have last dimension > n = {n} but is {last}");
     }
-    c.set_output(0, c.subshape_range(input, 0, -1)?);
-    Ok(())
+    shapes::output_shape(c, c.subshape_range(input, 0, -1)?)
 }

@@ -52,8 +52,7 @@ fn dilation_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         get_windowed_output_size_from_dims(c, c.dim(input, axis as i64), reach, strides[axis], &padding)
     };
     let shape = [c.dim(input, 0), output(1, rows)?, output(2, columns)?, depth];
-    c.set_output(0, c.make_shape(shape));
-    Ok(())
+    shapes::output_shape(c, c.make_shape(shape))
 }
 
 #[register_op(
@@ -71,11 +70,6 @@ pub enum DilationGradients {
     #[op(output("in_backprop: T"))]
     Dilation2DBackpropInput,
     /// The gradient of [`Dilation2D`] with respect to its filter.
-    #[op(output("filter_backprop: T"), shape_fn = second_shape)]
+    #[op(output("filter_backprop: T"), shape_fn = shapes::shape_of_input::<1>)]
     Dilation2DBackpropFilter,
-}
-
-fn second_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.input(1));
-    Ok(())
 }

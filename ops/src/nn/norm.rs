@@ -26,10 +26,11 @@ use crate::shapes;
     shape_fn = shapes::fused_batch_norm_shape,
 )]
 pub enum BatchNorm {
-    /// Each channel of `x` brought to mean 0 and variance 1, then to `scale` and `offset`: `y = (x - mean) / sqrt(variance
-    /// + epsilon) * scale + offset`.
+    /// Each channel of `x` brought to mean 0 and variance 1, then to `scale` and `offset`: `y = (x - mean) /
+    /// sqrt(variance + epsilon) * scale + offset`.
     ///
-    /// In training, mean and variance are those of this batch, and the running ones are updated; otherwise they are given.
+    /// In training, mean and variance are those of this batch, and the running ones are updated; otherwise they are
+    /// given.
     #[op(
         attr("T: {float}"),
         input("scale: T"),

@@ -70,8 +70,7 @@ fn global_normalization_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         let vector = c.with_rank(c.input(index), 1)?;
         c.merge_dim(channels, c.dim(vector, 0))
     })?;
-    c.set_output(0, c.replace_dim(input, 3, channels)?);
-    Ok(())
+    shapes::output_shape(c, c.replace_dim(input, 3, channels)?)
 }
 
 /// Local response normalisation: each element divided by a power of the sum of squares in its neighbouring channels.
@@ -107,6 +106,5 @@ pub struct LRNGrad;
 fn lrn_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let shape = c.with_rank(c.input(0), 4)?;
     let shape = c.merge(shape, c.input(1))?;
-    c.set_output(0, c.merge(shape, c.input(2))?);
-    Ok(())
+    shapes::output_shape(c, c.merge(shape, c.input(2))?)
 }

@@ -51,7 +51,8 @@ pub enum MaxPoolGradients {
         input("strides: int32", "The window's step in each dimension of the input.")
     )]
     MaxPoolGradV2,
-    /// The gradient of `MaxPoolGrad` with respect to `grad`: of each window the element of `grad` where the greatest stood.
+    /// The gradient of `MaxPoolGrad` with respect to `grad`: of each window the element of `grad` where the greatest
+    /// stood.
     #[op(
         attr("ksize: list(int) >= 4", "The window's size in each dimension of the input.", before = "padding"),
         attr("strides: list(int) >= 4", "The window's step in each dimension of the input.", after = "ksize"),

@@ -1,14 +1,15 @@
 //! Random numbers from a generator that is a variable: its counter followed by its key, as `int64`.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// Output 0 has the shape that input 2 holds, and the algorithm is a scalar.
 fn generated_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(1), 0)?;
-    c.set_output(0, c.make_shape_from_shape_tensor(2)?);
-    Ok(())
+    shapes::output_shape(c, c.make_shape_from_shape_tensor(2)?)
 }
 
 #[register_op(
@@ -59,14 +60,9 @@ fn stateful_uniform_int_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("probs: T", "The probabilities of success."),
     output("output: dtype", "The numbers of successes."),
     stateful,
-    shape_fn = stateful_random_binomial_shape,
+    shape_fn = shapes::shape_in_input::<2>,
 )]
 pub struct StatefulRandomBinomial;
-
-fn stateful_random_binomial_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.make_shape_from_shape_tensor(2)?);
-    Ok(())
-}
 
 /// Random numbers of the normal distribution, from a variable's generator that names its algorithm itself.
 #[register_op(
@@ -77,14 +73,9 @@ fn stateful_random_binomial_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     output("output: dtype"),
     stateful,
     deprecated(29, "Use StatefulStandardNormalV2 instead"),
-    shape_fn = tagged_generated_shape,
+    shape_fn = shapes::shape_in_input::<1>,
 )]
 pub struct StatefulStandardNormal;
-
-fn tagged_generated_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.make_shape_from_shape_tensor(1)?);
-    Ok(())
-}
 
 /// Moves a variable's generator on, as drawing `delta` numbers would.
 #[register_op(
@@ -115,8 +106,7 @@ pub struct RngReadAndSkip;
 
 fn rng_read_and_skip_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     rng_skip_shape(c)?;
-    c.set_output(0, c.vector(3));
-    Ok(())
+    shapes::output_shape(c, c.vector(3))
 }
 
 /// Random integers of the whole range of the dtype, different ones each time.
@@ -126,6 +116,6 @@ fn rng_read_and_skip_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("shape: shape_dtype", "The shape of the output, a vector."),
     output("output: dtype"),
     stateful,
-    shape_fn = common::random_shape,
+    shape_fn = shapes::random_shape,
 )]
 pub struct NonDeterministicInts;

@@ -2,12 +2,13 @@
 //!
 //! `alg` says which algorithm draws: 1 is Philox, 2 is ThreeFry, 3 is what suits the device, which here is Philox.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
 use super::stateful::scalar_bounds;
 use super::stateless::seed;
+use crate::shapes;
 
 /// Checks that inputs `first` and the next two hold a key, a counter and an algorithm.
 fn key_counter_alg(c: &InferenceContext<'_>, first: usize) -> Result<()> {
@@ -20,7 +21,7 @@ fn key_counter_alg(c: &InferenceContext<'_>, first: usize) -> Result<()> {
 
 fn keyed_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     key_counter_alg(c, 1)?;
-    common::random_shape(c)
+    shapes::random_shape(c)
 }
 
 #[register_op(
@@ -80,7 +81,7 @@ pub struct StatelessRandomGammaV3;
     input("counter: uint64", "Two numbers for Philox, one for ThreeFry; more are ignored."),
     input("alg: int32", "The algorithm, a scalar."),
     output("output: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct StatelessShuffle;
 
@@ -114,5 +115,5 @@ fn key_counter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 /// The algorithm that suits the device, a scalar.
-#[register_op(output("alg: int32"), stateful, shape_fn = common::scalar_shape)]
+#[register_op(output("alg: int32"), stateful, shape_fn = shapes::scalar_shape)]
 pub struct StatelessRandomGetAlg;

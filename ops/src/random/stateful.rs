@@ -3,9 +3,11 @@
 //! With `seed` and `seed2` both zero the generator starts somewhere else each time; otherwise a session gives the same
 //! sequence of numbers each time that it is made.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("seed: int = 0", "Where the sequence starts; with `seed2` also 0, somewhere else each time."),
@@ -14,7 +16,7 @@ use kernlink_macros::register_op;
     input("shape: T", "The shape of the output, a vector."),
     output("output: dtype"),
     stateful,
-    shape_fn = common::random_shape,
+    shape_fn = shapes::random_shape,
 )]
 pub enum Distributions {
     /// Random numbers from 0 up to but without 1, all equally likely.
@@ -61,14 +63,14 @@ pub enum Distributions {
         input("shape: S", "The shape of what is drawn for each element of `alpha`, a vector."),
         input("alpha: T", "The shape parameters of the distributions; their scale is 1."),
         output("output: T", "Of shape `shape + alpha.shape`."),
-        shape_fn = drawn_for_each_shape,
+        shape_fn = |c| shapes::output_shape(c, c.concatenate(c.make_shape_from_shape_tensor(0)?, c.input(1))?),
     )]
     RandomGamma,
 }
 
 fn random_uniform_int_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     scalar_bounds(c, 1)?;
-    common::random_shape(c)
+    shapes::random_shape(c)
 }
 
 /// Checks that inputs `first` and the next, the bounds of random integers, are scalars.
@@ -89,7 +91,7 @@ fn parameterized_truncated_normal_shape(c: &mut InferenceContext<'_>) -> Result<
     for parameter in 1..5 {
         c.with_rank_at_most(c.input(parameter), 1)?;
     }
-    common::random_shape(c)
+    shapes::random_shape(c)
 }
 
 /// The rows of `value` in a random order.
@@ -100,7 +102,7 @@ fn parameterized_truncated_normal_shape(c: &mut InferenceContext<'_>) -> Result<
     input("value: T"),
     output("output: T"),
     stateful,
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct RandomShuffle;
 
@@ -122,14 +124,7 @@ pub(super) fn multinomial_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let logits = c.with_rank(c.input(0), 2)?;
     c.with_rank(c.input(1), 0)?;
     let samples = c.make_dim_for_scalar_input(1)?;
-    c.set_output(0, c.matrix(c.dim(logits, 0), samples));
-    Ok(())
-}
-
-fn drawn_for_each_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let drawn = c.make_shape_from_shape_tensor(0)?;
-    c.set_output(0, c.concatenate(drawn, c.input(1))?);
-    Ok(())
+    shapes::output_shape(c, c.matrix(c.dim(logits, 0), samples))
 }
 
 #[register_op(
@@ -141,7 +136,7 @@ fn drawn_for_each_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("rate: dtype", "The means of the distributions."),
     output("output: dtype", "Of shape `shape + rate.shape`."),
     stateful,
-    shape_fn = drawn_for_each_shape,
+    shape_fn = |c| shapes::output_shape(c, c.concatenate(c.make_shape_from_shape_tensor(0)?, c.input(1))?),
 )]
 pub enum Poisson {
     /// Random numbers of Poisson distributions.

@@ -1,10 +1,11 @@
 //! Random numbers that follow from a seed: the same seed gives the same numbers.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
 use super::stateful::{multinomial_shape, scalar_bounds};
+use crate::shapes;
 
 /// Checks that input `index` holds a seed.
 pub(super) fn seed(c: &InferenceContext<'_>, index: usize) -> Result<()> {
@@ -15,7 +16,7 @@ pub(super) fn seed(c: &InferenceContext<'_>, index: usize) -> Result<()> {
 
 fn stateless_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     seed(c, 1)?;
-    common::random_shape(c)
+    shapes::random_shape(c)
 }
 
 #[register_op(
@@ -109,9 +110,9 @@ fn stateless_parameterized_truncated_normal_shape(c: &mut InferenceContext<'_>) 
     seed(c, 1)?;
     let mut together = c.input(2);
     for parameter in 3..6 {
-        together = common::broadcast_binary_op_output_shape(c, c.input(parameter), together, true)?;
+        together = shapes::broadcast_binary_op_output_shape(c, c.input(parameter), together, true)?;
     }
-    common::random_shape(c)
+    shapes::random_shape(c)
 }
 
 #[register_op(
@@ -189,6 +190,5 @@ fn random_index_shuffle_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             (Some(_), None) => {}
         }
     }
-    c.set_output(0, c.vector(outputs.unwrap_or(-1)));
-    Ok(())
+    shapes::output_shape(c, c.vector(outputs.unwrap_or(-1)))
 }

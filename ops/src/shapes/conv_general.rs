@@ -102,8 +102,8 @@ pub fn conv_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The outputs of `Conv2DBackpropFilterWithBias`: output 0 has the shape that input 1 holds, output 1 is a vector as long
-/// as image 0 has channels.
+/// The outputs of `Conv2DBackpropFilterWithBias`: output 0 has the shape that input 1 holds, output 1 is a vector as
+/// long as image 0 has channels.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for ranks that do not fit.

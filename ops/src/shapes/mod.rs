@@ -1,4 +1,4 @@
-//! Shape functions for `#[register_op(shape_fn = ...)]`: those of op families, all of the framework's common ones, and the
+//! Shape functions for `#[register_op(shape_fn = ...)]`: those of op families, the framework's common ones, and the
 //! windows that inference and kernels compute with.
 //!
 //! | family | functions |
@@ -8,37 +8,53 @@
 //! | biases and norms | [`bias_add_shape`], [`bias_add_grad_shape`], [`fused_batch_norm_shape`], [`fused_batch_norm_v3_shape`], [`fused_batch_norm_ex_shape`], and their gradients |
 //! | quantized | [`quantized_conv2d_shape`], [`fused_quantized_conv2d_shape`], [`fused_quantized_depthwise_conv2d`], [`quantized_avg_pool_shape`], [`quantize_v2_shape`] |
 //! | windows | [`Padding`], [`TensorFormat`], [`Axis`], [`get_windowed_output_size_from_dims`], [`get_windowed_output_size_from_dims_v2`], [`make_shape_from_format`] |
-//! | all others | [`kernlink_framework::shape_inference::common`] |
+//! | element-wise | [`broadcast_binary_op_shape_fn`], [`broadcast_binary_op_output_shape_fn`] |
+//! | arrays | [`concat_shape`], [`concat_v2_shape`], [`quantized_concat_v2_shape`], [`slice_shape`], [`strided_slice_shape`], [`gather_nd_shape`], [`scatter_nd_shape_helper`] |
+//! | reductions | [`reduction_shape`], [`segment_reduction_with_num_segments_shape_fn`], [`reduce_scatter_shape`] |
+//! | matrices | [`mat_mul_shape`], [`batch_mat_mul_shape`], [`batch_mat_mul_v2_shape`], [`einsum_shape`], [`matrix_diag_v2_shape`], [`matrix_diag_part_v2_shape`], [`matrix_set_diag_v2_shape`] |
+//! | sparse tensors | [`validate_sparse_tensor`], [`sparse_reduce_shape_fn`] |
+//! | variables | [`validate_variable_resource_handle`] |
+//! | as an input is, as an attr says, or always the same | [`kernlink_framework::shape_inference::common`] |
 
+mod array;
 mod axis;
+mod broadcast;
+mod collective;
 mod conv;
 mod conv_general;
+mod einsum;
 mod format;
+mod matrix;
+mod matrix_diag;
 mod norm;
 mod pool;
 mod quantized;
+mod reduction;
+mod resource;
+mod scatter;
+mod sparse;
 mod window;
 
-pub use axis::{Axis, four};
-pub use conv::{
-    conv2d_backprop_input_shape, conv2d_shape, conv2d_shape_with_explicit_padding, conv3d_shape,
-    depthwise_conv2d_native_shape, depthwise_conv2d_native_shape_with_explicit_padding,
+pub use array::*;
+pub use axis::*;
+pub use broadcast::*;
+pub use broadcast::{
+    broadcast_binary_op as broadcast_binary_op_shape_fn,
+    broadcast_binary_op_output_shape as broadcast_binary_op_output_shape_fn_helper,
 };
-pub use conv_general::{conv_shape, conv2d_backprop_filter_with_bias_shape};
-pub use format::{FilterFormat, TensorFormat};
+pub use collective::*;
+pub use conv::*;
+pub use conv_general::*;
+pub use einsum::*;
+pub use format::*;
 pub use kernlink::shape_inference::common::*;
-pub use norm::{
-    bias_add_grad_shape, bias_add_shape, fused_batch_norm_ex_shape, fused_batch_norm_grad_ex_shape,
-    fused_batch_norm_grad_shape, fused_batch_norm_shape, fused_batch_norm_v3_shape,
-};
-pub use pool::{
-    avg_pool_grad_shape, avg_pool_shape, avg_pool3d_grad_shape, max_pool_grad_shape, max_pool_shape,
-    max_pool_shape_with_explicit_padding, max_pool_v2_shape, max_pool3d_grad_shape, pool3d_shape,
-};
-pub use quantized::{
-    fused_quantized_conv2d_shape, fused_quantized_depthwise_conv2d, quantize_v2_shape, quantized_avg_pool_shape,
-    quantized_conv2d_shape,
-};
-pub use window::{
-    Padding, get_windowed_output_size_from_dims, get_windowed_output_size_from_dims_v2, make_shape_from_format,
-};
+pub use matrix::*;
+pub use matrix_diag::*;
+pub use norm::*;
+pub use pool::*;
+pub use quantized::*;
+pub use reduction::*;
+pub use resource::*;
+pub use scatter::*;
+pub use sparse::*;
+pub use window::*;

@@ -55,8 +55,8 @@ fn merge_vectors(c: &InferenceContext<'_>, indices: std::ops::Range<usize>, chan
     })
 }
 
-/// The outputs of `FusedBatchNorm` and `FusedBatchNormV2`: output 0 is input 0, outputs 1 to 4 are vectors as long as it
-/// has channels. Mean and variance, inputs 3 and 4, count only where they are read: not in training, unless attr
+/// The outputs of `FusedBatchNorm` and `FusedBatchNormV2`: output 0 is input 0, outputs 1 to 4 are vectors as long as
+/// it has channels. Mean and variance, inputs 3 and 4, count only where they are read: not in training, unless attr
 /// `exponential_avg_factor` is other than 1.
 ///
 /// # Errors
@@ -99,8 +99,8 @@ pub fn fused_batch_norm_ex_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     }
 }
 
-/// As [`fused_batch_norm_grad_shape`], for `_FusedBatchNormGradEx`: with attr `num_side_inputs` other than 0, output 5 is
-/// as output 0.
+/// As [`fused_batch_norm_grad_shape`], for `_FusedBatchNormGradEx`: with attr `num_side_inputs` other than 0, output 5
+/// is as output 0.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for ranks or sizes that do not fit.

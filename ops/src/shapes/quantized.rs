@@ -54,8 +54,8 @@ pub fn quantize_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The outputs of a quantized `Conv2D` that was fused with the ops in attr `fused_ops`: the inputs after the filter are a
-/// bias and a summand, if those ops say so, then the ranges of input and filter.
+/// The outputs of a quantized `Conv2D` that was fused with the ops in attr `fused_ops`: the inputs after the filter are
+/// a bias and a summand, if those ops say so, then the ranges of input and filter.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for ranks, channels, attrs or sizes that do not fit.

@@ -27,8 +27,8 @@ impl Padding {
     /// values.
     ///
     /// # Errors
-    /// NOT_FOUND for another word; INVALID_ARGUMENT for explicit paddings that are negative, too many or too few, pad the
-    /// batch or the channels, or go with another `padding`.
+    /// NOT_FOUND for another word; INVALID_ARGUMENT for explicit paddings that are negative, too many or too few, pad
+    /// the batch or the channels, or go with another `padding`.
     #[track_caller]
     pub fn new(padding: &str, explicit: &[i64], format: TensorFormat, rank: usize) -> Result<Padding> {
         let known = match padding {
@@ -76,8 +76,8 @@ impl Padding {
         }
     }
 
-    /// From the attr `padding` of an op that knows no explicit paddings. Attr `padding_list`, if there is one that is not
-    /// empty, gives them all the same.
+    /// From the attr `padding` of an op that knows no explicit paddings. Attr `padding_list`, if there is one that is
+    /// not empty, gives them all the same.
     #[track_caller]
     pub(super) fn from_attrs_without_explicit(
         c: &InferenceContext<'_>,
@@ -102,8 +102,8 @@ impl Padding {
 /// The number of positions of a window of `window` places that moves by `stride` over `input` places.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if the window is larger than the input or the stride is not positive; INTERNAL for explicit padding,
-/// which [`get_windowed_output_size_from_dims_v2`] takes.
+/// INVALID_ARGUMENT if the window is larger than the input or the stride is not positive; INTERNAL for explicit
+/// padding, which [`get_windowed_output_size_from_dims_v2`] takes.
 #[track_caller]
 pub fn get_windowed_output_size_from_dims(
     c: &InferenceContext<'_>,

@@ -1,8 +1,10 @@
 //! Arithmetic on sparse tensors.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The sum of two sparse tensors, whose indices are in row-major order.
 ///
@@ -62,20 +64,9 @@ fn sparse_add_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("a_shape: Tindices"),
     input("b: T"),
     output("output: T"),
-    shape_fn = sparse_tensor_dense_add_shape,
+    shape_fn = shapes::shape_of_input::<3>,
 )]
 pub struct SparseTensorDenseAdd;
-
-fn sparse_tensor_dense_add_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.input(3));
-    Ok(())
-}
-
-fn sparse_dense_cwise_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let indices = c.with_rank(c.input(0), 2)?;
-    c.set_output(0, c.vector(c.dim(indices, 0)));
-    Ok(())
-}
 
 #[register_op(
     attr("T: numbertype"),
@@ -84,7 +75,7 @@ fn sparse_dense_cwise_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("sp_shape: int64"),
     input("dense: T"),
     output("output: T", "The values of a sparse tensor with the same indices."),
-    shape_fn = sparse_dense_cwise_shape,
+    shape_fn = |c| shapes::output_shape(c, c.vector(c.dim(c.with_rank(c.input(0), 2)?, 0))),
 )]
 pub enum WithDense {
     /// The elements of a sparse tensor plus those of a dense one in the same places.
@@ -152,8 +143,7 @@ fn sparse_softmax_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 2)?;
     let values = c.with_rank(c.input(1), 1)?;
     c.with_rank(c.input(2), 1)?;
-    c.set_output(0, values);
-    Ok(())
+    shapes::output_shape(c, values)
 }
 
 /// The product of two matrices that hold many zeros.
@@ -169,6 +159,6 @@ fn sparse_softmax_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("a: Ta"),
     input("b: Tb"),
     output("product: float"),
-    shape_fn = common::mat_mul_shape,
+    shape_fn = shapes::mat_mul_shape,
 )]
 pub struct SparseMatMul;

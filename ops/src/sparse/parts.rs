@@ -4,6 +4,8 @@ use kernlink::Result;
 use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 /// The elements of a sparse tensor in row-major order of their indices.
 #[register_op(
     attr("T: type"),
@@ -58,15 +60,9 @@ fn sparse_slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("input_start: int64", "The `start` of the op."),
     input("output_indices: int64", "Those of the op."),
     output("val_grad: T", "The gradient of `values`."),
-    shape_fn = sparse_slice_grad_shape,
+    shape_fn = |c| shapes::output_shape(c, c.vector(c.dim(c.with_rank(c.input(1), 2)?, 0))),
 )]
 pub struct SparseSliceGrad;
-
-fn sparse_slice_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let indices = c.with_rank(c.input(1), 2)?;
-    c.set_output(0, c.vector(c.dim(indices, 0)));
-    Ok(())
-}
 
 /// Sparse tensors joined along a dimension.
 ///

@@ -9,10 +9,12 @@ use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
 use super::fill::fill_empty_rows_grad_shape;
+use crate::shapes;
 
 /// A ragged matrix whose rows are ranges.
 ///
-/// Row `i` is `starts[i]`, `starts[i] + deltas[i]` and so on, up to but without `limits[i]`. Scalars stand for all rows.
+/// Row `i` is `starts[i]`, `starts[i] + deltas[i]` and so on, up to but without `limits[i]`. Scalars stand for all
+/// rows.
 #[register_op(
     attr("T: {bfloat16, float, double, int32, int64} = DT_INT32"),
     attr("Tsplits: {int32, int64} = DT_INT64"),
@@ -162,8 +164,7 @@ fn ragged_tensor_to_tensor_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (values, default) = (c.input(1), c.input(2));
     ensure_default_fits(&c.to_partial(default), &c.to_partial(values))?;
     let output = combined_shape(c, ragged_rank, shape, values)?;
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// Fails unless the default broadcasts to the shape of a value.

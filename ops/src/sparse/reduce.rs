@@ -1,10 +1,11 @@
 //! Sums, greatest elements and counts.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
 
 use crate::infer::integer;
+use crate::shapes;
 
 #[register_op(
     attr("keep_dims: bool = false", "Keep the reduced dimensions, with size 1."),
@@ -13,7 +14,7 @@ use crate::infer::integer;
     input("input_values: T"),
     input("input_shape: int64"),
     input("reduction_axes: int32", "The dimensions, counted from the end if negative."),
-    shape_fn = common::sparse_reduce_shape_fn,
+    shape_fn = shapes::sparse_reduce_shape_fn,
 )]
 pub enum Reductions {
     /// The sums of the elements of a sparse tensor along some dimensions, as a dense tensor.
@@ -24,7 +25,7 @@ pub enum Reductions {
         output("output_indices: int64"),
         output("output_values: T"),
         output("output_shape: int64"),
-        shape_fn = common::unknown,
+        shape_fn = shapes::unknown,
     )]
     SparseReduceSumSparse,
     /// The greatest elements of a sparse tensor along some dimensions, as a dense tensor.
@@ -69,8 +70,7 @@ fn sparse_bincount_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             }
         }
     };
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// How often each of `0..size` occurs in each row of a ragged matrix.
@@ -85,6 +85,6 @@ fn sparse_bincount_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("size: Tidx", "The number of bins, a scalar."),
     input("weights: T", "What each value counts; empty for 1."),
     output("output: T"),
-    shape_fn = common::unknown,
+    shape_fn = shapes::unknown,
 )]
 pub struct RaggedBincount;

@@ -4,6 +4,8 @@ use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 /// The shape of `data`, input 0, with another first dimension, after checks of the indices and segment numbers.
 fn replaced_rows(c: &InferenceContext<'_>, rows: ShapeHandle) -> Result<ShapeHandle> {
     let data = c.with_rank_at_least(c.input(0), 1)?;
@@ -19,18 +21,6 @@ fn rows_of_scalar(c: &InferenceContext<'_>) -> Result<ShapeHandle> {
     let rows = c.input_i64s(3)?.and_then(|values| values.first().copied());
     ensure!(rows.is_none_or(|rows| rows >= 0), InvalidArgument, "the number of rows cannot be negative");
     Ok(c.vector(rows.unwrap_or(-1)))
-}
-
-fn sparse_segment_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let output = replaced_rows(c, c.vector(-1))?;
-    c.set_output(0, output);
-    Ok(())
-}
-
-fn sparse_segment_with_num_segments_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let output = replaced_rows(c, rows_of_scalar(c)?)?;
-    c.set_output(0, output);
-    Ok(())
 }
 
 fn sparse_segment_grad_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -50,7 +40,7 @@ fn sparse_segment_grad_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("indices: Tidx", "The rows to take."),
     input("segment_ids: Tsegmentids", "For each of `indices` the segment to which the row belongs."),
     output("output: T", "One row a segment."),
-    shape_fn = sparse_segment_shape,
+    shape_fn = |c| shapes::output_shape(c, replaced_rows(c, c.vector(-1))?),
 )]
 pub enum Segments {
     /// The sum of the rows `data[indices[i]]` of each segment.
@@ -71,7 +61,7 @@ pub enum Segments {
         attr("Tnumsegments: {int32, int64} = DT_INT32", after = "Tidx"),
         input("num_segments: Tnumsegments", "The number of rows of the output, a scalar."),
         output("output: T", "One row a segment; zeros for those without rows."),
-        shape_fn = sparse_segment_with_num_segments_shape,
+        shape_fn = |c| shapes::output_shape(c, replaced_rows(c, rows_of_scalar(c)?)?),
     )]
     SparseSegmentMeanWithNumSegments,
     /// As `SparseSegmentSum`, with the number of segments given.
@@ -90,7 +80,7 @@ pub enum Segments {
     input("indices: Tidx", "Those of the op."),
     input("segment_ids: Tsegmentids", "Those of the op."),
     output("output: T", "The gradient of `data`."),
-    shape_fn = sparse_segment_with_num_segments_shape,
+    shape_fn = |c| shapes::output_shape(c, replaced_rows(c, rows_of_scalar(c)?)?),
 )]
 pub enum SegmentGradients {
     /// The gradient of `SparseSegmentSum`, as a dense tensor.

@@ -4,6 +4,8 @@ use kernlink::Result;
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 fn ensure_ranks(c: &InferenceContext<'_>) -> Result<()> {
     for (input, rank) in [2, 1, 1].into_iter().enumerate() {
         c.with_rank(c.input(input), rank)?;
@@ -25,8 +27,7 @@ pub struct SerializeSparse;
 
 fn serialize_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     ensure_ranks(c)?;
-    c.set_output(0, c.vector(3));
-    Ok(())
+    shapes::output_shape(c, c.vector(3))
 }
 
 /// Each row of a sparse tensor as three serialized tensors.
@@ -45,8 +46,7 @@ pub struct SerializeManySparse;
 
 fn serialize_many_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     ensure_ranks(c)?;
-    c.set_output(0, c.matrix(-1, 3));
-    Ok(())
+    shapes::output_shape(c, c.matrix(-1, 3))
 }
 
 fn set_sparse_outputs(c: &InferenceContext<'_>, serialized: ShapeHandle) -> Result<()> {
@@ -68,8 +68,8 @@ fn set_sparse_outputs(c: &InferenceContext<'_>, serialized: ShapeHandle) -> Resu
 pub enum Deserializing {
     /// Sparse tensors from what `SerializeSparse` made of them.
     ///
-    /// Several are stacked: their elements get the indices of the input's dimensions but the last in front of their own, and
-    /// the shape is the greatest in each dimension.
+    /// Several are stacked: their elements get the indices of the input's dimensions but the last in front of their
+    /// own, and the shape is the greatest in each dimension.
     #[op(attr("Tserialized: {string, variant} = DT_STRING"))]
     DeserializeSparse,
     /// The sparse tensor of rows that `SerializeManySparse` made.

@@ -1,8 +1,10 @@
 //! Sets: what stands along the last dimension of a tensor.
 
-use kernlink::shape_inference::{DimHandle, InferenceContext, common};
+use kernlink::shape_inference::{DimHandle, InferenceContext};
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The number of different values along the last dimension of a sparse tensor.
 #[register_op(
@@ -12,7 +14,7 @@ use kernlink_macros::register_op;
     input("set_values: T"),
     input("set_shape: int64", "At least two sizes."),
     output("size: int32", "Dense, without the last dimension."),
-    shape_fn = common::unknown,
+    shape_fn = shapes::unknown,
 )]
 pub struct SetSize;
 
@@ -80,7 +82,7 @@ fn dense_to_dense_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 fn dense_to_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    common::validate_sparse_tensor(c, c.input(1), c.input(2), c.input(3))?;
+    shapes::validate_sparse_tensor(c, c.input(1), c.input(2), c.input(3))?;
     let mut rank = c.dim(c.input(3), 0);
     let first = c.with_rank_at_least(c.input(0), 2)?;
     if let Some(known) = c.rank(first) {
@@ -92,8 +94,8 @@ fn dense_to_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 fn sparse_to_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    common::validate_sparse_tensor(c, c.input(0), c.input(1), c.input(2))?;
-    common::validate_sparse_tensor(c, c.input(3), c.input(4), c.input(5))?;
+    shapes::validate_sparse_tensor(c, c.input(0), c.input(1), c.input(2))?;
+    shapes::validate_sparse_tensor(c, c.input(3), c.input(4), c.input(5))?;
     let (first, second) = (c.dim(c.input(2), 0), c.dim(c.input(5), 0));
     let rank = match (c.value(first), c.value(second)) {
         (Some(rank), _) => {

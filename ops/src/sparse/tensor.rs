@@ -4,6 +4,8 @@ use kernlink::Result;
 use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
 
+use crate::shapes;
+
 /// Gives the elements of a sparse tensor the indices that they have in another dense shape.
 ///
 /// The elements keep their order, and so do their values.
@@ -36,15 +38,9 @@ fn sparse_reshape_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("sparse_values: T", "One value an index, or a scalar for all."),
     input("default_value: T", "A scalar."),
     output("dense: T"),
-    shape_fn = sparse_to_dense_shape,
+    shape_fn = shapes::shape_in_input::<1>,
 )]
 pub struct SparseToDense;
-
-fn sparse_to_dense_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let output = c.make_shape_from_shape_tensor(1)?;
-    c.set_output(0, output);
-    Ok(())
-}
 
 /// The product of a sparse matrix and a dense one.
 ///
@@ -72,6 +68,5 @@ fn sparse_tensor_dense_mat_mul_shape(c: &mut InferenceContext<'_>) -> Result<()>
     let b = c.with_rank(c.input(3), 2)?;
     let (adjoint_a, adjoint_b) = (i64::from(c.attr::<bool>("adjoint_a")?), i64::from(c.attr::<bool>("adjoint_b")?));
     c.merge_dim(c.dim(a, 1 - adjoint_a), c.dim(b, adjoint_b))?;
-    c.set_output(0, c.matrix(c.dim(a, adjoint_a), c.dim(b, 1 - adjoint_b)));
-    Ok(())
+    shapes::output_shape(c, c.matrix(c.dim(a, adjoint_a), c.dim(b, 1 - adjoint_b)))
 }

@@ -2,15 +2,17 @@
 
 use kernlink::Result;
 use kernlink::shape::PartialShape;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("shape: shape", "Its shape; a shape of unknown rank counts as a scalar's."),
     attr("dtype: type", "The dtype of its elements."),
     output("ref: Ref(dtype)", "The variable."),
     stateful,
-    shape_fn = common::explicit_shape,
+    shape_fn = shapes::explicit_shape,
 )]
 pub enum Variables {
     /// A variable that other nodes change through references; it lives as long as the session.
@@ -41,7 +43,7 @@ pub enum Variables {
     attr("var_name: string", "The name of the temporary variable."),
     input("ref: Ref(T)", "The variable."),
     output("value: T"),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct DestroyTemporaryVariable;
 
@@ -51,7 +53,7 @@ pub struct DestroyTemporaryVariable;
     input("ref: Ref(dtype)"),
     output("is_initialized: bool"),
     allows_uninitialized_input,
-    shape_fn = common::scalar_shape,
+    shape_fn = shapes::scalar_shape,
 )]
 pub struct IsVariableInitialized;
 
@@ -61,7 +63,7 @@ pub struct IsVariableInitialized;
     input("ref: Ref(T)", "The variable."),
     input("value: T", "What to assign."),
     output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = common::merge_both_inputs_shape,
+    shape_fn = shapes::merge_both_inputs_shape,
 )]
 pub enum Assignments {
     /// Gives a variable a value.
@@ -91,7 +93,7 @@ pub enum Assignments {
     attr("T: {int32, int64}"),
     input("ref: Ref(T)", "The variable, a scalar."),
     output("output: T"),
-    shape_fn = count_up_to_shape,
+    shape_fn = |c| shapes::output_shape(c, c.with_rank(c.input(0), 0)?),
 )]
 pub struct CountUpTo;
 
@@ -111,26 +113,20 @@ pub struct CountUpTo;
     input("strides: Index", "The step of each entry."),
     input("value: T", "What to assign; it is broadcast to the part's shape."),
     output("output_ref: Ref(T)", "The variable, afterwards."),
-    shape_fn = common::unchanged_shape,
+    shape_fn = shapes::unchanged_shape,
 )]
 pub struct StridedSliceAssign;
 
 fn variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     match c.attr::<PartialShape>("shape")?.rank() {
-        None | Some(0) => common::unknown_shape(c),
-        Some(_) => common::explicit_shape(c),
+        None | Some(0) => shapes::unknown_shape(c),
+        Some(_) => shapes::explicit_shape(c),
     }
 }
 
 fn assign_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     if c.attr("validate_shape")? {
-        return common::merge_both_inputs_shape(c);
+        return shapes::merge_both_inputs_shape(c);
     }
-    c.set_output(0, c.input(1));
-    Ok(())
-}
-
-fn count_up_to_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.with_rank(c.input(0), 0)?);
-    Ok(())
+    shapes::output_shape(c, c.input(1))
 }

@@ -3,9 +3,11 @@
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::shape::PartialShape;
-use kernlink::shape_inference::{InferenceContext, ShapeAndType, common};
+use kernlink::shape_inference::{InferenceContext, ShapeAndType};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// A handle of a variable, which need not exist yet: the first assignment makes it.
 #[register_op(
@@ -55,7 +57,7 @@ pub struct _ReadVariablesOp;
 #[register_op(
     attr("ignore_lookup_error: bool = true", "Whether it is no error that there is no such resource."),
     input("resource: resource", "A handle of the resource."),
-    shape_fn = common::no_outputs,
+    shape_fn = shapes::no_outputs,
 )]
 pub struct DestroyResourceOp;
 
@@ -81,7 +83,7 @@ pub enum Assignments {
 #[register_op(
     input("resource: resource", "A handle of the variable."),
     output("is_initialized: bool"),
-    shape_fn = common::scalar_shape,
+    shape_fn = shapes::scalar_shape,
 )]
 pub struct VarIsInitializedOp;
 
@@ -114,7 +116,7 @@ pub struct ResourceGather;
     input("resource: resource", "A handle of the variable."),
     input("indices: Tindices"),
     output("output: dtype"),
-    shape_fn = common::gather_nd_shape,
+    shape_fn = shapes::gather_nd_shape,
 )]
 pub struct ResourceGatherNd;
 
@@ -142,12 +144,12 @@ pub struct ResourceCountUpTo;
     input("end: Index", "The index at which each entry stops."),
     input("strides: Index", "The step of each entry."),
     input("value: T", "What to assign; it is broadcast to the part's shape."),
-    shape_fn = common::no_outputs,
+    shape_fn = shapes::no_outputs,
 )]
 pub struct ResourceStridedSliceAssign;
 
 /// Without effect but for the error if there is no such variable: reads never copy here.
-#[register_op(input("resource: resource", "A handle of the variable."), shape_fn = common::no_outputs)]
+#[register_op(input("resource: resource", "A handle of the variable."), shape_fn = shapes::no_outputs)]
 pub struct DisableCopyOnRead;
 
 fn var_handle_shape(c: &mut InferenceContext<'_>) -> Result<()> {
@@ -175,7 +177,7 @@ fn read_variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         c.set_output(0, c.make_shape_from_partial(shape));
         return Ok(());
     }
-    let variable = common::validate_variable_resource_handle(c)?;
+    let variable = shapes::validate_variable_resource_handle(c)?;
     c.set_output(0, variable[0].shape);
     if variable[0].dtype == Some(DataType::Variant) && variable.len() > 1 {
         c.set_output_handle_shapes_and_types(0, &variable[1..]);
@@ -201,7 +203,7 @@ fn read_variables_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 }
 
 fn assign_variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let variable = common::validate_variable_resource_handle(c)?;
+    let variable = shapes::validate_variable_resource_handle(c)?;
     c.merge(variable[0].shape, c.input(1))?;
     if let Some(held) = c.input_handle_shapes_and_types(1)
         && variable[0].dtype == Some(DataType::Variant)
@@ -217,12 +219,11 @@ fn assign_variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 fn variable_shape_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let held = c.input_handle_shapes_and_types(0).and_then(|held| held.first());
     let rank = held.and_then(|held| c.rank(held.shape)).map_or(-1, |rank| rank as i64);
-    c.set_output(0, c.vector(rank));
-    Ok(())
+    shapes::output_shape(c, c.vector(rank))
 }
 
 fn resource_gather_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let variable = common::validate_variable_resource_handle(c)?;
+    let variable = shapes::validate_variable_resource_handle(c)?;
     let (params, indices) = (variable[0].shape, c.input(1));
     let batch_dims: i64 = c.attr("batch_dims")?;
     ensure!(batch_dims >= 0, InvalidArgument, "batch_dims is negative ({batch_dims})");
@@ -246,6 +247,5 @@ fn count_up_to_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let dtype: DataType = c.attr("T")?;
     let known = held.dtype.map_or_else(|| "unknown".to_owned(), |dtype| dtype.to_string());
     ensure!(held.dtype == Some(dtype), InvalidArgument, "Data types do not match: {dtype} and {known}");
-    c.set_output(0, c.with_rank(held.shape, 0)?);
-    Ok(())
+    shapes::output_shape(c, c.with_rank(held.shape, 0)?)
 }

@@ -1,9 +1,11 @@
 //! Changing rows of variables.
 
 use kernlink::dtype::DataType;
-use kernlink::shape_inference::{InferenceContext, ShapeHandle, common};
+use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink::{Result, bail};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: numbertype"),
@@ -69,12 +71,11 @@ pub enum ResourceScatter {
 
 fn scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     check_updates(c, c.input(0))?;
-    c.set_output(0, c.input(0));
-    Ok(())
+    shapes::output_shape(c, c.input(0))
 }
 
 fn resource_scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let variable = common::validate_variable_resource_handle(c)?;
+    let variable = shapes::validate_variable_resource_handle(c)?;
     check_updates(c, variable[0].shape)?;
     let held = c.input_handle_shapes_and_types(2).map(<[_]>::len);
     if let Some(held) = held

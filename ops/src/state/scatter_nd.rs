@@ -1,8 +1,10 @@
 //! Changing slices of variables.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("T: type"),
@@ -55,5 +57,5 @@ fn scatter_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let variable = held.map_or_else(|| c.input(0), |held| held.shape);
     let indices = c.with_rank_at_least(c.input(1), 1)?;
     let updates = c.with_rank_at_least(c.input(2), 1)?;
-    common::scatter_nd_shape_helper(c, indices, updates, variable)
+    shapes::scatter_nd_shape_helper(c, indices, updates, variable)
 }

@@ -1,8 +1,10 @@
 //! Numbers as text and as bytes, and back.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// Each element as text.
 #[register_op(
@@ -17,7 +19,7 @@ use kernlink_macros::register_op;
     attr("fill: string = ''", "One byte: `0` fills with zeros, `-` fills with spaces after the text."),
     input("input: T"),
     output("output: string"),
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub struct AsString;
 
@@ -26,7 +28,7 @@ pub struct AsString;
     attr("out_type: {float, double, int32, int64, uint32, uint64} = DT_FLOAT"),
     input("string_tensor: string", "Numbers in decimal; white space around them does not count."),
     output("output: out_type"),
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub struct StringToNumber;
 
@@ -39,16 +41,12 @@ pub struct StringToNumber;
     attr("little_endian: bool = true", "Whether the least byte of a number comes first."),
     input("bytes: string", "Strings of one length, a multiple of `out_type`'s size."),
     output("output: out_type"),
-    shape_fn = decode_raw_shape,
+    shape_fn = |c| shapes::output_shape(c, c.concatenate(c.input(0), c.vector(c.unknown_dim()))?),
 )]
 pub struct DecodeRaw;
 
-fn decode_raw_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.concatenate(c.input(0), c.vector(c.unknown_dim()))?);
-    Ok(())
-}
-
-/// The bytes of each string as numbers, along a new last dimension; strings are cut, or filled with zeros, to one length.
+/// The bytes of each string as numbers, along a new last dimension; strings are cut, or filled with zeros, to one
+/// length.
 #[register_op(
     attr("out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, bfloat16}"),
     attr("little_endian: bool = true", "Whether the least byte of a number comes first."),
@@ -62,11 +60,10 @@ pub struct DecodePaddedRaw;
 fn decode_padded_raw_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let dtype: kernlink::dtype::DataType = c.attr("out_type")?;
     let width = c.divide(c.make_dim_for_scalar_input(1)?, dtype.size() as i64, true)?;
-    c.set_output(0, c.concatenate(c.input(0), c.vector(width))?);
-    Ok(())
+    shapes::output_shape(c, c.concatenate(c.input(0), c.vector(width))?)
 }
 
-#[register_op(input("input: string"), output("output: string"), shape_fn = common::unchanged)]
+#[register_op(input("input: string"), output("output: string"), shape_fn = shapes::unchanged)]
 pub enum Base64 {
     /// Each string in base64, in the alphabet that is safe in URLs.
     #[op(attr("pad: bool = false", "Whether `=` fills the text to a multiple of four."))]

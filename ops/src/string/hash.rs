@@ -1,13 +1,15 @@
 //! Strings to numbers of buckets, and tensors to fingerprints.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("num_buckets: int >= 1", "The number of buckets."),
     output("output: int64", "From 0 to `num_buckets` − 1."),
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub enum Buckets {
     /// The bucket of each string, by a hash that is kept for old graphs; [`StringToHashBucketFast`] is for new ones.
@@ -47,6 +49,5 @@ fn fingerprint_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             c.make_dim(8)
         }
     };
-    c.set_output(0, c.make_shape([c.dim(data, 0), size]));
-    Ok(())
+    shapes::output_shape(c, c.make_shape([c.dim(data, 0), size]))
 }

@@ -1,8 +1,10 @@
 //! Strings joined and strings taken apart.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// Strings of several tensors joined, element by element. Scalars serve all elements.
 #[register_op(
@@ -17,7 +19,7 @@ pub struct StringJoin;
 fn string_join_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let inputs: Vec<_> = (0..c.num_inputs()).map(|i| c.input(i)).collect();
     if inputs.iter().all(|&input| c.rank(input) == Some(0)) {
-        return common::scalar(c);
+        return shapes::scalar(c);
     }
     let mut output = c.unknown_shape();
     // A shape of unknown rank may turn out to be a scalar's.
@@ -26,8 +28,7 @@ fn string_join_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             output = c.merge(output, input)?;
         }
     }
-    c.set_output(0, output);
-    Ok(())
+    shapes::output_shape(c, output)
 }
 
 /// The strings of each slice along some dimensions, joined in row-major order.
@@ -37,7 +38,7 @@ fn string_join_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     input("inputs: string"),
     input("reduction_indices: int32", "The dimensions to join, in the order in which they are walked."),
     output("output: string"),
-    shape_fn = common::reduction_shape,
+    shape_fn = shapes::reduction_shape,
 )]
 pub struct ReduceJoin;
 
@@ -50,7 +51,7 @@ pub struct ReduceJoin;
     input("segment_ids: Tindices", "The segment of each string, or of each slice: its shape is a prefix of `inputs`'."),
     input("num_segments: Tnumsegments", "The number of segments, a scalar."),
     output("output: string"),
-    shape_fn = common::segment_reduction_with_num_segments_shape_fn,
+    shape_fn = shapes::segment_reduction_with_num_segments_shape_fn,
 )]
 pub struct UnsortedSegmentJoin;
 
@@ -142,5 +143,5 @@ fn string_format_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         "num placeholders in template and num inputs must match: {expected} vs. {}",
         c.num_inputs()
     );
-    common::scalar(c)
+    shapes::scalar(c)
 }

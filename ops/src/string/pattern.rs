@@ -1,8 +1,10 @@
 //! Regular expressions, in the syntax of RE2.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// Each string with matches of a regular expression replaced; the expression is an input.
 #[register_op(
@@ -18,8 +20,7 @@ pub struct RegexReplace;
 fn regex_replace_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(1), 0)?;
     c.with_rank(c.input(2), 0)?;
-    c.set_output(0, c.input(0));
-    Ok(())
+    shapes::output_shape(c, c.input(0))
 }
 
 /// Each string with matches of a regular expression replaced; the expression is an attr.
@@ -29,7 +30,7 @@ fn regex_replace_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     attr("replace_global: bool = true", "Whether all matches are replaced, not only the first."),
     input("input: string"),
     output("output: string"),
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub struct StaticRegexReplace;
 
@@ -39,12 +40,11 @@ pub enum FullMatches {
     #[op(input("pattern: string", "The regular expression, in RE2's syntax; a scalar."))]
     RegexFullMatch,
     /// Whether a regular expression matches the whole of each string; the expression is an attr.
-    #[op(attr("pattern: string", "The regular expression, in RE2's syntax."), shape_fn = common::unchanged)]
+    #[op(attr("pattern: string", "The regular expression, in RE2's syntax."), shape_fn = shapes::unchanged)]
     StaticRegexFullMatch,
 }
 
 fn regex_full_match_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(1), 0)?;
-    c.set_output(0, c.input(0));
-    Ok(())
+    shapes::output_shape(c, c.input(0))
 }

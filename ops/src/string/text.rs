@@ -1,8 +1,10 @@
 //! What a string is, and parts of it.
 
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 /// The length of each string.
 #[register_op(
@@ -12,7 +14,7 @@ use kernlink_macros::register_op;
     ),
     input("input: string"),
     output("output: int32"),
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub struct StringLength;
 
@@ -20,7 +22,7 @@ pub struct StringLength;
     attr("encoding: string = ''", "`utf-8`, or empty: then only the letters of ASCII change."),
     input("input: string"),
     output("output: string"),
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub enum Cases {
     /// Each string in lower case.
@@ -30,7 +32,7 @@ pub enum Cases {
 }
 
 /// Each string without the white space at its ends.
-#[register_op(input("input: string"), output("output: string"), shape_fn = common::unchanged)]
+#[register_op(input("input: string"), output("output: string"), shape_fn = shapes::unchanged)]
 pub struct StringStrip;
 
 /// A part of each string.
@@ -59,5 +61,5 @@ fn substr_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             c.debug_string(len)
         );
     }
-    common::broadcast_binary_op_shape_fn(c)
+    shapes::broadcast_binary_op_shape_fn(c)
 }

@@ -1,8 +1,10 @@
 //! Characters and their encodings.
 
 use kernlink::Result;
-use kernlink::shape_inference::{InferenceContext, common};
+use kernlink::shape_inference::InferenceContext;
 use kernlink_macros::register_op;
+
+use crate::shapes;
 
 #[register_op(
     attr("input_encoding: string", "The strings' encoding, such as `UTF-8`, `UTF-16-BE` or `ISO-8859-1`."),
@@ -53,8 +55,7 @@ pub struct UnicodeEncode;
 fn unicode_encode_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(0), 1)?;
     let splits = c.with_rank(c.input(1), 1)?;
-    c.set_output(0, c.vector(c.subtract(c.dim(splits, 0), 1)?));
-    Ok(())
+    shapes::output_shape(c, c.vector(c.subtract(c.dim(splits, 0), 1)?))
 }
 
 /// Each string in another encoding.
@@ -69,10 +70,10 @@ fn unicode_encode_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     attr("replace_control_characters: bool = false", "Whether the characters below U+0020 are treated as errors."),
     input("input: string"),
     output("output: string"),
-    shape_fn = common::unchanged,
+    shape_fn = shapes::unchanged,
 )]
 pub struct UnicodeTranscode;
 
 /// The script of each character, by the numbers of ICU; −1 for what is no character.
-#[register_op(input("input: int32", "Characters."), output("output: int32"), shape_fn = common::unchanged)]
+#[register_op(input("input: int32", "Characters."), output("output: int32"), shape_fn = shapes::unchanged)]
 pub struct UnicodeScript;

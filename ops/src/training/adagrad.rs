@@ -127,8 +127,8 @@ pub enum AdagradDA {
 pub enum ProximalAdagrad {
     /// A step of Adagrad, then towards zero (FOBOS).
     ///
-    /// `accum += grad²`, `rate = lr / sqrt(accum)`, `v = var - rate * grad`, `var = sign(v) / (1 + rate * l2) * max(|v| -
-    /// rate * l1, 0)`.
+    /// `accum += grad²`, `rate = lr / sqrt(accum)`, `v = var - rate * grad`, `var = sign(v) / (1 + rate * l2) *
+    /// max(|v| - rate * l1, 0)`.
     #[op(output("out: Ref(T)", "The variable, after the step."))]
     ApplyProximalAdagrad,
     /// [`ApplyProximalAdagrad`] on resource variables.

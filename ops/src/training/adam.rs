@@ -22,8 +22,8 @@ use super::apply_shape;
 pub enum Adam {
     /// A step of Adam.
     ///
-    /// `m += (grad - m) * (1 - beta1)`, `v += (grad² - v) * (1 - beta2)`, `var -= rate * m / (sqrt(v) + epsilon)`. The rate
-    /// is `lr * sqrt(1 - beta2_power) / (1 - beta1_power)`.
+    /// `m += (grad - m) * (1 - beta1)`, `v += (grad² - v) * (1 - beta2)`, `var -= rate * m / (sqrt(v) + epsilon)`. The
+    /// rate is `lr * sqrt(1 - beta2_power) / (1 - beta1_power)`.
     #[op(
         attr("use_nesterov: bool = false", "Whether the step looks ahead by the momentum."),
         input("var: Ref(T)"),
@@ -35,8 +35,8 @@ pub enum Adam {
     /// [`ApplyAdam`] on resource variables.
     #[op(attr("use_nesterov: bool = false", "Whether the step looks ahead by the momentum."))]
     ResourceApplyAdam,
-    /// A step of Adam that divides by the greatest average so far: [`ResourceApplyAdam`] with `vhat = max(vhat, v)` in the
-    /// place of `v`.
+    /// A step of Adam that divides by the greatest average so far: [`ResourceApplyAdam`] with `vhat = max(vhat, v)` in
+    /// the place of `v`.
     #[op(input("vhat: resource", "The greatest `v` so far.", after = "v"))]
     ResourceApplyAdamWithAmsgrad,
 }
@@ -56,8 +56,8 @@ pub enum Adam {
     shape_fn = apply_shape,
 )]
 pub enum AdaMax {
-    /// A step of AdaMax: `m += (grad - m) * (1 - beta1)`, `v = max(beta2 * v, |grad|)`, `var -= lr / (1 - beta1_power) * m
-    /// / (v + epsilon)`.
+    /// A step of AdaMax: `m += (grad - m) * (1 - beta1)`, `v = max(beta2 * v, |grad|)`, `var -= lr / (1 -
+    /// beta1_power) * m / (v + epsilon)`.
     #[op(output("out: Ref(T)", "The variable, after the step."))]
     ApplyAdaMax,
     /// [`ApplyAdaMax`] on resource variables.

@@ -21,8 +21,8 @@ use super::apply_shape;
 pub enum Ftrl {
     /// A step of FTRL-proximal.
     ///
-    /// `new = accum + grad²`, `linear += grad - (new^-lr_power - accum^-lr_power) / lr * var`, `var = (sign(linear) * l1 -
-    /// linear) / (new^-lr_power / lr + 2 * l2)`, or 0 if `|linear| <= l1`; `accum = new`.
+    /// `new = accum + grad²`, `linear += grad - (new^-lr_power - accum^-lr_power) / lr * var`, `var = (sign(linear) *
+    /// l1 - linear) / (new^-lr_power / lr + 2 * l2)`, or 0 if `|linear| <= l1`; `accum = new`.
     #[op(output("out: Ref(T)", "The variable, after the step."))]
     ApplyFtrl,
     /// [`ApplyFtrl`] on resource variables.

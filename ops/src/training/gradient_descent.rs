@@ -42,7 +42,8 @@ pub enum Proximal {
     /// [`ApplyProximalGradientDescent`] on resource variables.
     #[op(input("var: resource"), input("delta: T", "The gradient, of the variable's shape."))]
     ResourceApplyProximalGradientDescent,
-    /// [`ApplyProximalGradientDescent`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`.
+    /// [`ApplyProximalGradientDescent`] for some rows of the variables: row `indices[i]` takes a step by row `i` of
+    /// `grad`.
     #[op(
         attr("Tindices: {int32, int64}", after = "T"),
         input("grad: T", "The gradient of the rows that `indices` names."),

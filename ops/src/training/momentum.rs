@@ -42,7 +42,8 @@ pub enum Momentum {
         output("out: Ref(T)", "The variable, after the step."),
     )]
     SparseApplyMomentum,
-    /// [`ResourceApplyKerasMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`.
+    /// [`ResourceApplyKerasMomentum`] for some rows of the variables: row `indices[i]` takes a step by row `i` of
+    /// `grad`.
     #[op(like = ResourceSparseApplyMomentum)]
     ResourceSparseApplyKerasMomentum,
 }

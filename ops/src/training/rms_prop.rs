@@ -17,8 +17,8 @@ use super::apply_shape;
     shape_fn = apply_shape,
 )]
 pub enum Adadelta {
-    /// A step of Adadelta: the gradient is scaled by the quotient of two averages, that of the squared updates and that of
-    /// the squared gradients.
+    /// A step of Adadelta: the gradient is scaled by the quotient of two averages, that of the squared updates and that
+    /// of the squared gradients.
     #[op(output("out: Ref(T)", "The variable, after the step."))]
     ApplyAdadelta,
     /// [`ApplyAdadelta`] on resource variables.

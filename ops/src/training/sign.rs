@@ -16,8 +16,8 @@ use super::apply_shape;
     shape_fn = apply_shape,
 )]
 pub enum Signs {
-    /// A step of AddSign: `m = m * beta + grad * (1 - beta)`, `var -= lr * (alpha + sign_decay * sign(grad) * sign(m)) *
-    /// grad`.
+    /// A step of AddSign: `m = m * beta + grad * (1 - beta)`, `var -= lr * (alpha + sign_decay * sign(grad) *
+    /// sign(m)) * grad`.
     #[op(
         input("alpha: T", "What the scale is apart from the signs, a scalar.", after = "lr"),
         output("out: Ref(T)", "The variable, after the step.")

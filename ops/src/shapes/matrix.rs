@@ -1,8 +1,8 @@
 //! Products of matrices.
 
 use super::broadcast_binary_op_output_shape;
-use crate::error::Result;
-use crate::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::Result;
+use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 
 /// Output 0 is the product of the matrices 0 and 1, transposed as attrs `transpose_a` and `transpose_b` say.
 ///
@@ -64,9 +64,9 @@ fn product(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::ShapeFn;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::ShapeFn;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
 
     fn test(shape_fn: ShapeFn, names: [&str; 2], values: [bool; 2]) -> ShapeTest {
         let bool_type = AttrType { base: AttrBase::Bool, list: false };

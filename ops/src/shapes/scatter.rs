@@ -1,10 +1,10 @@
 //! Sums of segments, and updates at indices.
 
-use crate::error::{Error, Result};
-use crate::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::{Result, ensure};
 
-/// Output 0 of `UnsortedSegmentSum` and its kin: input 0, whose first dimensions are those of the segment numbers 1, with
-/// the number of segments, scalar 2, in their place.
+/// Output 0 of `UnsortedSegmentSum` and its kin: input 0, whose first dimensions are those of the segment numbers 1,
+/// with the number of segments, scalar 2, in their place.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for ranks or sizes that do not fit.
@@ -22,8 +22,8 @@ pub fn segment_reduction_with_num_segments_shape_fn(c: &mut InferenceContext<'_>
     Ok(())
 }
 
-/// Checks the shapes of updates of a tensor of shape `input` at indices, and makes output 0, if there is one and input 0
-/// is no variable, of that shape.
+/// Checks the shapes of updates of a tensor of shape `input` at indices, and makes output 0, if there is one and input
+/// 0 is no variable, of that shape.
 ///
 /// # Errors
 /// INVALID_ARGUMENT if the shapes do not fit.
@@ -35,15 +35,15 @@ pub fn scatter_nd_shape_helper(
     input: ShapeHandle,
 ) -> Result<()> {
     let count = |shape: ShapeHandle| c.value(c.num_elements(shape));
-    if count(input) == Some(0) && [indices, updates].iter().any(|&shape| count(shape) > Some(0)) {
-        return Err(Error::invalid_argument("Indices and updates specified for empty input"));
-    }
+    ensure!(
+        count(input) != Some(0) || [indices, updates].iter().all(|&shape| count(shape) <= Some(0)),
+        InvalidArgument,
+        "Indices and updates specified for empty input"
+    );
     if let (Some(indices_rank), Some(updates_rank)) = (c.rank(indices), c.rank(updates))
         && updates_rank != 0
     {
-        if indices_rank == 0 {
-            return Err(Error::invalid_argument("indices must have at least rank 1 but is rank 0"));
-        }
+        ensure!(indices_rank != 0, InvalidArgument, "indices must have at least rank 1 but is rank 0");
         let outer = indices_rank as i64 - 1;
         if let Some(depth) = c.value(c.dim(indices, -1)) {
             let text = |shape| c.debug_string(shape);
@@ -81,8 +81,8 @@ pub fn scatter_nd_shape_helper(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
-    use crate::tensor::Tensor;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::tensor::Tensor;
 
     #[test]
     fn segments() {

@@ -1,8 +1,8 @@
 //! Sparse tensors: indices, values, and a shape.
 
-use crate::error::{Error, Result};
-use crate::shape_inference::common::unknown_shape;
-use crate::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::shape_inference::common::unknown_shape;
+use kernlink::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::{Result, bail, ensure};
 
 /// Checks that indices, values and shape can be those of one sparse tensor.
 ///
@@ -22,12 +22,11 @@ pub fn validate_sparse_tensor(
     if let (Some(a), Some(b)) = (size(indices, 0), size(values, 0))
         && a != b
     {
-        let message = format!("Number of elements in index ({a}) and values ({b}) do not match.");
-        return Err(Error::invalid_argument(message));
+        bail!(InvalidArgument, "Number of elements in index ({a}) and values ({b}) do not match.");
     }
     match (size(indices, 1), size(shape, 0)) {
         (Some(a), Some(b)) if a != b => {
-            Err(Error::invalid_argument(format!("Index rank ({a}) and shape rank ({b}) do not match.")))
+            bail!(InvalidArgument, "Index rank ({a}) and shape rank ({b}) do not match.")
         }
         _ => Ok(()),
     }
@@ -42,9 +41,7 @@ pub fn sparse_reduce_shape_fn(c: &mut InferenceContext<'_>) -> Result<()> {
     let keep_dims: bool = c.attr("keep_dims")?;
     let (shape, axes) = (c.input_i64s(2)?, c.input_i64s(3)?);
     let (Some(shape), Some(axes)) = (shape, axes) else { return unknown_shape(c) };
-    if shape.is_empty() {
-        return Err(Error::invalid_argument("Number of dims in shape tensor must not be 0"));
-    }
+    ensure!(!shape.is_empty(), InvalidArgument, "Number of dims in shape tensor must not be 0");
     let rank = shape.len() as i64;
     // As C++ divides: an axis that is too far below zero names no dimension.
     let reduced: Vec<i64> = axes.iter().map(|axis| axis.saturating_add(rank) % rank).collect();
@@ -60,9 +57,9 @@ pub fn sparse_reduce_shape_fn(c: &mut InferenceContext<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
-    use crate::tensor::Tensor;
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::tensor::Tensor;
 
     #[test]
     fn sparse_tensors() {

@@ -1,9 +1,9 @@
 //! Putting tensors together and taking them apart.
 
 use super::validate_variable_resource_handle;
-use crate::error::{Error, Result};
-use crate::shape_inference::strided_slice::{self, Masks};
-use crate::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::shape_inference::strided_slice::{self, Masks};
+use kernlink::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::{Result, bail, ensure};
 
 /// Output 0 of `Concat`: all inputs but the first, joined along the axis that input 0 holds.
 ///
@@ -40,18 +40,14 @@ pub fn quantized_concat_v2_shape(c: &mut InferenceContext<'_>, count: usize) -> 
 
 fn concat(c: &InferenceContext<'_>, start: usize, end: usize, axis_input: usize) -> Result<()> {
     c.with_rank(c.input(axis_input), 0)?;
-    if start >= end {
-        return Err(Error::invalid_argument("there is nothing to concatenate"));
-    }
+    ensure!(start < end, InvalidArgument, "there is nothing to concatenate");
     let inputs: Vec<ShapeHandle> = (start..end).map(|index| c.input(index)).collect();
     let axis = match c.input_tensor(axis_input) {
         Some(tensor) => Some(c.get_scalar_from_tensor(tensor)?),
         None => None,
     };
     let rank = inputs.iter().find_map(|&input| c.rank(input));
-    if rank == Some(0) {
-        return Err(Error::invalid_argument("Can't concatenate scalars (use tf.stack instead)"));
-    }
+    ensure!(rank != Some(0), InvalidArgument, "Can't concatenate scalars (use tf.stack instead)");
     let Some(axis) = axis else {
         let output = match rank {
             None => c.unknown_shape(),
@@ -110,10 +106,11 @@ pub fn slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
                 -1 => c.subtract(dim, c.dim(begin, axis as i64))?,
                 _ => {
                     let length = c.value(dim).unwrap_or(-1);
-                    return Err(Error::invalid_argument(format!(
+                    bail!(
+                        InvalidArgument,
                         "Out of bounds slicing on dimension {axis} of length {length}: sizes vector cannot be < -1, \
                          but was {size}"
-                    )));
+                    );
                 }
             });
         }
@@ -162,7 +159,8 @@ pub fn strided_slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Output 0 of `GatherNd`: the slices of input 0, or of the variable that it is, at the places that the last dimension of input 1 holds.
+/// Output 0 of `GatherNd`: the slices of input 0, or of the variable that it is, at the places that the last dimension
+/// of input 1 holds.
 ///
 /// # Errors
 /// INVALID_ARGUMENT if input 1 is a scalar, or its last dimension is longer than the rank of input 0.
@@ -176,13 +174,13 @@ pub fn gather_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         c.set_output(0, c.unknown_shape());
         return Ok(());
     };
-    if depth > rank as i64 {
-        return Err(Error::invalid_argument(format!(
-            "indices.shape[-1] must be <= params.rank, but saw indices shape: {} and params shape: {}",
-            c.debug_string(indices),
-            c.debug_string(params)
-        )));
-    }
+    ensure!(
+        depth <= rank as i64,
+        InvalidArgument,
+        "indices.shape[-1] must be <= params.rank, but saw indices shape: {} and params shape: {}",
+        c.debug_string(indices),
+        c.debug_string(params)
+    );
     c.set_output(0, c.concatenate(c.subshape_range(indices, 0, -1)?, c.subshape(params, depth)?)?);
     Ok(())
 }
@@ -190,10 +188,10 @@ pub fn gather_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape::PartialShape;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
-    use crate::tensor::Tensor;
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape::PartialShape;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::tensor::Tensor;
 
     fn ints(values: &[i32]) -> Tensor {
         Tensor::vector(values).unwrap()

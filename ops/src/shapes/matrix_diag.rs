@@ -3,30 +3,27 @@
 
 use std::ops::RangeInclusive;
 
-use crate::dtype::DataType;
-use crate::error::{Error, Result};
-use crate::shape_inference::{InferenceContext, ShapeHandle};
-use crate::tensor::Tensor;
+use kernlink::dtype::DataType;
+use kernlink::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::tensor::Tensor;
+use kernlink::{Result, bail, ensure};
 
 /// The diagonals that a tensor of one or two `int32` names.
 #[track_caller]
 fn read_diagonals(tensor: &Tensor) -> Result<RangeInclusive<i64>> {
-    if tensor.dtype() != DataType::Int32 {
-        return Err(Error::invalid_argument(format!("diag_index must be int32, not {}", tensor.dtype())));
-    }
+    ensure!(tensor.dtype() == DataType::Int32, InvalidArgument, "diag_index must be int32, not {}", tensor.dtype());
     let (lower, upper) = match tensor.to_i64_vec()?[..] {
         [only] => (only, only),
         [lower, upper] => (lower, upper),
         ref other => {
-            return Err(Error::invalid_argument(format!(
+            bail!(
+                InvalidArgument,
                 "diag_index must be a vector with one or two elements. It has {} elements.",
                 other.len()
-            )));
+            );
         }
     };
-    if lower > upper {
-        return Err(Error::invalid_argument("lower_diag_index is greater than upper_diag_index"));
-    }
+    ensure!(lower <= upper, InvalidArgument, "lower_diag_index is greater than upper_diag_index");
     Ok(lower..=upper)
 }
 
@@ -48,9 +45,11 @@ fn matrix_sizes(c: &InferenceContext<'_>, shape: ShapeHandle) -> Option<(i64, i6
 #[track_caller]
 fn check_bounds((rows, columns): (i64, i64), diagonals: &RangeInclusive<i64>) -> Result<()> {
     for (what, index) in [("lower", *diagonals.start()), ("upper", *diagonals.end())] {
-        if index != 0 && (-rows >= index || index >= columns) {
-            return Err(Error::invalid_argument(format!("{what}_diag_index is out of bound.")));
-        }
+        ensure!(
+            index == 0 || (-rows < index && index < columns),
+            InvalidArgument,
+            "{what}_diag_index is out of bound."
+        );
     }
     Ok(())
 }
@@ -105,13 +104,13 @@ pub fn matrix_diag_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let count = upper - lower + 1;
     if count > 1 {
         let given = if dims.len() < 2 { None } else { c.value(c.dim(input, -2)) };
-        if given != Some(count) {
-            return Err(Error::invalid_argument(format!(
-                "The number of rows of `diagonal` doesn't match the number of diagonals implied from `d_lower` and \
+        ensure!(
+            given == Some(count),
+            InvalidArgument,
+            "The number of rows of `diagonal` doesn't match the number of diagonals implied from `d_lower` and \
                  `d_upper`: num_diags = {}, d_lower = {lower}, d_upper = {upper}",
-                given.unwrap_or(-1)
-            )));
-        }
+            given.unwrap_or(-1)
+        );
     }
     let size = |index: usize| match c.input_tensor(index) {
         Some(tensor) => c.get_scalar_from_tensor(tensor),
@@ -126,19 +125,15 @@ pub fn matrix_diag_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             (if rows == -1 { least_rows } else { rows }, if columns == -1 { least_columns } else { columns })
         }
     };
-    if rows < least_rows {
-        return Err(Error::invalid_argument("num_rows is too small"));
-    }
-    if columns < least_columns {
-        return Err(Error::invalid_argument("num_cols is too small."));
-    }
-    if rows != least_rows && columns != least_columns {
-        return Err(Error::invalid_argument(format!(
-            "num_rows and num_cols are not consistent with lower_diag_index, upper_diag_index, and the length of the \
+    ensure!(rows >= least_rows, InvalidArgument, "num_rows is too small");
+    ensure!(columns >= least_columns, InvalidArgument, "num_cols is too small.");
+    ensure!(
+        rows == least_rows || columns == least_columns,
+        InvalidArgument,
+        "num_rows and num_cols are not consistent with lower_diag_index, upper_diag_index, and the length of the \
              given diagonals: num_rows = {rows} != min_num_rows = {least_rows}, num_cols = {columns} != min_num_cols = \
              {least_columns}"
-        )));
-    }
+    );
     let prefix = c.subshape_range(input, 0, if count > 1 { -2 } else { -1 })?;
     c.set_output(0, c.concatenate(prefix, c.matrix(rows, columns))?);
     Ok(())
@@ -178,8 +173,8 @@ pub fn matrix_set_diag_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape_inference::ShapeFn;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::shape_inference::ShapeFn;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
 
     fn test(shape_fn: ShapeFn, inputs: usize, at: usize, named: &[i32]) -> ShapeTest {
         ShapeTest::anonymous(inputs, 1, shape_fn).input_tensor(at, Tensor::vector(named).unwrap())

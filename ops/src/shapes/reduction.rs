@@ -1,7 +1,7 @@
 //! Reductions over axes that input 1 holds.
 
-use crate::error::{Error, Result};
-use crate::shape_inference::InferenceContext;
+use kernlink::shape_inference::InferenceContext;
+use kernlink::{Result, ensure};
 
 /// Output 0 is input 0 without the axes that input 1 holds or, with attr `keep_dims`, with 1 in their place.
 ///
@@ -15,10 +15,11 @@ pub fn reduction_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             let rank = dims.len() as i64;
             let mut reduced = vec![false; dims.len()];
             for axis in axes {
-                if axis < -rank || axis >= rank {
-                    let message = format!("Invalid reduction dimension {axis} for input with {rank} dimensions.");
-                    return Err(Error::invalid_argument(message));
-                }
+                ensure!(
+                    (-rank..rank).contains(&axis),
+                    InvalidArgument,
+                    "Invalid reduction dimension {axis} for input with {rank} dimensions."
+                );
                 reduced[axis.rem_euclid(rank) as usize] = true;
             }
             let kept = dims.into_iter().zip(reduced).filter_map(|(dim, reduced)| match (reduced, keep_dims) {
@@ -38,9 +39,9 @@ pub fn reduction_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
-    use crate::tensor::Tensor;
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::tensor::Tensor;
 
     fn test(keep_dims: bool, axes: Option<Tensor>) -> ShapeTest {
         let test = ShapeTest::anonymous(2, 1, reduction_shape)

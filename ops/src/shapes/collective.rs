@@ -1,7 +1,7 @@
 //! Reductions over several devices.
 
-use crate::error::{Error, Result};
-use crate::shape_inference::InferenceContext;
+use kernlink::shape_inference::InferenceContext;
+use kernlink::{Result, ensure};
 
 /// Output 0 of a reduction over the groups of devices in the rows of matrix 1: input 0, of which each device of a group
 /// gets an equal part along the axis that scalar 2 holds.
@@ -15,9 +15,7 @@ pub fn reduce_scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         return Ok(());
     };
     let groups = c.input(1);
-    if c.rank(groups) != Some(2) {
-        return Err(Error::invalid_argument("ReduceScatter group_assignment should be rank 2"));
-    }
+    ensure!(c.rank(groups) == Some(2), InvalidArgument, "ReduceScatter group_assignment should be rank 2");
     let Some(axis) = c.input_tensor(2) else {
         c.set_output(0, c.unknown_shape());
         return Ok(());
@@ -33,8 +31,8 @@ pub fn reduce_scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
-    use crate::tensor::Tensor;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::tensor::Tensor;
 
     #[test]
     fn parts() {

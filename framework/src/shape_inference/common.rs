@@ -1,8 +1,10 @@
-//! Outputs that are as an input is, as an attr says, or always the same.
+//! Shape functions to be named in `#[register_op(shape_fn = ...)]`: outputs that are as an input is, as an attr says, or
+//! always the same. Those of families of ops stand with the ops, in `kernlink::ops::shapes`, which has all of these, too.
 
 use crate::error::{Error, Result};
+use crate::op::FromAttrValue;
 use crate::shape::PartialShape;
-use crate::shape_inference::InferenceContext;
+use crate::shape_inference::{InferenceContext, ShapeHandle};
 
 /// Output 0 has the shape of input 0, and holds what input 0 holds if it is a resource or variant.
 ///
@@ -19,8 +21,7 @@ pub fn unchanged_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 /// # Errors
 /// INVALID_ARGUMENT if it has another rank.
 pub fn unchanged_shape_with_rank<const RANK: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.with_rank(c.input(0), RANK)?);
-    Ok(())
+    output_shape(c, c.with_rank(c.input(0), RANK)?)
 }
 
 /// Output 0 has the shape of input 0, whose rank is at least `RANK`.
@@ -28,8 +29,7 @@ pub fn unchanged_shape_with_rank<const RANK: usize>(c: &mut InferenceContext<'_>
 /// # Errors
 /// INVALID_ARGUMENT if it is lower.
 pub fn unchanged_shape_with_rank_at_least<const RANK: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.with_rank_at_least(c.input(0), RANK)?);
-    Ok(())
+    output_shape(c, c.with_rank_at_least(c.input(0), RANK)?)
 }
 
 /// Output 0 has the shape of input 0, whose rank is at most `RANK`.
@@ -37,7 +37,31 @@ pub fn unchanged_shape_with_rank_at_least<const RANK: usize>(c: &mut InferenceCo
 /// # Errors
 /// INVALID_ARGUMENT if it is higher.
 pub fn unchanged_shape_with_rank_at_most<const RANK: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.with_rank_at_most(c.input(0), RANK)?);
+    output_shape(c, c.with_rank_at_most(c.input(0), RANK)?)
+}
+
+/// Output 0 has the shape of input `INDEX`.
+///
+/// # Errors
+/// None.
+pub fn shape_of_input<const INDEX: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
+    output_shape(c, c.input(INDEX))
+}
+
+/// Output 0 has the shape that input `INDEX` holds.
+///
+/// # Errors
+/// INVALID_ARGUMENT if that input is no vector of sizes.
+pub fn shape_in_input<const INDEX: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
+    output_shape(c, c.make_shape_from_shape_tensor(INDEX)?)
+}
+
+/// Output 0 has this shape: `shape_fn = |c| output_shape(c, c.vector(3))`.
+///
+/// # Errors
+/// None.
+pub fn output_shape(c: &InferenceContext<'_>, shape: ShapeHandle) -> Result<()> {
+    c.set_output(0, shape);
     Ok(())
 }
 
@@ -46,8 +70,7 @@ pub fn unchanged_shape_with_rank_at_most<const RANK: usize>(c: &mut InferenceCon
 /// # Errors
 /// INVALID_ARGUMENT if their shapes differ.
 pub fn merge_both_inputs_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.merge(c.input(0), c.input(1))?);
-    Ok(())
+    output_shape(c, c.merge(c.input(0), c.input(1))?)
 }
 
 /// There are no outputs.
@@ -63,8 +86,7 @@ pub fn no_outputs(_: &mut InferenceContext<'_>) -> Result<()> {
 /// # Errors
 /// None.
 pub fn scalar_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.scalar());
-    Ok(())
+    output_shape(c, c.scalar())
 }
 
 /// Nothing is known of any output.
@@ -84,8 +106,7 @@ pub fn unknown_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 /// INVALID_ARGUMENT if there is no such attr.
 pub fn explicit_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let shape: PartialShape = c.attr("shape")?;
-    c.set_output(0, c.make_shape_from_partial(&shape));
-    Ok(())
+    output_shape(c, c.make_shape_from_partial(&shape))
 }
 
 /// Every output has the shape that attr `shapes` holds for it.
@@ -109,8 +130,7 @@ pub fn explicit_shapes(c: &mut InferenceContext<'_>) -> Result<()> {
 /// # Errors
 /// INVALID_ARGUMENT if input 0 is no vector of sizes.
 pub fn random_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.make_shape_from_shape_tensor(0)?);
-    Ok(())
+    shape_in_input::<0>(c)
 }
 
 /// The outputs of an iterator, which is a scalar: as attr `output_shapes` says.
@@ -132,6 +152,20 @@ pub fn dataset_iterator_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     }
     Ok(())
 }
+
+/// The attr with this name; `default` if the op has none.
+///
+/// # Errors
+/// INVALID_ARGUMENT if the attr has another type.
+#[track_caller]
+pub fn attr_or<T: FromAttrValue>(c: &InferenceContext<'_>, name: &str, default: T) -> Result<T> {
+    if c.attrs().get(name).is_some() { c.attr(name) } else { Ok(default) }
+}
+
+pub use self::{
+    merge_both_inputs_shape as merge_both_inputs_shape_fn, scalar_shape as scalar, unchanged_shape as unchanged,
+    unchanged_shape_with_rank as unchanged_with_rank, unknown_shape as unknown,
+};
 
 #[cfg(test)]
 mod tests {
@@ -156,6 +190,15 @@ mod tests {
         let test = ShapeTest::anonymous(1, 1, unchanged_shape_with_rank_at_most::<1>);
         infer_ok(&test, "?", "in0");
         infer_error("Shape must be at most rank 1 but is rank 2", &test, "[1,2]");
+    }
+
+    #[test]
+    fn as_another_input() {
+        infer_ok(&ShapeTest::anonymous(2, 1, shape_of_input::<1>), "[1];[?,2]", "in1");
+        let test = ShapeTest::anonymous(2, 1, shape_in_input::<1>);
+        infer_ok(&test, "?;[2]", "[?,?]");
+        infer_error("Shape must be rank 1 but is rank 0", &test, "?;[]");
+        infer_ok(&ShapeTest::anonymous(0, 1, |c| output_shape(c, c.vector(3))), "", "[3]");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::broadcast_binary_op_output_shape;
-use crate::error::{Error, Result};
-use crate::shape::MAX_RANK;
-use crate::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use kernlink::shape::MAX_RANK;
+use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use kernlink::{Error, Result, bail, ensure};
 
 const ELLIPSIS: &str = "...";
 
@@ -17,13 +17,15 @@ const ELLIPSIS: &str = "...";
 fn parse(equation: &str) -> Result<(Vec<&str>, &str)> {
     let sides: Vec<&str> = equation.split("->").collect();
     let [inputs, output] = sides[..] else {
-        return Err(Error::invalid_argument(format!("Expecting exactly one '->' in einsum equation: {equation}")));
+        bail!(InvalidArgument, "Expecting exactly one '->' in einsum equation: {equation}");
     };
     let inputs: Vec<&str> = inputs.split(',').collect();
-    if !(1..=2).contains(&inputs.len()) {
-        let message = format!("Expecting 1 or 2 input subscripts in equation '{equation}' but got: {}", inputs.len());
-        return Err(Error::invalid_argument(message));
-    }
+    ensure!(
+        (1..=2).contains(&inputs.len()),
+        InvalidArgument,
+        "Expecting 1 or 2 input subscripts in equation '{equation}' but got: {}",
+        inputs.len()
+    );
     Ok((inputs, output))
 }
 
@@ -31,14 +33,14 @@ fn parse(equation: &str) -> Result<(Vec<&str>, &str)> {
 #[track_caller]
 fn split(labels: &str) -> Result<(&str, Option<&str>)> {
     let periods = labels.matches('.').count();
-    if periods != 0 && periods != 3 {
-        return Err(Error::invalid_argument(format!(
-            "Expected at most one ellipsis (...), but found {periods} periods (.) in the input subscript: {labels}"
-        )));
-    }
+    ensure!(
+        periods == 0 || periods == 3,
+        InvalidArgument,
+        "Expected at most one ellipsis (...), but found {periods} periods (.) in the input subscript: {labels}"
+    );
     match labels.split_once(ELLIPSIS) {
         None if periods > 0 => {
-            Err(Error::invalid_argument(format!("Periods found outside of ellipsis in subscript: {labels}")))
+            bail!(InvalidArgument, "Periods found outside of ellipsis in subscript: {labels}")
         }
         None => Ok((labels, None)),
         Some((before, after)) => Ok((before, Some(after))),
@@ -54,17 +56,19 @@ fn split(labels: &str) -> Result<(&str, Option<&str>)> {
 pub fn einsum_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let equation: String = c.attr("equation")?;
     let (inputs, output) = parse(&equation)?;
-    if c.num_inputs() == 0 || c.num_inputs() > 2 {
-        let message = format!("Expected either 1 or 2 inputs but got: {}", c.num_inputs());
-        return Err(Error::invalid_argument(message));
-    }
-    if inputs.len() != c.num_inputs() {
-        return Err(Error::invalid_argument(format!(
-            "Expected {} inputs for equation {equation} but got: {}",
-            inputs.len(),
-            c.num_inputs()
-        )));
-    }
+    ensure!(
+        (1..=2).contains(&c.num_inputs()),
+        InvalidArgument,
+        "Expected either 1 or 2 inputs but got: {}",
+        c.num_inputs()
+    );
+    ensure!(
+        inputs.len() == c.num_inputs(),
+        InvalidArgument,
+        "Expected {} inputs for equation {equation} but got: {}",
+        inputs.len(),
+        c.num_inputs()
+    );
     let mut dims: HashMap<char, DimHandle> = HashMap::new();
     let mut broadcast: Option<ShapeHandle> = None;
     for (index, labels) in inputs.iter().enumerate() {
@@ -108,9 +112,7 @@ pub fn einsum_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     for label in after.unwrap_or_default().chars() {
         all.push(find(label)?);
     }
-    if all.len() > MAX_RANK {
-        return Err(Error::invalid_argument(format!("Rank cannot exceed {MAX_RANK}")));
-    }
+    ensure!(all.len() <= MAX_RANK, InvalidArgument, "Rank cannot exceed {MAX_RANK}");
     c.set_output(0, c.make_shape(all));
     Ok(())
 }
@@ -155,8 +157,8 @@ fn label_input(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
 
     fn einsum(inputs: usize, equation: &str) -> ShapeTest {
         ShapeTest::anonymous(inputs, 1, einsum_shape)

@@ -1,7 +1,7 @@
 //! Variables behind resource handles.
 
-use crate::error::{Error, Result};
-use crate::shape_inference::{InferenceContext, ShapeAndType};
+use kernlink::shape_inference::{InferenceContext, ShapeAndType};
+use kernlink::{Error, Result};
 
 /// What is known of the variable that input 0 is a handle of: an unknown shape if nothing is.
 ///
@@ -24,10 +24,10 @@ pub fn validate_variable_resource_handle(c: &InferenceContext<'_>) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::DataType;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape::PartialShape;
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::dtype::DataType;
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape::PartialShape;
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
 
     #[test]
     fn variables() {

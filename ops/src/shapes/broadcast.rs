@@ -1,8 +1,8 @@
 //! Element-wise ops on two inputs that broadcast to each other.
 
-use super::attr_or;
-use crate::error::{Error, Result};
-use crate::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use kernlink::shape_inference::common::attr_or;
+use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use kernlink::{Result, bail};
 
 /// Output 0 has the shape to which inputs 0 and 1 broadcast. With attr `incompatible_shape_error` false, inputs that
 /// do not broadcast make it a scalar.
@@ -55,7 +55,7 @@ pub fn broadcast_binary_op_output_shape(
             (Some(a), Some(b)) if a == b => x,
             (Some(_), Some(_)) if !incompatible_shape_error => return Ok(c.scalar()),
             (Some(a), Some(b)) => {
-                return Err(Error::invalid_argument(format!("Dimensions must be equal, but are {a} and {b}")));
+                bail!(InvalidArgument, "Dimensions must be equal, but are {a} and {b}");
             }
             (None, None) => c.unknown_dim(),
             (Some(_), None) | (None, Some(_)) if !incompatible_shape_error => return Ok(c.unknown_shape()),
@@ -71,8 +71,8 @@ pub fn broadcast_binary_op_output_shape(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{AttrBase, AttrType};
-    use crate::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+    use kernlink::op::{AttrBase, AttrType};
+    use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
 
     #[test]
     fn sizes_broadcast() {
