@@ -8,79 +8,7 @@ use crate::error::{Error, Result};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
-/// The type of an attr's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AttrType {
-    /// The type of the value or, if `list`, of its elements.
-    pub base: AttrBase,
-    /// Whether the value is a list.
-    pub list: bool,
-}
-
-/// The base types of attrs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AttrBase {
-    /// A byte string.
-    String,
-    /// A 64-bit signed integer.
-    Int,
-    /// A 32-bit float.
-    Float,
-    /// A bool.
-    Bool,
-    /// A dtype.
-    Type,
-    /// A partial shape.
-    Shape,
-    /// A tensor.
-    Tensor,
-    /// The name of a function, with attrs.
-    Func,
-}
-
-impl AttrBase {
-    /// The word of the spec grammar, such as `int`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AttrBase::String => "string",
-            AttrBase::Int => "int",
-            AttrBase::Float => "float",
-            AttrBase::Bool => "bool",
-            AttrBase::Type => "type",
-            AttrBase::Shape => "shape",
-            AttrBase::Tensor => "tensor",
-            AttrBase::Func => "func",
-        }
-    }
-}
-
-impl AttrType {
-    /// The type that `int` or `list(int)` names.
-    pub fn from_name(text: &str) -> Option<AttrType> {
-        let (list, word) = match text.strip_prefix("list(").and_then(|rest| rest.strip_suffix(')')) {
-            Some(word) => (true, word),
-            None => (false, text),
-        };
-        let base = match word {
-            "string" => AttrBase::String,
-            "int" => AttrBase::Int,
-            "float" => AttrBase::Float,
-            "bool" => AttrBase::Bool,
-            "type" => AttrBase::Type,
-            "shape" => AttrBase::Shape,
-            "tensor" => AttrBase::Tensor,
-            "func" => AttrBase::Func,
-            _ => return None,
-        };
-        Some(AttrType { base, list })
-    }
-}
-
-impl fmt::Display for AttrType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.list { write!(f, "list({})", self.base.name()) } else { f.write_str(self.base.name()) }
-    }
-}
+pub use kernlink_spec::{AttrType, Base as AttrBase};
 
 /// The value of an attr.
 #[derive(Clone, Debug)]
@@ -133,52 +61,12 @@ pub struct FunctionRef {
 }
 
 impl AttrValue {
-    /// The type of the value; `None` for an empty list of any type and for a placeholder.
-    pub fn ty(&self) -> Option<AttrType> {
-        let (base, list) = match self {
-            AttrValue::String(_) => (AttrBase::String, false),
-            AttrValue::Int(_) => (AttrBase::Int, false),
-            AttrValue::Float(_) => (AttrBase::Float, false),
-            AttrValue::Bool(_) => (AttrBase::Bool, false),
-            AttrValue::Type(_) => (AttrBase::Type, false),
-            AttrValue::Shape(_) => (AttrBase::Shape, false),
-            AttrValue::Tensor(_) => (AttrBase::Tensor, false),
-            AttrValue::Func(_) => (AttrBase::Func, false),
-            AttrValue::ListString(_) => (AttrBase::String, true),
-            AttrValue::ListInt(_) => (AttrBase::Int, true),
-            AttrValue::ListFloat(_) => (AttrBase::Float, true),
-            AttrValue::ListBool(_) => (AttrBase::Bool, true),
-            AttrValue::ListType(_) => (AttrBase::Type, true),
-            AttrValue::ListShape(_) => (AttrBase::Shape, true),
-            AttrValue::ListTensor(_) => (AttrBase::Tensor, true),
-            AttrValue::ListFunc(_) => (AttrBase::Func, true),
-            AttrValue::EmptyList | AttrValue::Placeholder(_) => return None,
-        };
-        Some(AttrType { base, list })
-    }
-
     /// Whether an attr of type `ty` may have this value.
     pub fn has_type(&self, ty: AttrType) -> bool {
         match self {
             AttrValue::EmptyList => ty.list,
             AttrValue::Placeholder(_) => true,
             _ => self.ty() == Some(ty),
-        }
-    }
-
-    /// The number of elements of a list; `None` for other values.
-    pub fn list_len(&self) -> Option<usize> {
-        match self {
-            AttrValue::ListString(list) => Some(list.len()),
-            AttrValue::ListInt(list) => Some(list.len()),
-            AttrValue::ListFloat(list) => Some(list.len()),
-            AttrValue::ListBool(list) => Some(list.len()),
-            AttrValue::ListType(list) => Some(list.len()),
-            AttrValue::ListShape(list) => Some(list.len()),
-            AttrValue::ListTensor(list) => Some(list.len()),
-            AttrValue::ListFunc(list) => Some(list.len()),
-            AttrValue::EmptyList => Some(0),
-            _ => None,
         }
     }
 }
@@ -269,35 +157,59 @@ pub trait FromAttrValue: Sized {
     fn from_attr_value(value: &AttrValue) -> Option<Self>;
 }
 
-macro_rules! conversions {
-    ($($t:ty => $variant:ident, $list:ident;)*) => {$(
-        impl From<$t> for AttrValue {
-            fn from(value: $t) -> AttrValue { AttrValue::$variant(value) }
-        }
-        impl From<Vec<$t>> for AttrValue {
-            fn from(values: Vec<$t>) -> AttrValue { AttrValue::$list(values) }
-        }
-        impl From<&[$t]> for AttrValue {
-            fn from(values: &[$t]) -> AttrValue { AttrValue::$list(values.to_vec()) }
-        }
-        impl FromAttrValue for $t {
-            fn from_attr_value(value: &AttrValue) -> Option<$t> {
-                match value { AttrValue::$variant(value) => Some(value.clone()), _ => None }
+/// What the kinds of values have in common, from their Rust types.
+macro_rules! kinds {
+    ($($t:ty => $variant:ident, $list:ident;)*) => {
+        impl AttrValue {
+            /// The type of the value; `None` for an empty list of any type and for a placeholder.
+            pub fn ty(&self) -> Option<AttrType> {
+                match self {
+                    $(
+                        AttrValue::$variant(_) => Some(AttrType { base: AttrBase::$variant, list: false }),
+                        AttrValue::$list(_) => Some(AttrType { base: AttrBase::$variant, list: true }),
+                    )*
+                    AttrValue::EmptyList | AttrValue::Placeholder(_) => None,
+                }
             }
-        }
-        impl FromAttrValue for Vec<$t> {
-            fn from_attr_value(value: &AttrValue) -> Option<Vec<$t>> {
-                match value {
-                    AttrValue::$list(values) => Some(values.clone()),
-                    AttrValue::EmptyList => Some(Vec::new()),
+
+            /// The number of elements of a list; `None` for other values.
+            pub fn list_len(&self) -> Option<usize> {
+                match self {
+                    $(AttrValue::$list(list) => Some(list.len()),)*
+                    AttrValue::EmptyList => Some(0),
                     _ => None,
                 }
             }
         }
-    )*};
+        $(
+            impl From<$t> for AttrValue {
+                fn from(value: $t) -> AttrValue { AttrValue::$variant(value) }
+            }
+            impl From<Vec<$t>> for AttrValue {
+                fn from(values: Vec<$t>) -> AttrValue { AttrValue::$list(values) }
+            }
+            impl From<&[$t]> for AttrValue {
+                fn from(values: &[$t]) -> AttrValue { AttrValue::$list(values.to_vec()) }
+            }
+            impl FromAttrValue for $t {
+                fn from_attr_value(value: &AttrValue) -> Option<$t> {
+                    match value { AttrValue::$variant(value) => Some(value.clone()), _ => None }
+                }
+            }
+            impl FromAttrValue for Vec<$t> {
+                fn from_attr_value(value: &AttrValue) -> Option<Vec<$t>> {
+                    match value {
+                        AttrValue::$list(values) => Some(values.clone()),
+                        AttrValue::EmptyList => Some(Vec::new()),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
 }
 
-conversions! {
+kinds! {
     TString => String, ListString;
     i64 => Int, ListInt;
     f32 => Float, ListFloat;

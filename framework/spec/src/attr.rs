@@ -57,7 +57,8 @@ pub enum Base {
 }
 
 impl Base {
-    const ALL: [Base; 8] =
+    /// All of them.
+    pub const ALL: [Base; 8] =
         [Base::String, Base::Int, Base::Float, Base::Bool, Base::Type, Base::Shape, Base::Tensor, Base::Func];
 
     /// The word in specs.
@@ -72,6 +73,19 @@ impl Base {
             Base::Tensor => "tensor",
             Base::Func => "func",
         }
+    }
+
+    /// The type with this word.
+    pub fn from_name(word: &str) -> Option<Base> {
+        Base::ALL.into_iter().find(|base| base.name() == word)
+    }
+}
+
+impl AttrType {
+    /// The type that `int` or `list(int)` names.
+    pub fn from_name(text: &str) -> Option<AttrType> {
+        let element = text.strip_prefix("list(").and_then(|rest| rest.strip_suffix(')'));
+        Some(AttrType { base: Base::from_name(element.unwrap_or(text))?, list: element.is_some() })
     }
 }
 
@@ -165,7 +179,7 @@ fn base_type(cursor: &mut Cursor<'_>) -> Result<(Base, Option<Allowed>), SpecErr
     let start = cursor.at();
     let word = cursor.word();
     let span = start..cursor.at();
-    if let Some(base) = Base::ALL.into_iter().find(|base| base.name() == word) {
+    if let Some(base) = Base::from_name(word) {
         return Ok((base, None));
     }
     if let Some(types) = dtype_set(word) {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use kernlink_spec::{Allowed, AttrSpec, Base, CheckedArg, DefaultValue, Dtype, OpError, Place, Scalar, parse_op};
+use kernlink_spec::{Allowed, AttrSpec, CheckedArg, DefaultValue, Dtype, OpError, Place, Scalar, parse_op};
 
-use super::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, Deprecation, OpDef, doc};
+use super::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, Deprecation, OpDef, doc};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 
@@ -187,24 +187,14 @@ fn arg_def(arg: &CheckedArg) -> ArgDef {
 }
 
 fn attr_def(attr: &AttrSpec) -> AttrDef {
-    let base = match attr.ty.base {
-        Base::String => AttrBase::String,
-        Base::Int => AttrBase::Int,
-        Base::Float => AttrBase::Float,
-        Base::Bool => AttrBase::Bool,
-        Base::Type => AttrBase::Type,
-        Base::Shape => AttrBase::Shape,
-        Base::Tensor => AttrBase::Tensor,
-        Base::Func => AttrBase::Func,
-    };
     let allowed = attr.allowed.as_ref().map(|allowed| match allowed {
         Allowed::Types(types) => AllowedValues::Types(types.iter().copied().map(dtype).collect()),
         Allowed::Strings(strings) => AllowedValues::Strings(strings.iter().cloned().map(Cow::Owned).collect()),
     });
     AttrDef {
         name: attr.name.clone().into(),
-        ty: AttrType { base, list: attr.ty.list },
-        default: attr.default.as_ref().map(|default| default_value(default, base)),
+        ty: attr.ty,
+        default: attr.default.as_ref().map(|default| default_value(default, attr.ty.base)),
         description: Cow::Borrowed(""),
         minimum: attr.minimum,
         allowed,

@@ -38,30 +38,21 @@ pub fn attr_from_proto(proto: &ProtoValue) -> Result<AttrValue> {
 
 fn list_from_proto(list: &attr_value::ListValue) -> Result<AttrValue> {
     let mut found = Vec::new();
-    if !list.s.is_empty() {
-        found.push(AttrValue::ListString(list.s.iter().map(|bytes| TString::from(bytes.clone())).collect()));
+    macro_rules! field {
+        ($field:ident, $variant:ident, $convert:expr) => {
+            if !list.$field.is_empty() {
+                found.push(AttrValue::$variant(list.$field.iter().map($convert).collect::<Result<_>>()?));
+            }
+        };
     }
-    if !list.i.is_empty() {
-        found.push(AttrValue::ListInt(list.i.clone()));
-    }
-    if !list.f.is_empty() {
-        found.push(AttrValue::ListFloat(list.f.clone()));
-    }
-    if !list.b.is_empty() {
-        found.push(AttrValue::ListBool(list.b.clone()));
-    }
-    if !list.r#type.is_empty() {
-        found.push(AttrValue::ListType(list.r#type.iter().map(|&number| dtype(number)).collect::<Result<_>>()?));
-    }
-    if !list.shape.is_empty() {
-        found.push(AttrValue::ListShape(list.shape.iter().map(shape_from_proto).collect::<Result<_>>()?));
-    }
-    if !list.tensor.is_empty() {
-        found.push(AttrValue::ListTensor(list.tensor.iter().map(tensor_from_proto).collect::<Result<_>>()?));
-    }
-    if !list.func.is_empty() {
-        found.push(AttrValue::ListFunc(list.func.iter().map(function).collect::<Result<_>>()?));
-    }
+    field!(s, ListString, |bytes| Ok(TString::from(bytes.clone())));
+    field!(i, ListInt, |&value| Ok(value));
+    field!(f, ListFloat, |&value| Ok(value));
+    field!(b, ListBool, |&value| Ok(value));
+    field!(r#type, ListType, |&number| dtype(number));
+    field!(shape, ListShape, shape_from_proto);
+    field!(tensor, ListTensor, tensor_from_proto);
+    field!(func, ListFunc, function);
     match (found.pop(), found.is_empty()) {
         (None, _) => Ok(AttrValue::EmptyList),
         (Some(value), true) => Ok(value),
