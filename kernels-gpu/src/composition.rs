@@ -1,10 +1,11 @@
 //! How a shader is put together from files.
 //!
-//! A file is WGSL, which editors and parsers read as it is: what goes beyond it stands in comments, each on a line of its own.
+//! A file is WGSL, which editors and parsers read as it is: what goes beyond it stands in comments.
 //!
 //! - `//@ import math, special` lends the file declarations of [modules](MODULES): a shader gets those that it names.
 //! - `//@ if name`, `//@ else` and `//@ end` keep the lines between them for shaders that are made with that name, or for
-//!   the others; `//@ if name` at the end of a line keeps that line, and `!name` is for the others. The names of a dtype are those of [`Scalar::names`](crate::shader::Scalar::names).
+//!   the others; `//@ if name` at the end of a line keeps that line. `!name` is for the others, and `a, b` for those that are
+//!   made with one of the names. The names of a dtype are those of [`Scalar::names`](crate::shader::Scalar::names).
 //!
 //! What differs from dtype to dtype are aliases and constants, which the head of a shader declares.
 
@@ -27,6 +28,7 @@ const MODULES: &[(&str, &str)] = &[
     ("reducers", include_str!("reduce/reducers.wgsl")),
     ("refuse", include_str!("refuse.wgsl")),
     ("resized_from", include_str!("nn/resized_from.wgsl")),
+    ("rules", include_str!("training/rules.wgsl")),
     ("scans", include_str!("reduce/scans.wgsl")),
     ("sort_order", include_str!("sort_order.wgsl")),
     ("top_k_order", include_str!("reduce/top_k_order.wgsl")),
@@ -43,6 +45,20 @@ pub(crate) fn compose(file: &str, names: &[&str]) -> String {
 /// A function of a file with the declarations that it names of the file, and of those that this imports.
 pub(crate) fn function(file: &'static str, function: &str, names: &[&str]) -> String {
     link(function, [file].into_iter().chain(modules_of(file)).collect(), names)
+}
+
+/// A text in which identifiers that end in `_a` end in another letter: a file for the first of two factors serves for the
+/// other.
+pub(crate) fn with_letter(text: &str, letter: char) -> String {
+    let is_end = |c: char| !c.is_alphanumeric() && c != '_';
+    let renamed = text.split_inclusive(is_end).map(|piece| {
+        let word = piece.trim_end_matches(is_end);
+        match word.strip_suffix("_a") {
+            Some(stem) => format!("{stem}_{letter}{}", &piece[word.len()..]),
+            None => piece.to_owned(),
+        }
+    });
+    renamed.collect()
 }
 
 /// The first import of a file that is no module.
@@ -78,9 +94,11 @@ fn modules_of(file: &str) -> Vec<&'static str> {
 
 /// The file without the lines that conditions leave out, which become empty.
 fn conditional(file: &str, names: &[&str]) -> String {
-    let holds = |condition: &str| match condition.trim().strip_prefix('!') {
-        Some(name) => !names.contains(&name),
-        None => names.contains(&condition.trim()),
+    let holds = |condition: &str| {
+        condition.split(',').map(str::trim).any(|name| match name.strip_prefix('!') {
+            Some(name) => !names.contains(&name),
+            None => names.contains(&name),
+        })
     };
     let mut kept = String::with_capacity(file.len());
     // Whether the lines of each condition that is open are kept.
@@ -185,6 +203,7 @@ mod tests {
         assert_eq!(conditional(file, &["wide", "deep"]), "a\n\nb\n\nc\n\n\n\n\ne\n");
         assert_eq!(conditional(file, &[]), "a\n\n\n\n\n\n\nd\n\ne\n");
         assert_eq!(conditional("a //@ if wide\nb //@ if !wide\n", &["wide"]), "a \n\n");
+        assert_eq!(conditional("a //@ if deep, wide\nb //@ if deep", &["wide"]), "a \n\n");
         assert_eq!(conditional("//@ if deep\na //@ if wide\n//@ end\nb //@ if !wide", &[]), "\n\n\nb \n");
     }
 
@@ -195,6 +214,14 @@ mod tests {
         let found = split(module);
         assert_eq!(found.iter().map(|found| &*found.name).collect::<Vec<_>>(), ["A", "B", "c", "D", "e"]);
         assert!(found[4].text.ends_with("return 0u;\n}\n"));
+    }
+
+    #[test]
+    fn letters_end_identifiers() {
+        assert_eq!(
+            with_letter("fn find_a(at_a: Place_a, b_at: u32) -> p_across;", 'b'),
+            "fn find_b(at_b: Place_b, b_at: u32) -> p_across;"
+        );
     }
 
     #[test]

@@ -26,8 +26,6 @@ pub(crate) enum Indices {
 }
 
 impl Indices {
-    pub(crate) const ALL: [Indices; 2] = [Indices::Narrow, Indices::Wide];
-
     pub(crate) fn of(dtype: DataType) -> Result<Indices> {
         match dtype {
             DataType::Int32 => Ok(Indices::Narrow),

@@ -2,22 +2,19 @@
 //! do in their own memory. What is sorted are keys with the places where they come from, so that equal keys keep their
 //! order.
 
-use std::sync::OnceLock;
-
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::tensor::Tensor;
 
-use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::shader::{Entry, Program, ProgramBuilder, Scalar, Shader};
+use crate::shader::{Entry, Program, ProgramBuilder, Scalar};
 
 /// The entries that a workgroup sorts in its memory; a line of entries has as many or a power of two times more.
 const SORTED: usize = 1024;
 const THREADS: u32 = 256;
 
 /// The words of a key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Keys {
     Narrow,
     /// Two words, the high one first.
@@ -81,63 +78,43 @@ pub(crate) fn allocate(gpu: &GpuDevice, keys: Keys, lines: usize, padded: usize)
 fn near(keys: Keys) -> Program {
     let program = Program::trusted(format!("sort of {keys:?} keys, near"))
         .constant("SORTED", SORTED as u32)
-        .param("padded", "u32")
-        .param("first", "u32")
-        .param("last", "u32")
+        .words("padded first last")
         .workgroup(THREADS);
-    keys.declare(program, "entries", true)
-        .build(Entry::Rows, &composition::compose(include_str!("sort_near.wgsl"), keys.names()))
+    let program = keys.declare(program, "entries", true);
+    program.compose(Entry::Rows, include_str!("sort_near.wgsl"), keys.names())
 }
 
 /// The exchanges over one distance.
 fn far(keys: Keys) -> Program {
-    let program = Program::trusted(format!("sort of {keys:?} keys, far"))
-        .param("padded", "u32")
-        .param("size", "u32")
-        .param("distance", "u32")
-        .workgroup(THREADS);
-    keys.declare(program, "entries", true)
-        .build(Entry::Elements, &composition::compose(include_str!("sort_far.wgsl"), keys.names()))
+    let program =
+        Program::trusted(format!("sort of {keys:?} keys, far")).words("padded size distance").workgroup(THREADS);
+    let program = keys.declare(program, "entries", true);
+    program.compose(Entry::Elements, include_str!("sort_far.wgsl"), keys.names())
 }
 
-/// Sorts entries.
-pub(crate) struct Sorter {
-    keys: Keys,
-    near: OnceLock<Shader>,
-    far: OnceLock<Shader>,
-}
-
-impl Sorter {
-    pub(crate) fn new(keys: Keys) -> Sorter {
-        Sorter { keys, near: OnceLock::new(), far: OnceLock::new() }
-    }
-
-    /// Sorts each of so many lines of `padded` entries, the least key first.
-    ///
-    /// # Errors
-    /// Those of [`GpuDevice::dispatch`].
-    pub(crate) fn sort(&self, gpu: &GpuDevice, entries: &Tensor, lines: usize, padded: usize) -> Result<()> {
-        let total = lines * padded;
-        let near = self.near.get_or_init(|| Shader::new(near(self.keys)));
-        let nearby = |first: usize, last: usize| {
-            let params = [padded as u32, first as u32, last as u32];
-            gpu.dispatch(near, &[entries], &params, Groups::Rows(total / SORTED))
-        };
-        nearby(2, SORTED)?;
-        let mut size = 2 * SORTED;
-        while size <= padded {
-            let far = self.far.get_or_init(|| Shader::new(far(self.keys)));
-            let mut distance = size / 2;
-            while distance >= SORTED {
-                let params = [padded as u32, size as u32, distance as u32];
-                gpu.dispatch(far, &[entries], &params, Groups::Elements(total / 2))?;
-                distance /= 2;
-            }
-            nearby(size, size)?;
-            size *= 2;
+/// Sorts each of so many lines of `padded` entries, the least key first.
+///
+/// # Errors
+/// Those of [`GpuDevice::dispatch`].
+pub(crate) fn sort(gpu: &GpuDevice, keys: Keys, entries: &Tensor, lines: usize, padded: usize) -> Result<()> {
+    let total = lines * padded;
+    let nearby = |first: usize, last: usize| {
+        let params = [padded as u32, first as u32, last as u32];
+        gpu.run(near, keys, &[entries], &params, Groups::Rows(total / SORTED))
+    };
+    nearby(2, SORTED)?;
+    let mut size = 2 * SORTED;
+    while size <= padded {
+        let mut distance = size / 2;
+        while distance >= SORTED {
+            let params = [padded as u32, size as u32, distance as u32];
+            gpu.run(far, keys, &[entries], &params, Groups::Elements(total / 2))?;
+            distance /= 2;
         }
-        Ok(())
+        nearby(size, size)?;
+        size *= 2;
     }
+    Ok(())
 }
 
 /// All programs for keys of such words.

@@ -56,8 +56,8 @@ pub(super) fn fill_with(gpu: &GpuDevice, target: &Tensor, value: &Tensor) -> Res
 }
 
 #[register_kernel(
-    device = Gpu, op = ops::Fill, T = [f32, u32, bool, i64, f16 if "f16"], index_type = [i32, i64], host_memory = ["dims"],
-    programs = || Ok(vec![spread_program(())])
+    device = Gpu, op = ops::Fill, T = [f32, u32, bool, i64, f16 if "f16"], index_type = [i32, i64],
+    host_memory = ["dims"], programs = || Ok(vec![spread_program(())])
 )]
 fn fill_shape(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (gpu, value) = (GpuDevice::of(ctx)?, ctx.input(O::VALUE)?);

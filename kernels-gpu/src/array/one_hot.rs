@@ -24,8 +24,8 @@ fn key(dtype: DataType, indices: DataType) -> Result<(Unit, Indices)> {
 }
 
 #[register_kernel(
-    device = Gpu, op = ops::OneHot, T = [f32, i32, u32, bool, i64, f16 if "f16"], TI = [i32, i64], host_memory = ["depth"],
-    programs = |T, TI| Ok(vec![program(key(T, TI)?)]), state = |ctx| Ok(ctx.attrs().axis)
+    device = Gpu, op = ops::OneHot, T = [f32, i32, u32, bool, i64, f16 if "f16"], TI = [i32, i64],
+    host_memory = ["depth"], programs = |T, TI| Ok(vec![program(key(T, TI)?)]), state = |ctx| Ok(ctx.attrs().axis)
 )]
 fn one_hot(&axis: &i64, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (gpu, indices) = (GpuDevice::of(ctx)?, ctx.input(O::INDICES)?);

@@ -52,8 +52,8 @@ fn rearrange<O: Op>(
 }
 
 #[register_kernel(
-    device = Gpu, op = [ops::Transpose, ops::ConjugateTranspose], T = [f32, i32, u32, bool, i64, f16 if "f16"], host_memory = ["perm"],
-    programs = |T| copies(T)
+    device = Gpu, op = [ops::Transpose, ops::ConjugateTranspose], T = [f32, i32, u32, bool, i64, f16 if "f16"],
+    host_memory = ["perm"], programs = |T| copies(T)
 )]
 fn transpose(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let to = transposed(ctx.input(O::X)?.shape(), ctx.input(O::PERM)?)?;
@@ -79,7 +79,8 @@ fn strided_slice(&masks: &Masks, ctx: &mut KernelContext<'_, O>) -> Result<()> {
 }
 
 #[register_kernel(
-    device = Gpu, op = ops::Reverse, T = [f32, u32, bool, i64, f16 if "f16"], host_memory = ["dims"], programs = |T| copies(T)
+    device = Gpu, op = ops::Reverse, T = [f32, u32, bool, i64, f16 if "f16"], host_memory = ["dims"],
+    programs = |T| copies(T)
 )]
 fn reverse(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let turned = reversed(ctx.input(O::TENSOR)?.shape(), ctx.input(O::DIMS)?)?;
@@ -87,8 +88,8 @@ fn reverse(ctx: &mut KernelContext<'_, O>) -> Result<()> {
 }
 
 #[register_kernel(
-    device = Gpu, op = ops::ReverseV2, T = [f32, u32, bool, i64, f16 if "f16"], Tidx = [i32, i64], host_memory = ["axis"],
-    programs = |T| copies(T)
+    device = Gpu, op = ops::ReverseV2, T = [f32, u32, bool, i64, f16 if "f16"], Tidx = [i32, i64],
+    host_memory = ["axis"], programs = |T| copies(T)
 )]
 fn reverse_along(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let turned = reversed_along(ctx.input(O::TENSOR)?.shape(), ctx.input(O::AXIS)?)?;

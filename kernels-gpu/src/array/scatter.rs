@@ -99,8 +99,8 @@ pub(super) fn scatter_to(
 }
 
 #[register_kernel(
-    device = Gpu, op = ScatterNd, T = [f32, u32, bool, i64, f16 if "f16"], Tindices = [i32, i64], host_memory = ["shape"],
-    programs = |T, Tindices| programs(ScatterNdNonAliasingAdd::DEF, T, Tindices),
+    device = Gpu, op = ScatterNd, T = [f32, u32, bool, i64, f16 if "f16"], Tindices = [i32, i64],
+    host_memory = ["shape"], programs = |T, Tindices| programs(ScatterNdNonAliasingAdd::DEF, T, Tindices),
     state = |ctx| refusal_by(ctx, &ctx.attrs().bad_indices_policy)
 )]
 fn scatter_nd(&refusal: &Refusal, ctx: &mut KernelContext<'_, O>) -> Result<()> {
@@ -145,13 +145,11 @@ fn add(&refusal: &Refusal, ctx: &mut KernelContext<'_, O>) -> Result<()> {
 )]
 #[register_kernel(
     device = Gpu, op = [TensorScatterAdd, TensorScatterSub], T = [f32, u32, i64, f16 if "f16"], Tindices = [i32, i64],
-    programs = |T, Tindices| programs(O::DEF, T, Tindices),
-    state = |ctx| refusal_by(ctx, &ctx.attrs().bad_indices_policy)
+    programs = |T, Tindices| programs(O::DEF, T, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = [TensorScatterMax, TensorScatterMin], T = [f32, u32, f16 if "f16"], Tindices = [i32, i64],
-    programs = |T, Tindices| programs(O::DEF, T, Tindices),
-    state = |ctx| refusal_by(ctx, &ctx.attrs().bad_indices_policy)
+    programs = |T, Tindices| programs(O::DEF, T, Tindices)
 )]
 fn update(&refusal: &Refusal, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let output = updated(ctx, refusal, O::TENSOR, [O::INDICES, O::UPDATES])?;
@@ -171,29 +169,29 @@ fn how(ctx: &RawConstruction<'_>) -> Result<How> {
 }
 
 #[register_kernel(
-    device = Gpu, op = ResourceScatterUpdate, dtype = [f32, u32, bool, i64, f16 if "f16"], Tindices = [i32, i64], host_memory = ["resource"],
-    programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices), state = |ctx| how(ctx)
+    device = Gpu, op = ResourceScatterUpdate, dtype = [f32, u32, bool, i64, f16 if "f16"], Tindices = [i32, i64],
+    host_memory = ["resource"], programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices), state = |ctx| how(ctx)
 )]
 #[register_kernel(
-    device = Gpu, op = [ResourceScatterAdd, ResourceScatterSub], dtype = [f32, u32, i64, f16 if "f16"], Tindices = [i32, i64], host_memory = ["resource"],
-    programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices), state = |ctx| how(ctx)
+    device = Gpu, op = [ResourceScatterAdd, ResourceScatterSub], dtype = [f32, u32, i64, f16 if "f16"],
+    Tindices = [i32, i64], host_memory = ["resource"], programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = [ResourceScatterDiv, ResourceScatterMax, ResourceScatterMin, ResourceScatterMul],
     dtype = [f32, u32, f16 if "f16"], Tindices = [i32, i64], host_memory = ["resource"],
-    programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices), state = |ctx| how(ctx)
+    programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = ScatterUpdate, T = [f32, u32, bool, i64, f16 if "f16"], Tindices = [i32, i64],
-    programs = |T, Tindices| programs(O::DEF, T, Tindices), state = |ctx| how(ctx)
+    programs = |T, Tindices| programs(O::DEF, T, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = [ScatterAdd, ScatterSub], T = [f32, u32, i64, f16 if "f16"], Tindices = [i32, i64],
-    programs = |T, Tindices| programs(O::DEF, T, Tindices), state = |ctx| how(ctx)
+    programs = |T, Tindices| programs(O::DEF, T, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = [ScatterDiv, ScatterMax, ScatterMin, ScatterMul], T = [f32, f16 if "f16"], Tindices = [i32, i64],
-    programs = |T, Tindices| programs(O::DEF, T, Tindices), state = |ctx| how(ctx)
+    programs = |T, Tindices| programs(O::DEF, T, Tindices)
 )]
 fn update_rows(&how: &How, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;

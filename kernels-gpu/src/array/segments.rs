@@ -63,8 +63,7 @@ fn initial(merge: Merge, scalar: Scalar) -> Tensor {
 #[register_kernel(
     device = Gpu, op = [ops::UnsortedSegmentMax, ops::UnsortedSegmentMin, ops::UnsortedSegmentProd],
     T = [f32, i32, u32, f16 if "f16"], Tindices = [i32, i64], host_memory = ["num_segments"],
-    programs = |T, Tindices| programs(Merge::of(O::DEF), T, Tindices),
-    state = |ctx| Ok(Refusal::new(ctx, Code::InvalidArgument, OUT_OF_RANGE))
+    programs = |T, Tindices| programs(Merge::of(O::DEF), T, Tindices)
 )]
 fn unsorted(&refusal: &Refusal, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;

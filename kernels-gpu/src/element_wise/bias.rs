@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::biased;
@@ -42,33 +42,16 @@ impl Bias {
 }
 
 #[register_kernel(
-    device = Gpu,
-    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    programs = |T| sum(T).map(|function| driver::programs(&function))
+    device = Gpu, op = BiasAdd, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    programs = |T| sum(T).map(|function| driver::programs(&function)),
+    state = |ctx| Bias::new(ctx.input_dtype(O::VALUE), &ctx.attrs().data_format)
 )]
-impl OpKernel<BiasAdd> for Bias {
-    fn new(ctx: &KernelConstruction<'_, BiasAdd>) -> Result<Self> {
-        Bias::new(ctx.input_dtype(BiasAdd::VALUE), &ctx.attrs().data_format)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, BiasAdd>) -> Result<()> {
-        let output = self.add(GpuDevice::of(ctx)?, ctx.input(BiasAdd::VALUE)?, ctx.input(BiasAdd::BIAS)?)?;
-        ctx.set_output(BiasAdd::OUTPUT, output)
-    }
-}
-
 #[register_kernel(
-    device = Gpu,
-    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    programs = |T| sum(T).map(|function| driver::programs(&function))
+    device = Gpu, op = BiasAddV1, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    programs = |T| sum(T).map(|function| driver::programs(&function)),
+    state = |ctx| Bias::new(ctx.input_dtype(O::VALUE), "NHWC")
 )]
-impl OpKernel<BiasAddV1> for Bias {
-    fn new(ctx: &KernelConstruction<'_, BiasAddV1>) -> Result<Self> {
-        Bias::new(ctx.input_dtype(BiasAddV1::VALUE), "NHWC")
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, BiasAddV1>) -> Result<()> {
-        let output = self.add(GpuDevice::of(ctx)?, ctx.input(BiasAddV1::VALUE)?, ctx.input(BiasAddV1::BIAS)?)?;
-        ctx.set_output(BiasAddV1::OUTPUT, output)
-    }
+fn bias_add(bias: &Bias, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let output = bias.add(GpuDevice::of(ctx)?, ctx.input(O::VALUE)?, ctx.input(O::BIAS)?)?;
+    ctx.set_output(O::OUTPUT, output)
 }

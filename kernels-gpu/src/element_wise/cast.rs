@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink_macros::register_kernel;
 use kernlink_ops::Cast;
 
@@ -41,30 +41,20 @@ fn programs(from: DataType, to: DataType) -> Result<Vec<Program>> {
     Ok(functions.iter().flatten().flat_map(driver::programs).collect())
 }
 
-struct CastKernel {
-    /// `None` if the dtypes are the same.
-    conversion: Option<ElementWise>,
-}
-
 #[register_kernel(
-    device = Gpu,
-    SrcT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
-    DstT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
-    programs = |SrcT, DstT| programs(SrcT, DstT)
-)]
-impl OpKernel<Cast> for CastKernel {
-    fn new(ctx: &KernelConstruction<'_, Cast>) -> Result<Self> {
-        let function = function(ctx.input_dtype(Cast::X), ctx.output_dtype(Cast::Y), ctx.attrs().Truncate)?;
-        Ok(CastKernel { conversion: function.map(|function| ElementWise::new(function, None)) })
+    device = Gpu, op = Cast, SrcT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
+    DstT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"], programs = |SrcT, DstT| programs(SrcT, DstT),
+    state = |ctx| {
+        let function = function(ctx.input_dtype(O::X), ctx.output_dtype(O::Y), ctx.attrs().Truncate)?;
+        Ok(function.map(|function| ElementWise::new(function, None)))
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Cast>) -> Result<()> {
-        match &self.conversion {
-            None => {
-                let same = ctx.take_input(Cast::X)?;
-                ctx.set_output(Cast::Y, same)
-            }
-            Some(conversion) => conversion.compute(ctx, &[]),
+)]
+fn cast(conversion: &Option<ElementWise>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    match conversion {
+        None => {
+            let same = ctx.take_input(O::X)?;
+            ctx.set_output(O::Y, same)
         }
+        Some(conversion) => conversion.compute(ctx, &[]),
     }
 }

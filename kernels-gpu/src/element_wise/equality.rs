@@ -31,9 +31,7 @@ fn programs(equal: bool, dtype: DataType) -> Result<Vec<Program>> {
 }
 
 #[register_kernel(
-    device = Gpu,
-    op = [Equal, NotEqual],
-    T = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
+    device = Gpu, op = [Equal, NotEqual], T = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
     programs = |T| programs(O::DEF.name == "Equal", T)
 )]
 impl OpKernel<O> for Equality {

@@ -22,19 +22,13 @@ struct OfFloat;
 struct OfSingle;
 
 #[register_kernel(
-    device = Gpu,
-    op = [Abs, Neg, Round, Sign],
-    T = [f32, i32, f16, i64],
-    wgsl = "unary.wgsl",
+    device = Gpu, op = [Abs, Neg, Round, Sign], T = [f32, i32, f16, i64], wgsl = "unary.wgsl",
     dispatch = element_wise(equal)
 )]
 struct OfSigned;
 
 #[register_kernel(
-    device = Gpu,
-    op = [Relu, Relu6, Square],
-    T = [f32, i32, u32, f16, i64],
-    wgsl = "unary.wgsl",
+    device = Gpu, op = [Relu, Relu6, Square], T = [f32, i32, u32, f16, i64], wgsl = "unary.wgsl",
     dispatch = element_wise(equal)
 )]
 struct OfNumber;
@@ -51,158 +45,101 @@ struct OfBool;
 struct Sloped;
 
 #[register_kernel(
-    device = Gpu,
-    op = [Atan2, DivNoNan, MulNoNan, RealDiv, Xdivy, Xlogy],
-    T = [f32, f16],
-    wgsl = "binary.wgsl",
+    device = Gpu, op = [Atan2, DivNoNan, MulNoNan, RealDiv, Xdivy, Xlogy], T = [f32, f16], wgsl = "binary.wgsl",
     dispatch = element_wise(broadcast)
 )]
 struct OfFloats;
 
 #[register_kernel(
-    device = Gpu,
-    op = [Igamma, Igammac, NextAfter, Polygamma, Zeta],
-    T = [f32],
-    wgsl = "binary.wgsl",
+    device = Gpu, op = [Igamma, Igammac, NextAfter, Polygamma, Zeta], T = [f32], wgsl = "binary.wgsl",
     dispatch = element_wise(broadcast)
 )]
 struct OfSingles;
 
 #[register_kernel(
-    device = Gpu,
-    op = [Add, SquaredDifference],
-    T = [f32, i32, f16, i64],
-    wgsl = "binary.wgsl",
+    device = Gpu, op = [Add, SquaredDifference], T = [f32, i32, f16, i64], wgsl = "binary.wgsl",
     dispatch = element_wise(broadcast)
 )]
 struct OfSignedOnes;
 
 #[register_kernel(
-    device = Gpu,
-    op = [AddV2, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, Mul, Sub],
-    T = [f32, i32, u32, f16, i64],
-    wgsl = "binary.wgsl",
-    dispatch = element_wise(broadcast)
+    device = Gpu, op = [AddV2, Greater, GreaterEqual, Less, LessEqual, Maximum, Minimum, Mul, Sub],
+    T = [f32, i32, u32, f16, i64], wgsl = "binary.wgsl", dispatch = element_wise(broadcast)
 )]
 struct OfNumbers;
 
 #[register_kernel(
-    device = Gpu,
-    op = [BitwiseAnd, BitwiseOr, BitwiseXor, LeftShift, RightShift],
-    T = [i32, u32, i64],
-    wgsl = "binary.wgsl",
-    dispatch = element_wise(broadcast)
+    device = Gpu, op = [BitwiseAnd, BitwiseOr, BitwiseXor, LeftShift, RightShift], T = [i32, u32, i64],
+    wgsl = "binary.wgsl", dispatch = element_wise(broadcast)
 )]
 struct OfIntegers;
 
-#[register_kernel(
-    device = Gpu, op = [LogicalAnd, LogicalOr], wgsl = "binary.wgsl", dispatch = element_wise(broadcast)
-)]
+#[register_kernel(device = Gpu, op = [LogicalAnd, LogicalOr], wgsl = "binary.wgsl", dispatch = element_wise(broadcast))]
 struct OfBools;
 
 #[register_kernel(
-    device = Gpu,
-    op = Pow,
-    T = [f32, i32, f16, i64],
-    wgsl = "binary.wgsl",
-    dispatch = element_wise(broadcast),
+    device = Gpu, op = Pow, T = [f32, i32, f16, i64], wgsl = "binary.wgsl", dispatch = element_wise(broadcast),
     refusal = (InvalidArgument, NEGATIVE_POWER)
 )]
 struct Powers;
 
 #[register_kernel(
-    device = Gpu,
-    op = [Div, FloorDiv, FloorMod],
-    T = [f32, i32, u32, f16, i64],
-    wgsl = "binary.wgsl",
-    dispatch = element_wise(broadcast),
-    refusal = (InvalidArgument, BY_ZERO)
+    device = Gpu, op = [Div, FloorDiv, FloorMod], T = [f32, i32, u32, f16, i64], wgsl = "binary.wgsl",
+    dispatch = element_wise(broadcast), refusal = (InvalidArgument, BY_ZERO)
 )]
 struct Quotients;
 
 #[register_kernel(
-    device = Gpu,
-    op = Mod,
-    T = [f32, i32, i64],
-    wgsl = "binary.wgsl",
-    dispatch = element_wise(broadcast),
+    device = Gpu, op = Mod, T = [f32, i32, i64], wgsl = "binary.wgsl", dispatch = element_wise(broadcast),
     refusal = (InvalidArgument, BY_ZERO)
 )]
 struct Remainders;
 
 // The code is TensorFlow's: it does not expect this error of the truncating ones.
 #[register_kernel(
-    device = Gpu,
-    op = TruncateDiv,
-    T = [f32, i32, u32, f16, i64],
-    wgsl = "binary.wgsl",
-    dispatch = element_wise(broadcast),
-    refusal = (Internal, BY_ZERO)
+    device = Gpu, op = TruncateDiv, T = [f32, i32, u32, f16, i64], wgsl = "binary.wgsl",
+    dispatch = element_wise(broadcast), refusal = (Internal, BY_ZERO)
 )]
 struct TruncatedQuotients;
 
 #[register_kernel(
-    device = Gpu,
-    op = TruncateMod,
-    T = [f32, i32, i64],
-    wgsl = "binary.wgsl",
-    dispatch = element_wise(broadcast),
+    device = Gpu, op = TruncateMod, T = [f32, i32, i64], wgsl = "binary.wgsl", dispatch = element_wise(broadcast),
     refusal = (Internal, BY_ZERO)
 )]
 struct TruncatedRemainders;
 
 #[register_kernel(
-    device = Gpu,
-    op = ApproximateEqual,
-    T = [f32],
-    wgsl = "binary.wgsl",
-    dispatch = element_wise(equal),
+    device = Gpu, op = ApproximateEqual, T = [f32], wgsl = "binary.wgsl", dispatch = element_wise(equal),
     params = [tolerance]
 )]
 struct Near;
 
 #[register_kernel(
-    device = Gpu,
-    op = [Relu6Grad, ReluGrad],
-    T = [f32, i32, u32, f16, i64],
-    wgsl = "gradient.wgsl",
+    device = Gpu, op = [Relu6Grad, ReluGrad], T = [f32, i32, u32, f16, i64], wgsl = "gradient.wgsl",
     dispatch = element_wise(equal)
 )]
 struct GradientsOfNumbers;
 
 #[register_kernel(
-    device = Gpu,
-    op = [EluGrad, SeluGrad, SoftplusGrad, SoftsignGrad],
-    T = [f32, f16],
-    wgsl = "gradient.wgsl",
+    device = Gpu, op = [EluGrad, SeluGrad, SoftplusGrad, SoftsignGrad], T = [f32, f16], wgsl = "gradient.wgsl",
     dispatch = element_wise(equal)
 )]
 struct GradientsOfFloats;
 
 #[register_kernel(
-    device = Gpu,
-    op = [InvGrad, ReciprocalGrad, RsqrtGrad, SigmoidGrad, SqrtGrad, TanhGrad],
-    T = [f32, f16],
-    wgsl = "gradient.wgsl",
-    dispatch = element_wise(alike)
+    device = Gpu, op = [InvGrad, ReciprocalGrad, RsqrtGrad, SigmoidGrad, SqrtGrad, TanhGrad], T = [f32, f16],
+    wgsl = "gradient.wgsl", dispatch = element_wise(alike)
 )]
 struct GradientsFromResults;
 
 #[register_kernel(
-    device = Gpu,
-    op = LeakyReluGrad,
-    T = [f32, f16],
-    wgsl = "gradient.wgsl",
-    dispatch = element_wise(equal),
+    device = Gpu, op = LeakyReluGrad, T = [f32, f16], wgsl = "gradient.wgsl", dispatch = element_wise(equal),
     params = [alpha]
 )]
 struct SlopedGradient;
 
 #[register_kernel(
-    device = Gpu,
-    op = SelectV2,
-    T = [f32, i32, u32, bool, f16, i64],
-    wgsl = "select.wgsl",
+    device = Gpu, op = SelectV2, T = [f32, i32, u32, bool, f16, i64], wgsl = "select.wgsl",
     dispatch = element_wise(broadcast)
 )]
 struct Choice;

@@ -3,7 +3,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink_macros::register_kernel;
 use kernlink_ops::Cast;
 
@@ -11,11 +11,11 @@ use super::cast::{FILE, conversion};
 use super::driver::computed;
 use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
+use crate::shader::{Entry, Program, Scalar, scalar_of};
 use crate::windows::{read, written};
 
 /// What elements are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Kind {
     /// Integers of so many bits, with a sign or without.
     Narrow {
@@ -57,7 +57,7 @@ fn shifts(bits: u32) -> &'static str {
     if bits == 8 { "vec4<u32>(24u, 16u, 8u, 0u)" } else { "vec4<u32>(16u, 0u, 16u, 0u)" }
 }
 
-fn program(from: Kind, to: Kind) -> Program {
+fn program((from, to): (Kind, Kind)) -> Program {
     let (x, y) = (from.computed(), to.computed());
     let mut program = Program::trusted(format!("Cast {from:?} to {to:?}")).alias("T", x).alias("R", y);
     let read = match from {
@@ -97,66 +97,32 @@ fn program(from: Kind, to: Kind) -> Program {
     program.build(Entry::Elements, &text)
 }
 
-struct NarrowCast {
-    /// `None` if the dtypes are the same.
-    shader: Option<Shader>,
-}
-
 fn programs(from: DataType, to: DataType) -> Result<Vec<Program>> {
     let (from, to) = (Kind::of(from)?, Kind::of(to)?);
-    Ok(if from == to { Vec::new() } else { vec![program(from, to)] })
-}
-
-impl NarrowCast {
-    fn new(from: DataType, to: DataType) -> Result<NarrowCast> {
-        Ok(NarrowCast { shader: programs(from, to)?.pop().map(Shader::new) })
-    }
+    Ok(if from == to { Vec::new() } else { vec![program((from, to))] })
 }
 
 #[register_kernel(
-    device = Gpu,
-    SrcT = [i8, u8, i16, u16],
+    device = Gpu, SrcT = [i8, u8, i16, u16],
     DstT = [i8, u8, i16, u16, f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
     programs = |SrcT, DstT| programs(SrcT, DstT)
 )]
-impl OpKernel<Cast> for NarrowCast {
-    fn new(ctx: &KernelConstruction<'_, Cast>) -> Result<Self> {
-        NarrowCast::new(ctx.input_dtype(Cast::X), ctx.output_dtype(Cast::Y))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Cast>) -> Result<()> {
-        let output = match &self.shader {
-            None => ctx.take_input(Cast::X)?,
-            Some(shader) => {
-                let gpu = GpuDevice::of(ctx)?;
-                let input = ctx.input(Cast::X)?;
-                let output = gpu.output(ctx, Cast::Y, input.shape().clone())?;
-                gpu.in_windows(output.num_elements(), &[read(input), written(&output)], |range, tensors| {
-                    // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
-                    gpu.dispatch(shader, tensors, &[], Groups::Elements(range.len().div_ceil(4)))
-                })?;
-                output
-            }
-        };
-        ctx.set_output(Cast::Y, output)
-    }
-}
-
-/// [`NarrowCast`] from other dtypes.
-struct Narrowing(NarrowCast);
-
 #[register_kernel(
-    device = Gpu,
-    SrcT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
-    DstT = [i8, u8, i16, u16],
+    device = Gpu, SrcT = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"], DstT = [i8, u8, i16, u16],
     programs = |SrcT, DstT| programs(SrcT, DstT)
 )]
-impl OpKernel<Cast> for Narrowing {
-    fn new(ctx: &KernelConstruction<'_, Cast>) -> Result<Self> {
-        NarrowCast::new(ctx.input_dtype(Cast::X), ctx.output_dtype(Cast::Y)).map(Narrowing)
+fn cast(ctx: &mut KernelContext<'_, Cast>) -> Result<()> {
+    let (gpu, input) = (GpuDevice::of(ctx)?, ctx.input(Cast::X)?);
+    let (from, to) = (Kind::of(input.dtype())?, Kind::of(ctx.output_dtype(Cast::Y)?)?);
+    if from == to {
+        let same = ctx.take_input(Cast::X)?;
+        return ctx.set_output(Cast::Y, same);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Cast>) -> Result<()> {
-        OpKernel::compute(&self.0, ctx)
-    }
+    let shader = gpu.shader(program, (from, to));
+    let output = gpu.output(ctx, Cast::Y, input.shape().clone())?;
+    gpu.in_windows(output.num_elements(), &[read(input), written(&output)], |range, tensors| {
+        // Buffers hold whole vectors: what the last one has beyond the elements is nobody's.
+        gpu.dispatch(&shader, tensors, &[], Groups::Elements(range.len().div_ceil(4)))
+    })?;
+    ctx.set_output(Cast::Y, output)
 }

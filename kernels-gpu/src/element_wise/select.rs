@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink_geometry::element_wise as geometry;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ClipByValue, Select};
@@ -23,46 +23,30 @@ fn clip(dtype: DataType) -> Result<Function> {
     Ok(Function::new(FILE, "ClipByValue", &[scalar; 3], scalar))
 }
 
-/// `Select`, whose condition has the shape of the others, or is a scalar, or a vector with an element for each row.
-struct SelectKernel(ElementWise);
-
+// The condition has the shape of the others, or is a scalar, or a vector with an element for each row.
 #[register_kernel(
-    device = Gpu,
-    T = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
-    programs = |T| choice(T).map(|function| driver::programs(&function))
+    device = Gpu, op = Select, T = [f32, i32, u32, bool, f16 if "f16", i64 if "i64"],
+    programs = |T| choice(T).map(|function| driver::programs(&function)),
+    state = |ctx| Ok(ElementWise::new(choice(ctx.output_dtype(O::OUTPUT))?, None))
 )]
-impl OpKernel<Select> for SelectKernel {
-    fn new(ctx: &KernelConstruction<'_, Select>) -> Result<Self> {
-        Ok(SelectKernel(ElementWise::new(choice(ctx.output_dtype(Select::OUTPUT))?, None)))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
-        let (condition, chosen, other) = (ctx.input(Select::CONDITION)?, ctx.input(Select::T)?, ctx.input(Select::E)?);
-        let shape = geometry::condition(condition.shape(), chosen.shape(), other.shape())?;
-        let condition = condition.clone().reshaped(shape)?;
-        let output = self.0.run(GpuDevice::of(ctx)?, chosen.dtype(), &[&condition, chosen, other], &[])?;
-        ctx.set_output(Select::OUTPUT, output)
-    }
+fn select(elements: &ElementWise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (condition, chosen, other) = (ctx.input(O::CONDITION)?, ctx.input(O::T)?, ctx.input(O::E)?);
+    let shape = geometry::condition(condition.shape(), chosen.shape(), other.shape())?;
+    let condition = condition.clone().reshaped(shape)?;
+    let output = elements.run(GpuDevice::of(ctx)?, chosen.dtype(), &[&condition, chosen, other], &[])?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
-/// `ClipByValue`, whose bounds are scalars or have the tensor's shape.
-struct Clip(ElementWise);
-
+// The bounds are scalars or have the tensor's shape.
 #[register_kernel(
-    device = Gpu,
-    T = [f32, i32, f16 if "f16", i64 if "i64"],
-    programs = |T| clip(T).map(|function| driver::programs(&function))
+    device = Gpu, op = ClipByValue, T = [f32, i32, f16 if "f16", i64 if "i64"],
+    programs = |T| clip(T).map(|function| driver::programs(&function)),
+    state = |ctx| Ok(ElementWise::new(clip(ctx.output_dtype(O::OUTPUT))?, None))
 )]
-impl OpKernel<ClipByValue> for Clip {
-    fn new(ctx: &KernelConstruction<'_, ClipByValue>) -> Result<Self> {
-        Ok(Clip(ElementWise::new(clip(ctx.output_dtype(ClipByValue::OUTPUT))?, None)))
+fn clip_by_value(elements: &ElementWise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let shape = ctx.input(O::T)?.shape();
+    for bound in [O::CLIP_VALUE_MIN, O::CLIP_VALUE_MAX] {
+        geometry::ensure_bound(shape, ctx.input(bound)?.shape())?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()> {
-        let shape = ctx.input(ClipByValue::T)?.shape();
-        for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
-            geometry::ensure_bound(shape, ctx.input(bound)?.shape())?;
-        }
-        self.0.compute(ctx, &[])
-    }
+    elements.compute(ctx, &[])
 }

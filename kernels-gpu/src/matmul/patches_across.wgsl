@@ -1,19 +1,19 @@
 // What the windows of a convolution see, turned: the outer index is that of a window's element, channels last, the inner
 // that of an output pixel.
-struct Tap_$ {
+struct Tap_a {
     y: i32,
     x: i32,
     channel: u32,
     inside: bool,
 }
-fn tap_$(outer: u32) -> Tap_$ {
+fn tap_a(outer: u32) -> Tap_a {
     let tap = outer / params.depth;
     let y = i32((tap / params.window_columns) * params.dilation_y) - i32(params.before_y);
     let x = i32((tap % params.window_columns) * params.dilation_x) - i32(params.before_x);
-    return Tap_$(y, x, outer % params.depth, outer < params.extent_$);
+    return Tap_a(y, x, outer % params.depth, outer < params.extent_a);
 }
 // Where the element lies at output pixel k, or NOWHERE.
-fn find_$(tap: Tap_$, k: u32) -> u32 {
+fn find_a(tap: Tap_a, k: u32) -> u32 {
     let line = k / params.out_columns;
     let image = line / params.out_rows;
     let y = u32(tap.y + i32((line % params.out_rows) * params.stride_y));
@@ -24,36 +24,36 @@ fn find_$(tap: Tap_$, k: u32) -> u32 {
     return NOWHERE;
 }
 //@ if vectors
-struct Place_$ {
-    tap: Tap_$,
+struct Place_a {
+    tap: Tap_a,
 }
-fn place_$(outer: u32, base: u32) -> Place_$ {
-    return Place_$(tap_$(outer));
+fn place_a(outer: u32, base: u32) -> Place_a {
+    return Place_a(tap_a(outer));
 }
-fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
+fn read_a(place: Place_a, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (k < end) {
-        let at = find_$(place.tap, k);
+        let at = find_a(place.tap, k);
         if (at != NOWHERE) {
-            v = data_$[at >> 2u];
+            v = data_a[at >> 2u];
         }
     }
     return v;
 }
 //@ else
-struct Place_$ {
+struct Place_a {
     outer: u32,
 }
-fn place_$(outer: u32, base: u32) -> Place_$ {
-    return Place_$(outer);
+fn place_a(outer: u32, base: u32) -> Place_a {
+    return Place_a(outer);
 }
-fn read_$(place: Place_$, k: u32, end: u32) -> vec4<T> {
+fn read_a(place: Place_a, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (k < end) {
         for (var i = 0u; i < 4u; i++) {
-            let at = find_$(tap_$(place.outer + i), k);
+            let at = find_a(tap_a(place.outer + i), k);
             if (at != NOWHERE) {
-                v[i] = data_$[at];
+                v[i] = data_a[at];
             }
         }
     }

@@ -30,10 +30,10 @@ impl Source {
         match self {
             Source::Rows => include_str!("rows.wgsl"),
             Source::Columns => include_str!("columns.wgsl"),
-            Source::Patches => include_str!("patches.wgsl"),
+            Source::Patches => concat!(include_str!("patches.wgsl"), include_str!("found.wgsl")),
             Source::PatchesAcross => include_str!("patches_across.wgsl"),
-            Source::Flows => include_str!("flows.wgsl"),
-            Source::Filters => include_str!("filters.wgsl"),
+            Source::Flows => concat!(include_str!("flows.wgsl"), include_str!("found.wgsl")),
+            Source::Filters => concat!(include_str!("filters.wgsl"), include_str!("found.wgsl")),
         }
     }
 
@@ -102,6 +102,7 @@ pub(crate) fn program(key: Key) -> Program {
     let mut builder = Program::trusted(label)
         .alias("T", key.scalar)
         .alias("R", result)
+        .alias("S", sum)
         .constant("NOWHERE", u32::MAX)
         .constant("INNER", tiles.inner)
         .workgroup(tiles.threads(key.matrices))
@@ -110,12 +111,11 @@ pub(crate) fn program(key: Key) -> Program {
         .write_vectors("result", result, if key.vectors { 4 } else { 1 });
     builder = builder.words(COMMON).words(if is_convolved { CONVOLVED } else { BATCHED });
     let mut body = String::new();
-    for (side, name) in [(key.a, "a"), (key.b, "b")] {
-        body +=
-            &composition::compose(side.source.text(), if side.vectors { &["vectors"] } else { &[] }).replace('$', name);
+    let names = |vectors: bool| if vectors { &["vectors"][..] } else { &[] };
+    for (side, letter) in [(key.a, 'a'), (key.b, 'b')] {
+        body += &composition::with_letter(&composition::compose(side.source.text(), names(side.vectors)), letter);
     }
-    let write = if key.vectors { WRITE_VECTORS } else { WRITE_SCALARS };
-    body += &write.replace('A', sum.wgsl());
+    body += &composition::compose(include_str!("put.wgsl"), names(key.vectors));
     let (text_a, text_b) =
         (Staging::new(key.a, "a", tiles, key.matrices), Staging::new(key.b, "b", tiles, key.matrices));
     let _ = write!(body, "{}{}", text_a.declaration(), text_b.declaration());
@@ -130,21 +130,6 @@ pub(crate) fn program(key: Key) -> Program {
     body += &main(tiles, is_convolved, key.matrices, &text_a, &text_b);
     builder.build(Entry::Rows, &body)
 }
-
-const WRITE_VECTORS: &str = "fn put(line: u32, column: u32, v: vec4<A>) {
-    if (column < params.extent_b) {
-        result[(line + column) >> 2u] = vec4<R>(v);
-    }
-}
-";
-const WRITE_SCALARS: &str = "fn put(line: u32, column: u32, v: vec4<A>) {
-    for (var i = 0u; i < 4u; i++) {
-        if (column + i < params.extent_b) {
-            result[line + column + i] = R(v[i]);
-        }
-    }
-}
-";
 
 /// How a factor comes into the workgroup's memory: as vectors of four outer neighbours, line after line of the inner index.
 pub(super) struct Staging {

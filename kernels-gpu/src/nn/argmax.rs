@@ -1,7 +1,7 @@
 //! MaxPoolWithArgmax and MaxPoolGradWithArgmax: where the greatest elements are, and what flows back to them.
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::{GPU, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{GPU, KernelContext};
 use kernlink_geometry::pooling::Pooling;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -14,7 +14,7 @@ use crate::indices::Indices;
 use crate::matmul::gemm::word;
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, ProgramBuilder, Scalar, scalar_of};
-use crate::windows::{read, whole, written};
+use crate::windows::{read, written};
 
 /// What tells the shaders of a text from each other: elements and indices.
 type Kind = (Scalar, Indices);
@@ -50,98 +50,62 @@ fn far_program((scalar, index): Kind) -> Program {
     builder.compose(Entry::Elements, include_str!("argmax_far.wgsl"), &names)
 }
 
-struct WithArgmax {
-    pooling: Pooling,
-    across: bool,
-    scalar: Scalar,
+#[register_kernel(
+    device = Gpu, op = ops::MaxPoolWithArgmax, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], Targmax = [i32, i64],
+    programs = |T, Targmax| Ok(vec![max_program((scalar_of(T)?, Indices::of(Targmax)?))]),
+    state = |ctx| Ok((Pooling::new(ctx.attrs, GPU)?, ctx.attrs().include_batch_in_index))
+)]
+fn max_pool((pooling, across): &(Pooling, bool), ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (gpu, input) = (GpuDevice::of(ctx)?, ctx.input(O::INPUT)?);
+    let index_type = ctx.output_dtype(O::ARGMAX)?;
+    let geometry = pooling.with_argmax(input.shape(), index_type, *across)?;
+    word(input.num_elements())?;
+    let output = gpu.output(ctx, O::OUTPUT, geometry.output())?;
+    let argmax = gpu.output(ctx, O::ARGMAX, geometry.output())?;
+    let mut params = params(gpu, &geometry, &[Through::Window])?;
+    params.push(u32::from(*across));
+    let shader = gpu.shader(max_program, (scalar_of(input.dtype())?, Indices::of(index_type)?));
+    // Indices that count from the first image are of all images at once.
+    let images = if *across { 1 } else { geometry.batch };
+    gpu.in_windows(images, &[read(input), written(&output), written(&argmax)], |_, tensors| {
+        gpu.dispatch(&shader, tensors, &params, Groups::Elements(tensors[1].num_elements()))
+    })?;
+    ctx.set_output(O::OUTPUT, output)?;
+    ctx.set_output(O::ARGMAX, argmax)
 }
 
-#[register_kernel(
-    device = Gpu,
-    op = ops::MaxPoolWithArgmax,
-    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    Targmax = [i32, i64],
-    programs = |T, Targmax| Ok(vec![max_program((scalar_of(T)?, Indices::of(Targmax)?))])
-)]
-impl OpKernel<O> for WithArgmax {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(WithArgmax {
-            pooling: Pooling::new(ctx.attrs, GPU)?,
-            across: ctx.attrs().include_batch_in_index,
-            scalar: scalar_of(ctx.input_dtype(O::INPUT))?,
-        })
-    }
+const REFUSED: &str = "an index in argmax lies outside of the image";
 
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let input = ctx.input(O::INPUT)?;
-        let index_type = ctx.output_dtype(O::ARGMAX)?;
-        let geometry = self.pooling.with_argmax(input.shape(), index_type, self.across)?;
-        word(input.num_elements())?;
-        let (output, argmax) =
-            (gpu.output(ctx, O::OUTPUT, geometry.output())?, gpu.output(ctx, O::ARGMAX, geometry.output())?);
-        let mut params = params(gpu, &geometry, &[Through::Window])?;
-        params.push(u32::from(self.across));
-        let shader = gpu.shader(max_program, (self.scalar, Indices::of(index_type)?));
-        // Indices that count from the first image are of all images at once.
-        let images = if self.across { 1 } else { geometry.batch };
-        gpu.in_windows(images, &[read(input), written(&output), written(&argmax)], |_, tensors| {
-            gpu.dispatch(&shader, tensors, &params, Groups::Elements(tensors[1].num_elements()))
+#[register_kernel(
+    device = Gpu, op = ops::MaxPoolGradWithArgmax, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    Targmax = [i32, i64],
+    programs = |T, Targmax| {
+        let kind = (scalar_of(T)?, Indices::of(Targmax)?);
+        Ok(vec![near_program(kind), far_program(kind)])
+    },
+    state = |ctx| {
+        let refusal = Refusal::new(ctx, Code::InvalidArgument, REFUSED);
+        Ok((Pooling::new(ctx.attrs, GPU)?, ctx.attrs().include_batch_in_index, refusal))
+    }
+)]
+fn gradient((pooling, across, refusal): &(Pooling, bool, Refusal), ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let (input, grad, argmax) = (ctx.input(O::INPUT)?, ctx.input(O::GRAD)?, ctx.input(O::ARGMAX)?);
+    let geometry = pooling.argmax_back(input.shape(), grad.shape(), argmax.shape())?;
+    let output = gpu.output(ctx, O::OUTPUT, input.shape().clone())?;
+    if output.num_elements() > 0 {
+        let kind = (scalar_of(output.dtype())?, Indices::of(argmax.dtype())?);
+        let mut params = params(gpu, &geometry, &[Through::Windows])?;
+        params.push(u32::from(*across));
+        let (near, far) = (gpu.shader(near_program, kind), gpu.shader(far_program, kind));
+        let images = if *across { 1 } else { geometry.batch };
+        let parts = [read(grad), read(argmax), written(&output)];
+        gpu.in_windows(images, &parts, |_, tensors| {
+            gpu.dispatch(&near, tensors, &params, Groups::Elements(tensors[2].num_elements()))
         })?;
-        ctx.set_output(O::OUTPUT, output)?;
-        ctx.set_output(O::ARGMAX, argmax)
+        gpu.in_windows(images, &parts, |_, tensors| {
+            gpu.dispatch_refusing(*refusal, &far, tensors, &params, Groups::Elements(tensors[0].num_elements()))
+        })?;
     }
-}
-
-struct GradWithArgmax {
-    pooling: Pooling,
-    across: bool,
-    scalar: Scalar,
-    refusal: Refusal,
-}
-
-#[register_kernel(
-    device = Gpu,
-    op = ops::MaxPoolGradWithArgmax,
-    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    Targmax = [i32, i64],
-    programs = |T, Targmax| gradient_programs((scalar_of(T)?, Indices::of(Targmax)?))
-)]
-impl OpKernel<O> for GradWithArgmax {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(GradWithArgmax {
-            pooling: Pooling::new(ctx.attrs, GPU)?,
-            across: ctx.attrs().include_batch_in_index,
-            scalar: scalar_of(ctx.output_dtype(O::OUTPUT))?,
-            refusal: Refusal::new(ctx, Code::InvalidArgument, "an index in argmax lies outside of the image"),
-        })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (input, grad, argmax) = (ctx.input(O::INPUT)?, ctx.input(O::GRAD)?, ctx.input(O::ARGMAX)?);
-        let geometry = self.pooling.argmax_back(input.shape(), grad.shape(), argmax.shape())?;
-        let output = gpu.output(ctx, O::OUTPUT, input.shape().clone())?;
-        if output.num_elements() > 0 {
-            let kind = (self.scalar, Indices::of(argmax.dtype())?);
-            let mut params = params(gpu, &geometry, &[Through::Windows])?;
-            params.push(u32::from(self.across));
-            let near = gpu.shader(near_program, kind);
-            let images = if self.across { 1 } else { geometry.batch };
-            let parts = [read(grad), read(argmax), written(&output), whole(gpu.refusals()?)];
-            gpu.in_windows(images, &parts[..3], |_, tensors| {
-                gpu.dispatch(&near, tensors, &params, Groups::Elements(tensors[2].num_elements()))
-            })?;
-            params.push(self.refusal.number());
-            let far = gpu.shader(far_program, kind);
-            gpu.in_windows(images, &parts, |_, tensors| {
-                gpu.dispatch(&far, tensors, &params, Groups::Elements(tensors[0].num_elements()))
-            })?;
-        }
-        ctx.set_output(O::OUTPUT, output)
-    }
-}
-
-fn gradient_programs(kind: Kind) -> Result<Vec<Program>> {
-    Ok(vec![near_program(kind), far_program(kind)])
+    ctx.set_output(O::OUTPUT, output)
 }

@@ -233,10 +233,7 @@ fn gradient_programs(dtype: DataType) -> Result<Vec<Program>> {
 )]
 #[register_kernel(
     device = Gpu, op = [FusedBatchNormGradV2, FusedBatchNormGradV3], T = [f32, f16 if "f16"],
-    programs = |T| gradient_programs(T), state = |ctx| {
-        let attrs = ctx.attrs();
-        Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)
-    }
+    programs = |T| gradient_programs(T)
 )]
 fn batch_norm_gradient(norm: &Norm, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;

@@ -1,7 +1,8 @@
 //! Conv2D and its gradients: products whose factors are read where the windows are.
 
+use kernlink::dtype::DataType;
 use kernlink::error::{Code, Result};
-use kernlink::kernel::{GPU, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{GPU, KernelContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::{Convolution, Geometry};
 use kernlink_macros::register_kernel;
@@ -15,240 +16,185 @@ use crate::matmul::gemm::{self, Factors, Gemm, Target, of_matrices};
 use crate::matmul::text::Source;
 use crate::windows::{Piece, read, whole, written};
 
-/// Conv2D.
-struct Conv2D {
-    convolution: Convolution,
-    product: Gemm,
-    /// The product where patches are rows of the input.
-    plain: Gemm,
-}
-
 #[register_kernel(
-    device = Gpu,
-    op = ops::Conv2D,
-    T = [f32, i32, f16 if "f16"],
-    programs = |T| gemm::programs(T, [[Source::Patches, Source::Columns], [Source::Rows, Source::Columns]])
+    device = Gpu, op = ops::Conv2D, T = [f32, i32, f16 if "f16"],
+    programs = |T| gemm::programs(T, [[Source::Patches, Source::Columns], [Source::Rows, Source::Columns]]),
+    state = |ctx| Convolution::new(ctx.attrs)
 )]
-impl OpKernel<O> for Conv2D {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let (convolution, dtype) = (Convolution::new(ctx.attrs)?, ctx.input_dtype(O::INPUT));
-        let product = Gemm::new(dtype, Source::Patches, Source::Columns)?;
-        Ok(Conv2D { convolution, product, plain: Gemm::new(dtype, Source::Rows, Source::Columns)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (input, filter) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER)?);
-        let geometry = self.convolution.forward(input.shape(), filter.shape())?;
-        let out = gpu.output(ctx, O::OUTPUT, self.convolution.output(&geometry))?;
-        if out.num_elements() > 0 {
-            gpu.in_windows(geometry.batch, &[read(input), whole(filter), written(&out)], |images, tensors| {
-                self.convolve(gpu, &Geometry { batch: images.len(), ..geometry }, [tensors[0], tensors[1], tensors[2]])
-            })?;
-        }
-        ctx.set_output(O::OUTPUT, out)
-    }
-}
-
-impl Conv2D {
-    fn convolve(&self, gpu: &GpuDevice, geometry: &Geometry, [input, filter, out]: [&Tensor; 3]) -> Result<()> {
-        let is_empty = input.num_elements() == 0;
-        if !is_empty {
-            self.convolution.ensure_computable(geometry, filter.shape(), GPU)?;
-        }
-        let groups = if is_empty { 1 } else { geometry.groups() };
-        let columns = geometry.out_depth / groups;
-        let extents = Extents {
-            rows: geometry.pixels(),
-            columns,
-            // Without an input all there is to see is padding.
-            inner: if is_empty { 0 } else { geometry.patch() },
-            batches: groups,
-        };
-        let out_by_fours = columns.is_multiple_of(4);
-        let mut factors = Factors {
-            a: input,
-            b: filter,
-            out,
-            extents,
-            vectors: [false, out_by_fours, out_by_fours],
-            stride: geometry.out_depth,
-            step: columns,
-            target: Target::Whole,
-            special: SmallVec::new(),
-        };
-        if geometry.is_product() {
-            factors.vectors[0] = geometry.patch().is_multiple_of(4);
-            factors.special = of_matrices([geometry.patch(), columns])?;
-            return self.plain.run(gpu, &factors);
-        }
-        factors.vectors[0] = geometry.in_depth.is_multiple_of(4) && geometry.patch_depth.is_multiple_of(4);
-        factors.special = params(geometry, [0, geometry.out_depth], [geometry.patch_depth, columns])?;
-        self.product.run(gpu, &factors)
-    }
-}
-
-/// Conv2DBackpropInput.
-struct BackpropInput {
-    convolution: Convolution,
-    product: Gemm,
-    /// The product where patches are rows of the input.
-    plain: Gemm,
-}
-
-#[register_kernel(
-    device = Gpu,
-    op = ops::Conv2DBackpropInput,
-    T = [f32, i32, f16 if "f16"],
-    host_memory = ["input_sizes"],
-    programs = |T| gemm::programs(T, [[Source::Flows, Source::Filters], [Source::Rows, Source::Rows]])
-)]
-impl OpKernel<O> for BackpropInput {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let convolution = Convolution::of_gradient(ctx.attrs, GPU, Code::Unimplemented)?;
-        let dtype = ctx.output_dtype(O::OUTPUT);
-        let product = Gemm::new(dtype, Source::Flows, Source::Filters)?;
-        Ok(BackpropInput { convolution, product, plain: Gemm::new(dtype, Source::Rows, Source::Rows)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (sizes, filter, gradient) =
-            (ctx.input(O::INPUT_SIZES)?, ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?);
-        let (shape, geometry) = self.convolution.backward_to_input(sizes, filter.shape(), gradient.shape(), GPU)?;
-        let out = gpu.output(ctx, O::OUTPUT, shape)?;
-        if out.num_elements() > 0 {
-            gpu.in_windows(geometry.batch, &[whole(filter), read(gradient), written(&out)], |images, tensors| {
-                self.flow_back(gpu, &Geometry { batch: images.len(), ..geometry }, [tensors[0], tensors[1], tensors[2]])
-            })?;
-        }
-        ctx.set_output(O::OUTPUT, out)
-    }
-}
-
-impl BackpropInput {
-    fn flow_back(&self, gpu: &GpuDevice, geometry: &Geometry, [filter, gradient, out]: [&Tensor; 3]) -> Result<()> {
-        let is_empty = gradient.num_elements() == 0;
-        let is_product = geometry.is_product();
-        let taps = geometry.rows.window * geometry.columns.window;
-        let (rows, columns, inner) = match is_product {
-            true => (geometry.pixels(), geometry.patch(), geometry.out_depth),
-            false => {
-                let pixels = geometry.batch * geometry.rows.input * geometry.columns.input;
-                (pixels, geometry.in_depth, taps * geometry.out_depth)
-            }
-        };
-        let by_fours = geometry.out_depth.is_multiple_of(4);
-        let factors = Factors {
-            a: gradient,
-            b: filter,
-            out,
-            extents: Extents { rows, columns, inner: if is_empty { 0 } else { inner }, batches: 1 },
-            vectors: [by_fours, by_fours, columns.is_multiple_of(4)],
-            stride: columns,
-            step: 0,
-            target: Target::Whole,
-            special: match is_product {
-                true => of_matrices([geometry.out_depth; 2])?,
-                false => params(geometry, [0, 0], [0, 0])?,
-            },
-        };
-        let product = if is_product { &self.plain } else { &self.product };
-        product.run(gpu, &factors)
-    }
-}
-
-/// Conv2DBackpropFilter.
-struct BackpropFilter {
-    convolution: Convolution,
-    product: Gemm,
-    /// The product where patches are rows of the input.
-    plain: Gemm,
-}
-
-#[register_kernel(
-    device = Gpu,
-    op = ops::Conv2DBackpropFilter,
-    T = [f32, f16 if "f16"],
-    host_memory = ["filter_sizes"],
-    programs = |T| gemm::programs(T, [[Source::PatchesAcross, Source::Columns], [Source::Columns, Source::Columns]])
-)]
-impl OpKernel<O> for BackpropFilter {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let convolution = Convolution::of_gradient(ctx.attrs, GPU, Code::InvalidArgument)?;
-        let dtype = ctx.output_dtype(O::OUTPUT);
-        let product = Gemm::new(dtype, Source::PatchesAcross, Source::Columns)?;
-        Ok(BackpropFilter { convolution, product, plain: Gemm::new(dtype, Source::Columns, Source::Columns)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (input, sizes, gradient) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER_SIZES)?, ctx.input(O::OUT_BACKPROP)?);
-        let (shape, geometry) = self.convolution.backward_to_filter(input.shape(), sizes, gradient.shape(), GPU)?;
-        let out = gpu.output(ctx, O::OUTPUT, shape)?;
-        if out.num_elements() > 0 {
-            self.add_up(gpu, &geometry, [input, gradient, &out])?;
-        }
-        ctx.set_output(O::OUTPUT, out)
-    }
-}
-
-impl BackpropFilter {
-    /// Adds up what all images say: those in a window by themselves, if there are several.
-    fn add_up(&self, gpu: &GpuDevice, geometry: &Geometry, [input, gradient, out]: [&Tensor; 3]) -> Result<()> {
-        let (parts, product) = ([read(input), read(gradient)], self.product_of(geometry));
-        let window = if gpu.fit(&[input, gradient]) { None } else { gpu.window(geometry.batch, &parts)? };
-        let Some(window) = window else {
-            return self.multiply(gpu, geometry, [input, gradient, out], Target::Whole);
-        };
-        let elements = out.num_elements();
-        let terms = gpu.allocate(product.sum_dtype(), [geometry.batch.div_ceil(window), elements])?;
-        gpu.in_windows(geometry.batch, &parts, |images, tensors| {
-            let first = images.start / window * elements;
-            let term = Piece { tensor: &terms, first, count: elements, written: true };
-            gpu.with_pieces(&[term], |term| {
-                let tensors = [tensors[0], tensors[1], term[0]];
-                self.multiply(gpu, &Geometry { batch: images.len(), ..*geometry }, tensors, Target::Term)
-            })
+fn conv2d(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let (input, filter) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER)?);
+    let geometry = convolution.forward(input.shape(), filter.shape())?;
+    let out = gpu.output(ctx, O::OUTPUT, convolution.output(&geometry))?;
+    if out.num_elements() > 0 {
+        gpu.in_windows(geometry.batch, &[read(input), whole(filter), written(&out)], |images, tensors| {
+            let geometry = Geometry { batch: images.len(), ..geometry };
+            convolve(gpu, convolution, &geometry, [tensors[0], tensors[1], tensors[2]])
         })?;
-        product.add(gpu, &terms, out)
     }
+    ctx.set_output(O::OUTPUT, out)
+}
 
-    fn product_of(&self, geometry: &Geometry) -> &Gemm {
-        if geometry.is_product() { &self.plain } else { &self.product }
+fn convolve(
+    gpu: &GpuDevice,
+    convolution: &Convolution,
+    geometry: &Geometry,
+    [input, filter, out]: [&Tensor; 3],
+) -> Result<()> {
+    let is_empty = input.num_elements() == 0;
+    if !is_empty {
+        convolution.ensure_computable(geometry, filter.shape(), GPU)?;
     }
+    let groups = if is_empty { 1 } else { geometry.groups() };
+    let columns = geometry.out_depth / groups;
+    let extents = Extents {
+        rows: geometry.pixels(),
+        columns,
+        // Without an input all there is to see is padding.
+        inner: if is_empty { 0 } else { geometry.patch() },
+        batches: groups,
+    };
+    let out_by_fours = columns.is_multiple_of(4);
+    let mut factors = Factors {
+        a: input,
+        b: filter,
+        out,
+        extents,
+        vectors: [false, out_by_fours, out_by_fours],
+        stride: geometry.out_depth,
+        step: columns,
+        target: Target::Whole,
+        special: SmallVec::new(),
+    };
+    if geometry.is_product() {
+        factors.vectors[0] = geometry.patch().is_multiple_of(4);
+        factors.special = of_matrices([geometry.patch(), columns])?;
+        return Gemm::new(out.dtype(), Source::Rows, Source::Columns)?.run(gpu, &factors);
+    }
+    factors.vectors[0] = geometry.in_depth.is_multiple_of(4) && geometry.patch_depth.is_multiple_of(4);
+    factors.special = params(geometry, [0, geometry.out_depth], [geometry.patch_depth, columns])?;
+    Gemm::new(out.dtype(), Source::Patches, Source::Columns)?.run(gpu, &factors)
+}
 
-    fn multiply(
-        &self,
-        gpu: &GpuDevice,
-        geometry: &Geometry,
-        [input, gradient, out]: [&Tensor; 3],
-        target: Target,
-    ) -> Result<()> {
-        let is_empty = input.num_elements() == 0;
-        let extents = Extents {
-            rows: geometry.patch(),
-            columns: geometry.out_depth,
-            inner: if is_empty { 0 } else { geometry.pixels() },
-            batches: 1,
-        };
-        let is_product = geometry.is_product();
-        let neighbours = if is_product { geometry.patch() } else { geometry.in_depth };
-        let out_by_fours = geometry.out_depth.is_multiple_of(4);
-        let factors = Factors {
-            a: input,
-            b: gradient,
-            out,
-            extents,
-            vectors: [neighbours.is_multiple_of(4), out_by_fours, out_by_fours],
-            stride: geometry.out_depth,
-            step: 0,
-            target,
-            special: match is_product {
-                true => of_matrices([geometry.patch(), geometry.out_depth])?,
-                false => params(geometry, [0, geometry.out_depth], [0, 0])?,
-            },
-        };
-        self.product_of(geometry).run(gpu, &factors)
+#[register_kernel(
+    device = Gpu, op = ops::Conv2DBackpropInput, T = [f32, i32, f16 if "f16"], host_memory = ["input_sizes"],
+    programs = |T| gemm::programs(T, [[Source::Flows, Source::Filters], [Source::Rows, Source::Rows]]),
+    state = |ctx| Convolution::of_gradient(ctx.attrs, GPU, Code::Unimplemented)
+)]
+fn backprop_input(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let (sizes, filter, gradient) = (ctx.input(O::INPUT_SIZES)?, ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?);
+    let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), gradient.shape(), GPU)?;
+    let out = gpu.output(ctx, O::OUTPUT, shape)?;
+    if out.num_elements() > 0 {
+        gpu.in_windows(geometry.batch, &[whole(filter), read(gradient), written(&out)], |images, tensors| {
+            flow_back(gpu, &Geometry { batch: images.len(), ..geometry }, [tensors[0], tensors[1], tensors[2]])
+        })?;
     }
+    ctx.set_output(O::OUTPUT, out)
+}
+
+fn flow_back(gpu: &GpuDevice, geometry: &Geometry, [filter, gradient, out]: [&Tensor; 3]) -> Result<()> {
+    let is_empty = gradient.num_elements() == 0;
+    let is_product = geometry.is_product();
+    let taps = geometry.rows.window * geometry.columns.window;
+    let (rows, columns, inner) = match is_product {
+        true => (geometry.pixels(), geometry.patch(), geometry.out_depth),
+        false => {
+            let pixels = geometry.batch * geometry.rows.input * geometry.columns.input;
+            (pixels, geometry.in_depth, taps * geometry.out_depth)
+        }
+    };
+    let by_fours = geometry.out_depth.is_multiple_of(4);
+    let factors = Factors {
+        a: gradient,
+        b: filter,
+        out,
+        extents: Extents { rows, columns, inner: if is_empty { 0 } else { inner }, batches: 1 },
+        vectors: [by_fours, by_fours, columns.is_multiple_of(4)],
+        stride: columns,
+        step: 0,
+        target: Target::Whole,
+        special: match is_product {
+            true => of_matrices([geometry.out_depth; 2])?,
+            false => params(geometry, [0, 0], [0, 0])?,
+        },
+    };
+    let [a, b] = if is_product { [Source::Rows, Source::Rows] } else { [Source::Flows, Source::Filters] };
+    Gemm::new(out.dtype(), a, b)?.run(gpu, &factors)
+}
+
+#[register_kernel(
+    device = Gpu, op = ops::Conv2DBackpropFilter, T = [f32, f16 if "f16"], host_memory = ["filter_sizes"],
+    programs = |T| gemm::programs(T, [[Source::PatchesAcross, Source::Columns], [Source::Columns, Source::Columns]]),
+    state = |ctx| Convolution::of_gradient(ctx.attrs, GPU, Code::InvalidArgument)
+)]
+fn backprop_filter(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let (input, sizes, gradient) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER_SIZES)?, ctx.input(O::OUT_BACKPROP)?);
+    let (shape, geometry) = convolution.backward_to_filter(input.shape(), sizes, gradient.shape(), GPU)?;
+    let out = gpu.output(ctx, O::OUTPUT, shape)?;
+    if out.num_elements() > 0 {
+        add_up(gpu, &geometry, [input, gradient, &out])?;
+    }
+    ctx.set_output(O::OUTPUT, out)
+}
+
+/// Adds up what all images say: those in a window by themselves, if there are several.
+fn add_up(gpu: &GpuDevice, geometry: &Geometry, [input, gradient, out]: [&Tensor; 3]) -> Result<()> {
+    let (parts, product) = ([read(input), read(gradient)], product_of(geometry, out.dtype())?);
+    let window = if gpu.fit(&[input, gradient]) { None } else { gpu.window(geometry.batch, &parts)? };
+    let Some(window) = window else {
+        return multiply(gpu, &product, geometry, [input, gradient, out], Target::Whole);
+    };
+    let elements = out.num_elements();
+    let terms = gpu.allocate(product.sum_dtype(), [geometry.batch.div_ceil(window), elements])?;
+    gpu.in_windows(geometry.batch, &parts, |images, tensors| {
+        let first = images.start / window * elements;
+        let term = Piece { tensor: &terms, first, count: elements, written: true };
+        gpu.with_pieces(&[term], |term| {
+            let tensors = [tensors[0], tensors[1], term[0]];
+            multiply(gpu, &product, &Geometry { batch: images.len(), ..*geometry }, tensors, Target::Term)
+        })
+    })?;
+    product.add(gpu, &terms, out)
+}
+
+fn product_of(geometry: &Geometry, dtype: DataType) -> Result<Gemm> {
+    let a = if geometry.is_product() { Source::Columns } else { Source::PatchesAcross };
+    Gemm::new(dtype, a, Source::Columns)
+}
+
+fn multiply(
+    gpu: &GpuDevice,
+    product: &Gemm,
+    geometry: &Geometry,
+    [input, gradient, out]: [&Tensor; 3],
+    target: Target,
+) -> Result<()> {
+    let is_empty = input.num_elements() == 0;
+    let extents = Extents {
+        rows: geometry.patch(),
+        columns: geometry.out_depth,
+        inner: if is_empty { 0 } else { geometry.pixels() },
+        batches: 1,
+    };
+    let is_product = geometry.is_product();
+    let neighbours = if is_product { geometry.patch() } else { geometry.in_depth };
+    let out_by_fours = geometry.out_depth.is_multiple_of(4);
+    let factors = Factors {
+        a: input,
+        b: gradient,
+        out,
+        extents,
+        vectors: [neighbours.is_multiple_of(4), out_by_fours, out_by_fours],
+        stride: geometry.out_depth,
+        step: 0,
+        target,
+        special: match is_product {
+            true => of_matrices([geometry.patch(), geometry.out_depth])?,
+            false => params(geometry, [0, geometry.out_depth], [0, 0])?,
+        },
+    };
+    product.run(gpu, &factors)
 }

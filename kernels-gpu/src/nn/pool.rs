@@ -176,12 +176,13 @@ fn average_pool_gradient(pooling: &Pooling, ctx: &mut KernelContext<'_, O>) -> R
 }
 
 #[register_kernel(
-    device = Gpu, op = MaxPoolGrad, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], programs = |T| max_gradient_programs(T),
-    state = |ctx| Ok(Windows::Known(Pooling::new(ctx.attrs, GPU)?))
+    device = Gpu, op = MaxPoolGrad, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    programs = |T| max_gradient_programs(T), state = |ctx| Ok(Windows::Known(Pooling::new(ctx.attrs, GPU)?))
 )]
 #[register_kernel(
-    device = Gpu, op = MaxPoolGradV2, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], host_memory = ["ksize", "strides"],
-    programs = |T| max_gradient_programs(T), state = |ctx| Windows::given(3, &ctx.attrs().padding, &ctx.attrs().data_format)
+    device = Gpu, op = MaxPoolGradV2, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    host_memory = ["ksize", "strides"], programs = |T| max_gradient_programs(T),
+    state = |ctx| Windows::given(3, &ctx.attrs().padding, &ctx.attrs().data_format)
 )]
 fn max_pool_gradient(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let inputs = [ctx.input(O::ORIG_INPUT)?, ctx.input(O::ORIG_OUTPUT)?, ctx.input(O::GRAD)?];
@@ -191,12 +192,14 @@ fn max_pool_gradient(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Resul
 
 // The element of `grad` where the window's first element equal to that of the output stands.
 #[register_kernel(
-    device = Gpu, op = MaxPoolGradGrad, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], programs = |T| element::programs(gradient_of_gradient, T),
+    device = Gpu, op = MaxPoolGradGrad, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    programs = |T| element::programs(gradient_of_gradient, T),
     state = |ctx| Ok(Windows::Known(Pooling::new(ctx.attrs, GPU)?))
 )]
 #[register_kernel(
-    device = Gpu, op = MaxPoolGradGradV2, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], host_memory = ["ksize", "strides"],
-    programs = |T| element::programs(gradient_of_gradient, T), state = |ctx| Windows::given(3, &ctx.attrs().padding, &ctx.attrs().data_format)
+    device = Gpu, op = MaxPoolGradGradV2, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    host_memory = ["ksize", "strides"], programs = |T| element::programs(gradient_of_gradient, T),
+    state = |ctx| Windows::given(3, &ctx.attrs().padding, &ctx.attrs().data_format)
 )]
 fn max_pool_gradient_of_gradient(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let inputs = [ctx.input(O::ORIG_INPUT)?, ctx.input(O::ORIG_OUTPUT)?, ctx.input(O::GRAD)?];

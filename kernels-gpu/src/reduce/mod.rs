@@ -57,47 +57,16 @@ fn programs(kind: Kind, dtype: DataType) -> Result<Vec<Program>> {
 }
 
 #[register_kernel(
-    device = Gpu,
-    op = [EuclideanNorm, Max, Min, Prod, Sum],
-    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    host_memory = ["reduction_indices"],
-    programs = |T| programs(Kind::of_op(&O::DEF.name)?, T)
+    device = Gpu, op = [EuclideanNorm, Max, Min, Prod, Sum], T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
+    host_memory = ["reduction_indices"], programs = |T| programs(Kind::of_op(&O::DEF.name)?, T)
 )]
-impl OpKernel<O> for Reduction {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Reduction::new(&O::DEF.name, ctx.input_dtype(O::INPUT), ctx.attrs().keep_dims)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let output = self.run(GpuDevice::of(ctx)?, ctx.input(O::INPUT)?, ctx.input(O::REDUCTION_INDICES)?)?;
-        ctx.set_output(O::OUTPUT, output)
-    }
-}
-
 // Sums of integers are kept in 64 bits.
 #[register_kernel(
-    device = Gpu,
-    op = [Mean],
-    T = [f32, f16 if "f16", i32 if "i64", u32 if "i64", i64 if "i64"],
-    host_memory = ["reduction_indices"],
-    programs = |T| programs(Kind::of_op(&O::DEF.name)?, T)
+    device = Gpu, op = Mean, T = [f32, f16 if "f16", i32 if "i64", u32 if "i64", i64 if "i64"],
+    host_memory = ["reduction_indices"], programs = |T| programs(Kind::Mean, T)
 )]
-impl OpKernel<O> for Reduction {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Reduction::new(&O::DEF.name, ctx.input_dtype(O::INPUT), ctx.attrs().keep_dims)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let output = self.run(GpuDevice::of(ctx)?, ctx.input(O::INPUT)?, ctx.input(O::REDUCTION_INDICES)?)?;
-        ctx.set_output(O::OUTPUT, output)
-    }
-}
-
 #[register_kernel(
-    device = Gpu,
-    op = [All, Any],
-    Tidx = [i32, i64],
-    host_memory = ["reduction_indices"],
+    device = Gpu, op = [All, Any], Tidx = [i32, i64], host_memory = ["reduction_indices"],
     programs = || programs(Kind::of_op(&O::DEF.name)?, DataType::Bool)
 )]
 impl OpKernel<O> for Reduction {
@@ -111,21 +80,15 @@ impl OpKernel<O> for Reduction {
     }
 }
 
-/// A reduction of all elements.
-struct Total(Fold);
-
-#[register_kernel(device = Gpu, T = [f32, f16 if "f16"], programs = |T| programs(Kind::HalfSquares, T))]
-impl OpKernel<L2Loss> for Total {
-    fn new(ctx: &KernelConstruction<'_, L2Loss>) -> Result<Self> {
-        Ok(Total(Fold::new(Kind::HalfSquares.of(scalar_of(ctx.input_dtype(L2Loss::T))?))))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, L2Loss>) -> Result<()> {
-        let input = ctx.input(L2Loss::T)?;
-        let plan = Plan::new(&Shape::from([input.num_elements()]), &[0], false)?;
-        let output = self.0.run(GpuDevice::of(ctx)?, input, &plan, input.dtype())?;
-        ctx.set_output(L2Loss::OUTPUT, output)
-    }
+#[register_kernel(
+    device = Gpu, op = L2Loss, T = [f32, f16 if "f16"], programs = |T| programs(Kind::HalfSquares, T),
+    state = |ctx| Ok(Fold::new(Kind::HalfSquares.of(scalar_of(ctx.input_dtype(O::T))?)))
+)]
+fn half_of_squares(fold: &Fold, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let input = ctx.input(O::T)?;
+    let plan = Plan::new(&Shape::from([input.num_elements()]), &[0], false)?;
+    let output = fold.run(GpuDevice::of(ctx)?, input, &plan, input.dtype())?;
+    ctx.set_output(O::OUTPUT, output)
 }
 
 /// The sum of each channel.
@@ -135,27 +98,19 @@ struct ChannelSums {
 }
 
 #[register_kernel(
-    device = Gpu,
-    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    programs = |T| programs(Kind::Sum, T)
+    device = Gpu, op = BiasAddGrad, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], programs = |T| programs(Kind::Sum, T),
+    state = |ctx| Ok(ChannelSums {
+        channels_last: TensorFormat::of_images(&ctx.attrs().data_format)? == TensorFormat::Nhwc,
+        fold: Fold::new(Kind::Sum.of(scalar_of(ctx.input_dtype(O::OUT_BACKPROP))?)),
+    })
 )]
-impl OpKernel<BiasAddGrad> for ChannelSums {
-    fn new(ctx: &KernelConstruction<'_, BiasAddGrad>) -> Result<Self> {
-        let fold = Fold::new(Kind::Sum.of(scalar_of(ctx.input_dtype(BiasAddGrad::OUT_BACKPROP))?));
-        Ok(ChannelSums {
-            channels_last: TensorFormat::of_images(&ctx.attrs().data_format)? == TensorFormat::Nhwc,
-            fold,
-        })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, BiasAddGrad>) -> Result<()> {
-        let gradient = ctx.input(BiasAddGrad::OUT_BACKPROP)?;
-        bias_gradient(gradient.shape(), self.channels_last)?;
-        let rank = gradient.rank();
-        let channels = if self.channels_last { rank - 1 } else { 1 };
-        let axes: Vec<i64> = (0..rank as i64).filter(|&axis| axis != channels as i64).collect();
-        let plan = Plan::new(gradient.shape(), &axes, false)?;
-        let output = self.fold.run(GpuDevice::of(ctx)?, gradient, &plan, gradient.dtype())?;
-        ctx.set_output(BiasAddGrad::OUTPUT, output)
-    }
+fn bias_gradients(sums: &ChannelSums, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gradient = ctx.input(O::OUT_BACKPROP)?;
+    bias_gradient(gradient.shape(), sums.channels_last)?;
+    let rank = gradient.rank();
+    let channels = if sums.channels_last { rank - 1 } else { 1 };
+    let axes: Vec<i64> = (0..rank as i64).filter(|&axis| axis != channels as i64).collect();
+    let plan = Plan::new(gradient.shape(), &axes, false)?;
+    let output = sums.fold.run(GpuDevice::of(ctx)?, gradient, &plan, gradient.dtype())?;
+    ctx.set_output(O::OUTPUT, output)
 }

@@ -1,20 +1,16 @@
 //! Cumsum, Cumprod and CumulativeLogsumexp: every partial result along an axis.
 
-use std::sync::OnceLock;
-
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::op::Op as _;
-use kernlink::tensor::Tensor;
 use kernlink_geometry::reduce::scanned;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Cumprod, Cumsum, CumulativeLogsumexp};
 
-use crate::composition;
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
-use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
+use crate::shader::{Entry, Program, Scalar, scalar_of};
 use crate::windows::{read, written};
 
 /// Elements up to which a thread walks along the axis alone.
@@ -28,7 +24,7 @@ const THREADS: u32 = 256;
 const ACROSS: usize = 32;
 
 /// What is accumulated.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Sums,
     Products,
@@ -55,104 +51,52 @@ impl Kind {
     }
 }
 
-fn program(kind: Kind, scalar: Scalar, by_rows: bool) -> Program {
+fn program((kind, scalar, by_rows): (Kind, Scalar, bool)) -> Program {
     let file = if by_rows { include_str!("scan_rows.wgsl") } else { include_str!("scan_columns.wgsl") };
     let builder = Program::trusted(format!("scan of {kind:?}"))
         .alias("A", computed(scalar))
         .alias("T", scalar)
         .read("x", scalar)
         .write("y", scalar)
-        .param("size", "u32")
-        .param("inner", "u32")
-        .param("across", "u32")
-        .param("exclusive", "u32")
-        .param("reverse", "u32");
-    let body = composition::compose(file, &[kind.name()]);
+        .words("size inner across exclusive reverse");
     match by_rows {
-        true => builder.workgroup(THREADS).build(Entry::Rows, &body),
-        false => builder.build(Entry::Elements, &body),
-    }
-}
-
-struct Scan {
-    kind: Kind,
-    scalar: Scalar,
-    exclusive: bool,
-    reverse: bool,
-    by_rows: OnceLock<Shader>,
-    by_columns: OnceLock<Shader>,
-}
-
-impl Scan {
-    fn new(kind: Kind, dtype: DataType, [exclusive, reverse]: [bool; 2]) -> Result<Scan> {
-        let (by_rows, by_columns) = (OnceLock::new(), OnceLock::new());
-        Ok(Scan { kind, scalar: scalar_of(dtype)?, exclusive, reverse, by_rows, by_columns })
-    }
-
-    fn run(&self, gpu: &GpuDevice, input: &Tensor, axis: &Tensor) -> Result<Tensor> {
-        let (size, inner) = scanned(input.shape(), axis)?;
-        let output = gpu.allocate(input.dtype(), input.shape().clone())?;
-        if output.num_elements() == 0 {
-            return Ok(output);
-        }
-        let lines = output.num_elements() / size;
-        let by_rows = size > SHORT && (inner == 1 || lines < MANY || size > gpu.rounds());
-        let across = inner.next_power_of_two().min(ACROSS);
-        let slot = if by_rows { &self.by_rows } else { &self.by_columns };
-        let shader = slot.get_or_init(|| Shader::new(program(self.kind, self.scalar, by_rows)));
-        // A workgroup takes a piece of the lines at a time, and brings it together by halves.
-        let at_once = THREADS as usize / across;
-        gpu.ensure_rounds(if by_rows { size.div_ceil(at_once) * (at_once.ilog2() as usize + 2) } else { size })?;
-        let flags = [self.exclusive, self.reverse].map(u32::from);
-        let params = [size as u32, inner as u32, across as u32, flags[0], flags[1]];
-        gpu.in_windows(lines / inner, &[read(input), written(&output)], |outer, tensors| {
-            let teams = outer.len() * inner.div_ceil(across);
-            let groups = if by_rows { Groups::Rows(teams) } else { Groups::Elements(outer.len() * inner) };
-            gpu.dispatch(shader, tensors, &params, groups)
-        })?;
-        Ok(output)
-    }
-}
-
-#[register_kernel(
-    device = Gpu,
-    op = [Cumprod, Cumsum],
-    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    host_memory = ["axis"],
-    programs = |T| programs(Kind::of_op(&O::DEF.name), T)
-)]
-impl OpKernel<O> for Scan {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Scan::new(Kind::of_op(&O::DEF.name), ctx.input_dtype(O::X), [attrs.exclusive, attrs.reverse])
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let output = self.run(GpuDevice::of(ctx)?, ctx.input(O::X)?, ctx.input(O::AXIS)?)?;
-        ctx.set_output(O::OUT, output)
-    }
-}
-
-#[register_kernel(
-    device = Gpu,
-    op = [CumulativeLogsumexp],
-    T = [f32, f16 if "f16"],
-    host_memory = ["axis"],
-    programs = |T| programs(Kind::of_op(&O::DEF.name), T)
-)]
-impl OpKernel<O> for Scan {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        Scan::new(Kind::of_op(&O::DEF.name), ctx.input_dtype(O::X), [attrs.exclusive, attrs.reverse])
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let output = self.run(GpuDevice::of(ctx)?, ctx.input(O::X)?, ctx.input(O::AXIS)?)?;
-        ctx.set_output(O::OUT, output)
+        true => builder.workgroup(THREADS).compose(Entry::Rows, file, &[kind.name()]),
+        false => builder.compose(Entry::Elements, file, &[kind.name()]),
     }
 }
 
 fn programs(kind: Kind, dtype: DataType) -> Result<Vec<Program>> {
     let scalar = scalar_of(dtype)?;
-    Ok([false, true].map(|by_rows| program(kind, scalar, by_rows)).to_vec())
+    Ok([false, true].map(|by_rows| program((kind, scalar, by_rows))).to_vec())
+}
+
+#[register_kernel(
+    device = Gpu, op = [Cumprod, Cumsum], T = [f32, i32, u32, f16 if "f16", i64 if "i64"], host_memory = ["axis"],
+    programs = |T| programs(Kind::of_op(&O::DEF.name), T),
+    state = |ctx| Ok([ctx.attrs().exclusive, ctx.attrs().reverse])
+)]
+#[register_kernel(
+    device = Gpu, op = CumulativeLogsumexp, T = [f32, f16 if "f16"], host_memory = ["axis"],
+    programs = |T| programs(Kind::of_op(&O::DEF.name), T)
+)]
+fn scan(&[exclusive, reverse]: &[bool; 2], ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (gpu, input) = (GpuDevice::of(ctx)?, ctx.input(O::X)?);
+    let (size, inner) = scanned(input.shape(), ctx.input(O::AXIS)?)?;
+    let output = gpu.output(ctx, O::OUT, input.shape().clone())?;
+    if output.num_elements() > 0 {
+        let lines = output.num_elements() / size;
+        let by_rows = size > SHORT && (inner == 1 || lines < MANY || size > gpu.rounds());
+        let across = inner.next_power_of_two().min(ACROSS);
+        let shader = gpu.shader(program, (Kind::of_op(&O::DEF.name), scalar_of(input.dtype())?, by_rows));
+        // A workgroup takes a piece of the lines at a time, and brings it together by halves.
+        let at_once = THREADS as usize / across;
+        gpu.ensure_rounds(if by_rows { size.div_ceil(at_once) * (at_once.ilog2() as usize + 2) } else { size })?;
+        let params = [size as u32, inner as u32, across as u32, u32::from(exclusive), u32::from(reverse)];
+        gpu.in_windows(lines / inner, &[read(input), written(&output)], |outer, tensors| {
+            let teams = outer.len() * inner.div_ceil(across);
+            let groups = if by_rows { Groups::Rows(teams) } else { Groups::Elements(outer.len() * inner) };
+            gpu.dispatch(&shader, tensors, &params, groups)
+        })?;
+    }
+    ctx.set_output(O::OUT, output)
 }

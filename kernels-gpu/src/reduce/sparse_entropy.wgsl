@@ -1,4 +1,4 @@
-//@ import math, powers
+//@ import math, powers, refuse
 
 fn row(r: u32, lane: u32) {
     let parts = powers(r, lane);

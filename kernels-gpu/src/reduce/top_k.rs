@@ -1,21 +1,18 @@
 //! TopKV2: the greatest elements of each row in their order, the first of equals first, NaN last.
 
-use std::sync::OnceLock;
-
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::scalar;
 use kernlink_geometry::reduce::greatest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::TopKV2;
 
-use super::top_k_long::{self, Long};
-use crate::composition;
+use super::top_k_long;
 use crate::device::{GpuDevice, Groups};
 use crate::element_wise::computed;
-use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
+use crate::shader::{Entry, Program, Scalar, scalar_of};
 use crate::team::Team;
 use crate::windows::{read, written};
 
@@ -41,7 +38,7 @@ const MERGE: &str = "if (before(b.key, b.place, a.key, a.place)) {
     return a;";
 
 /// The shader that sorts, or that seeks by a team.
-fn program(scalar: Scalar, places: Scalar, seeks: Option<Team>) -> Program {
+fn program((scalar, places, seeks): (Scalar, Scalar, Option<Team>)) -> Program {
     let part = computed(scalar);
     let (file, found) = match seeks {
         Some(team) => {
@@ -56,71 +53,51 @@ fn program(scalar: Scalar, places: Scalar, seeks: Option<Team>) -> Program {
         .read("x", scalar)
         .write("values", scalar)
         .write("indices", places)
-        .param("columns", "u32")
-        .param("k", "u32")
+        .words("columns k")
+        .declare(&found)
         .constant("SORTED", SORTED as u32)
         .workgroup(THREADS);
     let builder = seeks.map_or(builder.clone(), |team| team.declare(builder));
-    builder.build(Entry::Rows, &(found + &composition::compose(file, part.names())))
-}
-
-#[derive(Default)]
-struct TopK {
-    sorts: OnceLock<Shader>,
-    seeks: OnceLock<Shader>,
-    long: Long,
+    builder.compose(Entry::Rows, file, part.names())
 }
 
 #[register_kernel(
-    device = Gpu,
-    T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    index_type = [i32, i64 if "i64"],
-    host_memory = ["k"],
-    programs = |T, index_type| programs(T, index_type)
+    device = Gpu, op = TopKV2, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], index_type = [i32, i64 if "i64"],
+    host_memory = ["k"], programs = |T, index_type| programs(T, index_type)
 )]
-impl OpKernel<TopKV2> for TopK {
-    fn new(_: &KernelConstruction<'_, TopKV2>) -> Result<Self> {
-        Ok(TopK::default())
+fn top_k(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let gpu = GpuDevice::of(ctx)?;
+    let (input, k) = (ctx.input(O::INPUT)?, scalar(ctx.input(O::K)?, "k")?);
+    let (columns, shape) = greatest(input.shape(), k, ctx.output_dtype(O::INDICES)?)?;
+    let values = gpu.output(ctx, O::VALUES, shape.clone())?;
+    let indices = gpu.output(ctx, O::INDICES, shape)?;
+    if values.num_elements() > 0 {
+        find(gpu, [input, &values, &indices], columns, k as usize)?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, TopKV2>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let (input, k) = (ctx.input(TopKV2::INPUT)?, scalar(ctx.input(TopKV2::K)?, "k")?);
-        let (columns, shape) = greatest(input.shape(), k, ctx.output_dtype(TopKV2::INDICES)?)?;
-        let values = gpu.output(ctx, TopKV2::VALUES, shape.clone())?;
-        let indices = gpu.output(ctx, TopKV2::INDICES, shape)?;
-        if values.num_elements() > 0 {
-            self.find(gpu, [input, &values, &indices], columns, k as usize)?;
-        }
-        ctx.set_output(TopKV2::VALUES, values)?;
-        ctx.set_output(TopKV2::INDICES, indices)
-    }
+    ctx.set_output(O::VALUES, values)?;
+    ctx.set_output(O::INDICES, indices)
 }
 
-impl TopK {
-    /// The first `k` elements of each row in their order.
-    fn find(&self, gpu: &GpuDevice, [input, values, indices]: [&Tensor; 3], columns: usize, k: usize) -> Result<()> {
-        let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
-        let parts = [read(input), written(values), written(indices)];
-        let rounds = if k > FEW { sorting_rounds(columns, k) } else { k * (columns / THREADS as usize + 16) };
-        if columns > SORTED && (k > SORTED / 2 || rounds > gpu.rounds()) {
-            return gpu.in_windows(values.num_elements() / k, &parts, |_, tensors| {
-                self.long.run(gpu, [tensors[0], tensors[1], tensors[2]], [scalar, places], columns, k)
-            });
-        }
-        let sorts = columns <= SORTED || FEW < k;
-        let slot = if sorts { &self.sorts } else { &self.seeks };
-        let team = (!sorts).then(|| Team::on(gpu, scalar));
-        let shader = slot.get_or_init(|| Shader::new(program(scalar, places, team)));
-        gpu.in_windows(values.num_elements() / k, &parts, |rows, tensors| {
-            gpu.dispatch(shader, tensors, &[columns as u32, k as u32], Groups::Rows(rows.len()))
-        })
+/// The first `k` elements of each row in their order.
+fn find(gpu: &GpuDevice, [input, values, indices]: [&Tensor; 3], columns: usize, k: usize) -> Result<()> {
+    let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
+    let parts = [read(input), written(values), written(indices)];
+    let rounds = if k > FEW { sorting_rounds(columns, k) } else { k * (columns / THREADS as usize + 16) };
+    if columns > SORTED && (k > SORTED / 2 || rounds > gpu.rounds()) {
+        return gpu.in_windows(values.num_elements() / k, &parts, |_, tensors| {
+            top_k_long::run(gpu, [tensors[0], tensors[1], tensors[2]], columns, k)
+        });
     }
+    let sorts = columns <= SORTED || FEW < k;
+    let shader = gpu.shader(program, (scalar, places, (!sorts).then(|| Team::on(gpu, scalar))));
+    gpu.in_windows(values.num_elements() / k, &parts, |rows, tensors| {
+        gpu.dispatch(&shader, tensors, &[columns as u32, k as u32], Groups::Rows(rows.len()))
+    })
 }
 
 fn programs(dtype: DataType, index_type: DataType) -> Result<Vec<Program>> {
     let (scalar, places) = (scalar_of(dtype)?, scalar_of(index_type)?);
     let ways = Team::of(scalar).iter().map(|&team| Some(team)).chain([None]);
-    let programs: Vec<Program> = ways.map(|way| program(scalar, places, way)).collect();
+    let programs: Vec<Program> = ways.map(|way| program((scalar, places, way))).collect();
     Ok([&programs[..], &top_k_long::programs(scalar, places)].concat())
 }

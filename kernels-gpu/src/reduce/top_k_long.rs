@@ -1,14 +1,11 @@
 //! TopKV2 of many elements of long rows: the whole rows are sorted, some at a time.
 
-use std::sync::OnceLock;
-
 use kernlink::error::Result;
 use kernlink::tensor::Tensor;
 
-use crate::composition;
 use crate::device::{GpuDevice, Groups};
-use crate::shader::{Entry, Program, Scalar, Shader};
-use crate::sort::{self, Keys, Sorter};
+use crate::shader::{Entry, Program, Scalar, scalar_of};
+use crate::sort::{self, Keys};
 
 /// The most entries that are sorted at once, if a row does not have more.
 const MOST_ENTRIES: usize = 1 << 24;
@@ -26,62 +23,37 @@ fn load(scalar: Scalar) -> Program {
         scalar => program.read("x", scalar),
     };
     let program = keys_of(scalar).declare(program, "entries", true);
-    program
-        .param("padded", "u32")
-        .param("columns", "u32")
-        .param("row", "u32")
-        .build(Entry::Elements, &composition::compose(include_str!("top_k_load.wgsl"), scalar.names()))
+    program.words("padded columns row").compose(Entry::Elements, include_str!("top_k_load.wgsl"), scalar.names())
 }
 
 /// The shader that brings the elements to which the first entries belong.
-fn store(scalar: Scalar, places: Scalar) -> Program {
+fn store((scalar, places): (Scalar, Scalar)) -> Program {
     let program = Program::trusted("TopKV2 of what is sorted").alias("I", places).read("x", scalar);
     let program = keys_of(scalar).declare(program, "entries", false);
     let program = program.write("values", scalar).write("indices", places);
-    ["padded", "columns", "row", "k"]
-        .iter()
-        .fold(program, |program, name| program.param(name, "u32"))
-        .build(Entry::Elements, include_str!("top_k_store.wgsl"))
+    program.words("padded columns row k").compose(Entry::Elements, include_str!("top_k_store.wgsl"), &[])
 }
 
-/// Sorts long rows.
-#[derive(Default)]
-pub(super) struct Long {
-    load: OnceLock<Shader>,
-    sorter: OnceLock<Sorter>,
-    store: OnceLock<Shader>,
-}
-
-impl Long {
-    /// The first `k` elements of each row in their order.
-    pub(super) fn run(
-        &self,
-        gpu: &GpuDevice,
-        [input, values, indices]: [&Tensor; 3],
-        [scalar, places]: [Scalar; 2],
-        columns: usize,
-        k: usize,
-    ) -> Result<()> {
-        let keys = keys_of(scalar);
-        let load = self.load.get_or_init(|| Shader::new(load(scalar)));
-        let sorter = self.sorter.get_or_init(|| Sorter::new(keys));
-        let store = self.store.get_or_init(|| Shader::new(store(scalar, places)));
-        let (rows, padded) = (input.num_elements() / columns, sort::padded(columns));
-        let at_once = (MOST_ENTRIES / padded).clamp(1, rows);
-        let entries = sort::allocate(gpu, keys, at_once, padded)?;
-        for row in (0..rows).step_by(at_once) {
-            let lines = at_once.min(rows - row);
-            let params = [padded, columns, row, k].map(|size| size as u32);
-            gpu.dispatch(load, &[input, &entries], &params[..3], Groups::Elements(lines * padded))?;
-            sorter.sort(gpu, &entries, lines, padded)?;
-            gpu.dispatch(store, &[input, &entries, values, indices], &params, Groups::Elements(lines * k))?;
-        }
-        Ok(())
+/// The first `k` elements of each row in their order.
+pub(super) fn run(gpu: &GpuDevice, [input, values, indices]: [&Tensor; 3], columns: usize, k: usize) -> Result<()> {
+    let (scalar, places) = (scalar_of(input.dtype())?, scalar_of(indices.dtype())?);
+    let keys = keys_of(scalar);
+    let (rows, padded) = (input.num_elements() / columns, sort::padded(columns));
+    let at_once = (MOST_ENTRIES / padded).clamp(1, rows);
+    let entries = sort::allocate(gpu, keys, at_once, padded)?;
+    for row in (0..rows).step_by(at_once) {
+        let lines = at_once.min(rows - row);
+        let params = [padded, columns, row, k].map(|size| size as u32);
+        gpu.run(load, scalar, &[input, &entries], &params[..3], Groups::Elements(lines * padded))?;
+        sort::sort(gpu, keys, &entries, lines, padded)?;
+        let tensors = [input, &entries, values, indices];
+        gpu.run(store, (scalar, places), &tensors, &params, Groups::Elements(lines * k))?;
     }
+    Ok(())
 }
 
 /// All programs for elements and places of these types.
 pub(super) fn programs(scalar: Scalar, places: Scalar) -> Vec<Program> {
     let [near, far] = sort::programs(keys_of(scalar));
-    vec![load(scalar), store(scalar, places), near, far]
+    vec![load(scalar), store((scalar, places)), near, far]
 }

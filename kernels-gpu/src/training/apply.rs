@@ -6,19 +6,20 @@ use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::place::{forward, update};
-use kernlink::kernel::{RawConstruction, RawContext};
-use kernlink::op::OpDef;
+use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
+use kernlink::op::{ArgDef, ArgType, Op as _, OpDef};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::training as geometry;
+use kernlink_macros::register_kernel;
+use kernlink_ops::*;
 use smallvec::SmallVec;
 
 use super::place::writable;
-use super::rules::{FUNCTIONS, Rule};
 use crate::device::{GpuDevice, Groups};
 use crate::indices::{Indices, out_of_range};
 use crate::refusal::{self, Refusal};
 use crate::shader::{Entry, Program, Scalar, Shader, scalar_of};
-use crate::sort::{self, Keys, Sorter};
+use crate::sort::{self, Keys};
 use crate::windows::{Part, read, whole, written};
 
 /// What every device binds at once.
@@ -27,77 +28,78 @@ const MOST_BUFFERS: usize = 8;
 /// The attrs that say how a step is taken, as constants of a shader.
 const FLAGS: [&str; 3] = ["use_nesterov", "update_slots", "multiply_linear_by_lr"];
 
-/// Whether a rule's scalars are brought together in one buffer before the step: they are too many to bind. With indices
-/// go the refusals.
-fn is_packed(rule: &Rule, is_sparse: bool) -> bool {
-    rule.variables.len() + 1 + 2 * usize::from(is_sparse) + rule.scalars.len() > MOST_BUFFERS
+/// The rule by which an op changes variables: its section of the module `rules`, and the inputs by name.
+struct Rule {
+    name: String,
+    variables: Vec<String>,
+    scalars: Vec<String>,
+    is_sparse: bool,
 }
 
-/// The program of a step: for whole variables, four elements a thread; or for rows, whose numbers are sorted with the
-/// places where the gradient has them, as far as they are among those that are bound, `height` from row `top` on. A row
-/// that is named several times is changed in their order, by the threads of the first.
-fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3], is_sparse: bool) -> Program {
-    let width = if is_sparse { 1 } else { 4 };
-    let kind = if is_sparse { "sparse " } else { "" };
-    let mut program = Program::trusted(format!("{kind}step of {}", rule.name)).alias("T", scalar);
-    program = program.declare(if width == 4 { "alias V = vec4<T>;" } else { "alias V = T;" });
+impl Rule {
+    fn of(op: &OpDef) -> Rule {
+        let name = op.name.trim_start_matches("Resource").trim_start_matches("Sparse").trim_start_matches("Apply");
+        let is_variable = |arg: &ArgDef| arg.is_ref || arg.ty == ArgType::Fixed(DataType::Resource);
+        let (variables, others): (Vec<&ArgDef>, Vec<&ArgDef>) = op.inputs.iter().partition(|arg| is_variable(arg));
+        let names = |args: Vec<&ArgDef>| args.into_iter().map(|arg| arg.name.to_string()).collect::<Vec<_>>();
+        let mut scalars = names(others);
+        scalars.retain(|name| !matches!(&**name, "grad" | "delta" | "indices"));
+        let is_sparse = op.input_index("indices").is_some();
+        Rule { name: name.to_owned(), variables: names(variables), scalars, is_sparse }
+    }
+
+    /// Whether the scalars are brought together in one buffer before the step: they are too many to bind. With indices
+    /// go the refusals.
+    fn is_packed(&self) -> bool {
+        self.variables.len() + 1 + 2 * usize::from(self.is_sparse) + self.scalars.len() > MOST_BUFFERS
+    }
+
+    /// Whether TensorFlow's sparse step refuses rows without elements.
+    fn needs_elements(&self) -> bool {
+        matches!(&*self.name, "Adagrad" | "AdagradV2" | "ProximalGradientDescent" | "ProximalAdagrad")
+            || self.name.starts_with("Ftrl")
+    }
+}
+
+/// The program of a step: variables and scalars are brought into variables of the thread, and the former back.
+fn program(rule: &Rule, scalar: Scalar, flags: [bool; 3]) -> Program {
+    let Rule { name, variables, scalars, is_sparse } = rule;
+    let (kind, width) = if *is_sparse { ("sparse ", 1) } else { ("", 4) };
+    let mut program = Program::trusted(format!("{kind}step of {name}")).alias("T", scalar);
+    program = program.declare(if *is_sparse { "alias V = T;" } else { "alias V = vec4<T>;" });
     for (name, flag) in FLAGS.into_iter().zip(flags) {
         program = program.declare(&format!("const {}: bool = {flag};", name.to_uppercase()));
     }
-    program = program.declare(FUNCTIONS);
-    for variable in rule.variables {
-        let name = format!("{variable}_of");
-        program = if width == 4 { program.write_vectors(&name, scalar, 4) } else { program.write(&name, scalar) };
+    let [mut load, mut store, mut load_scalars] = [(); 3].map(|()| String::new());
+    for name in variables {
+        program = program.write_vectors(&format!("{name}_of"), scalar, width);
+        program = program.declare(&format!("var<private> {name}_: V;"));
+        let _ = writeln!(load, "    {name}_ = {name}_of[at];");
+        let _ = writeln!(store, "    {name}_of[at] = {name}_;");
     }
-    program = if width == 4 { program.read_vectors("gradient", scalar, 4) } else { program.read("gradient", scalar) };
-    if is_sparse {
-        program = Keys::Narrow.declare(program, "order", false);
-        program = program.param("rows", "u32").param("size", "u32").param("steps", "u32");
-        program = program.param("top", "u32").param("height", "u32");
+    program = program.read_vectors("gradient", scalar, width);
+    if *is_sparse {
+        program = Keys::Narrow.declare(program, "order", false).words("rows size steps top height");
     }
-    let mut body = "fn element(i: u32) {\n".to_owned();
-    if is_packed(rule, is_sparse) {
+    if rule.is_packed() {
         program = program.read("scalars", scalar);
     }
-    for (place, name) in rule.scalars.iter().enumerate() {
-        let value = if is_packed(rule, is_sparse) { format!("scalars[{place}]") } else { format!("{name}_of[0]") };
-        let _ = writeln!(body, "    let {name} = {value};");
-        if !is_packed(rule, is_sparse) {
+    for (place, name) in scalars.iter().enumerate() {
+        program = program.declare(&format!("var<private> {name}: T;"));
+        let value = if rule.is_packed() { format!("scalars[{place}]") } else { format!("{name}_of[0]") };
+        let _ = writeln!(load_scalars, "    {name} = {value};");
+        if !rule.is_packed() {
             program = program.read(&format!("{name}_of"), scalar);
         }
     }
-    if is_sparse {
-        program = refusal::declare(program).declare(refusal::FUNCTION);
+    program = program.declare(&format!(
+        "fn load(at: u32) {{\n{load}}}\nfn store(at: u32) {{\n{store}}}\nfn load_scalars() {{\n{load_scalars}}}"
+    ));
+    if *is_sparse {
+        program = refusal::declare(program);
     }
-    let _ = writeln!(body, "    {}", rule.common);
-    if is_sparse {
-        body += "    let first = i / params.size;\n    let column = i - first * params.size;\n    \
-                 let row = order[first].x;\n    if (row >= params.rows) {\n        refuse();\n        return;\n    }\n    \
-                 if (row - params.top >= params.height) {\n        return;\n    }\n    \
-                 if (first > 0u) {\n        if (order[first - 1u].x == row) {\n            return;\n        }\n    }\n    \
-                 let at = (row - params.top) * params.size + column;\n";
-    } else {
-        body += "    let at = i;\n    let g = gradient[i];\n";
-    }
-    for variable in rule.variables {
-        let _ = writeln!(body, "    var {variable}_ = {variable}_of[at];");
-    }
-    if is_sparse {
-        let _ = writeln!(
-            body,
-            "    for (var k = first; k < params.steps; k++) {{\n    let next = order[k];\n    \
-             if (next.x != row) {{\n        break;\n    }}\n    \
-             let g = gradient[next.y * params.size + column];\n    {}\n    }}",
-            rule.step
-        );
-    } else {
-        let _ = writeln!(body, "    {}", rule.step);
-    }
-    for variable in rule.variables {
-        let _ = writeln!(body, "    {variable}_of[at] = {variable}_;");
-    }
-    body += "}\n";
-    program.build(Entry::Elements, &body)
+    let names: &[&str] = if *is_sparse { &[name, "sparse"] } else { &[name] };
+    program.compose(Entry::Elements, include_str!("step.wgsl"), names)
 }
 
 /// The program that makes entries to be sorted of indices: those that are out of range go last.
@@ -119,9 +121,20 @@ fn pack_program(scalar: Scalar, count: usize) -> Program {
     program.write("y", scalar).build(Entry::Elements, &body)
 }
 
+/// The rows that indices name, each with the places of the indices that name it.
+fn ordered(gpu: &GpuDevice, indices: &Tensor) -> Result<Tensor> {
+    let steps = indices.num_elements();
+    let padded = sort::padded(steps);
+    let order = sort::allocate(gpu, Keys::Narrow, 1, padded)?;
+    let index = Indices::of(indices.dtype())?;
+    gpu.run(order_program, index, &[indices, &order], &[steps as u32], Groups::Elements(padded))?;
+    sort::sort(gpu, Keys::Narrow, &order, 1, padded)?;
+    Ok(order)
+}
+
 /// The kernel of a rule.
-pub(super) struct Apply {
-    rule: &'static Rule,
+struct Apply {
+    rule: Rule,
     /// Where the scalars are among the inputs.
     scalars: SmallVec<[usize; 6]>,
     gradient: usize,
@@ -129,48 +142,26 @@ pub(super) struct Apply {
     refusal: Refusal,
     step: Shader,
     pack: Option<Shader>,
-    order: Option<Order>,
-}
-
-/// How rows are brought in order.
-struct Order {
-    load: Shader,
-    sorter: Sorter,
-}
-
-impl Order {
-    /// The rows that indices name, each with the places of the indices that name it.
-    fn of(&self, gpu: &GpuDevice, indices: &Tensor) -> Result<Tensor> {
-        let steps = indices.num_elements();
-        let padded = sort::padded(steps);
-        let order = sort::allocate(gpu, Keys::Narrow, 1, padded)?;
-        gpu.dispatch(&self.load, &[indices, &order], &[steps as u32], Groups::Elements(padded))?;
-        self.sorter.sort(gpu, &order, 1, padded)?;
-        Ok(order)
-    }
 }
 
 impl Apply {
-    pub(super) fn new(ctx: &RawConstruction<'_>) -> Result<Apply> {
-        let rule = rule_of(ctx.op)?;
-        let named = |name: &str| ctx.op.inputs.iter().position(|input| input.name == name);
-        let place =
-            |name: &str| named(name).ok_or_else(|| Error::internal(format!("{} has no input `{name}`", ctx.op.name)));
+    fn new(ctx: &RawConstruction<'_>) -> Result<Apply> {
+        let rule = Rule::of(ctx.op);
+        let place = |name: &str| {
+            let missing = || Error::internal(format!("{} has no input `{name}`", ctx.op.name));
+            ctx.op.input_index(name).ok_or_else(missing)
+        };
         let scalars = rule.scalars.iter().map(|name| place(name)).collect::<Result<_>>()?;
-        let gradient = named("grad").map_or_else(|| place("delta"), Ok)?;
-        let indices = named("indices");
-        let index = indices.map(|indices| Indices::of(ctx.input_dtype_at(indices)?)).transpose()?;
+        let gradient = place("grad").or_else(|_| place("delta"))?;
         let flags = FLAGS.map(|flag| matches!(ctx.attrs.get(flag), Some(AttrValue::Bool(true))));
         let scalar = scalar_of(ctx.input_dtype_at(gradient)?)?;
-        let pack = is_packed(rule, index.is_some()).then(|| Shader::new(pack_program(scalar, rule.scalars.len())));
-        let refusal = if indices.is_some() { out_of_range(ctx) } else { Refusal::NONE };
-        let step = Shader::new(program(rule, scalar, flags, index.is_some()));
-        let order =
-            index.map(|index| Order { load: Shader::new(order_program(index)), sorter: Sorter::new(Keys::Narrow) });
-        Ok(Apply { rule, scalars, gradient, indices, refusal, step, pack, order })
+        let pack = rule.is_packed().then(|| Shader::new(pack_program(scalar, rule.scalars.len())));
+        let refusal = if rule.is_sparse { out_of_range(ctx) } else { Refusal::NONE };
+        let step = Shader::new(program(&rule, scalar, flags));
+        Ok(Apply { indices: ctx.op.input_index("indices"), rule, scalars, gradient, refusal, step, pack })
     }
 
-    pub(super) fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let gpu = GpuDevice::of(ctx)?;
         let dtype = ctx.input_at(self.gradient)?.dtype();
         let taken = match self.rule.variables.len() {
@@ -186,7 +177,7 @@ impl Apply {
     fn take_step(&self, gpu: &GpuDevice, ctx: &RawContext<'_>, variables: &mut [&mut Tensor]) -> Result<()> {
         let packed;
         let mut scalars: SmallVec<[&Tensor; 7]> = SmallVec::new();
-        for (&input, name) in self.scalars.iter().zip(self.rule.scalars) {
+        for (&input, name) in self.scalars.iter().zip(&self.rule.scalars) {
             let scalar = ctx.input_at(input)?;
             geometry::ensure_scalar(name, scalar)?;
             scalars.push(scalar);
@@ -204,7 +195,7 @@ impl Apply {
                 shape.num_elements()
             }
             Some(indices) => {
-                size = geometry::rows(shape, gradient.shape(), indices.shape(), needs_elements(self.rule))?;
+                size = geometry::rows(shape, gradient.shape(), indices.shape(), self.rule.needs_elements())?;
                 shape[0]
             }
         };
@@ -214,7 +205,7 @@ impl Apply {
         for variable in &mut *variables {
             writable(gpu, variable)?;
         }
-        let order = self.order.as_ref().zip(indices).map(|(order, indices)| order.of(gpu, indices)).transpose()?;
+        let order = indices.map(|indices| ordered(gpu, indices)).transpose()?;
         let mut parts: SmallVec<[Part<'_>; MOST_BUFFERS]> =
             variables.iter().map(|variable| written(variable)).collect();
         parts.push(if indices.is_some() { whole(gradient) } else { read(gradient) });
@@ -245,29 +236,45 @@ impl Apply {
     }
 }
 
-/// The rule by which an op changes variables.
-fn rule_of(op: &OpDef) -> Result<&'static Rule> {
-    let name = op.name.trim_start_matches("Resource").trim_start_matches("Sparse").trim_start_matches("Apply");
-    Rule::named(name).ok_or_else(|| Error::internal(format!("there is no rule of {}", op.name)))
-}
-
 /// All programs of an op for a dtype.
-pub(super) fn programs(op: &OpDef, dtype: DataType) -> Result<Vec<Program>> {
-    let (rule, scalar) = (rule_of(op)?, scalar_of(dtype)?);
-    let is_sparse = op.input_index("indices").is_some();
-    let mut programs = [false, true].map(|flag| program(rule, scalar, [flag; 3], is_sparse)).to_vec();
-    programs.extend(is_packed(rule, is_sparse).then(|| pack_program(scalar, rule.scalars.len())));
-    if is_sparse {
-        programs.extend(Indices::ALL.map(order_program));
+fn programs(op: &OpDef, dtype: DataType) -> Result<Vec<Program>> {
+    let (rule, scalar) = (Rule::of(op), scalar_of(dtype)?);
+    let mut programs = [false, true].map(|flag| program(&rule, scalar, [flag; 3])).to_vec();
+    programs.extend(rule.is_packed().then(|| pack_program(scalar, rule.scalars.len())));
+    if rule.is_sparse {
+        programs.extend([Indices::Narrow, Indices::Wide].map(order_program));
         programs.extend(sort::programs(Keys::Narrow));
     }
     Ok(programs)
 }
 
-/// Whether TensorFlow's sparse step of a rule refuses rows without elements.
-fn needs_elements(rule: &Rule) -> bool {
-    matches!(rule.name, "Adagrad" | "AdagradV2" | "ProximalGradientDescent" | "ProximalAdagrad")
-        || rule.name.starts_with("Ftrl")
+#[register_kernel(
+    device = Gpu,
+    op = [
+        ApplyAdaMax, ApplyAdadelta, ApplyAdagrad, ApplyAdagradV2, ApplyAdam, ApplyAddSign, ApplyCenteredRMSProp,
+        ApplyFtrl, ApplyFtrlV2, ApplyGradientDescent, ApplyMomentum, ApplyPowerSign, ApplyRMSProp,
+        ResourceApplyAdaMax, ResourceApplyAdadelta, ResourceApplyAdagrad, ResourceApplyAdagradV2, ResourceApplyAdam,
+        ResourceApplyAdamWithAmsgrad, ResourceApplyAddSign, ResourceApplyCenteredRMSProp, ResourceApplyFtrl,
+        ResourceApplyFtrlV2, ResourceApplyGradientDescent, ResourceApplyKerasMomentum, ResourceApplyMomentum,
+        ResourceApplyPowerSign, ResourceApplyRMSProp, ResourceSparseApplyAdadelta, ResourceSparseApplyAdagrad,
+        ResourceSparseApplyAdagradV2, ResourceSparseApplyCenteredRMSProp, ResourceSparseApplyFtrl,
+        ResourceSparseApplyFtrlV2, ResourceSparseApplyKerasMomentum, ResourceSparseApplyMomentum,
+        ResourceSparseApplyRMSProp, SparseApplyAdadelta, SparseApplyAdagrad, SparseApplyAdagradV2,
+        SparseApplyCenteredRMSProp, SparseApplyFtrl, SparseApplyFtrlV2, SparseApplyMomentum, SparseApplyRMSProp
+    ],
+    T = [f32, f16 if "f16"], programs = |T| programs(O::DEF, T), state = |ctx| Apply::new(ctx)
+)]
+#[register_kernel(
+    device = Gpu,
+    op = [
+        ApplyProximalAdagrad, ApplyProximalGradientDescent, ResourceApplyProximalAdagrad,
+        ResourceApplyProximalGradientDescent, ResourceSparseApplyProximalAdagrad,
+        ResourceSparseApplyProximalGradientDescent, SparseApplyProximalAdagrad, SparseApplyProximalGradientDescent
+    ],
+    T = [f32], programs = |T| programs(O::DEF, T)
+)]
+fn apply(apply: &Apply, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    apply.run(ctx)
 }
 
 #[cfg(test)]
@@ -284,9 +291,8 @@ mod tests {
         const SIZE: usize = 3;
         let gpu = device();
         let there = |values: &[f32]| gpu.to_device(&Tensor::vector(values).unwrap()).unwrap();
-        let rule = Rule::named("Momentum").unwrap();
-        let step = Shader::new(program(rule, Scalar::F32, [false; 3], true));
-        let order = Order { load: Shader::new(order_program(Indices::Wide)), sorter: Sorter::new(Keys::Narrow) };
+        let rule = Rule::of(ResourceSparseApplyMomentum::DEF);
+        let step = Shader::new(program(&rule, Scalar::F32, [false; 3]));
         let (rate, momentum) = (0.125f32, 0.75f32);
         // In one workgroup's memory, and beyond it; some of the indices are out of range.
         for steps in [1usize, 7, 1000, 5000] {
@@ -295,7 +301,7 @@ mod tests {
             let (mut var, mut accum) = (vec![1f32; ROWS * SIZE], vec![2f32; ROWS * SIZE]);
             let given = [there(&var), there(&accum), there(&gradient)];
             let named = gpu.to_device(&Tensor::vector(&indices).unwrap()).unwrap();
-            let order = order.of(&gpu, &named).unwrap();
+            let order = ordered(&gpu, &named).unwrap();
             let scalars = [there(&[rate]), there(&[momentum])];
             let [a, b, c] = &given;
             let tensors = [a, b, c, &order, &scalars[0], &scalars[1], gpu.refusals().unwrap()];

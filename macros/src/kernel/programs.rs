@@ -84,7 +84,13 @@ impl Programs {
         });
         let calls = calls.collect::<Vec<_>>();
         let of_op = target.names_op.then(|| format_ident!("{OP}")).map(|name| quote!(type #name = #op;));
-        let test = format_ident!("the_shaders_of_{}_for_{}_are_valid", snake(&target.called), snake(op));
+        // Several registrations of a kernel for an op are told apart by their dtypes.
+        let first = lists.first().and_then(|name| match &args.list(&name.unraw().to_string())?.values {
+            Values::Types(entries) => entries.first()?.elements.first(),
+            _ => None,
+        });
+        let of = first.map_or_else(String::new, |element| format!("_of_{}", element.rust.to_lowercase()));
+        let test = format_ident!("the_shaders_of_{}_for_{}{of}_are_valid", snake(&target.called), snake(op));
         quote! {
             #[cfg(test)]
             #[test]
