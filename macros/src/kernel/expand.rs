@@ -201,7 +201,7 @@ fn written(
         });
         quote!(&[#(#dtypes),*])
     });
-    Some(wgsl::written(args, shader, ident, (op, target.ops.len() > 1), &variants.collect::<Vec<_>>()))
+    Some(wgsl::written(args, shader, ident, op, &variants.collect::<Vec<_>>()))
 }
 
 /// One registration; `all` are the arguments of which `args` are a part.

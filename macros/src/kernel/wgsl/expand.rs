@@ -126,7 +126,7 @@ pub(in crate::kernel) fn written(
     args: &KernelArgs,
     shader: &Shader,
     ident: &Ident,
-    (op, is_listed): (&syn::Type, bool),
+    op: &syn::Type,
     variants: &[TokenStream],
 ) -> Written {
     let krate = &args.krate;
@@ -196,10 +196,7 @@ pub(in crate::kernel) fn written(
         Some((code, message)) => quote!(::core::option::Option::Some((#krate::Code::#code, #message))),
         None => quote!(::core::option::Option::None),
     };
-    let test = match is_listed {
-        true => format_ident!("the_shader_of_{}_suits_{}", snake(&quote!(#ident)), snake(op)),
-        false => format_ident!("the_shader_of_{}_suits_its_op", snake(&quote!(#ident))),
-    };
+    let test = format_ident!("the_shader_of_{}_suits_{}", snake(&quote!(#ident)), snake(op));
     Written {
         inner: quote! {
             #(#capabilities)*
