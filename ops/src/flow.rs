@@ -40,40 +40,35 @@ fn arg_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     shapes::output_shape(c, shape)
 }
 
-/// Hands `tensor` to the `_Recv` of the same name on another device.
-///
-/// Made when a graph is partitioned over devices, never written by hand.
 #[register_op(
-    attr("T: type"),
     attr("tensor_name: string", "What the pair of nodes call the tensor."),
     attr("send_device: string", "The device of this node."),
     attr("send_device_incarnation: int", "Tells the device from an earlier life of itself."),
     attr("recv_device: string", "The device of the receiving node."),
     attr("client_terminated: bool = false", "Whether a feed or fetch stands at the other end."),
-    input("tensor: T"),
     stateful,
     system,
     shape_fn = shapes::unknown_shape,
 )]
-pub struct _Send;
-
-/// Waits for the tensor that the `_Send` of the same name hands over.
-///
-/// Made when a graph is partitioned over devices, never written by hand. Its shape is not known before it arrives.
-#[register_op(
-    attr("tensor_type: type"),
-    attr("tensor_name: string", "What the pair of nodes call the tensor."),
-    attr("send_device: string", "The device of the sending node."),
-    attr("send_device_incarnation: int", "Tells the sending device from an earlier life of itself."),
-    attr("recv_device: string", "The device of this node."),
-    attr("client_terminated: bool = false", "Whether a feed or fetch stands at the other end."),
-    output("tensor: tensor_type"),
-    stateful,
-    distributed_communication,
-    system,
-    shape_fn = shapes::unknown_shape,
-)]
-pub struct _Recv;
+pub enum Transfers {
+    /// Hands `tensor` to the `_Recv` of the same name on another device.
+    ///
+    /// Made when a graph is partitioned over devices, never written by hand.
+    #[op(attr("T: type", before = "tensor_name"), input("tensor: T"))]
+    _Send,
+    /// Waits for the tensor that the `_Send` of the same name hands over.
+    ///
+    /// Made when a graph is partitioned over devices, never written by hand. Its shape is not known before it arrives.
+    #[op(
+        attr("tensor_type: type", before = "tensor_name"),
+        attr("send_device: string", "The device of the sending node."),
+        attr("send_device_incarnation: int", "Tells the sending device from an earlier life of itself."),
+        attr("recv_device: string", "The device of this node."),
+        output("tensor: tensor_type"),
+        distributed_communication
+    )]
+    _Recv,
+}
 
 #[register_op(
     attr("dtype: type"),

@@ -86,7 +86,7 @@ pub enum BandDiagonals {
     #[op(
         input(
             "diagonal: T",
-            "A row for each diagonal, the highest first; a single diagonal has no dimension of its own.",
+            "A row for each diagonal, the highest first; a single one has no dimension of its own.",
             before = "k",
         ),
         input("num_rows: int32", "How many rows, a scalar; −1 for as many as are needed."),
@@ -108,10 +108,7 @@ pub enum BandDiagonals {
     #[op(
         input("input: T", before = "k"),
         input("padding_value: T", "A scalar."),
-        output(
-            "diagonal: T",
-            "A row for each diagonal, the highest first; a single diagonal has no dimension of its own.",
-        ),
+        output("diagonal: T", "A row for each diagonal, the highest first; a single one has no dimension of its own."),
         shape_fn = shapes::matrix_diag_part_v2_shape,
     )]
     MatrixDiagPartV2,
@@ -129,7 +126,7 @@ pub enum BandDiagonals {
         input("input: T", before = "k"),
         input(
             "diagonal: T",
-            "A row for each diagonal, the highest first; a single diagonal has no dimension of its own.",
+            "A row for each diagonal, the highest first; a single one has no dimension of its own.",
             after = "input",
         ),
         output("output: T"),

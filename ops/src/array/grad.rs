@@ -24,8 +24,7 @@ fn mirror_pad_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.with_rank(c.input(0), rank as usize)?;
     c.merge(paddings, c.matrix(rank, 2))?;
     let Some(values) = c.input_i64s(1)? else {
-        c.set_output(0, c.unknown_shape_of_rank(rank as usize));
-        return Ok(());
+        return shapes::output_shape(c, c.unknown_shape_of_rank(rank as usize));
     };
     let mut dims = Vec::new();
     for (i, pair) in values.chunks_exact(2).enumerate() {

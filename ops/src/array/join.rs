@@ -7,28 +7,25 @@ use kernlink_macros::register_op;
 use crate::infer::{integers, merged_inputs};
 use crate::shapes;
 
-/// Tensors joined along one dimension; all others must be equal.
 #[register_op(
     attr("N: int >= 2"),
     attr("T: type"),
-    input("concat_dim: int32", "The dimension, a scalar from −rank to rank − 1."),
     input("values: N * T"),
     output("output: T"),
     shape_fn = shapes::concat_shape,
 )]
-pub struct Concat;
-
-/// Tensors joined along one dimension; all others must be equal.
-#[register_op(
-    attr("N: int >= 2"),
-    attr("T: type"),
-    attr("Tidx: {int32, int64} = DT_INT32"),
-    input("values: N * T"),
-    input("axis: Tidx", "The dimension, a scalar from −rank to rank − 1."),
-    output("output: T"),
-    shape_fn = shapes::concat_v2_shape,
-)]
-pub struct ConcatV2;
+pub enum Concatenation {
+    /// Tensors joined along one dimension; all others must be equal.
+    #[op(input("concat_dim: int32", "The dimension, a scalar from −rank to rank − 1.", before = "values"))]
+    Concat,
+    /// Tensors joined along one dimension; all others must be equal.
+    #[op(
+        attr("Tidx: {int32, int64} = DT_INT32"),
+        input("axis: Tidx", "The dimension, a scalar from −rank to rank − 1."),
+        shape_fn = shapes::concat_v2_shape,
+    )]
+    ConcatV2,
+}
 
 /// Where each of several tensors begins once they are joined along one dimension.
 #[register_op(

@@ -29,15 +29,13 @@ fn transpose_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let Some(rank) = rank else { return shapes::unknown_shape(c) };
     if !c.rank_known(input) && rank < 2 {
         // One entry may stand for a scalar as well as for a vector; both stay as they are.
-        c.set_output(0, input);
-        return Ok(());
+        return shapes::output_shape(c, input);
     }
     let input = c.with_rank(input, rank as usize)?;
     c.with_rank(c.input(1), 1)?;
     c.with_value(entries, rank)?;
     let Some(perm) = perm else {
-        c.set_output(0, c.unknown_shape_of_rank(rank as usize));
-        return Ok(());
+        return shapes::output_shape(c, c.unknown_shape_of_rank(rank as usize));
     };
     ensure!(perm.len() as i64 == rank, InvalidArgument, "perm must have {rank} entries, not {}", perm.len());
     if let Some(axis) = perm.iter().find(|axis| !(-rank..rank).contains(*axis)) {
@@ -157,8 +155,7 @@ fn pad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             Some(rank) => c.unknown_shape_of_rank(rank as usize),
             None => c.unknown_shape(),
         };
-        c.set_output(0, output);
-        return Ok(());
+        return shapes::output_shape(c, output);
     };
     input = c.with_rank(input, values.len() / 2)?;
     c.with_value(rows, (values.len() / 2) as i64)?;

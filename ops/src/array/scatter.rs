@@ -13,10 +13,7 @@ use crate::shapes;
 #[register_op(
     attr("T: type"),
     attr("Tindices: {int16, int32, int64}"),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
-    ),
+    attr("bad_indices_policy: string = ''", "For bad indices: `\"ERROR\"` or empty fails, `\"IGNORE\"` skips them."),
     input("indices: Tindices"),
     input("updates: T", "An element or slice for each index vector."),
     input("shape: Tindices", "The output's shape, a vector."),
@@ -41,10 +38,7 @@ fn scatter_tensor_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 #[register_op(
     attr("T: type"),
     attr("Tindices: {int32, int64}"),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
-    ),
+    attr("bad_indices_policy: string = ''", "For bad indices: `\"ERROR\"` or empty fails, `\"IGNORE\"` skips them."),
     input("indices: Tindices"),
     input("updates: T", "An element or slice for each index vector."),
     output("output: T"),

@@ -32,10 +32,7 @@ pub struct Slice;
     attr("Index: {int16, int32, int64}"),
     attr("begin_mask: int = 0", "Entries that begin at the very start, whatever `begin` says."),
     attr("end_mask: int = 0", "Entries that go to the very end, whatever `end` says."),
-    attr(
-        "ellipsis_mask: int = 0",
-        "The entry that stands for `...`, as many whole dimensions as the others leave; at most one.",
-    ),
+    attr("ellipsis_mask: int = 0", "The entry that is `...`: all dimensions that the others leave; at most one."),
     attr("new_axis_mask: int = 0", "Entries that add a dimension of size 1 and use up none."),
     attr("shrink_axis_mask: int = 0", "Entries that take the one element at `begin` and remove the dimension."),
     input("input: T"),
@@ -106,8 +103,7 @@ fn gather_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             }
             _ => c.unknown_shape(),
         };
-        c.set_output(0, output);
-        return Ok(());
+        return shapes::output_shape(c, output);
     };
     let axis = integer(axis)?;
     c.with_rank_at_least(params, if axis < 0 { magnitude(axis) } else { magnitude(axis).saturating_add(1) })?;
@@ -128,10 +124,7 @@ fn gather_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 #[register_op(
     attr("Tparams: type"),
     attr("Tindices: {int16, int32, int64}"),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` gives zeros.",
-    ),
+    attr("bad_indices_policy: string = ''", "For bad indices: `\"ERROR\"` or empty fails, `\"IGNORE\"` gives zeros."),
     input("params: Tparams"),
     input("indices: Tindices"),
     output("output: Tparams"),

@@ -38,7 +38,7 @@ pub struct BarrierInsertMany;
     attr("allow_small_batch: bool = false", "Whether fewer elements are given once the barrier is closed."),
     attr(
         "wait_for_incomplete: bool = false",
-        "Whether elements that are begun are waited for once the barrier is closed.",
+        "Whether elements that are begun are awaited once the barrier is closed.",
     ),
     attr("timeout_ms: int = -1", "Must be −1: no limit."),
     input("handle: Ref(string)", "The barrier."),

@@ -9,10 +9,7 @@ use crate::shapes;
 
 #[register_op(
     attr("component_types: list(type) >= 1", "The dtypes of the components of an element."),
-    attr(
-        "shapes: list(shape) >= 0 = []",
-        "The shapes of the components; without them only single elements are taken out.",
-    ),
+    attr("shapes: list(shape) >= 0 = []", "The components' shapes; without them only single elements are taken out."),
     attr("capacity: int = -1", "How many elements fit, or −1 for any number."),
     attr("container: string = ''", "Where the queue is kept; empty for the default container."),
     attr("shared_name: string = ''", "The name under which nodes share the queue; empty for a queue of its own."),
@@ -38,11 +35,7 @@ pub enum Queues {
             "How many elements must be left while the queue is open, so that they are mixed.",
             after = "capacity",
         ),
-        attr(
-            "seed: int = 0",
-            "The seed, together with `seed2`; both zero for a random one.",
-            after = "min_after_dequeue",
-        ),
+        attr("seed: int = 0", "The seed, with `seed2`; both zero for a random one.", after = "min_after_dequeue"),
         attr("seed2: int = 0", after = "seed")
     )]
     RandomShuffleQueue,

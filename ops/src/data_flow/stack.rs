@@ -5,7 +5,6 @@ use kernlink_macros::register_op;
 use super::handle::{close_reference_shape, reference_shape};
 use crate::shapes;
 
-/// A stack of tensors that lives as long as the run.
 #[register_op(
     attr("elem_type: type", "The dtype of the elements."),
     attr("stack_name: string = ''", "A name for the stack; empty for that of the node."),
@@ -13,18 +12,16 @@ use crate::shapes;
     stateful,
     shape_fn = reference_shape,
 )]
-pub struct Stack;
-
-/// A stack of tensors that lives as long as the run.
-#[register_op(
-    attr("elem_type: type", "The dtype of the elements."),
-    attr("stack_name: string = ''", "A name for the stack; empty for that of the node."),
-    input("max_size: int32", "How many elements fit, or a negative number for any number."),
-    output("handle: resource", "The stack."),
-    stateful,
-    shape_fn = reference_shape,
-)]
-pub struct StackV2;
+pub enum Stacks {
+    /// A stack of tensors that lives as long as the run.
+    Stack,
+    /// A stack of tensors that lives as long as the run.
+    #[op(
+        input("max_size: int32", "How many elements fit, or a negative number for any number."),
+        output("handle: resource", "The stack.")
+    )]
+    StackV2,
+}
 
 #[register_op(input("handle: Ref(string)", "The stack."), shape_fn = shapes::shape_of_input::<1>)]
 pub enum StackElements {

@@ -99,19 +99,15 @@ pub enum Readers {
     TensorArrayConcatV3,
 }
 
-/// The number of elements of an array.
-#[register_op(
-    input("handle: resource", "The array."),
-    input("flow_in: float", "Orders what is done with the array."),
-    output("size: int32"),
-    stateful,
-    shape_fn = size_shape,
-)]
-pub struct TensorArraySizeV3;
-
-/// Forgets an array before the run ends.
-#[register_op(input("handle: resource", "The array."), stateful, shape_fn = close_shape)]
-pub struct TensorArrayCloseV3;
+#[register_op(input("handle: resource", "The array."), stateful, shape_fn = size_shape)]
+pub enum States {
+    /// The number of elements of an array.
+    #[op(input("flow_in: float", "Orders what is done with the array."), output("size: int32"))]
+    TensorArraySizeV3,
+    /// Forgets an array before the run ends.
+    #[op(shape_fn = close_shape)]
+    TensorArrayCloseV3,
+}
 
 /// What is known of the elements of the array behind input 0.
 fn elements(c: &InferenceContext<'_>) -> Option<ShapeAndType> {

@@ -4,18 +4,14 @@ use kernlink_macros::register_op;
 
 use crate::shapes;
 
-/// An optional without a value.
 #[register_op(output("optional: variant", "The optional."), shape_fn = shapes::scalar_shape)]
-pub struct OptionalNone;
-
-/// An optional whose value is a tuple of tensors.
-#[register_op(
-    attr("Toutput_types: list(type) >= 1"),
-    input("components: Toutput_types", "The tensors."),
-    output("optional: variant", "The optional."),
-    shape_fn = shapes::scalar_shape,
-)]
-pub struct OptionalFromValue;
+pub enum Optionals {
+    /// An optional without a value.
+    OptionalNone,
+    /// An optional whose value is a tuple of tensors.
+    #[op(attr("Toutput_types: list(type) >= 1"), input("components: Toutput_types", "The tensors."))]
+    OptionalFromValue,
+}
 
 /// Whether an optional has a value.
 #[register_op(input("optional: variant", "The optional."), output("has_value: bool"), shape_fn = shapes::scalar_shape)]

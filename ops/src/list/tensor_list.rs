@@ -10,10 +10,7 @@ use crate::shapes;
 #[register_op(
     attr("element_dtype: type"),
     attr("shape_type: {int32, int64}"),
-    input(
-        "element_shape: shape_type",
-        "What the shapes of all elements are compatible with: a vector, or −1 for any rank.",
-    ),
+    input("element_shape: shape_type", "What all elements' shapes are compatible with: a vector, or −1 for any rank."),
     output("handle: variant", "The list."),
     shape_fn = |c| set_list(c, given(c, 0)?),
 )]
@@ -32,10 +29,7 @@ pub enum NewLists {
     attr("element_dtype: type"),
     attr("shape_type: {int32, int64}"),
     input("tensor: element_dtype"),
-    input(
-        "element_shape: shape_type",
-        "What the shapes of all elements are compatible with: a vector, or −1 for any rank.",
-    ),
+    input("element_shape: shape_type", "What all elements' shapes are compatible with: a vector, or −1 for any rank."),
     output("output_handle: variant", "The list."),
     shape_fn = |c| set_list(c, given(c, 2)?),
 )]
@@ -67,7 +61,7 @@ pub enum ListsOfTensors {
     attr("element_dtype: type"),
     attr("num_elements: int = -1", "How many elements the list must have, or −1 for any number."),
     input("input_handle: variant", "The list."),
-    input("element_shape: int32", "What the shapes of all elements are compatible with: a vector, or −1 for any rank."),
+    input("element_shape: int32", "What all elements' shapes are compatible with: a vector, or −1 for any rank."),
     output("tensor: element_dtype"),
     shape_fn = stack_shape,
 )]
@@ -79,10 +73,7 @@ pub struct TensorListStack;
     attr("Tshape: {int32, int64} = DT_INT32"),
     input("input_handle: variant", "The list."),
     input("index: int32", "Which element, a scalar from 0."),
-    input(
-        "element_shape: Tshape",
-        "The shape of the zeros that an element is which is not set, as far as the list does not say.",
-    ),
+    input("element_shape: Tshape", "The shape of elements not set, which are zeros, where the list does not say."),
     output("item: element_dtype"),
     shape_fn = get_item_shape,
 )]
@@ -124,10 +115,7 @@ pub struct TensorListPushBackBatch;
 #[register_op(
     attr("element_dtype: type"),
     input("input_handle: variant", "The list."),
-    input(
-        "element_shape: int32",
-        "The shape of the zeros that an element is which is not set, as far as the list does not say.",
-    ),
+    input("element_shape: int32", "The shape of elements not set, which are zeros, where the list does not say."),
     output("output_handle: variant", "The new list."),
     output("tensor: element_dtype", "The element."),
     shape_fn = pop_back_shape,
@@ -161,10 +149,7 @@ pub struct TensorListResize;
     attr("element_dtype: type"),
     input("input_handle: variant", "The list."),
     input("indices: int32", "Which elements, from 0."),
-    input(
-        "element_shape: int32",
-        "The shape of the zeros that an element is which is not set, as far as the list does not say.",
-    ),
+    input("element_shape: int32", "The shape of elements not set, which are zeros, where the list does not say."),
     output("values: element_dtype"),
     shape_fn = gather_shape,
 )]
@@ -197,10 +182,7 @@ pub struct TensorListConcat;
     attr("element_dtype: type"),
     attr("shape_type: {int32, int64}"),
     input("input_handle: variant", "The list."),
-    input(
-        "element_shape: shape_type",
-        "What the shapes of all elements are compatible with: a vector, or −1 for any rank.",
-    ),
+    input("element_shape: shape_type", "What all elements' shapes are compatible with: a vector, or −1 for any rank."),
     input("leading_dims: int64", "The first sizes of elements that are not set."),
     output("tensor: element_dtype"),
     output("lengths: int64", "The sizes of the elements along that dimension."),

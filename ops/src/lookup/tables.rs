@@ -10,10 +10,7 @@ use crate::shapes;
 #[register_op(
     attr("container: string = ''", "Where the table is kept; empty for the default container."),
     attr("shared_name: string = ''", "The name under which nodes share the table; empty for a name of its own."),
-    attr(
-        "use_node_name_sharing: bool = false",
-        "Whether a table without `shared_name` is shared under the name of the node.",
-    ),
+    attr("use_node_name_sharing: bool = false", "Whether a table without `shared_name` is shared by the node's name."),
     attr("key_dtype: type"),
     attr("value_dtype: type"),
     output("table_handle: Ref(string)", "The name of the table."),

@@ -20,7 +20,6 @@ use crate::shapes;
 )]
 pub struct MatMul;
 
-/// The products of two stacks of matrices, `[…, m, k] × […, k, n] → […, m, n]`; the outer dimensions must be equal.
 #[register_op(
     attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"),
     attr("adj_x: bool = false", "Whether to take the conjugate transposes of `x`."),
@@ -32,23 +31,19 @@ pub struct MatMul;
     output("output: T"),
     shape_fn = shapes::batch_mat_mul_shape,
 )]
-pub struct BatchMatMul;
-
-/// The products of two stacks of matrices, `[…, m, k] × […, k, n] → […, m, n]`; the outer dimensions broadcast.
-#[register_op(
-    attr(
-        "T: {bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
-    ),
-    attr("adj_x: bool = false", "Whether to take the conjugate transposes of `x`."),
-    attr("adj_y: bool = false", "Whether to take the conjugate transposes of `y`."),
-    attr("grad_x: bool = false", "Whether `x` is a gradient; a hint that changes nothing."),
-    attr("grad_y: bool = false", "Whether `y` is a gradient; a hint that changes nothing."),
-    input("x: T"),
-    input("y: T"),
-    output("output: T"),
-    shape_fn = shapes::batch_mat_mul_v2_shape,
-)]
-pub struct BatchMatMulV2;
+pub enum BatchProducts {
+    /// The products of two stacks of matrices, `[…, m, k] × […, k, n] → […, m, n]`; the outer dimensions must be equal.
+    BatchMatMul,
+    /// The products of two stacks of matrices, `[…, m, k] × […, k, n] → […, m, n]`; the outer dimensions broadcast.
+    #[op(
+        attr(
+            "T: {bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, \
+             complex128}",
+        ),
+        shape_fn = shapes::batch_mat_mul_v2_shape,
+    )]
+    BatchMatMulV2,
+}
 
 /// The products of two stacks of matrices, which may differ in dtype, computed and returned as `Tout`; the outer
 /// dimensions broadcast.

@@ -83,10 +83,7 @@ pub enum Sums {
 #[register_op(
     attr("SrcT: type"),
     attr("DstT: type"),
-    attr(
-        "Truncate: bool = false",
-        "Whether bits that do not fit the narrower float type are cut off instead of rounded.",
-    ),
+    attr("Truncate: bool = false", "Whether bits that do not fit the narrower float type are cut off, not rounded."),
     input("x: SrcT"),
     output("y: DstT"),
     shape_fn = shapes::unchanged_shape,
@@ -116,8 +113,7 @@ pub struct Bitcast;
 fn bitcast_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.input(0);
     if !c.rank_known(input) {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return shapes::output_shape(c, c.unknown_shape());
     }
     let (from, to): (DataType, DataType) = (c.attr("T")?, c.attr("type")?);
     ensure!(from.is_pod() && to.is_pod(), InvalidArgument, "Cannot bitcast type {from} to {to}: they have no size");

@@ -11,15 +11,9 @@ use crate::shapes;
         "padding: {'SAME', 'VALID', 'EXPLICIT'}",
         "`VALID` keeps windows inside, `SAME` adds zeros around, `EXPLICIT` adds as many as `explicit_paddings` says.",
     ),
-    attr(
-        "explicit_paddings: list(int) = []",
-        "Two numbers, before and after, for each dimension of `input`; only with `EXPLICIT`.",
-    ),
-    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "The order of the dimensions of `input` and `output`."),
-    attr(
-        "dilations: list(int) = [1, 1, 1, 1]",
-        "The distance between the elements that a window takes; 1 for batch and channels.",
-    ),
+    attr("explicit_paddings: list(int) = []", "Before and after each dimension of `input`; only with `EXPLICIT`."),
+    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "The order of dimensions of `input` and `output`."),
+    attr("dilations: list(int) = [1, 1, 1, 1]", "The distance between a window's elements; 1 for batch and channels."),
     input("input: T"),
     input("filter: T", "`[height, width, channels of a group, output channels]`."),
     output("output: T"),
@@ -42,10 +36,7 @@ pub enum Convolutions {
     /// Output channel `k * multiplier + q` is channel `k` convolved with `filter[:, :, k, q]`.
     #[op(
         attr("T: {half, bfloat16, float, double}"),
-        attr(
-            "strides: list(int)",
-            "The window's step in each dimension of `input`, equal for rows and columns; 1 for batch and channels.",
-        ),
+        attr("strides: list(int)", "The window's steps, equal for rows and columns; 1 for batch and channels."),
         input("filter: T", "`[height, width, channels, multiplier]`."),
         shape_fn = shapes::depthwise_conv2d_native_shape_with_explicit_padding,
     )]
@@ -55,10 +46,7 @@ pub enum Convolutions {
 /// `bias`, a vector, added to each channel of `value`.
 #[register_op(
     attr("T: numbertype"),
-    attr(
-        "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
-        "Where the channels stand: last (`NHWC`) or second (`NCHW`), whatever the rank.",
-    ),
+    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "Channels come last (`NHWC`) or second (`NCHW`), at any rank."),
     input("value: T"),
     input("bias: T"),
     output("output: T"),

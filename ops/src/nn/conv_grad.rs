@@ -10,10 +10,7 @@ use crate::shapes;
     attr("T: {half, bfloat16, float, double}"),
     attr("strides: list(int)", "Those of the convolution."),
     attr("padding: {'SAME', 'VALID', 'EXPLICIT'}", "That of the convolution."),
-    attr(
-        "explicit_paddings: list(int) = []",
-        "Two numbers, before and after, for each dimension of the input; only with `EXPLICIT`.",
-    ),
+    attr("explicit_paddings: list(int) = []", "Before and after each dimension of the input; only with `EXPLICIT`."),
     attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "The order of the dimensions of input and output."),
     attr("dilations: list(int) = [1, 1, 1, 1]", "Those of the convolution."),
     input("out_backprop: T", "What flows back into the convolution: of the shape of its output."),
@@ -66,10 +63,7 @@ fn four_sizes<const INDEX: usize>(c: &mut InferenceContext<'_>) -> Result<()> {
 pub enum BiasGradients {
     /// The gradient of `BiasAdd` with respect to the bias: for each channel the sum of its elements.
     #[op(
-        attr(
-            "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
-            "Where the channels stand: last (`NHWC`) or second (`NCHW`), whatever the rank.",
-        ),
+        attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'", "Channels come last (`NHWC`) or second (`NCHW`), at any rank."),
         input("out_backprop: T")
     )]
     BiasAddGrad,

@@ -16,7 +16,7 @@ use crate::shapes::{self, Padding, get_windowed_output_size_from_dims};
     output("output: T"),
     attr("T: realnumbertype"),
     attr("strides: list(int) >= 4", "The window's step in each dimension of `input`; 1 for batch and channels."),
-    attr("rates: list(int) >= 4", "The distance between the elements that a window takes; 1 for batch and channels."),
+    attr("rates: list(int) >= 4", "The distance between a window's elements; 1 for batch and channels."),
     attr("padding: {'SAME', 'VALID'}", "`VALID` keeps windows inside, `SAME` lets them reach out."),
     shape_fn = dilation_shape,
 )]
@@ -39,8 +39,7 @@ fn dilation_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let sizes = [c.dim(input, 1), c.dim(input, 2), c.dim(filter, 0), c.dim(filter, 1)];
     let [Some(_), Some(_), Some(rows), Some(columns)] = sizes.map(|size| c.value(size)) else {
         let shape = [c.dim(input, 0), c.unknown_dim(), c.unknown_dim(), depth];
-        c.set_output(0, c.make_shape(shape));
-        return Ok(());
+        return shapes::output_shape(c, c.make_shape(shape));
     };
     c.merge_dim(c.dim(input, 3), depth)?;
     let padding: String = c.attr("padding")?;

@@ -73,35 +73,30 @@ fn global_normalization_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     shapes::output_shape(c, c.replace_dim(input, 3, channels)?)
 }
 
-/// Local response normalisation: each element divided by a power of the sum of squares in its neighbouring channels.
-///
-/// `output = input / (bias + alpha * Σ input²)^beta`, where the sum is over the channels at most `depth_radius` away.
 #[register_op(
     attr("depth_radius: int = 5", "How many channels on either side count."),
     attr("bias: float = 1.0", "Keeps the divisor from zero."),
     attr("alpha: float = 1.0", "The weight of the squares."),
     attr("beta: float = 0.5", "The power."),
-    input("input: T", "`[batch, rows, columns, channels]`."),
-    output("output: T"),
     attr("T: {half, bfloat16, float} = DT_FLOAT"),
+    output("output: T"),
     shape_fn = shapes::unchanged_shape_with_rank::<4>,
 )]
-pub struct LRN;
-
-/// The gradient of [`LRN`].
-#[register_op(
-    attr("depth_radius: int = 5", "How many channels on either side count."),
-    attr("bias: float = 1.0", "Keeps the divisor from zero."),
-    attr("alpha: float = 1.0", "The weight of the squares."),
-    attr("beta: float = 0.5", "The power."),
-    input("input_grads: T", "What flows back into the normalisation."),
-    input("input_image: T", "What was normalised."),
-    input("output_image: T", "What the normalisation gave."),
-    output("output: T"),
-    attr("T: {half, bfloat16, float} = DT_FLOAT"),
-    shape_fn = lrn_grad_shape,
-)]
-pub struct LRNGrad;
+pub enum LocalResponses {
+    /// Local response normalisation: each element divided by a power of the sum of squares in its neighbouring channels.
+    ///
+    /// `output = input / (bias + alpha * Σ input²)^beta`, where the sum is over the channels at most `depth_radius` away.
+    #[op(input("input: T", "`[batch, rows, columns, channels]`."))]
+    LRN,
+    /// The gradient of [`LRN`].
+    #[op(
+        input("input_grads: T", "What flows back into the normalisation."),
+        input("input_image: T", "What was normalised."),
+        input("output_image: T", "What the normalisation gave."),
+        shape_fn = lrn_grad_shape,
+    )]
+    LRNGrad,
+}
 
 fn lrn_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let shape = c.with_rank(c.input(0), 4)?;

@@ -13,14 +13,8 @@ use crate::shapes;
         "padding: {'SAME', 'VALID', 'EXPLICIT'}",
         "`VALID` keeps windows inside; `SAME` and `EXPLICIT` let them reach out, where there is nothing to compare.",
     ),
-    attr(
-        "explicit_paddings: list(int) = []",
-        "Two numbers, before and after, for each dimension of `input`; only with `EXPLICIT`.",
-    ),
-    attr(
-        "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
-        "The order of the dimensions of `input` and `output`.",
-    ),
+    attr("explicit_paddings: list(int) = []", "Before and after each dimension of `input`; only with `EXPLICIT`."),
+    attr("data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'", "The order of dimensions of `input` and `output`."),
     input("input: T"),
     output("output: T"),
     shape_fn = shapes::max_pool_shape_with_explicit_padding,

@@ -10,10 +10,7 @@ use crate::shapes;
 #[register_op(
     attr("T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = DT_FLOAT"),
     attr("padding: {'SAME', 'VALID'}", "`VALID` keeps windows inside, `SAME` lets them reach out."),
-    attr(
-        "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
-        "The order of the dimensions of `input` and `output`.",
-    ),
+    attr("data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'", "The order of dimensions of `input` and `output`."),
     input("input: T"),
     input("ksize: int32", "The window's size in each dimension of `input`."),
     input("strides: int32", "The window's step in each dimension of `input`."),
@@ -40,7 +37,7 @@ pub enum MaxPoolGradients {
         attr("padding: {'SAME', 'VALID', 'EXPLICIT'}"),
         attr(
             "explicit_paddings: list(int) = []",
-            "Two numbers, before and after, for each dimension of the input; only with `EXPLICIT`.",
+            "Before and after each dimension of the input; only with `EXPLICIT`.",
             after = "padding",
         )
     )]

@@ -37,10 +37,7 @@ pub enum Distributions {
         input("means: dtype", "The means before the ends are cut off."),
         input("stdevs: dtype", "The standard deviations before the ends are cut off, above 0."),
         input("minvals: dtype", "The lower ends; may be -infinity."),
-        input(
-            "maxvals: dtype",
-            "The upper ends, above the lower ones; may be infinity if the lower one is not infinite.",
-        ),
+        input("maxvals: dtype", "The upper ends, above the lower ones; infinite only if the lower one is not."),
         shape_fn = parameterized_truncated_normal_shape,
     )]
     ParameterizedTruncatedNormal,

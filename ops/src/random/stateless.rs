@@ -100,7 +100,7 @@ pub struct StatelessRandomBinomial;
     input("means: dtype", "The means before the ends are cut off."),
     input("stddevs: dtype", "The standard deviations before the ends are cut off, above 0."),
     input("minvals: dtype", "The lower ends; may be -infinity."),
-    input("maxvals: dtype", "The upper ends, above the lower ones; may be infinity if the lower one is not infinite."),
+    input("maxvals: dtype", "The upper ends, above the lower ones; infinite only if the lower one is not."),
     output("output: dtype"),
     shape_fn = stateless_parameterized_truncated_normal_shape,
 )]
@@ -168,13 +168,11 @@ fn random_index_shuffle_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         );
     }
     if ranks == [Some(0), Some(1), Some(0)] {
-        c.set_output(0, c.scalar());
-        return Ok(());
+        return shapes::output_shape(c, c.scalar());
     }
     let vectors = [(index, ranks[0] == Some(1)), (seed, ranks[1] == Some(2)), (max_index, ranks[2] == Some(1))];
     if vectors.iter().all(|(_, several)| !several) {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return shapes::output_shape(c, c.unknown_shape());
     }
     let mut outputs = None;
     for (shape, _) in vectors.into_iter().filter(|(_, several)| *several) {

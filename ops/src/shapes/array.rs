@@ -1,6 +1,7 @@
 //! Putting tensors together and taking them apart.
 
 use super::validate_variable_resource_handle;
+use kernlink::shape_inference::common::output_shape;
 use kernlink::shape_inference::strided_slice::{self, Masks};
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink::{Result, bail, ensure};
@@ -56,8 +57,7 @@ fn concat(c: &InferenceContext<'_>, start: usize, end: usize, axis_input: usize)
                 c.unknown_shape_of_rank(rank)
             }
         };
-        c.set_output(0, output);
-        return Ok(());
+        return output_shape(c, output);
     };
 
     let least_rank = if axis < 0 { axis.unsigned_abs() } else { axis as u64 + 1 };
@@ -127,8 +127,7 @@ pub fn slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             (None, None) => c.unknown_shape(),
         }
     };
-    c.set_output(0, output);
-    Ok(())
+    output_shape(c, output)
 }
 
 /// Output 0 of `StridedSlice`: input 0 from 1 to 2 in steps of 3, with masks as attrs.
@@ -141,8 +140,7 @@ pub fn strided_slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let strides = c.with_rank(c.input(3), 1)?;
     let count = c.dim(c.merge(c.merge(begin, end)?, strides)?, 0);
     let (Some(strides), true, Some(dims)) = (c.input_i64s(3)?, c.value_known(count), c.dims(c.input(0))) else {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return output_shape(c, c.unknown_shape());
     };
     let masks = Masks::new(
         c.attr("begin_mask")?,
@@ -155,8 +153,7 @@ pub fn strided_slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         dims.into_iter().map(|dim| c.value(dim).and_then(|size| usize::try_from(size).ok())).collect();
     let (begin, end) = (c.input_i64s(1)?, c.input_i64s(2)?);
     let slice = strided_slice::resolve_partial(begin.as_deref(), end.as_deref(), &strides, masks, &sizes)?;
-    c.set_output(0, c.make_shape_from_partial(&slice.final_shape()));
-    Ok(())
+    output_shape(c, c.make_shape_from_partial(&slice.final_shape()))
 }
 
 /// Output 0 of `GatherNd`: the slices of input 0, or of the variable that it is, at the places that the last dimension
@@ -171,8 +168,7 @@ pub fn gather_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     };
     let indices = c.with_rank_at_least(c.input(1), 1)?;
     let (Some(rank), Some(depth)) = (c.rank(params), c.value(c.dim(indices, -1))) else {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return output_shape(c, c.unknown_shape());
     };
     ensure!(
         depth <= rank as i64,
@@ -181,8 +177,7 @@ pub fn gather_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         c.debug_string(indices),
         c.debug_string(params)
     );
-    c.set_output(0, c.concatenate(c.subshape_range(indices, 0, -1)?, c.subshape(params, depth)?)?);
-    Ok(())
+    output_shape(c, c.concatenate(c.subshape_range(indices, 0, -1)?, c.subshape(params, depth)?)?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Element-wise ops on two inputs that broadcast to each other.
 
-use kernlink::shape_inference::common::attr_or;
+use kernlink::shape_inference::common::{attr_or, output_shape};
 use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 use kernlink::{Result, bail};
 
@@ -11,8 +11,7 @@ use kernlink::{Result, bail};
 /// INVALID_ARGUMENT if they do not broadcast.
 pub fn broadcast_binary_op(c: &mut InferenceContext<'_>) -> Result<()> {
     let strict = attr_or(c, "incompatible_shape_error", true)?;
-    c.set_output(0, broadcast_binary_op_output_shape(c, c.input(0), c.input(1), strict)?);
-    Ok(())
+    output_shape(c, broadcast_binary_op_output_shape(c, c.input(0), c.input(1), strict)?)
 }
 
 /// Output `index` has the shape to which inputs 0 and 1 broadcast.

@@ -1,6 +1,7 @@
 //! Reductions over several devices.
 
 use kernlink::shape_inference::InferenceContext;
+use kernlink::shape_inference::common::output_shape;
 use kernlink::{Result, ensure};
 
 /// Output 0 of a reduction over the groups of devices in the rows of matrix 1: input 0, of which each device of a group
@@ -11,21 +12,18 @@ use kernlink::{Result, ensure};
 pub fn reduce_scatter_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let input = c.input(0);
     let Some(mut dims) = c.dims(input) else {
-        c.set_output(0, input);
-        return Ok(());
+        return output_shape(c, input);
     };
     let groups = c.input(1);
     ensure!(c.rank(groups) == Some(2), InvalidArgument, "ReduceScatter group_assignment should be rank 2");
     let Some(axis) = c.input_tensor(2) else {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return output_shape(c, c.unknown_shape());
     };
     let axis = c.get_scalar_from_tensor(axis)?;
     if let Some(dim) = usize::try_from(axis).ok().and_then(|axis| dims.get_mut(axis)) {
         *dim = c.divide(*dim, c.dim(groups, 1), true)?;
     }
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    output_shape(c, c.make_shape(dims))
 }
 
 #[cfg(test)]

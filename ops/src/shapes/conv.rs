@@ -2,9 +2,9 @@
 
 use super::window::{check_inner, make_shape_from_format, shape_with_inner, sizes_attr};
 use super::{FilterFormat, Padding, TensorFormat, get_windowed_output_size_from_dims_v2};
-use kernlink::error::{Error, Result};
-use kernlink::shape_inference::common::attr_or;
+use kernlink::shape_inference::common::{attr_or, output_shape};
 use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use kernlink::{Error, Result, bail, ensure};
 
 /// How the window of a convolution moves.
 struct Steps {
@@ -117,8 +117,7 @@ fn conv2d(c: &InferenceContext<'_>, explicit: Explicit) -> Result<()> {
         output_depth = c.divide(output_depth, inner, true)?;
     }
     let batch = c.dim(input, format.batch(2) as i64);
-    c.set_output(0, shape_with_inner(c, format, batch, &sizes, output_depth, inner));
-    Ok(())
+    output_shape(c, shape_with_inner(c, format, batch, &sizes, output_depth, inner))
 }
 
 /// Output 0 of `Conv3D`: input 0 in attr `data_format` (NDHWC or NCDHW), filters 1 as depth, height, width, input
@@ -135,8 +134,7 @@ pub fn conv3d_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     check_groups(c, c.dim(input, format.channel(3) as i64), c.dim(filter, 3), output_depth)?;
     let windows = [c.dim(filter, 0), c.dim(filter, 1), c.dim(filter, 2)];
     let sizes = steps.output_sizes(c, input, &windows, &Padding::from_attrs(c, format, 5)?)?;
-    c.set_output(0, make_shape_from_format(c, format, c.dim(input, 0), &sizes, output_depth));
-    Ok(())
+    output_shape(c, make_shape_from_format(c, format, c.dim(input, 0), &sizes, output_depth))
 }
 
 /// The format of an op on volumes: NCDHW, or else NDHWC.
@@ -177,8 +175,7 @@ fn depthwise(c: &InferenceContext<'_>, explicit: Explicit) -> Result<()> {
     let output_depth = c.multiply(depth, c.dim(filter, 3))?;
     let windows = [c.dim(filter, 0), c.dim(filter, 1)];
     let sizes = steps.output_sizes(c, input, &windows, &explicit.padding(c, format, 4)?)?;
-    c.set_output(0, make_shape_from_format(c, format, c.dim(input, 0), &sizes, output_depth));
-    Ok(())
+    output_shape(c, make_shape_from_format(c, format, c.dim(input, 0), &sizes, output_depth))
 }
 
 /// Output 0 of `Conv2DBackpropInput`, whose shape input 0 holds: all of it, or only the spatial sizes.
@@ -205,26 +202,25 @@ pub fn conv2d_backprop_input_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         }
         Some(2) => ([c.dim(sizes, 0), c.dim(sizes, 1)], c.dim(filter, 2)),
         rank => {
-            return Err(Error::invalid_argument(format!(
+            bail!(
+                InvalidArgument,
                 "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: {}",
                 rank.unwrap_or(0)
-            )));
+            );
         }
     };
-    c.set_output(0, make_shape_from_format(c, format, batch, &spatial, depth));
-    Ok(())
+    output_shape(c, make_shape_from_format(c, format, batch, &spatial, depth))
 }
 
 /// Checks that the input's channels are a multiple of the filter's, and the output's of the number of groups.
 fn check_groups(c: &InferenceContext<'_>, input: DimHandle, filter: DimHandle, output: DimHandle) -> Result<()> {
     let (Some(input), Some(filter)) = (c.value(input), c.value(filter)) else { return Ok(()) };
-    if filter == 0 {
-        return Err(Error::invalid_argument("Depth of filter must not be 0"));
-    }
-    if input % filter != 0 {
-        let message = format!("Depth of input ({input}) is not a multiple of input depth of filter ({filter})");
-        return Err(Error::invalid_argument(message));
-    }
+    ensure!(filter != 0, InvalidArgument, "Depth of filter must not be 0");
+    ensure!(
+        input % filter == 0,
+        InvalidArgument,
+        "Depth of input ({input}) is not a multiple of input depth of filter ({filter})"
+    );
     match (input / filter, c.value(output)) {
         (0, Some(_)) => Err(Error::invalid_argument("Number of groups must not be 0")),
         (groups, Some(output)) if output % groups != 0 => Err(Error::invalid_argument(format!(

@@ -2,9 +2,9 @@
 
 use super::window::sizes_attr;
 use super::{Padding, TensorFormat, get_windowed_output_size_from_dims_v2};
-use kernlink::error::{Error, Result};
 use kernlink::shape_inference::InferenceContext;
-use kernlink::shape_inference::common::attr_or;
+use kernlink::shape_inference::common::{attr_or, output_shape};
+use kernlink::{Result, bail, ensure};
 
 /// Output 0 of `Conv`, over two or three spatial dimensions: input 0, with attr `batch_dims` dimensions of batch and in
 /// attr `data_format`; filters 1, whose last two dimensions are the input's and the output's channels; attrs `strides`,
@@ -15,40 +15,36 @@ use kernlink::shape_inference::common::attr_or;
 pub fn conv_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (input, filter) = (c.input(0), c.input(1));
     let (Some(input_dims), Some(filter_dims)) = (c.dims(input), c.dims(filter)) else {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return output_shape(c, c.unknown_shape());
     };
-    let invalid = |message: String| Err(Error::invalid_argument(message));
     let batch_dims: i64 = c.attr("batch_dims")?;
-    if batch_dims < 0 {
-        return invalid("Batch dims must be non-negative.".to_owned());
-    }
+    ensure!(batch_dims >= 0, InvalidArgument, "Batch dims must be non-negative.");
     let rank = input_dims.len() as i64 - batch_dims.saturating_sub(1);
-    if rank != 4 && rank != 5 {
-        let message = "Input tensor must be rank 4 or 5, excluding extra batch dimensions, but got";
-        return invalid(format!("{message}: {rank}"));
-    }
-    if !matches!(filter_dims.len(), 4 | 5) {
-        return invalid(format!("Filter tensor must be rank 4 or 5, but got: {}", filter_dims.len()));
-    }
-    if filter_dims.len() as i64 != rank {
-        return invalid("Input tensor rank must be the same as filter rank.".to_owned());
-    }
+    let filter_rank = filter_dims.len() as i64;
+    ensure!(
+        matches!(rank, 4 | 5),
+        InvalidArgument,
+        "Input tensor must be rank 4 or 5, excluding extra batch dimensions, but got: {rank}"
+    );
+    ensure!(matches!(filter_rank, 4 | 5), InvalidArgument, "Filter tensor must be rank 4 or 5, but got: {filter_rank}");
+    ensure!(filter_rank == rank, InvalidArgument, "Input tensor rank must be the same as filter rank.");
     let rank = rank as usize;
     let format = match c.attr::<String>("data_format")?.as_str() {
         "CHANNELS_LAST" => TensorFormat::Nhwc,
         "CHANNELS_FIRST" => TensorFormat::Nchw,
-        other => return invalid(format!("Invalid data format: {other}")),
+        other => bail!(InvalidArgument, "Invalid data format: {other}"),
     };
     let spatial = rank - 2;
     let mut dilations = attr_or(c, "dilations", Vec::new())?;
     if dilations.is_empty() {
         dilations = vec![1i64; rank];
     }
-    if dilations.len() != rank {
-        let message = format!("Conv requires the dilation attribute to contain {rank} values, but got");
-        return invalid(format!("{message}: {}", dilations.len()));
-    }
+    ensure!(
+        dilations.len() == rank,
+        InvalidArgument,
+        "Conv requires the dilation attribute to contain {rank} values, but got: {}",
+        dilations.len()
+    );
     let strides = sizes_attr(c, "strides", "Conv requires the stride", rank, None)?;
 
     // Without any batch, the dimension before the first one is asked for, as in TensorFlow, where that is the last.
@@ -56,30 +52,25 @@ pub fn conv_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (depth, filter_depth) = (at(format.channel(spatial)), filter_dims[spatial]);
     let output_depth = filter_dims[spatial + 1];
     let groups: i64 = c.attr("groups")?;
-    if groups < 1 {
-        return invalid("Groups attribute should be a positive integer".to_owned());
-    }
+    ensure!(groups >= 1, InvalidArgument, "Groups attribute should be a positive integer");
     for (what, dim) in [("input", depth), ("output", output_depth)] {
-        if c.value(dim).is_some_and(|size| size % groups != 0) {
-            return invalid(format!("Number of groups should divide {what} depth"));
-        }
+        let divides = c.value(dim).is_none_or(|size| size % groups == 0);
+        ensure!(divides, InvalidArgument, "Number of groups should divide {what} depth");
     }
     match (c.value(depth), c.value(filter_depth)) {
-        (Some(_), Some(0)) => return invalid("Depth of filter must not be 0".to_owned()),
+        (Some(_), Some(0)) => bail!(InvalidArgument, "Depth of filter must not be 0"),
         (Some(depth), Some(filter)) if depth % filter != 0 => {
-            let message = format!("Depth of input ({depth}) is not a multiple of input depth of filter ({filter})");
-            return invalid(message);
+            bail!(InvalidArgument, "Depth of input ({depth}) is not a multiple of input depth of filter ({filter})")
         }
-        (Some(depth), Some(filter)) if depth / filter != groups => {
-            let message = "Input depth divided by filter input depth does not match with groups parameter";
-            return invalid(format!("{message} ({groups})"));
-        }
+        (Some(depth), Some(filter)) if depth / filter != groups => bail!(
+            InvalidArgument,
+            "Input depth divided by filter input depth does not match with groups parameter ({groups})"
+        ),
         _ => {}
     }
     let word: String = c.attr("padding")?;
-    if spatial == 3 && word == "EXPLICIT" {
-        return invalid("Explicit padding not supported for 3D Convolution".to_owned());
-    }
+    let is_supported = spatial != 3 || word != "EXPLICIT";
+    ensure!(is_supported, InvalidArgument, "Explicit padding not supported for 3D Convolution");
     let padding = Padding::new(&word, &attr_or(c, "explicit_paddings", Vec::new())?, format, 4)?;
     let mut sizes = Vec::with_capacity(spatial);
     for (index, &window) in filter_dims[..spatial].iter().enumerate() {
@@ -98,8 +89,7 @@ pub fn conv_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             dims.extend(sizes);
         }
     }
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    output_shape(c, c.make_shape(dims))
 }
 
 /// The outputs of `Conv2DBackpropFilterWithBias`: output 0 has the shape that input 1 holds, output 1 is a vector as
@@ -111,8 +101,7 @@ pub fn conv2d_backprop_filter_with_bias_shape(c: &mut InferenceContext<'_>) -> R
     let input = c.with_rank(c.input(0), 4)?;
     let axis = if attr_or(c, "data_format", String::new())? == "NCHW" { -3 } else { -1 };
     c.set_output(1, c.vector(c.dim(input, axis)));
-    c.set_output(0, c.with_rank(c.make_shape_from_shape_tensor(1)?, 4)?);
-    Ok(())
+    output_shape(c, c.with_rank(c.make_shape_from_shape_tensor(1)?, 4)?)
 }
 
 #[cfg(test)]

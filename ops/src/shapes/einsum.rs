@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::broadcast_binary_op_output_shape;
 use kernlink::shape::MAX_RANK;
+use kernlink::shape_inference::common::output_shape;
 use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
 use kernlink::{Error, Result, bail, ensure};
 
@@ -85,8 +86,7 @@ pub fn einsum_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         Some(_) => match c.dims(broadcast) {
             Some(dims) => dims,
             None => {
-                c.set_output(0, c.unknown_shape());
-                return Ok(());
+                return output_shape(c, c.unknown_shape());
             }
         },
         None => {
@@ -113,8 +113,7 @@ pub fn einsum_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         all.push(find(label)?);
     }
     ensure!(all.len() <= MAX_RANK, InvalidArgument, "Rank cannot exceed {MAX_RANK}");
-    c.set_output(0, c.make_shape(all));
-    Ok(())
+    output_shape(c, c.make_shape(all))
 }
 
 /// Notes the dimension of each label; returns the dimensions that the ellipsis stands for.

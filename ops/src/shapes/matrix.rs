@@ -2,6 +2,7 @@
 
 use super::broadcast_binary_op_output_shape;
 use kernlink::Result;
+use kernlink::shape_inference::common::output_shape;
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 
 /// Output 0 is the product of the matrices 0 and 1, transposed as attrs `transpose_a` and `transpose_b` say.
@@ -12,8 +13,7 @@ pub fn mat_mul_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let a = c.with_rank(c.input(0), 2)?;
     let b = c.with_rank(c.input(1), 2)?;
     let output = product(c, a, b, c.attr("transpose_a")?, c.attr("transpose_b")?)?;
-    c.set_output(0, output);
-    Ok(())
+    output_shape(c, output)
 }
 
 /// Output 0 is the product of the matrices in the last two dimensions, adjoined as attrs `adj_x` and `adj_y` say. The
@@ -25,8 +25,7 @@ pub fn batch_mat_mul_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (a, b) = batches(c)?;
     let batch = c.merge(c.subshape_range(a, 0, -2)?, c.subshape_range(b, 0, -2)?)?;
     let matrix = product(c, a, b, c.attr("adj_x")?, c.attr("adj_y")?)?;
-    c.set_output(0, c.concatenate(batch, matrix)?);
-    Ok(())
+    output_shape(c, c.concatenate(batch, matrix)?)
 }
 
 /// As [`batch_mat_mul_shape`], but the other dimensions broadcast to each other.
@@ -38,8 +37,7 @@ pub fn batch_mat_mul_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let matrix = product(c, a, b, c.attr("adj_x")?, c.attr("adj_y")?)?;
     let (a, b) = (c.subshape_range(a, 0, -2)?, c.subshape_range(b, 0, -2)?);
     let batch = broadcast_binary_op_output_shape(c, a, b, true)?;
-    c.set_output(0, c.concatenate(batch, matrix)?);
-    Ok(())
+    output_shape(c, c.concatenate(batch, matrix)?)
 }
 
 /// Both inputs, which are matrices at least.

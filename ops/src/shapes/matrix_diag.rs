@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use kernlink::dtype::DataType;
+use kernlink::shape_inference::common::output_shape;
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
@@ -66,8 +67,7 @@ pub fn matrix_diag_part_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     c.with_rank(c.input(2), 0)?;
     let named = c.input_tensor(1).filter(|_| c.rank_known(input) && c.fully_defined(c.input(1)));
     let (Some(named), Some(mut dims)) = (named, c.dims(input)) else {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return output_shape(c, c.unknown_shape());
     };
     let named = read_diagonals(named)?;
     let (lower, upper) = (*named.start(), *named.end());
@@ -81,8 +81,7 @@ pub fn matrix_diag_part_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         dims.push(c.make_dim(upper - lower + 1));
     }
     dims.push(c.make_dim(longest));
-    c.set_output(0, c.make_shape(dims));
-    Ok(())
+    output_shape(c, c.make_shape(dims))
 }
 
 /// Output 0 of `MatrixDiagV2` and `V3`: matrices whose diagonals 1 are those in the last dimension, or the last two, of
@@ -96,8 +95,7 @@ pub fn matrix_diag_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     (2..5).try_for_each(|index| c.with_rank(c.input(index), 0).map(drop))?;
     let named = c.input_tensor(1).filter(|_| c.rank_known(input) && c.fully_defined(c.input(1)));
     let (Some(named), Some(dims)) = (named, c.dims(input)) else {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return output_shape(c, c.unknown_shape());
     };
     let named = read_diagonals(named)?;
     let (lower, upper) = (*named.start(), *named.end());
@@ -135,8 +133,7 @@ pub fn matrix_diag_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
              {least_columns}"
     );
     let prefix = c.subshape_range(input, 0, if count > 1 { -2 } else { -1 })?;
-    c.set_output(0, c.concatenate(prefix, c.matrix(rows, columns))?);
-    Ok(())
+    output_shape(c, c.concatenate(prefix, c.matrix(rows, columns))?)
 }
 
 /// Output 0 of `MatrixSetDiagV2` and `V3`: the matrices 0, with their diagonals 2 replaced by input 1.
@@ -166,8 +163,7 @@ pub fn matrix_set_diag_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         let prefix = c.subshape_range(replaced, 0, if is_single { -1 } else { -2 })?;
         output = c.merge(input, c.concatenate(prefix, c.unknown_shape_of_rank(2))?)?;
     }
-    c.set_output(0, output);
-    Ok(())
+    output_shape(c, output)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Biases and batch norms: a vector for the channels of an input.
 
 use super::TensorFormat;
-use kernlink::error::{Error, Result};
-use kernlink::shape_inference::common::attr_or;
+use kernlink::shape_inference::common::{attr_or, output_shape};
 use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use kernlink::{Error, Result};
 
 /// Where `BiasAdd` and its gradient find the channels: the least rank of the input, and the dimension.
 fn bias_axis(c: &InferenceContext<'_>) -> Result<(usize, i64)> {
@@ -24,8 +24,7 @@ pub fn bias_add_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         None => c.unknown_shape(),
         Some(_) => c.replace_dim(input, axis, c.merge_dim(c.dim(input, axis), c.dim(bias, 0))?)?,
     };
-    c.set_output(0, output);
-    Ok(())
+    output_shape(c, output)
 }
 
 /// Output 0 is a vector as long as input 0 has channels.
@@ -35,8 +34,7 @@ pub fn bias_add_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 pub fn bias_add_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (least_rank, axis) = bias_axis(c)?;
     let input = c.with_rank_at_least(c.input(0), least_rank)?;
-    c.set_output(0, c.vector(c.dim(input, axis)));
-    Ok(())
+    output_shape(c, c.vector(c.dim(input, axis)))
 }
 
 /// The dimension of the channels, and the rank, that attr `data_format` gives a batch norm.

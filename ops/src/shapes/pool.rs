@@ -3,9 +3,9 @@
 use super::conv::volume_format;
 use super::window::{check_inner, make_shape_from_format, sizes_attr};
 use super::{Padding, TensorFormat, get_windowed_output_size_from_dims_v2};
-use kernlink::error::{Error, Result};
-use kernlink::shape_inference::common::{attr_or, unchanged_shape_with_rank};
+use kernlink::shape_inference::common::{attr_or, output_shape, unchanged_shape_with_rank};
 use kernlink::shape_inference::{DimHandle, InferenceContext, ShapeHandle};
+use kernlink::{Result, bail, ensure};
 
 /// Output 0 of `AvgPool`: input 0 in attr `data_format` (NHWC by default), attrs `ksize`, `strides`, `padding`.
 ///
@@ -19,8 +19,7 @@ pub fn avg_pool_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let sizes = spatial_sizes(c, format, input, 2, &windows, &strides, &padding)?;
     let channel = c.dim(input, format.channel(2) as i64);
     let batch = c.dim(input, format.batch(2) as i64);
-    c.set_output(0, make_shape_from_format(c, format, batch, &sizes, channel));
-    Ok(())
+    output_shape(c, make_shape_from_format(c, format, batch, &sizes, channel))
 }
 
 /// As [`max_pool_shape_with_explicit_padding`], for ops without attr `explicit_paddings`.
@@ -50,22 +49,22 @@ pub fn max_pool_shape_with_explicit_padding(c: &mut InferenceContext<'_>) -> Res
 pub fn max_pool_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let (format, input) = input(c)?;
     let Some(first) = c.num_inputs().checked_sub(2) else {
-        return Err(Error::invalid_argument("MaxPoolV2 takes ksize and strides as its last two inputs"));
+        bail!(InvalidArgument, "MaxPoolV2 takes ksize and strides as its last two inputs");
     };
     for index in [first, first + 1] {
         let sizes = c.with_rank(c.input(index), 1)?;
         c.with_value(c.dim(sizes, 0), 4)?;
     }
     let (Some(windows), Some(strides)) = (c.input_i64s(first)?, c.input_i64s(first + 1)?) else {
-        c.set_output(0, c.unknown_shape());
-        return Ok(());
+        return output_shape(c, c.unknown_shape());
     };
     for (word, sizes) in [("stride", &strides), ("ksize", &windows)] {
-        if sizes.len() != 4 {
-            let message =
-                format!("MaxPool requires the {word} attribute to contain 4 values, but got: {}", sizes.len());
-            return Err(Error::invalid_argument(message));
-        }
+        ensure!(
+            sizes.len() == 4,
+            InvalidArgument,
+            "MaxPool requires the {word} attribute to contain 4 values, but got: {}",
+            sizes.len()
+        );
     }
     set_max_pool_output(c, format, input, &windows, &strides)
 }
@@ -83,8 +82,7 @@ pub fn pool3d_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let padding = Padding::from_attrs(c, format, 5)?;
     let sizes = spatial_sizes(c, format, input, 3, &windows, &strides, &padding)?;
     let channel = c.dim(input, format.channel(3) as i64);
-    c.set_output(0, make_shape_from_format(c, format, c.dim(input, 0), &sizes, channel));
-    Ok(())
+    output_shape(c, make_shape_from_format(c, format, c.dim(input, 0), &sizes, channel))
 }
 
 /// Output 0 of `MaxPoolGrad` and its kin: as input 0, which is an image.
@@ -108,8 +106,7 @@ pub fn max_pool3d_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 /// # Errors
 /// INVALID_ARGUMENT if input 0 holds no shape of rank 4.
 pub fn avg_pool_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.with_rank(c.make_shape_from_shape_tensor(0)?, 4)?);
-    Ok(())
+    output_shape(c, c.with_rank(c.make_shape_from_shape_tensor(0)?, 4)?)
 }
 
 /// Output 0 of `AvgPool3DGrad`: the volume whose shape input 0 holds.
@@ -117,8 +114,7 @@ pub fn avg_pool_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 /// # Errors
 /// INVALID_ARGUMENT if input 0 holds no shape of rank 5.
 pub fn avg_pool3d_grad_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    c.set_output(0, c.with_rank(c.make_shape_from_shape_tensor(0)?, 5)?);
-    Ok(())
+    output_shape(c, c.with_rank(c.make_shape_from_shape_tensor(0)?, 5)?)
 }
 
 /// The format and the input of two-dimensional pooling.
@@ -142,8 +138,7 @@ fn set_max_pool_output(
     let channel = c.dim(input, axis as i64);
     let channel = get_windowed_output_size_from_dims_v2(c, channel, windows[axis], 1, strides[axis], &padding, axis)?;
     let batch = c.dim(input, format.batch(2) as i64);
-    c.set_output(0, make_shape_from_format(c, format, batch, &sizes, channel));
-    Ok(())
+    output_shape(c, make_shape_from_format(c, format, batch, &sizes, channel))
 }
 
 fn spatial_sizes(

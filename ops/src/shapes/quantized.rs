@@ -4,9 +4,9 @@ use super::{
     avg_pool_shape, conv2d_shape, conv2d_shape_with_explicit_padding,
     depthwise_conv2d_native_shape_with_explicit_padding,
 };
-use kernlink::error::{Error, Result};
 use kernlink::shape_inference::InferenceContext;
 use kernlink::shape_inference::common::{attr_or, unchanged_shape};
+use kernlink::{Result, ensure};
 
 /// The outputs of `QuantizedConv2D`: as [`conv2d_shape`], and two scalars. Inputs 2 to 5 are scalars.
 ///
@@ -37,9 +37,7 @@ pub fn quantized_avg_pool_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 /// INVALID_ARGUMENT for ranks or sizes that do not fit.
 pub fn quantize_v2_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let axis = attr_or(c, "axis", -1i64)?;
-    if axis < -1 {
-        return Err(Error::invalid_argument(format!("axis should be at least -1, got {axis}")));
-    }
+    ensure!(axis >= -1, InvalidArgument, "axis should be at least -1, got {axis}");
     unchanged_shape(c)?;
     let rank = usize::from(axis != -1);
     c.with_rank(c.input(1), rank)?;
@@ -77,10 +75,12 @@ pub fn fused_quantized_depthwise_conv2d(c: &mut InferenceContext<'_>) -> Result<
 
 /// The inputs of a fused op are lists, which may be too short.
 fn check_inputs(c: &InferenceContext<'_>, least: usize) -> Result<()> {
-    if c.num_inputs() < least {
-        let message = format!("{} inputs are given but the fused ops take {least}", c.num_inputs());
-        return Err(Error::invalid_argument(message));
-    }
+    ensure!(
+        c.num_inputs() >= least,
+        InvalidArgument,
+        "{} inputs are given but the fused ops take {least}",
+        c.num_inputs()
+    );
     Ok(())
 }
 

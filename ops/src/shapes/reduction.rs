@@ -1,6 +1,7 @@
 //! Reductions over axes that input 1 holds.
 
 use kernlink::shape_inference::InferenceContext;
+use kernlink::shape_inference::common::output_shape;
 use kernlink::{Result, ensure};
 
 /// Output 0 is input 0 without the axes that input 1 holds or, with attr `keep_dims`, with 1 in their place.
@@ -32,8 +33,7 @@ pub fn reduction_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         (Some(dims), None) if keep_dims => c.unknown_shape_of_rank(dims.len()),
         _ => c.unknown_shape(),
     };
-    c.set_output(0, output);
-    Ok(())
+    output_shape(c, output)
 }
 
 #[cfg(test)]

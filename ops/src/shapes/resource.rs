@@ -1,7 +1,7 @@
 //! Variables behind resource handles.
 
 use kernlink::shape_inference::{InferenceContext, ShapeAndType};
-use kernlink::{Error, Result};
+use kernlink::{Result, bail};
 
 /// What is known of the variable that input 0 is a handle of: an unknown shape if nothing is.
 ///
@@ -15,8 +15,7 @@ pub fn validate_variable_resource_handle(c: &InferenceContext<'_>) -> Result<Vec
     let dtype = c.attr("dtype")?;
     if held[0].dtype != Some(dtype) {
         let known = held[0].dtype.map_or_else(|| "unknown".to_owned(), |dtype| dtype.to_string());
-        let message = format!("Trying to read variable with wrong dtype. Expected {known} got {dtype}");
-        return Err(Error::invalid_argument(message));
+        bail!(InvalidArgument, "Trying to read variable with wrong dtype. Expected {known} got {dtype}");
     }
     Ok(held.to_vec())
 }

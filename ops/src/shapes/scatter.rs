@@ -1,5 +1,6 @@
 //! Sums of segments, and updates at indices.
 
+use kernlink::shape_inference::common::output_shape;
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink::{Result, ensure};
 
@@ -18,8 +19,7 @@ pub fn segment_reduction_with_num_segments_shape_fn(c: &mut InferenceContext<'_>
             c.concatenate(c.vector(segments), c.subshape(data, rank as i64)?)?
         }
     };
-    c.set_output(0, output);
-    Ok(())
+    output_shape(c, output)
 }
 
 /// Checks the shapes of updates of a tensor of shape `input` at indices, and makes output 0, if there is one and input

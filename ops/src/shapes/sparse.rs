@@ -1,6 +1,6 @@
 //! Sparse tensors: indices, values, and a shape.
 
-use kernlink::shape_inference::common::unknown_shape;
+use kernlink::shape_inference::common::{output_shape, unknown_shape};
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
 use kernlink::{Result, bail, ensure};
 
@@ -50,8 +50,7 @@ pub fn sparse_reduce_shape_fn(c: &mut InferenceContext<'_>) -> Result<()> {
         (true, true) => Some(c.make_dim(1)),
         (true, false) => None,
     });
-    c.set_output(0, c.make_shape(dims.collect::<Vec<_>>()));
-    Ok(())
+    output_shape(c, c.make_shape(dims.collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

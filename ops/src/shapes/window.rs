@@ -2,10 +2,9 @@
 
 use super::TensorFormat;
 use super::axis::ensure_steps;
-use kernlink::error::{Error, Result};
 use kernlink::shape_inference::common::attr_or;
 use kernlink::shape_inference::{DimHandle, DimOrConstant, InferenceContext, ShapeHandle};
-use kernlink::{bail, ensure};
+use kernlink::{Error, Result, bail, ensure};
 
 /// The most dimensions that a data format with paddings has.
 const MAX_RANK: usize = 5;
@@ -86,7 +85,7 @@ impl Padding {
     ) -> Result<Padding> {
         let padding: String = c.attr("padding")?;
         if padding == "EXPLICIT" {
-            return Err(Error::invalid_argument("Expected non-explicit padding but got explicit padding"));
+            bail!(InvalidArgument, "Expected non-explicit padding but got explicit padding");
         }
         let list = attr_or(c, "padding_list", Vec::<i64>::new())?;
         Padding::new(if list.is_empty() { &padding } else { "EXPLICIT" }, &list, format, rank)
@@ -138,7 +137,7 @@ pub fn get_windowed_output_size_from_dims_v2(
     if let DimOrConstant::Constant(size) = window
         && size < 0
     {
-        return Err(Error::invalid_argument(format!("Window size must not be negative, but got {size}")));
+        bail!(InvalidArgument, "Window size must not be negative, but got {size}");
     }
     let (before, after) = match padding.along(axis) {
         Padding::Same => return c.divide(c.add(input, stride - 1)?, stride, false),

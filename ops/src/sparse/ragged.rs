@@ -124,10 +124,7 @@ fn ragged_tensor_to_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         "row_partition_types: list(string)",
         "What each tensor says: `ROW_SPLITS`, or `FIRST_DIM_SIZE` (only the first one) and then `VALUE_ROWIDS`.",
     ),
-    input(
-        "shape: Tshape",
-        "The shape of the result, to which rows are cut or filled; −1 for what fits, alone for all.",
-    ),
+    input("shape: Tshape", "The result's shape, to which rows are cut or filled; −1 for what fits, alone for all."),
     input("values: T"),
     input("default_value: T", "A scalar, or what broadcasts to the shape of a value."),
     input("row_partition_tensors: num_row_partition_tensors * Tindex"),

@@ -13,7 +13,6 @@ fn ensure_ranks(c: &InferenceContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A sparse tensor as three serialized tensors: indices, values, shape.
 #[register_op(
     attr("T: type"),
     attr("out_type: {string, variant} = DT_STRING"),
@@ -23,26 +22,24 @@ fn ensure_ranks(c: &InferenceContext<'_>) -> Result<()> {
     output("serialized_sparse: out_type"),
     shape_fn = serialize_sparse_shape,
 )]
-pub struct SerializeSparse;
+pub enum Serializing {
+    /// A sparse tensor as three serialized tensors: indices, values, shape.
+    SerializeSparse,
+    /// Each row of a sparse tensor as three serialized tensors.
+    ///
+    /// The elements are sorted by row, that is by their first index.
+    #[op(
+        input("sparse_shape: int64", "At least two sizes, of which the first is the number of rows."),
+        output("serialized_sparse: out_type", "Indices, values and shape of each row."),
+        shape_fn = serialize_many_sparse_shape,
+    )]
+    SerializeManySparse,
+}
 
 fn serialize_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     ensure_ranks(c)?;
     shapes::output_shape(c, c.vector(3))
 }
-
-/// Each row of a sparse tensor as three serialized tensors.
-///
-/// The elements are sorted by row, that is by their first index.
-#[register_op(
-    attr("T: type"),
-    attr("out_type: {string, variant} = DT_STRING"),
-    input("sparse_indices: int64", "One row an element."),
-    input("sparse_values: T"),
-    input("sparse_shape: int64", "At least two sizes, of which the first is the number of rows."),
-    output("serialized_sparse: out_type", "Indices, values and shape of each row."),
-    shape_fn = serialize_many_sparse_shape,
-)]
-pub struct SerializeManySparse;
 
 fn serialize_many_sparse_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     ensure_ranks(c)?;

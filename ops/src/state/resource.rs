@@ -34,14 +34,15 @@ pub struct VarHandleOp;
 )]
 pub struct _VarHandlesOp;
 
-/// The value of a variable. It stays as it is when the variable changes later.
-#[register_op(
-    attr("dtype: type", "The dtype of the variable."),
-    input("resource: resource", "A handle of the variable."),
-    output("value: dtype"),
-    shape_fn = read_variable_shape,
-)]
-pub struct ReadVariableOp;
+#[register_op(input("resource: resource", "A handle of the variable."), shape_fn = read_variable_shape)]
+pub enum Reading {
+    /// The value of a variable. It stays as it is when the variable changes later.
+    #[op(attr("dtype: type", "The dtype of the variable."), output("value: dtype"))]
+    ReadVariableOp,
+    /// Whether a variable exists and has a value.
+    #[op(output("is_initialized: bool"), shape_fn = shapes::scalar_shape)]
+    VarIsInitializedOp,
+}
 
 /// The values of several variables at once.
 #[register_op(
@@ -78,14 +79,6 @@ pub enum Assignments {
     #[op(input("value: dtype", "What to subtract, of the variable's shape."))]
     AssignSubVariableOp,
 }
-
-/// Whether a variable exists and has a value.
-#[register_op(
-    input("resource: resource", "A handle of the variable."),
-    output("is_initialized: bool"),
-    shape_fn = shapes::scalar_shape,
-)]
-pub struct VarIsInitializedOp;
 
 /// The shape of a variable's value.
 #[register_op(
@@ -174,8 +167,7 @@ fn var_handles_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 
 fn read_variable_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     if let Some(AttrValue::Shape(shape)) = c.attrs().get("_shape") {
-        c.set_output(0, c.make_shape_from_partial(shape));
-        return Ok(());
+        return shapes::output_shape(c, c.make_shape_from_partial(shape));
     }
     let variable = shapes::validate_variable_resource_handle(c)?;
     c.set_output(0, variable[0].shape);

@@ -12,10 +12,7 @@ use crate::shapes;
     attr("Tindices: {int32, int64}"),
     attr("use_locking: bool = false", "Whether the variable stays locked meanwhile. Here it always is."),
     input("ref: Ref(T)", "The variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
+    input("indices: Tindices", "Rows of the variable; one that occurs twice is changed twice, in order."),
     input("updates: T", "One row for each index, or a scalar for all of them."),
     output("output_ref: Ref(T)", "The variable, afterwards."),
     shape_fn = scatter_shape,
@@ -44,10 +41,7 @@ pub enum Scatter {
     attr("dtype: numbertype"),
     attr("Tindices: {int32, int64}"),
     input("resource: resource", "A handle of the variable."),
-    input(
-        "indices: Tindices",
-        "The rows, each below the variable's first dimension; rows that occur twice are changed twice, in order.",
-    ),
+    input("indices: Tindices", "Rows of the variable; one that occurs twice is changed twice, in order."),
     input("updates: dtype", "One row for each index, or a scalar for all of them."),
     shape_fn = resource_scatter_shape,
 )]

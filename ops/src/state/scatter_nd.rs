@@ -10,10 +10,7 @@ use crate::shapes;
     attr("T: type"),
     attr("Tindices: {int32, int64}"),
     attr("use_locking: bool = true", "Whether the variable stays locked meanwhile. Here it always is."),
-    attr(
-        "bad_indices_policy: string = ''",
-        "For an index out of range: `\"ERROR\"` or empty fails, `\"IGNORE\"` leaves it out.",
-    ),
+    attr("bad_indices_policy: string = ''", "For bad indices: `\"ERROR\"` or empty fails, `\"IGNORE\"` skips them."),
     input("ref: Ref(T)", "The variable."),
     input("indices: Tindices", "The last dimension holds indices for the first dimensions of the variable."),
     input("updates: T", "One slice for each index vector."),

@@ -71,10 +71,7 @@ pub struct StringSplit;
 #[register_op(
     attr("maxsplit: int = -1", "The largest number of cuts in a string; any number if negative."),
     input("input: string", "A vector."),
-    input(
-        "sep: string",
-        "A scalar. If it is empty, runs of white space are the separators and are dropped at the ends.",
-    ),
+    input("sep: string", "A scalar. If empty, runs of white space are the separators and are dropped at the ends."),
     output("indices: int64", "Row and column of each piece."),
     output("values: string", "The pieces."),
     output("shape: int64", "The number of strings, and the largest number of pieces of one."),

@@ -8,10 +8,7 @@ use crate::shapes;
 
 /// The length of each string.
 #[register_op(
-    attr(
-        "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'",
-        "What is counted: bytes, or the characters of UTF-8, which the strings must be.",
-    ),
+    attr("unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", "What is counted: bytes, or characters of strings that are UTF-8."),
     input("input: string"),
     output("output: int32"),
     shape_fn = shapes::unchanged,

@@ -38,10 +38,7 @@ pub enum Adagrad {
     input("accum: Ref(T)", "The sum of the squared gradients so far."),
     input("lr: T", "The learning rate, a scalar."),
     input("grad: T", "The gradient of the rows that `indices` names."),
-    input(
-        "indices: Tindices",
-        "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
-    ),
+    input("indices: Tindices", "For each row of `grad` a row of the variables; one that occurs twice steps twice."),
     shape_fn = apply_shape,
 )]
 pub enum SparseAdagrad {
@@ -93,7 +90,7 @@ pub enum AdagradDA {
         input("grad: T", "The gradient of the rows that `indices` names."),
         input(
             "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            "For each row of `grad` a row of the variables; one that occurs twice steps twice.",
             after = "grad",
         ),
         output("out: Ref(T)", "The variable, after the step.")
@@ -106,7 +103,7 @@ pub enum AdagradDA {
         input("grad: T", "The gradient of the rows that `indices` names."),
         input(
             "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            "For each row of `grad` a row of the variables; one that occurs twice steps twice.",
             after = "grad",
         ),
     )]
@@ -140,7 +137,7 @@ pub enum ProximalAdagrad {
         input("grad: T", "The gradient of the rows that `indices` names."),
         input(
             "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            "For each row of `grad` a row of the variables; one that occurs twice steps twice."
         ),
         output("out: Ref(T)", "The variable, after the step.")
     )]
@@ -153,7 +150,7 @@ pub enum ProximalAdagrad {
         input("grad: T", "The gradient of the rows that `indices` names."),
         input(
             "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            "For each row of `grad` a row of the variables; one that occurs twice steps twice."
         )
     )]
     ResourceSparseApplyProximalAdagrad,

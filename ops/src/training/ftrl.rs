@@ -31,22 +31,14 @@ pub enum Ftrl {
     /// A step of FTRL-proximal with shrinkage: [`ApplyFtrl`] with `grad + 2 * l2_shrinkage * var` in the place of the
     /// gradient that `linear` takes in.
     #[op(
-        input(
-            "l2_shrinkage: T",
-            "How much of the variable itself is added to the gradient, twice; a scalar.",
-            after = "l2",
-        ),
+        input("l2_shrinkage: T", "How much of the variable the gradient gets added, twice; a scalar.", after = "l2"),
         output("out: Ref(T)", "The variable, after the step.")
     )]
     ApplyFtrlV2,
     /// [`ApplyFtrlV2`] on resource variables.
     #[op(
         like = ResourceApplyFtrl,
-        input(
-            "l2_shrinkage: T",
-            "How much of the variable itself is added to the gradient, twice; a scalar.",
-            after = "l2",
-        ),
+        input("l2_shrinkage: T", "How much of the variable the gradient gets added, twice; a scalar.", after = "l2"),
     )]
     ResourceApplyFtrlV2,
 }
@@ -60,10 +52,7 @@ pub enum Ftrl {
     input("accum: Ref(T)", "The sum of the squared gradients so far."),
     input("linear: Ref(T)", "The linear term so far."),
     input("grad: T", "The gradient of the rows that `indices` names."),
-    input(
-        "indices: Tindices",
-        "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
-    ),
+    input("indices: Tindices", "For each row of `grad` a row of the variables; one that occurs twice steps twice."),
     input("lr: T", "The learning rate, a scalar."),
     input("l1: T", "The strength of L1 regularisation, a scalar."),
     input("l2: T", "The strength of L2 regularisation, a scalar."),
@@ -79,22 +68,14 @@ pub enum SparseFtrl {
     ResourceSparseApplyFtrl,
     /// [`ApplyFtrlV2`] for some rows of the variables: row `indices[i]` takes a step by row `i` of `grad`.
     #[op(
-        input(
-            "l2_shrinkage: T",
-            "How much of the variable itself is added to the gradient, twice; a scalar.",
-            after = "l2",
-        ),
+        input("l2_shrinkage: T", "How much of the variable the gradient gets added, twice; a scalar.", after = "l2"),
         output("out: Ref(T)", "The variable, after the step.")
     )]
     SparseApplyFtrlV2,
     /// [`SparseApplyFtrlV2`] on resource variables.
     #[op(
         like = ResourceSparseApplyFtrl,
-        input(
-            "l2_shrinkage: T",
-            "How much of the variable itself is added to the gradient, twice; a scalar.",
-            after = "l2",
-        ),
+        input("l2_shrinkage: T", "How much of the variable the gradient gets added, twice; a scalar.", after = "l2"),
     )]
     ResourceSparseApplyFtrlV2,
 }

@@ -49,7 +49,7 @@ pub enum Proximal {
         input("grad: T", "The gradient of the rows that `indices` names."),
         input(
             "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            "For each row of `grad` a row of the variables; one that occurs twice steps twice."
         ),
         output("out: Ref(T)", "The variable, after the step.")
     )]
@@ -61,7 +61,7 @@ pub enum Proximal {
         input("grad: T", "The gradient of the rows that `indices` names."),
         input(
             "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            "For each row of `grad` a row of the variables; one that occurs twice steps twice."
         )
     )]
     ResourceSparseApplyProximalGradientDescent,

@@ -29,7 +29,7 @@ pub enum Momentum {
         input("grad: T", "The gradient of the rows that `indices` names."),
         input(
             "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            "For each row of `grad` a row of the variables; one that occurs twice steps twice.",
             after = "grad",
         )
     )]

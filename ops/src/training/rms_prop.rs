@@ -30,7 +30,7 @@ pub enum Adadelta {
         input("grad: T", "The gradient of the rows that `indices` names."),
         input(
             "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
+            "For each row of `grad` a row of the variables; one that occurs twice steps twice."
         ),
         output("out: Ref(T)", "The variable, after the step.")
     )]
@@ -40,10 +40,7 @@ pub enum Adadelta {
         like = ResourceApplyAdadelta,
         attr("Tindices: {int32, int64}", after = "T"),
         input("grad: T", "The gradient of the rows that `indices` names."),
-        input(
-            "indices: Tindices",
-            "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
-        ),
+        input("indices: Tindices", "For each row of `grad` a row of the variables; one that occurs twice steps twice."),
     )]
     ResourceSparseApplyAdadelta,
 }
@@ -92,10 +89,7 @@ pub enum RmsProp {
     input("momentum: T", "The share of the last step that the next one keeps, a scalar."),
     input("epsilon: T", "Keeps the divisor from zero, a scalar."),
     input("grad: T", "The gradient of the rows that `indices` names."),
-    input(
-        "indices: Tindices",
-        "Which row of the variables each row of `grad` is for; one that occurs twice takes two steps.",
-    ),
+    input("indices: Tindices", "For each row of `grad` a row of the variables; one that occurs twice steps twice."),
     shape_fn = apply_shape,
 )]
 pub enum SparseRmsProp {
