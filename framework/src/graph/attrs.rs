@@ -6,7 +6,6 @@ use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
 use crate::op::{AttrDef, AttrDefault, OpDef, ValueFacts};
 use crate::proto;
-use crate::shape::PartialShape;
 
 /// Adds the defaults that are missing and checks every attr that the op declares. Attrs that the op does not know are
 /// kept as they are.
@@ -60,31 +59,15 @@ pub(super) fn check_value(def: &AttrDef, value: &AttrValue) -> Result<(), String
 /// # Errors
 /// INVALID_ARGUMENT if a tensor or function is not a valid message.
 pub fn default_value(default: &AttrDefault) -> Result<AttrValue> {
+    if let Some(value) = default.plain_value()? {
+        return Ok(value);
+    }
     Ok(match default {
-        AttrDefault::String(bytes) => AttrValue::String((&**bytes).into()),
-        AttrDefault::Int(value) => AttrValue::Int(*value),
-        AttrDefault::Float(value) => AttrValue::Float(*value),
-        AttrDefault::Bool(value) => AttrValue::Bool(*value),
-        AttrDefault::Type(dtype) => AttrValue::Type(*dtype),
-        AttrDefault::Shape(None) => AttrValue::Shape(PartialShape::unknown()),
-        AttrDefault::Shape(Some(dims)) => AttrValue::Shape(PartialShape::from_dims(dims)?),
-        AttrDefault::ListString(items) => AttrValue::ListString(items.iter().map(|s| (&**s).into()).collect()),
-        AttrDefault::ListInt(items) => AttrValue::ListInt(items.to_vec()),
-        AttrDefault::ListFloat(items) => AttrValue::ListFloat(items.to_vec()),
-        AttrDefault::ListBool(items) => AttrValue::ListBool(items.to_vec()),
-        AttrDefault::ListType(items) => AttrValue::ListType(items.to_vec()),
-        AttrDefault::ListShape(items) => {
-            let shapes = items.iter().map(|dims| match dims {
-                None => Ok(PartialShape::unknown()),
-                Some(dims) => PartialShape::from_dims(dims),
-            });
-            AttrValue::ListShape(shapes.collect::<Result<_>>()?)
-        }
         AttrDefault::Tensor(bytes) => AttrValue::Tensor(proto::tensor_from_proto(&decode(bytes)?)?),
         AttrDefault::ListTensor(items) => AttrValue::ListTensor(
             items.iter().map(|bytes| proto::tensor_from_proto(&decode(bytes)?)).collect::<Result<_>>()?,
         ),
-        AttrDefault::Func(_) | AttrDefault::ListFunc(_) => proto::attr_from_proto(&proto::default_to_proto(default)?)?,
+        _ => proto::attr_from_proto(&proto::default_to_proto(default)?)?,
     })
 }
 

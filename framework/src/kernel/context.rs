@@ -325,8 +325,7 @@ impl<'a> RawContext<'a> {
     /// INVALID_ARGUMENT if the op has no such argument.
     #[track_caller]
     pub fn input_range_of(&self, name: &str) -> Result<Range<usize>> {
-        let position = self.op.inputs.iter().position(|arg| arg.name == name);
-        let range = position.and_then(|position| self.signature.input_ranges.get(position)).cloned();
+        let range = self.op.input_index(name).and_then(|index| self.signature.input_ranges.get(index)).cloned();
         range.ok_or_else(|| Error::invalid_argument(format!("Unknown input name: {name}")))
     }
 
@@ -336,8 +335,7 @@ impl<'a> RawContext<'a> {
     /// INVALID_ARGUMENT if the op has no such argument.
     #[track_caller]
     pub fn output_range_of(&self, name: &str) -> Result<Range<usize>> {
-        let position = self.op.outputs.iter().position(|arg| arg.name == name);
-        let range = position.and_then(|position| self.signature.output_ranges.get(position)).cloned();
+        let range = self.op.output_index(name).and_then(|index| self.signature.output_ranges.get(index)).cloned();
         range.ok_or_else(|| Error::invalid_argument(format!("Unknown output name: {name}")))
     }
 

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::attr::AttrType;
+use crate::attr::{AttrType, AttrValue};
 use crate::dtype::DataType;
+use crate::error::Result;
+use crate::shape::PartialShape;
 
 /// Text that is constant in a declared op and owned in one that was read from a file.
 pub type Str = Cow<'static, str>;
@@ -144,6 +146,36 @@ pub enum AttrDefault {
     ListTensor(List<List<u8>>),
     /// A list of serialized `NameAttrList`s.
     ListFunc(List<List<u8>>),
+}
+
+impl AttrDefault {
+    /// The value; `None` for tensors and functions, which are serialized protobufs.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for a shape with too many elements.
+    pub(crate) fn plain_value(&self) -> Result<Option<AttrValue>> {
+        let shape = |dims: &Option<List<i64>>| match dims {
+            None => Ok(PartialShape::unknown()),
+            Some(dims) => PartialShape::from_dims(dims),
+        };
+        Ok(Some(match self {
+            AttrDefault::String(bytes) => AttrValue::String((&**bytes).into()),
+            AttrDefault::Int(value) => AttrValue::Int(*value),
+            AttrDefault::Float(value) => AttrValue::Float(*value),
+            AttrDefault::Bool(value) => AttrValue::Bool(*value),
+            AttrDefault::Type(dtype) => AttrValue::Type(*dtype),
+            AttrDefault::Shape(dims) => AttrValue::Shape(shape(dims)?),
+            AttrDefault::ListString(items) => AttrValue::ListString(items.iter().map(|s| (&**s).into()).collect()),
+            AttrDefault::ListInt(items) => AttrValue::ListInt(items.to_vec()),
+            AttrDefault::ListFloat(items) => AttrValue::ListFloat(items.to_vec()),
+            AttrDefault::ListBool(items) => AttrValue::ListBool(items.to_vec()),
+            AttrDefault::ListType(items) => AttrValue::ListType(items.to_vec()),
+            AttrDefault::ListShape(items) => AttrValue::ListShape(items.iter().map(shape).collect::<Result<_>>()?),
+            AttrDefault::Tensor(_) | AttrDefault::Func(_) | AttrDefault::ListTensor(_) | AttrDefault::ListFunc(_) => {
+                return Ok(None);
+            }
+        }))
+    }
 }
 
 impl PartialEq for AttrDefault {

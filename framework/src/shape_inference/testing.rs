@@ -30,9 +30,9 @@ use std::borrow::Cow;
 use super::context::set_at;
 use super::{DimHandle, InferenceContext, ShapeAndType, ShapeFn, ShapeHandle};
 use crate::attr::{AttrMap, AttrValue};
-use crate::dtype::{DataType, TString};
+use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, Op, OpDef, Signature};
+use crate::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrType, Op, OpDef, Signature};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
@@ -161,7 +161,8 @@ impl ShapeTest {
                 _ => Some(DataType::Float),
             };
             let value = match (&attr.default, attr.ty, dtype) {
-                (Some(default), ..) => default_value(default),
+                // Tensors and functions do not matter to shapes, and stay unset.
+                (Some(default), ..) => default.plain_value().ok().flatten(),
                 (None, AttrType { base: AttrBase::Type, list: false }, Some(dtype)) => Some(AttrValue::Type(dtype)),
                 (None, AttrType { base: AttrBase::Type, list: true }, Some(dtype)) => {
                     Some(AttrValue::ListType(vec![dtype; length]))
@@ -261,33 +262,6 @@ pub fn infer_error(message: &str, test: &ShapeTest, inputs: &str) {
         Ok(error) => panic!("{}({inputs}) should fail with `{message}`, not with: {error}", test.op.name),
         Err(other) => panic!("{}({inputs}) should fail with `{message}`: {other}", test.op.name),
     }
-}
-
-/// Tensors and functions as defaults do not matter to shapes and stay unset.
-fn default_value(default: &AttrDefault) -> Option<AttrValue> {
-    let shape = |dims: &Option<Cow<'static, [i64]>>| match dims {
-        Some(dims) => PartialShape::from_dims(dims).ok(),
-        None => Some(PartialShape::unknown()),
-    };
-    Some(match default {
-        AttrDefault::String(text) => AttrValue::String(TString::from(text.as_ref())),
-        AttrDefault::Int(value) => AttrValue::Int(*value),
-        AttrDefault::Float(value) => AttrValue::Float(*value),
-        AttrDefault::Bool(value) => AttrValue::Bool(*value),
-        AttrDefault::Type(dtype) => AttrValue::Type(*dtype),
-        AttrDefault::Shape(dims) => AttrValue::Shape(shape(dims)?),
-        AttrDefault::ListString(list) => {
-            AttrValue::ListString(list.iter().map(|text| TString::from(text.as_ref())).collect())
-        }
-        AttrDefault::ListInt(list) => AttrValue::ListInt(list.to_vec()),
-        AttrDefault::ListFloat(list) => AttrValue::ListFloat(list.to_vec()),
-        AttrDefault::ListBool(list) => AttrValue::ListBool(list.to_vec()),
-        AttrDefault::ListType(list) => AttrValue::ListType(list.to_vec()),
-        AttrDefault::ListShape(list) => AttrValue::ListShape(list.iter().map(shape).collect::<Option<_>>()?),
-        AttrDefault::Tensor(_) | AttrDefault::Func(_) | AttrDefault::ListTensor(_) | AttrDefault::ListFunc(_) => {
-            return None;
-        }
-    })
 }
 
 /// Shapes as `[1,?];?` writes them.
