@@ -128,6 +128,7 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `op = Abs`, `op = [Abs, Neg]` | the ops, where the item does not name one |
 /// | `cheap` | on a function: it takes less time than handing it to another thread |
 /// | `ATTR = [...]` | the values of an attr for which the kernel is: dtypes, strings, integers or bools |
+/// | `handles_only` | on a function: it takes handles of variables and does not ask for the values |
 /// | `state = f` | what makes the `State` of a function: a `fn(&KernelConstruction<Op>) -> Result<State>`, or a closure |
 /// | `host_memory = ["shape"]` | arguments that stay in host memory |
 /// | `requires = ["f16"]` | capabilities of the device without which the kernel cannot run |

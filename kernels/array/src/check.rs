@@ -1,9 +1,10 @@
 //! CheckNumerics, CheckNumericsV2.
 
-use kernlink::dtype::{DataType, bf16, f16};
+use kernlink::dtype::{DataType, Pod, bf16, f16};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::tensor::Tensor;
+use kernlink_kernels_common::number::Float;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -15,29 +16,14 @@ struct Found {
     nan: bool,
 }
 
-fn find(tensor: &Tensor) -> Result<Found> {
-    macro_rules! find {
-        ($($dtype:ident $t:ty;)*) => {
-            match tensor.dtype() {
-                $(DataType::$dtype => {
-                    let mut found = Found::default();
-                    for value in tensor.as_slice::<$t>()?.iter().filter(|value| !value.is_finite()) {
-                        found.nan |= value.is_nan();
-                        found.negative |= *value < <$t>::from(0u8);
-                        found.positive |= *value > <$t>::from(0u8);
-                    }
-                    Ok(found)
-                })*
-                other => Err(Error::invalid_argument(format!("{other} has no numbers that are not finite"))),
-            }
-        };
+fn find<T: Pod + Float>(tensor: &Tensor) -> Result<Found> {
+    let mut found = Found::default();
+    for value in tensor.as_slice::<T>()?.iter().filter(|value| !value.is_finite()) {
+        found.nan |= value.is_nan();
+        found.negative |= *value < T::zero();
+        found.positive |= *value > T::zero();
     }
-    find! {
-        Float f32;
-        Double f64;
-        Half f16;
-        Bfloat16 bf16;
-    }
+    Ok(found)
 }
 
 fn names(found: [(bool, &'static str); 3]) -> String {
@@ -51,7 +37,13 @@ fn names(found: [(bool, &'static str); 3]) -> String {
 
 #[register_kernel(device = Cpu, op = [ops::CheckNumerics, ops::CheckNumericsV2], T = [float, double, half, bfloat16])]
 fn check(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let found: Found = find(ctx.input(O::TENSOR)?)?;
+    let tensor = ctx.input(O::TENSOR)?;
+    let found = match tensor.dtype() {
+        DataType::Float => find::<f32>(tensor),
+        DataType::Double => find::<f64>(tensor),
+        DataType::Half => find::<f16>(tensor),
+        _ => find::<bf16>(tensor),
+    }?;
     let names = names(match &*ctx.op().name {
         "CheckNumerics" => [(found.negative || found.positive, "Inf"), (found.nan, "NaN"), (false, "")],
         _ => [(found.negative, "-Inf"), (found.positive, "+Inf"), (found.nan, "NaN")],

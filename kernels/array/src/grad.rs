@@ -90,6 +90,7 @@ fn strided_slice_grad(&masks: &Masks, ctx: &mut KernelContext<'_, ops::StridedSl
 
 #[register_kernel(
     device = Cpu,
+    op = ops::TensorStridedSliceUpdate,
     host_memory = ["begin", "end", "strides"],
     T = [
         realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, qint32, qint8, quint8, resource,
@@ -102,15 +103,12 @@ fn strided_slice_grad(&masks: &Masks, ctx: &mut KernelContext<'_, ops::StridedSl
     T = [int32],
     host_memory = ["input", "begin", "end", "strides", "value", "output"],
 )]
-fn tensor_strided_slice_update(
-    &masks: &Masks,
-    ctx: &mut KernelContext<'_, ops::TensorStridedSliceUpdate>,
-) -> Result<()> {
+fn tensor_strided_slice_update(&masks: &Masks, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let copy = update(ctx, masks)?;
-    let value = ctx.input(ops::TensorStridedSliceUpdate::VALUE)?.clone();
+    let value = ctx.input(O::VALUE)?.clone();
     let mut output = own(ctx, 0)?;
     copy.run(ctx, &mut output, &value)?;
-    ctx.set_output(ops::TensorStridedSliceUpdate::OUTPUT, output)
+    ctx.set_output(O::OUTPUT, output)
 }
 
 /// Input `index` to be changed: itself if nothing else uses it, or else a copy.

@@ -1,12 +1,13 @@
 //! ResizeBilinear, ResizeNearestNeighbor and their gradients. Places are computed as TensorFlow does it, in `float`.
 
-use kernlink::dtype::{Element, Number, Pod, bf16, f16};
+use kernlink::dtype::{Number, Pod};
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::checked_shape;
 use kernlink_geometry::resize::{Scaling, bilinear_gradient, nearest_gradient, resized};
+use kernlink_kernels_common::number::{AsPrimitive, FromF64};
 use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -95,34 +96,16 @@ fn resize_nearest_neighbor_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelC
     ctx.set_output_at(0, output)
 }
 
-/// A number that is converted to and from `float`.
-trait Pixel: Element + Copy {
-    fn float(self) -> f32;
-}
-
-macro_rules! pixels {
-    ($($t:ty: $float:expr;)+) => {$( impl Pixel for $t { #[inline] fn float(self) -> f32 { $float(self) } } )+};
-}
-pixels! {
-    f32: |x| x;
-    f64: |x| x as f32;
-    f16: f16::to_f32;
-    bf16: bf16::to_f32;
-    i8: f32::from;
-    i16: f32::from;
-    i32: |x| x as f32;
-    i64: |x| x as f32;
-    u8: f32::from;
-    u16: f32::from;
-}
-
 #[register_kernel(
     device = Cpu,
     host_memory = ["size"],
     T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16],
     state = |ctx| Scaling::new(ctx.attrs),
 )]
-fn resize_bilinear<T: Pixel>(&scaling: &Scaling, ctx: &mut KernelContext<'_, ops::ResizeBilinear>) -> Result<()> {
+fn resize_bilinear<T: Pod + AsPrimitive<f32>>(
+    &scaling: &Scaling,
+    ctx: &mut KernelContext<'_, ops::ResizeBilinear>,
+) -> Result<()> {
     let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
     let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
     let (down, across) = (between(scaling, rows, to[0]), between(scaling, columns, to[1]));
@@ -136,7 +119,7 @@ fn resize_bilinear<T: Pixel>(&scaling: &Scaling, ctx: &mut KernelContext<'_, ops
                 let (left, right) = (x.lower * channels, x.upper * channels);
                 for (channel, result) in pixel.iter_mut().enumerate() {
                     let mix = |a: f32, b: f32, fraction: f32| a + (b - a) * fraction;
-                    let along = |row: &[T]| mix(row[left + channel].float(), row[right + channel].float(), x.fraction);
+                    let along = |row: &[T]| mix(row[left + channel].as_(), row[right + channel].as_(), x.fraction);
                     *result = mix(along(top), along(bottom), y.fraction);
                 }
             }
@@ -145,28 +128,13 @@ fn resize_bilinear<T: Pixel>(&scaling: &Scaling, ctx: &mut KernelContext<'_, ops
     ctx.set_output_at(0, output)
 }
 
-/// A dtype that gradients are summed in.
-trait Gradient: Number {
-    fn of(value: f32) -> Self;
-}
-
-macro_rules! gradients {
-    ($($t:ty: $of:expr;)+) => {$( impl Gradient for $t { #[inline] fn of(value: f32) -> $t { $of(value) } } )+};
-}
-gradients! {
-    f32: |x| x;
-    f64: f64::from;
-    f16: f16::from_f32;
-    bf16: bf16::from_f32;
-}
-
 #[register_kernel(
     device = Cpu,
     op = ops::ResizeBilinearGrad,
     T = [f32, f64, f16, bf16],
     state = |ctx| Scaling::new(ctx.attrs),
 )]
-fn resize_bilinear_grad<T: Gradient + Pod>(&scaling: &Scaling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn resize_bilinear_grad<T: FromF64>(&scaling: &Scaling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let grads = ctx.input_at(0)?;
     let ([batch, rows, columns, channels], [to_rows, to_columns]) =
         bilinear_gradient(grads.shape(), ctx.input_at(1)?.shape())?;
@@ -184,7 +152,7 @@ fn resize_bilinear_grad<T: Gradient + Pod>(&scaling: &Scaling, ctx: &mut KernelC
                         for (column, weight) in [(x.lower, 1.0 - x.fraction), (x.upper, x.fraction)] {
                             let sums = &mut image[(row * to_columns + column) * channels..][..channels];
                             for (sum, &grad) in sums.iter_mut().zip(grad) {
-                                *sum = sum.add(T::of(grad * row_weight * weight));
+                                *sum = sum.add(T::from_f64((grad * row_weight * weight).into()));
                             }
                         }
                     }

@@ -48,8 +48,7 @@ fn pad(ctx: &mut RawContext<'_>, value: &Tensor) -> Result<Tensor> {
 #[register_kernel(
     device = Default,
     T = [int32],
-    Tpaddings = [int32,
-    int64],
+    Tpaddings = [int32, int64],
     host_memory = ["input", "paddings", "output"],
 )]
 fn pad_kernel(ctx: &mut KernelContext<'_, ops::Pad>) -> Result<()> {
@@ -67,8 +66,7 @@ fn pad_kernel(ctx: &mut KernelContext<'_, ops::Pad>) -> Result<()> {
 #[register_kernel(
     device = Default,
     T = [int32],
-    Tpaddings = [int32,
-    int64],
+    Tpaddings = [int32, int64],
     host_memory = ["input", "paddings", "constant_values", "output"],
 )]
 fn pad_v2(ctx: &mut KernelContext<'_, ops::PadV2>) -> Result<()> {

@@ -37,8 +37,7 @@ fn broadcast_to_kernel(ctx: &mut KernelContext<'_, ops::BroadcastTo>) -> Result<
 #[register_kernel(
     device = Default,
     T = [int32],
-    index_type = [int32,
-    int64],
+    index_type = [int32, int64],
     host_memory = ["dims", "value", "output"],
 )]
 fn fill_kernel(ctx: &mut KernelContext<'_, ops::Fill>) -> Result<()> {

@@ -1,72 +1,38 @@
 //! Sequences: Range, LinSpace, InvertPermutation.
 
-use kernlink::dtype::{Number, bf16, f16};
+use kernlink::dtype::Number;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{ensure_scalar, scalar};
 use kernlink_geometry::sequence::{Progression, range};
+use kernlink_kernels_common::number::{AsPrimitive, Computed, Float};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-/// A number that counts.
-trait Counted: Progression {
-    /// The number `index`, rounded.
-    fn from_index(index: usize) -> Self;
-}
-
-macro_rules! counted {
-    ($($t:ty: $from_index:expr;)*) => {$(
-        impl Counted for $t {
-            fn from_index(index: usize) -> Self {
-                $from_index(index)
-            }
-        }
-    )*};
-}
-counted! {
-    i32: |index| index as i32;
-    i64: |index| index as i64;
-    f32: |index| index as f32;
-    f64: |index| index as f64;
-    f16: |index| f16::from_f32(index as f32);
-    bf16: |index| bf16::from_f32(index as f32);
-}
-
 #[register_kernel(device = Cpu, host_memory = ["start", "limit", "delta"], Tidx = [bf16, f64, f32, f16, i32, i64])]
 #[register_kernel(device = Default, Tidx = [i32], host_memory = ["start", "limit", "delta", "output"])]
-fn range_kernel<Tidx: Counted>(ctx: &mut KernelContext<'_, ops::Range>) -> Result<()> {
+fn range_kernel<Tidx: Progression + Computed>(ctx: &mut KernelContext<'_, ops::Range>) -> Result<()>
+where
+    usize: AsPrimitive<Tidx::Wide>,
+{
     type Op = ops::Range;
     let (start, delta, count) = range::<Tidx>(ctx.input(Op::START)?, ctx.input(Op::LIMIT)?, ctx.input(Op::DELTA)?)?;
     let mut output = ctx.allocate_output(Op::OUTPUT, [count])?;
     ctx.parallel_chunks(output.as_mut_slice::<Tidx>()?, 1024, 1, |first, piece| {
         for (i, element) in piece.iter_mut().enumerate() {
-            *element = start.add(Tidx::from_index(first + i).mul(delta));
+            *element = start.add(Tidx::narrow((first + i).as_()).mul(delta));
         }
     });
     ctx.set_output(Op::OUTPUT, output)
 }
 
-/// A number of which LinSpace makes sequences.
-trait Spaced: Number + std::ops::Div<Output = Self> {
-    fn from_count(count: i64) -> Self;
-}
-
-impl Spaced for f32 {
-    fn from_count(count: i64) -> f32 {
-        count as f32
-    }
-}
-
-impl Spaced for f64 {
-    fn from_count(count: i64) -> f64 {
-        count as f64
-    }
-}
-
 #[register_kernel(device = Cpu, host_memory = ["start", "stop", "num", "output"], T = [f64, f32], Tidx = [int32, int64])]
-fn lin_space<T: Spaced>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> Result<()> {
+fn lin_space<T: Number + Float>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> Result<()>
+where
+    i64: AsPrimitive<T>,
+{
     let value = |tensor: &Tensor, name: &str| {
         ensure_scalar(tensor, name)?;
         tensor.to_scalar::<T>()
@@ -79,9 +45,9 @@ fn lin_space<T: Spaced>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> Result<()
     let elements = output.as_mut_slice::<T>()?;
     elements[0] = start;
     if let [_, middle @ .., last] = elements {
-        let step = stop.sub(start) / T::from_count(num - 1);
+        let step = (stop - start) / (num - 1).as_();
         for (i, element) in middle.iter_mut().enumerate() {
-            *element = start.add(step.mul(T::from_count(i as i64 + 1)));
+            *element = start + step * (i as i64 + 1).as_();
         }
         // Arithmetic would not always end exactly there.
         *last = stop;

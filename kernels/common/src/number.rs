@@ -2,7 +2,8 @@
 
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 
-pub use num_traits::Float;
+pub use num_complex::ComplexFloat;
+pub use num_traits::{AsPrimitive, Bounded, Float};
 
 /// A number, and the dtype that its sums and functions are computed in.
 pub trait Computed: Number {
@@ -100,6 +101,26 @@ impl FromF64 for Complex64 {
         Complex64::new(value, 0.0)
     }
 }
+
+/// A number that has quotients.
+pub trait Divide: Number {
+    /// `self / divisor`; of integers towards zero, wrapping, and 0 if the divisor is.
+    fn divide(self, divisor: Self) -> Self;
+}
+
+macro_rules! divided {
+    ($($t:ty),*; $($integer:ty),*) => {
+        $(impl Divide for $t {
+            #[inline]
+            fn divide(self, divisor: $t) -> $t { self / divisor }
+        })*
+        $(impl Divide for $integer {
+            #[inline]
+            fn divide(self, divisor: $integer) -> $integer { if divisor == 0 { 0 } else { self.wrapping_div(divisor) } }
+        })*
+    };
+}
+divided!(f32, f64, f16, bf16, Complex32, Complex64; i8, i16, i32, i64, u8, u16, u32, u64);
 
 /// The exact value, without the branch that `half` has for NaN.
 #[inline(always)]

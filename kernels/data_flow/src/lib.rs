@@ -14,8 +14,4 @@ mod lookup;
 #[cfg_attr(not(feature = "data_flow"), allow(dead_code, reason = "tables and lists need a part"))]
 mod named;
 
-// The macro in `lookup::make` writes those that are not in the sources.
-kernlink::provider!(
-    kernels = kernlink_macros::registered_kernels!() + if cfg!(feature = "lookup") { 36 } else { 0 },
-    part_of = "kernlink-kernels"
-);
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

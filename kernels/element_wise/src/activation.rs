@@ -1,11 +1,10 @@
 //! Activations of neural networks.
 
-use std::marker::PhantomData;
-
 use kernlink::Result;
-use kernlink::dtype::{Pod, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::dtype::Number;
+use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
+use kernlink_kernels_common::number::FromF64;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Elu, LeakyRelu, Relu, Relu6, Selu, Softplus, Softsign};
 
@@ -47,45 +46,19 @@ unary!(Softsign, 1000: f32, f64 => |x| x / (1.0 + x.abs()); half);
 type Activations<O, T> = Unary<O, T>;
 
 /// The slope for negative arguments is the loop's second argument.
-macro_rules! leaky {
-    ($($t:ty, $zero:expr, $from:expr);+) => {$(
-        impl BinaryFn<$t> for LeakyRelu {
-            type Out = $t;
-            #[inline(always)]
-            fn call(x: $t, slope: $t) -> $t {
-                if x > $zero { x } else { x * slope }
-            }
-        }
-        impl From32 for $t {
-            fn from_f32(value: f32) -> Self {
-                $from(value)
-            }
-        }
-    )+};
-}
-leaky!(f32, 0.0, std::convert::identity; f64, 0.0, f64::from; f16, f16::ZERO, f16::from_f32;
-       bf16, bf16::ZERO, bf16::from_f32);
-
-/// Conversion of an attr to the kernel's dtype.
-pub(super) trait From32 {
-    fn from_f32(value: f32) -> Self;
-}
-
-struct LeakyReluKernel<T> {
-    slope: Tensor,
-    element: PhantomData<fn() -> T>,
-}
-
-#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
-impl<T: Pod + From32> OpKernel<LeakyRelu> for LeakyReluKernel<T>
-where
-    LeakyRelu: BinaryFn<T>,
-{
-    fn new(ctx: &KernelConstruction<'_, LeakyRelu>) -> Result<Self> {
-        Ok(LeakyReluKernel { slope: Tensor::scalar(T::from_f32(ctx.attrs().alpha)), element: PhantomData })
+impl<T: Number + PartialOrd> BinaryFn<T> for LeakyRelu {
+    type Out = T;
+    #[inline(always)]
+    fn call(x: T, slope: T) -> T {
+        if x > T::ZERO { x } else { x.mul(slope) }
     }
+}
 
-    fn compute(&self, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()> {
-        element_wise(ctx, &Binary::<LeakyRelu, T>::SPEC, std::slice::from_ref(&self.slope))
-    }
+#[register_kernel(
+    device = Cpu,
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Ok(Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()))),
+)]
+fn leaky_relu<T: FromF64 + PartialOrd>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()> {
+    element_wise(ctx, &const { Binary::<LeakyRelu, T>::SPEC }, std::slice::from_ref(slope))
 }

@@ -3,14 +3,15 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::{Pod, bf16, f16};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::dtype::Number;
+use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::ensure_alike;
+use kernlink_kernels_common::number::FromF64;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{EluGrad, LeakyReluGrad, Relu6Grad, ReluGrad, SeluGrad, SoftplusGrad, SoftsignGrad};
 
-use super::activation::{From32, SELU_SCALE, SELU_SCALE_ALPHA};
+use super::activation::{SELU_SCALE, SELU_SCALE_ALPHA};
 use super::binary::binary;
 use super::driver::{SliceLoop, Spec, element_wise};
 use super::fast;
@@ -37,49 +38,28 @@ binary!(SoftsignGrad, 1000:
 #[register_kernel(device = Cpu, op = [EluGrad, SeluGrad, SoftplusGrad, SoftsignGrad], T = [f32, f64, f16, bf16])]
 type Gradients<O, T> = Gradient<O, T, false>;
 
-/// Elements of which one can be chosen by the sign of another.
-trait Leaky: Pod + From32 {
-    fn leaky(self, features: Self, slope: Self) -> Self;
+#[register_kernel(
+    device = Cpu,
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Ok(Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()))),
+)]
+fn leaky_relu_grad<T: FromF64 + PartialOrd>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()> {
+    let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
+    ensure_alike(x, y, false)?;
+    element_wise(ctx, &const { Spec::of::<Leaky<T>>() }, std::slice::from_ref(slope))
 }
 
-macro_rules! leaky {
-    ($($t:ty, $zero:expr);+) => {$(
-        impl Leaky for $t {
-            #[inline(always)]
-            fn leaky(self, features: $t, slope: $t) -> $t {
-                if features > $zero { self } else { self * slope }
-            }
-        }
-    )+};
-}
-leaky!(f32, 0.0; f64, 0.0; f16, f16::ZERO; bf16, bf16::ZERO);
+/// The gradient, or its product with the slope, by the sign of the feature.
+struct Leaky<T>(PhantomData<T>);
 
-struct LeakyReluGradKernel<T> {
-    slope: Tensor,
-    element: PhantomData<fn() -> T>,
-}
-
-#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
-impl<T: Leaky> OpKernel<LeakyReluGrad> for LeakyReluGradKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, LeakyReluGrad>) -> Result<Self> {
-        Ok(Self { slope: Tensor::scalar(T::from_f32(ctx.attrs().alpha)), element: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()> {
-        let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
-        ensure_alike(x, y, false)?;
-        element_wise(ctx, &const { Spec::of::<Self>() }, std::slice::from_ref(&self.slope))
-    }
-}
-
-impl<T: Leaky> SliceLoop<3> for LeakyReluGradKernel<T> {
+impl<T: Number + PartialOrd> SliceLoop<3> for Leaky<T> {
     type In = T;
     type Out = T;
 
     #[inline(always)]
     fn run([dy, x, slope]: [&[T]; 3], out: &mut [T]) -> bool {
         for (((out, &dy), &x), &slope) in out.iter_mut().zip(dy).zip(x).zip(slope) {
-            *out = dy.leaky(x, slope);
+            *out = if x > T::ZERO { dy } else { dy.mul(slope) };
         }
         true
     }

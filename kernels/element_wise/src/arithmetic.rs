@@ -1,7 +1,8 @@
 //! Sums, products, powers, extremes and their like.
 
-use kernlink::dtype::{Complex32, Complex64, Number, Pod, bf16, f16};
+use kernlink::dtype::{Complex32, Complex64, Number, Pod};
 use kernlink_geometry::element_wise::NEGATIVE_POWER;
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, Pow, SquaredDifference, Sub, Xdivy, Xlogy};
 
@@ -22,83 +23,48 @@ macro_rules! number {
 }
 number!(Add => add, Sub => sub, Mul => mul);
 
-/// Extremes: NaN if one of the arguments is. Of equal numbers the second.
-macro_rules! extremes {
-    ($($t:ty),+) => {$(
-        impl BinaryFn<$t> for Maximum {
-            type Out = $t;
-            #[inline(always)]
-            #[allow(clippy::eq_op, reason = "true of NaN alone, and of constant false for integers")]
-            fn call(x: $t, y: $t) -> $t {
-                if x > y || x != x { x } else { y }
-            }
-        }
-        impl BinaryFn<$t> for Minimum {
-            type Out = $t;
-            #[inline(always)]
-            #[allow(clippy::eq_op, reason = "true of NaN alone, and of constant false for integers")]
-            fn call(x: $t, y: $t) -> $t {
-                if x < y || x != x { x } else { y }
-            }
-        }
-    )+};
+// Extremes: NaN if one of the arguments is. Of equal numbers the second.
+impl<T: Pod + PartialOrd> BinaryFn<T> for Maximum {
+    type Out = T;
+    #[inline(always)]
+    #[allow(clippy::eq_op, reason = "true of NaN alone, and of constant false for integers")]
+    fn call(x: T, y: T) -> T {
+        if x > y || x != x { x } else { y }
+    }
 }
-extremes!(f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, u32, u64);
 
-impl<T: Real> BinaryFn<T> for SquaredDifference {
+impl<T: Pod + PartialOrd> BinaryFn<T> for Minimum {
+    type Out = T;
+    #[inline(always)]
+    #[allow(clippy::eq_op, reason = "true of NaN alone, and of constant false for integers")]
+    fn call(x: T, y: T) -> T {
+        if x < y || x != x { x } else { y }
+    }
+}
+
+impl<T: Computed> BinaryFn<T> for SquaredDifference {
     type Out = T;
     #[inline(always)]
     fn call(x: T, y: T) -> T {
         let difference = x.sub(y);
-        difference.conjugate().mul(difference)
+        difference.conj().mul(difference)
     }
-}
-
-/// Numbers with a conjugate, which for all but complex ones is the number itself.
-trait Real: Number {
-    fn conjugate(self) -> Self {
-        self
-    }
-}
-impl Real for f32 {}
-impl Real for f64 {}
-impl Real for f16 {}
-impl Real for bf16 {}
-impl Real for i32 {}
-impl Real for i64 {}
-impl Real for Complex32 {
-    fn conjugate(self) -> Self {
-        self.conj()
-    }
-}
-impl Real for Complex64 {
-    fn conjugate(self) -> Self {
-        self.conj()
-    }
-}
-
-/// Functions that are zero where one argument is, whatever the other.
-trait Zero: Pod + PartialEq {
-    const ZERO: Self;
-}
-impl<T: Number> Zero for T {
-    const ZERO: T = <T as Number>::ZERO;
 }
 
 impl<T: Number> BinaryFn<T> for MulNoNan {
     type Out = T;
     #[inline(always)]
     fn call(x: T, y: T) -> T {
-        if y == <T as Zero>::ZERO { <T as Zero>::ZERO } else { x.mul(y) }
+        if y == T::ZERO { T::ZERO } else { x.mul(y) }
     }
 }
 
 binary!(Xdivy, 1000:
     f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x / y }; half;
-    Complex32, Complex64 => |x, y| if x == Zero::ZERO { Zero::ZERO } else { complex::two(complex::divide, x, y) });
+    Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { complex::two(complex::divide, x, y) });
 binary!(Xlogy, 8000:
     f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x * y.ln() }; half;
-    Complex32, Complex64 => |x, y| if x == Zero::ZERO { Zero::ZERO } else { x * complex::one(complex::log, y) });
+    Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { x * complex::one(complex::log, y) });
 binary!(Atan2, 12000: f32, f64 => |y, x| y.atan2(x); half);
 binary!(Pow, 15000:
     f32, f64 => |x, y| x.powf(y); half;

@@ -1,7 +1,7 @@
 //! Values and flow: constants, placeholders, identities. No element is copied.
 
 use kernlink::error::Result;
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
@@ -23,32 +23,23 @@ fn placeholder_kernel(attrs: &Attrs<ops::Placeholder>, ctx: &mut KernelContext<'
     }
 }
 
-struct ConstKernel {
-    value: Tensor,
+/// The value, if its dtype is that of the node.
+fn value(ctx: &KernelConstruction<'_, ops::Const>) -> Result<Tensor> {
+    let attrs = ctx.attrs();
+    ensure!(
+        attrs.value.dtype() == attrs.dtype,
+        InvalidArgument,
+        "Type mismatch between value ({}) and dtype ({})",
+        attrs.value.dtype(),
+        attrs.dtype
+    );
+    Ok(attrs.value.clone())
 }
 
-#[register_kernel(device = Cpu, system)]
-#[register_kernel(device = Default, system)]
-impl OpKernel<ops::Const> for ConstKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Const>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        ensure!(
-            attrs.value.dtype() == attrs.dtype,
-            InvalidArgument,
-            "Type mismatch between value ({}) and dtype ({})",
-            attrs.value.dtype(),
-            attrs.dtype
-        );
-        Ok(Self { value: attrs.value.clone() })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Const>) -> Result<()> {
-        ctx.set_output(ops::Const::OUTPUT, self.value.clone())
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, system, cheap, state = value)]
+#[register_kernel(device = Default, system, cheap)]
+fn constant(value: &Tensor, ctx: &mut KernelContext<'_, ops::Const>) -> Result<()> {
+    ctx.set_output(ops::Const::OUTPUT, value.clone())
 }
 
 /// Hands every input on as the output at the same place. On devices small integers stay in host memory, where TensorFlow

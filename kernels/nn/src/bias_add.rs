@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 use kernlink::dtype::Number;
-use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::kernel::RawContext;
 use kernlink_geometry::channels::biased;
 use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::TensorFormat;
@@ -10,22 +10,20 @@ use kernlink_ops::{BiasAdd, BiasAddV1};
 
 use super::vector::widest;
 
+/// Input 0 with input 1 added to each channel.
 #[register_kernel(
     device = Cpu,
+    op = BiasAdd,
     T = [realnumbertype, Complex32, Complex64],
     state = |ctx| TensorFormat::of_images(&ctx.attrs().data_format),
 )]
-fn bias_add<T: Number>(&format: &TensorFormat, ctx: &mut KernelContext<'_, BiasAdd>) -> Result<()> {
-    add_bias::<T>(ctx, format)
-}
-
-#[register_kernel(device = Cpu, T = [realnumbertype, Complex32, Complex64])]
-fn bias_add_v1<T: Number>(ctx: &mut KernelContext<'_, BiasAddV1>) -> Result<()> {
-    add_bias::<T>(ctx, TensorFormat::Nhwc)
-}
-
-/// Input 0 with input 1 added to each channel.
-fn add_bias<T: Number>(ctx: &mut RawContext<'_>, format: TensorFormat) -> Result<()> {
+#[register_kernel(
+    device = Cpu,
+    op = BiasAddV1,
+    T = [realnumbertype, Complex32, Complex64],
+    state = |_| Ok(TensorFormat::Nhwc),
+)]
+fn bias_add<T: Number>(&format: &TensorFormat, ctx: &mut RawContext<'_>) -> Result<()> {
     let (value, bias) = (ctx.input_at(0)?, ctx.input_at(1)?.clone());
     let shape = value.shape().clone();
     let axis = biased(&shape, bias.shape(), format == TensorFormat::Nhwc)?;

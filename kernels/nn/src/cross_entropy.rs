@@ -153,18 +153,15 @@ fn spread<T: Pod>(source: &Tensor, target: &mut [T], columns: usize) -> Result<(
     Ok(())
 }
 
-#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64])]
-fn softmax_cross_entropy<T: Computed<Wide: Entropy>>(
-    ctx: &mut KernelContext<'_, SoftmaxCrossEntropyWithLogits>,
-) -> Result<()> {
-    type Op = SoftmaxCrossEntropyWithLogits;
-    let (logits, labels) = (ctx.input(Op::FEATURES)?, ctx.input(Op::LABELS)?.clone());
+#[register_kernel(device = Cpu, op = SoftmaxCrossEntropyWithLogits, T = [f16, bf16, f32, f64])]
+fn softmax_cross_entropy<T: Computed<Wide: Entropy>>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (logits, labels) = (ctx.input(O::FEATURES)?, ctx.input(O::LABELS)?.clone());
     let sizes @ [rows, classes] = cross_entropy(logits.shape(), labels.shape())?;
     let shape = Shape::from(sizes);
-    let mut loss = ctx.allocate_output(Op::LOSS, [rows])?;
+    let mut loss = ctx.allocate_output(O::LOSS, [rows])?;
     let logits = logits.clone();
     let same = *logits.shape() == shape;
-    let mut gradient = ctx.allocate_output(Op::BACKPROP, shape.clone())?;
+    let mut gradient = ctx.allocate_output(O::BACKPROP, shape.clone())?;
     if same {
         gradient.as_mut_slice::<T>()?.copy_from_slice(logits.as_slice::<T>()?);
     } else if gradient.num_elements() > 0 {
@@ -182,8 +179,8 @@ fn softmax_cross_entropy<T: Computed<Wide: Entropy>>(
     each_row::<T>(ctx, &mut gradient, &mut loss, |row, piece| {
         T::Wide::dense(piece, &labels[row * classes..][..classes])
     })?;
-    ctx.set_output(Op::LOSS, loss)?;
-    ctx.set_output(Op::BACKPROP, gradient)
+    ctx.set_output(O::LOSS, loss)?;
+    ctx.set_output(O::BACKPROP, gradient)
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], Tlabels = [int32, int64])]

@@ -74,7 +74,7 @@ impl Geometry {
         let (y, x) = (self.rows.start(row).max(0) as usize, self.columns.start(column).max(0) as usize);
         let inside = y < self.rows.input && x < self.columns.input;
         let first = inside.then(|| [(y * self.columns.input + x) * self.depth + channel, channel]);
-        let (mut best, mut found) = (T::LOWEST, first);
+        let (mut best, mut found) = (T::min_value(), first);
         for row_tap in self.rows.taps(row) {
             let Some(y) = self.rows.at(row, row_tap) else { continue };
             for column_tap in self.columns.taps(column) {

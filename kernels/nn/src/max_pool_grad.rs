@@ -18,7 +18,7 @@ widest! {
     /// first of them. A NaN counts only in the first place.
     pub(super) fn places_of_line<T: Maximum>(geometry: &Geometry, image: &[T], row: usize, places: &mut [u32]) {
         let depth = geometry.depth;
-        let mut best = vec![T::LOWEST; depth];
+        let mut best = vec![T::min_value(); depth];
         for (column, places) in places.chunks_exact_mut(depth).enumerate() {
             let mut first = true;
             for row_tap in geometry.rows.taps(row) {

@@ -4,6 +4,7 @@ use kernlink::Result;
 use kernlink::dtype::{Number, Pod, bf16, f16};
 use kernlink::kernel::{CPU, KernelContext, RawContext};
 use kernlink_geometry::pooling::{Geometry, Pooling};
+use kernlink_kernels_common::number::Bounded;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool, MaxPool};
 
@@ -50,15 +51,8 @@ fn under<'a, T>(
 }
 
 /// A dtype whose largest element can be found.
-pub(super) trait Maximum: Pod + PartialOrd {
-    /// The lowest finite value.
-    const LOWEST: Self;
-}
-
-macro_rules! maximum {
-    ($($t:ty),*) => {$( impl Maximum for $t { const LOWEST: $t = <$t>::MIN; } )*};
-}
-maximum!(i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64);
+pub(super) trait Maximum: Pod + PartialOrd + Bounded {}
+impl<T: Pod + PartialOrd + Bounded> Maximum for T {}
 
 #[register_kernel(
     device = Cpu,
@@ -101,7 +95,7 @@ widest! {
     /// A line of maxima. TensorFlow starts at the lowest finite value: NaN and negative infinity never win.
     fn max_line<T: Maximum>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
-            target.fill(T::LOWEST);
+            target.fill(T::min_value());
             for source in under(geometry, image, row, column) {
                 for (target, &element) in target.iter_mut().zip(source) {
                     *target = if *target < element { element } else { *target };

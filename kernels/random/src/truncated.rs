@@ -138,21 +138,17 @@ fn plain<dtype: Computed>(source: &Stateful, ctx: &mut KernelContext<'_, Plain>)
 }
 
 #[register_kernel(
-    device = Cpu, dtype = [f16, f32, f64],
+    device = Cpu,
+    op = Stateless, dtype = [f16, f32, f64],
     host_memory = ["shape", "seed", "means", "stddevs", "minvals", "maxvals"]
 )]
-fn stateless<dtype: Computed>(ctx: &mut KernelContext<'_, Stateless>) -> Result<()> {
-    let mut generator = seeded(ctx.input(Stateless::SEED)?)?;
-    let tensors = [
-        ctx.input(Stateless::MEANS)?,
-        ctx.input(Stateless::STDDEVS)?,
-        ctx.input(Stateless::MINVALS)?,
-        ctx.input(Stateless::MAXVALS)?,
-    ];
+fn stateless<dtype: Computed>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let mut generator = seeded(ctx.input(O::SEED)?)?;
+    let tensors = [ctx.input(O::MEANS)?, ctx.input(O::STDDEVS)?, ctx.input(O::MINVALS)?, ctx.input(O::MAXVALS)?];
     let places = Places::new(tensors.map(|tensor| tensor.shape()))?;
-    let shape = shape_of(ctx.input(Stateless::SHAPE)?)?;
+    let shape = shape_of(ctx.input(O::SHAPE)?)?;
     ensure_ends_with(&shape, places.shape())?;
-    let mut output = ctx.allocate_output(Stateless::OUTPUT, shape)?;
+    let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
     let mut parameters = [&[][..]; 4];
     for (values, tensor) in parameters.iter_mut().zip(tensors) {
         *values = tensor.as_slice::<dtype>()?;
@@ -166,5 +162,5 @@ fn stateless<dtype: Computed>(ctx: &mut KernelContext<'_, Stateless>) -> Result<
             draw(&mut generator, own, numbers.len() / batches, |i, number| numbers[i * batches + batch] = number)?;
         }
     }
-    ctx.set_output(Stateless::OUTPUT, output)
+    ctx.set_output(O::OUTPUT, output)
 }

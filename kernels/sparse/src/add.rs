@@ -302,11 +302,10 @@ impl<'a> Rows<'a> {
     }
 }
 
-#[register_kernel(device = Cpu, T = [realnumbertype, complex128, complex64])]
-fn sparse_slice_grad(ctx: &mut KernelContext<'_, ops::SparseSliceGrad>) -> Result<()> {
-    type Op = ops::SparseSliceGrad;
-    let grad = ctx.input(Op::BACKPROP_VAL_GRAD)?;
-    let (input, output) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::OUTPUT_INDICES)?);
+#[register_kernel(device = Cpu, op = ops::SparseSliceGrad, T = [realnumbertype, complex128, complex64])]
+fn sparse_slice_grad(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let grad = ctx.input(O::BACKPROP_VAL_GRAD)?;
+    let (input, output) = (ctx.input(O::INPUT_INDICES)?, ctx.input(O::OUTPUT_INDICES)?);
     let rank = ensure_gradient_fits(grad, &[input, output])?;
     let (rows, wanted) = (Rows::new(input, rank)?, Rows::new(output, rank)?);
     ensure!(
@@ -316,7 +315,7 @@ fn sparse_slice_grad(ctx: &mut KernelContext<'_, ops::SparseSliceGrad>) -> Resul
         wanted.count,
         rows.count
     );
-    let start = ctx.input(Op::INPUT_START)?;
+    let start = ctx.input(O::INPUT_START)?;
     ensure_vector(start, "The input_start")?;
     let start = start.as_slice::<i64>()?;
     ensure!(
@@ -341,5 +340,5 @@ fn sparse_slice_grad(ctx: &mut KernelContext<'_, ops::SparseSliceGrad>) -> Resul
         wanted.count
     );
     let output = picked(ctx, 0, grad, &picks)?;
-    ctx.set_output(Op::VAL_GRAD, output)
+    ctx.set_output(O::VAL_GRAD, output)
 }

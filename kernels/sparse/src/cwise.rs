@@ -2,63 +2,45 @@
 
 use std::marker::PhantomData;
 
-use kernlink::dtype::{Number, bf16, f16};
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
+use kernlink_kernels_common::number::Divide;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::coo::Coo;
 
-/// A number that can be divided.
-trait Quotient: Number {
-    /// `self / divisor`, which is not zero; towards zero and wrapping for integers.
-    fn divided(self, divisor: Self) -> Self;
-}
-
-macro_rules! quotients {
-    ($($t:ty),*; $($float:ty),*) => {
-        $(impl Quotient for $t {
-            fn divided(self, divisor: $t) -> $t { self.wrapping_div(divisor) }
-        })*
-        $(impl Quotient for $float {
-            fn divided(self, divisor: $float) -> $float { self / divisor }
-        })*
-    };
-}
-quotients!(i8, i16, i32, i64, u8, u16, u32, u64; f32, f64, f16, bf16);
-
 /// What is done with an element and the dense one in its place.
 trait Combine: Send + Sync + 'static {
     /// Whether the dense one must not be zero.
     const DIVIDES: bool = false;
-    fn combine<T: Quotient>(sparse: T, dense: T) -> T;
+    fn combine<T: Divide>(sparse: T, dense: T) -> T;
 }
 
 impl Combine for ops::SparseDenseCwiseAdd {
-    fn combine<T: Quotient>(sparse: T, dense: T) -> T {
+    fn combine<T: Divide>(sparse: T, dense: T) -> T {
         sparse.add(dense)
     }
 }
 
 impl Combine for ops::SparseDenseCwiseMul {
-    fn combine<T: Quotient>(sparse: T, dense: T) -> T {
+    fn combine<T: Divide>(sparse: T, dense: T) -> T {
         sparse.mul(dense)
     }
 }
 
 impl Combine for ops::SparseDenseCwiseDiv {
     const DIVIDES: bool = true;
-    fn combine<T: Quotient>(sparse: T, dense: T) -> T {
-        sparse.divided(dense)
+    fn combine<T: Divide>(sparse: T, dense: T) -> T {
+        sparse.divide(dense)
     }
 }
 
 struct Cwise<C, T>(PhantomData<fn() -> (C, T)>);
 
-impl<O: Op, C: Combine, T: Quotient> OpKernel<O> for Cwise<C, T> {
+impl<O: Op, C: Combine, T: Divide> OpKernel<O> for Cwise<C, T> {
     fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self(PhantomData))
     }

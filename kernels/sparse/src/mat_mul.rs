@@ -9,17 +9,17 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::gemm::{Matrix, Sizes, Target, gemm};
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::elements::{ensure_matrix, ensure_vector, i64s};
-use super::number::Summed;
 
 #[register_kernel(
     device = Cpu,
     op = ops::SparseTensorDenseMatMul, host_memory = ["a_shape"], Tindices = [int32, int64], T = [bf16, Complex64, Complex32, f64, f32, f16, i32]
 )]
-fn sparse_tensor_dense_mat_mul<T: Summed>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn sparse_tensor_dense_mat_mul<T: Computed>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (a_indices, a_values) = (ctx.input(O::A_INDICES)?, ctx.input(O::A_VALUES)?);
     let (a_shape, b) = (ctx.input(O::A_SHAPE)?, ctx.input(O::B)?);
     ensure_matrix(b, "Tensor 'b'")?;
@@ -75,7 +75,7 @@ struct Entry<T> {
     a: T,
 }
 
-fn entries<T: Summed>(indices: &Tensor, a: &[T], adjoint: bool, left: i64, inner: i64) -> Result<Vec<Entry<T>>> {
+fn entries<T: Computed>(indices: &Tensor, a: &[T], adjoint: bool, left: i64, inner: i64) -> Result<Vec<Entry<T>>> {
     let (m_column, k_column) = (usize::from(adjoint), usize::from(!adjoint));
     let indices = i64s(indices)?;
     let entry = |(i, (index, &a)): (usize, (&[i64], &T))| {
@@ -92,7 +92,7 @@ fn entries<T: Summed>(indices: &Tensor, a: &[T], adjoint: bool, left: i64, inner
 }
 
 /// The conjugate transpose of a matrix.
-fn adjoint<T: Summed>(matrix: &[T], rows: usize, columns: usize) -> Vec<T> {
+fn adjoint<T: Computed>(matrix: &[T], rows: usize, columns: usize) -> Vec<T> {
     let mut transposed = vec![T::ZERO; matrix.len()];
     for (r, row) in matrix.chunks_exact(columns.max(1)).enumerate() {
         for (c, x) in row.iter().enumerate() {
@@ -103,7 +103,7 @@ fn adjoint<T: Summed>(matrix: &[T], rows: usize, columns: usize) -> Vec<T> {
 }
 
 /// Adds up the entries, which are sorted by row, in the product, which has `width` columns.
-fn multiply<T: Summed>(
+fn multiply<T: Computed>(
     ctx: &RawContext<'_>,
     entries: &[Entry<T>],
     b: &[T],
@@ -115,11 +115,11 @@ fn multiply<T: Summed>(
     // Whole rows, so that each is one thread's.
     let cost = (entries.len() * 2).div_ceil(rows).max(1);
     ctx.parallel_chunks(product, width, cost, |first, piece| {
-        let mut sums = vec![T::Sum::ZERO; width];
+        let mut sums = vec![T::Wide::ZERO; width];
         let first = first / width;
         let mut rest = &entries[entries.partition_point(|entry| entry.m < first)..];
         for (m, row) in (first..).zip(piece.chunks_exact_mut(width)) {
-            sums.fill(T::Sum::ZERO);
+            sums.fill(T::Wide::ZERO);
             while let Some((entry, others)) = rest.split_first()
                 && entry.m == m
             {
@@ -133,7 +133,7 @@ fn multiply<T: Summed>(
 }
 
 #[inline(always)]
-fn add_row<T: Summed>(sums: &mut [T::Sum], a: T, b: &[T]) {
+fn add_row<T: Computed>(sums: &mut [T::Wide], a: T, b: &[T]) {
     let a = a.widen();
     for (sum, &b) in sums.iter_mut().zip(b) {
         *sum = sum.add(a.mul(b.widen()));

@@ -1,51 +1,6 @@
 //! What the arithmetic of sparse tensors asks of a dtype.
 
-use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
-
-/// A dtype whose sums are kept in a wider one.
-pub(super) trait Summed: Number {
-    /// `f32` for 16-bit floats, the dtype itself for others.
-    type Sum: Number;
-    /// The exact value.
-    fn widen(self) -> Self::Sum;
-    /// The value rounded.
-    fn narrow(sum: Self::Sum) -> Self;
-    /// The complex conjugate.
-    #[inline(always)]
-    fn conj(self) -> Self {
-        self
-    }
-}
-
-macro_rules! summed {
-    ($($t:ty $(, $conj:ident)?);*) => {$(
-        impl Summed for $t {
-            type Sum = $t;
-            #[inline(always)]
-            fn widen(self) -> $t { self }
-            #[inline(always)]
-            fn narrow(sum: $t) -> $t { sum }
-            $(
-                #[inline(always)]
-                fn conj(self) -> $t { <$t>::$conj(&self) }
-            )?
-        }
-    )*};
-}
-summed!(f32; f64; i8; i16; i32; i64; u8; u16; u32; u64; Complex32, conj; Complex64, conj);
-
-macro_rules! summed_halves {
-    ($($t:ty),*) => {$(
-        impl Summed for $t {
-            type Sum = f32;
-            #[inline(always)]
-            fn widen(self) -> f32 { self.to_f32() }
-            #[inline(always)]
-            fn narrow(sum: f32) -> $t { <$t>::from_f32(sum) }
-        }
-    )*};
-}
-summed_halves!(f16, bf16);
+use kernlink::dtype::Number;
 
 /// A sum that can be made a mean.
 pub(super) trait Scale: Number {

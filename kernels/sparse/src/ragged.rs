@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use kernlink::dtype::{DataType, Number};
+use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{ensure_scalar, scalar};
+use kernlink_geometry::sequence::Progression;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -29,41 +30,9 @@ fn splits_output(
     Ok(tensor)
 }
 
-/// A number that ranges are made of.
-trait Ranged: Number + PartialOrd {
-    /// The number of elements from `start` to `limit` in steps of `delta`, which is not zero; `None` if it is none.
-    fn count(start: Self, limit: Self, delta: Self) -> Option<u64>;
-}
-
-macro_rules! ranged {
-    ($($t:ty),*) => {$(
-        impl Ranged for $t {
-            fn count(start: $t, limit: $t, delta: $t) -> Option<u64> {
-                let (start, limit, delta) = (i128::from(start), i128::from(limit), i128::from(delta));
-                u64::try_from((limit - start).unsigned_abs().div_ceil(delta.unsigned_abs())).ok()
-            }
-        }
-    )*};
-}
-ranged!(i32, i64);
-
-macro_rules! ranged_floats {
-    ($($t:ty),*) => {$(
-        impl Ranged for $t {
-            fn count(start: $t, limit: $t, delta: $t) -> Option<u64> {
-                let count = ((limit - start) / delta).abs().ceil();
-                // 2^63 and more are no sizes.
-                (count < 9.2e18).then_some(count as u64)
-            }
-        }
-    )*};
-}
-ranged_floats!(f32, f64);
-
-#[register_kernel(device = Cpu, Tsplits = [int32, int64], T = [f32, f64, i32, i64])]
-fn ragged_range<T: Ranged>(ctx: &mut KernelContext<'_, ops::RaggedRange>) -> Result<()> {
-    type Op = ops::RaggedRange;
-    let inputs = [ctx.input(Op::STARTS)?, ctx.input(Op::LIMITS)?, ctx.input(Op::DELTAS)?];
+#[register_kernel(device = Cpu, op = ops::RaggedRange, Tsplits = [int32, int64], T = [f32, f64, i32, i64])]
+fn ragged_range<T: Progression>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let inputs = [ctx.input(O::STARTS)?, ctx.input(O::LIMITS)?, ctx.input(O::DELTAS)?];
     let mut rows = None;
     for (input, name) in inputs.into_iter().zip(["starts", "limits", "deltas"]) {
         ensure!(input.rank() <= 1, InvalidArgument, "{name} must be a scalar or vector");
@@ -92,7 +61,7 @@ fn ragged_range<T: Ranged>(ctx: &mut KernelContext<'_, ops::RaggedRange>) -> Res
         let (start, limit, delta) = at(row);
         ensure!(delta != T::ZERO, InvalidArgument, "Requires delta != 0");
         let empty = (delta > T::ZERO && limit < start) || (delta < T::ZERO && limit > start);
-        let count = if empty { Some(0) } else { T::count(start, limit, delta) };
+        let count = if empty { Some(0) } else { T::steps(start, limit, delta).map(i64::unsigned_abs) };
         let Some(count) = count.filter(|&count| count <= greatest) else {
             bail!(InvalidArgument, "Requires ((limit - start) / delta) <= {greatest}");
         };
@@ -104,7 +73,7 @@ fn ragged_range<T: Ranged>(ctx: &mut KernelContext<'_, ops::RaggedRange>) -> Res
         total += count;
         splits.push(total as i64);
     }
-    let mut values = ctx.allocate_output(Op::RT_DENSE_VALUES, [total as usize])?;
+    let mut values = ctx.allocate_output(O::RT_DENSE_VALUES, [total as usize])?;
     let slots = values.as_mut_slice::<T>()?;
     for (row, ends) in splits.windows(2).enumerate() {
         let (mut value, _, delta) = at(row);
@@ -114,8 +83,8 @@ fn ragged_range<T: Ranged>(ctx: &mut KernelContext<'_, ops::RaggedRange>) -> Res
         }
     }
     let splits = splits_output(ctx, 0, splits.len(), splits.iter().copied())?;
-    ctx.set_output(Op::RT_NESTED_SPLITS, splits)?;
-    ctx.set_output(Op::RT_DENSE_VALUES, values)
+    ctx.set_output(O::RT_NESTED_SPLITS, splits)?;
+    ctx.set_output(O::RT_DENSE_VALUES, values)
 }
 
 #[register_kernel(
@@ -204,11 +173,10 @@ fn ensure_splits(splits: &[i64], limit: usize) -> Result<()> {
     Ok(())
 }
 
-#[register_kernel(device = Cpu, Tsplits = [int32, int64])]
-fn ragged_tensor_to_sparse(ctx: &mut KernelContext<'_, ops::RaggedTensorToSparse>) -> Result<()> {
-    type Op = ops::RaggedTensorToSparse;
-    let splits: Vec<_> = ctx.input_list(Op::RT_NESTED_SPLITS).iter().map(i64s).collect::<Result<_>>()?;
-    let values = ctx.input(Op::RT_DENSE_VALUES)?;
+#[register_kernel(device = Cpu, op = ops::RaggedTensorToSparse, Tsplits = [int32, int64])]
+fn ragged_tensor_to_sparse(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let splits: Vec<_> = ctx.input_list(O::RT_NESTED_SPLITS).iter().map(i64s).collect::<Result<_>>()?;
+    let values = ctx.input(O::RT_DENSE_VALUES)?;
     let Some(&height) = values.shape().first() else {
         bail!(InvalidArgument, "rt_dense_values must have at least one dimension");
     };
@@ -225,7 +193,7 @@ fn ragged_tensor_to_sparse(ctx: &mut KernelContext<'_, ops::RaggedTensorToSparse
     let ragged = splits.len();
     let inner = &values.shape()[1..];
     let elements = values.num_elements();
-    let mut indices = ctx.allocate_output(Op::SPARSE_INDICES, [elements, ragged + values.rank()])?;
+    let mut indices = ctx.allocate_output(O::SPARSE_INDICES, [elements, ragged + values.rank()])?;
     let rows = indices.as_mut_slice::<i64>()?.chunks_exact_mut(ragged + values.rank());
     // The position in each ragged dimension, counted over the whole tensor.
     let mut position = vec![0usize; ragged + 1];
@@ -250,9 +218,9 @@ fn ragged_tensor_to_sparse(ctx: &mut KernelContext<'_, ops::RaggedTensorToSparse
     sizes.extend(splits.iter().map(|own| longest(own)));
     sizes.extend(inner.iter().map(|&size| size as i64));
     let values = values.clone().reshaped([elements])?;
-    ctx.set_output(Op::SPARSE_INDICES, indices)?;
-    ctx.set_output(Op::SPARSE_VALUES, values)?;
-    ctx.set_output(Op::SPARSE_DENSE_SHAPE, Tensor::vector(&sizes)?)
+    ctx.set_output(O::SPARSE_INDICES, indices)?;
+    ctx.set_output(O::SPARSE_VALUES, values)?;
+    ctx.set_output(O::SPARSE_DENSE_SHAPE, Tensor::vector(&sizes)?)
 }
 
 #[register_kernel(device = Cpu, T = [realnumbertype, bool, complex128, complex64, resource, string, variant])]

@@ -2,18 +2,18 @@
 
 use std::marker::PhantomData;
 
-use kernlink::dtype::{Number, f16};
+use kernlink::dtype::Number;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::number::{Computed, Float};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::coo::Coo;
-use super::number::Summed;
 
 /// How the values of a group become one. A group is never empty.
 trait Reduce<T>: Send + Sync + 'static {
@@ -23,9 +23,9 @@ trait Reduce<T>: Send + Sync + 'static {
 struct Sum;
 struct Max;
 
-impl<T: Summed> Reduce<T> for Sum {
+impl<T: Computed> Reduce<T> for Sum {
     fn reduce(values: impl Iterator<Item = T>) -> T {
-        T::narrow(values.fold(T::Sum::ZERO, |sum, value| sum.add(value.widen())))
+        T::narrow(values.fold(T::Wide::ZERO, |sum, value| sum.add(value.widen())))
     }
 }
 
@@ -141,41 +141,29 @@ type SparseReduceSum<T> = SparseReduce<Sum, T>;
 #[register_kernel(device = Cpu, op = [ops::SparseReduceMax, ops::SparseReduceMaxSparse], T = [realnumbertype])]
 type SparseReduceMax<T> = SparseReduce<Max, T>;
 
-/// A float whose softmax is computed in `f32` or `f64`.
-trait Exponential: Summed {
-    fn softmax(values: &mut [Self::Sum]);
+/// Replaces numbers by their softmax.
+fn softmax<T: Float + std::iter::Sum>(values: &mut [T]) {
+    let greatest = values.iter().copied().fold(T::neg_infinity(), T::max);
+    values.iter_mut().for_each(|value| *value = (*value - greatest).exp());
+    let factor = T::one() / values.iter().copied().sum();
+    values.iter_mut().for_each(|value| *value = *value * factor);
 }
 
-macro_rules! exponentials {
-    ($($t:ty, $sum:ty);*) => {$(
-        impl Exponential for $t {
-            fn softmax(values: &mut [$sum]) {
-                let greatest = values.iter().copied().fold(<$sum>::NEG_INFINITY, <$sum>::max);
-                values.iter_mut().for_each(|value| *value = (*value - greatest).exp());
-                let factor = 1.0 / values.iter().sum::<$sum>();
-                values.iter_mut().for_each(|value| *value *= factor);
-            }
-        }
-    )*};
-}
-exponentials!(f16, f32; f32, f32; f64, f64);
-
-#[register_kernel(device = Cpu, T = [f16, f32, f64])]
-fn sparse_softmax<T: Exponential>(ctx: &mut KernelContext<'_, ops::SparseSoftmax>) -> Result<()> {
-    type Op = ops::SparseSoftmax;
-    let values = ctx.input(Op::SP_VALUES)?;
-    let coo = Coo::new(ctx.input(Op::SP_INDICES)?, values, ctx.input(Op::SP_SHAPE)?)?;
+#[register_kernel(device = Cpu, op = ops::SparseSoftmax, T = [f16, f32, f64])]
+fn sparse_softmax<T: Computed<Wide: Float + std::iter::Sum>>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let values = ctx.input(O::SP_VALUES)?;
+    let coo = Coo::new(ctx.input(O::SP_INDICES)?, values, ctx.input(O::SP_SHAPE)?)?;
     ensure!(coo.rank() >= 2, InvalidArgument, "Input should have rank >= 2, but received shape: {:?}", coo.sizes);
     coo.shape()?;
     let values = values.as_slice::<T>()?;
     let axes: Vec<usize> = (0..coo.rank()).collect();
     let order = coo.sorted_by(&axes);
-    let mut output = ctx.allocate_output(Op::OUTPUT, [coo.len()])?;
+    let mut output = ctx.allocate_output(O::OUTPUT, [coo.len()])?;
     let mut slots = output.as_mut_slice::<T>()?.iter_mut();
     for row in coo.groups(&order, &axes[..coo.rank() - 1]) {
-        let mut sums: Vec<T::Sum> = row.iter().map(|&n| values[n].widen()).collect();
-        T::softmax(&mut sums);
+        let mut sums: Vec<T::Wide> = row.iter().map(|&n| values[n].widen()).collect();
+        softmax(&mut sums);
         sums.iter().zip(&mut slots).for_each(|(&sum, slot)| *slot = T::narrow(sum));
     }
-    ctx.set_output(Op::OUTPUT, output)
+    ctx.set_output(O::OUTPUT, output)
 }

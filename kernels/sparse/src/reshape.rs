@@ -52,10 +52,9 @@ pub(super) fn reshaped(input: &Shape, target: &[i64]) -> Result<Shape> {
     Ok(output)
 }
 
-#[register_kernel(device = Cpu)]
-fn sparse_reshape(ctx: &mut KernelContext<'_, ops::SparseReshape>) -> Result<()> {
-    type Op = ops::SparseReshape;
-    let (indices, shape) = (ctx.input(Op::INPUT_INDICES)?, ctx.input(Op::INPUT_SHAPE)?);
+#[register_kernel(device = Cpu, op = ops::SparseReshape)]
+fn sparse_reshape(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (indices, shape) = (ctx.input(O::INPUT_INDICES)?, ctx.input(O::INPUT_SHAPE)?);
     ensure_matrix(indices, "Input indices")?;
     ensure_vector(shape, "Input shape")?;
     ensure!(
@@ -63,18 +62,18 @@ fn sparse_reshape(ctx: &mut KernelContext<'_, ops::SparseReshape>) -> Result<()>
         InvalidArgument,
         "Input tensor rank must match input shape length."
     );
-    let target = ctx.input(Op::NEW_SHAPE)?;
+    let target = ctx.input(O::NEW_SHAPE)?;
     ensure_vector(target, "Target shape")?;
     let input = dense_shape(shape, "Input shape")?;
     let output = reshaped(&input, target.as_slice::<i64>()?)?;
     if output == input {
         let (indices, shape) = (indices.clone(), shape.clone());
-        ctx.set_output(Op::OUTPUT_INDICES, indices)?;
-        return ctx.set_output(Op::OUTPUT_SHAPE, shape);
+        ctx.set_output(O::OUTPUT_INDICES, indices)?;
+        return ctx.set_output(O::OUTPUT_SHAPE, shape);
     }
 
     let (elements, rank) = (indices.shape()[0], output.rank());
-    let mut result = ctx.allocate_output(Op::OUTPUT_INDICES, [elements, rank])?;
+    let mut result = ctx.allocate_output(O::OUTPUT_INDICES, [elements, rank])?;
     if elements > 0 {
         ensure!(
             input.num_elements() > 0,
@@ -84,10 +83,10 @@ fn sparse_reshape(ctx: &mut KernelContext<'_, ops::SparseReshape>) -> Result<()>
         );
         renumber(indices.as_slice::<i64>()?, &input, result.as_mut_slice::<i64>()?, &output);
     }
-    let mut shape = ctx.allocate_output(Op::OUTPUT_SHAPE, [rank])?;
+    let mut shape = ctx.allocate_output(O::OUTPUT_SHAPE, [rank])?;
     shape.as_mut_slice::<i64>()?.copy_from_slice(&output.to_i64());
-    ctx.set_output(Op::OUTPUT_INDICES, result)?;
-    ctx.set_output(Op::OUTPUT_SHAPE, shape)
+    ctx.set_output(O::OUTPUT_INDICES, result)?;
+    ctx.set_output(O::OUTPUT_SHAPE, shape)
 }
 
 /// Writes for each index into `input` the index into `output`. Neither shape is empty, but either may be a scalar's.

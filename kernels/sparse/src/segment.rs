@@ -9,11 +9,12 @@ use kernlink::op::Op;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::elements::{ensure_vector, i64s};
-use super::number::{Scale, Summed};
+use super::number::Scale;
 
 /// What the sum of a segment is divided by.
 pub(super) trait Divided: Send + Sync + 'static {
@@ -41,7 +42,7 @@ impl Divided for ByRoot {
 /// An op with inputs `data`, `indices`, `segment_ids` and perhaps `num_segments`.
 struct SparseSegment<D, T>(PhantomData<fn() -> (D, T)>);
 
-impl<O: Op, D: Divided, T: Summed<Sum: Scale>> OpKernel<O> for SparseSegment<D, T> {
+impl<O: Op, D: Divided, T: Computed<Wide: Scale>> OpKernel<O> for SparseSegment<D, T> {
     fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self(PhantomData))
     }
@@ -58,7 +59,7 @@ struct Segment {
     end: usize,
 }
 
-fn compute<T: Summed<Sum: Scale>>(ctx: &mut RawContext<'_>, divisor: Option<fn(f64) -> f64>) -> Result<()> {
+fn compute<T: Computed<Wide: Scale>>(ctx: &mut RawContext<'_>, divisor: Option<fn(f64) -> f64>) -> Result<()> {
     let (data, indices, segments) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
     let given = match ctx.num_inputs() {
         4 => Some(scalar(ctx.input_at(3)?, "num_segments")?),
@@ -151,13 +152,13 @@ struct Sums<'a, T> {
     divisor: Option<fn(f64) -> f64>,
 }
 
-impl<T: Summed<Sum: Scale>> Sums<'_, T> {
+impl<T: Computed<Wide: Scale>> Sums<'_, T> {
     fn row(&self, pick: usize) -> &[T] {
         &self.data[pick * self.width..][..self.width]
     }
 
     /// Writes the result for one segment to `output`. The order of additions is TensorFlow's.
-    fn of(&self, segment: &Segment, sum: &mut [T::Sum], output: &mut [T]) {
+    fn of(&self, segment: &Segment, sum: &mut [T::Wide], output: &mut [T]) {
         let picks = &self.picks[segment.start..segment.end];
         let count = picks.len();
         if count == 1 {
@@ -184,7 +185,7 @@ impl<T: Summed<Sum: Scale>> Sums<'_, T> {
         match self.divisor.map(|divisor| divisor(count as f64)) {
             None => finish.for_each(|(slot, sum)| *slot = T::narrow(*sum)),
             Some(divisor) if count < 10 => {
-                let factor = T::Sum::reciprocal(divisor);
+                let factor = T::Wide::reciprocal(divisor);
                 finish.for_each(|(slot, sum)| *slot = T::narrow(sum.times(factor)));
             }
             Some(divisor) => finish.for_each(|(slot, sum)| *slot = T::narrow(sum.over(divisor))),

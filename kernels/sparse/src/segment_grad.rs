@@ -8,17 +8,18 @@ use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink_geometry::integers::scalar;
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::elements::{ensure_vector, i64s, zeros};
-use super::number::{Scale, Summed};
+use super::number::Scale;
 use super::segment::{ByCount, ByNothing, ByRoot, Divided};
 
 /// An op with inputs `grad`, `indices`, `segment_ids` and the number of rows of the result.
 struct SparseSegmentGrad<D, T>(PhantomData<fn() -> (D, T)>);
 
-impl<O: Op, D: Divided, T: Summed<Sum: Scale>> OpKernel<O> for SparseSegmentGrad<D, T> {
+impl<O: Op, D: Divided, T: Computed<Wide: Scale>> OpKernel<O> for SparseSegmentGrad<D, T> {
     fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self(PhantomData))
     }
@@ -34,7 +35,7 @@ struct Part {
     to: usize,
 }
 
-fn compute<T: Summed<Sum: Scale>>(ctx: &mut RawContext<'_>, divisor: Option<fn(f64) -> f64>) -> Result<()> {
+fn compute<T: Computed<Wide: Scale>>(ctx: &mut RawContext<'_>, divisor: Option<fn(f64) -> f64>) -> Result<()> {
     let (grad, indices, segments) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
     ensure_vector(indices, "indices")?;
     ensure_vector(segments, "segment_ids")?;
@@ -112,7 +113,7 @@ fn parts(indices: &[i64], numbers: &[i64], rows: usize, segments: usize) -> Resu
 }
 
 /// Adds the parts, sorted by row, up in `output`, whose rows have `width` elements.
-fn add_rows<T: Summed<Sum: Scale>>(
+fn add_rows<T: Computed<Wide: Scale>>(
     ctx: &RawContext<'_>,
     parts: &[Part],
     scaling: Option<&[f64]>,
@@ -125,9 +126,9 @@ fn add_rows<T: Summed<Sum: Scale>>(
     ctx.parallel_chunks(output, width, cost, |first, piece| {
         let first = first / width;
         let mut next = parts.partition_point(|part| part.to < first);
-        let mut sums = vec![T::Sum::ZERO; width];
+        let mut sums = vec![T::Wide::ZERO; width];
         for (r, row) in piece.chunks_exact_mut(width).enumerate() {
-            sums.fill(T::Sum::ZERO);
+            sums.fill(T::Wide::ZERO);
             while let Some(&Part { from, to }) = parts.get(next)
                 && to == first + r
             {

@@ -2,7 +2,7 @@
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::proto::{Message, TensorProto, tensor_from_proto, tensor_to_proto};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -73,15 +73,14 @@ fn shape_of(proto: &TensorProto) -> Result<Shape> {
     Shape::from_dims(&sizes)
 }
 
-#[register_kernel(device = Cpu, out_type = [string])]
-fn serialize_sparse(ctx: &mut KernelContext<'_, ops::SerializeSparse>) -> Result<()> {
-    type Op = ops::SerializeSparse;
-    let parts = [ctx.input(Op::SPARSE_INDICES)?, ctx.input(Op::SPARSE_VALUES)?, ctx.input(Op::SPARSE_SHAPE)?];
+#[register_kernel(device = Cpu, op = ops::SerializeSparse, out_type = [string])]
+fn serialize_sparse(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let parts = [ctx.input(O::SPARSE_INDICES)?, ctx.input(O::SPARSE_VALUES)?, ctx.input(O::SPARSE_SHAPE)?];
     ensure_matrix(parts[0], "Input indices")?;
     ensure_vector(parts[1], "Input values")?;
     ensure_vector(parts[2], "Input shape")?;
     let strings = parts.into_iter().map(serialize).collect::<Result<Vec<_>>>()?;
-    ctx.set_output(Op::SERIALIZED_SPARSE, Tensor::vector(&strings)?)
+    ctx.set_output(O::SERIALIZED_SPARSE, Tensor::vector(&strings)?)
 }
 
 #[register_kernel(
@@ -157,7 +156,14 @@ impl Read {
     }
 }
 
-fn deserialize_sparse(ctx: &mut RawContext<'_>, dtype: DataType) -> Result<()> {
+#[register_kernel(
+    device = Cpu,
+    op = ops::DeserializeSparse,
+    Tserialized = [string],
+    state = |ctx| ctx.attrs.required("dtype"),
+)]
+#[register_kernel(device = Cpu, op = ops::DeserializeManySparse)]
+fn deserialize_sparse(&dtype: &DataType, ctx: &mut RawContext<'_>) -> Result<()> {
     let input = ctx.input_at(0)?;
     let Some((&3, outer)) = input.shape().split_last() else {
         bail!(InvalidArgument, "Serialized sparse should have 3 as the last dimension {}", input.shape());
@@ -218,30 +224,4 @@ fn deserialize_sparse(ctx: &mut RawContext<'_>, dtype: DataType) -> Result<()> {
     ctx.set_output_at(0, Tensor::from_elements([elements, shape.rank()], &indices)?)?;
     ctx.set_output_at(1, values)?;
     ctx.set_output_at(2, Tensor::vector(&shape.to_i64())?)
-}
-
-struct DeserializeSparseKernel {
-    dtype: DataType,
-}
-
-#[register_kernel(device = Cpu, Tserialized = [string])]
-impl OpKernel<ops::DeserializeSparse> for DeserializeSparseKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::DeserializeSparse>) -> Result<Self> {
-        Ok(Self { dtype: ctx.attrs().dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DeserializeSparse>) -> Result<()> {
-        deserialize_sparse(ctx, self.dtype)
-    }
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::DeserializeManySparse> for DeserializeSparseKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::DeserializeManySparse>) -> Result<Self> {
-        Ok(Self { dtype: ctx.attrs().dtype })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DeserializeManySparse>) -> Result<()> {
-        deserialize_sparse(ctx, self.dtype)
-    }
 }

@@ -8,8 +8,4 @@ mod state;
 #[cfg(feature = "training")]
 mod training;
 
-// The macro in `training::driver` writes those that are not in the sources.
-kernlink::provider!(
-    kernels = kernlink_macros::registered_kernels!() + if cfg!(feature = "training") { 57 } else { 0 },
-    part_of = "kernlink-kernels"
-);
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

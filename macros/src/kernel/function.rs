@@ -130,7 +130,7 @@ pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream
             },
         ),
         None => {
-            let is_expensive = args.cheap.is_none();
+            let (is_expensive, asks_for_values) = (args.cheap.is_none(), args.handles_only.is_none());
             (
                 quote!(OpKernel),
                 quote! {
@@ -140,6 +140,10 @@ pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream
 
                     fn is_expensive(&self) -> bool {
                         #is_expensive
+                    }
+
+                    fn asks_for_values(&self) -> bool {
+                        #asks_for_values
                     }
                 },
             )

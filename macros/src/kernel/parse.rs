@@ -30,6 +30,8 @@ pub(super) struct KernelArgs {
     pub(super) system: bool,
     /// `cheap`, where it stands.
     pub(super) cheap: Option<Ident>,
+    /// `handles_only`, where it stands.
+    pub(super) handles_only: Option<Ident>,
     /// What makes that which a function keeps for its node: `state = |ctx| Masks::from_attrs(ctx.attrs)`.
     pub(super) state: Option<Expr>,
     pub(super) lists: Vec<AttrList>,
@@ -77,6 +79,7 @@ impl KernelArgs {
             priority: 0,
             system: false,
             cheap: None,
+            handles_only: None,
             state: None,
             lists: Vec::new(),
             shader: wgsl::names_a_shader(&tokens).then(Shader::default),
@@ -158,6 +161,10 @@ impl KernelArgs {
         }
         if word == "cheap" && !input.peek(Token![=]) {
             self.cheap = Some(key);
+            return Ok(());
+        }
+        if word == "handles_only" && !input.peek(Token![=]) {
+            self.handles_only = Some(key);
             return Ok(());
         }
         if word == "raw" && !input.peek(Token![=]) {

@@ -63,6 +63,11 @@ impl Target {
             errors
                 .on(cheap, "`cheap` goes with a function: in an impl write `fn is_expensive(&self) -> bool { false }`");
         }
+        if let (Some(handles), false) = (&args.handles_only, matches!(parsed, Item::Fn(_))) {
+            let message =
+                "`handles_only` goes with a function: in an impl write `fn asks_for_values(&self) -> bool { false }`";
+            errors.on(handles, message);
+        }
         if let Some(state) = &args.state
             && !matches!(&parsed, Item::Fn(function) if function::state_of(function).is_some())
         {
@@ -134,8 +139,10 @@ impl Target {
         let names_op = is_template || declares_op(generics);
         let params = params(generics, args, errors);
         let names = params.iter().map(|(ident, _)| ident);
+        let allow = function::state_of(&parsed)
+            .map(|_| quote!(#[allow(clippy::ptr_arg, reason = "what a kernel keeps is lent as it is kept")]));
         Some(Target {
-            item,
+            item: quote!(#allow #item),
             is_template,
             names_op,
             ops,

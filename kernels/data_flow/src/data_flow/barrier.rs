@@ -281,33 +281,19 @@ async fn barrier_close(attrs: &Attrs<ops::BarrierClose>, ctx: &mut KernelContext
     if barrier.close(attrs.cancel_pending_enqueues)? { barrier.close_queue().await } else { Ok(()) }
 }
 
-struct SizeKernel;
-
 fn set_size(ctx: &mut RawContext<'_>, size: usize) -> Result<()> {
     let size = i32::try_from(size).map_err(|_| Error::internal("there are too many elements to count"))?;
     ctx.set_output_at(0, Tensor::from(size))
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::BarrierReadySize> for SizeKernel {
-    fn new(_: &KernelConstruction<'_, ops::BarrierReadySize>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::BarrierReadySize>) -> Result<()> {
-        let size = resource_at::<Barrier>(ctx, 0)?.ready.size();
-        set_size(ctx, size)
-    }
+#[register_kernel(device = Cpu, op = ops::BarrierReadySize)]
+fn ready_size(ctx: &mut RawContext<'_>) -> Result<()> {
+    let size = resource_at::<Barrier>(ctx, 0)?.ready.size();
+    set_size(ctx, size)
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::BarrierIncompleteSize> for SizeKernel {
-    fn new(_: &KernelConstruction<'_, ops::BarrierIncompleteSize>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::BarrierIncompleteSize>) -> Result<()> {
-        let size = resource_at::<Barrier>(ctx, 0)?.lock().incomplete.len();
-        set_size(ctx, size)
-    }
+#[register_kernel(device = Cpu, op = ops::BarrierIncompleteSize)]
+fn incomplete_size(ctx: &mut RawContext<'_>) -> Result<()> {
+    let size = resource_at::<Barrier>(ctx, 0)?.lock().incomplete.len();
+    set_size(ctx, size)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kernlink::dtype::TString;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant, VariantValue};
@@ -82,35 +82,21 @@ fn keep(ctx: &RawContext<'_>) -> Result<String> {
     Ok(handle)
 }
 
-struct GetHandleKernel;
-
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::GetSessionHandle> for GetHandleKernel {
-    fn new(_: &KernelConstruction<'_, ops::GetSessionHandle>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::GetSessionHandle>) -> Result<()> {
-        let handle = keep(ctx)?;
-        ctx.set_output(ops::GetSessionHandle::HANDLE, Tensor::scalar(TString::from(handle)))
-    }
+fn get_handle(ctx: &mut KernelContext<'_, ops::GetSessionHandle>) -> Result<()> {
+    let handle = keep(ctx)?;
+    ctx.set_output(ops::GetSessionHandle::HANDLE, Tensor::scalar(TString::from(handle)))
 }
 
 #[register_kernel(device = Cpu)]
-impl OpKernel<ops::GetSessionHandleV2> for GetHandleKernel {
-    fn new(_: &KernelConstruction<'_, ops::GetSessionHandleV2>) -> Result<Self> {
-        Ok(Self)
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::GetSessionHandleV2>) -> Result<()> {
-        let handle = ResourceHandle {
-            device: ctx.device_name().to_owned(),
-            name: keep(ctx)?,
-            type_name: "tensorflow::SessionState".to_owned(),
-            ..ResourceHandle::default()
-        };
-        ctx.set_output(ops::GetSessionHandleV2::HANDLE, Tensor::scalar(handle))
-    }
+fn get_handle_v2(ctx: &mut KernelContext<'_, ops::GetSessionHandleV2>) -> Result<()> {
+    let handle = ResourceHandle {
+        device: ctx.device_name().to_owned(),
+        name: keep(ctx)?,
+        type_name: "tensorflow::SessionState".to_owned(),
+        ..ResourceHandle::default()
+    };
+    ctx.set_output(ops::GetSessionHandleV2::HANDLE, Tensor::scalar(handle))
 }
 
 /// The name that input 0 holds.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, TString};
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::{PartialShape, Shape};
+use kernlink::kernel::{Attrs, KernelContext, RawContext};
+use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::{copy_elements, slice};
@@ -41,14 +41,10 @@ fn set_flow(ctx: &mut RawContext<'_>, flow: f32) -> Result<()> {
     if ctx.num_outputs() > 1 { ctx.set_output_at(1, Tensor::from(flow)) } else { Ok(()) }
 }
 
-struct ArrayKernel {
-    name: String,
-    spec: Spec,
-}
-
-#[register_kernel(device = Cpu, op = [ops::TensorArray, ops::TensorArrayV2, ops::TensorArrayV3])]
-impl OpKernel<O> for ArrayKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+#[register_kernel(
+    device = Cpu,
+    op = [ops::TensorArray, ops::TensorArrayV2, ops::TensorArrayV3],
+    state = |ctx| {
         let attrs = ctx.attrs();
         let spec = Spec {
             dtype: attrs.dtype,
@@ -58,22 +54,18 @@ impl OpKernel<O> for ArrayKernel {
             // The first versions lack it.
             identical_shapes: matches!(ctx.attrs.get("identical_element_shapes"), Some(AttrValue::Bool(true))),
         };
-        Ok(Self { name: attrs.tensor_array_name.clone(), spec })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let size = ctx.input_at(0)?;
-        ensure!(size.rank() == 0, InvalidArgument, "TensorArray size must be scalar, but had shape: {}", size.shape());
-        let size = size.to_scalar::<i32>()?;
-        let name = if self.name.is_empty() { ctx.node() } else { &self.name };
-        let array = TensorArray::new(name, &self.spec, size)?;
-        set_array(ctx, Arc::new(array))?;
-        set_flow(ctx, 0.0)
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+        Ok((attrs.tensor_array_name.clone(), spec))
+    },
+    cheap,
+)]
+fn tensor_array((name, spec): &(String, Spec), ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let size = ctx.input_at(0)?;
+    ensure!(size.rank() == 0, InvalidArgument, "TensorArray size must be scalar, but had shape: {}", size.shape());
+    let size = size.to_scalar::<i32>()?;
+    let name = if name.is_empty() { ctx.node() } else { name };
+    let array = TensorArray::new(name, spec, size)?;
+    set_array(ctx, Arc::new(array))?;
+    set_flow(ctx, 0.0)
 }
 
 #[register_kernel(
@@ -278,72 +270,61 @@ fn close(ctx: &mut RawContext<'_>) -> Result<()> {
 }
 
 /// Packs elements along a new first dimension.
-struct GatherKernel {
-    element_shape: PartialShape,
-    by_index: bool,
-}
-
 #[register_kernel(
     device = Cpu,
     op = [ops::TensorArrayPack, ops::TensorArrayGather, ops::TensorArrayGatherV2, ops::TensorArrayGatherV3],
     dtype = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string, variant],
 )]
-impl OpKernel<O> for GatherKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { element_shape: ctx.attrs().element_shape.clone(), by_index: ctx.op.name != "TensorArrayPack" })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let array = resource_at::<TensorArray>(ctx, 0)?;
-        let dtype = ctx.output_dtype_at(0)?;
-        array.ensure_dtype(dtype, "requested")?;
-        array.merge_element_shape(&self.element_shape)?;
-        let indices: Vec<i32> = if self.by_index {
-            let indices = ctx.input_at(1)?;
-            ensure!(
-                indices.rank() == 1,
-                InvalidArgument,
-                "Expected indices to be a vector, but received shape: {}",
-                indices.shape()
-            );
-            indices.as_slice::<i32>()?.to_vec()
-        } else {
-            (0..array.packed_size()? as i32).collect()
-        };
-        let values = array.read(indices)?;
-        let Some(first) = values.first() else {
-            let Some(mut shape) = self.element_shape.to_shape() else {
-                bail!(
-                    Unimplemented,
-                    "TensorArray has size zero, but element shape {} is not fully defined. Currently only static \
-                     shapes are supported when packing zero-size TensorArrays.",
-                    self.element_shape
-                );
-            };
-            shape.insert(0, 0);
-            shape.check()?;
-            return ctx.set_output_at(0, Tensor::zeros(dtype, shape)?);
-        };
-        let element = first.shape().clone();
+fn gather(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let dtype = ctx.output_dtype_at(0)?;
+    array.ensure_dtype(dtype, "requested")?;
+    array.merge_element_shape(&attrs.element_shape)?;
+    let indices: Vec<i32> = if ctx.num_inputs() > 2 {
+        let indices = ctx.input_at(1)?;
         ensure!(
-            self.element_shape.accepts(&element),
+            indices.rank() == 1,
             InvalidArgument,
-            "TensorArray was passed element_shape {} which does not match the Tensor at index 0: {element}",
-            self.element_shape
+            "Expected indices to be a vector, but received shape: {}",
+            indices.shape()
         );
-        for (index, value) in values.iter().enumerate() {
-            ensure!(
-                *value.shape() == element,
-                InvalidArgument,
-                "TensorArray has inconsistent shapes.  Index 0 has shape: {element} but index {index} has shape: {}",
-                value.shape()
+        indices.as_slice::<i32>()?.to_vec()
+    } else {
+        (0..array.packed_size()? as i32).collect()
+    };
+    let values = array.read(indices)?;
+    let Some(first) = values.first() else {
+        let Some(mut shape) = attrs.element_shape.to_shape() else {
+            bail!(
+                Unimplemented,
+                "TensorArray has size zero, but element shape {} is not fully defined. Currently only static \
+                 shapes are supported when packing zero-size TensorArrays.",
+                attrs.element_shape
             );
-        }
-        let mut shape = element;
-        shape.insert(0, values.len());
-        let output = join(ctx, shape, values)?;
-        ctx.set_output_at(0, output)
+        };
+        shape.insert(0, 0);
+        shape.check()?;
+        return ctx.set_output_at(0, Tensor::zeros(dtype, shape)?);
+    };
+    let element = first.shape().clone();
+    ensure!(
+        attrs.element_shape.accepts(&element),
+        InvalidArgument,
+        "TensorArray was passed element_shape {} which does not match the Tensor at index 0: {element}",
+        attrs.element_shape
+    );
+    for (index, value) in values.iter().enumerate() {
+        ensure!(
+            *value.shape() == element,
+            InvalidArgument,
+            "TensorArray has inconsistent shapes.  Index 0 has shape: {element} but index {index} has shape: {}",
+            value.shape()
+        );
     }
+    let mut shape = element;
+    shape.insert(0, values.len());
+    let output = join(ctx, shape, values)?;
+    ctx.set_output_at(0, output)
 }
 
 /// A tensor of this shape with the elements of all values one behind the other.

@@ -94,13 +94,10 @@ fn tensor_list_push_back(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Re
     change_list(ctx, |list| push(list, item, attrs.element_dtype))
 }
 
-#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
-fn tensor_list_push_back_batch(
-    attrs: &Attrs<ops::TensorListPushBackBatch>,
-    ctx: &mut KernelContext<'_, ops::TensorListPushBackBatch>,
-) -> Result<()> {
-    let tensor = ctx.input(ops::TensorListPushBackBatch::TENSOR)?.clone();
-    let handles = ctx.take_input(ops::TensorListPushBackBatch::INPUT_HANDLES)?;
+#[register_kernel(device = Cpu, op = ops::TensorListPushBackBatch, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_push_back_batch(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let tensor = ctx.input(O::TENSOR)?.clone();
+    let handles = ctx.take_input(O::INPUT_HANDLES)?;
     ensure!(
         tensor.rank() > 0,
         InvalidArgument,
@@ -122,7 +119,7 @@ fn tensor_list_push_back_batch(
         push(&mut list, slice(&tensor, row)?, attrs.element_dtype)?;
         lists.push(Variant::new(list));
     }
-    ctx.set_output(ops::TensorListPushBackBatch::OUTPUT_HANDLES, Tensor::vector(&lists)?)
+    ctx.set_output(O::OUTPUT_HANDLES, Tensor::vector(&lists)?)
 }
 
 #[register_kernel(

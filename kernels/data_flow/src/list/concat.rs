@@ -41,11 +41,8 @@ fn stack(ctx: &RawContext<'_>, list: &TensorList, elements: &[&Option<Tensor>], 
     join(ctx, list.element_dtype, whole, elements.iter().map(|tensor| (tensor.as_ref(), count)))
 }
 
-#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
-fn tensor_list_stack(
-    attrs: &Attrs<ops::TensorListStack>,
-    ctx: &mut KernelContext<'_, ops::TensorListStack>,
-) -> Result<()> {
+#[register_kernel(device = Cpu, op = ops::TensorListStack, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_stack(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let list = list_at(ctx, 0)?;
     list.ensure_dtype(attrs.element_dtype)?;
     let (count, wanted) = (list.tensors.len(), attrs.num_elements);
@@ -57,14 +54,11 @@ fn tensor_list_stack(
     let shape = element_shape_at(ctx, list, 1)?;
     let elements: Vec<&Option<Tensor>> = list.tensors.iter().collect();
     let output = stack(ctx, list, &elements, shape)?;
-    ctx.set_output(ops::TensorListStack::TENSOR, output)
+    ctx.set_output(O::TENSOR, output)
 }
 
-#[register_kernel(device = Cpu, element_dtype = [numbertype, bool, string, variant])]
-fn tensor_list_gather(
-    attrs: &Attrs<ops::TensorListGather>,
-    ctx: &mut KernelContext<'_, ops::TensorListGather>,
-) -> Result<()> {
+#[register_kernel(device = Cpu, op = ops::TensorListGather, element_dtype = [numbertype, bool, string, variant])]
+fn tensor_list_gather(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let list = list_at(ctx, 0)?;
     list.ensure_dtype(attrs.element_dtype)?;
     let shape = element_shape_at(ctx, list, 2)?;
@@ -75,10 +69,10 @@ fn tensor_list_gather(
             Error::invalid_argument(format!("Trying to gather element {index} in a list with {count} elements."))
         })
     };
-    let indices = ctx.input(ops::TensorListGather::INDICES)?.as_slice::<i32>()?;
+    let indices = ctx.input(O::INDICES)?.as_slice::<i32>()?;
     let elements = indices.iter().map(element).collect::<Result<Vec<_>>>()?;
     let output = stack(ctx, list, &elements, shape)?;
-    ctx.set_output(ops::TensorListGather::VALUES, output)
+    ctx.set_output(O::VALUES, output)
 }
 
 /// Sets the outputs to the elements joined along their first dimension, and to their sizes there. `given` is what is

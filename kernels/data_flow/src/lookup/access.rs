@@ -1,6 +1,6 @@
 //! What is done with tables: filled, asked, changed.
 
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
@@ -64,17 +64,7 @@ fn initialize(ctx: &mut RawContext<'_>) -> Result<()> {
     table.initialize(keys, values)
 }
 
-struct TextFileKernel(Lines);
-
 #[register_kernel(device = Cpu, op = [ops::InitializeTableFromTextFile, ops::InitializeTableFromTextFileV2])]
-impl OpKernel<O> for TextFileKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let (indices, size) = ((attrs.key_index, attrs.value_index), attrs.vocab_size);
-        Ok(Self(Lines::new(indices, size, attrs.delimiter.as_bytes(), attrs.offset)?))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        self.0.fill(ctx)
-    }
+fn fill(lines: &Lines, ctx: &mut RawContext<'_>) -> Result<()> {
+    lines.fill(ctx)
 }

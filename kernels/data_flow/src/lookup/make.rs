@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::resource::ResourceManager;
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
@@ -15,7 +15,7 @@ use super::table::{Kind, Table};
 use crate::named::Named;
 
 /// Makes a table, and its handle.
-struct TableKernel {
+struct Maker {
     key: DataType,
     value: DataType,
     spec: Spec,
@@ -42,7 +42,31 @@ fn vector_or_scalar(shape: &PartialShape, what: &str) -> Result<Shape> {
     }
 }
 
-impl TableKernel {
+impl KernelState for Maker {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let (attrs, has) = (ctx.attrs, |name| ctx.op.attrs.iter().any(|attr| attr.name == name));
+        let spec = if has("initial_num_buckets") {
+            Spec::Dense {
+                value_shape: attrs.required("value_shape")?,
+                buckets: attrs.required("initial_num_buckets")?,
+                max_load: attrs.required("max_load_factor")?,
+            }
+        } else if has("value_shape") {
+            Spec::Vectors(attrs.required("value_shape")?)
+        } else if ctx.op.name.contains("Mutable") {
+            Spec::Scalars
+        } else {
+            Spec::Fixed
+        };
+        let place = match has("use_node_name_sharing") {
+            true => Place::Named(Named::new(ctx, attrs.required("use_node_name_sharing")?)?),
+            false => Place::Anonymous(ctx.resources()?.clone()),
+        };
+        Ok(Self { key: attrs.required("key_dtype")?, value: attrs.required("value_dtype")?, spec, place })
+    }
+}
+
+impl Maker {
     fn make(&self, ctx: &RawContext<'_>) -> Result<Table> {
         let key_shape = match self.spec {
             Spec::Dense { .. } => ctx.input_at(0)?.shape().clone(),
@@ -93,105 +117,74 @@ impl TableKernel {
         };
         Table::new((self.key, key_shape), (self.value, value_shape), kind)
     }
+}
 
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        match &self.place {
-            Place::Named(named) => {
-                let table = named.get(|| self.make(ctx))?;
-                table.ensure_dtypes(self.key, self.value, named.name())?;
-                named.set_handle(ctx)
-            }
-            Place::Anonymous(resources) => {
-                let handle = resources.make_owned_handle(ctx.device_name(), Arc::new(self.make(ctx)?));
-                ctx.set_output_at(0, Tensor::scalar(handle))
-            }
+#[register_kernel(
+    device = Cpu,
+    op = [ops::MutableHashTable, ops::MutableHashTableV2, ops::AnonymousMutableHashTable, ops::MutableHashTableOfTensors, ops::MutableHashTableOfTensorsV2, ops::AnonymousMutableHashTableOfTensors, ops::MutableDenseHashTable, ops::MutableDenseHashTableV2, ops::AnonymousMutableDenseHashTable],
+    key_dtype = [int32],
+    value_dtype = [double, float, int32],
+    cheap,
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::HashTable, ops::HashTableV2, ops::AnonymousHashTable],
+    key_dtype = [int32],
+    value_dtype = [double, float, int32, string],
+    cheap,
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::HashTable, ops::HashTableV2, ops::AnonymousHashTable, ops::MutableHashTableOfTensors, ops::MutableHashTableOfTensorsV2, ops::AnonymousMutableHashTableOfTensors],
+    key_dtype = [int64],
+    value_dtype = [double, float, int32, int64, string],
+    cheap,
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::MutableHashTable, ops::MutableHashTableV2, ops::AnonymousMutableHashTable],
+    key_dtype = [int64],
+    value_dtype = [double, float, int32, int64, string, variant],
+    cheap,
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::MutableDenseHashTable, ops::MutableDenseHashTableV2, ops::AnonymousMutableDenseHashTable],
+    key_dtype = [int64],
+    value_dtype = [bool, double, float, int32, int64, variant],
+    cheap,
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::MutableHashTable, ops::MutableHashTableV2, ops::AnonymousMutableHashTable, ops::MutableHashTableOfTensors, ops::MutableHashTableOfTensorsV2, ops::AnonymousMutableHashTableOfTensors],
+    key_dtype = [string],
+    value_dtype = [bool, double, float, int32, int64],
+    cheap,
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::HashTable, ops::HashTableV2, ops::AnonymousHashTable],
+    key_dtype = [string],
+    value_dtype = [bool, double, float, int32, int64, string],
+    cheap,
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::MutableDenseHashTable, ops::MutableDenseHashTableV2, ops::AnonymousMutableDenseHashTable],
+    key_dtype = [string],
+    value_dtype = [bool, double, float, int32, int64, resource],
+    cheap,
+)]
+fn table(maker: &Maker, ctx: &mut RawContext<'_>) -> Result<()> {
+    match &maker.place {
+        Place::Named(named) => {
+            let table = named.get(|| maker.make(ctx))?;
+            table.ensure_dtypes(maker.key, maker.value, named.name())?;
+            named.set_handle(ctx)
+        }
+        Place::Anonymous(resources) => {
+            let handle = resources.make_owned_handle(ctx.device_name(), Arc::new(maker.make(ctx)?));
+            ctx.set_output_at(0, Tensor::scalar(handle))
         }
     }
-}
-
-/// Implements kernels that make tables: `Op: spec, key => [values] key => [values]`. The attrs are `$a` in the spec.
-macro_rules! tables {
-    ($($op:ident $place:ident |$a:ident| $spec:expr, $($alias:ident $key:ident => $values:tt)*;)*) => {$(
-        impl OpKernel<ops::$op> for TableKernel {
-            fn new(ctx: &KernelConstruction<'_, ops::$op>) -> Result<Self> {
-                let $a = ctx.attrs();
-                Ok(TableKernel { key: $a.key_dtype, value: $a.value_dtype, spec: $spec, place: tables!(@ $place ctx $a) })
-            }
-
-            fn compute(&self, ctx: &mut KernelContext<'_, ops::$op>) -> Result<()> {
-                self.run(ctx)
-            }
-
-            fn is_expensive(&self) -> bool {
-                false
-            }
-        }
-        $(
-            #[register_kernel(device = Cpu, op = ops::$op, key_dtype = [$key], value_dtype = $values)]
-            type $alias = TableKernel;
-        )*
-    )*};
-    (@ named $ctx:ident $a:ident) => { Place::Named(Named::new($ctx, $a.use_node_name_sharing)?) };
-    (@ anonymous $ctx:ident $a:ident) => { Place::Anonymous($ctx.resources()?.clone()) };
-}
-
-macro_rules! dense {
-    ($a:ident) => {
-        Spec::Dense {
-            value_shape: $a.value_shape.clone(),
-            buckets: $a.initial_num_buckets,
-            max_load: $a.max_load_factor,
-        }
-    };
-}
-
-tables! {
-    HashTable named |a| Spec::Fixed,
-        HashTable32 int32 => [double, float, int32, string]
-        HashTable64 int64 => [double, float, int32, int64, string]
-        HashTableText string => [bool, double, float, int32, int64, string];
-    HashTableV2 named |a| Spec::Fixed,
-        HashTableV2On32 int32 => [double, float, int32, string]
-        HashTableV2On64 int64 => [double, float, int32, int64, string]
-        HashTableV2OnText string => [bool, double, float, int32, int64, string];
-    AnonymousHashTable anonymous |a| Spec::Fixed,
-        AnonymousOn32 int32 => [double, float, int32, string]
-        AnonymousOn64 int64 => [double, float, int32, int64, string]
-        AnonymousOnText string => [bool, double, float, int32, int64, string];
-    MutableHashTable named |a| Spec::Scalars,
-        MutableOn32 int32 => [double, float, int32]
-        MutableOn64 int64 => [double, float, int32, int64, string, variant]
-        MutableOnText string => [bool, double, float, int32, int64];
-    MutableHashTableV2 named |a| Spec::Scalars,
-        MutableV2On32 int32 => [double, float, int32]
-        MutableV2On64 int64 => [double, float, int32, int64, string, variant]
-        MutableV2OnText string => [bool, double, float, int32, int64];
-    AnonymousMutableHashTable anonymous |a| Spec::Scalars,
-        AnonymousMutableOn32 int32 => [double, float, int32]
-        AnonymousMutableOn64 int64 => [double, float, int32, int64, string, variant]
-        AnonymousMutableOnText string => [bool, double, float, int32, int64];
-    MutableHashTableOfTensors named |a| Spec::Vectors(a.value_shape.clone()),
-        VectorsOn32 int32 => [double, float, int32]
-        VectorsOn64 int64 => [double, float, int32, int64, string]
-        VectorsOnText string => [bool, double, float, int32, int64];
-    MutableHashTableOfTensorsV2 named |a| Spec::Vectors(a.value_shape.clone()),
-        VectorsV2On32 int32 => [double, float, int32]
-        VectorsV2On64 int64 => [double, float, int32, int64, string]
-        VectorsV2OnText string => [bool, double, float, int32, int64];
-    AnonymousMutableHashTableOfTensors anonymous |a| Spec::Vectors(a.value_shape.clone()),
-        AnonymousVectorsOn32 int32 => [double, float, int32]
-        AnonymousVectorsOn64 int64 => [double, float, int32, int64, string]
-        AnonymousVectorsOnText string => [bool, double, float, int32, int64];
-    MutableDenseHashTable named |a| dense!(a),
-        DenseOn32 int32 => [double, float, int32]
-        DenseOn64 int64 => [bool, double, float, int32, int64, variant]
-        DenseOnText string => [bool, double, float, int32, int64, resource];
-    MutableDenseHashTableV2 named |a| dense!(a),
-        DenseV2On32 int32 => [double, float, int32]
-        DenseV2On64 int64 => [bool, double, float, int32, int64, variant]
-        DenseV2OnText string => [bool, double, float, int32, int64, resource];
-    AnonymousMutableDenseHashTable anonymous |a| dense!(a),
-        AnonymousDenseOn32 int32 => [double, float, int32]
-        AnonymousDenseOn64 int64 => [bool, double, float, int32, int64, variant]
-        AnonymousDenseOnText string => [bool, double, float, int32, int64, resource];
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::shortened;
-use kernlink::kernel::RawContext;
+use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail, ensure};
 
@@ -77,14 +77,19 @@ impl Field {
     }
 }
 
-impl Lines {
-    pub(super) fn new((key, value): (i64, i64), size: i64, delimiter: &[u8], offset: i64) -> Result<Lines> {
-        let &[delimiter] = delimiter else {
+impl KernelState for Lines {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let int = |name| ctx.attrs.required::<i64>(name);
+        let delimiter: String = ctx.attrs.required("delimiter")?;
+        let &[delimiter] = delimiter.as_bytes() else {
             bail!(InvalidArgument, "delimiter should be only 1 char");
         };
-        Ok(Lines { key, value, size, delimiter, offset })
+        let (key, value) = (int("key_index")?, int("value_index")?);
+        Ok(Lines { key, value, size: int("vocab_size")?, delimiter, offset: int("offset")? })
     }
+}
 
+impl Lines {
     /// Checks that what stands at `index` can be of this dtype.
     fn ensure_fits(index: i64, dtype: DataType, what: &str) -> Result<()> {
         ensure!(

@@ -4,7 +4,7 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::formats::{SliceFileWriter, SliceFilesReader, TensorSlice};
-use kernlink::kernel::{InputList, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{InputList, KernelContext};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -95,47 +95,25 @@ fn save_slices(ctx: &mut KernelContext<'_, ops::SaveSlices>) -> Result<()> {
     save(filename, names, Some(parts), ctx.input_list(ops::SaveSlices::DATA))
 }
 
-/// `preferred_shard` says where to look first, which changes no result.
-fn check_preferred_shard(shard: i64) -> Result<()> {
-    ensure!(shard >= -1, InvalidArgument, "Attribute 'preferred_shard' must be greater or equal to -1");
-    Ok(())
+/// The dtype to restore. `preferred_shard` says where to look first, which changes no result.
+fn expected(dtype: DataType, preferred_shard: i64) -> Result<DataType> {
+    ensure!(preferred_shard >= -1, InvalidArgument, "Attribute 'preferred_shard' must be greater or equal to -1");
+    Ok(dtype)
 }
 
-struct RestoreKernel {
-    dtype: DataType,
+#[register_kernel(device = Cpu, state = |ctx| expected(ctx.attrs().dt, ctx.attrs().preferred_shard))]
+fn restore_kernel(&dtype: &DataType, ctx: &mut KernelContext<'_, ops::Restore>) -> Result<()> {
+    let files = FirstFormat::open(single(ctx.input(ops::Restore::FILE_PATTERN)?, "Input 0 (file_pattern)")?)?;
+    let name = single(ctx.input(ops::Restore::TENSOR_NAME)?, "Input 1 (tensor_name)")?;
+    let tensor = restore(&files, name, None, dtype)?;
+    ctx.set_output(ops::Restore::TENSOR, tensor)
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::Restore> for RestoreKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::Restore>) -> Result<Self> {
-        check_preferred_shard(ctx.attrs().preferred_shard)?;
-        Ok(Self { dtype: ctx.attrs().dt })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::Restore>) -> Result<()> {
-        let files = FirstFormat::open(single(ctx.input(ops::Restore::FILE_PATTERN)?, "Input 0 (file_pattern)")?)?;
-        let name = single(ctx.input(ops::Restore::TENSOR_NAME)?, "Input 1 (tensor_name)")?;
-        let tensor = restore(&files, name, None, self.dtype)?;
-        ctx.set_output(ops::Restore::TENSOR, tensor)
-    }
-}
-
-struct RestoreSliceKernel {
-    dtype: DataType,
-}
-
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::RestoreSlice> for RestoreSliceKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::RestoreSlice>) -> Result<Self> {
-        check_preferred_shard(ctx.attrs().preferred_shard)?;
-        Ok(Self { dtype: ctx.attrs().dt })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::RestoreSlice>) -> Result<()> {
-        let files = FirstFormat::open(single(ctx.input(ops::RestoreSlice::FILE_PATTERN)?, "Input 0 (file_pattern)")?)?;
-        let name = single(ctx.input(ops::RestoreSlice::TENSOR_NAME)?, "Input 1 (tensor_name)")?;
-        let text = single(ctx.input(ops::RestoreSlice::SHAPE_AND_SLICE)?, "Input 2 (shape_and_slice)")?;
-        let tensor = restore(&files, name, Some(text), self.dtype)?;
-        ctx.set_output(ops::RestoreSlice::TENSOR, tensor)
-    }
+#[register_kernel(device = Cpu, state = |ctx| expected(ctx.attrs().dt, ctx.attrs().preferred_shard))]
+fn restore_slice(&dtype: &DataType, ctx: &mut KernelContext<'_, ops::RestoreSlice>) -> Result<()> {
+    let files = FirstFormat::open(single(ctx.input(ops::RestoreSlice::FILE_PATTERN)?, "Input 0 (file_pattern)")?)?;
+    let name = single(ctx.input(ops::RestoreSlice::TENSOR_NAME)?, "Input 1 (tensor_name)")?;
+    let text = single(ctx.input(ops::RestoreSlice::SHAPE_AND_SLICE)?, "Input 2 (shape_and_slice)")?;
+    let tensor = restore(&files, name, Some(text), dtype)?;
+    ctx.set_output(ops::RestoreSlice::TENSOR, tensor)
 }

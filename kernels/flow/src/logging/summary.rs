@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use kernlink::dtype::{DataType, TString, bf16, f16};
+use kernlink::dtype::{DataType, Pod, TString, bf16, f16};
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -35,32 +36,30 @@ pub(super) fn set_summary(ctx: &mut RawContext<'_>, summary: Message) -> Result<
 }
 
 /// Calls `f` with each number, as a float and as a double, until it says no.
-fn each_number(tensor: &Tensor, f: &mut dyn FnMut(f32, f64) -> bool) -> Result<()> {
-    macro_rules! each {
-        ($($dtype:ident $t:ty, $narrow:expr, $wide:expr;)*) => {
-            match tensor.dtype() {
-                $(DataType::$dtype => {
-                    tensor.as_slice::<$t>()?.iter().all(|&value| f($narrow(value), $wide(value)));
-                })*
-                other => bail!(InvalidArgument, "{other} is no real number"),
-            }
-        };
+fn each<T: Pod + AsPrimitive<f32> + AsPrimitive<f64>>(
+    tensor: &Tensor,
+    f: &mut dyn FnMut(f32, f64) -> bool,
+) -> Result<bool> {
+    Ok(tensor.as_slice::<T>()?.iter().all(|&value| f(value.as_(), value.as_())))
+}
+
+/// [`each`] of a tensor of any real numbers; whether all were looked at.
+fn each_number(tensor: &Tensor, f: &mut dyn FnMut(f32, f64) -> bool) -> Result<bool> {
+    match tensor.dtype() {
+        DataType::Float => each::<f32>(tensor, f),
+        DataType::Double => each::<f64>(tensor, f),
+        DataType::Half => each::<f16>(tensor, f),
+        DataType::Bfloat16 => each::<bf16>(tensor, f),
+        DataType::Int8 => each::<i8>(tensor, f),
+        DataType::Int16 => each::<i16>(tensor, f),
+        DataType::Int32 => each::<i32>(tensor, f),
+        DataType::Int64 => each::<i64>(tensor, f),
+        DataType::Uint8 => each::<u8>(tensor, f),
+        DataType::Uint16 => each::<u16>(tensor, f),
+        DataType::Uint32 => each::<u32>(tensor, f),
+        DataType::Uint64 => each::<u64>(tensor, f),
+        other => bail!(InvalidArgument, "{other} is no real number"),
     }
-    each! {
-        Float f32, |x| x, f64::from;
-        Double f64, |x| x as f32, |x| x;
-        Half f16, f16::to_f32, f16::to_f64;
-        Bfloat16 bf16, bf16::to_f32, bf16::to_f64;
-        Int8 i8, f32::from, f64::from;
-        Int16 i16, f32::from, f64::from;
-        Int32 i32, |x| x as f32, f64::from;
-        Int64 i64, |x| x as f32, |x| x as f64;
-        Uint8 u8, f32::from, f64::from;
-        Uint16 u16, f32::from, f64::from;
-        Uint32 u32, |x| x as f32, f64::from;
-        Uint64 u64, |x| x as f32, |x| x as f64;
-    }
-    Ok(())
 }
 
 #[register_kernel(device = Cpu, T = [realnumbertype])]

@@ -4,36 +4,21 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 
 use kernlink::Result;
-use kernlink::dtype::{Complex32, Complex64, bf16, f16};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink_geometry::products::{self, Batch, Side};
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};
+use kernlink_kernels_common::number::Computed;
 use smallvec::SmallVec;
 
 /// A dtype whose matrices TensorFlow multiplies.
-pub(super) trait Factor: Gemm {
-    /// The elements' conjugates, unless every element is its own.
-    fn conjugates(_elements: &[Self]) -> Option<Vec<Self>> {
-        None
-    }
-}
+pub(super) trait Factor: Gemm + Computed {}
+impl<T: Gemm + Computed> Factor for T {}
 
-macro_rules! factors {
-    ($($t:ty),*) => {$( impl Factor for $t {} )*};
+/// The elements' conjugates, unless every element is its own.
+fn conjugates<T: Factor>(elements: &[T]) -> Option<Vec<T>> {
+    T::DTYPE.is_complex().then(|| elements.iter().map(|element| element.conj()).collect())
 }
-factors!(f32, f64, f16, bf16, i16, i32, i64);
-
-macro_rules! complex_factors {
-    ($($t:ty),*) => {$(
-        impl Factor for $t {
-            fn conjugates(elements: &[Self]) -> Option<Vec<Self>> {
-                Some(elements.iter().map(|element| element.conj()).collect())
-            }
-        }
-    )*};
-}
-complex_factors!(Complex32, Complex64);
 
 /// One side of a product.
 #[derive(Clone, Copy)]
@@ -120,7 +105,7 @@ impl Products {
 }
 
 fn conjugated<T: Factor>(elements: &[T], conjugate: bool) -> Cow<'_, [T]> {
-    let conjugates = if conjugate { T::conjugates(elements) } else { None };
+    let conjugates = if conjugate { conjugates(elements) } else { None };
     conjugates.map_or(Cow::Borrowed(elements), Cow::Owned)
 }
 

@@ -1,12 +1,11 @@
 //! Counting: Bincount, DenseBincount, HistogramFixedWidth, Bucketize.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::{DataType, Element, Number};
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Bincount, Bucketize, DenseBincount, HistogramFixedWidth};
 
@@ -82,20 +81,10 @@ fn dense_bincount<T: Number>(attrs: &Attrs<DenseBincount>, ctx: &mut KernelConte
     ctx.set_output(DenseBincount::OUTPUT, bins)
 }
 
-/// A number that is compared as a double.
-trait Real: Number + PartialOrd {
-    fn double(self) -> f64;
-}
-
-macro_rules! reals {
-    ($($t:ty),+) => {$( impl Real for $t { fn double(self) -> f64 { self as f64 } } )+};
-}
-reals!(f32, f64, i32, i64);
-
-#[register_kernel(device = Cpu, T = [f32, f64, i32, i64], dtype = [int32, int64])]
-fn histogram<T: Real>(ctx: &mut KernelContext<'_, HistogramFixedWidth>) -> Result<()> {
-    let range = ctx.input(HistogramFixedWidth::VALUE_RANGE)?;
-    let bins = ctx.input(HistogramFixedWidth::NBINS)?;
+#[register_kernel(device = Cpu, op = HistogramFixedWidth, T = [f32, f64, i32, i64], dtype = [int32, int64])]
+fn histogram<T: Number + PartialOrd + AsPrimitive<f64>>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let range = ctx.input(O::VALUE_RANGE)?;
+    let bins = ctx.input(O::NBINS)?;
     let &[low, high] = range.as_slice::<T>()? else {
         bail!(InvalidArgument, "value_range should be a vector of 2 elements.");
     };
@@ -104,21 +93,21 @@ fn histogram<T: Real>(ctx: &mut KernelContext<'_, HistogramFixedWidth>) -> Resul
         low < high,
         InvalidArgument,
         "value_range should satisfy value_range[0] < value_range[1], but got '[{}, {}]'",
-        low.double(),
-        high.double()
+        low.as_(),
+        high.as_()
     );
     ensure!(bins.rank() == 0, InvalidArgument, "nbins should be a scalar.");
     let bins = bins.to_scalar::<i32>()?;
     ensure!(bins > 0, InvalidArgument, "nbins should be a positive number, but got '{bins}'");
-    let step = high.sub(low).double() / f64::from(bins);
+    let step = high.sub(low).as_() / f64::from(bins);
     let mut counts: Vec<i64> = Vec::new();
     counts
         .try_reserve_exact(bins as usize)
         .map_err(|_| kernlink::Error::new(kernlink::Code::ResourceExhausted, format!("no memory for {bins} bins")))?;
     counts.resize(bins as usize, 0);
-    for &value in ctx.input(HistogramFixedWidth::VALUES)?.as_slice::<T>()? {
-        ensure!(!value.double().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
-        let above = if value > low { value.sub(low).double() } else { 0.0 };
+    for &value in ctx.input(O::VALUES)?.as_slice::<T>()? {
+        ensure!(!value.as_().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
+        let above = if value > low { value.sub(low).as_() } else { 0.0 };
         // Casts saturate, and turn the NaN of infinite bounds into 0.
         let bin = (above / step).min(f64::from(bins - 1)) as usize;
         counts[bin] += 1;
@@ -129,12 +118,7 @@ fn histogram<T: Real>(ctx: &mut KernelContext<'_, HistogramFixedWidth>) -> Resul
     } else {
         Tensor::from_elements(shape, &counts.iter().map(|&count| count as i32).collect::<Vec<_>>())?
     };
-    ctx.set_output(HistogramFixedWidth::OUT, output)
-}
-
-struct BucketizeKernel<T> {
-    boundaries: Vec<f32>,
-    element: PhantomData<fn(T)>,
+    ctx.set_output(O::OUT, output)
 }
 
 /// A number that is compared with a float as C++ does it.
@@ -151,24 +135,22 @@ macro_rules! against {
 }
 against!(f32 => f32, f64 => f64, i32 => f32, i64 => f32);
 
-#[register_kernel(device = Cpu, T = [f32, f64, i32, i64])]
-impl<T: Against> OpKernel<Bucketize> for BucketizeKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, Bucketize>) -> Result<Self> {
-        let boundaries = ctx.attrs().boundaries.clone();
-        ensure!(boundaries.is_sorted(), InvalidArgument, "Expected sorted boundaries");
-        Ok(Self { boundaries, element: PhantomData })
-    }
+/// The boundaries, which must rise.
+fn boundaries(ctx: &KernelConstruction<'_, Bucketize>) -> Result<Vec<f32>> {
+    ensure!(ctx.attrs().boundaries.is_sorted(), InvalidArgument, "Expected sorted boundaries");
+    Ok(ctx.attrs().boundaries.clone())
+}
 
-    fn compute(&self, ctx: &mut KernelContext<'_, Bucketize>) -> Result<()> {
-        let input = ctx.input(Bucketize::INPUT)?;
-        let mut output = ctx.allocate_output(Bucketize::OUTPUT, input.shape())?;
-        let values = input.as_slice::<T>()?;
-        let cost = 2 + self.boundaries.len().checked_ilog2().unwrap_or(0) as usize;
-        ctx.parallel_chunks(output.as_mut_slice::<i32>()?, 1, cost, |first, piece| {
-            for (bucket, value) in piece.iter_mut().zip(&values[first..]) {
-                *bucket = self.boundaries.partition_point(|&boundary| !value.below(boundary)) as i32;
-            }
-        });
-        ctx.set_output(Bucketize::OUTPUT, output)
-    }
+#[register_kernel(device = Cpu, T = [f32, f64, i32, i64], state = boundaries)]
+fn bucketize<T: Against>(boundaries: &Vec<f32>, ctx: &mut KernelContext<'_, Bucketize>) -> Result<()> {
+    let input = ctx.input(Bucketize::INPUT)?;
+    let mut output = ctx.allocate_output(Bucketize::OUTPUT, input.shape())?;
+    let values = input.as_slice::<T>()?;
+    let cost = 2 + boundaries.len().checked_ilog2().unwrap_or(0) as usize;
+    ctx.parallel_chunks(output.as_mut_slice::<i32>()?, 1, cost, |first, piece| {
+        for (bucket, value) in piece.iter_mut().zip(&values[first..]) {
+            *bucket = boundaries.partition_point(|&boundary| !value.below(boundary)) as i32;
+        }
+    });
+    ctx.set_output(Bucketize::OUTPUT, output)
 }

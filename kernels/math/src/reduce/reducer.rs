@@ -1,6 +1,7 @@
 //! What the reductions compute: how elements become partial results, how those merge, and what comes out.
 
 use kernlink::dtype::{Complex32, Complex64, Element, Number, Pod, bf16, f16};
+use kernlink_kernels_common::number::Computed;
 
 /// One reduction of elements of type `T`.
 pub(super) trait Reducer<T: Element>: Send + Sync + 'static {
@@ -16,16 +17,10 @@ pub(super) trait Reducer<T: Element>: Send + Sync + 'static {
     fn finish(result: Self::Acc, count: usize) -> T;
 }
 
-/// A dtype that can be summed, multiplied and averaged.
-pub(crate) trait Summand: Number {
-    /// What sums and products are kept in: `f32` for 16-bit floats.
-    type Acc: Number;
+/// A dtype that can be averaged.
+pub(crate) trait Summand: Computed {
     /// What sums for a mean are kept in: 64 bits for integers.
     type MeanAcc: Number;
-    /// The element as a partial result.
-    fn lift(self) -> Self::Acc;
-    /// The partial result rounded.
-    fn finish(result: Self::Acc) -> Self;
     /// The element as a part of a mean.
     fn lift_mean(self) -> Self::MeanAcc;
     /// The mean of `count` elements with this sum; of none NaN, or 0 where there is no NaN.
@@ -33,65 +28,32 @@ pub(crate) trait Summand: Number {
 }
 
 macro_rules! summands {
-    ($($t:ty, $acc:ty, $mean:ty, $lift:expr, $finish:expr, $mean_of:expr;)*) => {$(
+    ($($t:ty, $mean:ty, $mean_of:expr;)*) => {$(
         impl Summand for $t {
-            type Acc = $acc;
             type MeanAcc = $mean;
             #[inline(always)]
-            fn lift(self) -> $acc { $lift(self) }
-            #[inline(always)]
-            fn finish(result: $acc) -> $t { $finish(result) }
-            #[inline(always)]
-            fn lift_mean(self) -> $mean { <$mean>::from($lift(self)) }
+            fn lift_mean(self) -> $mean { <$mean>::from(self.widen()) }
             #[inline(always)]
             fn mean(sum: $mean, count: usize) -> $t { $mean_of(sum, count) }
         }
     )*};
 }
 
-/// `x` itself.
-#[inline(always)]
-fn same<T>(x: T) -> T {
-    x
-}
-
 macro_rules! integers {
     ($($t:ty => $mean:ty),*) => {
-        summands! {$(
-            $t, $t, $mean, same, same, |sum: $mean, count: usize| sum.checked_div(count as $mean).unwrap_or(0) as $t;
-        )*}
+        summands! {$( $t, $mean, |sum: $mean, count: usize| sum.checked_div(count as $mean).unwrap_or(0) as $t; )*}
     };
 }
 integers!(i8 => i64, i16 => i64, i32 => i64, i64 => i64, u8 => u64, u16 => u64, u32 => u64, u64 => u64);
 
 summands! {
-    f32, f32, f32, same, same, |sum: f32, count: usize| sum / count as f32;
-    f64, f64, f64, same, same, |sum: f64, count: usize| sum / count as f64;
-    bf16, f32, f32, widen_bf16, bf16::from_f32, |sum: f32, count: usize| bf16::from_f32(sum / count as f32);
+    f32, f32, |sum: f32, count: usize| sum / count as f32;
+    f64, f64, |sum: f64, count: usize| sum / count as f64;
+    bf16, f32, |sum: f32, count: usize| bf16::from_f32(sum / count as f32);
     // TensorFlow rounds the sum and the count before it divides, so that both may overflow.
-    f16, f32, f32, widen_f16, f16::from_f32, |sum, count: usize| f16::from_f32(sum) / f16::from_f32(count as f32);
-    Complex32, Complex32, Complex32, same, same,
-        |sum: Complex32, count: usize| if count == 0 { sum } else { sum / count as f32 };
-    Complex64, Complex64, Complex64, same, same,
-        |sum: Complex64, count: usize| if count == 0 { sum } else { sum / count as f64 };
-}
-
-/// The exact value, without the branch that `half` has for NaN.
-#[inline(always)]
-pub(super) fn widen_bf16(x: bf16) -> f32 {
-    f32::from_bits(u32::from(x.to_bits()) << 16)
-}
-
-/// The exact value, without branches, so that loops over it become vector instructions.
-#[inline(always)]
-pub(super) fn widen_f16(x: f16) -> f32 {
-    let bits = u32::from(x.to_bits());
-    let magnitude = (bits & 0x7fff) << 13;
-    // The exponents' biases differ by 112; the product also normalises subnormal numbers.
-    let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
-    let special = magnitude | 0x7f80_0000;
-    let value = if magnitude >= 0x0f80_0000 { special } else { finite };
-    f32::from_bits(value | (bits & 0x8000) << 16)
+    f16, f32, |sum, count: usize| f16::from_f32(sum) / f16::from_f32(count as f32);
+    Complex32, Complex32, |sum: Complex32, count: usize| if count == 0 { sum } else { sum / count as f32 };
+    Complex64, Complex64, |sum: Complex64, count: usize| if count == 0 { sum } else { sum / count as f64 };
 }
 
 /// A dtype with an order.
@@ -112,6 +74,12 @@ pub(super) trait Ordered: Pod {
     fn from_key(key: Self::Key) -> Self;
     /// Whether the key is NaN.
     fn is_nan(key: Self::Key) -> bool;
+}
+
+/// `x` itself.
+#[inline(always)]
+fn same<T>(x: T) -> T {
+    x
 }
 
 macro_rules! ordered {
@@ -142,8 +110,8 @@ ordered_integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 ordered! {
     f32, f32, f32::NEG_INFINITY, f32::INFINITY, f32::MIN, f32::MAX, same, same, f32::is_nan;
     f64, f64, f64::NEG_INFINITY, f64::INFINITY, f64::MIN, f64::MAX, same, same, f64::is_nan;
-    f16, f32, f32::NEG_INFINITY, f32::INFINITY, -65504.0, 65504.0, widen_f16, f16::from_f32, f32::is_nan;
-    bf16, f32, f32::NEG_INFINITY, f32::INFINITY, f32::from_bits(0xff7f_0000), f32::from_bits(0x7f7f_0000), widen_bf16,
+    f16, f32, f32::NEG_INFINITY, f32::INFINITY, -65504.0, 65504.0, f16::widen, f16::from_f32, f32::is_nan;
+    bf16, f32, f32::NEG_INFINITY, f32::INFINITY, f32::from_bits(0xff7f_0000), f32::from_bits(0x7f7f_0000), bf16::widen,
         bf16::from_f32, f32::is_nan;
     bool, u8, 0, 1, 0, 1, u8::from, |key| key != 0, |_| false;
 }
@@ -172,11 +140,11 @@ macro_rules! reducers {
 
 reducers! {
     /// The sum.
-    SumOf<Summand>: Acc, T::Acc::ZERO, T::lift, Number::add, |result, _| T::finish(result);
+    SumOf<Computed>: Wide, T::Wide::ZERO, T::widen, Number::add, |result, _| T::narrow(result);
     /// The mean; of integers rounded towards zero.
     MeanOf<Summand>: MeanAcc, T::MeanAcc::ZERO, T::lift_mean, Number::add, T::mean;
     /// The product.
-    ProdOf<Summand>: Acc, T::Acc::ONE, T::lift, Number::mul, |result, _| T::finish(result);
+    ProdOf<Computed>: Wide, T::Wide::ONE, T::widen, Number::mul, |result, _| T::narrow(result);
     /// The greatest element; NaN if there is one.
     MaxOf<Ordered>: Key, T::MIN, T::key, greater::<T>, |result, _| T::from_key(result);
     /// The least element; NaN if there is one.
@@ -198,38 +166,22 @@ fn less<T: Ordered>(first: T::Key, second: T::Key) -> T::Key {
 /// Half the sum of the squares, whose terms TensorFlow rounds to the dtype.
 pub(super) struct HalfSquares;
 
-impl<T: Summand> Reducer<T> for HalfSquares
+impl<T: Computed> Reducer<T> for HalfSquares
 where
-    T::Acc: From<f32>,
+    T::Wide: From<f32>,
 {
-    type Acc = T::Acc;
-    const IDENTITY: T::Acc = T::Acc::ZERO;
+    type Acc = T::Wide;
+    const IDENTITY: T::Wide = T::Wide::ZERO;
     #[inline(always)]
-    fn lift(element: T) -> T::Acc {
-        element.mul(element).lift().mul(T::Acc::from(0.5))
+    fn lift(element: T) -> T::Wide {
+        element.mul(element).widen().mul(T::Wide::from(0.5))
     }
     #[inline(always)]
-    fn merge(first: T::Acc, second: T::Acc) -> T::Acc {
+    fn merge(first: T::Wide, second: T::Wide) -> T::Wide {
         first.add(second)
     }
     #[inline(always)]
-    fn finish(result: T::Acc, _: usize) -> T {
-        T::finish(result)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_16_bit_float_widens() {
-        for bits in 0..=u16::MAX {
-            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
-            assert!(widen_f16(half).to_bits() == half.to_f32().to_bits() || half.is_nan(), "{bits:#x}");
-            assert!(widen_bf16(brain).to_bits() == brain.to_f32().to_bits() || brain.is_nan(), "{bits:#x}");
-            assert_eq!(widen_f16(half).is_nan(), half.is_nan());
-            assert_eq!(widen_bf16(brain).is_nan(), brain.is_nan());
-        }
+    fn finish(result: T::Wide, _: usize) -> T {
+        T::narrow(result)
     }
 }

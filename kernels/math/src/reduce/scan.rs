@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::{Number, bf16, f16};
+use kernlink::dtype::Number;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction};
 use kernlink::op::Op;
 use kernlink_geometry::reduce::scanned;
+use kernlink_kernels_common::number::{Computed, Float};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Cumprod, Cumsum, CumulativeLogsumexp};
 
@@ -45,28 +46,18 @@ impl<T: Number> Accumulation<T> for Products {
 /// Logarithms of sums of exponentials.
 struct LogSums;
 
-macro_rules! log_sums {
-    ($($t:ty: $wide:ty, $widen:expr, $narrow:expr;)+) => {$(
-        impl Accumulation<$t> for LogSums {
-            fn start() -> $t {
-                <$t>::NEG_INFINITY
-            }
-            #[inline(always)]
-            fn step(result: $t, element: $t) -> $t {
-                let (a, b): ($wide, $wide) = ($widen(result), $widen(element));
-                let (low, high) = if a < b { (a, b) } else { (b, a) };
-                // The difference of two infinities is no number. One NaN makes the result NaN.
-                let is_infinite = high.is_infinite() && !low.is_nan();
-                $narrow(if is_infinite { high } else { high + (low - high).exp().ln_1p() })
-            }
-        }
-    )+};
-}
-log_sums! {
-    f32: f32, f32::from, f32::from;
-    f64: f64, f64::from, f64::from;
-    f16: f32, f16::to_f32, f16::from_f32;
-    bf16: f32, bf16::to_f32, bf16::from_f32;
+impl<T: Computed<Wide: Float>> Accumulation<T> for LogSums {
+    fn start() -> T {
+        T::narrow(T::Wide::neg_infinity())
+    }
+    #[inline(always)]
+    fn step(result: T, element: T) -> T {
+        let (a, b) = (result.widen(), element.widen());
+        let (low, high) = if a < b { (a, b) } else { (b, a) };
+        // The difference of two infinities is no number. One NaN makes the result NaN.
+        let is_infinite = high.is_infinite() && !low.is_nan();
+        T::narrow(if is_infinite { high } else { high + (low - high).exp().ln_1p() })
+    }
 }
 
 struct Scan<A, T> {

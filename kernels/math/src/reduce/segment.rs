@@ -8,6 +8,7 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::{Result, ensure};
 use kernlink_geometry::segments::unsorted;
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     SegmentMax, SegmentMean, SegmentMin, SegmentProd, SegmentSum, UnsortedSegmentMax, UnsortedSegmentMin,
@@ -33,9 +34,9 @@ macro_rules! segment_reducers {
     )+};
 }
 segment_reducers! {
-    SumOf<Summand>: T::ZERO, <Self as Reducer<T>>::IDENTITY;
+    SumOf<Computed>: T::ZERO, <Self as Reducer<T>>::IDENTITY;
     MeanOf<Summand>: T::ZERO, <Self as Reducer<T>>::IDENTITY;
-    ProdOf<Summand>: T::ONE, <Self as Reducer<T>>::IDENTITY;
+    ProdOf<Computed>: T::ONE, <Self as Reducer<T>>::IDENTITY;
     MaxOf<Ordered>: T::default(), T::LOWEST;
     MinOf<Ordered>: T::default(), T::HIGHEST;
 }

@@ -1,10 +1,11 @@
 //! How a new value and an old one become the value that a variable keeps.
 
-use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number, bf16, f16};
+use kernlink::dtype::{DataType, Element, Number};
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::element::{bytes_mut, match_objects};
+use kernlink_kernels_common::number::Divide;
 
 use super::place::rows_of_a_thread;
 
@@ -33,26 +34,6 @@ impl KernelState for Combine {
         }
     }
 }
-
-/// Division as these ops define it.
-pub(super) trait Divide: Number {
-    /// The quotient; of integers the truncated one. The divisor of integers is not 0.
-    fn divide(self, other: Self) -> Self;
-}
-
-macro_rules! divide {
-    ($($float:ty),*; $($integer:ty),*) => {
-        $(impl Divide for $float {
-            #[inline]
-            fn divide(self, other: Self) -> Self { self / other }
-        })*
-        $(impl Divide for $integer {
-            #[inline]
-            fn divide(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_div(other) } }
-        })*
-    };
-}
-divide!(f32, f64, f16, bf16, Complex32, Complex64; i8, i16, i32, i64, u8, u16, u32, u64);
 
 /// Evaluates `$body` with `$t` as the type of a dtype that has arithmetic.
 macro_rules! match_numbers {

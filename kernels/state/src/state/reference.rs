@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, KernelState, OpKernel, RawConstruction, RawContext};
 use kernlink::resource::{ContainerInfo, Resource, ResourceManager};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::{Tensor, TensorRef};
@@ -48,60 +47,50 @@ fn declared(ctx: &RawConstruction<'_>) -> Result<(DataType, Shape)> {
     Ok((ctx.output_dtype_at(0)?, shape))
 }
 
-struct VariableKernel {
+struct VariableOfNode {
     resources: Arc<ResourceManager>,
     kept: ContainerInfo,
     dtype: DataType,
     shape: Shape,
 }
 
-#[register_kernel(device = Cpu, op = ops::Variable)]
-#[register_kernel(device = Default, op = ops::Variable, dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int64, uint32,
-])]
-type OldVariableKernel = VariableKernel;
-
-#[register_kernel(device = Cpu, op = ops::VariableV2)]
-#[register_kernel(device = Default, op = ops::VariableV2, dtype = [
-    bfloat16, bool, complex128, complex64, double, float, half, int64, uint32,
-])]
-type VariableV2Kernel = VariableKernel;
-
-impl<O: Op> OpKernel<O> for VariableKernel {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+impl KernelState for VariableOfNode {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         let (dtype, shape) = declared(ctx)?;
         Ok(Self { resources: ctx.resources()?.clone(), kept: ctx.container_info(true)?, dtype, shape })
     }
+}
 
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let make = || {
-            let reference = TensorRef::of_variable(self.dtype, ctx.node(), self.shape.clone());
-            // There is nothing to initialise in a variable without elements.
-            if self.shape.num_elements() == 0 {
-                let nothing = Tensor::zeros(self.dtype, self.shape.clone())?;
-                let device = ctx.run().device.filter(|device| device.has_own_memory());
-                reference.set(match device {
-                    Some(device) => device.to_device(&nothing)?,
-                    None => nothing,
-                })?;
-            }
-            Ok(ReferenceVariable(reference))
-        };
-        let variable = self.resources.lookup_or_create(&self.kept.container, &self.kept.name, make)?;
-        ensure!(
-            variable.0.dtype() == self.dtype,
-            InvalidArgument,
-            "variable {} holds {}, not {}",
-            self.kept.name,
-            variable.0.dtype(),
-            self.dtype
-        );
-        ctx.set_output_reference_at(0, variable.0.clone())
-    }
-
-    fn is_expensive(&self) -> bool {
-        false
-    }
+#[register_kernel(device = Cpu, op = [ops::Variable, ops::VariableV2], cheap)]
+#[register_kernel(
+    device = Default,
+    dtype = [bfloat16, bool, complex128, complex64, double, float, half, int64, uint32],
+    cheap,
+)]
+fn variable(variable: &VariableOfNode, ctx: &mut RawContext<'_>) -> Result<()> {
+    let make = || {
+        let reference = TensorRef::of_variable(variable.dtype, ctx.node(), variable.shape.clone());
+        // There is nothing to initialise in a variable without elements.
+        if variable.shape.num_elements() == 0 {
+            let nothing = Tensor::zeros(variable.dtype, variable.shape.clone())?;
+            let device = ctx.run().device.filter(|device| device.has_own_memory());
+            reference.set(match device {
+                Some(device) => device.to_device(&nothing)?,
+                None => nothing,
+            })?;
+        }
+        Ok(ReferenceVariable(reference))
+    };
+    let kept = variable.resources.lookup_or_create(&variable.kept.container, &variable.kept.name, make)?;
+    ensure!(
+        kept.0.dtype() == variable.dtype,
+        InvalidArgument,
+        "variable {} holds {}, not {}",
+        variable.kept.name,
+        kept.0.dtype(),
+        variable.dtype
+    );
+    ctx.set_output_reference_at(0, kept.0.clone())
 }
 
 /// A temporary variable, as its step keeps it.
@@ -149,23 +138,18 @@ impl OpKernel<ops::TemporaryVariable> for TemporaryVariableKernel {
     }
 }
 
-struct DestroyTemporaryVariableKernel {
-    name: String,
+/// The name that the attr must give.
+fn given_name(ctx: &KernelConstruction<'_, ops::DestroyTemporaryVariable>) -> Result<String> {
+    ensure!(!ctx.attrs().var_name.is_empty(), InvalidArgument, "Missing var_name attribute");
+    Ok(ctx.attrs().var_name.clone())
 }
 
-#[register_kernel(device = Cpu)]
-impl OpKernel<ops::DestroyTemporaryVariable> for DestroyTemporaryVariableKernel {
-    fn new(ctx: &KernelConstruction<'_, ops::DestroyTemporaryVariable>) -> Result<Self> {
-        ensure!(!ctx.attrs().var_name.is_empty(), InvalidArgument, "Missing var_name attribute");
-        Ok(Self { name: ctx.attrs().var_name.clone() })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::DestroyTemporaryVariable>) -> Result<()> {
-        let value = ctx.referred(ops::DestroyTemporaryVariable::REF)?;
-        let (container, name) = (ctx.step()?.container(), temporary_name(ctx, &self.name));
-        ctx.resources()?.delete::<TemporaryVariable>(&container, &name)?;
-        ctx.set_output(ops::DestroyTemporaryVariable::VALUE, value)
-    }
+#[register_kernel(device = Cpu, op = ops::DestroyTemporaryVariable, state = given_name)]
+fn destroy_temporary_variable(name: &String, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let value = ctx.referred(O::REF)?;
+    let (container, name) = (ctx.step()?.container(), temporary_name(ctx, name));
+    ctx.resources()?.delete::<TemporaryVariable>(&container, &name)?;
+    ctx.set_output(O::VALUE, value)
 }
 
 #[register_kernel(device = Cpu, cheap)]

@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 
-use super::driver::{Inputs, Rule};
+use super::driver::{Family, Inputs, RealFamily, Rule};
 use super::gradient_descent::proximal;
 use super::value::{Real, Value};
 
@@ -10,6 +10,10 @@ use super::value::{Real, Value};
 pub(super) struct Adagrad<T> {
     rate: T,
     update_slots: bool,
+}
+
+impl Family<2> for Adagrad<()> {
+    type Rule<T: Value> = Adagrad<T>;
 }
 
 impl<T: Value> Rule<T, 2> for Adagrad<T> {
@@ -35,6 +39,10 @@ pub(super) struct AdagradV2<T> {
     update_slots: bool,
 }
 
+impl Family<2> for AdagradV2<()> {
+    type Rule<T: Value> = AdagradV2<T>;
+}
+
 impl<T: Value> Rule<T, 2> for AdagradV2<T> {
     const NEEDS_ELEMENTS: bool = true;
 
@@ -58,6 +66,10 @@ pub(super) struct AdagradDa<T> {
     l1: T,
     l2: T,
     steps: T,
+}
+
+impl RealFamily<3> for AdagradDa<()> {
+    type Rule<T: Real> = AdagradDa<T>;
 }
 
 impl<T: Real> Rule<T, 3> for AdagradDa<T> {
@@ -102,6 +114,10 @@ pub(super) struct ProximalAdagrad<T> {
     rate: T,
     l1: T,
     l2: T,
+}
+
+impl RealFamily<2> for ProximalAdagrad<()> {
+    type Rule<T: Real> = ProximalAdagrad<T>;
 }
 
 impl<T: Real> Rule<T, 2> for ProximalAdagrad<T> {

@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 
-use super::driver::{Inputs, Rule};
+use super::driver::{Family, Inputs, RealFamily, Rule};
 use super::value::{Real, Value};
 
 #[derive(Clone, Copy)]
@@ -12,6 +12,10 @@ pub(super) struct Adam<T> {
     beta2: T,
     epsilon: T,
     use_nesterov: bool,
+}
+
+impl Family<3> for Adam<()> {
+    type Rule<T: Value> = Adam<T>;
 }
 
 impl<T: Value> Rule<T, 3> for Adam<T> {
@@ -54,12 +58,20 @@ impl<T: Real> Rule<T, 4> for AmsGrad<T> {
     }
 }
 
+impl RealFamily<4> for AmsGrad<()> {
+    type Rule<T: Real> = AmsGrad<T>;
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct AdaMax<T> {
     rate: T,
     beta1: T,
     beta2: T,
     epsilon: T,
+}
+
+impl RealFamily<3> for AdaMax<()> {
+    type Rule<T: Real> = AdaMax<T>;
 }
 
 impl<T: Real> Rule<T, 3> for AdaMax<T> {

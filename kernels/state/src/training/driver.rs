@@ -1,16 +1,13 @@
 //! What all steps of optimisers have in common: finding and locking the variables, checking shapes, the loops.
 
-use std::marker::PhantomData;
-
 use kernlink::attr::AttrValue;
-use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
-use kernlink::op::Op;
+use kernlink::dtype::{Complex32, Complex64, DataType, bf16, f16};
+use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail};
 use kernlink_geometry::training as geometry;
 
-use super::value::Value;
+use super::value::{Real, Value};
 use crate::state::place::{forward, rows_of_a_thread, update, writable};
 
 /// What becomes of one element of `V` variables in a step; the first of them is the one to be improved.
@@ -75,7 +72,7 @@ pub(super) struct Flags {
 }
 
 /// Where a node's inputs are.
-pub(super) struct Layout {
+struct Layout {
     gradient: usize,
     indices: Option<usize>,
     flags: Flags,
@@ -98,68 +95,73 @@ impl Layout {
 }
 
 /// A step for one dtype.
-pub(super) type Run = fn(&mut RawContext<'_>, &Layout) -> Result<()>;
+type Run = fn(&mut RawContext<'_>, &Layout) -> Result<()>;
 
-/// Which step a kernel takes for a dtype.
-pub(super) trait Choose: Send + Sync + 'static {
-    fn choose(dtype: DataType) -> Option<Run>;
+/// A rule with `V` variables, for all dtypes.
+pub(super) trait Family<const V: usize> {
+    /// The rule for one of them.
+    type Rule<T: Value>: Rule<T, V>;
 }
 
-/// The kernel of a rule, dense or sparse, on variables of either kind.
-pub(super) struct Apply<C> {
+/// As [`Family`], for dtypes other than complex ones.
+pub(super) trait RealFamily<const V: usize> {
+    /// The rule for one of them.
+    type Rule<T: Real>: Rule<T, V>;
+}
+
+/// The step of a node, dense or sparse, on variables of either kind.
+pub(super) struct Step {
     layout: Layout,
     run: Run,
-    choice: PhantomData<fn() -> C>,
 }
 
-impl<O: Op, C: Choose> OpKernel<O> for Apply<C> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
+impl Step {
+    /// A step by the rule for the node's dtype.
+    ///
+    /// # Errors
+    /// INTERNAL for an op whose inputs are not those of a step, here and below.
+    pub(super) fn of<F: Family<V>, const V: usize>(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Self::new(ctx, |dtype| match dtype {
+            DataType::Float => Some(run::<f32, F::Rule<f32>, V>),
+            DataType::Double => Some(run::<f64, F::Rule<f64>, V>),
+            DataType::Half => Some(run::<f16, F::Rule<f16>, V>),
+            DataType::Bfloat16 => Some(run::<bf16, F::Rule<bf16>, V>),
+            DataType::Complex64 => Some(run::<Complex32, F::Rule<Complex32>, V>),
+            DataType::Complex128 => Some(run::<Complex64, F::Rule<Complex64>, V>),
+            _ => None,
+        })
+    }
+
+    /// As [`Step::of`], for dtypes other than complex ones.
+    pub(super) fn of_reals<F: RealFamily<V>, const V: usize>(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Self::new(ctx, |dtype| match dtype {
+            DataType::Float => Some(run::<f32, F::Rule<f32>, V>),
+            DataType::Double => Some(run::<f64, F::Rule<f64>, V>),
+            DataType::Half => Some(run::<f16, F::Rule<f16>, V>),
+            DataType::Bfloat16 => Some(run::<bf16, F::Rule<bf16>, V>),
+            _ => None,
+        })
+    }
+
+    fn new(ctx: &RawConstruction<'_>, choose: fn(DataType) -> Option<Run>) -> Result<Self> {
         let layout = Layout::new(ctx)?;
         let dtype = ctx.input_dtype_at(layout.gradient)?;
         let missing = || Error::internal(format!("{} takes no steps in {dtype}", ctx.op.name));
-        Ok(Apply { run: C::choose(dtype).ok_or_else(missing)?, layout, choice: PhantomData })
+        Ok(Self { run: choose(dtype).ok_or_else(missing)?, layout })
     }
 
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    /// Takes the step.
+    pub(super) fn take(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         (self.run)(ctx, &self.layout).map_err(geometry::error_of_step)?;
         forward(ctx)
     }
 }
 
-/// Registers [`Apply`] for ops that take steps by a rule with this number of variables.
-macro_rules! register_rules {
-    ($($rule:ident, $variables:literal: $($op:ident),+ = $dtypes:tt;)+) => {$(
-        const _: () = {
-            struct Choice;
-            $crate::training::driver::choose!(Choice, $rule, $variables, $dtypes);
-            $(const _: () = {
-                #[kernlink_macros::register_kernel(device = Cpu, op = ops::$op, T = $dtypes)]
-                type Kernel = $crate::training::driver::Apply<Choice>;
-            };)+
-        };
-    )+};
-}
-pub(super) use register_rules;
-
-macro_rules! choose {
-    ($choice:ident, $rule:ident, $variables:literal, [$($t:ident),+]) => {
-        impl $crate::training::driver::Choose for $choice {
-            fn choose(dtype: kernlink::dtype::DataType) -> Option<$crate::training::driver::Run> {
-                $(if dtype == <$t as kernlink::dtype::Element>::DTYPE {
-                    return Some($crate::training::driver::run::<$t, $rule<$t>, $variables>);
-                })+
-                None
-            }
-        }
-    };
-}
-pub(super) use choose;
-
 /// Elements of a piece of work.
 const PIECE: usize = 8192;
 
 /// Takes a step.
-pub(super) fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<'_>, layout: &Layout) -> Result<()> {
+fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<'_>, layout: &Layout) -> Result<()> {
     update(ctx, T::DTYPE, |ctx, variables: [&mut Tensor; V]| {
         let rule = R::new(&Inputs { ctx, layout })?;
         let gradient = ctx.input_at(layout.gradient)?;

@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 
-use super::driver::{Inputs, Rule};
+use super::driver::{Inputs, RealFamily, Rule};
 use super::value::Real;
 
 #[derive(Clone, Copy)]
@@ -15,6 +15,10 @@ pub(super) struct Ftrl<T> {
     /// The rate falls with the accumulator to this power.
     power: T,
     multiply_linear: bool,
+}
+
+impl RealFamily<3> for Ftrl<()> {
+    type Rule<T: Real> = Ftrl<T>;
 }
 
 impl<T: Real> Ftrl<T> {

@@ -2,12 +2,16 @@
 
 use kernlink::Result;
 
-use super::driver::{Inputs, Rule};
+use super::driver::{Family, Inputs, RealFamily, Rule};
 use super::value::{Real, Value};
 
 #[derive(Clone, Copy)]
 pub(super) struct GradientDescent<T> {
     rate: T,
+}
+
+impl Family<1> for GradientDescent<()> {
+    type Rule<T: Value> = GradientDescent<T>;
 }
 
 impl<T: Value> Rule<T, 1> for GradientDescent<T> {
@@ -38,6 +42,10 @@ pub(super) struct ProximalGradientDescent<T> {
     rate: T,
     l1: T,
     l2: T,
+}
+
+impl RealFamily<1> for ProximalGradientDescent<()> {
+    type Rule<T: Real> = ProximalGradientDescent<T>;
 }
 
 impl<T: Real> Rule<T, 1> for ProximalGradientDescent<T> {

@@ -10,52 +10,147 @@ mod rms_prop;
 mod sign;
 mod value;
 
-use kernlink::dtype::{Complex32, Complex64, bf16, f16};
+use kernlink::Result;
+use kernlink::kernel::RawContext;
+use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use adagrad::{Adagrad, AdagradDa, AdagradV2, ProximalAdagrad};
 use adam::{AdaMax, Adam, AmsGrad};
-use driver::register_rules;
+use driver::Step;
 use ftrl::Ftrl;
 use gradient_descent::{GradientDescent, ProximalGradientDescent};
 use momentum::{KerasMomentum, Momentum};
 use rms_prop::{Adadelta, CenteredRmsProp, RmsProp};
 use sign::{AddSign, PowerSign};
 
-// Each with the number of its variables.
-register_rules! {
-    GradientDescent, 1: ApplyGradientDescent, ResourceApplyGradientDescent
-        = [f32, f64, f16, bf16, Complex32, Complex64];
-    ProximalGradientDescent, 1: ApplyProximalGradientDescent, ResourceApplyProximalGradientDescent,
-        SparseApplyProximalGradientDescent, ResourceSparseApplyProximalGradientDescent
-        = [f32, f64];
-    Momentum, 2: ApplyMomentum, ResourceApplyMomentum, SparseApplyMomentum, ResourceSparseApplyMomentum
-        = [f32, f64, f16, bf16, Complex32, Complex64];
-    KerasMomentum, 2: ResourceApplyKerasMomentum, ResourceSparseApplyKerasMomentum
-        = [f32, f64, f16, bf16, Complex32, Complex64];
-    Adagrad, 2: ApplyAdagrad, ResourceApplyAdagrad, SparseApplyAdagrad, ResourceSparseApplyAdagrad
-        = [f32, f64, f16, bf16, Complex32, Complex64];
-    AdagradV2, 2: ApplyAdagradV2, ResourceApplyAdagradV2, SparseApplyAdagradV2, ResourceSparseApplyAdagradV2
-        = [f32, f64, f16, bf16, Complex32, Complex64];
-    AdagradDa, 3: ApplyAdagradDA, ResourceApplyAdagradDA, SparseApplyAdagradDA, ResourceSparseApplyAdagradDA
-        = [f32, f64];
-    ProximalAdagrad, 2: ApplyProximalAdagrad, ResourceApplyProximalAdagrad, SparseApplyProximalAdagrad,
-        ResourceSparseApplyProximalAdagrad
-        = [f32, f64];
-    Adam, 3: ApplyAdam, ResourceApplyAdam = [f32, f64, f16, bf16, Complex32, Complex64];
-    AmsGrad, 4: ResourceApplyAdamWithAmsgrad = [f32, f64, f16, bf16];
-    AdaMax, 3: ApplyAdaMax, ResourceApplyAdaMax = [f32, f64, f16];
-    Adadelta, 3: ApplyAdadelta, ResourceApplyAdadelta, SparseApplyAdadelta, ResourceSparseApplyAdadelta
-        = [f32, f64, f16, bf16, Complex32, Complex64];
-    RmsProp, 3: ApplyRMSProp, ResourceApplyRMSProp = [f32, f64, f16, bf16, Complex32, Complex64];
-    RmsProp, 3: SparseApplyRMSProp, ResourceSparseApplyRMSProp = [f32, f64, f16, Complex32, Complex64];
-    CenteredRmsProp, 4: ApplyCenteredRMSProp, ResourceApplyCenteredRMSProp
-        = [f32, f64, f16, bf16, Complex32, Complex64];
-    CenteredRmsProp, 4: SparseApplyCenteredRMSProp, ResourceSparseApplyCenteredRMSProp
-        = [f32, f64, f16, Complex32, Complex64];
-    Ftrl, 3: ApplyFtrl, ResourceApplyFtrl, SparseApplyFtrl, ResourceSparseApplyFtrl, ApplyFtrlV2, ResourceApplyFtrlV2,
-        SparseApplyFtrlV2, ResourceSparseApplyFtrlV2
-        = [f32, f64, f16, bf16];
-    AddSign, 2: ApplyAddSign, ResourceApplyAddSign = [f32, f64, f16, bf16];
-    PowerSign, 2: ApplyPowerSign, ResourceApplyPowerSign = [f32, f64, f16, bf16];
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyGradientDescent, ops::ResourceApplyGradientDescent],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<GradientDescent<()>, 1>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [
+        ops::ApplyProximalGradientDescent, ops::ResourceApplyProximalGradientDescent,
+        ops::SparseApplyProximalGradientDescent, ops::ResourceSparseApplyProximalGradientDescent,
+    ],
+    T = [f32, f64],
+    state = |ctx| Step::of_reals::<ProximalGradientDescent<()>, 1>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyMomentum, ops::ResourceApplyMomentum, ops::SparseApplyMomentum, ops::ResourceSparseApplyMomentum],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<Momentum<()>, 2>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ResourceApplyKerasMomentum, ops::ResourceSparseApplyKerasMomentum],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<KerasMomentum<()>, 2>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyAdagrad, ops::ResourceApplyAdagrad, ops::SparseApplyAdagrad, ops::ResourceSparseApplyAdagrad],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<Adagrad<()>, 2>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [
+        ops::ApplyAdagradV2, ops::ResourceApplyAdagradV2, ops::SparseApplyAdagradV2, ops::ResourceSparseApplyAdagradV2,
+    ],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<AdagradV2<()>, 2>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [
+        ops::ApplyAdagradDA, ops::ResourceApplyAdagradDA, ops::SparseApplyAdagradDA, ops::ResourceSparseApplyAdagradDA,
+    ],
+    T = [f32, f64],
+    state = |ctx| Step::of_reals::<AdagradDa<()>, 3>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [
+        ops::ApplyProximalAdagrad, ops::ResourceApplyProximalAdagrad, ops::SparseApplyProximalAdagrad,
+        ops::ResourceSparseApplyProximalAdagrad,
+    ],
+    T = [f32, f64],
+    state = |ctx| Step::of_reals::<ProximalAdagrad<()>, 2>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyAdam, ops::ResourceApplyAdam],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<Adam<()>, 3>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ResourceApplyAdamWithAmsgrad],
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Step::of_reals::<AmsGrad<()>, 4>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyAdaMax, ops::ResourceApplyAdaMax],
+    T = [f32, f64, f16],
+    state = |ctx| Step::of_reals::<AdaMax<()>, 3>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyAdadelta, ops::ResourceApplyAdadelta, ops::SparseApplyAdadelta, ops::ResourceSparseApplyAdadelta],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<Adadelta<()>, 3>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyRMSProp, ops::ResourceApplyRMSProp],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<RmsProp<()>, 3>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseApplyRMSProp, ops::ResourceSparseApplyRMSProp],
+    T = [f32, f64, f16, Complex32, Complex64],
+    state = |ctx| Step::of::<RmsProp<()>, 3>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyCenteredRMSProp, ops::ResourceApplyCenteredRMSProp],
+    T = [f32, f64, f16, bf16, Complex32, Complex64],
+    state = |ctx| Step::of::<CenteredRmsProp<()>, 4>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseApplyCenteredRMSProp, ops::ResourceSparseApplyCenteredRMSProp],
+    T = [f32, f64, f16, Complex32, Complex64],
+    state = |ctx| Step::of::<CenteredRmsProp<()>, 4>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [
+        ops::ApplyFtrl, ops::ResourceApplyFtrl, ops::SparseApplyFtrl, ops::ResourceSparseApplyFtrl, ops::ApplyFtrlV2,
+        ops::ResourceApplyFtrlV2, ops::SparseApplyFtrlV2, ops::ResourceSparseApplyFtrlV2,
+    ],
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Step::of_reals::<Ftrl<()>, 3>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyAddSign, ops::ResourceApplyAddSign],
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Step::of_reals::<AddSign<()>, 2>(ctx),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::ApplyPowerSign, ops::ResourceApplyPowerSign],
+    T = [f32, f64, f16, bf16],
+    state = |ctx| Step::of_reals::<PowerSign<()>, 2>(ctx),
+)]
+fn apply(step: &Step, ctx: &mut RawContext<'_>) -> Result<()> {
+    step.take(ctx)
 }

@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 
-use super::driver::{Inputs, Rule};
+use super::driver::{Family, Inputs, Rule};
 use super::value::Value;
 
 #[derive(Clone, Copy)]
@@ -10,6 +10,10 @@ pub(super) struct Momentum<T> {
     rate: T,
     momentum: T,
     use_nesterov: bool,
+}
+
+impl Family<2> for Momentum<()> {
+    type Rule<T: Value> = Momentum<T>;
 }
 
 impl<T: Value> Rule<T, 2> for Momentum<T> {
@@ -44,6 +48,10 @@ pub(super) struct KerasMomentum<T> {
     rate: T,
     momentum: T,
     use_nesterov: bool,
+}
+
+impl Family<2> for KerasMomentum<()> {
+    type Rule<T: Value> = KerasMomentum<T>;
 }
 
 impl<T: Value> Rule<T, 2> for KerasMomentum<T> {

@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 
-use super::driver::{Inputs, Rule};
+use super::driver::{Family, Inputs, Rule};
 use super::value::Value;
 
 #[derive(Clone, Copy)]
@@ -10,6 +10,10 @@ pub(super) struct Adadelta<T> {
     rate: T,
     rho: T,
     epsilon: T,
+}
+
+impl Family<3> for Adadelta<()> {
+    type Rule<T: Value> = Adadelta<T>;
 }
 
 impl<T: Value> Rule<T, 3> for Adadelta<T> {
@@ -33,6 +37,10 @@ pub(super) struct RmsProp<T> {
     rho: T,
     momentum: T,
     epsilon: T,
+}
+
+impl Family<3> for RmsProp<()> {
+    type Rule<T: Value> = RmsProp<T>;
 }
 
 impl<T: Value> RmsProp<T> {
@@ -96,4 +104,8 @@ impl<T: Value> Rule<T, 4> for CenteredRmsProp<T> {
         *momentum = *momentum * rule.momentum + variance.rsqrt() * rule.rate * gradient;
         *var -= *momentum;
     }
+}
+
+impl Family<4> for CenteredRmsProp<()> {
+    type Rule<T: Value> = CenteredRmsProp<T>;
 }

@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 
-use super::driver::{Inputs, Rule};
+use super::driver::{Inputs, RealFamily, Rule};
 use super::value::Real;
 
 #[derive(Clone, Copy)]
@@ -11,6 +11,10 @@ pub(super) struct AddSign<T> {
     alpha: T,
     decay: T,
     beta: T,
+}
+
+impl RealFamily<2> for AddSign<()> {
+    type Rule<T: Real> = AddSign<T>;
 }
 
 impl<T: Real> Rule<T, 2> for AddSign<T> {
@@ -37,6 +41,10 @@ pub(super) struct PowerSign<T> {
     /// The logarithm of the scale where the signs agree.
     log_scale: T,
     beta: T,
+}
+
+impl RealFamily<2> for PowerSign<()> {
+    type Rule<T: Real> = PowerSign<T>;
 }
 
 impl<T: Real> Rule<T, 2> for PowerSign<T> {

@@ -2,7 +2,8 @@
 
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use kernlink::dtype::{Complex32, Complex64, Pod, bf16, f16};
+use kernlink::dtype::{DataType, Pod};
+use kernlink_kernels_common::number::{ComplexFloat, Float, FromF64};
 
 /// A number with the arithmetic of its dtype: narrow floats are rounded after each operation.
 pub(super) trait Value:
@@ -84,60 +85,44 @@ pub(super) trait Real: Value + PartialOrd {
     }
 }
 
-macro_rules! floats {
-    ($($t:ident),*) => {$(
-        impl Value for $t {
-            const IS_WIDE: bool = true;
-            const COST: usize = 16;
-            #[inline(always)]
-            fn of(number: f64) -> Self { number as $t }
-            #[inline(always)]
-            fn sqrt(self) -> Self { $t::sqrt(self) }
-        }
-        impl Real for $t {
-            #[inline(always)]
-            fn exp(self) -> Self { $t::exp(self) }
-            #[inline(always)]
-            fn pow(self, exponent: Self) -> Self { $t::powf(self, exponent) }
-            #[inline(always)]
-            fn abs(self) -> Self { $t::abs(self) }
-        }
-    )*};
+impl<T> Value for T
+where
+    T: FromF64<Wide: ComplexFloat>
+        + Add<Output = T>
+        + Sub<Output = T>
+        + Mul<Output = T>
+        + Div<Output = T>
+        + Neg<Output = T>
+        + AddAssign
+        + SubAssign,
+{
+    const IS_WIDE: bool = matches!(T::DTYPE, DataType::Float | DataType::Double);
+    const COST: usize = match T::DTYPE {
+        DataType::Float | DataType::Double => 16,
+        DataType::Complex64 | DataType::Complex128 => 64,
+        _ => 128,
+    };
+    #[inline(always)]
+    fn of(number: f64) -> Self {
+        T::from_f64(number)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        T::narrow(self.widen().sqrt())
+    }
 }
-floats!(f32, f64);
 
-macro_rules! halves {
-    ($($t:ident),*) => {$(
-        impl Value for $t {
-            const IS_WIDE: bool = false;
-            const COST: usize = 128;
-            #[inline(always)]
-            fn of(number: f64) -> Self { $t::from_f64(number) }
-            #[inline(always)]
-            fn sqrt(self) -> Self { $t::from_f32(self.to_f32().sqrt()) }
-        }
-        impl Real for $t {
-            #[inline(always)]
-            fn exp(self) -> Self { $t::from_f32(self.to_f32().exp()) }
-            #[inline(always)]
-            fn pow(self, exponent: Self) -> Self { $t::from_f32(self.to_f32().powf(exponent.to_f32())) }
-            #[inline(always)]
-            fn abs(self) -> Self { $t::from_f32(self.to_f32().abs()) }
-        }
-    )*};
+impl<T: Value + FromF64<Wide: Float> + PartialOrd> Real for T {
+    #[inline(always)]
+    fn exp(self) -> Self {
+        T::narrow(self.widen().exp())
+    }
+    #[inline(always)]
+    fn pow(self, exponent: Self) -> Self {
+        T::narrow(self.widen().powf(exponent.widen()))
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        T::narrow(self.widen().abs())
+    }
 }
-halves!(f16, bf16);
-
-macro_rules! complex {
-    ($($t:ident: $part:ty),*) => {$(
-        impl Value for $t {
-            const IS_WIDE: bool = false;
-            const COST: usize = 64;
-            #[inline(always)]
-            fn of(number: f64) -> Self { $t::new(number as $part, 0.0) }
-            #[inline(always)]
-            fn sqrt(self) -> Self { $t::sqrt(self) }
-        }
-    )*};
-}
-complex!(Complex32: f32, Complex64: f64);
