@@ -48,16 +48,21 @@ macro_rules! scalars {
 }
 pub(super) use scalars;
 
+/// The integer of this value, if there is one.
+pub(super) fn in_range<T: TryFrom<i128>>(value: i128) -> Option<T> {
+    value.try_into().ok()
+}
+
 scalars! {
     Bool: bool, identity, Some;
-    Integer: i8, i128::from, |value: i128| value.try_into().ok();
-    Integer: i16, i128::from, |value: i128| value.try_into().ok();
-    Integer: i32, i128::from, |value: i128| value.try_into().ok();
-    Integer: i64, i128::from, |value: i128| value.try_into().ok();
-    Integer: u8, i128::from, |value: i128| value.try_into().ok();
-    Integer: u16, i128::from, |value: i128| value.try_into().ok();
-    Integer: u32, i128::from, |value: i128| value.try_into().ok();
-    Integer: u64, i128::from, |value: i128| value.try_into().ok();
+    Integer: i8, i128::from, in_range;
+    Integer: i16, i128::from, in_range;
+    Integer: i32, i128::from, in_range;
+    Integer: i64, i128::from, in_range;
+    Integer: u8, i128::from, in_range;
+    Integer: u16, i128::from, in_range;
+    Integer: u32, i128::from, in_range;
+    Integer: u64, i128::from, in_range;
     Float: f16, f64::from, |value| Some(f16::from_f64(value));
     Float: bf16, f64::from, |value| Some(bf16::from_f64(value));
     Float: f32, f64::from, |value| Some(value as f32);
