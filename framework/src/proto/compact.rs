@@ -1,11 +1,9 @@
 //! Tensors in few values: those that repeat the last one are left out, as [`tensor_from_proto`](super::tensor_from_proto)
 //! and TensorFlow read them.
 
+use super::values::put_values;
 use super::{TensorProto, shape_to_proto, tensor_to_proto};
-use crate::dtype::{
-    Complex32, Complex64, DataType, Int2, Int4, Pod, QInt8, QInt16, QInt32, QUInt8, QUInt16, TString, UInt2, UInt4,
-    bf16, f16,
-};
+use crate::dtype::{DataType, TString};
 use crate::error::{Error, Result};
 use crate::tensor::{Tensor, may_request};
 
@@ -24,9 +22,9 @@ pub(crate) fn tensor_to_compact_proto(tensor: &Tensor) -> Result<TensorProto> {
         ..TensorProto::default()
     };
     if dtype == DataType::String && count > 0 {
-        let texts = tensor.as_slice::<TString>()?;
-        let string_val = texts[..without_repeats(texts.iter())].iter().map(|text| text.clone().into_bytes()).collect();
-        return Ok(TensorProto { string_val, ..compact() });
+        let mut proto = compact();
+        put_values(tensor, without_repeats(tensor.as_slice::<TString>()?.iter()), &mut proto)?;
+        return Ok(proto);
     }
     if !dtype.is_pod() || count == 0 {
         return tensor_to_proto(tensor);
@@ -49,47 +47,6 @@ pub(crate) fn tensor_to_compact_proto(tensor: &Tensor) -> Result<TensorProto> {
 fn without_repeats<T: PartialEq>(mut elements: impl DoubleEndedIterator<Item = T> + ExactSizeIterator) -> usize {
     let Some(last) = elements.next_back() else { return 0 };
     elements.rposition(|element| element != last).map_or(1, |other| other + 2)
-}
-
-/// Puts the first `kept` elements into the field of their dtype.
-fn put_values(tensor: &Tensor, kept: usize, proto: &mut TensorProto) -> Result<()> {
-    fn values<T: Pod, V>(tensor: &Tensor, kept: usize, convert: impl Fn(T) -> V) -> Result<Vec<V>> {
-        Ok(tensor.as_slice::<T>()?[..kept].iter().map(|&value| convert(value)).collect())
-    }
-    macro_rules! put {
-        ($field:ident, $convert:expr) => {
-            proto.$field = values(tensor, kept, $convert)?
-        };
-    }
-    match tensor.dtype() {
-        DataType::Float => put!(float_val, |v: f32| v),
-        DataType::Double => put!(double_val, |v: f64| v),
-        DataType::Int32 => put!(int_val, |v: i32| v),
-        DataType::Int64 => put!(int64_val, |v: i64| v),
-        DataType::Uint32 => put!(uint32_val, |v: u32| v),
-        DataType::Uint64 => put!(uint64_val, |v: u64| v),
-        DataType::Bool => put!(bool_val, |v: bool| v),
-        DataType::Uint8 => put!(int_val, |v: u8| v.into()),
-        DataType::Int8 => put!(int_val, |v: i8| v.into()),
-        DataType::Uint16 => put!(int_val, |v: u16| v.into()),
-        DataType::Int16 => put!(int_val, |v: i16| v.into()),
-        DataType::Qint8 => put!(int_val, |v: QInt8| v.0.into()),
-        DataType::Quint8 => put!(int_val, |v: QUInt8| v.0.into()),
-        DataType::Qint16 => put!(int_val, |v: QInt16| v.0.into()),
-        DataType::Quint16 => put!(int_val, |v: QUInt16| v.0.into()),
-        DataType::Qint32 => put!(int_val, |v: QInt32| v.0),
-        DataType::Int4 => put!(int_val, |v: Int4| v.0.into()),
-        DataType::Uint4 => put!(int_val, |v: UInt4| v.0.into()),
-        DataType::Int2 => put!(int_val, |v: Int2| v.0.into()),
-        DataType::Uint2 => put!(int_val, |v: UInt2| v.0.into()),
-        DataType::Half => put!(half_val, |v: f16| v.to_bits().into()),
-        DataType::Bfloat16 => put!(half_val, |v: bf16| v.to_bits().into()),
-        DataType::Complex64 => proto.scomplex_val = values(tensor, kept, |v: Complex32| [v.re, v.im])?.concat(),
-        DataType::Complex128 => proto.dcomplex_val = values(tensor, kept, |v: Complex64| [v.re, v.im])?.concat(),
-        // Floats of a byte each.
-        _ => proto.float8_val = tensor.bytes()?[..kept].to_vec().into(),
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod shape;
 mod tensor;
 #[cfg(feature = "text-format")]
 mod text;
+mod values;
 
 #[allow(missing_docs, clippy::large_enum_variant, reason = "generated from framework/proto")]
 mod tensorflow {
@@ -35,8 +36,9 @@ pub use op::{op_from_proto, op_to_proto};
 pub use op_list::{OpListOptions, op_list_from_bytes, op_list_from_proto, op_list_to_proto};
 pub use prost::Message;
 pub use shape::{shape_from_proto, shape_to_proto};
-pub(crate) use tensor::{content_of, from_content, number_of_values};
+pub(crate) use tensor::{content_of, from_content};
 pub use tensor::{tensor_from_proto, tensor_to_proto};
 pub use tensorflow::{checkpoint::*, graph::*, object_graph::*, saved_model::*};
 #[cfg(feature = "text-format")]
 pub use text::{graph_from_text, graph_to_text, meta_graph_from_text, saved_model_from_text};
+pub(crate) use values::{number_of_values, put_values};

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::values::{fill, from_values, put_values};
 use super::{ResourceHandleProto, TensorProto};
-use crate::dtype::{DataType, Element, TString, for_each_dtype, types::*};
+use crate::dtype::{DataType, Int2, Int4};
 use crate::error::{Error, Result};
 use crate::proto::{shape_from_proto, shape_to_proto};
 use crate::shape::Shape;
@@ -25,7 +26,7 @@ pub fn tensor_from_proto(proto: &TensorProto) -> Result<Tensor> {
             .ok_or_else(|| Error::invalid_argument("a tensor's shape is not fully known"))?,
     };
     match dtype {
-        DataType::String => fill(shape, &proto.string_val, |bytes| TString::from(bytes.clone())),
+        DataType::String => from_values(dtype, shape, proto),
         DataType::Resource => fill(shape, &proto.resource_handle_val, handle_from_proto),
         DataType::Variant if shape.num_elements() == 0 => Tensor::zeros(dtype, shape),
         DataType::Variant => Err(Error::unimplemented("variant tensors cannot be read from messages")),
@@ -61,75 +62,6 @@ pub(crate) fn from_content(dtype: DataType, shape: Shape, content: &[u8]) -> Res
     }
 }
 
-macro_rules! from_values {
-    ($(
-        $(#[$doc:meta])*
-        $variant:ident = $number:literal $word:ident $proto_name:ident, $kind:ident $element:ident, $field:ident;
-    )*) => {
-        /// The tensor whose values are in the field of its dtype.
-        fn from_values(dtype: DataType, shape: Shape, proto: &TensorProto) -> Result<Tensor> {
-            match dtype {
-                $(DataType::$variant => values!($kind $element, shape, &proto.$field),)*
-            }
-        }
-
-        /// How many elements the field of a dtype holds.
-        pub(crate) fn number_of_values(dtype: DataType, proto: &TensorProto) -> usize {
-            match dtype {
-                $(DataType::$variant => proto.$field.len() / if dtype.is_complex() { 2 } else { 1 },)*
-            }
-        }
-    };
-}
-
-macro_rules! values {
-    (Object $element:ident, $shape:expr, $values:expr) => {
-        Err(Error::internal("objects are read elsewhere"))
-    };
-    (Bool $element:ident, $shape:expr, $values:expr) => {
-        fill($shape, $values, |&value| value)
-    };
-    (Complex $element:ident, $shape:expr, $values:expr) => {
-        fill($shape, pairs($values)?, |&[re, im]| $element::new(re, im))
-    };
-    (SmallInteger $element:ident, $shape:expr, $values:expr) => {
-        fill($shape, $values, |&value| $element::from_low_bits(value as u8))
-    };
-    (SmallFloat $element:ident, $shape:expr, $values:expr) => {
-        fill($shape, $values, |&value| $element::from_low_bits(value))
-    };
-    ($kind:ident $element:ident, $shape:expr, $values:expr) => {
-        fill($shape, $values, low_bytes::<_, $element>)
-    };
-}
-
-for_each_dtype!(from_values);
-
-/// The element whose bytes are the lowest of a value.
-fn low_bytes<V: bytemuck::NoUninit, T: bytemuck::AnyBitPattern>(value: &V) -> T {
-    let bytes = bytemuck::bytes_of(value);
-    let first = if cfg!(target_endian = "little") { 0 } else { size_of::<V>() - size_of::<T>() };
-    bytemuck::pod_read_unaligned(&bytes[first..first + size_of::<T>()])
-}
-
-fn pairs<P>(parts: &[P]) -> Result<&[[P; 2]]> {
-    match parts.as_chunks() {
-        (pairs, []) => Ok(pairs),
-        _ => Err(Error::invalid_argument("a complex tensor has an odd number of parts")),
-    }
-}
-
-/// The tensor of these values, the last of which stands for those that lack.
-fn fill<V, T: Element>(shape: Shape, values: &[V], convert: impl Fn(&V) -> T) -> Result<Tensor> {
-    let values = &values[..values.len().min(shape.num_elements())];
-    let Some(last) = values.last() else { return Tensor::zeros(T::DTYPE, shape) };
-    let mut tensor = if T::DTYPE.is_pod() { Tensor::alloc(T::DTYPE, shape)? } else { Tensor::zeros(T::DTYPE, shape)? };
-    let (head, tail) = tensor.as_mut_slice::<T>()?.split_at_mut(values.len());
-    head.iter_mut().zip(values).for_each(|(element, value)| *element = convert(value));
-    tail.fill(convert(last));
-    Ok(tensor)
-}
-
 fn handle_from_proto(proto: &ResourceHandleProto) -> ResourceHandle {
     ResourceHandle {
         device: proto.device.clone(),
@@ -151,9 +83,7 @@ pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
         ..TensorProto::default()
     };
     match tensor.dtype() {
-        DataType::String => {
-            proto.string_val = tensor.as_slice::<TString>()?.iter().map(|s| s.clone().into_bytes()).collect();
-        }
+        DataType::String => put_values(tensor, tensor.num_elements(), &mut proto)?,
         DataType::Resource => {
             let to_proto = |handle: &ResourceHandle| ResourceHandleProto {
                 device: handle.device.clone(),
@@ -190,8 +120,6 @@ pub(crate) fn content_of(tensor: &Tensor) -> Result<Cow<'_, [u8]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch_pod;
-    use crate::dtype::{Pod, Scalar};
     use crate::proto::DataType as ProtoType;
 
     #[test]
@@ -200,41 +128,5 @@ mod tests {
             let proto = ProtoType::try_from(dtype.number()).map(|proto| proto.as_str_name());
             assert_eq!(proto, Ok(dtype.proto_name()));
         }
-    }
-
-    #[test]
-    fn elements_are_the_low_bits_of_values() {
-        fn first<T: Pod>(tensor: &Tensor) -> Scalar {
-            tensor.as_slice::<T>().unwrap()[0].to_scalar()
-        }
-        let proto = TensorProto {
-            int_val: vec![-3],
-            half_val: vec![0x3f80],
-            float8_val: vec![0x38].into(),
-            scomplex_val: vec![1.0, 2.0],
-            uint64_val: vec![u64::MAX],
-            ..TensorProto::default()
-        };
-        for (dtype, expected) in [
-            (DataType::Int32, Scalar::Integer(-3)),
-            (DataType::Int8, Scalar::Integer(-3)),
-            (DataType::Uint16, Scalar::Integer(0xfffd)),
-            (DataType::Qint16, Scalar::Integer(-3)),
-            (DataType::Int4, Scalar::Integer(-3)),
-            (DataType::Uint2, Scalar::Integer(1)),
-            (DataType::Bfloat16, Scalar::Float(1.0)),
-            (DataType::Half, Scalar::Float(1.875)),
-            (DataType::Float8E4m3fn, Scalar::Float(1.0)),
-            (DataType::Float4E2m1fn, Scalar::Float(-0.0)),
-            (DataType::Complex64, Scalar::Complex(Complex64::new(1.0, 2.0))),
-            (DataType::Uint64, Scalar::Integer(u64::MAX.into())),
-        ] {
-            let tensor = from_values(dtype, Shape::from(vec![2]), &proto).unwrap();
-            assert_eq!(dispatch_pod!(dtype, T => first::<T>(&tensor)), Some(expected), "{dtype}");
-        }
-        assert!(
-            from_values(DataType::Complex64, Shape::scalar(), &TensorProto { scomplex_val: vec![1.0], ..proto })
-                .is_err()
-        );
     }
 }

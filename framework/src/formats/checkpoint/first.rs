@@ -10,13 +10,13 @@ use prost::Message;
 use super::glob::matching_files;
 use super::names::{NewFile, remove_left_overs};
 use super::reader::{VERSION, check_versions, copy_overlap};
-use crate::dtype::{self, DataType, Pod, TString};
+use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::formats::slice::{TensorSlice, slice_key};
 use crate::formats::table::{Table, TableBuilder};
 use crate::proto::{
     SavedSlice, SavedSliceMeta, SavedTensorSliceMeta, SavedTensorSlices, TensorProto, VersionDef, number_of_values,
-    shape_from_proto, shape_to_proto, tensor_from_proto,
+    put_values, shape_from_proto, shape_to_proto, tensor_from_proto,
 };
 use crate::shape::Shape;
 use crate::tensor::{FileBytes, Tensor};
@@ -273,38 +273,28 @@ impl SliceFileWriter {
 
 /// The elements as a message's fields for their dtype; the dtype and shape stand elsewhere.
 fn values_of(tensor: &Tensor) -> Result<TensorProto> {
-    fn list<T: Pod, V>(tensor: &Tensor, convert: impl Fn(T) -> V) -> Result<Vec<V>> {
-        Ok(tensor.as_slice::<T>()?.iter().map(|&value| convert(value)).collect())
-    }
     let mut proto = TensorProto::default();
     match tensor.dtype() {
-        DataType::Float => proto.float_val = list(tensor, |v: f32| v)?,
-        DataType::Double => proto.double_val = list(tensor, |v: f64| v)?,
-        DataType::Int64 => proto.int64_val = list(tensor, |v: i64| v)?,
-        DataType::Bool => proto.bool_val = list(tensor, |v: bool| v)?,
-        DataType::Half => proto.half_val = list(tensor, |v: dtype::f16| i32::from(v.to_bits()))?,
-        DataType::Int32 => proto.int_val = list(tensor, |v: i32| v)?,
-        DataType::Int16 => proto.int_val = list(tensor, i32::from as fn(i16) -> i32)?,
-        DataType::Int8 => proto.int_val = list(tensor, i32::from as fn(i8) -> i32)?,
-        DataType::Uint16 => proto.int_val = list(tensor, i32::from as fn(u16) -> i32)?,
-        DataType::Uint8 => proto.int_val = list(tensor, i32::from as fn(u8) -> i32)?,
-        DataType::Qint8 => proto.int_val = list(tensor, |v: dtype::QInt8| v.0.into())?,
-        DataType::Quint8 => proto.int_val = list(tensor, |v: dtype::QUInt8| v.0.into())?,
-        DataType::Qint32 => proto.int_val = list(tensor, |v: dtype::QInt32| v.0)?,
-        DataType::Complex64 => {
-            proto.scomplex_val = tensor.as_slice::<dtype::Complex32>()?.iter().flat_map(|v| [v.re, v.im]).collect();
-        }
-        DataType::Complex128 => {
-            proto.dcomplex_val = tensor.as_slice::<dtype::Complex64>()?.iter().flat_map(|v| [v.re, v.im]).collect();
-        }
-        DataType::String => {
-            proto.string_val = tensor.as_slice::<TString>()?.iter().map(|text| text.clone().into_bytes()).collect();
-        }
-        DataType::Uint32 | DataType::Uint64 => {
-            let number = tensor.dtype().number();
-            let message = format!("Tensor slice serialization not implemented for dtype {number}");
+        dtype @ (DataType::Uint32 | DataType::Uint64) => {
+            let message = format!("Tensor slice serialization not implemented for dtype {}", dtype.number());
             return Err(Error::invalid_argument(message));
         }
+        DataType::Float
+        | DataType::Double
+        | DataType::Int64
+        | DataType::Bool
+        | DataType::Half
+        | DataType::Int32
+        | DataType::Int16
+        | DataType::Int8
+        | DataType::Uint16
+        | DataType::Uint8
+        | DataType::Qint8
+        | DataType::Quint8
+        | DataType::Qint32
+        | DataType::Complex64
+        | DataType::Complex128
+        | DataType::String => put_values(tensor, tensor.num_elements(), &mut proto)?,
         other => return Err(Error::unimplemented(format!("Saving data type {other} not yet supported"))),
     }
     Ok(proto)
