@@ -1,4 +1,4 @@
-//! Runs both ops of this crate, in one graph with ops of Kernlink's own, and one of them without a graph.
+//! Runs ops of this crate, in one graph with ops of Kernlink's own, and one of them without a graph.
 
 use custom_ops::{median_pool, zero_out};
 use kernlink::prelude::*;

@@ -1,4 +1,4 @@
-//! Both ops on the GPU against themselves on the CPU.
+//! ZeroOut and MedianPool on the GPU against themselves on the CPU.
 //!
 //! Without a GPU they run on Mesa's software driver (Debian's `mesa-vulkan-drivers`).
 
