@@ -1,7 +1,7 @@
 //! Arrays: the moving of elements, which shaders do by the elements' size and not by their dtype.
 //!
 //! Most of these kernels run a [`StridedCopy`](strided::StridedCopy), as those for the processor do: what becomes of
-//! shapes, where elements go and what is wrong is said in [`kernlink::kernel::geometry`] for both.
+//! shapes, where elements go and what is wrong is said in [`kernlink_geometry`] for both.
 //!
 //! Where TensorFlow's kernels for GPUs have `int32` in host memory, because it counts and indexes, so has Kernlink:
 //! those registrations are with the kernels for the processor.
