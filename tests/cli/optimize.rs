@@ -215,6 +215,7 @@ fn files_are_written_whole_and_over_nothing_that_is_read() {
         &["--dot", "/nowhere/x.dot: its folder does not exist"],
     );
     bad(&["optimize", &model, "-o", &x, "--dot", to.to_str().unwrap()], 2, &["--dot", "it is a folder"]);
+    bad(&["optimize", &model, "-o", &at("new/")], 2, &["--out", "it is a folder"]);
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
     assert_eq!(std::fs::read(&model).unwrap(), before);
     for name in ["saved_model.pb", "variables/variables.index"] {

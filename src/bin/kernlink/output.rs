@@ -38,6 +38,12 @@ fn place(file: &Path) -> PathBuf {
     fs::canonicalize(file).ok().or_else(beside).unwrap_or_else(|| file.to_owned())
 }
 
+/// Whether a path has no file's name at its end.
+pub(crate) fn ends_as_folder(path: &Path) -> bool {
+    path.file_name().is_none()
+        || path.as_os_str().as_encoded_bytes().last().is_some_and(|&byte| std::path::is_separator(byte.into()))
+}
+
 /// Reports errors of [`write`] that can be foreseen, so that nothing is computed in vain. `flag` asked for the file.
 pub(crate) fn check(flag: &str, file: &Path) -> Result<()> {
     let refuse = |code, why: &str| Err(Error::new(code, format!("{flag}: cannot write {}: {why}", file.display())));
@@ -46,7 +52,7 @@ pub(crate) fn check(flag: &str, file: &Path) -> Result<()> {
         _ if file.as_os_str() == "-" => {
             refuse(Code::InvalidArgument, "standard output has the report; a file of this name is ./-")
         }
-        _ if file.is_dir() => refuse(Code::FailedPrecondition, "it is a folder"),
+        _ if file.is_dir() || ends_as_folder(file) => refuse(Code::FailedPrecondition, "it is a folder"),
         Some(folder) if !folder.exists() => refuse(Code::NotFound, "its folder does not exist"),
         Some(folder) if !folder.is_dir() => refuse(Code::FailedPrecondition, "what should be its folder is a file"),
         _ => Ok(()),

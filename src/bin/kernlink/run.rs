@@ -135,7 +135,7 @@ fn check_file_names(outputs: &[String]) -> Result<()> {
 fn saving<'m>(model: &'m Model, prefix: &Path) -> Result<&'m MetaGraph> {
     let refuse = |why: &str| Err(Error::invalid_argument(format!("--save-checkpoint {}: {why}", prefix.display())));
     match model {
-        Model::Meta(_) if ends_as_folder(prefix) || prefix.is_dir() => {
+        Model::Meta(_) if output::ends_as_folder(prefix) || prefix.is_dir() => {
             refuse("it is a folder: expected what is to stand before `.index`")
         }
         Model::Meta(meta) if meta.can_save() => {
@@ -148,12 +148,6 @@ fn saving<'m>(model: &'m Model, prefix: &Path) -> Result<&'m MetaGraph> {
         Model::Meta(_) => refuse("the graph has no saver"),
         Model::Graph(_) | Model::Saved(_) => refuse("only MetaGraphs (.meta) save their variables"),
     }
-}
-
-/// Whether a path has no file's name at its end.
-fn ends_as_folder(path: &Path) -> bool {
-    path.file_name().is_none()
-        || path.as_os_str().as_encoded_bytes().last().is_some_and(|&byte| std::path::is_separator(byte.into()))
 }
 
 /// Fails before the run if a path for a folder is a file.
