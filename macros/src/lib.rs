@@ -35,7 +35,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `attr("spec")`, `input("spec")`, `output("spec")` | as `.Attr`, `.Input` and `.Output` in C++; a second string documents it |
 /// | `name = "Ns>Op"` | the op's name, if it is not the struct's |
-/// | `shape_fn = path` | a `fn(&mut InferenceContext) -> Result<()>` |
+/// | `shape_fn = path` | a `fn(&mut InferenceContext) -> Result<()>`, or a closure that captures nothing |
 /// | `stateful` | has state or effects: never folded, merged or run twice |
 /// | `commutative`, `aggregate` | what optimisers may do |
 /// | `allows_uninitialized_input`, `distributed_communication` | as in TensorFlow |
