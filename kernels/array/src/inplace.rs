@@ -1,19 +1,15 @@
 //! InplaceUpdate, InplaceAdd, InplaceSub; Empty, DeepCopy.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::{Element, Number};
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::vector;
 use kernlink_kernels_common::element::{bytes_mut, match_objects};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-use ops::{InplaceAdd, InplaceSub};
 
 use super::grad::own;
 
@@ -75,32 +71,19 @@ fn update_objects<T: Element>(y: &mut Tensor, v: &Tensor, places: &[(usize, usiz
     Ok(())
 }
 
-/// InplaceAdd, or InplaceSub.
-struct Change<const SUB: bool, T>(PhantomData<fn(T)>);
-
-impl<O: Op, const SUB: bool, T: Number> OpKernel<O> for Change<SUB, T> {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        change_rows(ctx, |y, v, places, row| {
-            let (y, v) = (y.as_mut_slice::<T>()?, v.as_slice::<T>()?);
-            for &(to, from) in places {
-                for (y, &v) in y[to * row..][..row].iter_mut().zip(&v[from * row..][..row]) {
-                    *y = if SUB { y.sub(v) } else { y.add(v) };
-                }
+#[register_kernel(device = Cpu, op = ops::InplaceAdd, T = [realnumbertype, Complex32, Complex64], state = |_| Ok(false))]
+#[register_kernel(device = Cpu, op = ops::InplaceSub, T = [realnumbertype, Complex32, Complex64], state = |_| Ok(true))]
+fn change<T: Number>(&subtracts: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
+    change_rows(ctx, |y, v, places, row| {
+        let (y, v) = (y.as_mut_slice::<T>()?, v.as_slice::<T>()?);
+        for &(to, from) in places {
+            for (y, &v) in y[to * row..][..row].iter_mut().zip(&v[from * row..][..row]) {
+                *y = if subtracts { y.sub(v) } else { y.add(v) };
             }
-            Ok(())
-        })
-    }
+        }
+        Ok(())
+    })
 }
-
-#[register_kernel(device = Cpu, op = InplaceAdd, T = [realnumbertype, Complex32, Complex64])]
-type InplaceAddKernel<T> = Change<false, T>;
-
-#[register_kernel(device = Cpu, op = InplaceSub, T = [realnumbertype, Complex32, Complex64])]
-type InplaceSubKernel<T> = Change<true, T>;
 
 #[register_kernel(device = Cpu, host_memory = ["shape"], dtype = [realnumbertype, bool, complex128, complex64, string])]
 fn empty(ctx: &mut KernelContext<'_, ops::Empty>) -> Result<()> {

@@ -202,19 +202,11 @@ fn tensor_scatter_update(&lenient: &bool, ctx: &mut KernelContext<'_, ops::Tenso
 
 #[register_kernel(
     device = Cpu,
-    op = TensorScatterAdd,
+    op = [TensorScatterAdd, ScatterNdNonAliasingAdd],
     Tindices = [int32, int64],
     T = [realnumbertype, Complex32, Complex64],
 )]
 type TensorScatterAddKernel<T> = TensorScatter<AddTo, T>;
-
-#[register_kernel(
-    device = Cpu,
-    op = ScatterNdNonAliasingAdd,
-    Tindices = [int32, int64],
-    T = [realnumbertype, Complex32, Complex64],
-)]
-type NonAliasingAdd<T> = TensorScatter<AddTo, T>;
 
 #[register_kernel(device = Cpu, op = ScatterNdNonAliasingAdd, Tindices = [int32, int64], T = [bool])]
 type NonAliasingOr = TensorScatter<Or, bool>;

@@ -1,10 +1,7 @@
 //! AddN, AccumulateNV2.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::Number;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::op::Op;
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, ensure};
 use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
@@ -21,53 +18,40 @@ fn add_to<T: Number>(sums: &mut [T], other: &[T]) {
     }
 }
 
-struct AddNKernel<T>(PhantomData<fn() -> T>);
-
-#[register_kernel(device = Cpu, op = AddN, T = [realnumbertype, Complex32, Complex64])]
-type Sum<T> = AddNKernel<T>;
-
-// TensorFlow makes other nodes of this one before it runs.
-#[register_kernel(device = Cpu, op = AccumulateNV2, T = [realnumbertype, Complex32, Complex64])]
-type Accumulation<T> = AddNKernel<T>;
-
-impl<O: Op, T: Number> OpKernel<O> for AddNKernel<T> {
-    fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(AddNKernel(PhantomData))
+/// The sum of all inputs. TensorFlow makes other nodes of AccumulateNV2 before it runs.
+#[register_kernel(device = Cpu, op = [AddN, AccumulateNV2], T = [realnumbertype, Complex32, Complex64])]
+fn sum<T: Number>(ctx: &mut RawContext<'_>) -> Result<()> {
+    let mut first = ctx.take_input_at(0)?;
+    for i in 1..ctx.num_inputs() {
+        ensure_term(first.shape(), i, ctx.input_at(i)?.shape())?;
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let mut first = ctx.take_input_at(0)?;
-        for i in 1..ctx.num_inputs() {
-            ensure_term(first.shape(), i, ctx.input_at(i)?.shape())?;
-        }
-        if ctx.num_inputs() == 1 {
-            return ctx.set_output_at(0, first);
-        }
-        if !first.is_unique() {
-            let mut copy = ctx.allocate_output_at(0, first.shape())?;
-            copy.as_mut_slice::<T>()?.copy_from_slice(first.as_slice()?);
-            first = copy;
-        }
-        let others = (1..ctx.num_inputs()).map(|i| ctx.input_at(i)?.as_slice::<T>()).collect::<Result<Vec<_>>>()?;
-        ctx.parallel_chunks(first.as_mut_slice::<T>()?, PIECE, others.len(), |start, sums| {
-            for (index, sums) in sums.chunks_mut(PIECE).enumerate() {
-                let start = start + index * PIECE;
-                let (near, far) = others.split_at(first_group(1 + others.len()) - 1);
-                for other in near {
-                    add_to(sums, &other[start..]);
-                }
-                for group in far.chunks(GROUP) {
-                    let mut partial = group[0][start..][..sums.len()].to_vec();
-                    for other in &group[1..] {
-                        add_to(&mut partial, &other[start..]);
-                    }
-                    add_to(sums, &partial);
-                }
+    if ctx.num_inputs() == 1 {
+        return ctx.set_output_at(0, first);
+    }
+    if !first.is_unique() {
+        let mut copy = ctx.allocate_output_at(0, first.shape())?;
+        copy.as_mut_slice::<T>()?.copy_from_slice(first.as_slice()?);
+        first = copy;
+    }
+    let others = (1..ctx.num_inputs()).map(|i| ctx.input_at(i)?.as_slice::<T>()).collect::<Result<Vec<_>>>()?;
+    ctx.parallel_chunks(first.as_mut_slice::<T>()?, PIECE, others.len(), |start, sums| {
+        for (index, sums) in sums.chunks_mut(PIECE).enumerate() {
+            let start = start + index * PIECE;
+            let (near, far) = others.split_at(first_group(1 + others.len()) - 1);
+            for other in near {
+                add_to(sums, &other[start..]);
             }
-        });
-        drop(others);
-        ctx.set_output_at(0, first)
-    }
+            for group in far.chunks(GROUP) {
+                let mut partial = group[0][start..][..sums.len()].to_vec();
+                for other in &group[1..] {
+                    add_to(&mut partial, &other[start..]);
+                }
+                add_to(sums, &partial);
+            }
+        }
+    });
+    drop(others);
+    ctx.set_output_at(0, first)
 }
 
 /// AddN of variants, whose types say what their sum is.

@@ -1,12 +1,10 @@
 //! Binomial distributions, by inversion for small means and Hörmann's transformed rejection for others.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::f16;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::RawContext;
+use kernlink_macros::register_kernel;
 use kernlink_ops::StatelessRandomBinomial;
 
 use super::drawn::{FromDouble, Pairs, Places, STEPS, at, doubles, draw_each, ensure_ends_with};
@@ -156,50 +154,37 @@ fn rejection(count: f64, prob: f64, mut generator: Philox) -> f64 {
     }
 }
 
-pub(super) struct BinomialKernel<S, T, U> {
-    source: S,
-    types: PhantomData<fn() -> (T, U)>,
+/// The numbers of a node with parameters of dtype `T`.
+pub(super) fn numbers<S: Source, T: Parameter, U: FromDouble>(source: &S, ctx: &mut RawContext<'_>) -> Result<()> {
+    source.check(ctx)?;
+    let (counts, probs) = (ctx.input_at(S::PARAMETERS)?, ctx.input_at(S::PARAMETERS + 1)?);
+    let places = Places::new([counts.shape(), probs.shape()])?;
+    let shape = shape_of(ctx.input_at(S::SHAPE)?)?;
+    ensure_ends_with(&shape, places.shape())?;
+    let mut output = ctx.allocate_output_at(0, shape)?;
+    let numbers = output.as_mut_slice::<U>()?;
+    if !numbers.is_empty() || S::ALWAYS {
+        let (counts, probs) = (doubles(counts)?, doubles(probs)?);
+        ensure!(!counts.iter().any(|count| count.is_nan()), InvalidArgument, "a count is NaN");
+        let count = places.shape().num_elements();
+        let samples = numbers.len().checked_div(count).unwrap_or(0) as u64;
+        let steps = (count as u64).wrapping_mul(200).wrapping_mul(samples.wrapping_add(3)) / 4;
+        let generator = source.generator(ctx, steps.wrapping_mul(STEPS))?;
+        draw_each(ctx, numbers, count, 150, |binomial, place| {
+            let [count, prob] = places.at(binomial);
+            U::from_double(Binomial::new::<T>(counts[count], probs[prob]).draw(generator, place))
+        });
+    }
+    ctx.set_output_at(0, output)
 }
 
-impl<S: Source, T: Parameter, U: FromDouble> BinomialKernel<S, T, U> {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        self.source.check(ctx)?;
-        let (counts, probs) = (ctx.input_at(S::PARAMETERS)?, ctx.input_at(S::PARAMETERS + 1)?);
-        let places = Places::new([counts.shape(), probs.shape()])?;
-        let shape = shape_of(ctx.input_at(S::SHAPE)?)?;
-        ensure_ends_with(&shape, places.shape())?;
-        let mut output = ctx.allocate_output_at(0, shape)?;
-        let numbers = output.as_mut_slice::<U>()?;
-        if !numbers.is_empty() || S::ALWAYS {
-            let (counts, probs) = (doubles(counts)?, doubles(probs)?);
-            ensure!(!counts.iter().any(|count| count.is_nan()), InvalidArgument, "a count is NaN");
-            let count = places.shape().num_elements();
-            let samples = numbers.len().checked_div(count).unwrap_or(0) as u64;
-            let steps = (count as u64).wrapping_mul(200).wrapping_mul(samples.wrapping_add(3)) / 4;
-            let generator = self.source.generator(ctx, steps.wrapping_mul(STEPS))?;
-            draw_each(ctx, numbers, count, 150, |binomial, place| {
-                let [count, prob] = places.at(binomial);
-                U::from_double(Binomial::new::<T>(counts[count], probs[prob]).draw(generator, place))
-            });
-        }
-        ctx.set_output_at(0, output)
-    }
+#[register_kernel(
+    device = Cpu,
+    op = StatelessRandomBinomial,
+    T = [f16, f32, f64],
+    dtype = [f16, f32, f64, i32, i64],
+    host_memory = ["shape", "seed", "counts", "probs"],
+)]
+fn stateless<T: Parameter, dtype: FromDouble>(source: &Seeded, ctx: &mut RawContext<'_>) -> Result<()> {
+    numbers::<_, T, dtype>(source, ctx)
 }
-
-impl<O: Op, S: Source, T: Parameter, U: FromDouble> OpKernel<O> for BinomialKernel<S, T, U> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { source: S::new(ctx)?, types: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        self.run(ctx)
-    }
-}
-
-const _: () = {
-    #[kernlink_macros::register_kernel(
-        device = Cpu, op = StatelessRandomBinomial, T = [f16, f32, f64], dtype = [f16, f32, f64, i32, i64],
-        host_memory = ["shape", "seed", "counts", "probs"]
-    )]
-    type Kernel<T, dtype> = BinomialKernel<Seeded, T, dtype>;
-};

@@ -1,10 +1,7 @@
 //! Gamma distributions, by Marsaglia and Tsang's method.
 
-use std::marker::PhantomData;
-
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::RawContext;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomGamma, StatelessRandomGammaV2, StatelessRandomGammaV3};
 
@@ -52,48 +49,37 @@ impl Gamma {
 }
 
 /// Gamma numbers. `APPEND` says that the shape is that of the numbers for each alpha, else it is the output's.
-struct GammaKernel<S, T, const APPEND: bool> {
-    source: S,
-    element: PhantomData<T>,
-}
-
-impl<S: Source, T: FromDouble, const APPEND: bool> GammaKernel<S, T, APPEND> {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        self.source.check(ctx)?;
-        let alpha = ctx.input_at(S::PARAMETERS)?;
-        let mut shape = shape_of(ctx.input_at(S::SHAPE)?)?;
-        if APPEND {
-            shape = joined(&shape, alpha.shape())?;
-        }
-        let mut output = ctx.allocate_output_at(0, shape.clone())?;
-        let numbers = output.as_mut_slice::<T>()?;
-        if !numbers.is_empty() {
-            ensure_ends_with(&shape, alpha.shape())?;
-            let gammas = doubles(alpha)?.into_iter().map(Gamma::new).collect::<Vec<_>>();
-            let generator = self.source.generator(ctx, (numbers.len() as u64).wrapping_mul(STEPS))?;
-            draw_each(ctx, numbers, gammas.len(), 80, |gamma, place| {
-                T::from_double(gammas[gamma].draw(at(generator, place, STEPS)))
-            });
-        }
-        ctx.set_output_at(0, output)
+fn numbers<S: Source, T: FromDouble, const APPEND: bool>(source: &S, ctx: &mut RawContext<'_>) -> Result<()> {
+    source.check(ctx)?;
+    let alpha = ctx.input_at(S::PARAMETERS)?;
+    let mut shape = shape_of(ctx.input_at(S::SHAPE)?)?;
+    if APPEND {
+        shape = joined(&shape, alpha.shape())?;
     }
-}
-
-impl<O: Op, S: Source, T: FromDouble, const APPEND: bool> OpKernel<O> for GammaKernel<S, T, APPEND> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { source: S::new(ctx)?, element: PhantomData })
+    let mut output = ctx.allocate_output_at(0, shape.clone())?;
+    let numbers = output.as_mut_slice::<T>()?;
+    if !numbers.is_empty() {
+        ensure_ends_with(&shape, alpha.shape())?;
+        let gammas = doubles(alpha)?.into_iter().map(Gamma::new).collect::<Vec<_>>();
+        let generator = source.generator(ctx, (numbers.len() as u64).wrapping_mul(STEPS))?;
+        draw_each(ctx, numbers, gammas.len(), 80, |gamma, place| {
+            T::from_double(gammas[gamma].draw(at(generator, place, STEPS)))
+        });
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        self.run(ctx)
-    }
+    ctx.set_output_at(0, output)
 }
 
 #[register_kernel(device = Cpu, op = RandomGamma, T = [f16, f32, f64])]
-type RandomGammaKernel<T> = GammaKernel<Stateful, T, true>;
+fn random_gamma<T: FromDouble>(source: &Stateful, ctx: &mut RawContext<'_>) -> Result<()> {
+    numbers::<_, T, true>(source, ctx)
+}
 
 #[register_kernel(device = Cpu, op = StatelessRandomGammaV2, dtype = [f16, f32, f64], host_memory = ["shape", "seed"])]
-type StatelessRandomGammaV2Kernel<dtype> = GammaKernel<Seeded, dtype, false>;
+fn stateless_random_gamma_v2<dtype: FromDouble>(source: &Seeded, ctx: &mut RawContext<'_>) -> Result<()> {
+    numbers::<_, dtype, false>(source, ctx)
+}
 
 #[register_kernel(device = Cpu, op = StatelessRandomGammaV3, dtype = [f16, f32, f64], host_memory = ["shape", "alg"])]
-type StatelessRandomGammaV3Kernel<dtype> = GammaKernel<Keyed, dtype, false>;
+fn stateless_random_gamma_v3<dtype: FromDouble>(source: &Keyed, ctx: &mut RawContext<'_>) -> Result<()> {
+    numbers::<_, dtype, false>(source, ctx)
+}

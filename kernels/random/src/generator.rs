@@ -2,7 +2,7 @@
 
 use kernlink::dtype::{DataType, Element};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
+use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::resource::Variable;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -12,7 +12,8 @@ use kernlink_ops::{
     StatefulStandardNormalV2, StatefulTruncatedNormal, StatefulUniform, StatefulUniformFullInt, StatefulUniformInt,
 };
 
-use super::binomial::BinomialKernel;
+use super::binomial::{self, Parameter};
+use super::drawn::FromDouble;
 use super::fill::{Between, Fill, Full, Normal, Truncated, Uniform};
 use super::philox::{Philox, entropy};
 use super::source::{AUTO_SELECT, PHILOX, Source, THREEFRY};
@@ -82,15 +83,17 @@ fn scalar<T: Element>(ctx: &RawContext<'_>, index: usize) -> Result<T> {
 /// nothing of algorithms but Philox.
 struct Held<const STRICT: bool>;
 
+impl<const STRICT: bool> KernelState for Held<STRICT> {
+    fn new(_: &RawConstruction<'_>) -> Result<Self> {
+        Ok(Held)
+    }
+}
+
 impl<const STRICT: bool> Source for Held<STRICT> {
     const SHAPE: usize = 2;
     const PARAMETERS: usize = 3;
     const CHECKS_ALL: bool = true;
     const ALWAYS: bool = true;
-
-    fn new(_: &RawConstruction<'_>) -> Result<Self> {
-        Ok(Held)
-    }
 
     fn check(&self, ctx: &RawContext<'_>) -> Result<()> {
         scalar::<i64>(ctx, 1).map(|_| ())
@@ -107,14 +110,16 @@ impl<const STRICT: bool> Source for Held<STRICT> {
 /// The generator in the variable that is input 0, which holds the algorithm, too.
 struct Tagged;
 
+impl KernelState for Tagged {
+    fn new(_: &RawConstruction<'_>) -> Result<Self> {
+        Ok(Tagged)
+    }
+}
+
 impl Source for Tagged {
     const SHAPE: usize = 1;
     const PARAMETERS: usize = 2;
     const ALWAYS: bool = true;
-
-    fn new(_: &RawConstruction<'_>) -> Result<Self> {
-        Ok(Tagged)
-    }
 
     fn generator(&self, ctx: &RawContext<'_>, steps: u64) -> Result<Philox> {
         Ok(advance(ctx, None, steps)?.0)
@@ -124,13 +129,15 @@ impl Source for Tagged {
 /// Another generator each time.
 struct Entropy;
 
-impl Source for Entropy {
-    const SHAPE: usize = 0;
-    const PARAMETERS: usize = 1;
-
+impl KernelState for Entropy {
     fn new(_: &RawConstruction<'_>) -> Result<Self> {
         Ok(Entropy)
     }
+}
+
+impl Source for Entropy {
+    const SHAPE: usize = 0;
+    const PARAMETERS: usize = 1;
 
     fn generator(&self, _: &RawContext<'_>, _: u64) -> Result<Philox> {
         Ok(Philox::new(entropy(), [entropy(), entropy()]))
@@ -157,13 +164,17 @@ type StatefulStandardNormalKernel<dtype> = Fill<Tagged, Normal<dtype>>;
 
 #[register_kernel(device = Cpu, op = NonDeterministicInts, dtype = [i32, i64, u32, u64], host_memory = ["shape"])]
 type NonDeterministicIntsKernel<dtype> = Fill<Entropy, Full<dtype>>;
-const _: () = {
-    #[register_kernel(
-        device = Cpu, op = StatefulRandomBinomial, T = [f16, f32, f64], dtype = [f16, f32, f64, i32, i64],
-        host_memory = ["resource", "algorithm", "shape", "counts", "probs"]
-    )]
-    type Kernel<T, dtype> = BinomialKernel<Held<true>, T, dtype>;
-};
+
+#[register_kernel(
+    device = Cpu,
+    op = StatefulRandomBinomial,
+    T = [f16, f32, f64],
+    dtype = [f16, f32, f64, i32, i64],
+    host_memory = ["resource", "algorithm", "shape", "counts", "probs"],
+)]
+fn stateful_binomial<T: Parameter, dtype: FromDouble>(source: &Held<true>, ctx: &mut RawContext<'_>) -> Result<()> {
+    binomial::numbers::<_, T, dtype>(source, ctx)
+}
 
 /// The steps for which `delta` numbers stand.
 fn steps(delta: u64) -> u64 {

@@ -1,12 +1,10 @@
 //! Poisson distributions, by Knuth's method for small rates and Hörmann's transformed rejection for others.
 
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::RawContext;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomPoisson, RandomPoissonV2, StatelessRandomPoisson};
 
@@ -78,72 +76,57 @@ impl Poisson {
 }
 
 /// Poisson numbers. `APPEND` says that the shape is that of the numbers for each rate, else it is the output's.
-struct PoissonKernel<S, U, const APPEND: bool> {
-    source: S,
-    element: PhantomData<U>,
-}
-
-impl<S: Source, U: FromDouble, const APPEND: bool> PoissonKernel<S, U, APPEND> {
-    fn run(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        self.source.check(ctx)?;
-        let rates = ctx.input_at(S::PARAMETERS)?;
-        let mut shape = shape_of(ctx.input_at(S::SHAPE)?)?;
-        if APPEND {
-            shape = joined(&shape, rates.shape())?;
-        }
-        let mut output = ctx.allocate_output_at(0, shape.clone())?;
-        let numbers = output.as_mut_slice::<U>()?;
-        if !numbers.is_empty() {
-            ensure_ends_with(&shape, rates.shape())?;
-            let rates = doubles(rates)?;
-            ensure!(!rates.iter().any(|rate| rate.is_nan()), InvalidArgument, "a rate is NaN");
-            let poissons = rates.into_iter().map(Poisson::new).collect::<Vec<_>>();
-            let generator = self.source.generator(ctx, (numbers.len() as u64).wrapping_mul(STEPS))?;
-            let failed = AtomicBool::new(false);
-            draw_each(ctx, numbers, poissons.len(), 100, |poisson, place| {
-                let poisson = &poissons[poisson];
-                if poisson.rate == f64::INFINITY {
-                    return U::INFINITY;
-                }
-                // One failure is enough.
-                let drawn = (!failed.load(Ordering::Relaxed))
-                    .then(|| poisson.draw(at(generator, place, STEPS), U::GREATEST))
-                    .flatten();
-                drawn.map_or_else(
-                    || {
-                        failed.store(true, Ordering::Relaxed);
-                        U::INFINITY
-                    },
-                    U::from_double,
-                )
-            });
-            ensure!(!failed.into_inner(), InvalidArgument, "a rate is too great for {}", U::DTYPE);
-        }
-        ctx.set_output_at(0, output)
+fn numbers<S: Source, U: FromDouble, const APPEND: bool>(source: &S, ctx: &mut RawContext<'_>) -> Result<()> {
+    source.check(ctx)?;
+    let rates = ctx.input_at(S::PARAMETERS)?;
+    let mut shape = shape_of(ctx.input_at(S::SHAPE)?)?;
+    if APPEND {
+        shape = joined(&shape, rates.shape())?;
     }
-}
-
-impl<O: Op, S: Source, U: FromDouble, const APPEND: bool> OpKernel<O> for PoissonKernel<S, U, APPEND> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { source: S::new(ctx)?, element: PhantomData })
+    let mut output = ctx.allocate_output_at(0, shape.clone())?;
+    let numbers = output.as_mut_slice::<U>()?;
+    if !numbers.is_empty() {
+        ensure_ends_with(&shape, rates.shape())?;
+        let rates = doubles(rates)?;
+        ensure!(!rates.iter().any(|rate| rate.is_nan()), InvalidArgument, "a rate is NaN");
+        let poissons = rates.into_iter().map(Poisson::new).collect::<Vec<_>>();
+        let generator = source.generator(ctx, (numbers.len() as u64).wrapping_mul(STEPS))?;
+        let failed = AtomicBool::new(false);
+        draw_each(ctx, numbers, poissons.len(), 100, |poisson, place| {
+            let poisson = &poissons[poisson];
+            if poisson.rate == f64::INFINITY {
+                return U::INFINITY;
+            }
+            // One failure is enough.
+            let drawn = (!failed.load(Ordering::Relaxed))
+                .then(|| poisson.draw(at(generator, place, STEPS), U::GREATEST))
+                .flatten();
+            drawn.map_or_else(
+                || {
+                    failed.store(true, Ordering::Relaxed);
+                    U::INFINITY
+                },
+                U::from_double,
+            )
+        });
+        ensure!(!failed.into_inner(), InvalidArgument, "a rate is too great for {}", U::DTYPE);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        self.run(ctx)
-    }
+    ctx.set_output_at(0, output)
 }
 
 #[register_kernel(device = Cpu, op = RandomPoisson, dtype = [f16, f32, f64])]
-type RandomPoissonKernel<dtype> = PoissonKernel<Stateful, dtype, true>;
-
-/// The rate's dtype does not matter to the loop; TensorFlow has a kernel for each pair of dtypes.
+// The rate's dtype does not matter to the loop; TensorFlow has a kernel for each pair of dtypes.
 #[register_kernel(
     device = Cpu, op = RandomPoissonV2, R = [half, float, double, int32, int64], dtype = [f16, f32, f64, i32, i64]
 )]
-type RandomPoissonV2Kernel<dtype> = PoissonKernel<Stateful, dtype, true>;
+fn random_poisson<dtype: FromDouble>(source: &Stateful, ctx: &mut RawContext<'_>) -> Result<()> {
+    numbers::<_, dtype, true>(source, ctx)
+}
 
 #[register_kernel(
     device = Cpu, op = StatelessRandomPoisson, Rtype = [half, float, double, int32, int64],
         dtype = [f16, f32, f64, i32, i64], host_memory = ["shape", "seed", "lam"]
 )]
-type StatelessRandomPoissonKernel<dtype> = PoissonKernel<Seeded, dtype, false>;
+fn stateless_random_poisson<dtype: FromDouble>(source: &Seeded, ctx: &mut RawContext<'_>) -> Result<()> {
+    numbers::<_, dtype, false>(source, ctx)
+}

@@ -2,14 +2,14 @@
 
 use kernlink::attr::AttrMap;
 use kernlink::error::Result;
-use kernlink::kernel::{RawConstruction, RawContext};
+use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 
 use super::philox::{Philox, Shared};
 
 /// Where a run's generator comes from.
-pub(super) trait Source: Send + Sync + Sized + 'static {
+pub(super) trait Source: KernelState {
     /// The input that holds the output's shape.
     const SHAPE: usize;
     /// The first of the inputs that are parameters of the distribution.
@@ -18,7 +18,6 @@ pub(super) trait Source: Send + Sync + Sized + 'static {
     const CHECKS_ALL: bool = false;
     /// Whether a generator is taken even if the output is empty.
     const ALWAYS: bool = false;
-    fn new(ctx: &RawConstruction<'_>) -> Result<Self>;
     /// Checks the inputs, even if the output is empty.
     fn check(&self, _: &RawContext<'_>) -> Result<()> {
         Ok(())
@@ -41,14 +40,16 @@ impl Stateful {
     }
 }
 
+impl KernelState for Stateful {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        Stateful::from_attrs(ctx.attrs)
+    }
+}
+
 impl Source for Stateful {
     const SHAPE: usize = 0;
     const PARAMETERS: usize = 1;
     const CHECKS_ALL: bool = true;
-
-    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        Stateful::from_attrs(ctx.attrs)
-    }
 
     fn generator(&self, _: &RawContext<'_>, steps: u64) -> Result<Philox> {
         Ok(self.reserve(steps))
@@ -58,13 +59,15 @@ impl Source for Stateful {
 /// The generator that follows from a seed, input 1.
 pub(super) struct Seeded;
 
-impl Source for Seeded {
-    const SHAPE: usize = 0;
-    const PARAMETERS: usize = 2;
-
+impl KernelState for Seeded {
     fn new(_: &RawConstruction<'_>) -> Result<Self> {
         Ok(Seeded)
     }
+}
+
+impl Source for Seeded {
+    const SHAPE: usize = 0;
+    const PARAMETERS: usize = 2;
 
     fn check(&self, ctx: &RawContext<'_>) -> Result<()> {
         check_seed(ctx.input_at(1)?)
@@ -97,13 +100,15 @@ pub(super) fn seeded(seed: &Tensor) -> Result<Philox> {
 /// The generator of a key, a counter and an algorithm, inputs 1 to 3.
 pub(super) struct Keyed;
 
-impl Source for Keyed {
-    const SHAPE: usize = 0;
-    const PARAMETERS: usize = 4;
-
+impl KernelState for Keyed {
     fn new(_: &RawConstruction<'_>) -> Result<Self> {
         Ok(Keyed)
     }
+}
+
+impl Source for Keyed {
+    const SHAPE: usize = 0;
+    const PARAMETERS: usize = 4;
 
     fn check(&self, ctx: &RawContext<'_>) -> Result<()> {
         algorithm(ctx).map(|_| ())

@@ -1,11 +1,8 @@
 //! SparseAdd, SparseTensorDenseAdd, SparseSparseMaximum and SparseSparseMinimum; the gradients of sums and slices.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number};
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::ensure_scalar;
@@ -64,84 +61,59 @@ fn union_indices(
     Ok(indices)
 }
 
-struct SparseAddKernel<T>(PhantomData<fn() -> T>);
+/// Checks that the threshold has the dtype of magnitudes.
+fn threshold<T: Magnitude>(ctx: &KernelConstruction<'_, ops::SparseAdd>) -> Result<()> {
+    let threshold = ctx.attrs().Treal;
+    ensure!(
+        threshold == T::REAL,
+        InvalidArgument,
+        "the threshold for values of {} must be {}, not {threshold}",
+        T::DTYPE,
+        T::REAL
+    );
+    Ok(())
+}
 
-#[register_kernel(device = Cpu, T = [f32, f64, i8, i16, i32, i64, Complex32, Complex64])]
-impl<T: Magnitude> OpKernel<ops::SparseAdd> for SparseAddKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, ops::SparseAdd>) -> Result<Self> {
-        let threshold = ctx.attrs().Treal;
-        ensure!(
-            threshold == T::REAL,
-            InvalidArgument,
-            "the threshold for values of {} must be {}, not {threshold}",
-            T::DTYPE,
-            T::REAL
-        );
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, ops::SparseAdd>) -> Result<()> {
-        type Op = ops::SparseAdd;
-        let (a_values, b_values) = (ctx.input(Op::A_VALUES)?, ctx.input(Op::B_VALUES)?);
-        let a = Coo::new(ctx.input(Op::A_INDICES)?, a_values, ctx.input(Op::A_SHAPE)?)?;
-        let b = Coo::new(ctx.input(Op::B_INDICES)?, b_values, ctx.input(Op::B_SHAPE)?)?;
-        ensure_same_shape(&a, &b)?;
-        let threshold = ctx.input(Op::THRESH)?;
-        ensure_scalar(threshold, "The magnitude threshold")?;
-        let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
-        let (mut kept, mut sums) = (Vec::new(), Vec::new());
-        for places in a.union(&b) {
-            let sum = match places {
-                (Some(m), Some(n)) => {
-                    let sum = a_values[m].add(b_values[n]);
-                    if !sum.reaches(threshold)? {
-                        continue;
-                    }
-                    sum
+#[register_kernel(
+    device = Cpu,
+    op = ops::SparseAdd,
+    T = [f32, f64, i8, i16, i32, i64, Complex32, Complex64],
+    state = threshold::<T>,
+)]
+fn sparse_add<T: Magnitude>(_: &(), ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let (a_values, b_values) = (ctx.input(O::A_VALUES)?, ctx.input(O::B_VALUES)?);
+    let a = Coo::new(ctx.input(O::A_INDICES)?, a_values, ctx.input(O::A_SHAPE)?)?;
+    let b = Coo::new(ctx.input(O::B_INDICES)?, b_values, ctx.input(O::B_SHAPE)?)?;
+    ensure_same_shape(&a, &b)?;
+    let threshold = ctx.input(O::THRESH)?;
+    ensure_scalar(threshold, "The magnitude threshold")?;
+    let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
+    let (mut kept, mut sums) = (Vec::new(), Vec::new());
+    for places in a.union(&b) {
+        let sum = match places {
+            (Some(m), Some(n)) => {
+                let sum = a_values[m].add(b_values[n]);
+                if !sum.reaches(threshold)? {
+                    continue;
                 }
-                (m, n) => m.map(|m| a_values[m]).or(n.map(|n| b_values[n])).unwrap_or(T::ZERO),
-            };
-            kept.push(places);
-            sums.push(sum);
-        }
-        let indices = union_indices(ctx, &a, &b, &kept)?;
-        let shape = ctx.input(Op::A_SHAPE)?.clone();
-        ctx.set_output(Op::SUM_INDICES, indices)?;
-        ctx.set_output(Op::SUM_VALUES, Tensor::vector(&sums)?)?;
-        ctx.set_output(Op::SUM_SHAPE, shape)
+                sum
+            }
+            (m, n) => m.map(|m| a_values[m]).or(n.map(|n| b_values[n])).unwrap_or(T::ZERO),
+        };
+        kept.push(places);
+        sums.push(sum);
     }
+    let indices = union_indices(ctx, &a, &b, &kept)?;
+    let shape = ctx.input(O::A_SHAPE)?.clone();
+    ctx.set_output(O::SUM_INDICES, indices)?;
+    ctx.set_output(O::SUM_VALUES, Tensor::vector(&sums)?)?;
+    ctx.set_output(O::SUM_SHAPE, shape)
 }
 
-/// Which of two values stays.
-trait Chosen: Send + Sync + 'static {
-    const GREATER: bool;
-}
-
-/// The greater one.
-struct Greater;
-/// The smaller one.
-struct Smaller;
-
-impl Chosen for Greater {
-    const GREATER: bool = true;
-}
-impl Chosen for Smaller {
-    const GREATER: bool = false;
-}
-
-struct Extreme<C, T>(PhantomData<fn() -> (C, T)>);
-
-impl<O: Op, C: Chosen, T: Number + PartialOrd> OpKernel<O> for Extreme<C, T> {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        extreme::<T>(ctx, C::GREATER)
-    }
-}
-
-fn extreme<T: Number + PartialOrd>(ctx: &mut RawContext<'_>, greater: bool) -> Result<()> {
+/// The greater ones of two tensors' elements, or the lesser ones.
+#[register_kernel(device = Cpu, op = ops::SparseSparseMaximum, T = [realnumbertype], state = |_| Ok(true))]
+#[register_kernel(device = Cpu, op = ops::SparseSparseMinimum, T = [realnumbertype], state = |_| Ok(false))]
+fn extreme<T: Number + PartialOrd>(&greater: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
     let (a_values, b_values) = (ctx.input_at(1)?, ctx.input_at(4)?);
     let a = Coo::new(ctx.input_at(0)?, a_values, ctx.input_at(2)?)?;
     let b = Coo::new(ctx.input_at(3)?, b_values, ctx.input_at(5)?)?;
@@ -160,12 +132,6 @@ fn extreme<T: Number + PartialOrd>(ctx: &mut RawContext<'_>, greater: bool) -> R
     ctx.set_output_at(0, indices)?;
     ctx.set_output_at(1, output)
 }
-
-#[register_kernel(device = Cpu, op = ops::SparseSparseMaximum, T = [realnumbertype])]
-type MaximumKernel<T> = Extreme<Greater, T>;
-
-#[register_kernel(device = Cpu, op = ops::SparseSparseMinimum, T = [realnumbertype])]
-type MinimumKernel<T> = Extreme<Smaller, T>;
 
 #[register_kernel(device = Cpu, Tindices = [int32, int64], T = [realnumbertype, Complex64, Complex32])]
 fn sparse_tensor_dense_add<T: Number>(ctx: &mut KernelContext<'_, ops::SparseTensorDenseAdd>) -> Result<()> {

@@ -1,10 +1,8 @@
 //! SparseDenseCwiseAdd, SparseDenseCwiseMul and SparseDenseCwiseDiv.
 
-use std::marker::PhantomData;
-
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::op::Op;
 use kernlink_kernels_common::number::Divide;
 use kernlink_macros::register_kernel;
@@ -38,28 +36,25 @@ impl Combine for ops::SparseDenseCwiseDiv {
     }
 }
 
-struct Cwise<C, T>(PhantomData<fn() -> (C, T)>);
-
-impl<O: Op, C: Combine, T: Divide> OpKernel<O> for Cwise<C, T> {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self(PhantomData))
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseDenseCwiseAdd, ops::SparseDenseCwiseMul, ops::SparseDenseCwiseDiv],
+    T = [realnumbertype],
+)]
+fn cwise<O: Op + Combine, T: Divide>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    let places = places(ctx)?;
+    let (values, dense) = (ctx.input_at(1)?.as_slice::<T>()?, ctx.input_at(3)?.as_slice::<T>()?);
+    let mut output = ctx.allocate_output_at(0, [values.len()])?;
+    for ((slot, &value), place) in output.as_mut_slice::<T>()?.iter_mut().zip(values).zip(places) {
+        let other = dense[place];
+        ensure!(
+            !O::DIVIDES || other != T::ZERO,
+            InvalidArgument,
+            "SparseDenseCwiseDiv cannot divide by zero, but input dense tensor contains zero"
+        );
+        *slot = O::combine(value, other);
     }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let places = places(ctx)?;
-        let (values, dense) = (ctx.input_at(1)?.as_slice::<T>()?, ctx.input_at(3)?.as_slice::<T>()?);
-        let mut output = ctx.allocate_output_at(0, [values.len()])?;
-        for ((slot, &value), place) in output.as_mut_slice::<T>()?.iter_mut().zip(values).zip(places) {
-            let other = dense[place];
-            ensure!(
-                !C::DIVIDES || other != T::ZERO,
-                InvalidArgument,
-                "SparseDenseCwiseDiv cannot divide by zero, but input dense tensor contains zero"
-            );
-            *slot = C::combine(value, other);
-        }
-        ctx.set_output_at(0, output)
-    }
+    ctx.set_output_at(0, output)
 }
 
 /// For each element of the sparse tensor where the dense one has its partner.
@@ -93,10 +88,3 @@ fn places(ctx: &RawContext<'_>) -> Result<Vec<usize>> {
     };
     (0..coo.len()).map(place).collect()
 }
-
-#[register_kernel(
-    device = Cpu,
-    op = [ops::SparseDenseCwiseAdd, ops::SparseDenseCwiseMul, ops::SparseDenseCwiseDiv],
-    T = [realnumbertype],
-)]
-type CwiseKernel<O, T> = Cwise<O, T>;

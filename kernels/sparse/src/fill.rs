@@ -1,12 +1,9 @@
 //! SparseFillEmptyRows and its gradient.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::Number;
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::strided::fill;
 use kernlink_macros::register_kernel;
@@ -131,18 +128,11 @@ fn sparse_fill_empty_rows(ctx: &mut KernelContext<'_, ops::SparseFillEmptyRows>)
 }
 
 /// The gradient of `fill_empty_rows`.
-pub(super) struct FillEmptyRowsGrad<T>(PhantomData<fn() -> T>);
-
-impl<O: Op, T: Number> OpKernel<O> for FillEmptyRowsGrad<T> {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        fill_empty_rows_grad::<T>(ctx)
-    }
-}
-
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseFillEmptyRowsGrad, ops::RaggedFillEmptyRowsGrad],
+    T = [realnumbertype, Complex64, Complex32],
+)]
 fn fill_empty_rows_grad<T: Number>(ctx: &mut RawContext<'_>) -> Result<()> {
     let (map, grad) = (ctx.input_at(0)?, ctx.input_at(1)?);
     ensure_vector(map, "reverse_index_map")?;
@@ -167,6 +157,3 @@ fn fill_empty_rows_grad<T: Number>(ctx: &mut RawContext<'_>) -> Result<()> {
     ctx.set_output_at(0, values)?;
     ctx.set_output_at(1, kernlink::tensor::Tensor::scalar(default))
 }
-
-#[register_kernel(device = Cpu, op = ops::SparseFillEmptyRowsGrad, T = [realnumbertype, Complex64, Complex32])]
-type SparseFillEmptyRowsGradKernel<T> = FillEmptyRowsGrad<T>;

@@ -13,7 +13,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::elements::{ensure_vector, i64s, take};
-use super::fill::{FillEmptyRowsGrad, Rows, fill_empty_rows};
+use super::fill::{Rows, fill_empty_rows};
 
 /// Output `output` of `int32` or `int64`, a vector of these splits.
 fn splits_output(
@@ -240,6 +240,3 @@ fn ragged_fill_empty_rows(ctx: &mut KernelContext<'_, ops::RaggedFillEmptyRows>)
     ensure_scalar(ctx.input(Op::DEFAULT_VALUE)?, "default_value")?;
     fill_empty_rows(ctx, &Rows { indices: rows.as_slice()?, columns: 1, count }, true)
 }
-
-#[register_kernel(device = Cpu, op = ops::RaggedFillEmptyRowsGrad, T = [realnumbertype, Complex64, Complex32])]
-type RaggedFillEmptyRowsGradKernel<T> = FillEmptyRowsGrad<T>;

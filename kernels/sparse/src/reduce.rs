@@ -1,11 +1,8 @@
 //! SparseReduceSum, SparseReduceMax, their sparse forms, and SparseSoftmax.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::Number;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -32,24 +29,6 @@ impl<T: Computed> Reduce<T> for Sum {
 impl<T: Number + PartialOrd> Reduce<T> for Max {
     fn reduce(values: impl Iterator<Item = T>) -> T {
         values.reduce(|greatest, value| if greatest < value { value } else { greatest }).unwrap_or(T::ZERO)
-    }
-}
-
-/// An op with inputs `input_indices`, `input_values`, `input_shape`, `reduction_axes` and attr `keep_dims`, and with one
-/// output or those of a sparse tensor.
-struct SparseReduce<R, T> {
-    keep_dims: bool,
-    reduce: PhantomData<fn() -> (R, T)>,
-}
-
-impl<O: Op, R: Reduce<T>, T: Number> OpKernel<O> for SparseReduce<R, T> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let ctx: &RawConstruction<'_> = ctx;
-        Ok(Self { keep_dims: ctx.attrs.required("keep_dims")?, reduce: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        compute::<R, T>(ctx, self.keep_dims)
     }
 }
 
@@ -131,15 +110,27 @@ fn outside(place: i64, output: &Shape) -> Error {
     Error::internal(message)
 }
 
+// Ops with inputs `input_indices`, `input_values`, `input_shape`, `reduction_axes` and attr `keep_dims`, and with one output
+// or those of a sparse tensor.
 #[register_kernel(
     device = Cpu,
     op = [ops::SparseReduceSum, ops::SparseReduceSumSparse],
     T = [realnumbertype, Complex64, Complex32],
+    state = |ctx| ctx.attrs.required("keep_dims"),
 )]
-type SparseReduceSum<T> = SparseReduce<Sum, T>;
+fn sum<T: Computed>(&keep_dims: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
+    compute::<Sum, T>(ctx, keep_dims)
+}
 
-#[register_kernel(device = Cpu, op = [ops::SparseReduceMax, ops::SparseReduceMaxSparse], T = [realnumbertype])]
-type SparseReduceMax<T> = SparseReduce<Max, T>;
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseReduceMax, ops::SparseReduceMaxSparse],
+    T = [realnumbertype],
+    state = |ctx| ctx.attrs.required("keep_dims"),
+)]
+fn max<T: Number + PartialOrd>(&keep_dims: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
+    compute::<Max, T>(ctx, keep_dims)
+}
 
 /// Replaces numbers by their softmax.
 fn softmax<T: Float + std::iter::Sum>(values: &mut [T]) {

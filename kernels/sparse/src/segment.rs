@@ -1,11 +1,8 @@
 //! SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN, with a number of segments and without.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::Number;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
@@ -16,41 +13,8 @@ use kernlink_ops as ops;
 use super::elements::{ensure_vector, i64s};
 use super::number::Scale;
 
-/// What the sum of a segment is divided by.
-pub(super) trait Divided: Send + Sync + 'static {
-    /// The divisor for so many rows, if there is one.
-    const DIVISOR: Option<fn(f64) -> f64>;
-}
-
-/// Nothing.
-pub(super) struct ByNothing;
-/// The number of rows.
-pub(super) struct ByCount;
-/// The square root of the number of rows.
-pub(super) struct ByRoot;
-
-impl Divided for ByNothing {
-    const DIVISOR: Option<fn(f64) -> f64> = None;
-}
-impl Divided for ByCount {
-    const DIVISOR: Option<fn(f64) -> f64> = Some(|count| count);
-}
-impl Divided for ByRoot {
-    const DIVISOR: Option<fn(f64) -> f64> = Some(f64::sqrt);
-}
-
-/// An op with inputs `data`, `indices`, `segment_ids` and perhaps `num_segments`.
-struct SparseSegment<D, T>(PhantomData<fn() -> (D, T)>);
-
-impl<O: Op, D: Divided, T: Computed<Wide: Scale>> OpKernel<O> for SparseSegment<D, T> {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        compute::<T>(ctx, D::DIVISOR)
-    }
-}
+/// What the sum of a segment is divided by, given its number of rows, if it is.
+pub(super) type Divisor = Option<fn(f64) -> f64>;
 
 /// A run of equal segment numbers.
 struct Segment {
@@ -59,7 +23,32 @@ struct Segment {
     end: usize,
 }
 
-fn compute<T: Computed<Wide: Scale>>(ctx: &mut RawContext<'_>, divisor: Option<fn(f64) -> f64>) -> Result<()> {
+/// Ops with inputs `data`, `indices`, `segment_ids` and perhaps `num_segments`.
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentSum, ops::SparseSegmentSumWithNumSegments],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [realnumbertype],
+    state = |_| Ok(None),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentMean, ops::SparseSegmentMeanWithNumSegments],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+    state = |_| Ok(Some(|count| count)),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentSqrtN, ops::SparseSegmentSqrtNWithNumSegments],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+    state = |_| Ok(Some(f64::sqrt)),
+)]
+fn sparse_segment<T: Computed<Wide: Scale>>(&divisor: &Divisor, ctx: &mut RawContext<'_>) -> Result<()> {
     let (data, indices, segments) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
     let given = match ctx.num_inputs() {
         4 => Some(scalar(ctx.input_at(3)?, "num_segments")?),
@@ -149,7 +138,7 @@ struct Sums<'a, T> {
     data: &'a [T],
     width: usize,
     picks: &'a [usize],
-    divisor: Option<fn(f64) -> f64>,
+    divisor: Divisor,
 }
 
 impl<T: Computed<Wide: Scale>> Sums<'_, T> {
@@ -192,30 +181,3 @@ impl<T: Computed<Wide: Scale>> Sums<'_, T> {
         }
     }
 }
-
-#[register_kernel(
-    device = Cpu,
-    op = [ops::SparseSegmentSum, ops::SparseSegmentSumWithNumSegments],
-    Tidx = [int32, int64],
-    Tsegmentids = [int32, int64],
-    T = [realnumbertype],
-)]
-type SparseSegmentByNothing<T> = SparseSegment<ByNothing, T>;
-
-#[register_kernel(
-    device = Cpu,
-    op = [ops::SparseSegmentMean, ops::SparseSegmentMeanWithNumSegments],
-    Tidx = [int32, int64],
-    Tsegmentids = [int32, int64],
-    T = [bf16, f64, f32, f16],
-)]
-type SparseSegmentByCount<T> = SparseSegment<ByCount, T>;
-
-#[register_kernel(
-    device = Cpu,
-    op = [ops::SparseSegmentSqrtN, ops::SparseSegmentSqrtNWithNumSegments],
-    Tidx = [int32, int64],
-    Tsegmentids = [int32, int64],
-    T = [bf16, f64, f32, f16],
-)]
-type SparseSegmentByRoot<T> = SparseSegment<ByRoot, T>;

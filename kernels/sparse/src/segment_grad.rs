@@ -1,12 +1,9 @@
 //! The gradients of SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN, dense and of the picked rows only.
 
-use std::marker::PhantomData;
-
 use kernlink::dtype::{DataType, Number};
 use kernlink::ensure;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::RawContext;
 use kernlink_geometry::integers::scalar;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -14,20 +11,7 @@ use kernlink_ops as ops;
 
 use super::elements::{ensure_vector, i64s, zeros};
 use super::number::Scale;
-use super::segment::{ByCount, ByNothing, ByRoot, Divided};
-
-/// An op with inputs `grad`, `indices`, `segment_ids` and the number of rows of the result.
-struct SparseSegmentGrad<D, T>(PhantomData<fn() -> (D, T)>);
-
-impl<O: Op, D: Divided, T: Computed<Wide: Scale>> OpKernel<O> for SparseSegmentGrad<D, T> {
-    fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        compute::<T>(ctx, D::DIVISOR)
-    }
-}
+use super::segment::Divisor;
 
 /// One row of the gradient to add: which, and to which row.
 struct Part {
@@ -35,7 +19,32 @@ struct Part {
     to: usize,
 }
 
-fn compute<T: Computed<Wide: Scale>>(ctx: &mut RawContext<'_>, divisor: Option<fn(f64) -> f64>) -> Result<()> {
+/// Ops with inputs `grad`, `indices`, `segment_ids` and the number of rows of the result.
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentSumGrad, ops::SparseSegmentSumGradV2],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+    state = |_| Ok(None),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentMeanGrad, ops::SparseSegmentMeanGradV2],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+    state = |_| Ok(Some(|count| count)),
+)]
+#[register_kernel(
+    device = Cpu,
+    op = [ops::SparseSegmentSqrtNGrad, ops::SparseSegmentSqrtNGradV2],
+    Tidx = [int32, int64],
+    Tsegmentids = [int32, int64],
+    T = [bf16, f64, f32, f16],
+    state = |_| Ok(Some(f64::sqrt)),
+)]
+fn sparse_segment_grad<T: Computed<Wide: Scale>>(&divisor: &Divisor, ctx: &mut RawContext<'_>) -> Result<()> {
     let (grad, indices, segments) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
     ensure_vector(indices, "indices")?;
     ensure_vector(segments, "segment_ids")?;
@@ -142,30 +151,3 @@ fn add_rows<T: Computed<Wide: Scale>>(
         }
     });
 }
-
-#[register_kernel(
-    device = Cpu,
-    op = [ops::SparseSegmentSumGrad, ops::SparseSegmentSumGradV2],
-    Tidx = [int32, int64],
-    Tsegmentids = [int32, int64],
-    T = [bf16, f64, f32, f16],
-)]
-type SparseSegmentGradByNothing<T> = SparseSegmentGrad<ByNothing, T>;
-
-#[register_kernel(
-    device = Cpu,
-    op = [ops::SparseSegmentMeanGrad, ops::SparseSegmentMeanGradV2],
-    Tidx = [int32, int64],
-    Tsegmentids = [int32, int64],
-    T = [bf16, f64, f32, f16],
-)]
-type SparseSegmentGradByCount<T> = SparseSegmentGrad<ByCount, T>;
-
-#[register_kernel(
-    device = Cpu,
-    op = [ops::SparseSegmentSqrtNGrad, ops::SparseSegmentSqrtNGradV2],
-    Tidx = [int32, int64],
-    Tsegmentids = [int32, int64],
-    T = [bf16, f64, f32, f16],
-)]
-type SparseSegmentGradByRoot<T> = SparseSegmentGrad<ByRoot, T>;

@@ -1,12 +1,10 @@
 //! SetSize, and the set operations on dense and sparse tensors.
 
 use std::cmp::Ordering;
-use std::marker::PhantomData;
 
 use kernlink::dtype::Element;
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::{Attrs, KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
@@ -165,29 +163,17 @@ fn set_outputs(ctx: &mut RawContext<'_>, outputs: [Tensor; 3]) -> Result<()> {
     outputs.into_iter().enumerate().try_for_each(|(index, tensor)| ctx.set_output_at(index, tensor))
 }
 
-/// How the sets are given.
-trait Form: Send + Sync + 'static {
-    /// The results for the sets of the inputs.
-    fn results<T: Element + Ord>(ctx: &RawContext<'_>, operation: Operation, validate: bool) -> Result<[Tensor; 3]>;
-}
-
-struct SetOperation<F, T> {
+/// What the attrs say.
+struct SetOperation {
     operation: Operation,
     validate: bool,
-    form: PhantomData<fn() -> (F, T)>,
 }
 
-impl<O: Op, F: Form, T: Element + Ord> OpKernel<O> for SetOperation<F, T> {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let ctx: &RawConstruction<'_> = ctx;
+impl KernelState for SetOperation {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         let operation: String = ctx.attrs.required("set_operation")?;
         let validate = ctx.attrs.required("validate_indices")?;
-        Ok(Self { operation: Operation::from_name(&operation)?, validate, form: PhantomData })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let outputs = F::results::<T>(ctx, self.operation, self.validate)?;
-        set_outputs(ctx, outputs)
+        Ok(Self { operation: Operation::from_name(&operation)?, validate })
     }
 }
 
@@ -221,94 +207,76 @@ fn for_each_group(shape: &[i64], mut each: impl FnMut(usize, &[i64])) {
     }
 }
 
-struct DenseToDense;
-
-impl Form for DenseToDense {
-    fn results<T: Element + Ord>(ctx: &RawContext<'_>, operation: Operation, _: bool) -> Result<[Tensor; 3]> {
-        let (a, b) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        let ((groups, a_width), (b_groups, b_width)) = (dense_groups(a)?, dense_groups(b)?);
-        ensure_same_groups(&groups, &b_groups)?;
-        let (a, b) = (a.as_slice::<T>()?, b.as_slice::<T>()?);
-        let mut results = Results::new(operation);
-        if !(a.is_empty() && b.is_empty()) {
-            for_each_group(&groups, |n, group| {
-                let a = set(a[n * a_width..][..a_width].iter());
-                let b = set(b[n * b_width..][..b_width].iter());
-                results.push(group, &a, &b);
-            });
-        }
-        results.finish(&groups)
-    }
-}
-
-struct DenseToSparse;
-
-impl Form for DenseToSparse {
-    fn results<T: Element + Ord>(ctx: &RawContext<'_>, operation: Operation, validate: bool) -> Result<[Tensor; 3]> {
-        let a = ctx.input_at(0)?;
-        let sets = SparseSets::new(ctx, 1, validate)?;
-        let (groups, width) = dense_groups(a)?;
-        ensure_same_groups(&groups, sets.group_shape())?;
-        let (a, b) = (a.as_slice::<T>()?, ctx.input_at(2)?.as_slice::<T>()?);
-        let mut results = Results::new(operation);
-        let mut next = 0;
-        if a.is_empty() {
-            // However many groups there may be.
-            while let Some(group) = sets.group(next) {
-                results.push(group, &[], &sets.set(next, b));
-                next += 1;
-            }
-        } else {
-            for_each_group(&groups, |n, group| {
-                let a = set(a[n * width..][..width].iter());
-                let mut other = Vec::new();
-                if sets.group(next) == Some(group) {
-                    other = sets.set(next, b);
-                    next += 1;
-                }
-                results.push(group, &a, &other);
-            });
-        }
-        results.finish(&groups)
-    }
-}
-
-struct SparseToSparse;
-
-impl Form for SparseToSparse {
-    fn results<T: Element + Ord>(ctx: &RawContext<'_>, operation: Operation, validate: bool) -> Result<[Tensor; 3]> {
-        let (a, b) = (SparseSets::new(ctx, 0, validate)?, SparseSets::new(ctx, 3, validate)?);
-        ensure_same_groups(a.group_shape(), b.group_shape())?;
-        let (a_values, b_values) = (ctx.input_at(1)?.as_slice::<T>()?, ctx.input_at(4)?.as_slice::<T>()?);
-        let mut results = Results::new(operation);
-        let (mut m, mut n) = (0, 0);
-        loop {
-            let (group, order) = match (a.group(m), b.group(n)) {
-                (Some(first), Some(second)) => (first.min(second), first.cmp(second)),
-                (Some(first), None) => (first, Ordering::Less),
-                (None, Some(second)) => (second, Ordering::Greater),
-                (None, None) => break,
-            };
-            let (mut first, mut second) = (Vec::new(), Vec::new());
-            if order.is_le() {
-                first = a.set(m, a_values);
-                m += 1;
-            }
-            if order.is_ge() {
-                second = b.set(n, b_values);
-                n += 1;
-            }
-            results.push(group, &first, &second);
-        }
-        results.finish(a.group_shape())
-    }
-}
-
 #[register_kernel(device = Cpu, op = ops::DenseToDenseSetOperation, T = [i8, i16, i32, i64, u8, u16, TString])]
-type SetOperationDenseToDense<T> = SetOperation<DenseToDense, T>;
+fn dense_to_dense<T: Element + Ord>(op: &SetOperation, ctx: &mut RawContext<'_>) -> Result<()> {
+    let (a, b) = (ctx.input_at(0)?, ctx.input_at(1)?);
+    let ((groups, a_width), (b_groups, b_width)) = (dense_groups(a)?, dense_groups(b)?);
+    ensure_same_groups(&groups, &b_groups)?;
+    let (a, b) = (a.as_slice::<T>()?, b.as_slice::<T>()?);
+    let mut results = Results::new(op.operation);
+    if !(a.is_empty() && b.is_empty()) {
+        for_each_group(&groups, |n, group| {
+            let a = set(a[n * a_width..][..a_width].iter());
+            let b = set(b[n * b_width..][..b_width].iter());
+            results.push(group, &a, &b);
+        });
+    }
+    set_outputs(ctx, results.finish(&groups)?)
+}
 
 #[register_kernel(device = Cpu, op = ops::DenseToSparseSetOperation, T = [i8, i16, i32, i64, u8, u16, TString])]
-type SetOperationDenseToSparse<T> = SetOperation<DenseToSparse, T>;
+fn dense_to_sparse<T: Element + Ord>(op: &SetOperation, ctx: &mut RawContext<'_>) -> Result<()> {
+    let a = ctx.input_at(0)?;
+    let sets = SparseSets::new(ctx, 1, op.validate)?;
+    let (groups, width) = dense_groups(a)?;
+    ensure_same_groups(&groups, sets.group_shape())?;
+    let (a, b) = (a.as_slice::<T>()?, ctx.input_at(2)?.as_slice::<T>()?);
+    let mut results = Results::new(op.operation);
+    let mut next = 0;
+    if a.is_empty() {
+        // However many groups there may be.
+        while let Some(group) = sets.group(next) {
+            results.push(group, &[], &sets.set(next, b));
+            next += 1;
+        }
+    } else {
+        for_each_group(&groups, |n, group| {
+            let a = set(a[n * width..][..width].iter());
+            let mut other = Vec::new();
+            if sets.group(next) == Some(group) {
+                other = sets.set(next, b);
+                next += 1;
+            }
+            results.push(group, &a, &other);
+        });
+    }
+    set_outputs(ctx, results.finish(&groups)?)
+}
 
 #[register_kernel(device = Cpu, op = ops::SparseToSparseSetOperation, T = [i8, i16, i32, i64, u8, u16, TString])]
-type SetOperationSparseToSparse<T> = SetOperation<SparseToSparse, T>;
+fn sparse_to_sparse<T: Element + Ord>(op: &SetOperation, ctx: &mut RawContext<'_>) -> Result<()> {
+    let (a, b) = (SparseSets::new(ctx, 0, op.validate)?, SparseSets::new(ctx, 3, op.validate)?);
+    ensure_same_groups(a.group_shape(), b.group_shape())?;
+    let (a_values, b_values) = (ctx.input_at(1)?.as_slice::<T>()?, ctx.input_at(4)?.as_slice::<T>()?);
+    let mut results = Results::new(op.operation);
+    let (mut m, mut n) = (0, 0);
+    loop {
+        let (group, order) = match (a.group(m), b.group(n)) {
+            (Some(first), Some(second)) => (first.min(second), first.cmp(second)),
+            (Some(first), None) => (first, Ordering::Less),
+            (None, Some(second)) => (second, Ordering::Greater),
+            (None, None) => break,
+        };
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        if order.is_le() {
+            first = a.set(m, a_values);
+            m += 1;
+        }
+        if order.is_ge() {
+            second = b.set(n, b_values);
+            n += 1;
+        }
+        results.push(group, &first, &second);
+    }
+    set_outputs(ctx, results.finish(a.group_shape())?)
+}

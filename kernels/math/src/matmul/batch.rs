@@ -34,36 +34,20 @@ impl Adjoint {
     }
 }
 
-/// All batch dimensions are the same.
-struct Equal;
-/// Batch dimensions broadcast.
-struct Broadcast;
-
-trait Batch: Send + Sync + 'static {
-    const BROADCASTS: bool;
-}
-
-impl Batch for Equal {
-    const BROADCASTS: bool = false;
-}
-
-impl Batch for Broadcast {
-    const BROADCASTS: bool = true;
-}
-
-struct BatchMatMulOf<B, T> {
+/// The products; `BROADCASTS` says whether batch dimensions may differ.
+struct BatchMatMulOf<const BROADCASTS: bool, T> {
     adjoint: Adjoint,
-    kind: PhantomData<fn(T) -> B>,
+    element: PhantomData<T>,
 }
 
-impl<O: Op, B: Batch, T: Factor> OpKernel<O> for BatchMatMulOf<B, T> {
+impl<O: Op, const BROADCASTS: bool, T: Factor> OpKernel<O> for BatchMatMulOf<BROADCASTS, T> {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { adjoint: Adjoint::new(ctx)?, kind: PhantomData })
+        Ok(Self { adjoint: Adjoint::new(ctx)?, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let (x, y) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        let output = multiply::<T>(ctx, self.adjoint, B::BROADCASTS, x, y)?;
+        let output = multiply::<T>(ctx, self.adjoint, BROADCASTS, x, y)?;
         ctx.set_output_at(0, output)
     }
 }
@@ -83,23 +67,23 @@ pub(super) fn multiply<T: Factor>(
 }
 
 #[register_kernel(device = Cpu, op = BatchMatMul, T = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64])]
-type BatchMatMulKernel<T> = BatchMatMulOf<Equal, T>;
+type BatchMatMulKernel<T> = BatchMatMulOf<false, T>;
 
 #[register_kernel(device = Cpu, op = BatchMatMulV2, T = [f32, f64, f16, bf16, i16, i32, i64, Complex32, Complex64])]
-type BatchMatMulV2Kernel<T> = BatchMatMulOf<Broadcast, T>;
+type BatchMatMulV2Kernel<T> = BatchMatMulOf<true, T>;
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [f32], Tb = [f32], Tout = [f32])]
-type V3Float = BatchMatMulOf<Broadcast, f32>;
+type V3Float = BatchMatMulOf<true, f32>;
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [f64], Tb = [f64], Tout = [f64])]
-type V3Double = BatchMatMulOf<Broadcast, f64>;
+type V3Double = BatchMatMulOf<true, f64>;
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [bf16], Tb = [bf16], Tout = [bf16])]
-type V3Bfloat16 = BatchMatMulOf<Broadcast, bf16>;
+type V3Bfloat16 = BatchMatMulOf<true, bf16>;
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [i16], Tb = [i16], Tout = [i16])]
-type V3Int16 = BatchMatMulOf<Broadcast, i16>;
+type V3Int16 = BatchMatMulOf<true, i16>;
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [i32], Tb = [i32], Tout = [i32])]
-type V3Int32 = BatchMatMulOf<Broadcast, i32>;
+type V3Int32 = BatchMatMulOf<true, i32>;
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [i64], Tb = [i64], Tout = [i64])]
-type V3Int64 = BatchMatMulOf<Broadcast, i64>;
+type V3Int64 = BatchMatMulOf<true, i64>;
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [Complex32], Tb = [Complex32], Tout = [Complex32])]
-type V3Complex64 = BatchMatMulOf<Broadcast, Complex32>;
+type V3Complex64 = BatchMatMulOf<true, Complex32>;
 #[register_kernel(device = Cpu, op = BatchMatMulV3, Ta = [Complex64], Tb = [Complex64], Tout = [Complex64])]
-type V3Complex128 = BatchMatMulOf<Broadcast, Complex64>;
+type V3Complex128 = BatchMatMulOf<true, Complex64>;

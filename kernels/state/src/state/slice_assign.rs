@@ -1,7 +1,6 @@
 //! Assigning to a strided part of a variable.
 
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::op::Op;
+use kernlink::kernel::RawContext;
 use kernlink::shape_inference::strided_slice::Masks;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
@@ -12,10 +11,6 @@ use kernlink_ops as ops;
 
 use super::place::{forward, update, writable};
 
-struct StridedSliceAssign {
-    masks: Masks,
-}
-
 #[register_kernel(
     device = Cpu,
     op = ops::StridedSliceAssign,
@@ -24,9 +19,8 @@ struct StridedSliceAssign {
         realnumbertype, bool, complex128, complex64, float8_e4m3fn, float8_e5m2, qint32, qint8, quint8, resource,
         string, variant,
     ],
+    state = |ctx| Masks::from_attrs(ctx.attrs),
 )]
-type ReferenceKernel = StridedSliceAssign;
-
 #[register_kernel(
     device = Cpu,
     op = ops::ResourceStridedSliceAssign,
@@ -36,43 +30,33 @@ type ReferenceKernel = StridedSliceAssign;
         string, variant,
     ],
 )]
-type ResourceKernel = StridedSliceAssign;
-
-impl<O: Op> OpKernel<O> for StridedSliceAssign {
-    fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { masks: Masks::from_attrs(ctx.attrs)? })
-    }
-
-    fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let dtype = ctx.input_at(4)?.dtype();
-        update(ctx, dtype, |ctx, [variable]| self.assign(ctx, variable))?;
-        forward(ctx)
-    }
+fn strided_slice_assign(&masks: &Masks, ctx: &mut RawContext<'_>) -> Result<()> {
+    let dtype = ctx.input_at(4)?.dtype();
+    update(ctx, dtype, |ctx, [variable]| assign(ctx, masks, variable))?;
+    forward(ctx)
 }
 
-impl StridedSliceAssign {
-    fn assign(&self, ctx: &RawContext<'_>, variable: &mut Tensor) -> Result<()> {
-        let value = ctx.input_at(4)?;
-        let (slice, shape) = slice_of(ctx, self.masks, variable.shape())?;
-        let sizes = sizes(&slice)?;
-        if sizes.num_elements() == 0 {
-            return Ok(());
-        }
-        ensure!(sizes.rank() <= 8, Unimplemented, "Unhandled input dimensions {}", sizes.rank());
-
-        // The value's dimensions stand for the last ones of the slice; those before are of size 1.
-        let missing = shape.rank() as isize - value.rank() as isize;
-        let fits = |(axis, &size): (usize, &usize)| {
-            let target = usize::try_from(axis as isize + missing).ok().map(|axis| shape[axis]);
-            size == 1 || target == Some(size)
-        };
-        ensure!(
-            value.shape().iter().enumerate().all(fits),
-            InvalidArgument,
-            "Cannot broadcast input shape {} into final shape {shape}",
-            value.shape()
-        );
-        writable(variable)?;
-        written(&slice, variable.shape(), value.shape())?.run(ctx, variable, value)
+fn assign(ctx: &RawContext<'_>, masks: Masks, variable: &mut Tensor) -> Result<()> {
+    let value = ctx.input_at(4)?;
+    let (slice, shape) = slice_of(ctx, masks, variable.shape())?;
+    let sizes = sizes(&slice)?;
+    if sizes.num_elements() == 0 {
+        return Ok(());
     }
+    ensure!(sizes.rank() <= 8, Unimplemented, "Unhandled input dimensions {}", sizes.rank());
+
+    // The value's dimensions stand for the last ones of the slice; those before are of size 1.
+    let missing = shape.rank() as isize - value.rank() as isize;
+    let fits = |(axis, &size): (usize, &usize)| {
+        let target = usize::try_from(axis as isize + missing).ok().map(|axis| shape[axis]);
+        size == 1 || target == Some(size)
+    };
+    ensure!(
+        value.shape().iter().enumerate().all(fits),
+        InvalidArgument,
+        "Cannot broadcast input shape {} into final shape {shape}",
+        value.shape()
+    );
+    writable(variable)?;
+    written(&slice, variable.shape(), value.shape())?.run(ctx, variable, value)
 }
