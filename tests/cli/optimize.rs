@@ -234,6 +234,20 @@ fn files_are_written_whole_and_over_nothing_that_is_read() {
         assert_eq!(read_graph(to.join("old")).unwrap(), read_graph(to.join("link")).unwrap());
         assert!(to.join("link").is_symlink());
         assert_eq!(std::fs::read_dir(&to).unwrap().count(), 3);
+        // Also one to what is not there yet.
+        std::os::unix::fs::symlink("later", to.join("early")).unwrap();
+        good(&["optimize", &model, "-o", &at("early")]);
+        assert!(to.join("early").is_symlink() && to.join("later").is_file());
+        // A file keeps its permissions, and one that may not be written stays as it is.
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |mode| std::fs::set_permissions(to.join("old"), std::fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o640);
+        good(&["optimize", &model, "-o", &at("old"), "--without", "prune"]);
+        assert_eq!(std::fs::metadata(to.join("old")).unwrap().permissions().mode() & 0o777, 0o640);
+        mode(0o440);
+        let old = std::fs::read(to.join("old")).unwrap();
+        bad(&["optimize", &model, "-o", &at("old")], 2, &["cannot write", "old", "read-only"]);
+        assert_eq!(std::fs::read(to.join("old")).unwrap(), old);
     }
 }
 

@@ -153,6 +153,20 @@ fn constants_that_a_merge_takes_wait_for_their_side() {
     assert!(text(&graph).contains("c = Const(^t)\n"), "TensorFlow wants it in its frame: {}", text(&graph));
 }
 
+#[test]
+fn constants_that_wait_for_many_nodes_go_on_waiting() {
+    let waiting_for = |count: usize| {
+        let ids: String = (0..count).map(|i| format!("i{i} = Identity(s:1)\n")).collect();
+        let waits: Vec<String> = (0..count).map(|i| format!("^i{i}")).collect();
+        let head = "x = Placeholder()\np = Placeholder() bool\nn = Neg(x)\ns = Switch(n, p)\n";
+        let graph = format!("{head}{ids}c = Const({}) 7\ny = AddV2(c, s:1)\nz = Sub(s:1, c)\n", waits.join(", "));
+        by("free-constants", &graph, &["x", "p"], &["y", "z"], false)
+    };
+    let waits = |graph: &Graph| graph.nodes().iter().find(|node| &*node.name == "c").unwrap().control_inputs.len();
+    assert_eq!(waits(&waiting_for(8)), 0);
+    assert_eq!(waits(&waiting_for(9)), 9);
+}
+
 /// TensorFlow 1's `cond` of a constant.
 const COND: &str = "x = Placeholder()
     p = Const() true

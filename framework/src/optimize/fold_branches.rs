@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::pass::{Ends, Pass};
+use super::pass::{Ends, MAX_IDENTITIES, Pass};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::Result;
@@ -58,13 +58,12 @@ fn predicate(node: &Node) -> Option<Output> {
     }
 }
 
-/// So many identities at most are followed from a predicate to its constant, and so many rounds to what may be alive: work
-/// is linear in the size of the graph.
-const FAR: usize = 32;
+/// So many rounds at most find what may be alive; where that is not enough, nothing is folded.
+const MAX_ROUNDS: usize = 32;
 
 /// The value of an output that is a constant in every run and in every frame; without `ends`, if nothing is fed.
 fn constant<'g>(graph: &'g Graph, mut output: Output, ends: Option<&Ends>) -> Option<&'g Tensor> {
-    for _ in 0..FAR {
+    for _ in 0..MAX_IDENTITIES {
         let node = graph.node(output.node);
         if ends.is_some_and(|ends| ends.is_fed(output)) || !node.control_inputs.is_empty() {
             return None;
@@ -134,7 +133,7 @@ impl<'g> Alive<'g> {
     fn new(graph: &Graph, ends: &'g Ends, switches: &'g HashMap<NodeId, usize>) -> Alive<'g> {
         let mut alive = Alive { ends, switches, nodes: vec![false; graph.nodes().len()] };
         // An edge that goes back may bring a loop to life only in a second round.
-        for _ in 0..FAR {
+        for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for id in graph.ids() {
                 if !alive.nodes[id.index()] && alive.may_be(graph.node(id)) {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 
-use super::pass::{Ends, Pass};
+use super::pass::{Ends, MAX_IDENTITIES, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, NodeClass, NodeId, Output};
 
@@ -52,11 +52,9 @@ enum Token {
     Side { decided_by: Output, taken: usize },
 }
 
-/// More than so many tokens of a node are forgotten: the constants that ask for them wait.
+/// More than so many tokens of a node are forgotten, and so are constants that wait for more nodes: these go on waiting.
+/// Together with [`MAX_IDENTITIES`] it makes the work linear in the number of edges.
 const FEW: usize = 8;
-
-/// So many nodes at most that hand on what they are given are followed: a constant that is further away waits.
-const FAR: usize = 32;
 
 type Tokens = SmallVec<[Token; 2]>;
 
@@ -65,6 +63,7 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
     let is_constant = |id: NodeId| graph.constant(Output { node: id, index: 0 }).is_some();
     let mut candidates: HashSet<NodeId> =
         needed.iter().copied().filter(|&id| waits(graph, id) && !ends.holds(id)).collect();
+    candidates.retain(|&id| graph.node(id).control_inputs.len() <= FEW);
     if candidates.is_empty() {
         return candidates;
     }
@@ -93,7 +92,8 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
     for &id in needed {
         let node = graph.node(id);
         node.control_inputs.iter().for_each(|control| _ = candidates.remove(control));
-        let used: Vec<NodeId> = node.inputs.iter().map(|input| input.node).filter(|n| candidates.contains(n)).collect();
+        let used: HashSet<NodeId> =
+            node.inputs.iter().map(|input| input.node).filter(|n| candidates.contains(n)).collect();
         if used.is_empty() {
             continue;
         }
@@ -114,7 +114,7 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
 
 /// Whether a node is alive if all that `given` stands for is: it is among them, or hands on what is.
 fn implied(graph: &Graph, tokens: &HashMap<NodeId, Tokens>, mut control: NodeId, given: &HashSet<Token>) -> bool {
-    for _ in 0..FAR {
+    for _ in 0..MAX_IDENTITIES {
         if given.contains(&Token::Node(control)) {
             return true;
         }

@@ -5,6 +5,10 @@ use std::collections::HashSet;
 use crate::error::Result;
 use crate::graph::{Created, Graph, GraphPatch, NodeId, Output};
 
+/// So many nodes at most that hand on what they are given are followed, so that looking behind each node of a long chain is
+/// linear work.
+pub(super) const MAX_IDENTITIES: usize = 32;
+
 /// A way to make a graph compute the same with less to do.
 ///
 /// A pass holds no state. It never changes what a run gives: neither values nor errors of nodes that have effects, nor

@@ -100,7 +100,7 @@ const MAX_MESSAGE: usize = i32::MAX as usize;
 /// The content of a graph's file of this name: text if it ends in `.pbtxt`, else binary.
 ///
 /// # Errors
-/// RESOURCE_EXHAUSTED if the message is larger than 2 GiB or there is not enough memory for it; UNIMPLEMENTED for text
+/// RESOURCE_EXHAUSTED if the binary message is larger than 2 GiB or there is not enough memory for it or its text; UNIMPLEMENTED for text
 /// without feature `text-format`.
 pub fn graph_file(name: impl AsRef<Path>, graph: &GraphDef) -> Result<Vec<u8>> {
     let size = graph.encoded_len();
@@ -108,7 +108,9 @@ pub fn graph_file(name: impl AsRef<Path>, graph: &GraphDef) -> Result<Vec<u8>> {
         let message = format!("the graph takes {size} bytes, and a message has at most {MAX_MESSAGE}");
         return Err(Error::resource_exhausted(message));
     }
-    if !may_request(size) {
+    // Text escapes a byte with up to four, and grows by doubling.
+    let needed = if is_text(name.as_ref()) { size.saturating_mul(8) } else { size };
+    if !may_request(needed) {
         return Err(Error::resource_exhausted(format!("there is not enough memory for the {size} bytes of the graph")));
     }
     if is_text(name.as_ref()) { to_text(graph) } else { Ok(graph.encode_to_vec()) }

@@ -30,7 +30,7 @@ pub(super) fn program((): ()) -> Program {
 }
 
 /// The program that fills with the one element of a tensor.
-fn spread_program((): ()) -> Program {
+pub(super) fn spread_program((): ()) -> Program {
     let program = Program::trusted("fill with an element").read("x", Scalar::U32).write_vectors("y", Scalar::U32, 4);
     program.words("bytes").compose(Entry::Elements, include_str!("fill.wgsl"), &["spread"])
 }

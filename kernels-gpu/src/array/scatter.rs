@@ -15,7 +15,7 @@ use kernlink_geometry::indices::{scattered_nd, scattered_rows};
 use kernlink_macros::register_kernel;
 use kernlink_ops::*;
 
-use super::fill::{fill, fill_with};
+use super::fill::{self, fill, fill_with};
 use super::gather::refusal_by;
 use super::integers::vector;
 use super::merge::{self, Merge};
@@ -56,6 +56,11 @@ fn programs(op: &OpDef, dtype: DataType, indices: DataType) -> Result<Vec<Progra
         Some(merge) => Ok(vec![merge_program((merge, scalar_of(dtype)?, Indices::of(indices)?))]),
         None => set_programs(dtype, indices),
     }
+}
+
+/// The programs for what an op does to rows of a variable, for which a scalar is spread.
+fn row_programs(op: &OpDef, dtype: DataType, indices: DataType) -> Result<Vec<Program>> {
+    Ok([programs(op, dtype, indices)?, vec![fill::spread_program(())]].concat())
 }
 
 /// How updates are merged, if they are not set, and the error for indices that are out of range.
@@ -100,7 +105,8 @@ pub(super) fn scatter_to(
 
 #[register_kernel(
     device = Gpu, op = ScatterNd, T = [f32, u32, bool, i64, f16 if "f16"], Tindices = [i32, i64],
-    host_memory = ["shape"], programs = |T, Tindices| programs(ScatterNdNonAliasingAdd::DEF, T, Tindices),
+    host_memory = ["shape"],
+    programs = |T, Tindices| Ok([programs(ScatterNdNonAliasingAdd::DEF, T, Tindices)?, vec![fill::program(())]].concat()),
     state = |ctx| refusal_by(ctx, &ctx.attrs().bad_indices_policy)
 )]
 fn scatter_nd(&refusal: &Refusal, ctx: &mut KernelContext<'_, O>) -> Result<()> {
@@ -170,28 +176,28 @@ fn how(ctx: &RawConstruction<'_>) -> Result<How> {
 
 #[register_kernel(
     device = Gpu, op = ResourceScatterUpdate, dtype = [f32, u32, bool, i64, f16 if "f16"], Tindices = [i32, i64],
-    host_memory = ["resource"], programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices), state = |ctx| how(ctx)
+    host_memory = ["resource"], programs = |dtype, Tindices| row_programs(O::DEF, dtype, Tindices), state = |ctx| how(ctx)
 )]
 #[register_kernel(
     device = Gpu, op = [ResourceScatterAdd, ResourceScatterSub], dtype = [f32, u32, i64, f16 if "f16"],
-    Tindices = [i32, i64], host_memory = ["resource"], programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices)
+    Tindices = [i32, i64], host_memory = ["resource"], programs = |dtype, Tindices| row_programs(O::DEF, dtype, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = [ResourceScatterDiv, ResourceScatterMax, ResourceScatterMin, ResourceScatterMul],
     dtype = [f32, u32, f16 if "f16"], Tindices = [i32, i64], host_memory = ["resource"],
-    programs = |dtype, Tindices| programs(O::DEF, dtype, Tindices)
+    programs = |dtype, Tindices| row_programs(O::DEF, dtype, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = ScatterUpdate, T = [f32, u32, bool, i64, f16 if "f16"], Tindices = [i32, i64],
-    programs = |T, Tindices| programs(O::DEF, T, Tindices)
+    programs = |T, Tindices| row_programs(O::DEF, T, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = [ScatterAdd, ScatterSub], T = [f32, u32, i64, f16 if "f16"], Tindices = [i32, i64],
-    programs = |T, Tindices| programs(O::DEF, T, Tindices)
+    programs = |T, Tindices| row_programs(O::DEF, T, Tindices)
 )]
 #[register_kernel(
     device = Gpu, op = [ScatterDiv, ScatterMax, ScatterMin, ScatterMul], T = [f32, f16 if "f16"], Tindices = [i32, i64],
-    programs = |T, Tindices| programs(O::DEF, T, Tindices)
+    programs = |T, Tindices| row_programs(O::DEF, T, Tindices)
 )]
 fn update_rows(&how: &How, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;

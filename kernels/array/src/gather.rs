@@ -30,6 +30,7 @@ fn gather_v2(attrs: &Attrs<ops::GatherV2>, ctx: &mut KernelContext<'_, ops::Gath
     ctx.set_output(ops::GatherV2::OUTPUT, output)
 }
 
+/// If `lenient`, indices that are out of range give zeros.
 #[register_kernel(
     device = Cpu,
     Tindices = [int16, int32, int64],

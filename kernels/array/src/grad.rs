@@ -12,6 +12,7 @@ use kernlink_kernels_common::strided::{Run as _, StridedCopy};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+/// If `reflect`, the edge itself was not repeated.
 #[register_kernel(
     device = Cpu,
     host_memory = ["paddings"],

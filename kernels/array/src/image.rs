@@ -51,9 +51,7 @@ fn shape_of(sizes: [usize; 4]) -> Result<Shape> {
 #[register_kernel(
     device = Cpu,
     host_memory = ["size"],
-    T = [
-        bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint8,
-    ],
+    T = [bfloat16, double, float, half, int16, int32, int64, int8, uint16, uint8],
     state = |ctx| Scaling::new(ctx.attrs),
 )]
 fn resize_nearest_neighbor(&scaling: &Scaling, ctx: &mut KernelContext<'_, ops::ResizeNearestNeighbor>) -> Result<()> {

@@ -76,6 +76,7 @@ fn pad_v2(ctx: &mut KernelContext<'_, ops::PadV2>) -> Result<()> {
     ctx.set_output(ops::PadV2::OUTPUT, output)
 }
 
+/// If `reflect`, the edge itself is not repeated.
 #[register_kernel(
     device = Cpu,
     host_memory = ["paddings"],

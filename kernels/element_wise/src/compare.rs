@@ -103,9 +103,7 @@ impl Equality {
 
 #[register_kernel(
     device = Cpu,
-    T = [
-        numbertype, bool, string
-    ],
+    T = [numbertype, bool, string],
     state = |ctx| Equality::new::<Equal>(true, ctx.attrs().T, ctx.attrs().incompatible_shape_error),
 )]
 fn equal_kernel(equality: &Equality, ctx: &mut KernelContext<'_, Equal>) -> Result<()> {
@@ -114,9 +112,7 @@ fn equal_kernel(equality: &Equality, ctx: &mut KernelContext<'_, Equal>) -> Resu
 
 #[register_kernel(
     device = Cpu,
-    T = [
-        numbertype, bool, string
-    ],
+    T = [numbertype, bool, string],
     state = |ctx| Equality::new::<NotEqual>(false, ctx.attrs().T, ctx.attrs().incompatible_shape_error),
 )]
 fn not_equal(equality: &Equality, ctx: &mut KernelContext<'_, NotEqual>) -> Result<()> {

@@ -102,11 +102,10 @@ fn choose_objects<T: Element>(ctx: &mut RawContext<'_>, condition: &Tensor) -> R
     ctx.set_output_at(0, output)
 }
 
+/// The condition has the shape of the others, or is a scalar, or a vector with an element for each of their rows.
 #[register_kernel(
     device = Cpu,
-    T = [
-        realnumbertype, complex64, complex128, bool, string, resource, variant
-    ],
+    T = [realnumbertype, complex64, complex128, bool, string, resource, variant],
     state = |ctx| Choice::new(ctx.attrs().T),
 )]
 fn select(choice: &Choice, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
@@ -118,9 +117,7 @@ fn select(choice: &Choice, ctx: &mut KernelContext<'_, Select>) -> Result<()> {
 
 #[register_kernel(
     device = Cpu,
-    T = [
-        realnumbertype, complex64, complex128, bool, string, resource, variant
-    ],
+    T = [realnumbertype, complex64, complex128, bool, string, resource, variant],
     state = |ctx| Choice::new(ctx.attrs().T),
 )]
 fn select_v2(choice: &Choice, ctx: &mut KernelContext<'_, SelectV2>) -> Result<()> {

@@ -10,12 +10,13 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::RemoveKernel;
 
 #[register_kernel(device = Cpu, system, state = |ctx| Ok(ctx.registry.clone()))]
-fn remove_kernel(arc: &Arc<Registry>, ctx: &mut KernelContext<RemoveKernel>) -> Result<()> {
-    arc.check_change_by_graph()?;
+fn remove_kernel(registry: &Arc<Registry>, ctx: &mut KernelContext<RemoveKernel>) -> Result<()> {
+    registry.check_change_by_graph()?;
     let names = ctx.input(RemoveKernel::NAMES)?.clone();
     let mut statuses = ctx.allocate_output(RemoveKernel::STATUSES, names.shape().clone())?;
     for (name, status) in names.as_slice::<TString>()?.iter().zip(statuses.as_mut_slice::<TString>()?) {
-        let removed = name.to_string_lossy().parse::<KernelFilter>().and_then(|filter| arc.remove_kernels(&filter));
+        let removed =
+            name.to_string_lossy().parse::<KernelFilter>().and_then(|filter| registry.remove_kernels(&filter));
         *status = match removed {
             Ok(_) => "OK".into(),
             Err(error) => format!("{}: {}", error.code(), error.message()).into(),

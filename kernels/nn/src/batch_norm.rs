@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelState, RawConstruction, RawContext};
+use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, Norm, bessel};
@@ -212,9 +212,12 @@ fn fused_batch_norm<T: Computed<Wide = f32>>(batch_norm: &BatchNorm, ctx: &mut R
     batch_norm.compute::<T>(ctx)
 }
 
-#[register_kernel(device = Cpu, op = FusedBatchNormV3, T = [f16, bf16, f32], U = [f32])]
-fn fused_batch_norm_v3<T: Computed<Wide = f32>>(batch_norm: &BatchNorm, ctx: &mut RawContext<'_>) -> Result<()> {
+#[register_kernel(device = Cpu, T = [f16, bf16, f32], U = [f32])]
+fn fused_batch_norm_v3<T: Computed<Wide = f32>>(
+    batch_norm: &BatchNorm,
+    ctx: &mut KernelContext<'_, FusedBatchNormV3>,
+) -> Result<()> {
     batch_norm.compute::<T>(ctx)?;
     // Only cuDNN reserves space.
-    ctx.set_output_at(5, Tensor::scalar(0.0f32))
+    ctx.set_output(FusedBatchNormV3::RESERVE_SPACE_3, Tensor::scalar(0.0f32))
 }

@@ -17,7 +17,10 @@ use super::elements::{ensure_matrix, ensure_vector, i64s};
 
 #[register_kernel(
     device = Cpu,
-    op = ops::SparseTensorDenseMatMul, host_memory = ["a_shape"], Tindices = [int32, int64], T = [bf16, Complex64, Complex32, f64, f32, f16, i32]
+    op = ops::SparseTensorDenseMatMul,
+    host_memory = ["a_shape"],
+    Tindices = [int32, int64],
+    T = [bf16, Complex64, Complex32, f64, f32, f16, i32],
 )]
 fn sparse_tensor_dense_mat_mul<T: Computed>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (a_indices, a_values) = (ctx.input(O::A_INDICES)?, ctx.input(O::A_VALUES)?);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::{Attribute, Fields, ItemEnum, ItemStruct, Meta, Token, Variant, parse_quote};
 
@@ -93,11 +93,11 @@ fn own_arguments(variant: &Variant, errors: &mut Errors) -> OpArgs {
     for attr in variant.attrs.iter().filter(|attr| is_op(attr)) {
         match &attr.meta {
             Meta::List(list) => {
-                let (arguments, comma) = (&list.tokens, <Token![,]>::default());
-                if !tokens.is_empty() {
-                    comma.to_tokens(&mut tokens);
+                let ends = tokens.clone().into_iter().last();
+                if ends.is_some_and(|last| !matches!(last, TokenTree::Punct(last) if last.as_char() == ',')) {
+                    <Token![,]>::default().to_tokens(&mut tokens);
                 }
-                arguments.to_tokens(&mut tokens);
+                list.tokens.to_tokens(&mut tokens);
             }
             _ => errors.on(attr, "expected what is special about the op: `#[op(attr(\"T: {float}\"))]`, or nothing"),
         }

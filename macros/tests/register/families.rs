@@ -52,7 +52,7 @@ pub(crate) enum Family {
         input("y: float", "What differs."),
         output("more: int32"),
         shape_fn = of_op,
-        commutative
+        commutative,
     )]
     #[op(stateful)]
     FamilyOther,

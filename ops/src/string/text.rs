@@ -58,5 +58,5 @@ fn substr_shape(c: &mut InferenceContext<'_>) -> Result<()> {
             c.debug_string(len)
         );
     }
-    shapes::broadcast_binary_op_shape_fn(c)
+    shapes::broadcast_binary_op(c)
 }

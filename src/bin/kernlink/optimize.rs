@@ -97,10 +97,9 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     if functions > 0 {
         let _ = writeln!(text, "functions: {functions} before, {} after", graph.function_names().len());
     }
-    let written = write(args, &graph, &mut text);
     // What was written before another file failed is told, too.
-    output::print(&text)?;
-    written
+    write(args, &graph, &mut text).inspect_err(|_| output::tell(text.trim_end()))?;
+    output::print(&text)
 }
 
 /// Writes what is asked for, and says where it is.

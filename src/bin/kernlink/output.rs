@@ -31,11 +31,18 @@ pub(crate) fn tell(text: &str) {
     eprintln!("{}", readable(text));
 }
 
-/// Where a file is, or will be, whatever the ways to it.
+/// So many links are followed from one to the next.
+const MAX_LINKS: usize = 32;
+
+/// Where a file is, or will be, whatever the ways to it: also where a link leads to which nothing is.
 fn place(file: &Path) -> PathBuf {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = || Some(fs::canonicalize(folder).ok()?.join(file.file_name()?));
-    fs::canonicalize(file).ok().or_else(beside).unwrap_or_else(|| file.to_owned())
+    let mut file = file.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(to) = fs::read_link(&file) else { break };
+        file = folder(&file).join(to);
+    }
+    let beside = || Some(fs::canonicalize(folder(&file)).ok()?.join(file.file_name()?));
+    fs::canonicalize(&file).ok().or_else(beside).unwrap_or_else(|| file.clone())
 }
 
 /// Whether a path has no file's name at its end.
@@ -47,14 +54,13 @@ pub(crate) fn ends_as_folder(path: &Path) -> bool {
 /// Reports errors of [`write`] that can be foreseen, so that nothing is computed in vain. `flag` asked for the file.
 pub(crate) fn check(flag: &str, file: &Path) -> Result<()> {
     let refuse = |code, why: &str| Err(Error::new(code, format!("{flag}: cannot write {}: {why}", file.display())));
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder {
+    match folder(file) {
         _ if file.as_os_str() == "-" => {
             refuse(Code::InvalidArgument, "standard output has the report; a file of this name is ./-")
         }
         _ if file.is_dir() || ends_as_folder(file) => refuse(Code::FailedPrecondition, "it is a folder"),
-        Some(folder) if !folder.exists() => refuse(Code::NotFound, "its folder does not exist"),
-        Some(folder) if !folder.is_dir() => refuse(Code::FailedPrecondition, "what should be its folder is a file"),
+        folder if !folder.exists() => refuse(Code::NotFound, "its folder does not exist"),
+        folder if !folder.is_dir() => refuse(Code::FailedPrecondition, "what should be its folder is a file"),
         _ => Ok(()),
     }
 }
@@ -81,24 +87,36 @@ pub(crate) fn check_distinct(files: &[(&str, &Path)], model: &Path) -> Result<()
 pub(crate) fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     let at = place(file);
     match fs::metadata(&at) {
-        Ok(old) if old.is_file() => replace(&at, bytes, Some(old.permissions())),
-        Ok(_) => fs::write(&at, bytes).map_err(|error| cannot_write(file, &error)),
-        Err(_) => replace(&at, bytes, None),
+        Ok(old) if !old.is_file() => fs::write(&at, bytes).map_err(|error| cannot_write(file, &error)),
+        Ok(old) if old.permissions().readonly() => {
+            Err(cannot_write(file, &ErrorKind::PermissionDenied.into()).context("it is read-only"))
+        }
+        old => replace(&at, bytes, old.ok().map(|old| old.permissions())),
     }
 }
 
 /// Puts a new file in the place of one that may be there: a reader finds the old one or the new one whole, and what is
-/// mapped of the old one stays.
+/// mapped of the old one stays. It has the permissions of the old one.
 pub(crate) fn replace(file: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> Result<()> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let new = file.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    let written = fs::write(&new, bytes)
-        .and_then(|()| permissions.map_or(Ok(()), |permissions| fs::set_permissions(&new, permissions)))
-        .and_then(|()| fs::rename(&new, file));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&new);
-        cannot_write(file, &error)
-    })
+    let put = || {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".kernlink-");
+        // A file that is not there yet gets what the umask leaves of these; one that is, only those of its owner at first.
+        #[cfg(unix)]
+        if permissions.is_none() {
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        }
+        let mut new = builder.tempfile_in(folder(file))?;
+        new.write_all(bytes)?;
+        permissions.map_or(Ok(()), |permissions| new.as_file().set_permissions(permissions))?;
+        new.persist(file).map_err(|error| error.error)
+    };
+    put().map(|_| ()).map_err(|error| cannot_write(file, &error))
+}
+
+/// The folder that a file is in.
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn cannot_write(file: &Path, error: &std::io::Error) -> Error {

@@ -3,7 +3,7 @@
 //! It decides by the [`Layout`] alone, and knows neither kernels nor threads. Whoever runs a node tells it what came of
 //! that; it answers with the nodes that can run next, as [`TaggedNode`]s.
 
-mod frames;
+mod enter_exit;
 mod iteration;
 mod loops;
 mod static_loops;
