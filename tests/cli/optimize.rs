@@ -215,7 +215,8 @@ fn files_are_written_whole_and_over_nothing_that_is_read() {
         &["--dot", "/nowhere/x.dot: its folder does not exist"],
     );
     bad(&["optimize", &model, "-o", &x, "--dot", to.to_str().unwrap()], 2, &["--dot", "it is a folder"]);
-    bad(&["optimize", &model, "-o", &at("new/")], 2, &["--out", "it is a folder"]);
+    bad(&["optimize", &model, "-o", &at("new/")], 2, &["--out", "it ends as the name of a folder"]);
+    bad(&["optimize", &model, "-o", "/dev/stdout"], 2, &["--out", "would be lost"]);
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
     assert_eq!(std::fs::read(&model).unwrap(), before);
     for name in ["saved_model.pb", "variables/variables.index"] {
@@ -238,6 +239,9 @@ fn files_are_written_whole_and_over_nothing_that_is_read() {
         std::os::unix::fs::symlink("later", to.join("early")).unwrap();
         good(&["optimize", &model, "-o", &at("early")]);
         assert!(to.join("early").is_symlink() && to.join("later").is_file());
+        std::os::unix::fs::symlink("loop", to.join("loop")).unwrap();
+        bad(&["optimize", &model, "-o", &at("loop")], 2, &["--out", "leads back to itself"]);
+        assert!(to.join("loop").is_symlink());
         // A file keeps its permissions, and one that may not be written stays as it is.
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |mode| std::fs::set_permissions(to.join("old"), std::fs::Permissions::from_mode(mode)).unwrap();
@@ -258,6 +262,11 @@ fn what_is_written_before_an_error_is_told() {
     let out = out.to_str().unwrap();
     bad(&["optimize", &model, "-o", out, "--dot", "/dev/full"], 2, &["the graph, ", out, "cannot write /dev/full"]);
     good(&["optimize", &model, "-o", "/dev/null"]);
+    // Where nothing can be printed, that is an error like others.
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kernlink"));
+    let status = command.args(["inspect", &model]).stdout(full()).stderr(full()).status().unwrap();
+    assert_eq!(status.code(), Some(2));
     let output = kernlink(&["optimize", "/dev/null", "-o", out]);
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(error, "error: INVALID_ARGUMENT: cannot read /dev/null: it is no regular file\n");

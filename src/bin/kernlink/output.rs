@@ -26,10 +26,13 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Tells people something besides what is asked for, on standard error.
+/// Tells people something besides what is asked for, on standard error. Where nobody can be told, nothing is.
 pub(crate) fn tell(text: &str) {
-    eprintln!("{}", readable(text));
+    let _ = writeln!(std::io::stderr(), "{}", readable(text));
 }
+
+/// What a program has open already, by name.
+const STREAMS: [&str; 5] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"];
 
 /// So many links are followed from one to the next.
 const MAX_LINKS: usize = 32;
@@ -55,10 +58,18 @@ pub(crate) fn ends_as_folder(path: &Path) -> bool {
 pub(crate) fn check(flag: &str, file: &Path) -> Result<()> {
     let refuse = |code, why: &str| Err(Error::new(code, format!("{flag}: cannot write {}: {why}", file.display())));
     match folder(file) {
+        _ if STREAMS.iter().any(|stream| file.starts_with(stream)) => {
+            refuse(Code::InvalidArgument, "standard output has the report, and what it is redirected to would be lost")
+        }
         _ if file.as_os_str() == "-" => {
             refuse(Code::InvalidArgument, "standard output has the report; a file of this name is ./-")
         }
-        _ if file.is_dir() || ends_as_folder(file) => refuse(Code::FailedPrecondition, "it is a folder"),
+        _ if file.is_dir() => refuse(Code::FailedPrecondition, "it is a folder"),
+        _ if ends_as_folder(file) => refuse(Code::FailedPrecondition, "it ends as the name of a folder"),
+        _ if place(file).is_symlink() => refuse(Code::FailedPrecondition, "it is a link that leads back to itself"),
+        _ if file.metadata().is_ok_and(|old| old.is_file() && old.permissions().readonly()) => {
+            refuse(Code::PermissionDenied, "it is read-only")
+        }
         folder if !folder.exists() => refuse(Code::NotFound, "its folder does not exist"),
         folder if !folder.is_dir() => refuse(Code::FailedPrecondition, "what should be its folder is a file"),
         _ => Ok(()),
@@ -88,9 +99,6 @@ pub(crate) fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     let at = place(file);
     match fs::metadata(&at) {
         Ok(old) if !old.is_file() => fs::write(&at, bytes).map_err(|error| cannot_write(file, &error)),
-        Ok(old) if old.permissions().readonly() => {
-            Err(cannot_write(file, &ErrorKind::PermissionDenied.into()).context("it is read-only"))
-        }
         old => replace(&at, bytes, old.ok().map(|old| old.permissions())),
     }
 }
