@@ -25,6 +25,8 @@
 #[doc = include_str!("../docs/control-flow.md")]
 mod control_flow {}
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod golden;
 mod model;
 #[cfg(feature = "npy")]

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use kernlink::dispatch_pod;
-use kernlink::dtype::{Complex64, DataType, Pod, Scalar, TString};
-use kernlink::error::{Error, Result, shortened};
-use kernlink::shape::Shape;
-use kernlink::tensor::{FileBytes, Tensor, may_request};
+use crate::dispatch_pod;
+use crate::dtype::{Complex64, DataType, Pod, Scalar, TString};
+use crate::error::{Error, Result, shortened};
+use crate::shape::Shape;
+use crate::tensor::{FileBytes, Tensor, may_request};
 use serde_json::Value;
 
 /// The tensor that `source` describes, as `dtype`.
@@ -19,7 +19,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
         return from_json(&value, dtype);
     };
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("npy") => kernlink::npy::read(path),
+        Some("npy") => crate::npy::read(path),
         Some(kind @ ("txt" | "json")) => {
             let file = FileBytes::open(path)?;
             let tensor = match kind {
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(text(b"\xef\xbb\xbf[1]").unwrap(), "[1]");
         for (bytes, why) in [(&b"\xff\xfe[\0"[..], "UTF-16"), (b"\xfe\xff\0[", "UTF-16"), (b"[\xff]", "not UTF-8")] {
             let error = text(bytes).unwrap_err();
-            assert!(error.code() == kernlink::error::Code::InvalidArgument && error.message().contains(why), "{error}");
+            assert!(error.code() == crate::error::Code::InvalidArgument && error.message().contains(why), "{error}");
         }
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let numbers = numbers.as_slice::<f32>().unwrap();
         assert!(with.starts_with("random") && numbers.iter().all(|number| (0.0..1.0).contains(number)));
         assert!(numbers.windows(2).all(|pair| pair[0] != pair[1]), "{numbers:?}");
-        assert!(fill(DataType::Bfloat16, Shape::from(vec![4])).unwrap().0.as_slice::<kernlink::dtype::bf16>().is_ok());
+        assert!(fill(DataType::Bfloat16, Shape::from(vec![4])).unwrap().0.as_slice::<crate::dtype::bf16>().is_ok());
         assert_eq!(fill(DataType::Int64, Shape::from(vec![2])).unwrap().0.as_slice::<i64>().unwrap(), [0, 0]);
         assert_eq!(fill(DataType::String, Shape::scalar()).unwrap().1, "empty strings");
         assert!(fill(DataType::Resource, Shape::scalar()).is_err());

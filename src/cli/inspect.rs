@@ -5,17 +5,17 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use kernlink::attr::AttrMap;
-use kernlink::device::Device;
-use kernlink::error::Result;
-use kernlink::formats::{self, SignatureTensor};
-use kernlink::graph::{self, Graph, Needs};
-use kernlink::kernel::CPU;
-use kernlink::proto::{self, GraphDef, MetaGraphDef, NodeDef};
-use kernlink::registry::{NodeQuery, Registry};
-use kernlink::runtime::without_kernel;
+use crate::attr::AttrMap;
+use crate::device::Device;
+use crate::error::Result;
+use crate::formats::{self, SignatureTensor};
+use crate::graph::{self, Graph, Needs};
+use crate::kernel::CPU;
+use crate::proto::{self, GraphDef, MetaGraphDef, NodeDef};
+use crate::registry::{NodeQuery, Registry};
+use crate::runtime::without_kernel;
 
-use crate::{model, output};
+use crate::cli::{model, output};
 
 #[derive(Args)]
 pub(crate) struct Inspect {
@@ -36,7 +36,7 @@ pub(crate) fn inspect(args: &Inspect) -> Result<()> {
         return output::print_bytes(dots.collect::<String>().as_bytes());
     }
     let device = match &args.device {
-        Some(name) => crate::device::devices(name, 1)?.into_iter().next(),
+        Some(name) => crate::cli::device::devices(name, 1)?.into_iter().next(),
         None => None,
     };
     let mut text = String::new();
@@ -66,7 +66,7 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
         let _ = writeln!(text, "no graph");
         return Ok(());
     };
-    let registry = kernlink::registry()?;
+    let registry = crate::registry()?;
     let graph = Graph::import(def, &registry);
     // Signatures describe inputs and outputs better than placeholders do.
     if meta.signature_def.is_empty() {
@@ -97,7 +97,7 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
             let _ = writeln!(text, "  {}", line.replace('\n', "\n    "));
         });
         if nodes().any(|node| registry.is_left_out(&node.op)) {
-            let _ = writeln!(text, "  {}", kernlink::select::advice());
+            let _ = writeln!(text, "  {}", crate::select::advice());
         }
     }
     match (&graph, device) {

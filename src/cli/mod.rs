@@ -1,4 +1,13 @@
 //! The `kernlink` command: runs, verifies and inspects TensorFlow graphs, and lists what is linked.
+//!
+//! It knows the ops and kernels of the program that it is linked into, so that a crate of ops has a command of its own:
+//!
+//! ```no_run
+//! // main.rs; a crate whose ops are in a library names it, too: `use my_ops as _;`
+//! fn main() -> std::process::ExitCode {
+//!     kernlink::cli::main()
+//! }
+//! ```
 
 mod bench;
 mod catalogue;
@@ -20,8 +29,8 @@ mod verify;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use kernlink::Result;
-use kernlink::optimize::Optimizer;
+use crate::Result;
+use crate::optimize::Optimizer;
 
 #[derive(Parser)]
 #[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]
@@ -52,7 +61,11 @@ enum Command {
     Kernels(catalogue::Kernels),
 }
 
-fn main() -> ExitCode {
+/// Runs the command that this program's arguments name, and tells on standard error what failed.
+///
+/// The exit status is 0 if all went well, 1 if a check failed ([`verify`](crate::golden), `ops --check`), 2 after an
+/// error. Ends the program itself when the arguments are wrong, or ask for help or the version.
+pub fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use kernlink::attr::{AttrValue, FunctionRef};
-use kernlink::dtype::DataType;
-use kernlink::error::{Error, Result, shortened};
-use kernlink::graph::{Graph, Node, NodeClass, NodeId, Output};
+use crate::attr::{AttrValue, FunctionRef};
+use crate::dtype::DataType;
+use crate::error::{Error, Result, shortened};
+use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
 
 /// How many names are given as examples.
 const EXAMPLES: usize = 10;

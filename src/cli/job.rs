@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use kernlink::dtype::DataType;
-use kernlink::error::{Code, Error, Result, shortened};
-use kernlink::formats::SignatureRunner;
-use kernlink::graph::{Graph, NodeId, Output};
-use kernlink::registry::{did_you_mean, listed};
-use kernlink::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
-use kernlink::shape::{PartialShape, Shape};
-use kernlink::tensor::Tensor;
+use crate::dtype::DataType;
+use crate::error::{Code, Error, Result, shortened};
+use crate::formats::SignatureRunner;
+use crate::graph::{Graph, NodeId, Output};
+use crate::registry::{did_you_mean, listed};
+use crate::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
+use crate::shape::{PartialShape, Shape};
+use crate::tensor::Tensor;
 
-use crate::defaults::{Defaults, defaults, some};
-use crate::model::Model;
-use crate::{output, source};
+use crate::cli::defaults::{Defaults, defaults, some};
+use crate::cli::model::Model;
+use crate::cli::{output, source};
 
 #[derive(Args)]
 pub(crate) struct What {
@@ -92,7 +92,7 @@ enum Runner<'m> {
 impl What {
     /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model> {
-        let devices = crate::device::devices(&self.device, self.threads)?;
+        let devices = crate::cli::device::devices(&self.device, self.threads)?;
         let options = SessionOptions::new().strict_placement(self.no_soft_placement);
         Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options)
     }

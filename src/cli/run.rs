@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use kernlink::error::{Code, Error, Result};
-use kernlink::formats::MetaGraph;
-use kernlink::runtime::{RunMetadata, RunOptions};
-use kernlink::tensor::Tensor;
+use crate::error::{Code, Error, Result};
+use crate::formats::MetaGraph;
+use crate::runtime::{RunMetadata, RunOptions};
+use crate::tensor::Tensor;
 
-use crate::job::{Missing, What};
-use crate::model::Model;
-use crate::{output, trace};
+use crate::cli::job::{Missing, What};
+use crate::cli::model::Model;
+use crate::cli::{output, trace};
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -163,7 +163,7 @@ fn save(folder: &Path, names: &[String], tensors: &[Tensor]) -> Result<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Error::from_io(format!("cannot make {}", folder.display()), &error))?;
     for (name, tensor) in names.iter().zip(tensors) {
-        kernlink::npy::write(folder.join(file_name(name)), tensor)?;
+        crate::npy::write(folder.join(file_name(name)), tensor)?;
     }
     Ok(())
 }

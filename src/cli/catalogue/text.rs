@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use kernlink::collect::OpEntry;
-use kernlink::kernel::KernelDef;
-use kernlink::op::{ArgDef, AttrDef, OpDef};
+use crate::collect::OpEntry;
+use crate::kernel::KernelDef;
+use crate::op::{ArgDef, AttrDef, OpDef};
 
 use super::rows::{self, Row};
 use super::words::{self, count};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use kernlink::collect::OpEntry;
-use kernlink::kernel::Location;
+use crate::collect::OpEntry;
+use crate::kernel::Location;
 
 /// The crate whose families go by the names of its modules alone.
 const OWN: &str = "kernlink-ops";

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use kernlink::error::{Error, Result};
-use kernlink::graph::Needs;
+use crate::error::{Error, Result};
+use crate::graph::Needs;
 
-use crate::{model, output};
+use crate::cli::{model, output};
 
 #[derive(Args)]
 pub(crate) struct Select {
@@ -20,8 +20,8 @@ pub(crate) struct Select {
 }
 
 pub(crate) fn select(args: &Select) -> Result<()> {
-    let registry = kernlink::registry()?;
-    let mut needs = Needs::new(&registry).with_created(kernlink::optimize::created());
+    let registry = crate::registry()?;
+    let mut needs = Needs::new(&registry).with_created(crate::optimize::created());
     for model in &args.model {
         let context = |error: Error| error.context(model.display());
         for graph in model::read(model)?.iter().filter_map(|graph| graph.graph_def.as_ref()) {

@@ -1,10 +1,10 @@
 //! Ops and kernels as JSON, for other programs.
 
-use kernlink::collect::OpEntry;
-use kernlink::error::{Error, Result};
-use kernlink::graph::default_value;
-use kernlink::kernel::{ConstraintValues, KernelDef};
-use kernlink::op::{AllowedValues, ArgDef};
+use crate::collect::OpEntry;
+use crate::error::{Error, Result};
+use crate::graph::default_value;
+use crate::kernel::{ConstraintValues, KernelDef};
+use crate::op::{AllowedValues, ArgDef};
 use serde_json::{Value, json};
 
 use super::families::Family;

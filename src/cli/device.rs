@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kernlink::device::{CpuDevice, Device};
-use kernlink::error::{Error, Result};
+use crate::device::{CpuDevice, Device};
+use crate::error::{Error, Result};
 
 /// A device that a user can name.
 enum Named {
@@ -39,7 +39,7 @@ pub(crate) fn devices(name: &str, threads: usize) -> Result<Vec<Arc<dyn Device>>
 
 #[cfg(feature = "gpu")]
 fn gpu(number: Option<usize>) -> Result<Arc<dyn Device>> {
-    use kernlink::gpu::GpuDevice;
+    use crate::gpu::GpuDevice;
     let device = match number {
         None => GpuDevice::open()?,
         Some(number) => GpuDevice::open_numbered(number)?,

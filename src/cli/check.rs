@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use kernlink::error::{Error, Result};
-use kernlink::op::{OpDef, broken_promises, find_op};
-use kernlink::proto::{Message as _, OpListOptions, op_list_from_bytes, op_list_to_proto};
-use kernlink::tensor::FileBytes;
+use crate::error::{Error, Result};
+use crate::op::{OpDef, broken_promises, find_op};
+use crate::proto::{Message as _, OpListOptions, op_list_from_bytes, op_list_to_proto};
+use crate::tensor::FileBytes;
 
-use crate::output;
+use crate::cli::output;
 
 /// Prints every promise that is broken, and how many ops were compared. Whether none is.
 pub(crate) fn check(old: &Path) -> Result<bool> {
@@ -17,7 +17,7 @@ pub(crate) fn check(old: &Path) -> Result<bool> {
     if promised.is_empty() {
         return Err(Error::invalid_argument(format!("{}: the list has no ops to compare", old.display())));
     }
-    let registry = kernlink::registry()?;
+    let registry = crate::registry()?;
     let mut linked: Vec<&OpDef> = registry.ops().map(|entry| entry.def).collect();
     linked.sort_by(|a, b| a.name.cmp(&b.name));
     let find = |name: &str| linked.binary_search_by(|op| (*op.name).cmp(name)).ok().map(|at| linked[at]);

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use kernlink::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Lists the files that were written, so that the next run knows its own.
 const LIST: &str = ".kernlink-ops";
@@ -85,5 +85,5 @@ fn put(folder: &Path, name: &str, text: &str) -> Result<()> {
     if plain && fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(());
     }
-    crate::output::replace(&path, text.as_bytes(), None)
+    crate::cli::output::replace(&path, text.as_bytes(), None)
 }

@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kernlink::error::{Error, Result};
-use kernlink::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint_with_note};
-use kernlink::tensor::Tensor;
+use crate::error::{Error, Result};
+use crate::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint_with_note};
+use crate::tensor::Tensor;
 
-use crate::output;
+use crate::cli::output;
 
 #[derive(Args)]
 pub(crate) struct Checkpoint {
@@ -60,7 +60,7 @@ pub(crate) fn prefix(path: &Path) -> Result<PathBuf> {
 pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
     let prefix = &prefix(&args.prefix)?;
     if let Some(folder) = &args.save {
-        crate::run::check_folder(folder)?;
+        crate::cli::run::check_folder(folder)?;
     }
     let mut text = String::new();
     let read: Read;
@@ -107,7 +107,7 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
         if let Some(folder) = &args.save {
             std::fs::create_dir_all(folder)
                 .map_err(|error| Error::from_io(format!("cannot make {}", folder.display()), &error))?;
-            kernlink::npy::write(folder.join(crate::run::file_name(name)), &tensor)?;
+            crate::npy::write(folder.join(crate::cli::run::file_name(name)), &tensor)?;
         }
     }
     output::print(&text)

@@ -1,10 +1,10 @@
 //! Pages of ops that a careless or hostile crate might bring.
 
-use kernlink::collect::OpEntry;
-use kernlink::dtype::DataType;
-use kernlink::kernel::{AttrConstraint, ConstraintValues, DeviceType, KernelDef, Location, Provider};
-use kernlink::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, Deprecation, OpDef, Str};
-use kernlink::registry::Registry;
+use crate::collect::OpEntry;
+use crate::dtype::DataType;
+use crate::kernel::{AttrConstraint, ConstraintValues, DeviceType, KernelDef, Location, Provider};
+use crate::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, Deprecation, OpDef, Str};
+use crate::registry::Registry;
 
 use super::*;
 
@@ -94,7 +94,7 @@ fn kernel(
         type_name,
         provider: provider(text),
         location: Location { file: text, line: 2 },
-        create: |_| Err(kernlink::Error::internal("never made")),
+        create: |_| Err(crate::Error::internal("never made")),
         created: Default::default(),
     })
 }

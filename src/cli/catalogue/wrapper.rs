@@ -1,7 +1,7 @@
 //! The wrapper that `#[register_op]` writes, from the OpDef: how it is called.
 
-use kernlink::collect::OpEntry;
-use kernlink::op::{ArgDef, AttrDef};
+use crate::collect::OpEntry;
+use crate::op::{ArgDef, AttrDef};
 use kernlink_spec::function_name;
 
 use super::words;

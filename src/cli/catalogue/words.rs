@@ -1,9 +1,9 @@
 //! Inputs, outputs and attrs described in words. Names and values stand in backticks.
 
-use kernlink::collect::OpEntry;
-use kernlink::dtype::DataType;
-use kernlink::graph::default_value;
-use kernlink::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, OpDef};
+use crate::collect::OpEntry;
+use crate::dtype::DataType;
+use crate::graph::default_value;
+use crate::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, OpDef};
 
 /// An argument's type as a spec writes it: `N * T`.
 pub(super) fn arg_type(arg: &ArgDef) -> String {

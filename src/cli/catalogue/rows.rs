@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use kernlink::dtype::DataType;
-use kernlink::kernel::{ConstraintValues, KernelDef};
-use kernlink::op::{AllowedValues, OpDef};
+use crate::dtype::DataType;
+use crate::kernel::{ConstraintValues, KernelDef};
+use crate::op::{AllowedValues, OpDef};
 
 use super::words;
 

@@ -5,13 +5,13 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use kernlink::error::Result;
-use kernlink::runtime::{DeviceCounters, RunMetadata, RunOptions};
-use kernlink::step::NodeStats;
+use crate::error::Result;
+use crate::runtime::{DeviceCounters, RunMetadata, RunOptions};
+use crate::step::NodeStats;
 use serde_json::{Value, json};
 
-use crate::job::{Job, Missing, What};
-use crate::output;
+use crate::cli::job::{Job, Missing, What};
+use crate::cli::output;
 
 /// The most runs that are traced.
 const TRACED: u32 = 10;

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kernlink::device::Device;
-use kernlink::error::{Error, Result};
-use kernlink::formats::{self, LoadOptions};
-use kernlink::graph::Graph;
-use kernlink::proto::{self, GraphDef, MetaGraphDef};
-use kernlink::runtime::{Session, SessionOptions};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::formats::{self, LoadOptions};
+use crate::graph::Graph;
+use crate::proto::{self, GraphDef, MetaGraphDef};
+use crate::runtime::{Session, SessionOptions};
 
 /// The graphs of a model as they are written, nothing run: one, or those of a SavedModel.
 pub(crate) fn read(path: &Path) -> Result<Vec<MetaGraphDef>> {
@@ -47,8 +47,8 @@ fn is_meta_graph(path: &Path) -> bool {
 /// A model that is ready to run.
 pub(crate) enum Model {
     Graph(Session),
-    Meta(kernlink::MetaGraph),
-    Saved(kernlink::SavedModel),
+    Meta(crate::MetaGraph),
+    Saved(crate::SavedModel),
 }
 
 impl Model {
@@ -71,24 +71,24 @@ impl Model {
             return Err(Error::invalid_argument(message));
         }
         if path.is_dir() {
-            return Ok(Model::Saved(kernlink::SavedModel::load_with(path, &options)?));
+            return Ok(Model::Saved(crate::SavedModel::load_with(path, &options)?));
         }
         if !tags.is_empty() {
             return Err(tags_of_no_saved_model(path));
         }
         if meta {
-            let model = kernlink::MetaGraph::read_with(path, &options)?;
+            let model = crate::MetaGraph::read_with(path, &options)?;
             if let Some(prefix) = checkpoint {
-                model.restore(crate::checkpoint::prefix(prefix)?)?;
+                model.restore(crate::cli::checkpoint::prefix(prefix)?)?;
             }
             let initialised = model.run_collection("table_initializer");
             initialised.map_err(|error| match checkpoint {
-                None => crate::job::without_checkpoint(error),
+                None => crate::cli::job::without_checkpoint(error),
                 Some(_) => error,
             })?;
             return Ok(Model::Meta(model));
         }
-        let graph = Graph::import(&read_graph(path)?, &kernlink::registry()?)?;
+        let graph = Graph::import(&read_graph(path)?, &crate::registry()?)?;
         Ok(Model::Graph(Session::on_devices(graph, options.devices, &options.session)))
     }
 

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use kernlink::error::Result;
-use kernlink::golden::{self, Report};
+use crate::error::Result;
+use crate::golden::{self, Report};
 
-use crate::output;
+use crate::cli::output;
 
 #[derive(Args)]
 pub(crate) struct Verify {
@@ -28,12 +28,12 @@ pub(crate) struct Verify {
 
 /// Returns whether no case failed.
 pub(crate) fn verify(args: &Verify) -> Result<bool> {
-    let devices = crate::device::devices(&args.device, args.threads)?;
+    let devices = crate::cli::device::devices(&args.device, args.threads)?;
     let device = &devices[0];
-    let registry = kernlink::registry()?;
+    let registry = crate::registry()?;
     let mut report = Report::default();
     for file in &args.files {
-        let mut graph = kernlink::proto::read_graph(file)?;
+        let mut graph = crate::proto::read_graph(file)?;
         if let Some(only) = &args.only {
             graph.node.retain(|node| node.name.contains(only.as_str()));
             if graph.node.is_empty() {

@@ -14,9 +14,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use kernlink::error::{Error, Result};
-use kernlink::kernel::{GPU, KernelDef};
-use kernlink::registry::Registry;
+use crate::error::{Error, Result};
+use crate::kernel::{GPU, KernelDef};
+use crate::registry::Registry;
 use serde_json::Value;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -64,7 +64,7 @@ pub(crate) struct Kernels {
 }
 
 pub(crate) fn ops(args: &Ops) -> Result<()> {
-    let registry = kernlink::registry()?;
+    let registry = crate::registry()?;
     if args.format == OpFormat::Html {
         return pages(&registry, args);
     }
@@ -80,7 +80,7 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
     };
     let mut text = String::new();
     if args.format == OpFormat::Pb {
-        return crate::check::export(entries.iter().map(|entry| entry.def));
+        return crate::cli::check::export(entries.iter().map(|entry| entry.def));
     }
     if args.format == OpFormat::Json {
         let list = entries.iter().map(|entry| json::op(entry)).collect::<Result<Vec<_>>>()?;
@@ -92,7 +92,7 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
     } else {
         text::list(&mut text, &entries);
     }
-    crate::output::print_bytes(text.as_bytes())
+    crate::cli::output::print_bytes(text.as_bytes())
 }
 
 fn pages(registry: &Registry, args: &Ops) -> Result<()> {
@@ -102,11 +102,11 @@ fn pages(registry: &Registry, args: &Ops) -> Result<()> {
         )));
     }
     let written = html::write(registry, args.output.as_deref().unwrap_or(Path::new("kernlink-ops")))?;
-    crate::output::print(&written)
+    crate::cli::output::print(&written)
 }
 
 pub(crate) fn kernels(args: &Kernels) -> Result<()> {
-    let registry = kernlink::registry()?;
+    let registry = crate::registry()?;
     if let Some(op) = &args.op {
         registry.op(op)?;
     }
@@ -125,7 +125,7 @@ pub(crate) fn kernels(args: &Kernels) -> Result<()> {
             text
         }
     };
-    crate::output::print_bytes(text.as_bytes())
+    crate::cli::output::print_bytes(text.as_bytes())
 }
 
 /// The error of a name that does not exist, with those that do.

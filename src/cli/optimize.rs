@@ -5,15 +5,15 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use kernlink::error::{Error, Result, shortened};
-use kernlink::formats::{self, Signature};
-use kernlink::graph::{Graph, NodeClass, NodeId, Output, to_dot};
-use kernlink::optimize::{Ends, Optimizer, PASSES};
-use kernlink::proto::{self, MetaGraphDef};
-use kernlink::registry::{did_you_mean, listed};
+use crate::error::{Error, Result, shortened};
+use crate::formats::{self, Signature};
+use crate::graph::{Graph, NodeClass, NodeId, Output, to_dot};
+use crate::optimize::{Ends, Optimizer, PASSES};
+use crate::proto::{self, MetaGraphDef};
+use crate::registry::{did_you_mean, listed};
 
-use crate::defaults::some;
-use crate::{model, output};
+use crate::cli::defaults::some;
+use crate::cli::{model, output};
 
 /// Runs the graph passes that a session runs, as far as their result is a graph that TensorFlow reads too, and writes the
 /// graph. It computes the same: inputs and outputs keep their names.
@@ -78,7 +78,7 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     let meta = choose(args)?;
     let def = meta.graph_def.as_ref();
     let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", args.model.display())))?;
-    let mut graph = Graph::import(def, &kernlink::registry()?)?;
+    let mut graph = Graph::import(def, &crate::registry()?)?;
     let (mut ends, kept) = ends(args, &meta, &graph)?;
     let mut text = format!("{}: {} nodes, keeping {kept}\n", args.model.display(), graph.nodes().len());
     for report in optimizer.optimize(&mut graph, &mut ends)? {

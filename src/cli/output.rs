@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use kernlink::error::{Code, Error, Result, escaped};
+use crate::error::{Code, Error, Result, escaped};
 
 /// A text for people, with control characters in names as escapes.
 fn readable(text: &str) -> String {

@@ -11,10 +11,10 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use kernlink::collect::OpEntry;
-use kernlink::error::Result;
-use kernlink::kernel::KernelDef;
-use kernlink::registry::Registry;
+use crate::collect::OpEntry;
+use crate::error::Result;
+use crate::kernel::KernelDef;
+use crate::registry::Registry;
 
 use self::markup::{Html, address};
 use super::families::{self, Family};

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use kernlink::error::Result;
-use kernlink::step::NodeStats;
+use crate::error::Result;
+use crate::step::NodeStats;
 use serde_json::{Value, json};
 
-use crate::output;
+use crate::cli::output;
 
 /// Writes the statistics of a run as a trace.
 pub(crate) fn write(file: &Path, stats: &[NodeStats]) -> Result<()> {

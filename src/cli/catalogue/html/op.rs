@@ -1,6 +1,6 @@
 //! All that is known of one op.
 
-use kernlink::op::{ArgDef, AttrDef, OpDef};
+use crate::op::{ArgDef, AttrDef, OpDef};
 
 use super::super::families::short;
 use super::super::rows::{self, Row};

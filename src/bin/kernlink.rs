@@ -1,0 +1,7 @@
+//! The `kernlink` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kernlink::cli::main()
+}
