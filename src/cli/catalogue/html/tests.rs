@@ -8,7 +8,7 @@ use crate::registry::Registry;
 
 use super::*;
 
-#[path = "../../../../../tests/support/html.rs"]
+#[path = "../../../../tests/support/html.rs"]
 mod html;
 
 const HOSTILE: &str = "</p></code></table></section><script>alert(1)</script><img src=x onerror='alert(2)'>\" \
