@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
 use crate::error::Result;
 use crate::runtime::{DeviceCounters, RunMetadata, RunOptions};
 use crate::step::NodeStats;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::job::{Job, Missing, What};

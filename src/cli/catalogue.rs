@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
 use crate::error::{Error, Result};
 use crate::kernel::{GPU, KernelDef};
 use crate::registry::Registry;
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use crate::error::{Error, Result};
 use crate::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint_with_note};
 use crate::tensor::Tensor;
+use clap::Args;
 
 use crate::cli::output;
 

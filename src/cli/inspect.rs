@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use clap::Args;
 use crate::attr::AttrMap;
 use crate::device::Device;
 use crate::error::Result;
@@ -14,6 +13,7 @@ use crate::kernel::CPU;
 use crate::proto::{self, GraphDef, MetaGraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
 use crate::runtime::without_kernel;
+use clap::Args;
 
 use crate::cli::{model, output};
 

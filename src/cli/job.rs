@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::Args;
 use crate::dtype::DataType;
 use crate::error::{Code, Error, Result, shortened};
 use crate::formats::SignatureRunner;
@@ -12,6 +11,7 @@ use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
 use crate::shape::{PartialShape, Shape};
 use crate::tensor::Tensor;
+use clap::Args;
 
 use crate::cli::defaults::{Defaults, defaults, some};
 use crate::cli::model::Model;

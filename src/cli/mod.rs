@@ -28,9 +28,9 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
 use crate::Result;
 use crate::optimize::Optimizer;
+use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]

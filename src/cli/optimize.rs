@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use clap::Args;
 use crate::error::{Error, Result, shortened};
 use crate::formats::{self, Signature};
 use crate::graph::{Graph, NodeClass, NodeId, Output, to_dot};
 use crate::optimize::{Ends, Optimizer, PASSES};
 use crate::proto::{self, MetaGraphDef};
 use crate::registry::{did_you_mean, listed};
+use clap::Args;
 
 use crate::cli::defaults::some;
 use crate::cli::{model, output};

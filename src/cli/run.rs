@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clap::Args;
 use crate::error::{Code, Error, Result};
 use crate::formats::MetaGraph;
 use crate::runtime::{RunMetadata, RunOptions};
 use crate::tensor::Tensor;
+use clap::Args;
 
 use crate::cli::job::{Missing, What};
 use crate::cli::model::Model;

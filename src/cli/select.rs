@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use clap::Args;
 use crate::error::{Error, Result};
 use crate::graph::Needs;
+use clap::Args;
 
 use crate::cli::{model, output};
 

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use clap::Args;
 use crate::error::Result;
 use crate::golden::{self, Report};
+use clap::Args;
 
 use crate::cli::output;
 

@@ -310,7 +310,7 @@ mod tests {
         let softmax = "<a href=\"nn.html#Softmax\"><code>Softmax</code></a>";
         renders("See `Softmax`.", &format!("<p>See {softmax}.</p>"));
         renders("See [`Softmax`].", &format!("<p>See {softmax}.</p>"));
-        renders("See [`Softmax`](crate::cli::nn::Softmax), [`a::Softmax`]", &format!("<p>See {softmax}, {softmax}</p>"));
+        renders("See [`Softmax`](crate::nn::Softmax), [`a::Softmax`]", &format!("<p>See {softmax}, {softmax}</p>"));
         renders("[`Other`]", "<p><code>Other</code></p>");
         renders(
             "[so](https://a.b/?c=\"d\")",
