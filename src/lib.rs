@@ -54,12 +54,18 @@ use std::sync::{Arc, OnceLock};
 /// ALREADY_EXISTS if something is registered twice, FAILED_PRECONDITION if the linker lost registrations.
 pub fn registry() -> Result<Arc<Registry>> {
     static REGISTRY: OnceLock<Result<Arc<Registry>>> = OnceLock::new();
+    REGISTRY.get_or_init(|| Registry::linked(&providers()).map(Arc::new)).clone()
+}
+
+/// Kernlink's own crates of ops and kernels.
+fn providers() -> Vec<&'static Provider> {
     let own = [&kernlink_ops::KERNLINK_PROVIDER].into_iter().chain(kernlink_kernels::PROVIDERS.iter().copied());
     #[cfg(feature = "gpu")]
     let own = own.chain([&kernlink_kernels_gpu::KERNLINK_PROVIDER]);
-    REGISTRY.get_or_init(|| Registry::linked(&own.collect::<Vec<_>>()).map(Arc::new)).clone()
+    own.collect()
 }
 
+use kernlink_framework::kernel::Provider;
 use kernlink_framework::registry::Registry;
 
 pub mod prelude {

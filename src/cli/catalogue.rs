@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::kernel::{GPU, KernelDef};
+use crate::kernel::{GPU, KernelDef, Provider};
 use crate::registry::Registry;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -39,6 +39,9 @@ enum OpFormat {
 pub(crate) struct Ops {
     /// Shows all that is known of one op
     name: Option<String>,
+    /// Only ops of crates other than Kernlink's: those of this program
+    #[arg(long, conflicts_with_all = ["name", "check"])]
+    own: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t = OpFormat::Text)]
     format: OpFormat,
@@ -55,6 +58,9 @@ pub(crate) struct Kernels {
     /// Only kernels of this op
     #[arg(long, value_name = "NAME")]
     op: Option<String>,
+    /// Only kernels of crates other than Kernlink's: those of this program
+    #[arg(long)]
+    own: bool,
     /// Only kernels for this device type, such as CPU
     #[arg(long, value_name = "D")]
     device: Option<String>,
@@ -76,7 +82,7 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
     }
     let entries = match &args.name {
         Some(name) => vec![registry.op(name)?],
-        None => registry.ops().collect(),
+        None => registry.ops().filter(|entry| !args.own || is_own(entry.provider)).collect(),
     };
     let mut text = String::new();
     if args.format == OpFormat::Pb {
@@ -91,8 +97,21 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
         }
     } else {
         text::list(&mut text, &entries);
+        let own = entries.iter().filter(|entry| is_own(entry.provider)).count();
+        text += &match (args.own, own) {
+            (true, 0) => "this program has no ops but Kernlink's: a crate of ops must be named by it, as in \
+                          `use my_ops as _;`\n"
+                .to_owned(),
+            (true, _) | (false, 0) => format!("{}\n", words::count(entries.len(), "op")),
+            (false, own) => format!("{}, {own} of them not Kernlink's (--own)\n", words::count(entries.len(), "op")),
+        };
     }
     crate::cli::output::print_bytes(text.as_bytes())
+}
+
+/// Whether a crate is none of Kernlink's.
+fn is_own(provider: &Provider) -> bool {
+    !crate::providers().iter().any(|kernlinks| kernlinks.name == provider.name)
 }
 
 fn pages(registry: &Registry, args: &Ops) -> Result<()> {
@@ -101,7 +120,11 @@ fn pages(registry: &Registry, args: &Ops) -> Result<()> {
             "--format html writes the pages of all ops: leave `{name}` out, or print it as text or json"
         )));
     }
-    let written = html::write(registry, args.output.as_deref().unwrap_or(Path::new("kernlink-ops")))?;
+    let written = html::write(
+        registry,
+        |entry| !args.own || is_own(entry.provider),
+        args.output.as_deref().unwrap_or(Path::new("kernlink-ops")),
+    )?;
     crate::cli::output::print(&written)
 }
 
@@ -110,7 +133,10 @@ pub(crate) fn kernels(args: &Kernels) -> Result<()> {
     if let Some(op) = &args.op {
         registry.op(op)?;
     }
-    let of_op = registry.kernels_where(|kernel| args.op.as_deref().is_none_or(|op| op == kernel.op));
+    let is_asked_for = |kernel: &KernelDef| {
+        args.op.as_deref().is_none_or(|op| op == kernel.op) && (!args.own || is_own(kernel.provider))
+    };
+    let of_op = registry.kernels_where(is_asked_for);
     let wanted =
         |kernel: &&&KernelDef| args.device.as_deref().is_none_or(|device| device.eq_ignore_ascii_case(kernel.device.0));
     let kernels: Vec<&KernelDef> = of_op.iter().filter(wanted).copied().collect();

@@ -18,6 +18,7 @@ mod device;
 mod inspect;
 mod job;
 mod model;
+mod new;
 mod optimize;
 mod output;
 mod run;
@@ -41,6 +42,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Writes a crate with an op of your own, and this command with the op in it
+    New(new::New),
     /// Runs a SavedModel (a folder), a MetaGraph (.meta) or a graph (.pb or .pbtxt)
     Run(run::Run),
     /// Measures how long a model takes, and which ops and nodes take it
@@ -81,6 +84,7 @@ fn run(command: Command) -> Result<bool> {
     // Whoever switches off a pass by a wrong name is told at once, whatever is asked for.
     Optimizer::from_env()?;
     match command {
+        Command::New(args) => new::new(&args).map(|()| true),
         Command::Run(args) => run::run(&args).map(|()| true),
         Command::Bench(args) => bench::bench(&args).map(|()| true),
         Command::Verify(args) => verify::verify(&args),

@@ -7,6 +7,9 @@ mod graphs;
 mod html;
 mod measures;
 mod models;
+mod new;
+#[path = "../support/new_crate.rs"]
+mod new_crate;
 mod optimize;
 mod pages;
 mod promises;

@@ -3,6 +3,8 @@
 //! Mesa's software one, and one test at a time ([`driver`]).
 
 mod networks;
+#[path = "../support/new_crate.rs"]
+mod new_crate;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -539,4 +541,21 @@ fn an_adapter_that_is_not_there_is_said_with_those_that_are() {
         assert_eq!(error.code(), Code::FailedPrecondition);
         assert!(error.message().contains("KERNLINK_GPU"), "{error}");
     }
+}
+
+// ---- a crate of one's own ----
+
+#[test]
+fn a_new_crate_has_a_kernel_for_the_gpu() {
+    let _guard = driver();
+    let new = new_crate::NewCrate::write("gpu-ops", &["--gpu"]);
+    new.check_format();
+    let new = new.with_profile_of_the_workspace();
+    let features = ["--features", "gpu"];
+    let cargo = |args: &[&str]| new.cargo(&[&args[..1], &features, &args[1..]].concat());
+    let tests = cargo(&["test"]);
+    assert!(tests.contains("test gpu::") && tests.contains("test zero_out_keeps_one_element ... ok"), "{tests}");
+    cargo(&["run", "--example", "own"]);
+    let text = cargo(&["run", "--", "bench", "own.pb", "--device", "gpu", "--no-soft-placement", "--runs", "1"]);
+    assert!(text.contains("/device:GPU:0 in a run:"), "{text}");
 }

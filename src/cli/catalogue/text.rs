@@ -7,16 +7,15 @@ use crate::kernel::KernelDef;
 use crate::op::{ArgDef, AttrDef, OpDef};
 
 use super::rows::{self, Row};
-use super::words::{self, count};
+use super::words;
 use super::wrapper::Wrapper;
 
-/// All ops, one a line.
+/// Ops, one a line.
 pub(super) fn list(text: &mut String, entries: &[&OpEntry]) {
     let width = entries.iter().map(|entry| entry.def.name.len()).max().unwrap_or_default();
     for entry in entries {
         let _ = writeln!(text, "{}", format!("{:<width$} {}", entry.def.name, entry.def.summary).trim_end());
     }
-    let _ = writeln!(text, "{}", count(entries.len(), "op"));
 }
 
 /// All that is known of one op.

@@ -24,9 +24,9 @@ use super::words::count;
 const STYLE: &str = include_str!("style.css");
 const STYLE_FILE: &str = "kernlink-ops.css";
 
-/// Writes the pages, and says what was written.
-pub(super) fn write(registry: &Registry, output: &Path) -> Result<String> {
-    let catalogue = Catalogue::of(registry);
+/// Writes the pages of the ops that are wanted, and says what was written.
+pub(super) fn write(registry: &Registry, wanted: impl Fn(&OpEntry) -> bool, output: &Path) -> Result<String> {
+    let catalogue = Catalogue::of(registry, wanted);
     let mut files = vec![(STYLE_FILE.to_owned(), STYLE.to_owned()), ("index.html".to_owned(), index::page(&catalogue))];
     for (at, page) in catalogue.pages.iter().enumerate() {
         files.push((page.file.clone(), family::page(&catalogue, at)));
@@ -62,12 +62,12 @@ struct Op {
 }
 
 impl Catalogue {
-    fn of(registry: &Registry) -> Catalogue {
+    fn of(registry: &Registry, wanted: impl Fn(&OpEntry) -> bool) -> Catalogue {
         let mut kernels: HashMap<&str, Vec<&'static KernelDef>> = HashMap::new();
         for kernel in registry.kernels() {
             kernels.entry(kernel.op).or_default().push(kernel);
         }
-        let pages: Vec<Page> = families::sorted(registry.ops())
+        let pages: Vec<Page> = families::sorted(registry.ops().filter(|entry| wanted(entry)))
             .into_iter()
             .map(|(family, file, ops)| {
                 let ops = ops

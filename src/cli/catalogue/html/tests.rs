@@ -100,7 +100,7 @@ fn kernel(
 }
 
 fn pages(registry: &Registry) -> Vec<(String, html::Page)> {
-    let catalogue = Catalogue::of(registry);
+    let catalogue = Catalogue::of(registry, |_| true);
     let mut pages = vec![("index.html".to_owned(), index::page(&catalogue))];
     pages
         .extend(catalogue.pages.iter().enumerate().map(|(at, page)| (page.file.clone(), family::page(&catalogue, at))));

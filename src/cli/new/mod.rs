@@ -1,0 +1,131 @@
+//! `kernlink new`: writes a crate with an op of one's own. Its files stand in `template`, as they are written but for the
+//! crate's name, `my-ops` there, and for blocks that not every crate has.
+
+mod name;
+mod place;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use clap::Args;
+
+use crate::cli::output;
+
+/// Writes a crate: an op with a kernel, a test, and this command with the op in it.
+#[derive(Args)]
+pub(crate) struct New {
+    /// The folder to write to, which must be empty if it exists
+    dir: PathBuf,
+    /// The crate's name; by default that of the folder
+    #[arg(long)]
+    name: Option<String>,
+    /// Depends on a checkout of Kernlink, in this folder, and not on the published crate
+    #[arg(long, value_name = "PATH")]
+    kernlink: Option<PathBuf>,
+    /// Adds a kernel for the GPU, in WGSL
+    #[arg(long)]
+    gpu: bool,
+}
+
+/// A file of the template: its path, and what stands in it.
+type File = (&'static str, &'static str);
+
+const FILES: [File; 7] = [
+    // Under its own name it would make the template a package, which `cargo package` leaves out.
+    ("Cargo.toml", include_str!("template/Cargo.toml.in")),
+    (".gitignore", include_str!("template/gitignore")),
+    ("README.md", include_str!("template/README.md")),
+    ("src/main.rs", include_str!("template/src/main.rs")),
+    ("src/lib.rs", include_str!("template/src/lib.rs")),
+    ("src/zero_out.rs", include_str!("template/src/zero_out.rs")),
+    ("tests/ops.rs", include_str!("template/tests/ops.rs")),
+];
+
+const EXAMPLES: [File; 1] = [("examples/own.rs", include_str!("template/examples/own.rs"))];
+
+const GPU_FILES: [File; 2] = [
+    ("src/gpu.rs", include_str!("template/src/gpu.rs")),
+    ("src/zero_out.wgsl", include_str!("template/src/zero_out.wgsl")),
+];
+
+pub(crate) fn new(args: &New) -> Result<()> {
+    let name = name::of(args.name.as_deref(), &args.dir)?;
+    place::check(&args.dir)?;
+    let kernlink = args.kernlink.as_deref().map(place::checkout).transpose()?;
+    std::fs::create_dir_all(&args.dir)
+        .map_err(|error| Error::from_io(format!("cannot make {}", args.dir.display()), &error))?;
+    let workspace = place::workspace_around(&args.dir);
+    let blocks = [("gpu", args.gpu), ("workspace", workspace.is_some())];
+    let dependency = match &kernlink {
+        Some(checkout) => format!("{{ path = {} }}", place::toml_path(&args.dir, checkout)?),
+        None => concat!("\"", env!("CARGO_PKG_VERSION"), "\"").to_owned(),
+    };
+    for (file, text) in FILES.into_iter().chain(EXAMPLES).chain(GPU_FILES.into_iter().filter(|_| args.gpu)) {
+        let text = with_blocks(text, &blocks).replace("@kernlink@", &dependency);
+        let text = text.replace("my-ops", &name).replace("my_ops", &name.replace('-', "_"));
+        write(&args.dir.join(file), &text)?;
+    }
+    let mut text = format!("crate {name} is in {}: an op, its kernel, a test, and a command\n", args.dir.display());
+    if let Some(workspace) = workspace {
+        text += &format!(
+            "It stands by itself inside the workspace of {}; to make it a member, remove [workspace] and the profiles \
+             from its Cargo.toml.\n",
+            workspace.display()
+        );
+    }
+    text += &format!("Try it, as its README.md says:\n  cd {}\n", place::quoted(&args.dir));
+    let commands =
+        ["test", "run -- ops --own", "run --example own", "run -- run own.pb --input 'x=[1, 2, 3]'"].into_iter();
+    commands.for_each(|command| text += &format!("  cargo {command}\n"));
+    output::print(&text)
+}
+
+/// The text without the lines of blocks that are not wanted, and without those that mark blocks: comments that say
+/// `@NAME` and `@end`.
+fn with_blocks(text: &str, blocks: &[(&str, bool)]) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut is_kept = true;
+    for line in text.split_inclusive('\n') {
+        let words = line.trim().trim_start_matches(['#', '/', '<', '!', '-', ' ']).trim_end_matches(['-', '>', ' ']);
+        match words.strip_prefix('@') {
+            Some("end") => is_kept = true,
+            Some(mark) if blocks.iter().any(|(name, _)| *name == mark) => is_kept = blocks.contains(&(mark, true)),
+            _ if is_kept => kept.push_str(line),
+            _ => {}
+        }
+    }
+    kept
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::from_io(format!("cannot make {}", folder.display()), &error))?;
+    output::write(file, text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_kept_or_left_out_whole() {
+        let text = "a\n// @gpu\nb\n// @end\n# @workspace\nc\n# @end\n<!-- @gpu -->\nd\n<!-- @end -->\ne @gpu\n";
+        assert_eq!(with_blocks(text, &[("gpu", true), ("workspace", false)]), "a\nb\nd\ne @gpu\n");
+        assert_eq!(with_blocks(text, &[("gpu", false), ("workspace", true)]), "a\nc\ne @gpu\n");
+    }
+
+    #[test]
+    fn every_mark_of_the_template_is_known() {
+        for (file, text) in FILES.into_iter().chain(EXAMPLES).chain(GPU_FILES) {
+            for gpu in [false, true] {
+                let text = with_blocks(text, &[("gpu", gpu), ("workspace", gpu)]).replace("@kernlink@", "");
+                assert!(!text.contains('@'), "{file}: {text}");
+                assert!(
+                    text.ends_with('\n') && !text.ends_with("\n\n") && !text.contains("\n\n\n"),
+                    "{file}: {text:?}"
+                );
+            }
+        }
+    }
+}
