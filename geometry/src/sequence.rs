@@ -1,13 +1,13 @@
 //! Sequences of numbers that are evenly spaced.
 
 use super::integers::ensure_single;
-use kernlink::dtype::{Number, bf16, f16};
+use kernlink::dtype::{RealNumber, bf16, f16};
 use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::tensor::Tensor;
 
 /// A number of which sequences are made.
-pub trait Progression: Number + PartialOrd {
+pub trait Progression: RealNumber {
     /// How many steps of `delta`, which is not 0 and goes the right way, lead from `start` to `limit`; `None` if they
     /// cannot be counted.
     fn steps(start: Self, limit: Self, delta: Self) -> Option<i64>;

@@ -1,13 +1,15 @@
 //! Ops of one's own: [`ZeroOut`] and [`MedianPool`], with kernels for the CPU and, with the feature `gpu`, in WGSL for the
-//! GPU; and a family, [`RunningMax`] and [`RunningMin`].
+//! GPU; [`Polynomial`], generic over all dtypes that are numbers; and a family, [`RunningMax`] and [`RunningMin`].
 //!
 //! Nothing else is to be done for them to be found: the linker collects what the two attributes register.
 
 pub mod median_pool;
+pub mod polynomial;
 pub mod running;
 pub mod zero_out;
 
 pub use median_pool::{MedianPool, median_pool};
+pub use polynomial::{Polynomial, polynomial};
 pub use running::{RunningMax, RunningMin, running_max, running_min};
 pub use zero_out::{ZeroOut, zero_out};
 

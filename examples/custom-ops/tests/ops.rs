@@ -1,6 +1,7 @@
 //! The ops against plain definitions, through graphs; and the program.
 
-use custom_ops::{median_pool, running_max, running_min, zero_out};
+use custom_ops::{median_pool, polynomial, running_max, running_min, zero_out};
+use kernlink::dtype::NUMBER_TYPES;
 use kernlink::prelude::*;
 
 fn session(build: impl FnOnce(&mut Graph, Output) -> Result<Output>, dtype: DataType) -> Result<(Session, String)> {
@@ -34,6 +35,22 @@ fn ops_of_a_family_have_wrappers_kernels_and_documentation_of_their_own() -> Res
     let def = &registry.op("RunningMin").expect("the variant is an op").def;
     assert_eq!(def.summary, "For each element the least up to it, in row-major order.");
     assert_eq!(def.outputs[0].description, "Of the shape of `x`.");
+    Ok(())
+}
+
+#[test]
+fn a_polynomial_has_a_kernel_for_every_number() -> Result<()> {
+    let mut eager = EagerContext::new(&kernlink::registry()?)?;
+    for &dtype in NUMBER_TYPES {
+        let [x, coefficients] = [[1, 2, 3], [5, 0, 2]].map(|values| ops::cast(&mut eager, values, dtype).build());
+        let y = polynomial(&mut eager, x?, coefficients?).build()?;
+        assert_eq!(y.dtype(), dtype);
+        let y = ops::cast(&mut eager, y, DataType::Double).build()?;
+        assert_eq!(y.as_slice::<f64>()?, [7.0, 13.0, 23.0], "{dtype}");
+    }
+    // What overflows wraps in every build.
+    let y = polynomial(&mut eager, [16i8, 100], [0i8, 1, 1]).build()?;
+    assert_eq!(y.as_slice::<i8>()?, [16, 116]);
     Ok(())
 }
 

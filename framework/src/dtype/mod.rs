@@ -5,6 +5,7 @@ mod narrow;
 mod number;
 mod scalar;
 mod string;
+mod wrapping;
 
 pub(crate) use element::sealed::Sealed;
 pub use element::{Element, Pod, types};
@@ -13,9 +14,10 @@ pub use half::{bf16, f16};
 pub use kernlink_spec::for_each_dtype;
 pub use narrow::*;
 pub use num_complex::{Complex32, Complex64};
-pub use number::Number;
+pub use number::{Number, RealNumber};
 pub use scalar::{Scalar, ScalarElement};
 pub use string::TString;
+pub use wrapping::Wrapping;
 
 use std::fmt;
 

@@ -7,7 +7,7 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::integers::checked_shape;
 use kernlink_geometry::resize::{Scaling, bilinear_gradient, nearest_gradient, resized};
-use kernlink_kernels_common::number::{AsPrimitive, FromF64};
+use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -86,7 +86,7 @@ fn resize_nearest_neighbor_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelC
                 for (pixel, grad) in grads.chunks_exact(channels).enumerate() {
                     let place = down[pixel / columns] * to[1] + across[pixel % columns];
                     let sums = &mut image[place * channels..][..channels];
-                    sums.iter_mut().zip(grad).for_each(|(sum, &grad)| *sum = sum.add(grad));
+                    sums.iter_mut().zip(grad).for_each(|(sum, &grad)| *sum = sum.wrapping_add(grad));
                 }
             }
         });
@@ -132,7 +132,7 @@ fn resize_bilinear<T: Pod + AsPrimitive<f32>>(
     T = [f32, f64, f16, bf16],
     state = |ctx| Scaling::new(ctx.attrs),
 )]
-fn resize_bilinear_grad<T: FromF64>(&scaling: &Scaling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn resize_bilinear_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let grads = ctx.input_at(0)?;
     let ([batch, rows, columns, channels], [to_rows, to_columns]) =
         bilinear_gradient(grads.shape(), ctx.input_at(1)?.shape())?;
@@ -150,7 +150,7 @@ fn resize_bilinear_grad<T: FromF64>(&scaling: &Scaling, ctx: &mut KernelContext<
                         for (column, weight) in [(x.lower, 1.0 - x.fraction), (x.upper, x.fraction)] {
                             let sums = &mut image[(row * to_columns + column) * channels..][..channels];
                             for (sum, &grad) in sums.iter_mut().zip(grad) {
-                                *sum = sum.add(T::from_f64((grad * row_weight * weight).into()));
+                                *sum = sum.wrapping_add(T::from_f64((grad * row_weight * weight).into()));
                             }
                         }
                     }

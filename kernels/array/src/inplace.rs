@@ -78,7 +78,7 @@ fn change<T: Number>(&subtracts: &bool, ctx: &mut RawContext<'_>) -> Result<()> 
         let (y, v) = (y.as_mut_slice::<T>()?, v.as_slice::<T>()?);
         for &(to, from) in places {
             for (y, &v) in y[to * row..][..row].iter_mut().zip(&v[from * row..][..row]) {
-                *y = if subtracts { y.sub(v) } else { y.add(v) };
+                *y = if subtracts { y.wrapping_sub(v) } else { y.wrapping_add(v) };
             }
         }
         Ok(())

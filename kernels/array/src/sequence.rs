@@ -7,32 +7,26 @@ use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{ensure_scalar, scalar};
 use kernlink_geometry::sequence::{Progression, range};
-use kernlink_kernels_common::number::{AsPrimitive, Computed, Float};
+use kernlink_kernels_common::number::Float;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 #[register_kernel(device = Cpu, host_memory = ["start", "limit", "delta"], Tidx = [bf16, f64, f32, f16, i32, i64])]
 #[register_kernel(device = Default, Tidx = [i32], host_memory = ["start", "limit", "delta", "output"])]
-fn range_kernel<Tidx: Progression + Computed>(ctx: &mut KernelContext<'_, ops::Range>) -> Result<()>
-where
-    usize: AsPrimitive<Tidx::Wide>,
-{
+fn range_kernel<Tidx: Progression>(ctx: &mut KernelContext<'_, ops::Range>) -> Result<()> {
     type Op = ops::Range;
     let (start, delta, count) = range::<Tidx>(ctx.input(Op::START)?, ctx.input(Op::LIMIT)?, ctx.input(Op::DELTA)?)?;
     let mut output = ctx.allocate_output(Op::OUTPUT, [count])?;
     ctx.parallel_chunks(output.as_mut_slice::<Tidx>()?, 1024, 1, |first, piece| {
         for (i, element) in piece.iter_mut().enumerate() {
-            *element = start.add(Tidx::narrow((first + i).as_()).mul(delta));
+            *element = start.wrapping_add(Tidx::from_i64((first + i) as i64).wrapping_mul(delta));
         }
     });
     ctx.set_output(Op::OUTPUT, output)
 }
 
 #[register_kernel(device = Cpu, host_memory = ["start", "stop", "num", "output"], T = [f64, f32], Tidx = [int32, int64])]
-fn lin_space<T: Number + Float>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> Result<()>
-where
-    i64: AsPrimitive<T>,
-{
+fn lin_space<T: Number + Float>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> Result<()> {
     let value = |tensor: &Tensor, name: &str| {
         ensure_scalar(tensor, name)?;
         tensor.to_scalar::<T>()
@@ -45,9 +39,9 @@ where
     let elements = output.as_mut_slice::<T>()?;
     elements[0] = start;
     if let [_, middle @ .., last] = elements {
-        let step = (stop - start) / (num - 1).as_();
+        let step = (stop - start) / T::from_i64(num - 1);
         for (i, element) in middle.iter_mut().enumerate() {
-            *element = start + step * (i as i64 + 1).as_();
+            *element = start + step * T::from_i64(i as i64 + 1);
         }
         // Arithmetic would not always end exactly there.
         *last = stop;

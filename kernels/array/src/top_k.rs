@@ -4,7 +4,7 @@
 //! which no order holds, come out in the same order.
 
 use kernlink::bail;
-use kernlink::dtype::{DataType, Number};
+use kernlink::dtype::{DataType, RealNumber};
 use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
@@ -148,18 +148,18 @@ fn indices_tensor(dtype: DataType, shape: &kernlink::shape::Shape, columns: &[u3
     T = [realnumbertype],
     index_type = [int16, int32, int64],
 )]
-fn top_k_v2<T: Number + PartialOrd>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn top_k_v2<T: RealNumber>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let k = scalar(ctx.input(O::K)?, "k")?;
     top_k::<T>(ctx, k, attrs.sorted)
 }
 
 #[register_kernel(device = Cpu, op = ops::TopK, T = [realnumbertype])]
-fn top_k_kernel<T: Number + PartialOrd>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn top_k_kernel<T: RealNumber>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     top_k::<T>(ctx, attrs.k, attrs.sorted)
 }
 
 /// Writes the `k` greatest of each row of input 0 to output 0, and where they stood to output 1.
-fn top_k<T: Number + PartialOrd>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Result<()> {
+fn top_k<T: RealNumber>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Result<()> {
     let input = ctx.input_at(0)?;
     let index_type = ctx.output_dtype_at(1)?;
     let (columns, shape) = geometry::reduce::greatest(input.shape(), k, index_type)?;

@@ -193,7 +193,7 @@ fn split<T: Gemm>(ctx: Option<&RawContext<'_>>, sizes: Sizes, a: Matrix<'_, T>, 
         let (a, b) = (a.from(rows.start, 0), b.from(0, columns.start));
         let c = base.at(rows.start * stride + columns.start);
         // SAFETY: the operands were checked by the callers, and the parts of `c` do not overlap.
-        unsafe { T::product(sizes, a, b, c, stride, accumulate) };
+        unsafe { <T as Gemm>::product(sizes, a, b, c, stride, accumulate) };
     };
     match ctx {
         Some(ctx) if parts > 1 => ctx.parallel_for(parts, usize::MAX, |range| range.for_each(part)),
@@ -369,7 +369,7 @@ unsafe fn blocked<T: Number>(sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c
                         &line[..width]
                     };
                     for (target, &element) in target.iter_mut().zip(line) {
-                        *target = target.add(factor.mul(element));
+                        *target = target.wrapping_add(factor.wrapping_mul(element));
                     }
                 }
             }
@@ -388,7 +388,7 @@ mod tests {
             for j in 0..sizes.n {
                 for p in 0..sizes.k {
                     let (x, y) = (i * a.row_stride + p * a.column_stride, p * b.row_stride + j * b.column_stride);
-                    product[i * sizes.n + j] = product[i * sizes.n + j].add(a.data[x].mul(b.data[y]));
+                    product[i * sizes.n + j] = product[i * sizes.n + j].wrapping_add(a.data[x].wrapping_mul(b.data[y]));
                 }
             }
         }
@@ -414,7 +414,7 @@ mod tests {
             }
             let target = Target { data: &mut c, row_stride: n + 2, accumulate: true };
             gemm_here(sizes, a, b, target).unwrap();
-            assert!((0..m * n).all(|i| c[i / n * (n + 2) + i % n] == expected[i].add(expected[i])));
+            assert!((0..m * n).all(|i| c[i / n * (n + 2) + i % n] == expected[i].wrapping_add(expected[i])));
         }
     }
 

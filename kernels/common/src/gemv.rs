@@ -72,7 +72,7 @@ macro_rules! dispatched {
                     return unsafe { fused($($argument),*) };
                 }
             }
-            $body($($argument),*, |a: T, b: T, c: T| a.mul(b).add(c));
+            $body($($argument),*, |a: T, b: T, c: T| a.wrapping_mul(b).wrapping_add(c));
         }
     };
 }
@@ -130,7 +130,7 @@ fn add_dots_body<T: Gemv>(x: &[T], rows: &[T], stride: usize, y: &mut [T], mul_a
             }
         }
         for (j, y) in y.iter_mut().enumerate() {
-            *y = y.add(dot_rest(folded(sums[j]), x_rest, four[j].1, &mul_add));
+            *y = y.wrapping_add(dot_rest(folded(sums[j]), x_rest, four[j].1, &mul_add));
         }
     }
     for (j, y) in rest.iter_mut().enumerate() {
@@ -141,7 +141,7 @@ fn add_dots_body<T: Gemv>(x: &[T], rows: &[T], stride: usize, y: &mut [T], mul_a
                 sums[lane] = mul_add(x[lane], row[lane], sums[lane]);
             }
         }
-        *y = y.add(dot_rest(folded(sums), x_rest, row_rest, &mul_add));
+        *y = y.wrapping_add(dot_rest(folded(sums), x_rest, row_rest, &mul_add));
     }
 }
 
@@ -150,7 +150,7 @@ fn folded<T: Gemv, const LANES: usize>(mut lanes: [T; LANES]) -> T {
     let mut width = LANES / 2;
     while width > 0 {
         for lane in 0..width {
-            lanes[lane] = lanes[lane].add(lanes[lane + width]);
+            lanes[lane] = lanes[lane].wrapping_add(lanes[lane + width]);
         }
         width /= 2;
     }

@@ -3,7 +3,7 @@
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 
 pub use num_complex::ComplexFloat;
-pub use num_traits::{AsPrimitive, Bounded, Float};
+pub use num_traits::{AsPrimitive, Float};
 
 /// A number, and the dtype that its sums and functions are computed in.
 pub trait Computed: Number {
@@ -24,12 +24,6 @@ pub trait Computed: Number {
     fn conj(self) -> Self {
         self
     }
-}
-
-/// A float or complex number.
-pub trait FromF64: Computed {
-    /// The nearest number.
-    fn from_f64(value: f64) -> Self;
 }
 
 macro_rules! computed_as_they_are {
@@ -66,41 +60,9 @@ macro_rules! computed_as_f32 {
                 result
             }
         }
-        impl FromF64 for $t {
-            #[inline(always)]
-            fn from_f64(value: f64) -> $t { <$t>::from_f64(value) }
-        }
     )*};
 }
 computed_as_f32!(f16: widen_f16, bf16: widen_bf16);
-
-impl FromF64 for f32 {
-    #[inline(always)]
-    fn from_f64(value: f64) -> f32 {
-        value as f32
-    }
-}
-
-impl FromF64 for f64 {
-    #[inline(always)]
-    fn from_f64(value: f64) -> f64 {
-        value
-    }
-}
-
-impl FromF64 for Complex32 {
-    #[inline(always)]
-    fn from_f64(value: f64) -> Complex32 {
-        Complex32::new(value as f32, 0.0)
-    }
-}
-
-impl FromF64 for Complex64 {
-    #[inline(always)]
-    fn from_f64(value: f64) -> Complex64 {
-        Complex64::new(value, 0.0)
-    }
-}
 
 /// A number that has quotients.
 pub trait Divide: Number {

@@ -70,7 +70,7 @@ pub fn add_variants(a: &Variant, b: &Variant) -> Result<Variant> {
 pub fn add_to(sum: &mut Tensor, other: &Tensor) -> Result<()> {
     fn numbers<T: Number>(sum: &mut Tensor, other: &Tensor) -> Result<()> {
         for (sum, &x) in sum.as_mut_slice::<T>()?.iter_mut().zip(other.as_slice::<T>()?) {
-            *sum = sum.add(x);
+            *sum = sum.wrapping_add(x);
         }
         Ok(())
     }

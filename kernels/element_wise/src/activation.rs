@@ -1,10 +1,9 @@
 //! Activations of neural networks.
 
 use kernlink::Result;
-use kernlink::dtype::Number;
+use kernlink::dtype::RealNumber;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
-use kernlink_kernels_common::number::FromF64;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Elu, LeakyRelu, Relu, Relu6, Selu, Softplus, Softsign};
 
@@ -46,11 +45,11 @@ unary!(Softsign, 1000: f32, f64 => |x| x / (1.0 + x.abs()); half);
 type Activations<O, T> = Unary<O, T>;
 
 /// The slope for negative arguments is the loop's second argument.
-impl<T: Number + PartialOrd> BinaryFn<T> for LeakyRelu {
+impl<T: RealNumber> BinaryFn<T> for LeakyRelu {
     type Out = T;
     #[inline(always)]
     fn call(x: T, slope: T) -> T {
-        if x > T::ZERO { x } else { x.mul(slope) }
+        if x > T::ZERO { x } else { x * slope }
     }
 }
 
@@ -59,6 +58,6 @@ impl<T: Number + PartialOrd> BinaryFn<T> for LeakyRelu {
     T = [f32, f64, f16, bf16],
     state = |ctx| Ok(Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()))),
 )]
-fn leaky_relu<T: FromF64 + PartialOrd>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()> {
+fn leaky_relu<T: RealNumber>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()> {
     element_wise(ctx, &const { Binary::<LeakyRelu, T>::SPEC }, std::slice::from_ref(slope))
 }

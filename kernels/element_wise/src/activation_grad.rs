@@ -3,11 +3,10 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::Number;
+use kernlink::dtype::RealNumber;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::ensure_alike;
-use kernlink_kernels_common::number::FromF64;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{EluGrad, LeakyReluGrad, Relu6Grad, ReluGrad, SeluGrad, SoftplusGrad, SoftsignGrad};
 
@@ -43,7 +42,7 @@ type Gradients<O, T> = Gradient<O, T, false>;
     T = [f32, f64, f16, bf16],
     state = |ctx| Ok(Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()))),
 )]
-fn leaky_relu_grad<T: FromF64 + PartialOrd>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()> {
+fn leaky_relu_grad<T: RealNumber>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()> {
     let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
     ensure_alike(x, y, false)?;
     element_wise(ctx, &const { Spec::of::<Leaky<T>>() }, std::slice::from_ref(slope))
@@ -52,14 +51,14 @@ fn leaky_relu_grad<T: FromF64 + PartialOrd>(slope: &Tensor, ctx: &mut KernelCont
 /// The gradient, or its product with the slope, by the sign of the feature.
 struct Leaky<T>(PhantomData<T>);
 
-impl<T: Number + PartialOrd> SliceLoop<3> for Leaky<T> {
+impl<T: RealNumber> SliceLoop<3> for Leaky<T> {
     type In = T;
     type Out = T;
 
     #[inline(always)]
     fn run([dy, x, slope]: [&[T]; 3], out: &mut [T]) -> bool {
         for (((out, &dy), &x), &slope) in out.iter_mut().zip(dy).zip(x).zip(slope) {
-            *out = if x > T::ZERO { dy } else { dy.mul(slope) };
+            *out = if x > T::ZERO { dy } else { dy * slope };
         }
         true
     }

@@ -14,7 +14,7 @@ const PIECE: usize = 2048;
 
 fn add_to<T: Number>(sums: &mut [T], other: &[T]) {
     for (sum, &x) in sums.iter_mut().zip(other) {
-        *sum = sum.add(x);
+        *sum = sum.wrapping_add(x);
     }
 }
 

@@ -21,7 +21,7 @@ macro_rules! number {
         }
     )+};
 }
-number!(Add => add, Sub => sub, Mul => mul);
+number!(Add => wrapping_add, Sub => wrapping_sub, Mul => wrapping_mul);
 
 // Extremes: NaN if one of the arguments is. Of equal numbers the second.
 impl<T: Pod + PartialOrd> BinaryFn<T> for Maximum {
@@ -46,8 +46,8 @@ impl<T: Computed> BinaryFn<T> for SquaredDifference {
     type Out = T;
     #[inline(always)]
     fn call(x: T, y: T) -> T {
-        let difference = x.sub(y);
-        difference.conj().mul(difference)
+        let difference = x.wrapping_sub(y);
+        difference.conj().wrapping_mul(difference)
     }
 }
 
@@ -55,7 +55,7 @@ impl<T: Number> BinaryFn<T> for MulNoNan {
     type Out = T;
     #[inline(always)]
     fn call(x: T, y: T) -> T {
-        if y == T::ZERO { T::ZERO } else { x.mul(y) }
+        if y == T::ZERO { T::ZERO } else { x.wrapping_mul(y) }
     }
 }
 

@@ -28,7 +28,7 @@ impl<T: Number> UnaryFn<T> for Square {
     type Out = T;
     #[inline(always)]
     fn call(x: T) -> T {
-        x.mul(x)
+        x.wrapping_mul(x)
     }
 }
 

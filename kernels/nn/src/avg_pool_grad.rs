@@ -50,7 +50,7 @@ widest! {
                 for column_tap in column_taps.clone() {
                     let Some(x) = geometry.columns.at(column, column_tap) else { continue };
                     let target = &mut target[(y * geometry.columns.input + x) * depth..][..depth];
-                    target.iter_mut().zip(&shares).for_each(|(target, &share)| *target = target.add(share));
+                    target.iter_mut().zip(&shares).for_each(|(target, &share)| *target = target.wrapping_add(share));
                 }
             }
         }

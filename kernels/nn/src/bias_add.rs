@@ -57,13 +57,13 @@ widest! {
             Some(source) => {
                 for (row, source) in target.chunks_exact_mut(bias.len()).zip(source.chunks_exact(bias.len())) {
                     for ((element, &source), &bias) in row.iter_mut().zip(source).zip(bias) {
-                        *element = source.add(bias);
+                        *element = source.wrapping_add(bias);
                     }
                 }
             }
             None => {
                 for row in target.chunks_exact_mut(bias.len()) {
-                    row.iter_mut().zip(bias).for_each(|(element, &bias)| *element = element.add(bias));
+                    row.iter_mut().zip(bias).for_each(|(element, &bias)| *element = element.wrapping_add(bias));
                 }
             }
         }
@@ -78,7 +78,7 @@ widest! {
         }
         for (index, run) in target.chunks_exact_mut(inner).enumerate() {
             let bias = bias[(first + index) % bias.len()];
-            run.iter_mut().for_each(|element| *element = element.add(bias));
+            run.iter_mut().for_each(|element| *element = element.wrapping_add(bias));
         }
     }
 }

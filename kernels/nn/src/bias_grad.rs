@@ -48,7 +48,7 @@ fn channel_sums<T: Computed>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, out
     });
     let mut totals = vec![T::Wide::ZERO; channels];
     for sums in partial.chunks_exact(channels) {
-        totals.iter_mut().zip(sums).for_each(|(total, &sum)| *total = total.add(sum));
+        totals.iter_mut().zip(sums).for_each(|(total, &sum)| *total = total.wrapping_add(sum));
     }
     output.iter_mut().zip(totals).for_each(|(output, total)| *output = T::narrow(total));
     Ok(())
@@ -63,9 +63,9 @@ widest! {
         for rows in slab.chunks(ROWS * channels) {
             some.fill(T::Wide::ZERO);
             for row in rows.chunks_exact(channels) {
-                some.iter_mut().zip(row).for_each(|(sum, x)| *sum = sum.add(x.widen()));
+                some.iter_mut().zip(row).for_each(|(sum, x)| *sum = sum.wrapping_add(x.widen()));
             }
-            sums.iter_mut().zip(&some).for_each(|(sum, &some)| *sum = sum.add(some));
+            sums.iter_mut().zip(&some).for_each(|(sum, &some)| *sum = sum.wrapping_add(some));
         }
     }
 }
@@ -79,9 +79,9 @@ widest! {
             for (run, sum) in outer.chunks_exact(inner).zip(sums.iter_mut()) {
                 let mut lanes = [T::Wide::ZERO; LANES];
                 for chunk in run.chunks(LANES) {
-                    lanes.iter_mut().zip(chunk).for_each(|(lane, x)| *lane = lane.add(x.widen()));
+                    lanes.iter_mut().zip(chunk).for_each(|(lane, x)| *lane = lane.wrapping_add(x.widen()));
                 }
-                *sum = lanes.iter().fold(*sum, |sum, &lane| sum.add(lane));
+                *sum = lanes.iter().fold(*sum, |sum, &lane| sum.wrapping_add(lane));
             }
         }
     }

@@ -265,7 +265,7 @@ pub(super) fn of_filter<T: Gemm>(
             piece.copy_from_slice(&sums[first..first + piece.len()]);
             for part in 1..parts {
                 let sums = &sums[part * length + first..][..piece.len()];
-                piece.iter_mut().zip(sums).for_each(|(target, &sum)| *target = target.add(sum));
+                piece.iter_mut().zip(sums).for_each(|(target, &sum)| *target = target.wrapping_add(sum));
             }
         });
     }

@@ -113,7 +113,7 @@ pub(super) trait SumProducts: Number {
             for (source, factors) in taps {
                 let products = source[pixel * stride..].iter().zip(*factors);
                 for (target, (&element, &factor)) in target.iter_mut().zip(products) {
-                    *target = target.add(element.mul(factor));
+                    *target = target.wrapping_add(element.wrapping_mul(factor));
                 }
             }
         }
@@ -207,7 +207,7 @@ fn multiplied<T: Number>(geometry: &Geometry, image: &[T], filter: &[T], row: us
                 let each = target.chunks_exact_mut(multiplier).zip(factors.chunks_exact(multiplier)).zip(source);
                 for ((target, factors), &element) in each {
                     for (target, &factor) in target.iter_mut().zip(factors) {
-                        *target = target.add(element.mul(factor));
+                        *target = target.wrapping_add(element.wrapping_mul(factor));
                     }
                 }
             }

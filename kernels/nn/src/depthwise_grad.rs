@@ -57,7 +57,7 @@ widest! {
                     let each = flow.chunks_exact(multiplier).zip(factors.chunks_exact(multiplier));
                     for (target, (flow, factors)) in target[x * depth..][..depth].iter_mut().zip(each) {
                         for (&flow, &factor) in flow.iter().zip(factors) {
-                            *target = target.add(flow.mul(factor));
+                            *target = target.wrapping_add(flow.wrapping_mul(factor));
                         }
                     }
                 }
@@ -150,7 +150,7 @@ fn of_filter<T: Number>(
     let output = output.as_mut_slice::<T>()?;
     output.fill(T::ZERO);
     for sums in sums.chunks_exact(length) {
-        output.iter_mut().zip(sums).for_each(|(target, &sum)| *target = target.add(sum));
+        output.iter_mut().zip(sums).for_each(|(target, &sum)| *target = target.wrapping_add(sum));
     }
     Ok(())
 }
@@ -179,14 +179,14 @@ widest! {
                         let sums = &mut sums[tap * depth * multiplier..][..depth * multiplier];
                         if multiplier == 1 {
                             for ((sum, &flow), &element) in sums.iter_mut().zip(flow).zip(source) {
-                                *sum = sum.add(flow.mul(element));
+                                *sum = sum.wrapping_add(flow.wrapping_mul(element));
                             }
                             continue;
                         }
                         let each = sums.chunks_exact_mut(multiplier).zip(flow.chunks_exact(multiplier)).zip(source);
                         for ((sums, flow), &element) in each {
                             for (sum, &flow) in sums.iter_mut().zip(flow) {
-                                *sum = sum.add(flow.mul(element));
+                                *sum = sum.wrapping_add(flow.wrapping_mul(element));
                             }
                         }
                     }

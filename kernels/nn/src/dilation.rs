@@ -1,14 +1,12 @@
 //! Dilation2D, Dilation2DBackpropInput and Dilation2DBackpropFilter.
 
-use kernlink::dtype::Number;
+use kernlink::dtype::RealNumber;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
 use kernlink_ops::{Dilation2D, Dilation2DBackpropFilter, Dilation2DBackpropInput};
-
-use super::pool::Maximum;
 
 /// What the three ops read from their attrs.
 struct Dilation {
@@ -68,20 +66,20 @@ impl Geometry {
 
     /// Of output element `at` the greatest sum, and the image's and the filter's element that make it: the first such.
     /// Where no sum is above the lowest number, TensorFlow names the first elements.
-    fn greatest<T: Maximum + Number>(&self, image: &[T], filter: &[T], at: usize) -> (T, Option<[usize; 2]>) {
+    fn greatest<T: RealNumber>(&self, image: &[T], filter: &[T], at: usize) -> (T, Option<[usize; 2]>) {
         let (place, channel) = (at / self.depth, at % self.depth);
         let (row, column) = (place / self.columns.output % self.rows.output, place % self.columns.output);
         let (y, x) = (self.rows.start(row).max(0) as usize, self.columns.start(column).max(0) as usize);
         let inside = y < self.rows.input && x < self.columns.input;
         let first = inside.then(|| [(y * self.columns.input + x) * self.depth + channel, channel]);
-        let (mut best, mut found) = (T::min_value(), first);
+        let (mut best, mut found) = (T::MIN, first);
         for row_tap in self.rows.taps(row) {
             let Some(y) = self.rows.at(row, row_tap) else { continue };
             for column_tap in self.columns.taps(column) {
                 let Some(x) = self.columns.at(column, column_tap) else { continue };
                 let element = (y * self.columns.input + x) * self.depth + channel;
                 let tap = (row_tap * self.columns.window + column_tap) * self.depth + channel;
-                let sum = image[element].add(filter[tap]);
+                let sum = image[element].wrapping_add(filter[tap]);
                 if sum > best {
                     (best, found) = (sum, Some([element, tap]));
                 }
@@ -96,7 +94,7 @@ impl Geometry {
     T = [realnumbertype],
     state = |ctx| Dilation::new(&ctx.attrs().strides, &ctx.attrs().rates, &ctx.attrs().padding),
 )]
-fn dilation2d<T: Maximum + Number>(dilation: &Dilation, ctx: &mut KernelContext<'_, Dilation2D>) -> Result<()> {
+fn dilation2d<T: RealNumber>(dilation: &Dilation, ctx: &mut KernelContext<'_, Dilation2D>) -> Result<()> {
     let (input, filter) = (ctx.input(Dilation2D::INPUT)?, ctx.input(Dilation2D::FILTER)?);
     let geometry = dilation.geometry(input.shape(), filter.shape())?;
     let mut output = ctx.allocate_output(Dilation2D::OUTPUT, geometry.output())?;
@@ -116,7 +114,7 @@ fn dilation2d<T: Maximum + Number>(dilation: &Dilation, ctx: &mut KernelContext<
 
 /// Output 0, of the shape of an input: what flows back into each greatest sum, added to what made it: an element of the
 /// filter if `of_filter`, else of the input.
-fn gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, dilation: &Dilation, of_filter: bool) -> Result<()> {
+fn gradient<T: RealNumber>(ctx: &mut RawContext<'_>, dilation: &Dilation, of_filter: bool) -> Result<()> {
     let (input, filter, gradient) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
     let geometry = dilation.geometry(input.shape(), filter.shape())?;
     let pooled = geometry.output();
@@ -137,7 +135,7 @@ fn gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, dilation: &Dilation, 
             let first = at / windows * image;
             let Some(found) = geometry.greatest(&elements[first..][..image], filter, at % windows).1 else { continue };
             let place = if of_filter { found[1] } else { first + found[0] };
-            target[place] = target[place].add(flow);
+            target[place] = target[place].wrapping_add(flow);
         }
     }
     ctx.set_output_at(0, output)
@@ -149,7 +147,7 @@ fn gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, dilation: &Dilation, 
     T = [realnumbertype],
     state = |ctx| Dilation::new(&ctx.attrs().strides, &ctx.attrs().rates, &ctx.attrs().padding),
 )]
-fn gradient_kernel<T: Maximum + Number>(dilation: &Dilation, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn gradient_kernel<T: RealNumber>(dilation: &Dilation, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let of_filter = ctx.op().name == "Dilation2DBackpropFilter";
     gradient::<T>(ctx, dilation, of_filter)
 }

@@ -1,13 +1,13 @@
 //! BatchNormWithGlobalNormalization.
 
+use kernlink::dtype::Number;
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::{Result, ensure};
-use kernlink_kernels_common::number::FromF64;
 use kernlink_macros::register_kernel;
 use kernlink_ops::BatchNormWithGlobalNormalization;
 
 #[register_kernel(device = Cpu, op = BatchNormWithGlobalNormalization, T = [f16, f32, f64])]
-fn global_norm<T: FromF64 + Into<f64>>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn global_norm<T: Number + Into<f64>>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let wide = |x: &T| -> f64 { (*x).into() };
     let (epsilon, scale) = (f64::from(attrs.variance_epsilon), attrs.scale_after_normalization);
     let input = ctx.input_at(0)?;

@@ -1,6 +1,6 @@
 //! MaxPoolV2, MaxPoolWithArgmax and MaxPoolGradWithArgmax.
 
-use kernlink::dtype::{DataType, Number};
+use kernlink::dtype::{DataType, Number, RealNumber};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, KernelState, RawConstruction};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGradWithArgmax, MaxPoolV2, MaxPoolWithArgmax};
 
 use super::max_pool_grad::places_of_line;
-use super::pool::{Maximum, max_pool};
+use super::pool::max_pool;
 
 /// The padding of a node whose window is among its inputs.
 fn padding(ctx: &KernelConstruction<'_, MaxPoolV2>) -> Result<String> {
@@ -19,7 +19,7 @@ fn padding(ctx: &KernelConstruction<'_, MaxPoolV2>) -> Result<String> {
 }
 
 #[register_kernel(device = Cpu, T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64], state = padding)]
-fn max_pool_v2<T: Maximum>(padding: &String, ctx: &mut KernelContext<'_, MaxPoolV2>) -> Result<()> {
+fn max_pool_v2<T: RealNumber>(padding: &String, ctx: &mut KernelContext<'_, MaxPoolV2>) -> Result<()> {
     let pooling = Pooling::from_inputs(ctx, 1, padding, CPU)?;
     max_pool::<T>(ctx, &pooling)
 }
@@ -38,7 +38,7 @@ impl KernelState for WithArgmax {
 }
 
 #[register_kernel(device = Cpu, op = MaxPoolWithArgmax, T = [realnumbertype], Targmax = [int32, int64])]
-fn max_pool_with_argmax<T: Maximum>(node: &WithArgmax, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn max_pool_with_argmax<T: RealNumber>(node: &WithArgmax, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let input = ctx.input(O::INPUT)?;
     let index_type = ctx.output_dtype_at(1)?;
     let geometry = node.pooling.with_argmax(input.shape(), index_type, node.across)?;
@@ -65,7 +65,7 @@ fn max_pool_with_argmax<T: Maximum>(node: &WithArgmax, ctx: &mut KernelContext<'
             (places[i] != NOWHERE).then(|| (start, places[i] as usize * depth + i % depth))
         };
         for (i, target) in output.as_mut_slice::<T>()?.iter_mut().enumerate() {
-            *target = at(i).map_or(T::min_value(), |(start, place)| elements[start + place]);
+            *target = at(i).map_or(T::MIN, |(start, place)| elements[start + place]);
         }
         let index = |i: usize| match at(i) {
             Some((start, place)) => (if node.across { start + place } else { place }) as i64,
@@ -101,7 +101,7 @@ fn max_pool_grad_with_argmax<T: Number>(node: &WithArgmax, ctx: &mut KernelConte
             let Some(place) = place else {
                 bail!(InvalidArgument, "argmax {index} lies outside of the image, which has {image} elements");
             };
-            target[place] = target[place].add(grad);
+            target[place] = target[place].wrapping_add(grad);
         }
     }
     ctx.set_output(O::OUTPUT, output)

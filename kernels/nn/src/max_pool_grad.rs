@@ -3,22 +3,21 @@
 use std::borrow::Cow;
 
 use kernlink::Result;
-use kernlink::dtype::Number;
+use kernlink::dtype::{Number, RealNumber};
 use kernlink::kernel::{CPU, KernelState, RawConstruction, RawContext};
 use kernlink_geometry::convolution::ensure_channels_last;
 use kernlink_geometry::pooling::{Geometry, NOWHERE, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGrad, MaxPoolGradGrad, MaxPoolGradGradV2, MaxPoolGradV2};
 
-use super::pool::Maximum;
 use super::vector::widest;
 
 widest! {
     /// For each element of an output row, in which pixel of the image the greatest element of its window stands: the
     /// first of them. A NaN counts only in the first place.
-    pub(super) fn places_of_line<T: Maximum>(geometry: &Geometry, image: &[T], row: usize, places: &mut [u32]) {
+    pub(super) fn places_of_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, places: &mut [u32]) {
         let depth = geometry.depth;
-        let mut best = vec![T::min_value(); depth];
+        let mut best = vec![T::MIN; depth];
         for (column, places) in places.chunks_exact_mut(depth).enumerate() {
             let mut first = true;
             for row_tap in geometry.rows.taps(row) {
@@ -49,7 +48,7 @@ widest! {
 }
 
 /// Output 0, of the shape of input 0: each element of input 2 at the place of its window's greatest element.
-fn gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
+fn gradient<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
     let (input, grad) = (ctx.input_at(0)?, ctx.input_at(2)?);
     let geometry = pooling.maxima_back(input.shape(), ctx.input_at(1)?.shape(), grad.shape())?;
     let mut output = ctx.allocate_output_at(0, input.shape().clone())?;
@@ -86,14 +85,14 @@ fn add_to_places<T: Number>(target: &mut [T], places: &[u32], grad: &[T], depth:
     for (places, grad) in places.chunks_exact(depth).zip(grad.chunks_exact(depth)) {
         for (channel, (&place, &grad)) in places.iter().zip(grad).enumerate() {
             if let Some(element) = target.get_mut((place as usize).saturating_mul(depth) + channel) {
-                *element = element.add(grad);
+                *element = element.wrapping_add(grad);
             }
         }
     }
 }
 
 /// Output 0, of the shape of input 1: the element of input 2 where the window's first element equal to input 1 stands.
-fn gradient_of_gradient<T: Maximum + Number>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
+fn gradient_of_gradient<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
     let (input, pooled, grad) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
     let geometry = pooling.maxima_back_back(input.shape(), pooled.shape(), grad.shape())?;
     let mut output = ctx.allocate_output_at(0, geometry.output())?;
@@ -150,14 +149,14 @@ impl KernelState for Window {
 
 #[register_kernel(device = Cpu, op = MaxPoolGrad, T = [realnumbertype])]
 #[register_kernel(device = Cpu, op = MaxPoolGradV2, T = [realnumbertype], host_memory = ["ksize", "strides"])]
-fn max_pool_grad<T: Maximum + Number>(window: &Window, ctx: &mut RawContext<'_>) -> Result<()> {
+fn max_pool_grad<T: RealNumber>(window: &Window, ctx: &mut RawContext<'_>) -> Result<()> {
     let pooling = window.pooling(ctx)?;
     gradient::<T>(ctx, &pooling)
 }
 
 #[register_kernel(device = Cpu, op = MaxPoolGradGrad, T = [realnumbertype])]
 #[register_kernel(device = Cpu, op = MaxPoolGradGradV2, T = [realnumbertype], host_memory = ["ksize", "strides"])]
-fn max_pool_grad_grad<T: Maximum + Number>(window: &Window, ctx: &mut RawContext<'_>) -> Result<()> {
+fn max_pool_grad_grad<T: RealNumber>(window: &Window, ctx: &mut RawContext<'_>) -> Result<()> {
     let pooling = window.pooling(ctx)?;
     gradient_of_gradient::<T>(ctx, &pooling)
 }

@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-use kernlink::dtype::Number;
+use kernlink::dtype::RealNumber;
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::NthElement;
 
 #[register_kernel(device = Cpu, op = NthElement, T = [realnumbertype])]
-fn nth_element<T: Number + PartialOrd>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn nth_element<T: RealNumber>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (input, n) = (ctx.input(O::INPUT)?, ctx.input(O::N)?);
     ensure!(n.rank() == 0, InvalidArgument, "n must be a scalar, not of shape {}", n.shape());
     let n = n.as_slice::<i32>()?[0];

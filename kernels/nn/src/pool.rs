@@ -1,10 +1,9 @@
 //! MaxPool and AvgPool.
 
 use kernlink::Result;
-use kernlink::dtype::{Number, Pod, bf16, f16};
+use kernlink::dtype::{Number, Pod, RealNumber, bf16, f16};
 use kernlink::kernel::{CPU, KernelContext, RawContext};
 use kernlink_geometry::pooling::{Geometry, Pooling};
-use kernlink_kernels_common::number::Bounded;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool, MaxPool};
 
@@ -50,21 +49,17 @@ fn under<'a, T>(
     })
 }
 
-/// A dtype whose largest element can be found.
-pub(super) trait Maximum: Pod + PartialOrd + Bounded {}
-impl<T: Pod + PartialOrd + Bounded> Maximum for T {}
-
 #[register_kernel(
     device = Cpu,
     T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64],
     state = |ctx| Pooling::of_maxima(ctx.attrs, CPU),
 )]
-fn max_pool_kernel<T: Maximum>(pooling: &Pooling, ctx: &mut KernelContext<'_, MaxPool>) -> Result<()> {
+fn max_pool_kernel<T: RealNumber>(pooling: &Pooling, ctx: &mut KernelContext<'_, MaxPool>) -> Result<()> {
     max_pool::<T>(ctx, pooling)
 }
 
 /// Writes the greatest elements of input 0 to output 0.
-pub(super) fn max_pool<T: Maximum>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
+pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
     let input = ctx.input_at(0)?;
     let shape = input.shape();
     let geometry = pooling.geometry(shape)?;
@@ -86,16 +81,16 @@ pub(super) fn max_pool<T: Maximum>(ctx: &mut RawContext<'_>, pooling: &Pooling) 
 }
 
 /// The largest of a window's elements; a NaN counts only in the first place, as in TensorFlow.
-fn largest<T: Maximum>(window: &[T]) -> T {
+fn largest<T: RealNumber>(window: &[T]) -> T {
     let (&first, rest) = window.split_first().expect("a window is not empty");
     rest.iter().fold(first, |largest, &element| if largest < element { element } else { largest })
 }
 
 widest! {
     /// A line of maxima. TensorFlow starts at the lowest finite value: NaN and negative infinity never win.
-    fn max_line<T: Maximum>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
+    fn max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
-            target.fill(T::min_value());
+            target.fill(T::MIN);
             for source in under(geometry, image, row, column) {
                 for (target, &element) in target.iter_mut().zip(source) {
                     *target = if *target < element { element } else { *target };
@@ -152,7 +147,7 @@ widest! {
             target.fill(T::ZERO);
             let mut count = 0;
             for source in under(geometry, image, row, column) {
-                target.iter_mut().zip(source).for_each(|(target, &element)| *target = target.add(element));
+                target.iter_mut().zip(source).for_each(|(target, &element)| *target = target.wrapping_add(element));
                 count += 1;
             }
             let count = T::from_count(count);

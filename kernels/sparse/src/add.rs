@@ -1,6 +1,6 @@
 //! SparseAdd, SparseTensorDenseAdd, SparseSparseMaximum and SparseSparseMinimum; the gradients of sums and slices.
 
-use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number};
+use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number, RealNumber};
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
@@ -92,7 +92,7 @@ fn sparse_add<T: Magnitude>(_: &(), ctx: &mut KernelContext<'_, O>) -> Result<()
     for places in a.union(&b) {
         let sum = match places {
             (Some(m), Some(n)) => {
-                let sum = a_values[m].add(b_values[n]);
+                let sum = a_values[m].wrapping_add(b_values[n]);
                 if !sum.reaches(threshold)? {
                     continue;
                 }
@@ -113,7 +113,7 @@ fn sparse_add<T: Magnitude>(_: &(), ctx: &mut KernelContext<'_, O>) -> Result<()
 /// The greater ones of two tensors' elements, or the lesser ones.
 #[register_kernel(device = Cpu, op = ops::SparseSparseMaximum, T = [realnumbertype], state = |_| Ok(true))]
 #[register_kernel(device = Cpu, op = ops::SparseSparseMinimum, T = [realnumbertype], state = |_| Ok(false))]
-fn extreme<T: Number + PartialOrd>(&greater: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
+fn extreme<T: RealNumber>(&greater: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
     let (a_values, b_values) = (ctx.input_at(1)?, ctx.input_at(4)?);
     let a = Coo::new(ctx.input_at(0)?, a_values, ctx.input_at(2)?)?;
     let b = Coo::new(ctx.input_at(3)?, b_values, ctx.input_at(5)?)?;
@@ -184,7 +184,7 @@ fn sparse_tensor_dense_add<T: Number>(ctx: &mut KernelContext<'_, ops::SparseTen
     }
     let elements = output.as_mut_slice::<T>()?;
     for (place, &value) in places.into_iter().zip(values.as_slice::<T>()?) {
-        elements[place] = elements[place].add(value);
+        elements[place] = elements[place].wrapping_add(value);
     }
     ctx.set_output(Op::OUTPUT, output)
 }

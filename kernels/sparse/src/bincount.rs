@@ -26,7 +26,8 @@ impl<T: Number> Bins<'_, T> {
     fn count(&mut self, row: usize, n: usize, value: i64) {
         if (0..self.size).contains(&value) {
             let slot = &mut self.bins[row * self.size as usize + value as usize];
-            *slot = if self.binary { T::ONE } else { slot.add(self.weights.get(n).copied().unwrap_or(T::ONE)) };
+            *slot =
+                if self.binary { T::ONE } else { slot.wrapping_add(self.weights.get(n).copied().unwrap_or(T::ONE)) };
         }
     }
 }

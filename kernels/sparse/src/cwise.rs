@@ -19,13 +19,13 @@ trait Combine: Send + Sync + 'static {
 
 impl Combine for ops::SparseDenseCwiseAdd {
     fn combine<T: Divide>(sparse: T, dense: T) -> T {
-        sparse.add(dense)
+        sparse.wrapping_add(dense)
     }
 }
 
 impl Combine for ops::SparseDenseCwiseMul {
     fn combine<T: Divide>(sparse: T, dense: T) -> T {
-        sparse.mul(dense)
+        sparse.wrapping_mul(dense)
     }
 }
 

@@ -153,7 +153,7 @@ fn fill_empty_rows_grad<T: Number>(ctx: &mut RawContext<'_>) -> Result<()> {
         is_value[found] = true;
     }
     let added = grad.iter().zip(&is_value).filter(|&(_, &is_value)| !is_value);
-    let default = added.fold(T::ZERO, |sum, (&grad, _)| sum.add(grad));
+    let default = added.fold(T::ZERO, |sum, (&grad, _)| sum.wrapping_add(grad));
     ctx.set_output_at(0, values)?;
     ctx.set_output_at(1, kernlink::tensor::Tensor::scalar(default))
 }

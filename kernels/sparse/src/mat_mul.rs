@@ -139,7 +139,7 @@ fn multiply<T: Computed>(
 fn add_row<T: Computed>(sums: &mut [T::Wide], a: T, b: &[T]) {
     let a = a.widen();
     for (sum, &b) in sums.iter_mut().zip(b) {
-        *sum = sum.add(a.mul(b.widen()));
+        *sum = sum.wrapping_add(a.wrapping_mul(b.widen()));
     }
 }
 

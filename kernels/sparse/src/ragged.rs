@@ -79,7 +79,7 @@ fn ragged_range<T: Progression>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let (mut value, _, delta) = at(row);
         for slot in &mut slots[ends[0] as usize..ends[1] as usize] {
             *slot = value;
-            value = value.add(delta);
+            value = value.wrapping_add(delta);
         }
     }
     let splits = splits_output(ctx, 0, splits.len(), splits.iter().copied())?;

@@ -1,6 +1,6 @@
 //! SparseReduceSum, SparseReduceMax, their sparse forms, and SparseSoftmax.
 
-use kernlink::dtype::Number;
+use kernlink::dtype::{Number, RealNumber};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
@@ -22,11 +22,11 @@ struct Max;
 
 impl<T: Computed> Reduce<T> for Sum {
     fn reduce(values: impl Iterator<Item = T>) -> T {
-        T::narrow(values.fold(T::Wide::ZERO, |sum, value| sum.add(value.widen())))
+        T::narrow(values.fold(T::Wide::ZERO, |sum, value| sum.wrapping_add(value.widen())))
     }
 }
 
-impl<T: Number + PartialOrd> Reduce<T> for Max {
+impl<T: RealNumber> Reduce<T> for Max {
     fn reduce(values: impl Iterator<Item = T>) -> T {
         values.reduce(|greatest, value| if greatest < value { value } else { greatest }).unwrap_or(T::ZERO)
     }
@@ -128,7 +128,7 @@ fn sum<T: Computed>(&keep_dims: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
     T = [realnumbertype],
     state = |ctx| ctx.attrs.required("keep_dims"),
 )]
-fn max<T: Number + PartialOrd>(&keep_dims: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
+fn max<T: RealNumber>(&keep_dims: &bool, ctx: &mut RawContext<'_>) -> Result<()> {
     compute::<Max, T>(ctx, keep_dims)
 }
 

@@ -161,13 +161,13 @@ impl<T: Computed<Wide: Scale>> Sums<'_, T> {
         let (first, rest) = picks.split_at(first);
         sum.iter_mut().zip(self.row(first[0])).for_each(|(sum, x)| *sum = x.widen());
         for &pick in &first[1..] {
-            sum.iter_mut().zip(self.row(pick)).for_each(|(sum, x)| *sum = sum.add(x.widen()));
+            sum.iter_mut().zip(self.row(pick)).for_each(|(sum, x)| *sum = sum.wrapping_add(x.widen()));
         }
         for eight in rest.as_chunks::<8>().0 {
             let rows = eight.map(|pick| self.row(pick));
             for (c, sum) in sum.iter_mut().enumerate() {
-                let eight = rows[1..].iter().fold(rows[0][c].widen(), |sum, row| sum.add(row[c].widen()));
-                *sum = sum.add(eight);
+                let eight = rows[1..].iter().fold(rows[0][c].widen(), |sum, row| sum.wrapping_add(row[c].widen()));
+                *sum = sum.wrapping_add(eight);
             }
         }
         let finish = output.iter_mut().zip(sum);

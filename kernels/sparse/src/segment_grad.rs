@@ -143,7 +143,7 @@ fn add_rows<T: Computed<Wide: Scale>>(
             {
                 let scale = scaling.map_or(1.0, |scaling| scaling[from]);
                 for (sum, x) in sums.iter_mut().zip(&grad[from * width..][..width]) {
-                    *sum = sum.add(x.widen().times(scale));
+                    *sum = sum.wrapping_add(x.widen().times(scale));
                 }
                 next += 1;
             }

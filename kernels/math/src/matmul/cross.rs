@@ -27,7 +27,7 @@ fn cross<T: Number>(ctx: &mut KernelContext<'_, Cross>) -> Result<()> {
     let (a, b) = (a.as_slice::<T>()?.as_chunks::<3>().0, b.as_slice::<T>()?.as_chunks::<3>().0);
     ctx.parallel_chunks(product.as_mut_slice::<T>()?.as_chunks_mut::<3>().0, 1, 3, |first, piece| {
         for ((product, a), b) in piece.iter_mut().zip(&a[first..]).zip(&b[first..]) {
-            let part = |i: usize, j: usize| a[i].mul(b[j]).sub(a[j].mul(b[i]));
+            let part = |i: usize, j: usize| a[i].wrapping_mul(b[j]).wrapping_sub(a[j].wrapping_mul(b[i]));
             *product = [part(1, 2), part(2, 0), part(0, 1)];
         }
     });

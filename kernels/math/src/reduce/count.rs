@@ -1,11 +1,10 @@
 //! Counting: Bincount, DenseBincount, HistogramFixedWidth, Bucketize.
 
-use kernlink::dtype::{DataType, Element, Number};
+use kernlink::dtype::{DataType, Element, Number, RealNumber};
 use kernlink::kernel::{Attrs, KernelConstruction, KernelContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
-use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Bincount, Bucketize, DenseBincount, HistogramFixedWidth};
 
@@ -23,7 +22,7 @@ fn count<T: Number>(bins: &mut [T], values: &[i64], weights: &[T], binary: bool)
     for (index, &value) in values.iter().enumerate() {
         if let Some(bin) = bins.get_mut(value as usize) {
             let weight = weights.get(index).copied().unwrap_or(T::ONE);
-            *bin = if binary { T::ONE } else { bin.add(weight) };
+            *bin = if binary { T::ONE } else { bin.wrapping_add(weight) };
         }
     }
 }
@@ -82,7 +81,7 @@ fn dense_bincount<T: Number>(attrs: &Attrs<DenseBincount>, ctx: &mut KernelConte
 }
 
 #[register_kernel(device = Cpu, op = HistogramFixedWidth, T = [f32, f64, i32, i64], dtype = [int32, int64])]
-fn histogram<T: Number + PartialOrd + AsPrimitive<f64>>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn histogram<T: RealNumber>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let range = ctx.input(O::VALUE_RANGE)?;
     let bins = ctx.input(O::NBINS)?;
     let &[low, high] = range.as_slice::<T>()? else {
@@ -93,21 +92,21 @@ fn histogram<T: Number + PartialOrd + AsPrimitive<f64>>(ctx: &mut KernelContext<
         low < high,
         InvalidArgument,
         "value_range should satisfy value_range[0] < value_range[1], but got '[{}, {}]'",
-        low.as_(),
-        high.as_()
+        low.as_f64(),
+        high.as_f64()
     );
     ensure!(bins.rank() == 0, InvalidArgument, "nbins should be a scalar.");
     let bins = bins.to_scalar::<i32>()?;
     ensure!(bins > 0, InvalidArgument, "nbins should be a positive number, but got '{bins}'");
-    let step = high.sub(low).as_() / f64::from(bins);
+    let step = high.wrapping_sub(low).as_f64() / f64::from(bins);
     let mut counts: Vec<i64> = Vec::new();
     counts
         .try_reserve_exact(bins as usize)
         .map_err(|_| kernlink::Error::new(kernlink::Code::ResourceExhausted, format!("no memory for {bins} bins")))?;
     counts.resize(bins as usize, 0);
     for &value in ctx.input(O::VALUES)?.as_slice::<T>()? {
-        ensure!(!value.as_().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
-        let above = if value > low { value.sub(low).as_() } else { 0.0 };
+        ensure!(!value.as_f64().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
+        let above = if value > low { value.wrapping_sub(low).as_f64() } else { 0.0 };
         // Casts saturate, and turn the NaN of infinite bounds into 0.
         let bin = (above / step).min(f64::from(bins - 1)) as usize;
         counts[bin] += 1;

@@ -42,11 +42,11 @@ impl<T: Computed<Wide: Root>> Reducer<T> for NormOf {
     #[inline(always)]
     fn lift(element: T) -> T::Wide {
         let wide = element.widen();
-        wide.mul(wide.conj())
+        wide.wrapping_mul(wide.conj())
     }
     #[inline(always)]
     fn merge(first: T::Wide, second: T::Wide) -> T::Wide {
-        first.add(second)
+        first.wrapping_add(second)
     }
     #[inline(always)]
     fn finish(result: T::Wide, _: usize) -> T {

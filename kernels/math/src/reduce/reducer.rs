@@ -140,11 +140,11 @@ macro_rules! reducers {
 
 reducers! {
     /// The sum.
-    SumOf<Computed>: Wide, T::Wide::ZERO, T::widen, Number::add, |result, _| T::narrow(result);
+    SumOf<Computed>: Wide, T::Wide::ZERO, T::widen, Number::wrapping_add, |result, _| T::narrow(result);
     /// The mean; of integers rounded towards zero.
-    MeanOf<Summand>: MeanAcc, T::MeanAcc::ZERO, T::lift_mean, Number::add, T::mean;
+    MeanOf<Summand>: MeanAcc, T::MeanAcc::ZERO, T::lift_mean, Number::wrapping_add, T::mean;
     /// The product.
-    ProdOf<Computed>: Wide, T::Wide::ONE, T::widen, Number::mul, |result, _| T::narrow(result);
+    ProdOf<Computed>: Wide, T::Wide::ONE, T::widen, Number::wrapping_mul, |result, _| T::narrow(result);
     /// The greatest element; NaN if there is one.
     MaxOf<Ordered>: Key, T::MIN, T::key, greater::<T>, |result, _| T::from_key(result);
     /// The least element; NaN if there is one.
@@ -174,11 +174,11 @@ where
     const IDENTITY: T::Wide = T::Wide::ZERO;
     #[inline(always)]
     fn lift(element: T) -> T::Wide {
-        element.mul(element).widen().mul(T::Wide::from(0.5))
+        element.wrapping_mul(element).widen().wrapping_mul(T::Wide::from(0.5))
     }
     #[inline(always)]
     fn merge(first: T::Wide, second: T::Wide) -> T::Wide {
-        first.add(second)
+        first.wrapping_add(second)
     }
     #[inline(always)]
     fn finish(result: T::Wide, _: usize) -> T {

@@ -27,7 +27,7 @@ impl<T: Number> Accumulation<T> for Sums {
     }
     #[inline(always)]
     fn step(result: T, element: T) -> T {
-        result.add(element)
+        result.wrapping_add(element)
     }
 }
 
@@ -39,7 +39,7 @@ impl<T: Number> Accumulation<T> for Products {
     }
     #[inline(always)]
     fn step(result: T, element: T) -> T {
-        result.mul(element)
+        result.wrapping_mul(element)
     }
 }
 

@@ -32,9 +32,9 @@ fn accumulate(ctx: &mut RawContext<'_>, subtract: bool) -> Result<()> {
         ensure_addend(variable.shape(), value.shape())?;
         writable(variable)?;
         if subtract {
-            match_numbers!(dtype, T => each::<T>(ctx, variable, value, Number::sub))
+            match_numbers!(dtype, T => each::<T>(ctx, variable, value, Number::wrapping_sub))
         } else {
-            match_numbers!(dtype, T => each::<T>(ctx, variable, value, Number::add))
+            match_numbers!(dtype, T => each::<T>(ctx, variable, value, Number::wrapping_add))
         }
     })?;
     forward(ctx)

@@ -91,9 +91,9 @@ impl Rows<'_> {
             _ => {}
         }
         match how {
-            Combine::Add => match_numbers!(dtype, T => self.each::<T>(ctx, target, updates, Number::add)),
-            Combine::Sub => match_numbers!(dtype, T => self.each::<T>(ctx, target, updates, Number::sub)),
-            Combine::Mul => match_numbers!(dtype, T => self.each::<T>(ctx, target, updates, Number::mul)),
+            Combine::Add => match_numbers!(dtype, T => self.each::<T>(ctx, target, updates, Number::wrapping_add)),
+            Combine::Sub => match_numbers!(dtype, T => self.each::<T>(ctx, target, updates, Number::wrapping_sub)),
+            Combine::Mul => match_numbers!(dtype, T => self.each::<T>(ctx, target, updates, Number::wrapping_mul)),
             Combine::Div => match_numbers!(dtype, T => self.each::<T>(ctx, target, updates, Divide::divide)),
             Combine::Min => {
                 match_numbers!(ordered dtype, T => self.each::<T>(ctx, target, updates, |a, b| if b < a { b } else { a }))

@@ -1,22 +1,12 @@
 //! The numbers that optimisers compute with.
 
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use std::ops::{Div, Neg};
 
-use kernlink::dtype::{DataType, Pod};
-use kernlink_kernels_common::number::{ComplexFloat, Float, FromF64};
+use kernlink::dtype::{DataType, Number};
+use kernlink_kernels_common::number::{ComplexFloat, Computed, Float};
 
 /// A number with the arithmetic of its dtype: narrow floats are rounded after each operation.
-pub(super) trait Value:
-    Pod
-    + PartialEq
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-    + AddAssign
-    + SubAssign
-{
+pub(super) trait Value: Number + Div<Output = Self> + Neg<Output = Self> {
     /// Whether loops over it are worth wide instructions.
     const IS_WIDE: bool;
 
@@ -85,17 +75,7 @@ pub(super) trait Real: Value + PartialOrd {
     }
 }
 
-impl<T> Value for T
-where
-    T: FromF64<Wide: ComplexFloat>
-        + Add<Output = T>
-        + Sub<Output = T>
-        + Mul<Output = T>
-        + Div<Output = T>
-        + Neg<Output = T>
-        + AddAssign
-        + SubAssign,
-{
+impl<T: Computed<Wide: ComplexFloat> + Div<Output = T> + Neg<Output = T>> Value for T {
     const IS_WIDE: bool = matches!(T::DTYPE, DataType::Float | DataType::Double);
     const COST: usize = match T::DTYPE {
         DataType::Float | DataType::Double => 16,
@@ -108,11 +88,11 @@ where
     }
     #[inline(always)]
     fn sqrt(self) -> Self {
-        T::narrow(self.widen().sqrt())
+        T::narrow(ComplexFloat::sqrt(self.widen()))
     }
 }
 
-impl<T: Value + FromF64<Wide: Float> + PartialOrd> Real for T {
+impl<T: Value + Computed<Wide: Float> + PartialOrd> Real for T {
     #[inline(always)]
     fn exp(self) -> Self {
         T::narrow(self.widen().exp())
