@@ -25,6 +25,11 @@
 #[doc = include_str!("../docs/control-flow.md")]
 mod control_flow {}
 
+/// The examples of docs/resources.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/resources.md")]
+mod resources {}
+
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod golden;

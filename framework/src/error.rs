@@ -202,13 +202,17 @@ impl Error {
         cancelled => Cancelled,
         unknown => Unknown,
         invalid_argument => InvalidArgument,
+        deadline_exceeded => DeadlineExceeded,
         not_found => NotFound,
         already_exists => AlreadyExists,
+        permission_denied => PermissionDenied,
         resource_exhausted => ResourceExhausted,
         failed_precondition => FailedPrecondition,
+        aborted => Aborted,
         out_of_range => OutOfRange,
         unimplemented => Unimplemented,
         internal => Internal,
+        unavailable => Unavailable,
         data_loss => DataLoss,
     }
 

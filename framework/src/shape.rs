@@ -1,7 +1,7 @@
 //! Shapes: [`Shape`] of a tensor, [`PartialShape`] of what is known of one before it exists.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, RangeBounds};
 
 use smallvec::SmallVec;
 
@@ -102,6 +102,19 @@ impl Shape {
     /// Removes dimension `axis`, which is below the rank.
     pub fn remove(&mut self, axis: usize) -> usize {
         self.0.remove(axis)
+    }
+
+    /// Appends dimensions.
+    pub fn extend(&mut self, dims: &[usize]) {
+        self.0.extend_from_slice(dims);
+    }
+
+    /// Removes the dimensions of a range, which ends at the rank at most.
+    ///
+    /// # Panics
+    /// If the range ends beyond the rank, or before it begins.
+    pub fn remove_range(&mut self, axes: impl RangeBounds<usize>) {
+        self.0.drain(axes);
     }
 
     /// The distance in elements between neighbours along each dimension, in row-major order.

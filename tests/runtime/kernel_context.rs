@@ -156,6 +156,57 @@ fn statistics_tell_what_memory_is_taken_for() {
     assert_eq!((stats.temporary_bytes, stats.persistent_bytes, stats.output_bytes), (4024, 400, 4));
 }
 
+// ---- lists ----
+
+/// Gives each of a list back, the first for an output of its own, too.
+#[register_op(
+    attr("N: int >= 1"),
+    input("first: float"),
+    input("xs: N * float"),
+    output("largest: float"),
+    output("ys: N * float")
+)]
+pub(crate) struct GivesBack;
+
+#[register_kernel(device = Cpu)]
+fn give_back(ctx: &mut KernelContext<'_, GivesBack>) -> Result<()> {
+    ensure!(
+        ctx.input_range(GivesBack::XS) == (1..1 + ctx.input_list(GivesBack::XS).len()),
+        Internal,
+        "`first` is input 0"
+    );
+    let xs: Vec<Tensor> = ctx.input_list(GivesBack::XS).iter().cloned().collect();
+    let too_few = ctx.set_output_list(GivesBack::YS, xs[1..].to_vec()).unwrap_err();
+    ensure!(too_few.code() == Code::Internal, Internal, "a list is set as a whole");
+    let shape = ctx.input(GivesBack::FIRST)?.shape().clone();
+    let own = ctx.input(GivesBack::FIRST)?.bytes()?.as_ptr();
+    let mut largest =
+        ctx.forward_first_or_allocate_output(&[GivesBack::FIRST, GivesBack::FIRST], GivesBack::LARGEST, &shape)?;
+    ensure!(largest.bytes()?.as_ptr() == own, Internal, "nothing else has the first input");
+    let other = ctx.forward_first_or_allocate_output(&[GivesBack::FIRST], GivesBack::LARGEST, &shape)?;
+    ensure!(other.bytes()?.as_ptr() != own, Internal, "it was forwarded already");
+    for x in &xs {
+        for (most, &x) in largest.as_mut_slice::<f32>()?.iter_mut().zip(x.as_slice::<f32>()?) {
+            *most = most.max(x);
+        }
+    }
+    ctx.set_output(GivesBack::LARGEST, largest)?;
+    ctx.set_output_list(GivesBack::YS, xs)
+}
+
+#[test]
+fn lists_are_read_and_set_by_their_names() {
+    let mut graph = graph();
+    let x = placeholder(&mut graph, "x");
+    let (a, b) = (node(&mut graph, "Neg", "a", &[x], &[]), node(&mut graph, "Square", "b", &[x], &[]));
+    let first = node(&mut graph, "Exp", "first", &[x], &[]);
+    gives_back(&mut graph, first, [a, b]).name("it").build().unwrap();
+    let session = Session::with_options(graph, &SessionOptions::new().threads(1)).unwrap();
+    let answer = session.run(&[("x", vector())], &["it", "it:1", "it:2"], &[]).unwrap();
+    let firsts: Vec<f32> = answer.iter().map(|tensor| tensor.as_slice::<f32>().unwrap()[0]).collect();
+    assert_eq!(firsts, [1f32.exp(), -1.0, 1.0]);
+}
+
 // ---- threads ----
 
 /// Gives the name of its thread, and of one that its runner has.

@@ -31,6 +31,7 @@ mod patches;
 mod placement;
 mod queues;
 mod registry;
+mod resources;
 #[cfg(feature = "text-format")]
 mod runs;
 mod session;

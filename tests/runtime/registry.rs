@@ -161,6 +161,42 @@ fn kernels_are_checked_against_their_op() {
     assert_eq!(registry.kernels_of("MatMul").iter().filter(|kernel| kernel.priority == 7).count(), 0);
 }
 
+/// Waits once before it takes any two matrices to their `a`.
+struct WaitsForA;
+
+impl AsyncOpKernel<ops::MatMul> for WaitsForA {
+    fn new(_: &KernelConstruction<'_, ops::MatMul>) -> Result<Self> {
+        Ok(WaitsForA)
+    }
+    async fn compute(&self, ctx: &mut KernelContext<'_, ops::MatMul>) -> Result<()> {
+        let mut polls = 0;
+        std::future::poll_fn(|context| {
+            polls += 1;
+            context.waker().wake_by_ref();
+            if polls > 1 { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+        let a = ctx.input(ops::MatMul::A)?.clone();
+        ctx.set_output(ops::MatMul::PRODUCT, a)
+    }
+}
+
+#[test]
+fn kernels_that_wait_are_registered_while_the_program_runs() {
+    let registry = registry();
+    let new = || KernelDefBuilder::new("MatMul", CPU).types("T", &[DataType::Float]).priority(5);
+    let kernel = new().async_kernel::<ops::MatMul, WaitsForA>().unwrap();
+    assert_eq!((kernel.location.file, kernel.type_name.ends_with("WaitsForA")), (file!(), true));
+    let other = KernelDefBuilder::new("Neg", CPU).async_kernel::<ops::MatMul, WaitsForA>();
+    expect(other, Code::InvalidArgument, &["WaitsForA is a kernel of op MatMul, not of Neg"]);
+    registry.register_kernel(kernel).unwrap();
+    let mut eager = EagerContext::new(&registry).unwrap();
+    let a = Tensor::from_elements([1, 2], &[3f32, 4.0]).unwrap();
+    let b = Tensor::from_elements([2, 1], &[5f32, 6.0]).unwrap();
+    let product = ops::mat_mul(&mut eager, a, b).build().unwrap();
+    assert_eq!(product.as_slice::<f32>().unwrap(), [3.0, 4.0]);
+}
+
 #[test]
 fn queries() {
     let registry = registry();

@@ -1,11 +1,13 @@
 //! Ops of one's own: [`ZeroOut`] and [`MedianPool`], with kernels for the CPU and, with the feature `gpu`, in WGSL for the
-//! GPU; [`Polynomial`], generic over all dtypes that are numbers; and a family, [`RunningMax`] and [`RunningMin`].
+//! GPU; [`Polynomial`], generic over all dtypes that are numbers; a family, [`RunningMax`] and [`RunningMin`]; and a resource,
+//! [`vocabulary::Vocabulary`], with its ops.
 //!
 //! Nothing else is to be done for them to be found: the linker collects what the two attributes register.
 
 pub mod median_pool;
 pub mod polynomial;
 pub mod running;
+pub mod vocabulary;
 pub mod zero_out;
 
 pub use median_pool::{MedianPool, median_pool};

@@ -1,5 +1,6 @@
 //! Runs ops of this crate, in one graph with ops of Kernlink's own, and one of them without a graph.
 
+use custom_ops::vocabulary::{initialize_vocabulary, look_up_words, vocabulary_handle};
 use custom_ops::{median_pool, zero_out};
 use kernlink::prelude::*;
 
@@ -29,5 +30,12 @@ fn main() -> Result<()> {
     let zeroed = zero_out(&mut eager, [1i32, 2, 3]).preserve_index(1).build()?;
     let negated = ops::neg(&mut eager, zeroed).build()?;
     println!("without a graph:            {negated}");
+
+    // A resource of one's own: it stays from op to op.
+    let animals = vocabulary_handle(&mut eager).shared_name("animals").build()?;
+    let words = |words: [&str; 2]| Tensor::vector(&words.map(TString::from));
+    initialize_vocabulary(&mut eager, animals.clone(), words(["cat", "dog"])?).build()?;
+    let ids = look_up_words(&mut eager, animals, words(["dog", "bird"])?).build()?;
+    println!("ids of words:               {ids}");
     Ok(())
 }

@@ -147,7 +147,7 @@ fn the_program_shows_both() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_custom-ops")).output().expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for line in ["[0.0 0.0 3.0 0.0 0.0]", "without a graph:            int32 [3] [0 -2 0]"] {
+    for line in ["[0.0 0.0 3.0 0.0 0.0]", "without a graph:            int32 [3] [0 -2 0]", "int64 [2] [1 -1]"] {
         assert!(text.contains(line), "`{line}` is not in: {text}");
     }
 }

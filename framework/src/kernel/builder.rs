@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicU64;
 
 use super::{
-    AttrConstraint, ConstraintValues, DeviceType, DynKernel, KernelDef, Location, OpKernel, Provider, RawConstruction,
-    create_kernel,
+    AsyncOpKernel, AttrConstraint, ConstraintValues, DeviceType, DynKernel, KernelDef, Location, OpKernel, Provider,
+    RawConstruction, create_async_kernel, create_kernel,
 };
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ use crate::op::{AllowedValues, AttrBase, Op, OpDef};
 /// assert_eq!(kernel.priority, 1);
 /// ```
 #[derive(Debug)]
-#[must_use = "`create` or `kernel` makes the registration"]
+#[must_use = "`kernel`, `async_kernel` or `create` makes the registration"]
 pub struct KernelDefBuilder {
     op: String,
     device: DeviceType,
@@ -109,26 +109,36 @@ impl KernelDefBuilder {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if the kernel is of another op.
+    #[track_caller]
     pub fn kernel<O: Op, K: OpKernel<O>>(self) -> Result<&'static KernelDef> {
+        self.of_op::<O>(std::any::type_name::<K>(), create_kernel::<O, K>)
+    }
+
+    /// [`KernelDefBuilder::kernel`] for a kernel that waits.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the kernel is of another op.
+    #[track_caller]
+    pub fn async_kernel<O: Op, K: AsyncOpKernel<O>>(self) -> Result<&'static KernelDef> {
+        self.of_op::<O>(std::any::type_name::<K>(), create_async_kernel::<O, K>)
+    }
+
+    #[track_caller]
+    fn of_op<O: Op>(self, kernel: &'static str, create: CreateKernel) -> Result<&'static KernelDef> {
         if O::DEF.name != self.op {
-            let kernel = std::any::type_name::<K>();
             let message = format!("{kernel} is a kernel of op {}, not of {}", O::DEF.name, self.op);
             return Err(Error::invalid_argument(message));
         }
-        Ok(self.finish(std::any::type_name::<K>(), create_kernel::<O, K>))
+        Ok(self.finish(kernel, create))
     }
 
     /// The registration of a function that makes the kernel for a node. It stays in memory for the rest of the
     /// program.
-    pub fn create(self, create: fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>) -> &'static KernelDef {
+    pub fn create(self, create: CreateKernel) -> &'static KernelDef {
         self.finish("function", create)
     }
 
-    fn finish(
-        self,
-        type_name: &'static str,
-        create: fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>,
-    ) -> &'static KernelDef {
+    fn finish(self, type_name: &'static str, create: CreateKernel) -> &'static KernelDef {
         Box::leak(Box::new(KernelDef {
             op: leak(&self.op),
             device: self.device,
@@ -147,6 +157,9 @@ impl KernelDefBuilder {
         }))
     }
 }
+
+/// What makes a kernel for a node.
+type CreateKernel = fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>;
 
 fn leak(text: &str) -> &'static str {
     text.to_owned().leak()

@@ -31,7 +31,7 @@ pub struct RawConstruction<'a> {
     pub registry: &'a Arc<Registry>,
     /// The device on which the kernel will run.
     pub device: DeviceType,
-    /// For each input, its value if it is constant in the graph. May be shorter than the inputs.
+    /// For each input, its value if it is constant in the graph and the op is not stateful. May be shorter than the inputs.
     pub constants: &'a [Option<Tensor>],
     /// The session, if the kernel is constructed for one.
     pub surroundings: Option<&'a Surroundings<'a>>,
@@ -119,27 +119,6 @@ impl RawConstruction<'_> {
         surroundings.functions.instantiate(call, surroundings.device)
     }
 
-    /// Checks the dtypes of the node's inputs and outputs; references count as their dtypes.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT if they are others.
-    #[track_caller]
-    pub fn match_signature(&self, inputs: &[DataType], outputs: &[DataType]) -> Result<()> {
-        let own = |slots: &[crate::op::InOutType]| slots.iter().map(|slot| slot.dtype).collect::<Vec<_>>();
-        let (own_inputs, own_outputs) = (own(&self.signature.inputs), own(&self.signature.outputs));
-        if own_inputs == inputs && own_outputs == outputs {
-            return Ok(());
-        }
-        let text = |dtypes: &[DataType]| dtypes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        Err(Error::invalid_argument(format!(
-            "Signature mismatch, have: {}->{} expected: {}->{}",
-            text(&own_inputs),
-            text(&own_outputs),
-            text(inputs),
-            text(outputs)
-        )))
-    }
-
     /// A tensor for the kernel's own use.
     ///
     /// # Errors
@@ -151,7 +130,8 @@ impl RawConstruction<'_> {
         Tensor::alloc(dtype, shape)
     }
 
-    /// The value of input `index`, if it is constant in the graph.
+    /// The value of input `index`, if it is constant in the graph. None is known of a stateful op: its kernel serves all runs of
+    /// the session, and another run may feed what is constant in this one.
     pub fn constant_at(&self, index: usize) -> Option<&Tensor> {
         self.constants.get(index)?.as_ref()
     }
@@ -178,7 +158,7 @@ impl<'a, O: Op> KernelConstruction<'a, O> {
         &self.attrs
     }
 
-    /// The value of an input, if it is constant in the graph.
+    /// The value of an input, if it is constant in the graph; see [`RawConstruction::constant_at`].
     pub fn constant(&self, input: InputArg<O>) -> Option<&Tensor> {
         self.raw.constant_at(self.raw.signature.input_ranges[input.index()].start)
     }

@@ -1,7 +1,7 @@
 //! What a kernel sees when it runs: its inputs, its outputs, the threads.
 
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut, Index, Range};
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use super::memory::{MemoryType, NodeMemory, memory_without_plan};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::op::{InputArg, InputListArg, Op, OpDef, OutputArg, OutputListArg, Signature};
+use crate::op::{InputArg, Op, OpDef, OutputArg, Signature};
 use crate::shape::Shape;
 use crate::step::Step;
 use crate::tensor::Tensor;
@@ -22,8 +22,8 @@ const WORTH_A_THREAD: usize = 20_000;
 pub struct RawContext<'a> {
     node: &'a str,
     op: &'a OpDef,
-    signature: &'a Signature,
-    inputs: &'a mut [Option<Tensor>],
+    pub(super) signature: &'a Signature,
+    pub(super) inputs: &'a mut [Option<Tensor>],
     outputs: &'a mut [Option<Tensor>],
     pool: Option<&'a rayon::ThreadPool>,
     run: RunInfo<'a>,
@@ -126,14 +126,27 @@ impl<'a> RawContext<'a> {
     /// Input `index`.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if there is no such input; INTERNAL if it was forwarded already.
+    /// INVALID_ARGUMENT if there is no such input; INTERNAL if it was taken or forwarded already, or is dead.
     #[track_caller]
     #[inline]
     pub fn input_at(&self, index: usize) -> Result<&Tensor> {
         match self.inputs.get(index) {
             Some(Some(tensor)) => Ok(tensor),
-            Some(None) => Err(Error::internal(format!("input {index} was taken already"))),
-            None => Err(Error::invalid_argument(format!("there is no input {index}"))),
+            _ => Err(self.missing(index)),
+        }
+    }
+
+    /// Why an input is not there.
+    #[cold]
+    #[track_caller]
+    fn missing(&self, index: usize) -> Error {
+        match self.inputs.get(index) {
+            None => Error::invalid_argument(format!("there is no input {index}")),
+            // Of a node with dead inputs it is not known which they are: the kernel may have taken others.
+            Some(_) if self.run.is_input_dead => Error::internal(format!(
+                "input {index} is dead, or was taken already: a kernel that takes dead inputs asks `is_input_dead` first"
+            )),
+            Some(_) => Error::internal(format!("input {index} was taken already")),
         }
     }
 
@@ -307,6 +320,11 @@ impl<'a> RawContext<'a> {
         tensor.reshaped(shape.clone()).ok()
     }
 
+    /// Whether an input is reserved for output `index`, so that only it can be forwarded from that input.
+    pub fn output_expects_forwarding(&self, index: usize) -> bool {
+        self.run.memory.is_some_and(|memory| memory.keeps_for(index))
+    }
+
     /// Where input `index` lives.
     pub fn input_memory_type(&self, index: usize) -> MemoryType {
         let dtype = self.signature.inputs.get(index).map_or(DataType::Float, |slot| slot.dtype);
@@ -466,7 +484,7 @@ impl<'a> RawContext<'a> {
 /// One run of a kernel of op `O`. Dereferences to [`RawContext`] for access by index.
 #[repr(transparent)]
 pub struct KernelContext<'a, O> {
-    raw: RawContext<'a>,
+    pub(super) raw: RawContext<'a>,
     op: PhantomData<fn() -> O>,
 }
 
@@ -494,11 +512,6 @@ impl<'a, O: Op> KernelContext<'a, O> {
     #[inline]
     pub fn input(&self, input: InputArg<O>) -> Result<&Tensor> {
         self.raw.input_at(self.input_position(input))
-    }
-
-    /// The tensors of a list input.
-    pub fn input_list(&self, input: InputListArg<O>) -> InputList<'_> {
-        InputList { tensors: &self.raw.inputs[self.raw.signature.input_ranges[input.index()].clone()] }
     }
 
     /// Takes an input out of the run; see [`RawContext::take_input_at`].
@@ -537,11 +550,6 @@ impl<'a, O: Op> KernelContext<'a, O> {
         self.raw.set_output_at(self.output_position(output), tensor)
     }
 
-    /// The positions of a list output among the node's outputs.
-    pub fn output_range(&self, output: OutputListArg<O>) -> Range<usize> {
-        self.raw.signature.output_ranges[output.index()].clone()
-    }
-
     /// An input itself, if an output of this shape can take its place; see [`RawContext::forward_input_at`].
     pub fn forward_input(&mut self, input: InputArg<O>, output: OutputArg<O>, shape: &Shape) -> Option<Tensor> {
         let (input, output) = (self.input_position(input), self.output_position(output));
@@ -576,37 +584,23 @@ impl<O> DerefMut for KernelContext<'_, O> {
     }
 }
 
-/// The tensors of a list input, by index.
-#[derive(Clone, Copy)]
-pub struct InputList<'a> {
-    tensors: &'a [Option<Tensor>],
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+    use crate::op::InOutType;
 
-impl<'a> InputList<'a> {
-    /// The number of tensors.
-    pub fn len(&self) -> usize {
-        self.tensors.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.tensors.is_empty()
-    }
-
-    /// Tensor `index`, if there is one.
-    pub fn get(&self, index: usize) -> Option<&'a Tensor> {
-        self.tensors.get(index)?.as_ref()
-    }
-
-    /// The tensors, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a Tensor> + Clone + use<'a> {
-        self.tensors.iter().map(|slot| slot.as_ref().expect("list inputs are not taken one by one"))
-    }
-}
-
-impl Index<usize> for InputList<'_> {
-    type Output = Tensor;
-    fn index(&self, index: usize) -> &Tensor {
-        self.get(index).expect("the index is below len()")
+    #[test]
+    fn an_input_that_is_not_there_says_why() {
+        let signature = Signature { inputs: vec![InOutType::from(DataType::Float)], ..Signature::default() };
+        let missing = |run: RunInfo<'_>, index: usize| {
+            let mut inputs = [None];
+            let context = RawContext::in_run("n", (&OpDef::EMPTY, &signature), &mut inputs, &mut [], None, run);
+            context.input_at(index).unwrap_err()
+        };
+        let dead = RunInfo { is_input_dead: true, ..RunInfo::default() };
+        assert!(missing(dead, 0).message().contains("is dead"));
+        assert_eq!(missing(RunInfo::default(), 0).message(), "input 0 was taken already");
+        assert_eq!(missing(dead, 1).code(), Code::InvalidArgument);
     }
 }

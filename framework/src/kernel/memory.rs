@@ -64,6 +64,11 @@ impl NodeMemory {
         memory_type(dtype, &self.host_outputs, index)
     }
 
+    /// Whether an input is reserved for the output.
+    pub(super) fn keeps_for(&self, output: usize) -> bool {
+        self.kept.iter().any(|&(_, kept)| kept == output)
+    }
+
     /// Whether the input is not reserved for another output, and the output may be forwarded. `None` stands for a
     /// temporary tensor.
     pub(super) fn may_forward(&self, input: usize, output: Option<usize>) -> bool {
@@ -87,6 +92,12 @@ pub(super) fn memory_without_plan(dtype: DataType) -> MemoryType {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_output_knows_whether_an_input_is_kept_for_it() {
+        let memory = NodeMemory { kept: vec![(0, 1)], ..NodeMemory::default() };
+        assert!(memory.keeps_for(1) && !memory.keeps_for(0));
+    }
 
     #[test]
     fn what_no_device_holds_is_on_the_host() {

@@ -1,5 +1,6 @@
 //! Kernels: how an op is computed on a device for certain dtypes.
 
+mod agreement;
 mod builder;
 pub mod check;
 mod construction;
@@ -8,17 +9,21 @@ mod crew;
 mod def;
 mod dynamic;
 mod host_slots;
+mod lists;
 mod memory;
 pub mod place;
+mod resources;
 mod runner;
 mod surroundings;
 
 pub use crate::device::{CPU, DeviceType, GPU};
 pub use builder::{KernelDefBuilder, check_against_op};
 pub use construction::{KernelConstruction, RawConstruction, Surroundings};
-pub use context::{InputList, KernelContext, RawContext, RunInfo};
+pub use context::{KernelContext, RawContext, RunInfo};
 pub use def::{AttrConstraint, ConstraintValues, KernelDef, Location, Provider};
 pub use dynamic::{AsyncOpKernel, Attrs, DynKernel, KernelState, OpKernel, create_async_kernel, create_kernel};
 pub use host_slots::HostSlots;
+pub use lists::InputList;
 pub use memory::{MemoryType, NodeMemory};
+pub use resources::{IsResourceInitialized, NamedResource, ResourceHandleOp, ResourceHandlesOp};
 pub use runner::Runner;

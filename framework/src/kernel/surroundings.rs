@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Runner;
 use super::context::{KernelContext, RawContext};
 use crate::device::Device;
-use crate::dtype::DataType;
+use crate::dtype::{DataType, TString};
 use crate::error::{Error, Result};
 use crate::op::{InputArg, Op, OutputArg};
 use crate::resource::{Resource, ResourceManager};
@@ -67,16 +67,35 @@ impl RawContext<'_> {
         }
     }
 
-    /// The resource whose handle input `index` holds.
+    /// The resource that input `index` names: by a handle, or by a vector of two strings (a reference to it, with
+    /// TensorFlow 1), which are the container and the name.
     ///
     /// # Errors
-    /// As [`RawContext::handle_at`] and [`ResourceManager::lookup_handle`].
+    /// As [`RawContext::handle_at`] and [`ResourceManager::lookup_handle`]; INVALID_ARGUMENT if there are not two strings.
     #[track_caller]
     pub fn resource_at<T: Resource>(&self, index: usize) -> Result<Arc<T>> {
-        self.resources()?.lookup_handle(self.handle_at(index)?)
+        match self.input_at(index)?.dtype() {
+            DataType::String => self.resource_by_strings(index),
+            _ => self.resources()?.lookup_handle(self.handle_at(index)?),
+        }
     }
 
-    /// The variable that input `index`, of type `Ref(T)`, refers to.
+    #[track_caller]
+    fn resource_by_strings<T: Resource>(&self, index: usize) -> Result<Arc<T>> {
+        let input = self.input_at(index)?;
+        let names = match input.reference() {
+            Some(_) => self.referred_at(index)?,
+            None => input.clone(),
+        };
+        let [container, name] = names.as_slice::<TString>()? else {
+            let message = format!("Resource handle must have 2 elements, but had shape: {}", names.shape());
+            return Err(Error::invalid_argument(message));
+        };
+        self.resources()?.lookup(&container.to_string_lossy(), &name.to_string_lossy())
+    }
+
+    /// The variable that input `index`, of type `Ref(T)`, refers to. [`TensorRef::value`] locks its value, to be read or
+    /// changed.
     ///
     /// # Errors
     /// As [`RawContext::input_at`]; INTERNAL if the input is no reference.
@@ -86,7 +105,8 @@ impl RawContext<'_> {
         tensor.reference().ok_or_else(|| Error::internal(format!("input {index} is no reference")))
     }
 
-    /// The value behind input `index`, of type `Ref(T)`.
+    /// The value behind input `index`, of type `Ref(T)`, as it is: what changes the variable later leaves it as it was, and
+    /// copies the elements if it still is there. To read it for a moment, lock it: `ctx.reference_at(index)?.value()?`.
     ///
     /// # Errors
     /// As [`RawContext::reference_at`]; FAILED_PRECONDITION if the variable was not initialised.
@@ -105,14 +125,15 @@ impl RawContext<'_> {
         self.set_output_at(index, Tensor::from_reference(reference))
     }
 
-    /// Forwards reference input `input` to output `output`.
+    /// Forwards reference input `input` to output `output`. It is no input then.
     ///
     /// # Errors
     /// As [`RawContext::reference_at`] and [`RawContext::set_output_at`].
     #[track_caller]
     pub fn forward_reference_at(&mut self, input: usize, output: usize) -> Result<()> {
-        let reference = self.reference_at(input)?.clone();
-        self.set_output_reference_at(output, reference)
+        self.reference_at(input)?;
+        let reference = self.take_input_at(input)?;
+        self.set_output_at(output, reference)
     }
 
     /// Whether output `index` is used.
@@ -182,7 +203,7 @@ impl<O: Op> KernelContext<'_, O> {
         self.handle_at(self.input_position(input))
     }
 
-    /// The resource whose handle an input holds.
+    /// The resource that an input names; see [`RawContext::resource_at`].
     ///
     /// # Errors
     /// As [`RawContext::resource_at`].
@@ -191,7 +212,7 @@ impl<O: Op> KernelContext<'_, O> {
         self.resource_at(self.input_position(input))
     }
 
-    /// What an input of type `Ref(T)` refers to.
+    /// What an input of type `Ref(T)` refers to; see [`RawContext::reference_at`].
     ///
     /// # Errors
     /// As [`RawContext::reference_at`].
@@ -200,7 +221,7 @@ impl<O: Op> KernelContext<'_, O> {
         self.reference_at(self.input_position(input))
     }
 
-    /// The value behind an input of type `Ref(T)`.
+    /// The value behind an input of type `Ref(T)`; see [`RawContext::referred_at`].
     ///
     /// # Errors
     /// As [`RawContext::referred_at`].
@@ -219,7 +240,7 @@ impl<O: Op> KernelContext<'_, O> {
         self.set_output_reference_at(output, reference)
     }
 
-    /// Forwards a reference.
+    /// Forwards a reference; see [`RawContext::forward_reference_at`].
     ///
     /// # Errors
     /// As [`RawContext::forward_reference_at`].

@@ -25,6 +25,13 @@ impl InOutType {
     }
 }
 
+impl From<DataType> for InOutType {
+    /// The dtype, not by reference.
+    fn from(dtype: DataType) -> InOutType {
+        InOutType { dtype, is_ref: false }
+    }
+}
+
 impl fmt::Display for InOutType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.dtype, if self.is_ref { "_ref" } else { "" })
@@ -59,6 +66,34 @@ impl Signature {
         let (inputs, input_ranges) = expand(&op.inputs, attrs)?;
         let (outputs, output_ranges) = expand(&op.outputs, attrs)?;
         Ok(Signature { inputs, input_ranges, outputs, output_ranges })
+    }
+
+    /// Checks the types of the inputs and outputs. Where a dtype without reference is expected, a reference will do.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they are others.
+    #[track_caller]
+    pub fn ensure_types(&self, inputs: &[InOutType], outputs: &[InOutType]) -> Result<()> {
+        let agrees = |expected: &[InOutType], actual: &[InOutType]| {
+            expected.len() == actual.len() && expected.iter().zip(actual).all(|(e, &actual)| e.accepts(actual))
+        };
+        if agrees(inputs, &self.inputs) && agrees(outputs, &self.outputs) {
+            return Ok(());
+        }
+        let text = |types: &[InOutType]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        Err(Error::invalid_argument(format!(
+            "Signature mismatch, have: {}->{} expected: {}->{}",
+            text(&self.inputs),
+            text(&self.outputs),
+            text(inputs),
+            text(outputs)
+        )))
+    }
+
+    #[track_caller]
+    pub(crate) fn ensure_dtypes(&self, inputs: &[DataType], outputs: &[DataType]) -> Result<()> {
+        let types = |dtypes: &[DataType]| -> Vec<_> { dtypes.iter().map(|&dtype| InOutType::from(dtype)).collect() };
+        self.ensure_types(&types(inputs), &types(outputs))
     }
 
     /// Checks the number of inputs of a node of `op`.

@@ -1,5 +1,7 @@
 //! Where a node's resource is kept: what the attrs `container` and `shared_name` say.
 
+use std::fmt;
+
 use super::ResourceManager;
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
@@ -13,6 +15,14 @@ pub struct ContainerInfo {
     pub name: String,
     /// Whether no other node can name it.
     pub is_private: bool,
+}
+
+impl fmt::Display for ContainerInfo {
+    /// `[localhost,name,public]`, or `private` if no other node can name it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let access = if self.is_private { "private" } else { "public" };
+        write!(f, "[{},{},{access}]", super::manager::named(&self.container), self.name)
+    }
 }
 
 impl ContainerInfo {
@@ -42,5 +52,25 @@ impl ContainerInfo {
             () => (format!("_{}_{node}", manager.unique_number()), true),
         };
         Ok(ContainerInfo { container, name, is_private })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::TString;
+
+    fn info(attrs: &[(&str, &str)], use_node_name: bool) -> Result<ContainerInfo> {
+        let attrs = attrs.iter().map(|&(name, text)| (name.to_owned(), AttrValue::String(TString::from(text))));
+        ContainerInfo::new(&ResourceManager::new(), "node", &attrs.collect(), use_node_name)
+    }
+
+    #[test]
+    fn it_prints_as_tensorflow_prints_it() {
+        assert_eq!(info(&[], true).unwrap().to_string(), "[localhost,node,public]");
+        assert_eq!(info(&[], false).unwrap().to_string(), "[localhost,_0_node,private]");
+        let named = info(&[("container", "c"), ("shared_name", "s")], false).unwrap();
+        assert_eq!(named.to_string(), "[c,s,public]");
+        assert!(info(&[("shared_name", "_s")], false).is_err());
     }
 }

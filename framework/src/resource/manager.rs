@@ -2,9 +2,9 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use super::Resource;
 use crate::error::{Error, Result};
@@ -26,16 +26,38 @@ struct Container(HashMap<TypeId, OfType>);
 /// The resources of one type, by name.
 struct OfType {
     type_name: &'static str,
-    by_name: HashMap<String, Arc<dyn Resource>>,
+    by_name: HashMap<String, Kept>,
+}
+
+/// A resource, or what leads to it while others own it.
+enum Kept {
+    Owned(Arc<dyn Resource>),
+    Unowned(Weak<dyn Resource>),
+}
+
+impl Kept {
+    fn get(&self) -> Option<Arc<dyn Resource>> {
+        match self {
+            Kept::Owned(resource) => Some(resource.clone()),
+            Kept::Unowned(resource) => resource.upgrade(),
+        }
+    }
+}
+
+impl OfType {
+    /// Whether a handle names one of them.
+    fn is_named(&self, handle: &ResourceHandle) -> bool {
+        self.by_name.contains_key(&handle.name) && (handle.type_name.is_empty() || handle.type_name == self.type_name)
+    }
 }
 
 impl Container {
     fn get<T: Resource>(&self, name: &str) -> Option<Arc<T>> {
-        let resource: Arc<dyn Any + Send + Sync> = self.0.get(&TypeId::of::<T>())?.by_name.get(name)?.clone();
+        let resource: Arc<dyn Any + Send + Sync> = self.0.get(&TypeId::of::<T>())?.by_name.get(name)?.get()?;
         resource.downcast().ok()
     }
 
-    fn of_type<T: Resource>(&mut self) -> &mut HashMap<String, Arc<dyn Resource>> {
+    fn of_type<T: Resource>(&mut self) -> &mut HashMap<String, Kept> {
         let new = || OfType { type_name: T::type_name(), by_name: HashMap::new() };
         &mut self.0.entry(TypeId::of::<T>()).or_insert_with(new).by_name
     }
@@ -61,19 +83,29 @@ impl ResourceManager {
     /// ALREADY_EXISTS if the container has one of this type and name.
     #[track_caller]
     pub fn create<T: Resource>(&self, container: &str, name: &str, resource: Arc<T>) -> Result<()> {
+        self.keep::<T>(container, name, Kept::Owned(resource))
+    }
+
+    /// Makes a resource known that others own: it is found as long as they do, and not kept.
+    ///
+    /// # Errors
+    /// ALREADY_EXISTS if the container has one of this type and name.
+    #[track_caller]
+    pub fn create_unowned<T: Resource>(&self, container: &str, name: &str, resource: &Arc<T>) -> Result<()> {
+        let resource: Weak<T> = Arc::downgrade(resource);
+        self.keep::<T>(container, name, Kept::Unowned(resource))
+    }
+
+    #[track_caller]
+    fn keep<T: Resource>(&self, container: &str, name: &str, resource: Kept) -> Result<()> {
         let mut containers = self.write();
         let of_type = containers.entry(named(container).to_owned()).or_default().of_type::<T>();
-        match of_type.entry(name.to_owned()) {
-            Entry::Occupied(_) => Err(Error::already_exists(format!(
-                "Resource {}/{name}/{} exists already",
-                named(container),
-                T::type_name()
-            ))),
-            Entry::Vacant(entry) => {
-                entry.insert(resource);
-                Ok(())
-            }
+        if of_type.get(name).is_some_and(|kept| kept.get().is_some()) {
+            let (container, type_name) = (named(container), T::type_name());
+            return Err(Error::already_exists(format!("Resource {container}/{name}/{type_name} exists already")));
         }
+        of_type.insert(name.to_owned(), resource);
+        Ok(())
     }
 
     /// The resource with this name.
@@ -117,8 +149,22 @@ impl ResourceManager {
             return Ok(found);
         }
         let resource = Arc::new(make()?);
-        container.of_type::<T>().insert(name.to_owned(), resource.clone());
+        container.of_type::<T>().insert(name.to_owned(), Kept::Owned(resource.clone()));
         Ok(resource)
+    }
+
+    /// Keeps a resource under the name that a handle gives.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the handle names another type; ALREADY_EXISTS if it owns a resource, or the container has one of
+    /// this type and name.
+    #[track_caller]
+    pub fn create_handle<T: Resource>(&self, handle: &ResourceHandle, resource: Arc<T>) -> Result<()> {
+        ensure_type::<T>(handle)?;
+        if handle.owned.is_some() {
+            return Err(Error::already_exists(format!("the handle owns its {} already", T::type_name())));
+        }
+        self.create(&handle.container, &handle.name, resource)
     }
 
     /// The resource that a handle names or owns.
@@ -130,10 +176,24 @@ impl ResourceManager {
         if let Some(owned) = &handle.owned {
             return owned.clone().downcast().map_err(|_| wrong_type::<T>(handle));
         }
-        if !handle.type_name.is_empty() && handle.type_name != T::type_name() {
-            return Err(wrong_type::<T>(handle));
-        }
+        ensure_type::<T>(handle)?;
         self.lookup(&handle.container, &handle.name)
+    }
+
+    /// The resource that a handle names or owns, whatever its type; [`Arc::downcast`] leads to one.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is none.
+    #[track_caller]
+    pub fn lookup_any(&self, handle: &ResourceHandle) -> Result<Arc<dyn Any + Send + Sync>> {
+        if let Some(owned) = &handle.owned {
+            return Ok(owned.clone());
+        }
+        let found = self.read().get(named(&handle.container)).and_then(|container| {
+            let of_type = container.0.values().find(|of_type| of_type.is_named(handle))?;
+            of_type.by_name.get(&handle.name)?.get()
+        });
+        found.map(|resource| resource as Arc<dyn Any + Send + Sync>).ok_or_else(|| no_such(handle))
     }
 
     /// As [`ResourceManager::lookup_or_create`], by handle.
@@ -149,9 +209,7 @@ impl ResourceManager {
         if handle.owned.is_some() {
             return self.lookup_handle(handle);
         }
-        if !handle.type_name.is_empty() && handle.type_name != T::type_name() {
-            return Err(wrong_type::<T>(handle));
-        }
+        ensure_type::<T>(handle)?;
         self.lookup_or_create(&handle.container, &handle.name, make)
     }
 
@@ -179,20 +237,12 @@ impl ResourceManager {
         if handle.owned.is_some() {
             return Ok(());
         }
-        let container = named(&handle.container);
         let mut removed = None;
-        if let Some(container) = self.write().get_mut(container) {
-            let suits = |of_type: &&mut OfType| {
-                of_type.by_name.contains_key(&handle.name)
-                    && (handle.type_name.is_empty() || handle.type_name == of_type.type_name)
-            };
-            let of_type = container.0.values_mut().find(suits);
+        if let Some(container) = self.write().get_mut(named(&handle.container)) {
+            let of_type = container.0.values_mut().find(|of_type| of_type.is_named(handle));
             removed = of_type.and_then(|of_type| of_type.by_name.remove(&handle.name));
         }
-        removed.map(drop).ok_or_else(|| {
-            let (name, type_name) = (&handle.name, &handle.type_name);
-            Error::not_found(format!("Resource {container}/{name}/{type_name} does not exist."))
-        })
+        removed.map(drop).ok_or_else(|| no_such(handle))
     }
 
     /// Removes all resources of a container. An empty name stands for the default one.
@@ -207,12 +257,17 @@ impl ResourceManager {
         drop(removed);
     }
 
-    /// A handle for a resource of type `T`.
+    /// A handle for a resource of type `T`, which need not exist. An empty container is the default one.
+    /// [`ResourceHandle::ANONYMOUS_NAME`] stands for a name that no other handle has.
     pub fn make_handle<T: Resource>(&self, device: &str, container: &str, name: &str) -> ResourceHandle {
+        let name = match name {
+            ResourceHandle::ANONYMOUS_NAME => format!("_AnonymousVar{}", self.unique_number()),
+            name => name.to_owned(),
+        };
         ResourceHandle {
             device: device.to_owned(),
             container: named(container).to_owned(),
-            name: name.to_owned(),
+            name,
             type_name: T::type_name().to_owned(),
             ..ResourceHandle::default()
         }
@@ -236,33 +291,62 @@ impl ResourceManager {
         self.anonymous.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// What a function makes of each resource: it is given the container, the type, the name and the resource.
+    fn each<T>(&self, mut make: impl FnMut(&str, &str, &str, &dyn Resource) -> T) -> Vec<T> {
+        let containers = self.read();
+        let mut made = Vec::new();
+        for (container, types) in &*containers {
+            for of_type in types.0.values() {
+                for (name, kept) in &of_type.by_name {
+                    made.extend(kept.get().map(|resource| make(container, of_type.type_name, name, &*resource)));
+                }
+            }
+        }
+        made
+    }
+
     /// All resources: container, name and a line of description, sorted.
     pub fn list(&self) -> Vec<(String, String, String)> {
-        let containers = self.read();
-        let mut list: Vec<_> = containers
-            .iter()
-            .flat_map(|(container, types)| {
-                types.0.values().flat_map(|t| &t.by_name).map(move |(name, r)| (container, name, r))
-            })
-            .map(|(container, name, resource)| (container.clone(), name.clone(), resource.debug_string()))
-            .collect();
+        let mut list =
+            self.each(|container, _, name, resource| (container.to_owned(), name.to_owned(), resource.debug_string()));
         list.sort();
         list
     }
 
     /// The bytes that all resources hold together.
     pub fn memory_used(&self) -> usize {
-        let containers = self.read();
-        containers
-            .values()
-            .flat_map(|types| types.0.values().flat_map(|t| t.by_name.values()))
-            .map(|r| r.memory_used())
-            .sum()
+        self.each(|_, _, _, resource| resource.memory_used()).into_iter().sum()
     }
 }
 
-fn named(container: &str) -> &str {
+impl fmt::Debug for ResourceManager {
+    /// A line for each resource: container, type, name and [`Resource::debug_string`], as TensorFlow's `DebugString` has them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = self.each(|container, type_name, name, resource| {
+            format!("{container:<20} | {type_name:<40} | {name:<40} | {}", resource.debug_string())
+        });
+        lines.sort();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// The name of a container, of which the default one has none in attrs.
+pub(super) fn named(container: &str) -> &str {
     if container.is_empty() { DEFAULT_CONTAINER } else { container }
+}
+
+/// Checks that a handle may name a `T`.
+#[track_caller]
+fn ensure_type<T: Resource>(handle: &ResourceHandle) -> Result<()> {
+    let suits = handle.type_name.is_empty() || handle.type_name == T::type_name();
+    if suits { Ok(()) } else { Err(wrong_type::<T>(handle)) }
+}
+
+#[cold]
+#[track_caller]
+fn no_such(handle: &ResourceHandle) -> Error {
+    let (container, name, type_name) = (named(&handle.container), &handle.name, &handle.type_name);
+    Error::not_found(format!("Resource {container}/{name}/{type_name} does not exist."))
 }
 
 #[cold]
@@ -275,4 +359,78 @@ fn wrong_type<T: Resource>(handle: &ResourceHandle) -> Error {
         handle.type_name,
         T::type_name()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+
+    struct Number(u8);
+
+    impl Resource for Number {
+        fn type_name() -> &'static str {
+            "Number"
+        }
+        fn debug_string(&self) -> String {
+            format!("number {}", self.0)
+        }
+    }
+
+    struct Other;
+
+    impl Resource for Other {
+        fn type_name() -> &'static str {
+            "Other"
+        }
+    }
+
+    #[test]
+    fn a_handle_names_what_is_created_by_it() {
+        let manager = ResourceManager::new();
+        let handle = manager.make_handle::<Number>("cpu", "", "n");
+        assert_eq!(manager.lookup_any(&handle).unwrap_err().code(), Code::NotFound);
+        manager.create_handle(&handle, Arc::new(Number(7))).unwrap();
+        assert_eq!(manager.create_handle(&handle, Arc::new(Number(8))).unwrap_err().code(), Code::AlreadyExists);
+        assert_eq!(manager.create_handle(&handle, Arc::new(Other)).unwrap_err().code(), Code::InvalidArgument);
+        assert_eq!(manager.lookup_handle::<Number>(&handle).unwrap().0, 7);
+        let any = manager.lookup_any(&handle).unwrap();
+        assert_eq!(any.downcast::<Number>().unwrap().0, 7);
+        manager.create("c", "other", Arc::new(Other)).unwrap();
+        let text = format!("{manager:?}");
+        let lines: Vec<_> = text.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).collect();
+        assert_eq!(lines, [["c", "Other", "other", "a resource"], ["localhost", "Number", "n", "number 7"]]);
+        manager.delete_handle(&handle).unwrap();
+        assert_eq!(manager.lookup_any(&handle).unwrap_err().code(), Code::NotFound);
+    }
+
+    #[test]
+    fn a_handle_that_owns_leads_to_its_own_alone() {
+        let manager = ResourceManager::new();
+        let handle = manager.make_owned_handle("cpu", Arc::new(Number(3)));
+        assert!(manager.lookup_any(&handle).unwrap().downcast::<Number>().is_ok());
+        assert_eq!(manager.create_handle(&handle, Arc::new(Number(4))).unwrap_err().code(), Code::AlreadyExists);
+        assert!(manager.list().is_empty());
+    }
+
+    #[test]
+    fn what_others_own_is_found_as_long_as_they_do() {
+        let manager = ResourceManager::new();
+        let number = Arc::new(Number(5));
+        manager.create_unowned("", "n", &number).unwrap();
+        assert_eq!(manager.lookup::<Number>("", "n").unwrap().0, 5);
+        assert_eq!(manager.create_unowned("", "n", &number).unwrap_err().code(), Code::AlreadyExists);
+        assert_eq!(manager.list().len(), 1);
+        drop(number);
+        assert_eq!(manager.lookup::<Number>("", "n").map(drop).unwrap_err().code(), Code::NotFound);
+        assert!(manager.list().is_empty());
+        assert_eq!(manager.lookup_or_create("", "n", || Ok(Number(6))).unwrap().0, 6);
+    }
+
+    #[test]
+    fn no_two_anonymous_handles_have_one_name() {
+        let manager = ResourceManager::new();
+        let name = || manager.make_handle::<Number>("cpu", "", ResourceHandle::ANONYMOUS_NAME).name;
+        assert_ne!(name(), name());
+    }
 }

@@ -10,6 +10,7 @@ mod object;
 mod print;
 mod reference;
 mod slot;
+mod views;
 
 pub(crate) use buffer::allocated_by_thread;
 pub use buffer::{ALIGNMENT, HostBuffer, pool_stats};
@@ -19,7 +20,7 @@ pub(crate) use device::is_elsewhere;
 pub use file::FileBytes;
 pub use memory::may_request;
 pub use object::{ResourceHandle, Variant, VariantValue};
-pub use reference::TensorRef;
+pub use reference::{TensorGuard, TensorRef};
 
 use std::sync::Arc;
 
@@ -322,6 +323,20 @@ impl Tensor {
         }
     }
 
+    /// The shape whose sizes the elements are, of a vector of int32 or int64.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for another dtype or rank, and as [`Shape::from_dims`].
+    #[track_caller]
+    pub fn to_shape(&self) -> Result<Shape> {
+        if !matches!(self.dtype, DataType::Int32 | DataType::Int64) || self.rank() != 1 {
+            let message =
+                format!("a shape is a vector of int32 or int64, not a {} tensor of {}", self.dtype, self.shape);
+            return Err(Error::invalid_argument(message));
+        }
+        Shape::from_dims(&self.to_i64_vec()?)
+    }
+
     /// The elements of a tensor of plain bytes, as bytes in the host's order.
     ///
     /// # Errors
@@ -458,6 +473,24 @@ impl Tensor {
         }
     }
 
+    /// Copies the elements if another tensor shares them, so that they can be changed.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory; INTERNAL if they are in the memory of a device.
+    #[track_caller]
+    pub fn make_unique(&mut self) -> Result<()> {
+        if self.is_unique() {
+            return Ok(());
+        }
+        *self = match self.dtype {
+            DataType::String => Tensor::from_elements(&self.shape, self.as_slice::<TString>()?)?,
+            DataType::Resource => Tensor::from_elements(&self.shape, self.as_slice::<ResourceHandle>()?)?,
+            DataType::Variant => Tensor::from_elements(&self.shape, self.as_slice::<Variant>()?)?,
+            _ => Tensor::from_bytes(self.dtype, &self.shape, self.bytes()?)?,
+        };
+        Ok(())
+    }
+
     /// A tensor that stands for a place: what flows from an output of type `Ref(T)`. It has no elements of its own.
     pub fn from_reference(reference: TensorRef) -> Tensor {
         let dtype = reference.dtype();
@@ -484,27 +517,6 @@ impl Tensor {
             Storage::Device(memory) => Some(memory),
             _ => None,
         }
-    }
-
-    /// The elements as an `ndarray` view.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT if `T` is not the type of the dtype.
-    #[track_caller]
-    pub fn view<T: Element>(&self) -> Result<ndarray::ArrayViewD<'_, T>> {
-        ndarray::ArrayViewD::from_shape(self.shape.dims(), self.as_slice::<T>()?)
-            .map_err(|error| Error::internal(error.to_string()))
-    }
-
-    /// The elements as an `ndarray` view, to change.
-    ///
-    /// # Errors
-    /// As [`Tensor::as_mut_slice`].
-    #[track_caller]
-    pub fn view_mut<T: Element>(&mut self) -> Result<ndarray::ArrayViewMutD<'_, T>> {
-        let shape = self.shape.clone();
-        ndarray::ArrayViewMutD::from_shape(shape.dims(), self.as_mut_slice::<T>()?)
-            .map_err(|error| Error::internal(error.to_string()))
     }
 
     #[cold]
@@ -575,6 +587,41 @@ mod tests {
         drop(other);
         tensor.as_mut_slice::<i32>().unwrap()[99] = 7;
         assert_eq!(tensor.as_slice::<i32>().unwrap()[99], 7);
+    }
+
+    #[test]
+    fn shared_elements_are_copied_to_be_changed() {
+        for mut tensor in [
+            Tensor::vector(&[1i32; 100]).unwrap(),
+            Tensor::vector(&[TString::from("a"), TString::from("b")]).unwrap(),
+            Tensor::vector(&[Variant::default(), Variant::default()]).unwrap(),
+            Tensor::vector(&[ResourceHandle::default(), ResourceHandle::default()]).unwrap(),
+            Tensor::vector(&[true; 100]).unwrap(),
+        ] {
+            let other = tensor.clone();
+            assert!(!tensor.is_unique());
+            tensor.make_unique().unwrap();
+            assert!(tensor.is_unique());
+            assert_eq!((tensor.to_string(), tensor.dtype()), (other.to_string(), other.dtype()));
+            let before = tensor.clone();
+            drop(other);
+            drop(before);
+            tensor.make_unique().unwrap();
+        }
+        // What nothing shares stays where it is.
+        let mut tensor = Tensor::vector(&[1i32; 100]).unwrap();
+        let address = tensor.bytes().unwrap().as_ptr();
+        tensor.make_unique().unwrap();
+        assert_eq!(tensor.bytes().unwrap().as_ptr(), address);
+    }
+
+    #[test]
+    fn vectors_of_sizes_are_shapes() {
+        assert_eq!(Tensor::vector(&[2i32, 3]).unwrap().to_shape().unwrap(), Shape::from([2, 3]));
+        assert_eq!(Tensor::vector::<i64>(&[]).unwrap().to_shape().unwrap(), Shape::scalar());
+        for wrong in [Tensor::scalar(2i32), Tensor::vector(&[-1i64]).unwrap(), Tensor::vector(&[2i16]).unwrap()] {
+            assert_eq!(wrong.to_shape().unwrap_err().code(), crate::Code::InvalidArgument, "{wrong}");
+        }
     }
 
     #[test]

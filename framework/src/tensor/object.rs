@@ -32,6 +32,9 @@ impl Element for ResourceHandle {
 }
 
 impl ResourceHandle {
+    /// The `shared_name` by which a node says that what it names has no name that others could know.
+    pub const ANONYMOUS_NAME: &'static str = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
+
     fn owned_address(&self) -> *const () {
         self.owned.as_ref().map_or(std::ptr::null(), |owned| Arc::as_ptr(owned).cast())
     }
@@ -50,6 +53,22 @@ impl Eq for ResourceHandle {}
 impl Hash for ResourceHandle {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.device, &self.container, &self.name, self.owned_address()).hash(state);
+    }
+}
+
+impl fmt::Display for ResourceHandle {
+    /// As TensorFlow prints a handle within a tensor.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ResourceHandle { device, container, name, type_name, dtypes_and_shapes, .. } = self;
+        let held =
+            |(dtype, shape): &(DataType, PartialShape)| format!("DType enum: {}, Shape: {shape}", dtype.number());
+        let held: Vec<_> = dtypes_and_shapes.iter().map(held).collect();
+        write!(
+            f,
+            "<ResourceHandle(name=\"{name}\", device=\"{device}\", container=\"{container}\", type=\"{type_name}\", \
+             dtype and shapes : \"[ {} ]\")>",
+            held.join(",")
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Tensor;
+use super::{ResourceHandle, Tensor};
 use crate::dispatch_pod;
 use crate::dtype::{DataType, TString};
 
@@ -21,7 +21,9 @@ impl Tensor {
             DataType::String => {
                 self.as_slice::<TString>().ok().and_then(|s| s.get(index)).map(|value| format!("{value:?}"))
             }
-            DataType::Resource => Some("<resource>".to_owned()),
+            DataType::Resource => {
+                self.as_slice::<ResourceHandle>().ok().and_then(|s| s.get(index)).map(ToString::to_string)
+            }
             DataType::Variant => Some("<variant>".to_owned()),
             _ => text.flatten(),
         }

@@ -1,6 +1,7 @@
 //! References: the values of outputs of type `Ref(T)`.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Tensor;
@@ -75,6 +76,32 @@ impl TensorRef {
         self.lock().clone()
     }
 
+    /// The value, locked against others until the guard goes: to be read without another owner, or changed.
+    ///
+    /// ```
+    /// # use kernlink_framework as kernlink;
+    /// # use kernlink::dtype::DataType;
+    /// # use kernlink::tensor::{Tensor, TensorRef};
+    /// # fn main() -> kernlink::Result<()> {
+    /// let place = TensorRef::new(DataType::Int64);
+    /// place.set(Tensor::vector(&[1i64, 2, 3])?)?;
+    /// let mut value = place.value()?;
+    /// value.make_unique()?; // a reader may hold the elements
+    /// value.as_mut_slice::<i64>()?[0] += 10;
+    /// drop(value);
+    /// # assert_eq!(place.get().unwrap().as_slice::<i64>()?, [11, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// FAILED_PRECONDITION if there is none.
+    #[track_caller]
+    pub fn value(&self) -> Result<TensorGuard<'_>> {
+        let place = self.lock();
+        if place.is_some() { Ok(TensorGuard(place)) } else { Err(self.uninitialized()) }
+    }
+
     /// Replaces the value.
     ///
     /// # Errors
@@ -97,6 +124,22 @@ impl TensorRef {
     /// Whether both refer to the same place.
     pub fn is_same(&self, other: &TensorRef) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The value of a [`TensorRef`], locked. Whoever changes it keeps to the dtype.
+pub struct TensorGuard<'a>(MutexGuard<'a, Option<Tensor>>);
+
+impl Deref for TensorGuard<'_> {
+    type Target = Tensor;
+    fn deref(&self) -> &Tensor {
+        self.0.as_ref().expect("a guard is made of a place with a value, and gives out nothing that could empty it")
+    }
+}
+
+impl DerefMut for TensorGuard<'_> {
+    fn deref_mut(&mut self) -> &mut Tensor {
+        self.0.as_mut().expect("as above")
     }
 }
 

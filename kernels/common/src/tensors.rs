@@ -83,11 +83,7 @@ pub fn add_to(sum: &mut Tensor, other: &Tensor) -> Result<()> {
         sum.dtype(),
         sum.shape()
     );
-    if !sum.is_unique() {
-        let mut copy = Tensor::alloc(sum.dtype(), sum.shape())?;
-        copy_elements(&mut copy, 0, sum)?;
-        *sum = copy;
-    }
+    sum.make_unique()?;
     match sum.dtype() {
         DataType::Float => numbers::<f32>(sum, other),
         DataType::Double => numbers::<f64>(sum, other),

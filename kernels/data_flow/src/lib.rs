@@ -10,8 +10,5 @@ mod data_flow;
 mod list;
 #[cfg(feature = "lookup")]
 mod lookup;
-#[cfg(any(feature = "data_flow", feature = "list", feature = "lookup"))]
-#[cfg_attr(not(feature = "data_flow"), allow(dead_code, reason = "tables and lists need a part"))]
-mod named;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

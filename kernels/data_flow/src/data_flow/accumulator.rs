@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernlink::dtype::{DataType, Pod, f16};
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, NamedResource, OpKernel, RawContext};
 use kernlink::resource::Resource;
 use kernlink::shape::PartialShape;
 use kernlink::step::Waiters;
@@ -12,8 +12,6 @@ use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::tensors::{add_to, copy_elements};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-
-use crate::named::{Named, resource_at};
 
 /// What the attrs of a node say of an accumulator.
 #[derive(Clone)]
@@ -54,11 +52,7 @@ fn divide_rows(values: &mut Tensor, divisors: &[i32]) -> Result<()> {
         }
         Ok(())
     }
-    if !values.is_unique() {
-        let mut copy = Tensor::alloc(values.dtype(), values.shape())?;
-        copy_elements(&mut copy, 0, values)?;
-        *values = copy;
-    }
+    values.make_unique()?;
     match values.dtype() {
         DataType::Float => rows::<f32>(values, divisors, |x, n| x / n as f32),
         DataType::Double => rows::<f64>(values, divisors, |x, n| x / f64::from(n)),
@@ -118,7 +112,7 @@ impl Resource for Accumulator {
 }
 
 struct AccumulatorKernel {
-    accumulator: Named<Accumulator>,
+    accumulator: NamedResource<Accumulator>,
     spec: Spec,
 }
 
@@ -150,7 +144,7 @@ impl OpKernel<O> for AccumulatorKernel {
             is_mean: attrs.reduction_type == "MEAN",
             is_sparse: ctx.op.name.starts_with("Sparse"),
         };
-        Ok(Self { accumulator: Named::new(ctx, false)?, spec })
+        Ok(Self { accumulator: NamedResource::new(ctx, false)?, spec })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
@@ -159,7 +153,7 @@ impl OpKernel<O> for AccumulatorKernel {
 }
 
 fn accumulator(ctx: &RawContext<'_>, dtype: Option<DataType>, is_sparse: Option<bool>) -> Result<Arc<Accumulator>> {
-    let found = resource_at::<Accumulator>(ctx, 0)?;
+    let found = ctx.resource_at::<Accumulator>(0)?;
     let fits = dtype.is_none_or(|dtype| dtype == found.spec.dtype)
         && is_sparse.is_none_or(|is_sparse| is_sparse == found.spec.is_sparse);
     ensure!(

@@ -4,11 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kernlink::dtype::{DataType, TString};
-use kernlink::kernel::{AsyncOpKernel, Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{AsyncOpKernel, Attrs, KernelConstruction, KernelContext, NamedResource, OpKernel, RawContext};
 use kernlink::resource::Resource;
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail, ensure};
+use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::tensors::listed;
 use kernlink_kernels_common::tensors::slice;
 use kernlink_macros::register_kernel;
@@ -17,7 +18,6 @@ use kernlink_ops as ops;
 use super::queue::{Queue, Spec};
 use super::queue_ops::stack_elements;
 use super::queue_store::{Element, Store};
-use crate::named::{Named, ensure_scalar, resource_at};
 
 struct Barrier {
     name: String,
@@ -157,7 +157,7 @@ impl Resource for Barrier {
 }
 
 struct BarrierKernel {
-    barrier: Named<Barrier>,
+    barrier: NamedResource<Barrier>,
     dtypes: Vec<DataType>,
     shapes: Vec<PartialShape>,
 }
@@ -184,7 +184,7 @@ impl OpKernel<ops::Barrier> for BarrierKernel {
              capacity."
         );
         Ok(Self {
-            barrier: Named::new(ctx, false)?,
+            barrier: NamedResource::new(ctx, false)?,
             dtypes: attrs.component_types.clone(),
             shapes: attrs.shapes.clone(),
         })
@@ -210,7 +210,7 @@ async fn barrier_insert_many(
     attrs: &Attrs<ops::BarrierInsertMany>,
     ctx: &mut KernelContext<'_, ops::BarrierInsertMany>,
 ) -> Result<()> {
-    let barrier = resource_at::<Barrier>(ctx, 0)?;
+    let barrier = ctx.resource_at::<Barrier>(0)?;
     let count = barrier.dtypes.len();
     let Some(component) = usize::try_from(attrs.component_index).ok().filter(|&component| component < count) else {
         bail!(InvalidArgument, "The component ID is out of range: {} of {count} components", attrs.component_index);
@@ -254,7 +254,7 @@ impl AsyncOpKernel<ops::BarrierTakeMany> for TakeKernel {
     }
 
     async fn compute(&self, ctx: &mut KernelContext<'_, ops::BarrierTakeMany>) -> Result<()> {
-        let barrier = resource_at::<Barrier>(ctx, 0)?;
+        let barrier = ctx.resource_at::<Barrier>(0)?;
         let count = ctx.input_at(1)?;
         ensure_scalar(count, "num_elements")?;
         let count = count.to_scalar::<i32>()?;
@@ -277,7 +277,7 @@ impl AsyncOpKernel<ops::BarrierTakeMany> for TakeKernel {
 
 #[register_kernel(device = Cpu)]
 async fn barrier_close(attrs: &Attrs<ops::BarrierClose>, ctx: &mut KernelContext<'_, ops::BarrierClose>) -> Result<()> {
-    let barrier = resource_at::<Barrier>(ctx, 0)?;
+    let barrier = ctx.resource_at::<Barrier>(0)?;
     if barrier.close(attrs.cancel_pending_enqueues)? { barrier.close_queue().await } else { Ok(()) }
 }
 
@@ -288,12 +288,12 @@ fn set_size(ctx: &mut RawContext<'_>, size: usize) -> Result<()> {
 
 #[register_kernel(device = Cpu, op = ops::BarrierReadySize)]
 fn ready_size(ctx: &mut RawContext<'_>) -> Result<()> {
-    let size = resource_at::<Barrier>(ctx, 0)?.ready.size();
+    let size = ctx.resource_at::<Barrier>(0)?.ready.size();
     set_size(ctx, size)
 }
 
 #[register_kernel(device = Cpu, op = ops::BarrierIncompleteSize)]
 fn incomplete_size(ctx: &mut RawContext<'_>) -> Result<()> {
-    let size = resource_at::<Barrier>(ctx, 0)?.lock().incomplete.len();
+    let size = ctx.resource_at::<Barrier>(0)?.lock().incomplete.len();
     set_size(ctx, size)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelState, RawConstruction, RawContext};
+use kernlink::kernel::{KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::Tensor;
@@ -13,7 +13,6 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::stage::{Limits, bytes_of, set_outputs};
-use crate::named::Named;
 
 /// The components of an element, as far as they have come or are still there.
 type Parts = Vec<Option<Tensor>>;
@@ -162,7 +161,7 @@ fn indices_at(ctx: &RawContext<'_>, input: usize) -> Result<Vec<usize>> {
 }
 
 struct MapKernel {
-    area: Named<Area>,
+    area: NamedResource<Area>,
     limits: Limits,
     components: usize,
 }
@@ -177,7 +176,7 @@ impl MapKernel {
 impl KernelState for MapKernel {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         let dtypes: Vec<DataType> = ctx.attrs.required("dtypes")?;
-        Ok(Self { area: Named::new(ctx, true)?, limits: Limits::new(ctx)?, components: dtypes.len() })
+        Ok(Self { area: NamedResource::new(ctx, true)?, limits: Limits::new(ctx)?, components: dtypes.len() })
     }
 }
 

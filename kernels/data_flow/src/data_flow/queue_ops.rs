@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{Attrs, KernelContext, KernelState, RawConstruction, RawContext};
+use kernlink::kernel::{Attrs, KernelContext, KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Result, bail, ensure};
+use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::tensors::listed;
 use kernlink_kernels_common::tensors::{copy_elements, slice};
 use kernlink_macros::register_kernel;
@@ -15,7 +16,6 @@ use kernlink_ops as ops;
 
 use super::queue::{Queue, Spec};
 use super::queue_store::{Element, Philox, Store};
-use crate::named::{Named, ensure_scalar, resource_at};
 
 /// How a queue keeps its elements.
 enum Order {
@@ -26,7 +26,7 @@ enum Order {
 
 /// Makes a queue.
 struct QueueKernel {
-    queue: Named<Queue>,
+    queue: NamedResource<Queue>,
     spec: Spec,
     order: Order,
 }
@@ -96,7 +96,7 @@ impl KernelState for QueueKernel {
             }
             _ => (spec("FIFOQueue", &dtypes, &shapes, capacity, false)?, Order::Fifo),
         };
-        Ok(Self { queue: Named::new(ctx, false)?, spec, order })
+        Ok(Self { queue: NamedResource::new(ctx, false)?, spec, order })
     }
 }
 
@@ -153,7 +153,7 @@ fn components(ctx: &RawContext<'_>) -> Result<Vec<Tensor>> {
 
 #[register_kernel(device = Cpu, op = [ops::QueueEnqueue, ops::QueueEnqueueV2])]
 async fn enqueue(_: &NoTimeout, ctx: &RawContext<'_>) -> Result<()> {
-    let queue = resource_at::<Queue>(ctx, 0)?;
+    let queue = ctx.resource_at::<Queue>(0)?;
     let element = components(ctx)?;
     queue.ensure_components(&element, None)?;
     queue.enqueue(VecDeque::from([element])).await
@@ -161,7 +161,7 @@ async fn enqueue(_: &NoTimeout, ctx: &RawContext<'_>) -> Result<()> {
 
 #[register_kernel(device = Cpu, op = [ops::QueueEnqueueMany, ops::QueueEnqueueManyV2])]
 async fn enqueue_many(_: &NoTimeout, ctx: &RawContext<'_>) -> Result<()> {
-    let queue = resource_at::<Queue>(ctx, 0)?;
+    let queue = ctx.resource_at::<Queue>(0)?;
     let batch = components(ctx)?;
     for (index, component) in batch.iter().enumerate() {
         ensure!(
@@ -196,14 +196,14 @@ fn ensure_outputs(ctx: &RawContext<'_>, queue: &Queue) -> Result<()> {
 
 #[register_kernel(device = Cpu, op = [ops::QueueDequeue, ops::QueueDequeueV2])]
 async fn dequeue(_: &NoTimeout, ctx: &mut RawContext<'_>) -> Result<()> {
-    let queue = resource_at::<Queue>(ctx, 0)?;
+    let queue = ctx.resource_at::<Queue>(0)?;
     ensure_outputs(ctx, &queue)?;
     let element = queue.dequeue(1, false).await?.pop().unwrap_or_default();
     element.into_iter().enumerate().try_for_each(|(index, component)| ctx.set_output_at(index, component))
 }
 
 async fn dequeue_several(ctx: &mut RawContext<'_>, takes_fewer: bool) -> Result<()> {
-    let queue = resource_at::<Queue>(ctx, 0)?;
+    let queue = ctx.resource_at::<Queue>(0)?;
     let count = ctx.input_at(1)?;
     ensure_scalar(count, "n")?;
     let count = count.to_scalar::<i32>()?;
@@ -286,18 +286,18 @@ async fn dequeue_up_to(_: &NoTimeout, ctx: &mut RawContext<'_>) -> Result<()> {
 /// Closes a queue.
 #[register_kernel(device = Cpu, op = [ops::QueueClose, ops::QueueCloseV2])]
 async fn close(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let queue = resource_at::<Queue>(ctx, 0)?;
+    let queue = ctx.resource_at::<Queue>(0)?;
     queue.close(attrs.cancel_pending_enqueues).await
 }
 
 #[register_kernel(device = Cpu, op = [ops::QueueIsClosed, ops::QueueIsClosedV2], cheap)]
 fn is_closed(ctx: &mut RawContext<'_>) -> Result<()> {
-    let is_closed = resource_at::<Queue>(ctx, 0)?.is_closed();
+    let is_closed = ctx.resource_at::<Queue>(0)?.is_closed();
     ctx.set_output_at(0, Tensor::from(is_closed))
 }
 
 #[register_kernel(device = Cpu, op = [ops::QueueSize, ops::QueueSizeV2], cheap)]
 fn size(ctx: &mut RawContext<'_>) -> Result<()> {
-    let size = resource_at::<Queue>(ctx, 0)?.size() as i32;
+    let size = ctx.resource_at::<Queue>(0)?.size() as i32;
     ctx.set_output_at(0, Tensor::from(size))
 }

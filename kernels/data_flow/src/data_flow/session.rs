@@ -4,15 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kernlink::dtype::TString;
-use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::kernel::{KernelContext, RawContext, ResourceHandleOp};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant, VariantValue};
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-
-use crate::named::Named;
 
 /// A lock that one run holds at a time.
 #[derive(Default)]
@@ -43,15 +41,13 @@ impl VariantValue for Held {
     }
 }
 
-#[register_kernel(device = Cpu, state = |ctx| Named::new(ctx, false))]
-fn mutex_v2(named: &Named<Mutex>, ctx: &mut KernelContext<'_, ops::MutexV2>) -> Result<()> {
-    named.get(|| Ok(Mutex::default()))?;
-    named.set_handle(ctx)
-}
+#[register_kernel(device = Cpu, op = ops::MutexV2)]
+type MutexHandle = ResourceHandleOp<Mutex>;
 
 #[register_kernel(device = Cpu)]
 async fn lock(ctx: &mut KernelContext<'_, ops::MutexLock>) -> Result<()> {
-    let mutex = ctx.resource::<Mutex>(ops::MutexLock::MUTEX)?;
+    let handle = ctx.handle(ops::MutexLock::MUTEX)?;
+    let mutex = ctx.resources()?.lookup_or_create_handle(handle, || Ok(Mutex::default()))?;
     let take = || {
         let free = mutex.is_held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
         free.is_ok().then(|| Held(mutex.clone()))

@@ -8,10 +8,9 @@ use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::resource::Resource;
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Result, bail, ensure};
+use kernlink_geometry::integers::ensure_scalar;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-
-use crate::named::{ensure_scalar, resource_at};
 
 /// A stack; `None` once it is closed.
 struct Stack {
@@ -69,7 +68,7 @@ fn stack_kernel(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> 
 
 #[register_kernel(device = Cpu, op = [ops::StackPush, ops::StackPushV2], cheap)]
 fn push(ctx: &mut RawContext<'_>) -> Result<()> {
-    let stack = resource_at::<Stack>(ctx, 0)?;
+    let stack = ctx.resource_at::<Stack>(0)?;
     let tensor = ctx.take_input_at(1)?;
     ensure!(
         tensor.dtype() == stack.dtype,
@@ -90,7 +89,7 @@ fn push(ctx: &mut RawContext<'_>) -> Result<()> {
 
 #[register_kernel(device = Cpu, op = [ops::StackPop, ops::StackPopV2], cheap)]
 fn pop(ctx: &mut RawContext<'_>) -> Result<()> {
-    let stack = resource_at::<Stack>(ctx, 0)?;
+    let stack = ctx.resource_at::<Stack>(0)?;
     let dtype = ctx.output_dtype_at(0)?;
     ensure!(stack.dtype == dtype, InvalidArgument, "Must have type {} but got {dtype}", stack.dtype);
     let tensor = stack.with(|tensors| match tensors.pop() {
@@ -102,7 +101,7 @@ fn pop(ctx: &mut RawContext<'_>) -> Result<()> {
 
 #[register_kernel(device = Cpu, op = [ops::StackClose, ops::StackCloseV2], cheap)]
 fn close(ctx: &mut RawContext<'_>) -> Result<()> {
-    let stack = resource_at::<Stack>(ctx, 0)?;
+    let stack = ctx.resource_at::<Stack>(0)?;
     let tensors = stack.tensors.lock().unwrap_or_else(PoisonError::into_inner).take();
     drop(tensors);
     Ok(())

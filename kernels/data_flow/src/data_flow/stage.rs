@@ -3,15 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use kernlink::kernel::{KernelState, RawConstruction, RawContext};
+use kernlink::kernel::{KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail, ensure};
+use kernlink_geometry::integers::ensure_scalar;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-
-use crate::named::{Named, ensure_scalar};
 
 /// How much an area holds; 0 stands for any number.
 #[derive(Clone, Copy)]
@@ -140,7 +139,7 @@ impl Resource for Area {
 }
 
 struct StageKernel {
-    area: Named<Area>,
+    area: NamedResource<Area>,
     limits: Limits,
 }
 
@@ -152,7 +151,7 @@ impl StageKernel {
 
 impl KernelState for StageKernel {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        Ok(Self { area: Named::new(ctx, true)?, limits: Limits::new(ctx)? })
+        Ok(Self { area: NamedResource::new(ctx, true)?, limits: Limits::new(ctx)? })
     }
 }
 

@@ -13,7 +13,6 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::tensor_array::{Spec, TensorArray};
-use crate::named::resource_at;
 
 /// Sets output 0 to what names an array: a handle that owns it, or container and name of an array that goes with the
 /// step.
@@ -76,7 +75,7 @@ fn tensor_array((name, spec): &(String, Spec), ctx: &mut KernelContext<'_, O>) -
     cheap,
 )]
 fn grad_kernel(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let array = ctx.resource_at::<TensorArray>(0)?;
     let front = match ctx.num_inputs() {
         0..=2 => None,
         _ => {
@@ -114,7 +113,7 @@ fn pass_flow(ctx: &mut RawContext<'_>) -> Result<()> {
 )]
 fn write(ctx: &mut RawContext<'_>) -> Result<()> {
     let index = index_at(ctx, 1)?;
-    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let array = ctx.resource_at::<TensorArray>(0)?;
     let value = ctx.take_input_at(2)?;
     array.ensure_dtype(value.dtype(), "is trying to write")?;
     array.write([(index, value)])?;
@@ -129,7 +128,7 @@ fn write(ctx: &mut RawContext<'_>) -> Result<()> {
 )]
 fn read(ctx: &mut RawContext<'_>) -> Result<()> {
     let index = index_at(ctx, 1)?;
-    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let array = ctx.resource_at::<TensorArray>(0)?;
     array.ensure_dtype(ctx.output_dtype_at(0)?, "requested")?;
     let value = array.read([index])?.pop().ok_or_else(|| Error::internal("one element was read"))?;
     ctx.set_output_at(0, value)
@@ -142,7 +141,7 @@ fn read(ctx: &mut RawContext<'_>) -> Result<()> {
     T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
 )]
 fn scatter(ctx: &mut RawContext<'_>) -> Result<()> {
-    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let array = ctx.resource_at::<TensorArray>(0)?;
     let (indices, value) = (ctx.input_at(1)?, ctx.input_at(2)?);
     ensure!(
         indices.rank() == 1,
@@ -161,7 +160,7 @@ fn scatter(ctx: &mut RawContext<'_>) -> Result<()> {
     T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
 )]
 fn unpack_all(ctx: &mut RawContext<'_>) -> Result<()> {
-    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let array = ctx.resource_at::<TensorArray>(0)?;
     let value = ctx.input_at(1)?;
     let rows = value.shape().first().copied().unwrap_or(0);
     let size = array.size()?;
@@ -207,7 +206,7 @@ fn unpack(array: &TensorArray, indices: &[i32], value: &Tensor) -> Result<()> {
     T = [realnumbertype, bool, complex128, complex64, resource, string, variant],
 )]
 fn split(ctx: &mut RawContext<'_>) -> Result<()> {
-    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let array = ctx.resource_at::<TensorArray>(0)?;
     let (value, lengths) = (ctx.input_at(1)?, ctx.input_at(2)?);
     ensure!(
         lengths.rank() == 1,
@@ -259,13 +258,13 @@ fn split(ctx: &mut RawContext<'_>) -> Result<()> {
 
 #[register_kernel(device = Cpu, op = [ops::TensorArraySize, ops::TensorArraySizeV2, ops::TensorArraySizeV3], cheap)]
 fn size(ctx: &mut RawContext<'_>) -> Result<()> {
-    let size = resource_at::<TensorArray>(ctx, 0)?.size()? as i32;
+    let size = ctx.resource_at::<TensorArray>(0)?.size()? as i32;
     ctx.set_output_at(0, Tensor::from(size))
 }
 
 #[register_kernel(device = Cpu, op = [ops::TensorArrayClose, ops::TensorArrayCloseV2, ops::TensorArrayCloseV3], cheap)]
 fn close(ctx: &mut RawContext<'_>) -> Result<()> {
-    resource_at::<TensorArray>(ctx, 0)?.close();
+    ctx.resource_at::<TensorArray>(0)?.close();
     Ok(())
 }
 
@@ -276,7 +275,7 @@ fn close(ctx: &mut RawContext<'_>) -> Result<()> {
     dtype = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string, variant],
 )]
 fn gather(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let array = ctx.resource_at::<TensorArray>(0)?;
     let dtype = ctx.output_dtype_at(0)?;
     array.ensure_dtype(dtype, "requested")?;
     array.merge_element_shape(&attrs.element_shape)?;
@@ -348,7 +347,7 @@ fn join(ctx: &RawContext<'_>, shape: Shape, values: Vec<Tensor>) -> Result<Tenso
     dtype = [realnumbertype, bool, complex128, complex64, qint32, qint8, quint8, string],
 )]
 fn concat(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let array = resource_at::<TensorArray>(ctx, 0)?;
+    let array = ctx.resource_at::<TensorArray>(0)?;
     let dtype = ctx.output_dtype_at(0)?;
     array.ensure_dtype(dtype, "requested")?;
     let count = array.packed_size()?;

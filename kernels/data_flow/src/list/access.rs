@@ -5,12 +5,12 @@ use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Error, Result, ensure};
+use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::tensors::slice;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::tensor_list::{TensorList, change_list, element_shape_at, known, list_at};
-use crate::named::ensure_scalar;
 
 #[register_kernel(
     device = Cpu,

@@ -4,12 +4,12 @@ use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, ensure};
+use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::tensors::slice;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::tensor_list::{TensorList, change_list, partial_shape};
-use crate::named::ensure_scalar;
 
 #[register_kernel(device = Cpu, op = ops::EmptyTensorList)]
 fn empty_tensor_list(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {

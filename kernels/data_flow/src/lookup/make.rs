@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernlink::dtype::DataType;
-use kernlink::kernel::{KernelState, RawConstruction, RawContext};
+use kernlink::kernel::{KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::resource::ResourceManager;
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
@@ -12,7 +12,6 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::table::{Kind, Table};
-use crate::named::Named;
 
 /// Makes a table, and its handle.
 struct Maker {
@@ -31,7 +30,7 @@ enum Spec {
 }
 
 enum Place {
-    Named(Named<Table>),
+    Named(NamedResource<Table>),
     Anonymous(Arc<ResourceManager>),
 }
 
@@ -59,7 +58,7 @@ impl KernelState for Maker {
             Spec::Fixed
         };
         let place = match has("use_node_name_sharing") {
-            true => Place::Named(Named::new(ctx, attrs.required("use_node_name_sharing")?)?),
+            true => Place::Named(NamedResource::new(ctx, attrs.required("use_node_name_sharing")?)?),
             false => Place::Anonymous(ctx.resources()?.clone()),
         };
         Ok(Self { key: attrs.required("key_dtype")?, value: attrs.required("value_dtype")?, spec, place })

@@ -11,7 +11,6 @@ use kernlink::tensor::Tensor;
 use kernlink::{Error, Result, bail, ensure};
 
 use super::table::Table;
-use crate::named::resource_at;
 
 const LINE_NUMBER: i64 = -1;
 const WHOLE_LINE: i64 = -2;
@@ -107,7 +106,7 @@ impl Lines {
 
     /// Fills the table of input 0 from the file that input 1 names.
     pub(super) fn fill(&self, ctx: &mut RawContext<'_>) -> Result<()> {
-        let table = resource_at::<Table>(ctx, 0)?;
+        let table = ctx.resource_at::<Table>(0)?;
         let name = ctx.input_at(1)?;
         ensure!(
             name.num_elements() == 1,

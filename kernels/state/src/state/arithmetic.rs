@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::combine::match_numbers;
-use super::place::{forward, update, writable};
+use super::place::{forward, update};
 
 #[register_kernel(device = Cpu, op = ops::AssignAdd, T = [realnumbertype, complex128, complex64])]
 #[register_kernel(device = Cpu, op = ops::AssignAddVariableOp, dtype = [realnumbertype, complex128, complex64])]
@@ -30,7 +30,7 @@ fn accumulate(ctx: &mut RawContext<'_>, subtract: bool) -> Result<()> {
     update(ctx, dtype, |ctx, [variable]| {
         let value = ctx.input_at(1)?;
         ensure_addend(variable.shape(), value.shape())?;
-        writable(variable)?;
+        variable.make_unique()?;
         if subtract {
             match_numbers!(dtype, T => each::<T>(ctx, variable, value, Number::wrapping_sub))
         } else {

@@ -12,9 +12,6 @@ use kernlink::{Error, Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-/// The name by which a node says that its variable has none.
-const ANONYMOUS: &str = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
-
 /// A handle of a variable, or what makes one.
 enum Handle {
     Named(Tensor),
@@ -29,7 +26,7 @@ enum Handle {
 impl Handle {
     fn new(ctx: &RawConstruction<'_>, container: &str, name: &str, held: (DataType, PartialShape)) -> Result<Handle> {
         let (resources, device) = (ctx.resources()?, ctx.device_name());
-        if name == ANONYMOUS {
+        if name == ResourceHandle::ANONYMOUS_NAME {
             return Ok(Handle::Anonymous { resources: resources.clone(), device: device.to_owned(), held });
         }
         let mut handle = resources.make_handle::<Variable>(device, container, name);

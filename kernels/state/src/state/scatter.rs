@@ -9,7 +9,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::combine::{Combine, Rows, match_numbers};
-use super::place::{forward, update, writable};
+use super::place::{forward, update};
 
 /// The kernel of `ScatterAdd`, `ResourceScatterAdd` and their kin.
 #[register_kernel(
@@ -62,7 +62,7 @@ fn scatter(&how: &Combine, ctx: &mut RawContext<'_>) -> Result<()> {
         }
         let rows = rows(indices, count)?;
         if !rows.is_empty() {
-            writable(variable)?;
+            variable.make_unique()?;
             Rows { rows: &rows, size, is_scalar: updates.rank() == 0 }.combine(ctx, how, variable, updates)?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::combine::{Combine, Rows};
-use super::place::{forward, update, writable};
+use super::place::{forward, update};
 
 /// What the ops say by their names and attrs.
 struct Scatter {
@@ -86,7 +86,7 @@ fn scatter(state: &Scatter, ctx: &mut RawContext<'_>) -> Result<()> {
         );
         let size: usize = variable.shape()[depth..].iter().product();
         let found = slices(indices, &variable.shape()[..depth], state.lenient)?;
-        writable(variable)?;
+        variable.make_unique()?;
         if found.iter().all(Option::is_some) && found.len() * size == updates.num_elements() {
             let rows: Vec<usize> = found.into_iter().flatten().collect();
             return Rows { rows: &rows, size, is_scalar: false }.combine(ctx, state.how, variable, updates);

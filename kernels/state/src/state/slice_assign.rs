@@ -9,7 +9,7 @@ use kernlink_kernels_common::strided::Run as _;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::place::{forward, update, writable};
+use super::place::{forward, update};
 
 #[register_kernel(
     device = Cpu,
@@ -57,6 +57,6 @@ fn assign(ctx: &RawContext<'_>, masks: Masks, variable: &mut Tensor) -> Result<(
         "Cannot broadcast input shape {} into final shape {shape}",
         value.shape()
     );
-    writable(variable)?;
+    variable.make_unique()?;
     written(&slice, variable.shape(), value.shape())?.run(ctx, variable, value)
 }

@@ -8,7 +8,7 @@ use kernlink::{Error, Result, bail};
 use kernlink_geometry::training as geometry;
 
 use super::value::{Real, Value};
-use crate::state::place::{forward, rows_of_a_thread, update, writable};
+use crate::state::place::{forward, rows_of_a_thread, update};
 
 /// What becomes of one element of `V` variables in a step; the first of them is the one to be improved.
 pub(super) trait Rule<T: Value, const V: usize>: Copy + Send + Sync {
@@ -234,7 +234,7 @@ fn rows(indices: &Tensor, count: usize) -> Result<Vec<usize>> {
 fn elements_of<T: Value, const V: usize>(variables: [&mut Tensor; V]) -> Result<[&mut [T]; V]> {
     let mut elements = [const { None }; V];
     for (elements, variable) in elements.iter_mut().zip(variables) {
-        writable(variable)?;
+        variable.make_unique()?;
         *elements = Some(variable.as_mut_slice::<T>()?);
     }
     Ok(elements.map(|elements| elements.expect("filled above")))
