@@ -174,24 +174,29 @@ macro_rules! __collect_kernel {
 /// kernlink::provider!(ops = 2, kernels = 6);        // the registry checks that the linker kept them all
 /// kernlink::provider!(kernels = 6, part_of = "my-kernels"); // crates that say the same are one provider to users
 /// kernlink::provider!(ops = 2, feature_of = hint);  // errors ask `hint(op)` which Cargo feature brings what is missing
+/// kernlink::provider!(ops = 2, lacks = reason);     // errors ask `reason(op)` why the crate has it with no feature
 /// ```
 #[macro_export]
 macro_rules! provider {
-    () => { $crate::provider!(@ None, None, None); };
-    (ops = $ops:expr $(, feature_of = $feature_of:expr)? $(,)?) => {
-        $crate::provider!(@ Some($ops), None, $crate::provider!(? $($feature_of)?));
+    () => { $crate::provider!(@ None, None, None, None); };
+    (ops = $ops:expr $(, feature_of = $feature_of:expr)? $(, lacks = $lacks:expr)? $(,)?) => {
+        $crate::provider!(@ Some($ops), None, $crate::provider!(? $($feature_of)?), $crate::provider!(? $($lacks)?));
     };
     (kernels = $kernels:expr $(, part_of = $whole:expr)? $(, feature_of = $feature_of:expr)? $(,)?) => {
-        $crate::provider!(@ None, Some($kernels), $crate::provider!(? $($feature_of)?), $crate::provider!(? $($whole)?));
+        $crate::provider!(
+            @ None, Some($kernels), $crate::provider!(? $($feature_of)?), None, $crate::provider!(? $($whole)?)
+        );
     };
-    (ops = $ops:expr, kernels = $kernels:expr $(, feature_of = $feature_of:expr)? $(,)?) => {
-        $crate::provider!(@ Some($ops), Some($kernels), $crate::provider!(? $($feature_of)?));
+    (ops = $ops:expr, kernels = $kernels:expr $(, feature_of = $feature_of:expr)? $(, lacks = $lacks:expr)? $(,)?) => {
+        $crate::provider!(
+            @ Some($ops), Some($kernels), $crate::provider!(? $($feature_of)?), $crate::provider!(? $($lacks)?)
+        );
     };
     (|) => { None };
     (| $whole:expr) => { $whole };
     (?) => { None };
     (? $value:expr) => { Some($value) };
-    (@ $ops:expr, $kernels:expr, $feature_of:expr $(, $whole:expr)?) => {
+    (@ $ops:expr, $kernels:expr, $feature_of:expr, $lacks:expr $(, $whole:expr)?) => {
         /// This crate as a provider of ops and kernels.
         pub static KERNLINK_PROVIDER: $crate::kernel::Provider = $crate::kernel::Provider {
             name: env!("CARGO_PKG_NAME"),
@@ -199,10 +204,16 @@ macro_rules! provider {
             ops: $ops,
             kernels: $kernels,
             feature_of: $feature_of,
+            lacks: $lacks,
             location: $crate::kernel::Location { file: file!(), line: line!() },
         };
 
+        // A glob import of another crate's root must not bring that crate's.
         #[doc(hidden)]
-        pub enum KernlinkProvider {}
+        pub(crate) enum KernlinkProvider {}
+
+        impl $crate::kernel::CrateProvider for KernlinkProvider {
+            const PROVIDER: &'static $crate::kernel::Provider = &KERNLINK_PROVIDER;
+        }
     };
 }

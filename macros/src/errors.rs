@@ -41,6 +41,12 @@ impl Errors {
         self.0.is_none()
     }
 
+    /// A value of any type that cannot be evaluated, which tells the errors.
+    pub(crate) fn value(self) -> TokenStream {
+        let errors = self.0.map(|errors| errors.to_compile_error());
+        quote!({ #errors ::core::unreachable!() })
+    }
+
     /// The item as it was, and the errors.
     pub(crate) fn with(self, item: impl ToTokens) -> TokenStream {
         let errors = self.0.map(|errors| errors.to_compile_error());

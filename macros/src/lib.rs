@@ -2,15 +2,17 @@
 //!
 //! Both parse first, then expand. Errors accumulate and are reported together, each on the token that it is about.
 //!
-//! A crate that uses them has `kernlink::provider!();` at its root. Without it the compiler says that it cannot find
-//! `KERNLINK_PROVIDER` in the crate root.
+//! A crate that uses them has `kernlink::provider!();` at its root.
 
 mod count;
 mod errors;
+mod hash;
 mod ident;
 mod kernel;
 mod op;
 mod path;
+mod provider;
+mod span;
 
 use proc_macro::TokenStream;
 

@@ -48,6 +48,7 @@ pub mod function;
 mod infer;
 #[cfg(feature = "io")]
 pub mod io;
+mod lacks;
 #[cfg(feature = "list")]
 pub mod list;
 #[cfg(feature = "logging")]
@@ -111,7 +112,7 @@ pub use training::*;
 /// The number of ops that this crate declares with its present features.
 pub const OPS: usize = kernlink_macros::registered_ops!();
 
-kernlink::provider!(ops = OPS, feature_of = feature_of);
+kernlink::provider!(ops = OPS, feature_of = feature_of, lacks = lacks::lacks);
 
 #[cfg(test)]
 mod tests {

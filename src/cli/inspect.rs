@@ -96,8 +96,9 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
         missing.iter().for_each(|line| {
             let _ = writeln!(text, "  {}", line.replace('\n', "\n    "));
         });
-        if nodes().any(|node| registry.is_left_out(&node.op)) {
-            let _ = writeln!(text, "  {}", crate::select::advice());
+        let advice = registry.advice(Graph::missing_ops(def, &registry).keys().map(String::as_str));
+        if !advice.is_empty() {
+            let _ = writeln!(text, "  {advice}");
         }
     }
     match (&graph, device) {

@@ -184,6 +184,26 @@ fn unknown_ops_are_named_all_at_once() {
     expect(import(&def), Code::NotFound, &words);
 }
 
+#[test]
+fn a_missing_op_says_whose_it_is_and_what_to_do() {
+    let error =
+        |op: &str| import(&graph([node("a", op, &[], &[])])).err().map_or(String::new(), |error| error.to_string());
+    let advice = "name that crate in the program, so that it is linked: `use that_crate as _;`";
+    let holds = |op: &str, words: &[&str], not: &[&str]| {
+        let error = error(op);
+        let start = format!("op `{op}` is not linked into this program");
+        assert!(error.contains(&start) && words.iter().all(|word| error.contains(word)), "{error}");
+        assert!(!not.iter().any(|word| error.contains(word)), "{error}");
+    };
+    holds("Svd", &["TensorFlow has it, but Kernlink lacks it", "`#[register_op]`"], &["did you mean", advice]);
+    holds("TFText>RoundRobinTrim", &["an op of TensorFlow Text"], &["did you mean", advice]);
+    holds("Frobnicate", &["no crate in it knows the name", advice], &["did you mean", "TensorFlow"]);
+    holds("Sbu", &["no crate in it knows the name; did you mean Sub?", advice], &["Abs"]);
+    let registry = kernlink::registry().unwrap();
+    expect(registry.op("Svd"), Code::NotFound, &["Kernlink lacks it"]);
+    expect(registry.op("Frobnicate"), Code::NotFound, &[advice]);
+}
+
 // ---- attrs ----
 
 #[test]

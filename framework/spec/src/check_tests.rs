@@ -96,7 +96,10 @@ fn names_are_unique() {
 
 #[test]
 fn references() {
-    fails(&["T: type"], &["x: S"], &[], Place::Input(0), "reference to unknown attr `S`: did you mean `T`?", "S");
+    let message = "reference to unknown attr `S`: declare it with `attr(\"S: type\")`";
+    fails(&["T: type"], &["x: S"], &[], Place::Input(0), message, "S");
+    let message = "reference to unknown attr `Tin`: did you mean `Tim`?";
+    fails(&["Tim: type"], &["x: Tin"], &[], Place::Input(0), message, "Tin");
     fails(&[], &["x: Wherever"], &[], Place::Input(0), "declare it with `attr(\"Wherever: type\")`", "Wherever");
     fails(&[], &["x: flaot"], &[], Place::Input(0), "did you mean `float`?", "flaot");
     fails(&[], &["x: Count * float"], &[], Place::Input(0), "declare it with `attr(\"Count: int\")`", "Count");

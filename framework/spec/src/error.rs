@@ -61,13 +61,23 @@ fn floor(text: &str, at: usize) -> usize {
 
 /// The candidate that a misspelt word most likely meant, if one is near.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = (word.chars().count() / 3).clamp(1, 3);
-    candidates
-        .into_iter()
-        .map(|candidate| (distance(&word.to_lowercase(), &candidate.to_lowercase()), candidate))
-        .filter(|&(distance, _)| distance <= allowed)
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
+    let near = candidates.into_iter().filter_map(|candidate| Some((near(word, candidate)?, candidate)));
+    near.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)
+}
+
+/// By how many edits (characters more, fewer or other ones, swapped neighbours; case does not count) a candidate differs
+/// from a misspelt word, if it is near: one edit for three characters of the word, and at least one, but never more than
+/// three. Of short words nearly all are two edits apart, and any two letters one.
+pub fn near(word: &str, candidate: &str) -> Option<usize> {
+    let allowed = match word.chars().count() {
+        0 | 1 => 0,
+        characters => (characters / 3).clamp(1, 3),
+    };
+    // Cheap, and mostly enough: one more character is one to four more bytes.
+    if word.len().abs_diff(candidate.len()) > 4 * allowed + 4 {
+        return None;
+    }
+    Some(distance(&word.to_lowercase(), &candidate.to_lowercase())).filter(|&distance| distance <= allowed)
 }
 
 /// `: did you mean `x`?`, or the given text if nothing is near.
@@ -124,5 +134,6 @@ mod tests {
         assert_eq!(nearest("flaot", ["double", "float"]), Some("float"));
         assert_eq!(nearest("Int", ["int"]), Some("int"));
         assert_eq!(nearest("quux", ["float", "int"]), None);
+        assert_eq!([nearest("U", ["T", "u"]), nearest("U", ["T"]), nearest("", ["T"])], [Some("u"), None, None]);
     }
 }

@@ -106,9 +106,8 @@ fn missing_ops(def: &GraphDef, library: Option<&Library>, registry: &Registry) -
 
 fn missing_error(missing: &MissingOps, registry: &Registry) -> Error {
     let mut lines: Vec<String> = missing.iter().map(|(op, nodes)| registry.missing_op(op, nodes)).collect();
-    if missing.keys().any(|op| registry.is_left_out(op)) {
-        lines.push(crate::select::advice());
-    }
+    lines.push(registry.advice(missing.keys().map(String::as_str)));
+    lines.retain(|line| !line.is_empty());
     Error::not_found(format!("the graph needs ops that are missing:\n  {}", lines.join("\n  ")))
 }
 

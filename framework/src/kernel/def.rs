@@ -39,6 +39,8 @@ pub struct Provider {
     pub kernels: Option<usize>,
     /// Returns the Cargo feature of the crate that brings an op or its kernels, for errors.
     pub feature_of: Option<fn(&str) -> Option<&'static str>>,
+    /// Says of an op that the crate knows of, but has with none of its features, why that is and what to do, for errors.
+    pub lacks: Option<fn(&str) -> Option<&'static str>>,
     /// Where the provider was declared.
     pub location: Location,
 }
@@ -56,8 +58,29 @@ impl Provider {
         ops: None,
         kernels: None,
         feature_of: None,
+        lacks: None,
         location: Location { file: file!(), line: line!() },
     };
+}
+
+/// The provider that a crate is: implemented by [`provider!`](crate::provider), for a type that is the crate's own.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this crate registers ops or kernels, but has no `kernlink::provider!();`",
+    label = "registered here",
+    note = "add the line `kernlink::provider!();` once, at the root of the crate: in src/lib.rs, in src/main.rs, or in the \
+            file of the test, the example or the benchmark itself"
+)]
+pub trait CrateProvider {
+    /// The provider.
+    const PROVIDER: &'static Provider;
+}
+
+/// Tells which type the root of a crate calls `KernlinkProvider`. Written by the macros.
+#[doc(hidden)]
+pub trait ProviderAtRoot {
+    /// That type; where there is none, one that is no [`CrateProvider`].
+    type Provider;
 }
 
 /// One registration of a kernel. Made by `#[register_kernel]`.
@@ -138,26 +161,39 @@ impl ConstraintValues {
     }
 }
 
+impl ConstraintValues {
+    /// The values as text, each by itself.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        fn all<T>(items: &[T], show: impl Fn(&T) -> String) -> Vec<String> {
+            items.iter().map(show).collect()
+        }
+        match self {
+            ConstraintValues::Types(types) => all(types, DataType::to_string),
+            ConstraintValues::Strings(strings) => all(strings, |string| format!("\"{string}\"")),
+            ConstraintValues::Ints(ints) => all(ints, i64::to_string),
+            ConstraintValues::Bools(bools) => all(bools, bool::to_string),
+        }
+    }
+}
+
 impl fmt::Display for AttrConstraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fn list<T>(f: &mut fmt::Formatter<'_>, items: &[T], show: impl Fn(&T) -> String) -> fmt::Result {
-            write!(f, "[{}]", items.iter().map(show).collect::<Vec<_>>().join(", "))
-        }
-        write!(f, "{} in ", self.attr)?;
-        match self.values {
-            ConstraintValues::Types(types) => list(f, types, |t| t.to_string()),
-            ConstraintValues::Strings(strings) => list(f, strings, |s| format!("\"{s}\"")),
-            ConstraintValues::Ints(ints) => list(f, ints, |i| i.to_string()),
-            ConstraintValues::Bools(bools) => list(f, bools, |b| b.to_string()),
-        }
+        write!(f, "{} in [{}]", self.attr, self.values.texts().join(", "))
     }
 }
 
 impl fmt::Display for KernelDef {
     /// `MatMul on CPU, T in [float], registered at kernels/math/src/matmul/mod.rs:20`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_with(f, self.constraints)
+    }
+}
+
+impl KernelDef {
+    /// The text of the kernel, with these constraints for its own.
+    pub(crate) fn fmt_with(&self, f: &mut fmt::Formatter<'_>, constraints: &[impl fmt::Display]) -> fmt::Result {
         write!(f, "{} on {}", self.op, self.device)?;
-        for constraint in self.constraints {
+        for constraint in constraints {
             write!(f, ", {constraint}")?;
         }
         if !self.label.is_empty() {

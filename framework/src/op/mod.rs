@@ -17,5 +17,5 @@ pub use builder::OpDefBuilder;
 pub use compatibility::{added_defaults_unchanged, attr_defaults_unchanged, broken_promises, op_def_compatible};
 pub use def::{AllowedValues, ArgDef, ArgType, AttrDef, AttrDefault, Deprecation, List, OpDef, Str, find_op};
 pub use signature::{InOutType, Signature, types_compatible};
-pub use typed::{InputArg, InputListArg, Op, OutputArg, OutputListArg};
+pub use typed::{DeclaresOneOpOfEachName, InputArg, InputListArg, Op, OutputArg, OutputListArg};
 pub(crate) use validate::ValueFacts;

@@ -25,6 +25,11 @@ pub trait Op: Sized + Send + Sync + 'static {
     fn read_attrs(attrs: &AttrMap) -> Result<Self::Attrs>;
 }
 
+/// Says, for the type checker alone, that a crate (`Self`) declares one op of this name, of which `NAME` is a hash. Two
+/// declarations of an op are two implementations, which do not compile.
+#[doc(hidden)]
+pub trait DeclaresOneOpOfEachName<const NAME: u64> {}
+
 macro_rules! arguments {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*

@@ -9,6 +9,7 @@
 mod change;
 mod filter;
 mod lookup;
+mod miss;
 mod promises;
 mod similar;
 mod tables;
@@ -27,6 +28,16 @@ use crate::collect::{self, OpEntry};
 use crate::error::{Error, Result, shortened};
 use crate::kernel::{KernelDef, Provider};
 use crate::select;
+
+/// Why there is no op of a name.
+enum Absence {
+    /// Selective registration left it out.
+    LeftOut,
+    /// A provider says why.
+    Known(String),
+    /// No provider knows the name.
+    Unknown,
+}
 
 /// The ops and kernels that a program knows.
 pub struct Registry {
@@ -113,8 +124,9 @@ impl Registry {
     pub fn op(&self, name: &str) -> Result<&'static OpEntry> {
         let found = self.tables().ops.get(name).copied().filter(|entry| entry.selected);
         found.ok_or_else(|| {
-            let advice = if self.is_left_out(name) { format!("; {}", select::advice()) } else { String::new() };
-            Error::not_found(self.unknown_op(name) + &advice)
+            let advice = self.advice([name]);
+            let separator = if advice.is_empty() { "" } else { "; " };
+            Error::not_found(self.unknown_op(name) + separator + &advice)
         })
     }
 
@@ -123,18 +135,53 @@ impl Registry {
         self.tables().ops.get(name).is_some_and(|entry| !entry.selected)
     }
 
-    /// The message that there is no op with this name: why, if that is known, or similar names.
+    /// The message that there is no op with this name, and why: a selection or a Cargo feature left it out, a provider
+    /// knows that it lacks the op, or no linked crate knows the name; then similar names are told.
     pub fn unknown_op(&self, name: &str) -> String {
-        if self.is_left_out(name) {
-            return select::left_out(format_args!("op `{}`", shortened(name)));
+        match self.absence(name) {
+            Absence::LeftOut => select::left_out(format_args!("op `{}`", shortened(name))),
+            Absence::Known(reason) => format!("op `{}` is not linked into this program: {reason}", shortened(name)),
+            Absence::Unknown => {
+                let tables = self.snapshot();
+                let names = tables.ops.values().filter(|entry| entry.selected).map(|entry| &*entry.def.name);
+                let hint = did_you_mean(name, names);
+                format!(
+                    "op `{}` is not linked into this program, and no crate in it knows the name{hint}",
+                    shortened(name)
+                )
+            }
         }
-        let tables = self.snapshot();
-        let names = tables.ops.values().filter(|entry| entry.selected).map(|entry| &*entry.def.name);
-        let hint = match self.feature_of(name) {
-            Some(feature) => format!("; {feature} brings it"),
-            None => did_you_mean(name, names),
-        };
-        format!("op `{}` is not linked into this program{hint}", shortened(name))
+    }
+
+    /// What to do about ops that [`Registry::unknown_op`] tells of, as far as several have it in common: to end the
+    /// message with. Empty if there is nothing to add.
+    pub fn advice<'a>(&self, missing: impl IntoIterator<Item = &'a str>) -> String {
+        let (mut left_out, mut unknown) = (false, false);
+        for name in missing {
+            match self.absence(name) {
+                Absence::LeftOut => left_out = true,
+                Absence::Known(_) => {}
+                Absence::Unknown => unknown = true,
+            }
+        }
+        let unknown = unknown.then(|| {
+            "if another crate declares an op that no crate in the program knows, name that crate in the program, so that it \
+             is linked: `use that_crate as _;`"
+                .to_owned()
+        });
+        left_out.then(select::advice).into_iter().chain(unknown).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Why there is no op with this name.
+    fn absence(&self, name: &str) -> Absence {
+        if self.is_left_out(name) {
+            return Absence::LeftOut;
+        }
+        if let Some(feature) = self.feature_of(name) {
+            return Absence::Known(format!("{feature} brings it"));
+        }
+        let known = self.providers.iter().find_map(|provider| provider.lacks?(name));
+        known.map_or(Absence::Unknown, |reason| Absence::Known(reason.to_owned()))
     }
 
     /// [`Registry::unknown_op`] with the nodes that need the op.
@@ -181,7 +228,7 @@ impl Registry {
     fn feature_of(&self, op: &str) -> Option<String> {
         self.providers.iter().find_map(|provider| {
             let feature = (provider.feature_of?)(op)?;
-            Some(format!("the Cargo feature `{feature}` of {}", provider.name))
+            Some(format!("the Cargo feature `{feature}` of {}", provider.part_of.unwrap_or(provider.name)))
         })
     }
 

@@ -24,13 +24,15 @@ pub(super) fn check(
     for kernel in kernels {
         found.entry(kernel.provider).or_insert((kernel.provider, 0, 0)).2 += 1;
     }
-    let (mut lost, mut wrong) = (BTreeSet::new(), BTreeSet::new());
+    let (mut lost, mut wrong, mut numbers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for &(provider, ops, kernels) in found.values() {
         for (kind, promised, found) in [("ops", provider.ops, ops), ("kernels", provider.kernels, kernels)] {
             let (name, location) = (provider.name, provider.location);
             match promised {
-                Some(promised) if found < promised => lost
-                    .insert(format!("crate {name} is linked but delivered {found} of its {promised} {kind} ({location})")),
+                Some(promised) if found < promised => {
+                    numbers.insert(format!("`{kind} = {found}` at {location}"));
+                    lost.insert(format!("crate {name} is linked but delivered {found} of its {promised} {kind} ({location})"))
+                }
                 Some(promised) if found > promised => wrong.insert(format!(
                     "crate {name} promises {promised} {kind} but registers {found}: correct the number in `provider!` at \
                      {location}, or state it there if a macro writes registrations, which `registered_{kind}!` does not see"
@@ -45,11 +47,17 @@ pub(super) fn check(
         return Ok(providers);
     }
     if lost.is_empty() {
-        return Err(Error::failed_precondition(wrong.into_iter().collect::<Vec<_>>().join("; ")));
+        return Err(Error::failed_precondition(joined(wrong, "; ")));
     }
     Err(Error::failed_precondition(format!(
-        "{}. The linker has dropped registrations: a static library needs --whole-archive (-force_load on Apple), and \
-         a Rust `dylib` has a collection of its own; see docs/linking.md",
-        lost.into_iter().chain(wrong).collect::<Vec<_>>().join("; ")
+        "{}. If a number in `provider!` is wrong, correct it: {} is what was found (`registered_ops!()` and \
+         `registered_kernels!()` count the sources). If it is right, the linker has dropped registrations: a static library \
+         needs --whole-archive (-force_load on Apple), and a Rust `dylib` has a collection of its own; see docs/linking.md",
+        joined(lost.into_iter().chain(wrong), "; "),
+        joined(numbers, ", ")
     )))
+}
+
+fn joined(texts: impl IntoIterator<Item = String>, separator: &str) -> String {
+    texts.into_iter().collect::<Vec<_>>().join(separator)
 }

@@ -8,19 +8,13 @@ const MAX_LENGTH: usize = 1000;
 /// The most bytes of names that [`listed`] gives.
 const MAX_LISTED: usize = 2000;
 
-/// The names nearest to `name`, at most three, the nearest first; none if all are far.
+/// The names nearest to `name`, at most three, the nearest first; none if all are far (see [`kernlink_spec::near`]).
 pub fn nearest_names<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     if name.len() > MAX_LENGTH {
         return Vec::new();
     }
-    let wanted = name.to_lowercase();
-    let limit = (name.chars().count() / 3).max(2);
-    let mut near: Vec<(usize, &str)> = names
-        .into_iter()
-        .filter(|candidate| candidate.len().abs_diff(name.len()) <= limit)
-        .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .collect();
+    let near = names.into_iter().filter_map(|candidate| Some((kernlink_spec::near(name, candidate)?, candidate)));
+    let mut near = near.collect::<Vec<_>>();
     near.sort_unstable();
     near.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
@@ -49,22 +43,6 @@ pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// Levenshtein's edit distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +52,15 @@ mod tests {
         let names = ["MatMul", "BatchMatMul", "Mul", "MaxPool", "Matmul2"];
         assert_eq!(nearest_names("Matmul", names), ["MatMul", "Matmul2"]);
         assert!(nearest_names("Convolution", names).is_empty());
+    }
+
+    #[test]
+    fn what_is_far_for_its_length_is_no_suggestion() {
+        let names = ["Add", "Abs", "Sub", "Range", "SelfAdjointEig"];
+        for name in ["Svd", "Xyz", "Rng", "Qr"] {
+            assert_eq!(nearest_names(name, names), [""; 0], "{name}");
+        }
+        assert_eq!(nearest_names("Sbu", names), ["Sub"], "neighbours that are swapped are one mistake");
     }
 
     #[test]

@@ -8,11 +8,12 @@ use syn::spanned::Spanned as _;
 use super::check;
 use super::dtype::Element;
 use super::function;
-use super::hash::fnv;
 use super::parse::{AttrList, KernelArgs, Values};
 use super::target::{OP, Target};
 use super::text::{compact, substituted};
 use super::wgsl::{self, Written};
+use crate::hash::fnv;
+use crate::provider::Provider;
 
 /// Above so many choices of its dtypes, a constraint counts for the hash of the registration instead: each choice
 /// costs an impl.
@@ -58,7 +59,8 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
         .then(|| quote!(#[allow(non_camel_case_types, non_upper_case_globals, reason = "named as the op's attrs")]));
     let lists = target.lists(args);
     let combinations = combinations_of(&lists);
-    let of_ops = target.ops.iter().map(|op| of_op(args, target, op, &allow, &lists, &combinations));
+    let provider = Provider::of(&args.krate);
+    let of_ops = target.ops.iter().map(|op| of_op(args, target, op, &provider, &allow, &lists, &combinations));
     let item = (!target.is_template).then_some(&target.item).map(|item| quote!(#allow #item));
     quote! {
         #item
@@ -78,6 +80,7 @@ fn of_op(
     args: &KernelArgs,
     target: &Target,
     op: &Type,
+    provider: &Provider,
     allow: &Option<TokenStream>,
     lists: &[&AttrList],
     combinations: &[Vec<Choice>],
@@ -85,6 +88,7 @@ fn of_op(
     let krate = &args.krate;
     let Target { kernel, params, .. } = target;
     let checks = check::expand(args);
+    let provide = &provider.items;
     let declarations = params.iter().map(|(_, declaration)| declaration);
     let has_type_params = target.shader.is_none() && !params.is_empty();
     let alias = has_type_params.then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
@@ -103,7 +107,9 @@ fn of_op(
     let registrations = args.narrowed().into_iter().flat_map(|narrowed| {
         let lists = target.lists(&narrowed);
         let combinations = combinations_of(&lists).into_iter();
-        combinations.map(|chosen| registration(args, &narrowed, target, op, &lists, &chosen)).collect::<Vec<_>>()
+        combinations
+            .map(|chosen| registration(args, &narrowed, target, op, provider, &lists, &chosen))
+            .collect::<Vec<_>>()
     });
     let used = args.programs.as_ref().map(|programs| programs.use_outside_of_tests(krate));
     let programs = args.programs.as_ref().map(|programs| programs.test(args, target, op));
@@ -118,6 +124,7 @@ fn of_op(
             #template
             #function
 
+            #provide
             const __OP: &#krate::op::OpDef = <#op as #krate::op::Op>::DEF;
             const __NAME: &::core::primitive::str = match &__OP.name {
                 ::std::borrow::Cow::Borrowed(name) => name,
@@ -149,7 +156,7 @@ fn of_op(
                     system: #system,
                     selected: true,
                     type_name,
-                    provider: &crate::KERNLINK_PROVIDER,
+                    provider: __PROVIDER,
                     location: __LOCATION,
                     create,
                     created: ::std::sync::atomic::AtomicU64::new(0),
@@ -163,7 +170,7 @@ fn of_op(
                 constraints: &[#(#all_constraints),*],
                 label: #label,
                 priority: #priority,
-                provider: &crate::KERNLINK_PROVIDER,
+                provider: __PROVIDER,
                 location: __LOCATION,
             };
 
@@ -210,6 +217,7 @@ fn registration(
     args: &KernelArgs,
     target: &Target,
     op: &Type,
+    provider: &Provider,
     lists: &[&AttrList],
     chosen: &[Choice],
 ) -> TokenStream {
@@ -257,7 +265,7 @@ fn registration(
             quote!(&[#(#requires),*])
         }
     };
-    let coherence = coherence(args, op, lists, chosen, span);
+    let coherence = coherence(args, op, provider, lists, chosen, span);
     let choice = choice_bytes(all, lists, chosen);
     quote! {
         const _: () = {
@@ -286,8 +294,16 @@ fn choice_bytes(args: &KernelArgs, lists: &[&AttrList], chosen: &[Choice]) -> u6
 }
 
 /// Impls that a second registration of the same kernel in this crate would repeat, which does not compile.
-fn coherence(args: &KernelArgs, op: &Type, lists: &[&AttrList], chosen: &[Choice], span: Span) -> TokenStream {
+fn coherence(
+    args: &KernelArgs,
+    op: &Type,
+    provider: &Provider,
+    lists: &[&AttrList],
+    chosen: &[Choice],
+    span: Span,
+) -> TokenStream {
     let krate = &args.krate;
+    let provider = &provider.ty;
     let mut sorted = args.lists.iter().collect::<Vec<_>>();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
     let mut variant = format!("label {:?}", args.label.as_ref().map(syn::LitStr::value).unwrap_or_default());
@@ -317,7 +333,7 @@ fn coherence(args: &KernelArgs, op: &Type, lists: &[&AttrList], chosen: &[Choice
         });
         quote_spanned! {span=>
             impl #krate::kernel::check::RegistersKernel<
-                crate::KernlinkProvider,
+                #provider,
                 #krate::kernel::check::DeviceMarker<#device>,
                 (#(#dtypes,)*),
                 #variant,

@@ -115,8 +115,11 @@ pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream
         GenericParam::Type(param) => Some(&param.ident),
         _ => None,
     });
+    let types = types.collect::<Vec<_>>();
     let declared = own.iter().map(|param| declaration(param));
-    let bounds = &signature.generics.where_clause;
+    // Whatever the function asks of them, they are dtypes.
+    let bounds = signature.generics.where_clause.iter().flat_map(|bounds| &bounds.predicates);
+    let bounds = quote!(where #(#types: 'static,)* #(#bounds,)*);
     let (kernel, compute) = match signature.asyncness {
         Some(_) => (
             quote!(AsyncOpKernel),

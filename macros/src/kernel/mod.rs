@@ -4,7 +4,6 @@ mod check;
 mod dtype;
 mod expand;
 mod function;
-mod hash;
 mod parse;
 mod programs;
 mod stacked;
@@ -13,10 +12,10 @@ mod text;
 mod wgsl;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 
 use self::parse::KernelArgs;
-use self::target::Target;
+use self::target::{OP, Target};
 use crate::errors::Errors;
 
 pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -29,8 +28,23 @@ pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
             let own = expand::expand(&args, &target);
             quote!(#own #(#of_other_ops)*)
         }
-        _ => errors.with(item),
+        target => errors.with(stand_in(item, target, &args)),
     }
+}
+
+/// What is left of an item whose registration is wrong, so that what uses the item is not wrong in turn.
+fn stand_in(item: TokenStream, target: Option<Target>, args: &KernelArgs) -> TokenStream {
+    let Some(target) = target else { return item };
+    let kept = &target.item;
+    if !target.is_template {
+        return quote!(#kept);
+    }
+    // As for one of the ops; without any it means nothing.
+    let of_one_op = args.ops.first().map(|op| {
+        let name = format_ident!("{OP}");
+        quote!(type #name = #op; #kept)
+    });
+    quote!(const _: () = { #of_one_op };)
 }
 
 /// How many registrations each of the attributes on an item makes, given their arguments; 0 for what does not compile.

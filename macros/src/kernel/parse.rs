@@ -15,6 +15,32 @@ use crate::errors::{Errors, unknown};
 use crate::op::{each_argument, key, once};
 use crate::path::Crate;
 
+/// The arguments that are no attrs.
+const ARGUMENTS: &[&str] = &[
+    "device",
+    "op",
+    "cheap",
+    "handles_only",
+    "state",
+    "host_memory",
+    "requires",
+    "label",
+    "priority",
+    "system",
+    "crate",
+    "wgsl",
+    "dispatch",
+    "params",
+    "outputs",
+    "vectors",
+    "workgroup",
+    "raw",
+    "programs",
+];
+
+/// Those of [`ARGUMENTS`] that have no value.
+const FLAGS: &[&str] = &["cheap", "handles_only", "system", "raw"];
+
 const DEVICES: &[&str] = &["Cpu", "Gpu", "Default"];
 
 /// The arguments of `#[register_kernel]`.
@@ -40,6 +66,8 @@ pub(super) struct KernelArgs {
     /// The shaders that a kernel may run for dtypes of the lists: `programs = |T| programs(T)`.
     pub(super) programs: Option<Programs>,
     pub(super) krate: Crate,
+    /// The arguments that are there but wrong: that they are missing is no error.
+    wrong: Vec<String>,
 }
 
 /// `T = [f32, f64]`.
@@ -85,21 +113,26 @@ impl KernelArgs {
             shader: wgsl::names_a_shader(&tokens).then(Shader::default),
             programs: None,
             krate: Crate::KERNLINK,
+            wrong: Vec::new(),
         };
         let mut seen = Vec::new();
-        let mut has_device = false;
         let mut more = Errors::default();
         let parser = |input: ParseStream<'_>| {
             each_argument(input, errors, |input| {
-                has_device |= input.cursor().ident().is_some_and(|(ident, _)| ident == "device");
-                args.one(input, &mut seen, &mut more)
+                let word = input.cursor().ident().map(|(ident, _)| ident.to_string());
+                let parsed = args.one(input, &mut seen, &mut more);
+                if let (Err(_), Some(word)) = (&parsed, word) {
+                    let meant = kernlink_spec::nearest(&word, ARGUMENTS.iter().copied()).map(str::to_owned);
+                    args.wrong.extend(meant.into_iter().chain([word]));
+                }
+                parsed
             });
             Ok(())
         };
         // `each_argument` consumes everything and reports by itself.
         let _: syn::Result<()> = parser.parse2(tokens);
         errors.append(more);
-        if !has_device {
+        if args.device.is_none() && !args.is_wrong("device") {
             let message = "say on which device the kernel runs: `device = Cpu`";
             errors.at(Span::call_site(), message);
         }
@@ -139,6 +172,11 @@ impl KernelArgs {
             all = narrowed.collect();
         }
         all
+    }
+
+    /// Whether an argument is there, but wrong; or one that is misspelt and means it.
+    pub(super) fn is_wrong(&self, name: &str) -> bool {
+        self.wrong.iter().any(|wrong| wrong == name)
     }
 
     /// The list for an attr.
@@ -186,8 +224,23 @@ impl KernelArgs {
             _ => "T = [f32, f64]",
         };
         if !input.peek(Token![=]) {
-            let message = format!("expected `= value` after `{word}`, as in `{usage}`");
+            let message = match kernlink_spec::nearest(&word, FLAGS.iter().copied()).filter(|flag| *flag != word) {
+                Some(flag) => format!("unknown argument `{word}`: did you mean `{flag}`?"),
+                None => format!("expected `= value` after `{word}`, as in `{usage}`"),
+            };
             return Err(syn::Error::new(key.span(), message));
+        }
+        if FLAGS.contains(&word.as_str()) && !is_list(input) {
+            return Err(input.error(format!("`{word}` is a flag and takes no value: write `{word}` alone")));
+        }
+        if !ARGUMENTS.contains(&word.as_str()) {
+            let meant = kernlink_spec::nearest(&word, ARGUMENTS.iter().copied());
+            // Attrs may have such names, but no such values.
+            if let Some(meant) = meant.filter(|&meant| !is_list(input) || (meant == "op" && !is_list_of_values(input)))
+            {
+                let message = format!("unknown argument `{word}`: did you mean `{meant}`?");
+                return Err(syn::Error::new(key.span(), message));
+            }
         }
         input.parse::<Token![=]>()?;
         if word == "state" && !input.peek(syn::token::Bracket) {
@@ -237,6 +290,18 @@ impl KernelArgs {
         }
         Ok(())
     }
+}
+
+/// Whether `= [...]` follows.
+fn is_list(input: ParseStream<'_>) -> bool {
+    input.peek(Token![=]) && input.peek2(syn::token::Bracket)
+}
+
+/// Whether `= [...]` follows, with what attrs can be.
+fn is_list_of_values(input: ParseStream<'_>) -> bool {
+    let (ahead, mut errors) = (input.fork(), Errors::default());
+    let parsed = ahead.parse::<Token![=]>().and_then(|_| values(&ahead, "", &mut errors));
+    parsed.is_ok() && errors.is_empty()
 }
 
 fn device(input: ParseStream<'_>) -> syn::Result<String> {

@@ -79,7 +79,9 @@ impl Target {
             Item::Fn(parsed) => Target::of_function(item, parsed, args, errors)?,
             Item::Type(parsed) => {
                 if args.ops.is_empty() {
-                    errors.on(&parsed.ident, "say which op the kernel is for: `op = Abs`");
+                    if !args.is_wrong("op") {
+                        errors.on(&parsed.ident, "say which op the kernel is for: `op = Abs`");
+                    }
                     return None;
                 }
                 let kernel = with_names(&parsed.ident, &parsed.generics);
@@ -131,8 +133,10 @@ impl Target {
         let generics = &parsed.sig.generics;
         let op = function::op_of(&parsed, errors)?;
         if op.is_none() && args.ops.is_empty() {
-            let message = "say which op the kernel is for: `op = Abs`, or `op = [Abs, Neg]`";
-            errors.on(&parsed.sig.ident, message);
+            if !args.is_wrong("op") {
+                let message = "say which op the kernel is for: `op = Abs`, or `op = [Abs, Neg]`";
+                errors.on(&parsed.sig.ident, message);
+            }
             return None;
         }
         let (ops, is_template) = ops_of("function", op, generics, args, errors)?;
@@ -166,7 +170,9 @@ impl Target {
             }
         };
         if args.ops.is_empty() {
-            errors.on(ident, "say which op the kernel is for: `op = ZeroOut`");
+            if !args.is_wrong("op") {
+                errors.on(ident, "say which op the kernel is for: `op = ZeroOut`");
+            }
             return None;
         }
         let params: Vec<_> = wgsl::type_lists(args).map(|list| (list.ident.clone(), TokenStream::new())).collect();
@@ -229,8 +235,10 @@ fn ops_of(
         return Some((vec![op], false));
     }
     if args.ops.is_empty() {
-        let message = format!("`{OP}` stands for the ops that are listed: add `op = [Abs, Neg]`");
-        errors.on(op, message);
+        if !args.is_wrong("op") {
+            let message = format!("`{OP}` stands for the ops that are listed: add `op = [Abs, Neg]`");
+            errors.on(op, message);
+        }
         return None;
     }
     // In the copy of a template it is the op itself.
@@ -281,6 +289,7 @@ fn params(generics: &Generics, args: &KernelArgs, errors: &mut Errors) -> Vec<(I
         let is_const = matches!(param, GenericParam::Const(_));
         let list = args.list(&ident.to_string());
         match list.map(|list| &list.values) {
+            None if args.is_wrong(&ident.to_string()) => {}
             None => errors.at(
                 ident.span(),
                 format!(

@@ -6,6 +6,9 @@ use quote::{format_ident, quote, quote_spanned};
 
 use super::Op;
 use super::parse::Spec;
+use crate::hash::fnv;
+use crate::provider::Provider;
+use crate::span::respan;
 
 /// `impl Op`, the `OpDef`, and its entry in the collection.
 pub(super) fn expand(op: &Op<'_>) -> TokenStream {
@@ -37,6 +40,10 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
         let (field, name) = (crate::ident::exact(&attr.name), &attr.name);
         quote!(#field: attrs.required(#name)?)
     });
+    let Provider { items: provide, ty: provider } = Provider::of(krate);
+    let hash = fnv(name);
+    // Two ops of one name are told where they stand.
+    let declares = respan(quote!(impl #krate::op::DeclaresOneOpOfEachName<#hash> for #provider {}), ident.span());
     // Where the op itself stands: the attribute may be that of a family.
     let line = quote_spanned!(ident.span()=> ::std::line!());
     let attrs_param = if checked.attrs.is_empty() { quote!(_) } else { quote!(attrs) };
@@ -72,6 +79,9 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
                 }
             }
 
+            #provide
+            #declares
+
             const __SELECTED: bool = #system || #krate::select::keeps_op(#name);
             // Of what the entry does not refer to in the end, nothing is linked.
             static __STUB: #krate::op::OpDef = #krate::select::op_stub(#name);
@@ -81,7 +91,7 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
                 shape_fn: if __SELECTED { #shape_fn } else { ::std::option::Option::None },
                 system: #system,
                 selected: __SELECTED,
-                provider: &crate::KERNLINK_PROVIDER,
+                provider: __PROVIDER,
                 location: #krate::kernel::Location { file: ::std::file!(), line: #line },
                 writable: ::std::sync::atomic::AtomicBool::new(false),
             });

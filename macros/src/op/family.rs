@@ -7,7 +7,7 @@ use quote::{ToTokens as _, quote};
 use syn::{Attribute, Fields, ItemEnum, ItemStruct, Meta, Token, Variant, parse_quote};
 
 use super::parse::{Form, OpArgs};
-use super::{Mistake, check, expand};
+use super::{Mistake, check, expand, stand_in};
 use crate::errors::{Errors, unknown};
 
 /// What a type may have and a family, which is none, may not.
@@ -27,24 +27,31 @@ pub(super) fn register(args: TokenStream, item: &ItemEnum) -> TokenStream {
         let args = base.with(own, &mut errors);
         members.push((op_struct(variant, item), args));
     }
-    if errors.is_empty() {
-        let mut mistakes = Vec::new();
-        let checked = members.iter().map(|(item, args)| match check(args, item) {
-            Ok(checked) => Some(checked),
-            Err(found) => {
-                mistakes.extend(found.into_iter().map(|mistake| (&item.ident, mistake)));
-                None
-            }
-        });
-        let checked = checked.collect::<Vec<_>>();
-        report(mistakes, members.len(), &mut errors);
-        if errors.is_empty() {
-            let ops = members.iter().zip(checked);
-            return ops.filter_map(|((item, args), checked)| Some(expand(args, item, checked?))).collect();
+    let all_read = errors.is_empty();
+    let mut mistakes = Vec::new();
+    let checked = members.iter().map(|(item, args)| match check(args, item) {
+        Ok(checked) => Some(checked),
+        Err(found) => {
+            // With an argument that could not be read, others may seem to refer to nothing.
+            let told = found.into_iter().filter(|mistake| all_read || mistake.is_alone);
+            mistakes.extend(told.map(|mistake| (&item.ident, mistake)));
+            None
         }
+    });
+    let checked = checked.collect::<Vec<_>>();
+    report(mistakes, members.len(), &mut errors);
+    if errors.is_empty() {
+        let ops = members.iter().zip(checked);
+        return ops.filter_map(|((item, args), checked)| Some(expand(args, item, checked?))).collect();
     }
-    let ops = members.iter().map(|(item, _)| item);
-    errors.with(quote!(#(#ops)*))
+    // Told once: the others have the value of the first.
+    let Some(((first, args), others)) = members.split_first() else { return errors.with(TokenStream::new()) };
+    let (krate, ident) = (&args.krate, &first.ident);
+    let as_first = quote!(<#ident as #krate::op::Op>::DEF);
+    let others = others.iter().map(|(item, args)| stand_in::expand(args, item, &as_first));
+    let others = others.collect::<TokenStream>();
+    let first = stand_in::expand(args, first, &errors.value());
+    quote!(#first #others)
 }
 
 /// What is wrong with the enum, whatever its arguments say.

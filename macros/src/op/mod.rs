@@ -4,14 +4,15 @@ mod def;
 mod doc;
 mod family;
 mod parse;
+mod stand_in;
 mod typed;
 mod words;
 mod wrapper;
 
-use kernlink_spec::{CheckedOp, OpError, Place, SpecError, parse_op};
+use kernlink_spec::{CheckedOp, OpError, Place, parse_arg, parse_attr, parse_op};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote};
-use syn::{Fields, File, Item, ItemStruct, LitStr};
+use syn::{Fields, File, Item, ItemStruct};
 
 use self::doc::Doc;
 use self::parse::{Form, OpArgs, Spec};
@@ -53,9 +54,14 @@ fn register_one(args: TokenStream, item: &ItemStruct) -> TokenStream {
     match check(&args, item) {
         Ok(checked) if errors.is_empty() => return expand(&args, item, checked),
         Ok(_) => {}
-        Err(mistakes) => mistakes.into_iter().for_each(|mistake| errors.on(mistake.at, mistake.message)),
+        Err(mistakes) => {
+            // With an argument that could not be read, others may seem to refer to nothing.
+            let all_read = errors.is_empty();
+            let told = mistakes.into_iter().filter(|mistake| all_read || mistake.is_alone);
+            told.for_each(|mistake| errors.on(mistake.at, mistake.message));
+        }
     }
-    errors.with(item)
+    stand_in::expand(&args, item, &errors.value())
 }
 
 /// What is wrong with a declaration, and where.
@@ -64,31 +70,30 @@ struct Mistake {
     message: String,
     /// Whether it is in what the ops of a family share.
     is_shared: bool,
+    /// Whether it is wrong whatever else the declaration says.
+    is_alone: bool,
 }
 
 /// Parses the specs and checks them together.
 fn check(args: &OpArgs, item: &ItemStruct) -> Result<CheckedOp, Vec<Mistake>> {
     let texts = |specs: &[Spec]| specs.iter().map(Spec::text).collect::<Vec<_>>();
     let found = parse_op(&args.name(item), &texts(&args.attrs), &texts(&args.inputs), &texts(&args.outputs));
-    // Parts of a literal have no spans, so the message shows the piece that is meant.
-    let in_literal = |literal: &LitStr, error: &SpecError, is_shared| Mistake {
-        at: literal.to_token_stream(),
-        message: error.render(&literal.value()),
-        is_shared,
-    };
     let mistake = |OpError { place, error }| {
-        let spec = match place {
-            Place::Attr(i) => &args.attrs[i],
-            Place::Input(i) => &args.inputs[i],
-            Place::Output(i) => &args.outputs[i],
+        let (spec, is_alone) = match place {
+            Place::Attr(i) => (&args.attrs[i], parse_attr(&args.attrs[i].text()).is_err()),
+            Place::Input(i) => (&args.inputs[i], parse_arg(&args.inputs[i].text()).is_err()),
+            Place::Output(i) => (&args.outputs[i], parse_arg(&args.outputs[i].text()).is_err()),
             Place::Name => {
-                return match &args.name {
-                    Some(literal) => in_literal(literal, &error, false),
-                    None => Mistake { at: item.ident.to_token_stream(), message: error.to_string(), is_shared: false },
+                let (at, message) = match &args.name {
+                    Some(literal) => (literal.to_token_stream(), error.render(&literal.value())),
+                    None => (item.ident.to_token_stream(), error.to_string()),
                 };
+                return Mistake { at, message, is_shared: false, is_alone: true };
             }
         };
-        in_literal(&spec.literal, &error, spec.is_shared)
+        // Parts of a literal have no spans, so the message shows the piece that is meant.
+        let message = error.render(&spec.text());
+        Mistake { at: spec.literal.to_token_stream(), message, is_shared: spec.is_shared, is_alone }
     };
     found.map_err(|found| found.into_iter().map(mistake).collect())
 }
@@ -104,7 +109,12 @@ fn expand(args: &OpArgs, item: &ItemStruct, checked: CheckedOp) -> TokenStream {
         #def
         #wrapper
     };
-    // Conditions that the compiler has not looked at: those of variants, and those below the attribute.
+    under_conditions(item, items)
+}
+
+/// The items of an op with the conditions that the compiler has not looked at: those of variants, and those below the
+/// attribute.
+fn under_conditions(item: &ItemStruct, items: TokenStream) -> TokenStream {
     let conditions = item.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect::<Vec<_>>();
     if conditions.is_empty() {
         return items;

@@ -1,4 +1,5 @@
-"""Writes ops.pb: TensorFlow's own OpDefs of every op that ../../src declares, without documentation.
+"""Writes ops.pb: TensorFlow's own OpDefs of every op that ../../src declares, without documentation; and the names of its
+other ops, ../../src/lacking.txt.
 
 Needs TensorFlow (tests/golden/requirements.txt says which version). Run it after declaring an op:
 
@@ -6,6 +7,7 @@ Needs TensorFlow (tests/golden/requirements.txt says which version). Run it afte
 """
 import pathlib
 import re
+import textwrap
 
 from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.client import pywrap_tf_session
@@ -38,7 +40,10 @@ def main():
         for arg in [*op.input_arg, *op.output_arg]:
             arg.ClearField("experimental_full_type")
     (HERE / "ops.pb").write_bytes(ops.SerializeToString(deterministic=True))
-    print(f"{len(ops.op)} ops")
+    lacking = sorted(set(known) - set(declared()))
+    text = textwrap.fill(" ".join(lacking), 120, break_long_words=False, break_on_hyphens=False)
+    (HERE / "../../src/lacking.txt").write_text(text + "\n", encoding="utf-8")
+    print(f"{len(ops.op)} ops, {len(lacking)} lacking")
 
 
 main()

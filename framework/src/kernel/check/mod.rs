@@ -60,8 +60,85 @@ const fn no_attr(op: &OpDef, attr: &str) -> ! {
         message = message.item(i, "`").push(text(&attrs[i].name)).push("`");
         i += 1;
     }
-    let message = message.push("; other arguments of #[register_kernel] are device, op, host_memory, requires, ");
-    message.push("label, priority, wgsl and crate").refuse()
+    match nearest(attr, attrs) {
+        Some(Near::Attr(near)) => message.push("; did you mean `").push(near).push("`?").refuse(),
+        Some(Near::Argument(near)) => {
+            message.push("; did you mean the argument `").push(near).push("` of #[register_kernel]?").refuse()
+        }
+        None => {
+            let message =
+                message.push("; other arguments of #[register_kernel] are device, op, host_memory, requires, ");
+            message.push("label, priority, wgsl and crate").refuse()
+        }
+    }
+}
+
+/// What a misspelt word may have meant.
+enum Near {
+    Attr(&'static str),
+    Argument(&'static str),
+}
+
+/// Arguments of `#[register_kernel]` whose values stand in brackets, as those of attrs do.
+const ARGUMENTS: &[&str] = &["op", "host_memory", "requires", "label", "priority", "params", "vectors"];
+
+/// The nearest attr, or failing that argument: see [`kernlink_spec::near`], which constant evaluation cannot call.
+const fn nearest(word: &str, attrs: &'static [AttrDef]) -> Option<Near> {
+    let allowed = match word.len() {
+        0 | 1 => 0,
+        2..6 => 1,
+        6..9 => 2,
+        _ => 3,
+    };
+    let (mut near, mut best, mut i) = (None, allowed + 1, 0);
+    while i < attrs.len() + ARGUMENTS.len() {
+        let is_attr = i < attrs.len();
+        let candidate = if is_attr { text(&attrs[i].name) } else { ARGUMENTS[i - attrs.len()] };
+        let distance = distance(word.as_bytes(), candidate.as_bytes());
+        if distance < best {
+            best = distance;
+            near = Some(if is_attr { Near::Attr(candidate) } else { Near::Argument(candidate) });
+        }
+        i += 1;
+    }
+    near
+}
+
+/// The number of insertions, deletions, replacements and swaps of neighbours that lead from one word to the other,
+/// whatever their case; of long words a large number.
+const fn distance(a: &[u8], b: &[u8]) -> usize {
+    const MAX: usize = 64;
+    if a.len() > MAX || b.len() > MAX {
+        return MAX;
+    }
+    let (mut before, mut last, mut row) = ([0; MAX + 1], [0; MAX + 1], [0; MAX + 1]);
+    let mut j = 0;
+    while j <= b.len() {
+        last[j] = j;
+        j += 1;
+    }
+    let mut i = 1;
+    while i <= a.len() {
+        row[0] = i;
+        j = 1;
+        while j <= b.len() {
+            let (from, to) = (a[i - 1].to_ascii_lowercase(), b[j - 1].to_ascii_lowercase());
+            row[j] = smaller(last[j - 1] + (from != to) as usize, smaller(last[j], row[j - 1]) + 1);
+            let is_swap =
+                i > 1 && j > 1 && from == b[j - 2].to_ascii_lowercase() && to == a[i - 2].to_ascii_lowercase();
+            if is_swap {
+                row[j] = smaller(row[j], before[j - 2] + 1);
+            }
+            j += 1;
+        }
+        (before, last) = (last, row);
+        i += 1;
+    }
+    last[b.len()]
+}
+
+const fn smaller(a: usize, b: usize) -> usize {
+    if a < b { a } else { b }
 }
 
 /// What to list for an attr of this type.
@@ -203,7 +280,7 @@ struct Text {
 }
 
 impl Text {
-    const MAX: usize = 512;
+    const MAX: usize = 1024;
 
     const fn new() -> Text {
         Text { bytes: [0; Text::MAX], len: 0 }

@@ -1,6 +1,6 @@
 //! What a kernel of which only the shader is written adds to its registrations.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
@@ -10,6 +10,7 @@ use crate::kernel::dtype::Element;
 use crate::kernel::parse::{AttrList, KernelArgs, Values};
 use crate::kernel::text::snake;
 use crate::path::Crate;
+use crate::span::respan;
 
 impl ParamType {
     fn variant(self) -> Ident {
@@ -71,18 +72,6 @@ pub(in crate::kernel) fn checks(args: &KernelArgs, shader: &Shader) -> TokenStre
     let span = args.ops.first().map_or_else(Span::call_site, Spanned::span);
     add(span, quote!(#check::shader::require_arguments(__OP, #host, &[#(#listed),*])));
     checks
-}
-
-/// The tokens as if they stood elsewhere: an error in them is shown there.
-fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    let respanned = tokens.into_iter().map(|mut token| {
-        if let TokenTree::Group(group) = &token {
-            token = Group::new(group.delimiter(), respan(group.stream(), span)).into();
-        }
-        token.set_span(span);
-        token
-    });
-    respanned.collect()
 }
 
 /// The capabilities that a registration for these dtypes needs: those listed, and those that its dtypes bring.
@@ -216,7 +205,7 @@ pub(in crate::kernel) fn written(
                 vectors: &[#(#vectors),*],
                 workgroup: #workgroup,
                 refusal: #refusal,
-                provider: &crate::KERNLINK_PROVIDER,
+                provider: __PROVIDER,
                 checked: #wgsl::Checked::new(),
             };
 

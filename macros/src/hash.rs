@@ -1,6 +1,6 @@
 //! A hash that is the same in every compilation.
 
 /// FNV-1a, 64 bits.
-pub(super) fn fnv(text: &str) -> u64 {
+pub(crate) fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
