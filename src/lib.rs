@@ -20,6 +20,11 @@
 //!
 #![doc = include_str!("../docs/features.md")]
 
+/// The examples of docs/constants.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/constants.md")]
+mod constants {}
+
 /// The examples of docs/control-flow.md.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/control-flow.md")]

@@ -244,12 +244,17 @@ fn errors_are_those_of_nodes() {
     let mut eager = context();
     let e = &mut eager;
     let error = fails(
-        ops::add_v2(e, 1.0f32, 2i32).name("sum").build(),
+        ops::add_v2(e, 1.0f32, 2i64).name("sum").build(),
         Code::InvalidArgument,
-        "Inconsistent values for attr 'T' DT_FLOAT vs. DT_INT32: input 'x' implies the former, input 'y' the latter",
+        "Inconsistent values for attr 'T' DT_FLOAT vs. DT_INT64: input 'x' implies the former, input 'y' the latter",
     );
     assert!(error.location().file().ends_with("eager.rs"), "{error:?}");
     assert_eq!(error.node().unwrap().node, "sum");
+    fails(
+        ops::add_v2(e, vector(&[1.0]), [0, 16777217]).build(),
+        Code::InvalidArgument,
+        "Input 'y' is given as 16777217, which is no float, the dtype of input 'x'",
+    );
     fails(ops::add_v2(e, true, false).build(), Code::InvalidArgument, "attr `T` is bool but must be one of");
     fails(
         ops::relu(e, 1.0f32).device("/device:GPU:0").build(),

@@ -1,9 +1,9 @@
 //! Arithmetic that a kernel generic over its dtype needs.
 
 use std::iter::{Product, Sum};
-use std::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Mul, MulAssign, Sub, SubAssign};
 
-use super::{Complex32, Complex64, Pod, QInt8, QInt16, QInt32, QUInt8, QUInt16, Wrapping, bf16, f16};
+use super::{Complex32, Complex64, Pod, bf16, f16};
 
 /// An element that kernels compute with: those of TensorFlow's `numbertype`, which are integers, floats, complex numbers
 /// and quantized integers.
@@ -26,7 +26,7 @@ use super::{Complex32, Complex64, Pod, QInt8, QInt16, QInt32, QUInt8, QUInt16, W
 /// # Overflow
 /// Integers of TensorFlow wrap. Rust's operators on `i8` to `u64` do so too, unless overflow checks are on, as they are in
 /// debug builds: there `a + b` panics and the node fails with INTERNAL. Where values come from outside and may overflow,
-/// compute with [`Wrapping<T>`](Wrapping), which wraps in every build and has the same operators, or with
+/// compute with [`Wrapping<T>`](super::Wrapping), which wraps in every build and has the same operators, or with
 /// [`wrapping_add`](Number::wrapping_add) and its like. Quantized integers always wrap.
 ///
 /// # Rounding
@@ -189,90 +189,10 @@ macro_rules! floats {
 }
 floats!(f32, f64, f16, bf16);
 
-/// Writes one operator of a number that wraps, by a method of [`Number`].
-macro_rules! operator {
-    ([$($parameter:tt)*] $t:ty: $op:ident $method:ident $assign:ident $assign_method:ident $by:ident) => {
-        impl<$($parameter)*> $op for $t {
-            type Output = Self;
-            #[inline]
-            fn $method(self, other: Self) -> Self { self.$by(other) }
-        }
-
-        impl<$($parameter)*> $assign for $t {
-            #[inline]
-            fn $assign_method(&mut self, other: Self) { *self = self.$by(other); }
-        }
-    };
-}
-
-/// Writes the sum or product of numbers that wrap.
-macro_rules! fold {
-    ([$($parameter:tt)*] $t:ty: $fold:ident $method:ident $from:ident $by:ident) => {
-        impl<$($parameter)*> $fold for $t {
-            fn $method<I: Iterator<Item = Self>>(numbers: I) -> Self { numbers.fold(Self::$from, Self::$by) }
-        }
-
-        impl<'a, $($parameter)*> $fold<&'a $t> for $t {
-            fn $method<I: Iterator<Item = &'a Self>>(numbers: I) -> Self { numbers.copied().$method() }
-        }
-    };
-}
-
-/// Writes arithmetic of what stands for another number, which wraps.
-macro_rules! wrapping {
-    ($([$($parameter:tt)*] $t:ty: $inner:ty;)*) => {$(
-        operator!([$($parameter)*] $t: Add add AddAssign add_assign wrapping_add);
-        operator!([$($parameter)*] $t: Sub sub SubAssign sub_assign wrapping_sub);
-        operator!([$($parameter)*] $t: Mul mul MulAssign mul_assign wrapping_mul);
-        fold!([$($parameter)*] $t: Sum sum ZERO wrapping_add);
-        fold!([$($parameter)*] $t: Product product ONE wrapping_mul);
-
-        impl<$($parameter)*> Neg for $t {
-            type Output = Self;
-            #[inline]
-            fn neg(self) -> Self { self.wrapping_neg() }
-        }
-
-        impl<$($parameter)*> Number for $t {
-            const ZERO: Self = Self(<$inner as Number>::ZERO);
-            const ONE: Self = Self(<$inner as Number>::ONE);
-            #[inline]
-            fn wrapping_add(self, other: Self) -> Self { Self(self.0.wrapping_add(other.0)) }
-            #[inline]
-            fn wrapping_sub(self, other: Self) -> Self { Self(self.0.wrapping_sub(other.0)) }
-            #[inline]
-            fn wrapping_mul(self, other: Self) -> Self { Self(self.0.wrapping_mul(other.0)) }
-            #[inline]
-            fn wrapping_neg(self) -> Self { Self(self.0.wrapping_neg()) }
-            #[inline]
-            fn from_i64(value: i64) -> Self { Self(<$inner>::from_i64(value)) }
-            #[inline]
-            fn from_f64(value: f64) -> Self { Self(<$inner>::from_f64(value)) }
-            #[inline]
-            fn as_i64(self) -> i64 { self.0.as_i64() }
-            #[inline]
-            fn as_f64(self) -> f64 { self.0.as_f64() }
-        }
-    )*};
-}
-wrapping! {
-    [] QInt8: i8;
-    [] QUInt8: u8;
-    [] QInt16: i16;
-    [] QUInt16: u16;
-    [] QInt32: i32;
-    [T: Number] Wrapping<T>: T;
-}
-
-impl<T: RealNumber> RealNumber for Wrapping<T> {
-    const MIN: Self = Wrapping(T::MIN);
-    const MAX: Self = Wrapping(T::MAX);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::for_each_dtype;
+    use crate::dtype::{QInt8, QInt16, QInt32, QUInt8, QUInt16, Wrapping, for_each_dtype};
 
     /// What the bounds of a generic kernel allow.
     fn compute<T: Number>(a: T, b: T, c: T) -> [T; 4] {

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::budget::Budget;
 use super::implied::{Given, faults_error, infer_attrs};
 use super::infer::{Scope, Site};
+use super::literal::settle;
 use super::names::numbered;
 use super::scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 use super::{Graph, Node, NodeClass, NodeId, Output, complete_attrs, created, is_valid_node_name};
@@ -143,12 +144,14 @@ impl OpScope for Graph {
     /// Adds a node, and a `Const` node for each input that is a tensor.
     #[track_caller]
     fn apply(&mut self, request: NodeRequest<'_, Output>) -> Result<Applied<Graph>> {
-        let NodeRequest { op, inputs, mut attrs, name, device, control_inputs, mut faults } = request;
+        let NodeRequest { op, mut inputs, mut attrs, name, device, control_inputs, mut faults } = request;
         let op = self.registry.op(&op.name)?;
         let name = match name {
             Some(name) => name,
             None => self.free_name(&op.def.name),
         };
+        let dtype_of = |output: &Output| self.slot(*output).map(|slot| slot.dtype);
+        settle(op.def, &mut inputs, &attrs, dtype_of, &mut faults);
         let given: SmallVec<[Given; 2]> =
             inputs.iter().map(|input| Given::new(input, |output| self.slot(*output))).collect();
         infer_attrs(op.def, &given, &mut attrs, &mut faults);
@@ -253,7 +256,7 @@ impl Graph {
             for operand in operands {
                 outputs.push(match operand {
                     Operand::Value(output) => output,
-                    Operand::Constant(tensor) => {
+                    Operand::Constant(tensor) | Operand::Literal(tensor) => {
                         check_name(name)?;
                         let name = self.free_name(&format!("{name}/{}", arg.name));
                         self.add_constant(name, tensor, device)?

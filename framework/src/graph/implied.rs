@@ -17,7 +17,9 @@ impl Given {
     pub(crate) fn new<V>(input: &NodeInput<V>, type_of: impl Fn(&V) -> Option<InOutType>) -> Given {
         let type_of = |operand: &Operand<V>| match operand {
             Operand::Value(value) => type_of(value),
-            Operand::Constant(tensor) => Some(InOutType { dtype: tensor.dtype(), is_ref: false }),
+            Operand::Constant(tensor) | Operand::Literal(tensor) => {
+                Some(InOutType { dtype: tensor.dtype(), is_ref: false })
+            }
         };
         Given { list: matches!(input, NodeInput::List(_)), types: input.operands().iter().map(type_of).collect() }
     }

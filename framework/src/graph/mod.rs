@@ -19,6 +19,7 @@ mod ids;
 mod implied;
 mod import;
 mod infer;
+mod literal;
 mod loops;
 mod names;
 mod nearest;
@@ -48,6 +49,7 @@ pub use function_builder::FunctionBuilder;
 pub use ids::{NodeId, Output};
 pub(crate) use implied::{Given, faults_error, infer_attrs};
 pub use import::MissingOps;
+pub(crate) use literal::settle;
 pub use names::{TensorName, is_valid_node_name};
 pub use needs::{Created, Needs};
 pub use node_def::{
@@ -56,7 +58,7 @@ pub use node_def::{
 };
 pub use patch::GraphPatch;
 pub use renumber::Renumbering;
-pub use scope::{Applied, IntoOperand, IntoTensor, NodeInput, NodeRequest, OpScope, Operand, Outputs};
+pub use scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 pub use surround::Savepoint;
 pub use trace::{TensorSpec, Trace};
 pub use values::Values;

@@ -8,10 +8,9 @@ use smallvec::SmallVec;
 
 use super::NodeId;
 use crate::attr::AttrMap;
-use crate::dtype::Element;
 use crate::error::{Error, Result};
 use crate::op::{OpDef, Signature};
-use crate::tensor::Tensor;
+use crate::tensor::{IntoTensor, Tensor};
 
 /// What ops are given to: a [`Graph`](super::Graph), which adds a node, or an
 /// [`EagerContext`](crate::runtime::EagerContext), which computes at once.
@@ -95,10 +94,24 @@ pub enum Operand<V> {
     Value(V),
     /// A tensor as it is; in a graph it becomes a `Const` node.
     Constant(Tensor),
+    /// An `i32`, an `f64` or an array of them, which is what Rust takes numbers without a suffix for. It takes the dtype that
+    /// the op asks for: that of its argument, or of the other inputs of the same attr. Integers become any dtype of
+    /// numbers that has the value, floats become floats, to which they are rounded, and complex numbers.
+    Literal(Tensor),
 }
 
-/// What can be given as an input of an op: an output of another one, a tensor, a number, a string, an array or slice
-/// of them.
+impl<V> Operand<V> {
+    /// The tensor, if it is one; a literal has the dtype of its Rust type.
+    pub fn tensor(&self) -> Option<&Tensor> {
+        match self {
+            Operand::Value(_) => None,
+            Operand::Constant(tensor) | Operand::Literal(tensor) => Some(tensor),
+        }
+    }
+}
+
+/// What can be given as an input of an op: an output of another one, or a tensor or [what becomes one](IntoTensor): a number,
+/// a string, an array, slice or vector of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an input of an op",
     note = "inputs are outputs of other ops (`Output` in a graph, `Tensor` in an eager context), and tensors, numbers, \
@@ -121,66 +134,7 @@ impl IntoOperand<super::Output> for super::Output {
 impl<V, T: IntoTensor> IntoOperand<V> for T {
     #[inline]
     fn into_operand(self) -> Result<Operand<V>> {
-        self.into_tensor().map(Operand::Constant)
-    }
-}
-
-/// What a tensor can be made of, its dtype being the Rust type's: numbers, strings, arrays, slices.
-pub trait IntoTensor {
-    /// The tensor.
-    ///
-    /// # Errors
-    /// RESOURCE_EXHAUSTED if there is not enough memory.
-    fn into_tensor(self) -> Result<Tensor>;
-}
-
-impl IntoTensor for Tensor {
-    #[inline]
-    fn into_tensor(self) -> Result<Tensor> {
-        Ok(self)
-    }
-}
-
-impl IntoTensor for &Tensor {
-    #[inline]
-    fn into_tensor(self) -> Result<Tensor> {
-        Ok(self.clone())
-    }
-}
-
-impl<T: Element> IntoTensor for T {
-    fn into_tensor(self) -> Result<Tensor> {
-        Ok(Tensor::scalar(self))
-    }
-}
-
-impl IntoTensor for &str {
-    fn into_tensor(self) -> Result<Tensor> {
-        Ok(Tensor::from(self))
-    }
-}
-
-impl<T: Element> IntoTensor for &[T] {
-    fn into_tensor(self) -> Result<Tensor> {
-        Tensor::vector(self)
-    }
-}
-
-impl<T: Element, const N: usize> IntoTensor for [T; N] {
-    fn into_tensor(self) -> Result<Tensor> {
-        Tensor::vector(&self)
-    }
-}
-
-impl<T: Element, const N: usize> IntoTensor for &[T; N] {
-    fn into_tensor(self) -> Result<Tensor> {
-        Tensor::vector(self)
-    }
-}
-
-impl<T: Element, const M: usize, const N: usize> IntoTensor for [[T; N]; M] {
-    fn into_tensor(self) -> Result<Tensor> {
-        Tensor::from_elements([M, N], self.as_flattened())
+        self.into_tensor().map(if T::IS_LITERAL { Operand::Literal } else { Operand::Constant })
     }
 }
 

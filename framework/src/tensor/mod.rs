@@ -3,6 +3,7 @@
 mod buffer;
 mod device;
 mod file;
+mod into;
 mod mapping;
 mod memory;
 mod object;
@@ -18,6 +19,7 @@ pub use device::DeviceMemory;
 use device::ELSEWHERE;
 pub(crate) use device::is_elsewhere;
 pub use file::FileBytes;
+pub use into::{IntoTensor, Nested};
 pub use memory::may_request;
 pub use object::{ResourceHandle, Variant, VariantValue};
 pub use reference::{TensorGuard, TensorRef};

@@ -48,10 +48,11 @@ impl Building<'_, Call> {
             let (given, expected) = (arguments.len() - captured, expected.len().saturating_sub(captured));
             return Err(within(format!("{given} arguments are given and it takes {expected}")));
         }
+        arguments = arguments.into_iter().zip(expected).map(|(argument, &dtype)| argument.with_dtype(dtype)).collect();
         for (index, (argument, expected)) in arguments.iter().zip(expected).enumerate() {
             let given = match argument {
                 Operand::Value(output) => super::dtype_of(graph, *output)?,
-                Operand::Constant(tensor) => tensor.dtype(),
+                Operand::Constant(tensor) | Operand::Literal(tensor) => tensor.dtype(),
             };
             if given != *expected {
                 return Err(within(format!("argument {index} is {given} and must be {expected}")));

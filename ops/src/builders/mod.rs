@@ -19,11 +19,33 @@ pub use loops::{WhileLoop, while_loop};
 use std::marker::PhantomData;
 
 use kernlink::attr::AttrMap;
-use kernlink::graph::{Function, Graph, IntoTensor, NodeBuilder, NodeId, OpScope, Operand, Output, Trace};
+use kernlink::graph::{Function, Graph, NodeBuilder, NodeId, OpScope, Operand, Output, Trace};
 use kernlink::op::{Op, OpDef};
+use kernlink::tensor::IntoTensor;
 use kernlink::{Error, Result};
 
-/// A tensor that is part of the graph, or itself in an eager context.
+/// A constant: a tensor, or a number, string, array, slice, vector or `ndarray` array of which one is made. It is a node of
+/// the graph, or the tensor itself in an eager context. [`const_`](crate::const_) does the same of a tensor, with a name or
+/// a device.
+///
+/// The dtype is that of the Rust type, which of a number without a suffix is `i32` or `f64`. What is an input of an op need
+/// not be made a constant before: wrappers take all of this, and there `1` and `0.5` have the dtype that the op asks for.
+///
+/// ```
+/// # use kernlink_framework as kernlink;
+/// use kernlink::graph::Graph;
+/// use kernlink::registry::Registry;
+/// use kernlink_ops as ops;
+///
+/// # fn main() -> kernlink::Result<()> {
+/// let mut graph = Graph::new(&std::sync::Arc::new(Registry::linked(&[])?));
+/// let weights = ops::constant(&mut graph, [[0.5f32, 1.0], [1.5, 2.0]])?;
+/// let words = ops::constant(&mut graph, ["one", "two"])?;
+/// let both = ops::identity_n(&mut graph, [weights, words]).build()?;
+/// # let _ = both;
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
@@ -103,7 +125,7 @@ impl CallSite {
 fn output_of(graph: &mut Graph, operand: Operand<Output>) -> Result<Output> {
     match operand {
         Operand::Value(output) => Ok(output),
-        Operand::Constant(tensor) => constant(graph, tensor),
+        Operand::Constant(tensor) | Operand::Literal(tensor) => constant(graph, tensor),
     }
 }
 

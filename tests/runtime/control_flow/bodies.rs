@@ -133,8 +133,11 @@ fn functions_that_do_not_fit_are_refused() {
     }
     let error = ops::call(g, &f, [x, x]).build().unwrap_err();
     assert!(error.message().contains("call of function `F`: 2 arguments are given and it takes 1"), "{error}");
-    let error = ops::call(g, &f, [1i32]).build().unwrap_err();
-    assert!(error.message().contains("argument 0 is int32 and must be float"), "{error}");
+    let error = ops::call(g, &f, [1i64]).build().unwrap_err();
+    assert!(error.message().contains("argument 0 is int64 and must be float"), "{error}");
+    let error = ops::call(g, &f, ["1"]).build().unwrap_err();
+    assert!(error.message().contains("argument 0 is string and must be float"), "{error}");
+    ops::call(g, &f, [1]).build().expect("a literal is a float there");
     assert_eq!(g.function("G").unwrap_err().code(), Code::NotFound);
 
     let mut leaked = None;

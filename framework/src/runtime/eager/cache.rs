@@ -84,7 +84,7 @@ impl KeyWriter {
 
     /// No dtype has number 0, which stands for a list.
     fn dtype_of(&mut self, operand: &Operand<Tensor>) -> Option<()> {
-        let (Operand::Value(tensor) | Operand::Constant(tensor)) = operand;
+        let (Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) = operand;
         self.byte(tensor.dtype().number() as u8)
     }
 

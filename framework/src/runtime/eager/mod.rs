@@ -19,7 +19,7 @@ use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result};
 use crate::graph::{
     Applied, Function, Given, Graph, IntoOperand, NodeBuilder, NodeInput, NodeRequest, OpScope, Operand, Outputs,
-    created, faults_error, infer_attrs,
+    created, faults_error, infer_attrs, settle,
 };
 use crate::optimize::Optimizer;
 use crate::registry::Registry;
@@ -197,6 +197,7 @@ impl OpScope for EagerContext {
             Ok(device) => device,
             Err(error) => return Err(error.at_node(request.name.as_deref().unwrap_or(&op.name), &op.name, "")),
         };
+        settle(op, &mut request.inputs, &request.attrs, |tensor| Some(tensor.dtype()), &mut request.faults);
         let key = Key::new(&request, device as u8);
         let shared = &*self.shared;
         let generation = shared.registry.generation();
@@ -232,7 +233,7 @@ impl OpScope for EagerContext {
 
 fn tensor(operand: Operand<Tensor>) -> Tensor {
     match operand {
-        Operand::Value(tensor) | Operand::Constant(tensor) => tensor,
+        Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor) => tensor,
     }
 }
 
