@@ -8,7 +8,7 @@ use kernlink_framework::dtype::{DataType, TString};
 use kernlink_framework::error::{Error, Result};
 use kernlink_framework::shape::Shape;
 use kernlink_framework::tensor::{FileBytes, Tensor};
-use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriteOptions, WriterBuilder};
+use npyz::{DType, Endianness, Field, NpyHeader, Order, TypeChar, TypeStr, WriteOptions, WriterBuilder};
 
 /// Reads a tensor. NumPy's bool, integers, floats and complex numbers have dtypes of their own, byte strings (`S`) and
 /// text (`U`, as UTF-8) become `string`.
@@ -17,15 +17,33 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriteOptions,
 /// NOT_FOUND or PERMISSION_DENIED if the file cannot be read; INVALID_ARGUMENT if it is a pipe, a device or no `.npy` file,
 /// is truncated, or holds another type; RESOURCE_EXHAUSTED if there is not enough memory.
 pub fn read(path: impl AsRef<Path>) -> Result<Tensor> {
-    let path = path.as_ref();
-    from_reader(&FileBytes::open(path)?[..]).map_err(|error| error.context(path.display()))
+    open(path.as_ref(), None)
+}
+
+/// [`read`], where raw bytes (`V`) are elements of `dtype`: so NumPy writes what it has no type for (`bfloat16`, 8-bit and
+/// 4-bit floats, integers of less than a byte), without saying which. An array of any other type is read as [`read`] does,
+/// whatever `dtype` says.
+///
+/// # Errors
+/// See [`read`]; INVALID_ARGUMENT if elements of `dtype` have another width than the bytes.
+pub fn read_as(path: impl AsRef<Path>, dtype: DataType) -> Result<Tensor> {
+    open(path.as_ref(), Some(dtype))
+}
+
+fn open(path: &Path, raw: Option<DataType>) -> Result<Tensor> {
+    array(&FileBytes::open(path)?[..], raw).map_err(|error| error.context(path.display()))
 }
 
 /// Reads a tensor from anything that holds a `.npy` file; see [`read`].
 ///
 /// # Errors
 /// See [`read`].
-pub fn from_reader(mut reader: impl Read) -> Result<Tensor> {
+pub fn from_reader(reader: impl Read) -> Result<Tensor> {
+    array(reader, None)
+}
+
+/// Reads a tensor. `raw` is what raw bytes are.
+fn array(mut reader: impl Read, raw: Option<DataType>) -> Result<Tensor> {
     let malformed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::OutOfMemory => Error::resource_exhausted("there is not enough memory for the array"),
         _ => Error::invalid_argument(format!("this is no .npy file: {error}")),
@@ -33,11 +51,10 @@ pub fn from_reader(mut reader: impl Read) -> Result<Tensor> {
     let mut head = Vec::new();
     reader.by_ref().take(MAX_HEADER).read_to_end(&mut head).map_err(malformed)?;
     check_shape(&head)?;
+    name_raw_bytes(&mut head);
     let mut reader = head.as_slice().chain(reader);
     let header = NpyHeader::from_reader(&mut reader).map_err(malformed)?;
-    let DType::Plain(ty) = header.dtype() else {
-        return Err(Error::invalid_argument("structured arrays cannot become tensors"));
-    };
+    let (ty, quantized) = element_type(&header.dtype())?;
     let dims: Vec<i64> = header.shape().iter().map(|&dim| i64::try_from(dim).unwrap_or(-1)).collect();
     let shape = Shape::from_dims(&dims)?;
     let width = ty.num_bytes().unwrap_or(0);
@@ -72,11 +89,80 @@ pub fn from_reader(mut reader: impl Read) -> Result<Tensor> {
             text.trim_end_matches('\0').into()
         }),
         _ => {
-            let dtype = dtype_of(ty).ok_or_else(|| {
-                Error::invalid_argument(format!("arrays of type `{}` cannot become tensors", header.dtype().descr()))
+            let dtype = match (ty.type_char(), raw) {
+                (TypeChar::RawData, Some(raw)) if is_raw(raw) && raw.size() == width => Some(raw),
+                _ => quantized.or(dtype_of(ty)),
+            };
+            let dtype = dtype.ok_or_else(|| {
+                let ty = header.dtype().descr();
+                Error::invalid_argument(match raw {
+                    Some(raw) => format!("arrays of type {ty} cannot become {raw} tensors"),
+                    None => format!("arrays of type {ty} cannot become tensors"),
+                })
             })?;
+            complete(dtype, &mut bytes);
             Tensor::from_bytes(dtype, shape, &bytes)
         }
+    }
+}
+
+/// The type of the elements, and the quantized dtype that it stands for. TensorFlow has NumPy hold these as records with one
+/// field, which has the dtype's name.
+fn element_type(ty: &DType) -> Result<(TypeStr, Option<DataType>)> {
+    let ty = match ty {
+        DType::Plain(ty) => return Ok((ty.clone(), None)),
+        DType::Record(fields) => match &fields[..] {
+            [Field { name, dtype: DType::Plain(ty) }] => QUANTIZED
+                .into_iter()
+                .find(|dtype| dtype.name() == name && dtype_of(ty.clone()) == quantized_as(*dtype))
+                .map(|dtype| (ty.clone(), Some(dtype))),
+            _ => None,
+        },
+        DType::Array(..) => None,
+    };
+    ty.ok_or_else(|| Error::invalid_argument("structured arrays cannot become tensors"))
+}
+
+const QUANTIZED: [DataType; 5] =
+    [DataType::Qint8, DataType::Quint8, DataType::Qint16, DataType::Quint16, DataType::Qint32];
+
+/// The dtype of the integers in a quantized dtype.
+fn quantized_as(dtype: DataType) -> Option<DataType> {
+    Some(match dtype {
+        DataType::Qint8 => DataType::Int8,
+        DataType::Quint8 => DataType::Uint8,
+        DataType::Qint16 => DataType::Int16,
+        DataType::Quint16 => DataType::Uint16,
+        DataType::Qint32 => DataType::Int32,
+        _ => return None,
+    })
+}
+
+/// Whether NumPy has no type for a dtype, so that its elements are written as raw bytes.
+fn is_raw(dtype: DataType) -> bool {
+    dtype.is_pod() && type_code(dtype).contains('V')
+}
+
+/// NumPy calls 8-bit floats of one kind `f1`, which is no type to anybody, not even to itself: they are raw bytes.
+fn name_raw_bytes(head: &mut [u8]) {
+    for name in [b"'<f1'", b"'|f1'"] {
+        if let Some(at) = head.windows(name.len()).position(|window| window == name) {
+            head[at..at + name.len()].copy_from_slice(b"'|V1'");
+        }
+    }
+}
+
+/// Makes elements of less than a byte out of their lowest bits, which is all that NumPy looks at.
+fn complete(dtype: DataType, bytes: &mut [u8]) {
+    let element = |byte: u8| match dtype {
+        DataType::Int4 => ((byte << 4) as i8 >> 4) as u8,
+        DataType::Int2 => ((byte << 6) as i8 >> 6) as u8,
+        DataType::Uint4 | DataType::Float4E2m1fn => byte & 0xf,
+        DataType::Uint2 => byte & 3,
+        _ => byte,
+    };
+    if matches!(dtype, DataType::Int4 | DataType::Int2 | DataType::Uint4 | DataType::Uint2 | DataType::Float4E2m1fn) {
+        bytes.iter_mut().for_each(|byte| *byte = element(*byte));
     }
 }
 
@@ -156,8 +242,9 @@ fn row_major(bytes: &[u8], shape: &Shape, width: usize) -> Vec<u8> {
     sorted
 }
 
-/// Writes a tensor. What NumPy has no type for (`bfloat16`, 8-bit floats, quantized and 4-bit types) is written as raw
-/// bytes of its width (`V`), strings as byte strings (`S`), which lose trailing zero bytes.
+/// Writes a tensor as TensorFlow's own arrays are written: what NumPy has no type for (`bfloat16`, 8-bit and 4-bit floats,
+/// integers of less than a byte) as raw bytes of its width (`V`, in NumPy `array.view(ml_dtypes.bfloat16)`), quantized dtypes
+/// as records of one field, strings as byte strings (`S`), which lose trailing zero bytes.
 ///
 /// # Errors
 /// PERMISSION_DENIED or another code if the file cannot be written; UNIMPLEMENTED for resource and variant.
@@ -176,13 +263,17 @@ pub fn write(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
         DataType::Resource | DataType::Variant => {
             return Err(Error::unimplemented(format!("{} tensors cannot be written as .npy", tensor.dtype())));
         }
-        dtype => (type_code(dtype), tensor.bytes()?.to_vec()),
+        dtype => (type_code(quantized_as(dtype).unwrap_or(dtype)), tensor.bytes()?.to_vec()),
     };
     let ty: TypeStr = code.parse().map_err(|error| Error::internal(format!("type `{code}`: {error}")))?;
+    let ty = match quantized_as(tensor.dtype()) {
+        Some(_) => DType::Record(vec![Field { name: tensor.dtype().name().to_owned(), dtype: DType::Plain(ty) }]),
+        None => DType::Plain(ty),
+    };
     let shape: Vec<u64> = tensor.shape().iter().map(|&dim| dim as u64).collect();
     let save = || -> std::io::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
-        WriteOptions::new_header_only().dtype(DType::Plain(ty)).shape(&shape).writer(&mut file).write_header_only()?;
+        WriteOptions::new_header_only().dtype(ty).shape(&shape).writer(&mut file).write_header_only()?;
         file.write_all(&bytes)?;
         file.flush()
     };
@@ -209,6 +300,7 @@ fn type_code(dtype: DataType) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kernlink_framework::dtype::{Int4, bf16};
     use kernlink_framework::error::Code;
 
     use super::*;
@@ -257,6 +349,40 @@ mod tests {
     }
 
     #[test]
+    fn raw_bytes_are_what_they_are_read_as() {
+        // What NumPy writes of arrays with the types of ml_dtypes and of TensorFlow.
+        let read = |descr: &str, data: &[u8], dtype| array(file(descr, false, "(3,)", data).as_slice(), Some(dtype));
+        let values = |descr, data, dtype| read(descr, data, dtype).unwrap().values_text().to_string();
+        assert_eq!(values("<V2", &[0, 0, 0x80, 0x3f, 0, 0x40], DataType::Bfloat16), "[0.0 1.0 2.0]");
+        assert_eq!(values("<V1", &[0, 0x38, 0x40], DataType::Float8E4m3fn), "[0.0 1.0 2.0]");
+        assert_eq!(values("<f1", &[0, 0x3c, 0x40], DataType::Float8E5m2), "[0.0 1.0 2.0]");
+        assert_eq!(values("<V1", &[0x0f, 1, 0xf8], DataType::Int4), "[-1 1 -8]");
+        assert_eq!(values("<V1", &[0x0f, 1, 0xff], DataType::Uint4), "[15 1 15]");
+        assert_eq!(values("|V1", &[3, 1, 2], DataType::Int2), "[-1 1 -2]");
+        for (descr, dtype) in [("<V1", DataType::Float), ("<V1", DataType::Int8), ("<V3", DataType::Bfloat16)] {
+            let error = read(descr, &[0; 9][..3 * usize::from(descr.as_bytes()[2] - b'0')], dtype).unwrap_err();
+            assert!(error.message().contains("cannot become"), "{error}");
+        }
+        assert!(from_reader(file("<V2", false, "(1,)", &[0, 0]).as_slice()).is_err());
+        // Another dtype is left to whoever checks the tensor.
+        assert_eq!(read("<i4", &[0; 12], DataType::Float).unwrap().dtype(), DataType::Int32);
+        let record = |field: &str| {
+            let head = String::from_utf8(file("X", false, "(2,)", &[])).map_err(|error| error.into_bytes());
+            let bytes = head.map_or_else(|bytes| bytes, String::into_bytes);
+            let at = bytes.windows(3).position(|window| window == b"'X'").unwrap();
+            let mut bytes = [&bytes[..at], field.as_bytes(), &bytes[at + 3..]].concat();
+            let length = (bytes.len() - 10) as u16;
+            bytes[8..10].copy_from_slice(&length.to_le_bytes());
+            from_reader([&bytes[..], &[0xff, 2]].concat().as_slice())
+        };
+        let quantized = record("[('qint8', '|i1')]").unwrap();
+        assert_eq!((quantized.dtype(), quantized.bytes().unwrap()), (DataType::Qint8, &[0xff, 2][..]));
+        for field in ["[('qint8', '|u1')]", "[('a', '|i1')]", "[('qint8', '|i1'), ('b', '|i1')]"] {
+            assert!(record(field).unwrap_err().message().contains("structured"), "{field}");
+        }
+    }
+
+    #[test]
     fn what_is_written_is_read() {
         let path = std::env::temp_dir().join(format!("kernlink-npy-{}.npy", std::process::id()));
         for tensor in [
@@ -264,9 +390,14 @@ mod tests {
             Tensor::scalar(7i64),
             Tensor::vector(&[true, false, true]).unwrap(),
             Tensor::vector(&[TString::from("a"), TString::from("long")]).unwrap(),
+            Tensor::vector(&[bf16::from_f32(1.5), bf16::from_f32(-2.0)]).unwrap(),
+            Tensor::vector(&[Int4(-8), Int4(7)]).unwrap(),
+            Tensor::from_bytes(DataType::Float8E5m2, [2], &[0x3c, 0x40]).unwrap(),
+            Tensor::from_bytes(DataType::Quint16, [2], &[1, 2, 3, 4]).unwrap(),
         ] {
             write(&path, &tensor).unwrap();
-            let read = read(&path).unwrap();
+            let read = read_as(&path, tensor.dtype()).unwrap();
+            assert_eq!(read.dtype(), tensor.dtype());
             assert_eq!(crate::golden::compare(&read, &tensor, None), Ok(()));
         }
         std::fs::remove_file(path).unwrap();

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use crate::error::Result;
+use crate::error::{Result, escaped};
 use crate::runtime::{DeviceCounters, RunMetadata, RunOptions};
 use crate::step::NodeStats;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::job::{Job, Missing, What};
-use crate::cli::output;
+use crate::cli::progress::Progress;
+use crate::cli::{output, words};
 
 /// The most runs that are traced.
 const TRACED: u32 = 10;
@@ -93,12 +94,17 @@ impl Sum {
 
 fn measure(args: &Bench, job: &Job) -> Result<Measured> {
     let (plain, trace) = (RunOptions::new(), RunOptions::new().trace(true));
+    // Tracing takes time, so the traced runs are not the timed ones.
+    let traced = args.runs.min(TRACED);
+    let mut progress = Progress::new("run", u64::from(args.warmup) + u64::from(args.runs) + u64::from(traced));
     let mut metadata = RunMetadata::default();
     for _ in 0..args.warmup {
+        progress.begin_next();
         job.run(&plain, &mut metadata)?;
     }
     let mut times = Vec::new();
     for _ in 0..args.runs {
+        progress.begin_next();
         let started = Instant::now();
         let answers = job.run(&plain, &mut metadata)?;
         times.push(started.elapsed());
@@ -106,11 +112,10 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
     }
     times.sort();
     let devices = std::mem::take(&mut metadata.device_counters);
-    // Tracing takes time, so the traced runs are not the timed ones.
-    let traced = args.runs.min(TRACED);
     let mut ops: BTreeMap<String, Sum> = BTreeMap::new();
     let mut nodes: BTreeMap<(String, String), Sum> = BTreeMap::new();
     for _ in 0..traced {
+        progress.begin_next();
         job.run(&trace, &mut metadata)?;
         for stats in std::mem::take(&mut metadata.step_stats) {
             ops.entry(stats.op.clone()).or_default().add(&stats);
@@ -180,13 +185,13 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
     let mut text = job.unnamed().unwrap_or_default();
     for input in &job.inputs {
         if let Some(with) = input.filled {
-            let (name, tensor) = (&input.name, &input.tensor);
+            let (name, tensor) = (escaped(&input.name), &input.tensor);
             let _ = writeln!(text, "input {name} is not given: {with}, {} {}", tensor.dtype(), tensor.shape());
         }
     }
-    let (threads, loaded) = (args.what.threads(), duration(loaded.as_secs_f64()));
-    let _ =
-        writeln!(text, "loaded in {loaded}; {} runs to warm up, {} timed, {threads} threads", args.warmup, args.runs);
+    let loaded = duration(loaded.as_secs_f64());
+    let (warmup, threads) = (words::count(args.warmup, "run"), words::count(args.what.threads(), "thread"));
+    let _ = writeln!(text, "loaded in {loaded}; {warmup} to warm up, {} timed, {threads}", args.runs);
     let latencies = measured.latencies().map(|(name, time)| format!("{name} {}", duration(time.as_secs_f64())));
     let _ = writeln!(text, "latency: {}", latencies.join(", "));
     for counters in &measured.devices {
@@ -194,7 +199,7 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
         let _ = writeln!(text, "{} in a run: {}", counters.device, counts.collect::<Vec<_>>().join(", "));
     }
 
-    let _ = writeln!(text, "\nper op and run, on average of {} traced runs:", measured.traced);
+    let _ = writeln!(text, "\nper op and run, on average of {}:", words::count(measured.traced, "traced run"));
     // The time of an asynchronous device is not that of the thread that submits its work.
     let is_apart = measured.ops.iter().any(|(_, sum)| !sum.device_time.is_zero());
     let device_time =

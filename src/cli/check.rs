@@ -9,6 +9,7 @@ use crate::proto::{Message as _, OpListOptions, op_list_from_bytes, op_list_to_p
 use crate::tensor::FileBytes;
 
 use crate::cli::output;
+use crate::cli::words::count;
 
 /// Prints every promise that is broken, and how many ops were compared. Whether none is.
 pub(crate) fn check(old: &Path) -> Result<bool> {
@@ -24,7 +25,12 @@ pub(crate) fn check(old: &Path) -> Result<bool> {
     let broken = broken_promises(&promised, find);
     let new = linked.iter().filter(|op| find_op(&promised, &op.name).is_none()).count();
     let mut text: String = broken.iter().map(|fault| format!("{fault}\n")).collect();
-    text += &format!("{} ops compared, {} promises broken, {new} ops new\n", promised.len(), broken.len());
+    text += &format!(
+        "{} compared, {} broken, {} new\n",
+        count(promised.len(), "op"),
+        count(broken.len(), "promise"),
+        count(new, "op")
+    );
     output::print(&text)?;
     Ok(broken.is_empty())
 }

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, escaped};
 use crate::formats::{CheckpointReader, SliceFilesReader, latest_checkpoint_with_note};
 use crate::tensor::Tensor;
 use clap::Args;
 
 use crate::cli::output;
+use crate::cli::words::count;
 
 #[derive(Args)]
 pub(crate) struct Checkpoint {
@@ -67,23 +68,20 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
     let names: Vec<String>;
     if CheckpointReader::exists(prefix) {
         let reader = CheckpointReader::open(prefix)?;
-        let _ = match reader.shards() {
-            1 => writeln!(text, "1 data file"),
-            count => writeln!(text, "{count} data files"),
-        };
+        let _ = writeln!(text, "{}", count(reader.shards(), "data file"));
         for (name, entry) in reader.tensors() {
             let place = match entry.slices.len() {
                 0 => format!("data file {}", entry.shard),
-                parts => format!("{parts} parts"),
+                parts => count(parts, "part"),
             };
-            let _ = writeln!(text, "{name}: {} {} ({place})", entry.dtype, entry.shape);
+            let _ = writeln!(text, "{}: {} {} ({place})", escaped(&name), entry.dtype, entry.shape);
         }
         names = reader.tensors().map(|(name, _)| name).collect();
         read = Box::new(move |name| reader.read(name));
     } else {
         let reader = SliceFilesReader::open(&prefix.to_string_lossy())?;
         for (name, dtype, shape) in reader.tensors() {
-            let _ = writeln!(text, "{name}: {dtype} {shape}");
+            let _ = writeln!(text, "{}: {dtype} {shape}", escaped(&name));
         }
         names = reader.tensors().map(|(name, ..)| name).collect();
         read = Box::new(move |name| reader.read(name));
@@ -92,10 +90,8 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
         for name in &names {
             read(name)?;
         }
-        let _ = match names.len() {
-            1 => writeln!(text, "1 tensor is whole"),
-            count => writeln!(text, "{count} tensors are whole"),
-        };
+        let are = if names.len() == 1 { "is" } else { "are" };
+        let _ = writeln!(text, "{} {are} whole", count(names.len(), "tensor"));
     }
     if args.tensor.is_empty() {
         return output::print(&text);
@@ -103,7 +99,7 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
     let mut text = String::new();
     for name in &args.tensor {
         let tensor = read(name)?;
-        let _ = writeln!(text, "{name}: {} {}\n  {}", tensor.dtype(), tensor.shape(), tensor.values_text());
+        let _ = writeln!(text, "{}: {} {}\n  {}", escaped(name), tensor.dtype(), tensor.shape(), tensor.values_text());
         if let Some(folder) = &args.save {
             std::fs::create_dir_all(folder)
                 .map_err(|error| Error::from_io(format!("cannot make {}", folder.display()), &error))?;

@@ -53,9 +53,20 @@ pub(crate) fn some(names: &[String]) -> String {
     }
 }
 
+/// The error of a graph in which nothing is to be found to compute.
+pub(crate) fn nothing_to_compute(graph: &Graph) -> Error {
+    Error::invalid_argument(match graph.nodes().iter().find(|node| !node.signature.outputs.is_empty()) {
+        _ if graph.nodes().is_empty() => "the graph has no nodes: there is nothing to compute".to_owned(),
+        None => "the graph has no node with an output: there is nothing to compute".to_owned(),
+        Some(node) => {
+            format!("the graph computes nothing from its inputs: name an --output, such as {}", shortened(&node.name))
+        }
+    })
+}
+
 fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
     if left_out.is_empty() {
-        return Error::invalid_argument("the graph computes nothing: name an --output");
+        return nothing_to_compute(graph);
     }
     let mut ends: Vec<bool> = usable.to_vec();
     for id in graph.ids().filter(|id| usable[id.index()]) {

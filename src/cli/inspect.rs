@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::attr::AttrMap;
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Result, escaped};
 use crate::formats::{self, SignatureTensor};
 use crate::graph::{self, Graph, Needs};
 use crate::kernel::CPU;
@@ -15,6 +15,7 @@ use crate::registry::{NodeQuery, Registry};
 use crate::runtime::without_kernel;
 use clap::Args;
 
+use crate::cli::words::count;
 use crate::cli::{model, output};
 
 #[derive(Args)]
@@ -52,10 +53,10 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
     if let Some(info) = info {
         let mut words = Vec::new();
         if !info.tags.is_empty() {
-            words.push(format!("tags: {}", info.tags.join(", ")));
+            words.push(format!("tags: {}", escaped(&info.tags.join(", "))));
         }
         if !info.tensorflow_version.is_empty() {
-            words.push(format!("(TensorFlow {})", info.tensorflow_version));
+            words.push(format!("(TensorFlow {})", escaped(&info.tensorflow_version)));
         }
         if !words.is_empty() {
             let _ = writeln!(text, "{}", words.join(" "));
@@ -81,13 +82,13 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
     ops.sort_by_key(|&(op, count)| (std::cmp::Reverse(count), op));
     let within = match functions.len() {
         0 => String::new(),
-        count => format!(", those of {count} functions included,"),
+        number => format!(", those of {} included,", count(number, "function")),
     };
-    let _ = writeln!(text, "{} nodes{within} of {} ops:", nodes().count(), ops.len());
-    for (op, count) in ops {
-        let _ = writeln!(text, "  {count:>6}  {op}");
+    let _ = writeln!(text, "{}{within} of {}:", count(nodes().count(), "node"), count(ops.len(), "op"));
+    for (op, number) in ops {
+        let _ = writeln!(text, "  {number:>6}  {}", escaped(op));
     }
-    let _ = writeln!(text, "parameters: {} bytes in constants", parameter_bytes(def));
+    let _ = writeln!(text, "parameters: {} in constants", count(parameter_bytes(def), "byte"));
     let missing = missing(def, &registry);
     if missing.is_empty() {
         let _ = writeln!(text, "missing: nothing, every op and kernel is linked");
@@ -133,11 +134,12 @@ fn signatures(text: &mut String, meta: &MetaGraphDef) -> Result<()> {
     for (name, signature) in formats::signatures(meta)? {
         let method =
             if signature.method_name.is_empty() { String::new() } else { format!(" ({})", signature.method_name) };
-        let _ = writeln!(text, "signature {name}{method}:");
+        let _ = writeln!(text, "signature {}{}:", escaped(&name), escaped(&method));
         for (kind, tensors) in [("input ", &signature.inputs), ("output", &signature.outputs)] {
             for (name, tensor) in tensors {
                 let optional = if signature.defaults.contains_key(name) { ", optional" } else { "" };
                 let SignatureTensor { tensor, dtype, shape } = tensor;
+                let (name, tensor) = (escaped(name), escaped(tensor));
                 let _ = writeln!(text, "  {kind} {name}: {dtype} {shape}, {tensor}{optional}");
             }
         }
@@ -165,7 +167,7 @@ fn endpoints(text: &mut String, def: &GraphDef, graph: Option<&Graph>) {
     let mut section = |title: &str, wanted: &dyn Fn(&NodeDef) -> bool| {
         let _ = writeln!(text, "{title}:");
         for node in def.node.iter().filter(|node| wanted(node)) {
-            let _ = writeln!(text, "  {} ({}){}", node.name, node.op, describe(node));
+            let _ = writeln!(text, "  {} ({}){}", escaped(&node.name), escaped(&node.op), describe(node));
         }
     };
     let is_input = |node: &NodeDef| node.op.starts_with("Placeholder");
@@ -186,7 +188,7 @@ fn parameter_bytes(def: &GraphDef) -> usize {
 fn missing(def: &GraphDef, registry: &Registry) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
     for (op, nodes) in Graph::missing_ops(def, registry) {
-        lines.insert(format!("{} ({} nodes)", registry.unknown_op(&op), nodes.len()));
+        lines.insert(format!("{} ({})", registry.unknown_op(&op), count(nodes.len(), "node")));
     }
     // What functions need depends on their attrs.
     let mut needs = Needs::new(registry);

@@ -1,11 +1,11 @@
 //! What `run` and `bench` have in common: a model, its inputs and its outputs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use crate::dtype::DataType;
-use crate::error::{Code, Error, Result, shortened};
-use crate::formats::SignatureRunner;
+use crate::error::{Code, Error, Result, escaped, shortened};
+use crate::formats::{Signature, SignatureRunner, SignatureTensor};
 use crate::graph::{Graph, NodeId, Output};
 use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
@@ -15,6 +15,8 @@ use clap::Args;
 
 use crate::cli::defaults::{Defaults, defaults, some};
 use crate::cli::model::Model;
+use crate::cli::part::Part;
+use crate::cli::words::count;
 use crate::cli::{output, source};
 
 #[derive(Args)]
@@ -27,21 +29,27 @@ pub(crate) struct What {
     /// A tag of the SavedModel's graph to run
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// The checkpoint from which a MetaGraph's variables get their values: what stands before `.index`, or a folder for
-    /// the latest in it
+    /// The checkpoint from which the variables of a MetaGraph get their values, or those of a SavedModel other ones: what
+    /// stands before `.index`, or a folder for the latest in it
     #[arg(long, value_name = "PREFIX")]
     checkpoint: Option<PathBuf>,
     /// An input: NAME=@file.npy, NAME=@file.json, NAME=@file.txt, or NAME=JSON
+    ///
+    /// An input of strings is also NAME=@photo.jpg or NAME=@bytes:FILE, the bytes of a file; NAME=[@a.jpg, @b.jpg], those of
+    /// several; NAME=@lines:FILE, the lines of a text; and {"b64": "..."} in JSON, bytes in base64.
     #[arg(long, value_name = "NAME=SRC")]
     input: Vec<String>,
-    /// An output to compute (`node` or `node:1`); by default all that nothing else uses and that changes nothing
+    /// An output to compute: of a signature by its name for it, or of a node (`node` or `node:1`)
+    ///
+    /// By default all outputs of the signature, or all that nothing else in a graph uses and that changes nothing. A name
+    /// that both a signature's output and a node have means the former; `node:0` means the node.
     #[arg(long, value_name = "NAME")]
     output: Vec<String>,
     /// A node of a graph or MetaGraph to run for what it does, such as a training step, and not for an output
     #[arg(long, value_name = "NAME")]
     target: Vec<String>,
     /// Threads; 0 for one per processor
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole, allow_negative_numbers = true)]
     threads: usize,
     /// The device to run on: cpu, gpu, or gpu:K for the adapter number K. The CPU runs what a GPU has no kernels for
     #[arg(long, value_name = "D", default_value = "cpu")]
@@ -51,7 +59,7 @@ pub(crate) struct What {
     no_soft_placement: bool,
 }
 
-fn count(text: &str) -> Result<usize, &'static str> {
+fn whole(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "it must be a whole number, 0 or more")
 }
 
@@ -87,6 +95,8 @@ pub(crate) struct Job<'m> {
 enum Runner<'m> {
     Graph(Callable, Vec<Tensor>),
     Signature(SignatureRunner<'m>, Vec<(&'m str, Tensor)>),
+    /// Some outputs of a signature; see [`part`](super::part).
+    Part(Part),
 }
 
 impl What {
@@ -114,29 +124,48 @@ impl What {
     pub(crate) fn prepare<'m>(&self, model: &'m Model, missing: Missing) -> Result<Job<'m>> {
         // A model with signatures runs one, unless nodes of its graph are named.
         let default = match (model, model.meta()) {
-            _ if !self.output.is_empty() || !self.target.is_empty() => None,
+            _ if !self.target.is_empty() => None,
             (_, Some(meta)) if meta.signatures().len() == 1 => meta.signatures().keys().next().map(String::as_str),
             (Model::Meta(meta), _) => (!meta.signatures().is_empty()).then_some("serving_default"),
             (Model::Saved(_), _) => Some("serving_default"),
             (Model::Graph(_), _) => None,
         };
+        let default = default.filter(|name| self.output.is_empty() || self.names_signature(model, name));
         if let (Some(name), [_, ..]) = (&self.signature, &self.target[..]) {
             let name = shortened(name);
             let message =
                 format!("--target is for nodes of the graph, and signature `{name}` runs by its outputs alone");
             return Err(Error::invalid_argument(message));
         }
-        match self.signature.as_deref().or(default) {
+        let job = match self.signature.as_deref().or(default) {
             Some(name) => self.prepare_signature(model, name, missing),
-            None => self.prepare_graph(model, missing).map_err(|error| match model.meta() {
+            None => self.prepare_graph(model, missing),
+        };
+        let are_named = !self.output.is_empty() || !self.target.is_empty();
+        match self.signature {
+            None if are_named => job.map_err(|error| match model.meta() {
                 // The names of a signature's inputs and outputs are not those of nodes.
                 Some(meta) if error.code() == Code::NotFound && !meta.signatures().is_empty() => {
-                    let names = listed(meta.signatures().keys().map(String::as_str));
-                    error.append(format!("; for the names of a signature, add --signature NAME: {names}"))
+                    let outputs = |signature: &Signature| listed(signature.outputs.keys().map(String::as_str));
+                    let signatures = meta.signatures().iter();
+                    let lines =
+                        signatures.map(|(name, s)| format!("\n  --signature {}: {}", shortened(name), outputs(s)));
+                    error.append(format!("\nfor the outputs of a signature, name it:{}", lines.collect::<String>()))
                 }
                 _ => error,
             }),
+            _ => job,
         }
+    }
+
+    /// Whether the names that are given are meant as those of a signature: its inputs, and among the outputs one of its own
+    /// or one that is no node either.
+    fn names_signature(&self, model: &Model, name: &str) -> bool {
+        let Some(signature) = model.meta().and_then(|meta| meta.signatures().get(name)) else { return false };
+        let graph = model.session().graph();
+        let inputs = self.input.iter().filter_map(|input| input.split_once('='));
+        inputs.into_iter().all(|(name, _)| signature.inputs.contains_key(name))
+            && self.output.iter().any(|name| signature.outputs.contains_key(name) || graph.output(name).is_err())
     }
 
     /// Whether the variables of the model have no values, unless the run itself gives them some.
@@ -177,31 +206,18 @@ impl What {
     fn prepare_signature<'m>(&self, model: &'m Model, name: &str, missing: Missing) -> Result<Job<'m>> {
         let meta =
             model.meta().ok_or_else(|| Error::invalid_argument("--signature: a plain graph has no signatures"))?;
+        if !self.output.is_empty()
+            && let Some(signature) = meta.signatures().get(name)
+        {
+            return self.prepare_part(model, signature, missing);
+        }
         let runner = meta.signature(name)?;
         let signature = runner.signature();
         let fed = signature.inputs.values().map(|input| model.session().graph().output(&input.tensor));
         let fetches: Vec<&str> = signature.outputs.values().map(|output| output.tensor.as_str()).collect();
         self.check_placement(model.session(), &fed.collect::<Result<Vec<_>>>()?, &fetches, &[])?;
-        let outputs: Vec<String> =
-            if self.output.is_empty() { signature.outputs.keys().cloned().collect() } else { self.output.clone() };
-        if let Some(unknown) = outputs.iter().find(|name| !signature.outputs.contains_key(*name)) {
-            let known = || signature.outputs.keys().map(String::as_str);
-            let (hint, unknown) = (did_you_mean(unknown, known()), shortened(unknown));
-            let known = listed(known());
-            return Err(Error::not_found(format!(
-                "--output: the signature gives no `{unknown}`; it gives {known}{hint}"
-            )));
-        }
-        let mut inputs = self.inputs(|name| match signature.inputs.get(name) {
-            Some(tensor) => Ok(tensor.dtype),
-            None => {
-                let takes = signature.inputs.iter().map(|(name, tensor)| input_line(name, tensor.dtype, &tensor.shape));
-                let hint = did_you_mean(name, signature.inputs.keys().map(String::as_str));
-                let takes = takes.collect::<String>();
-                let name = shortened(name);
-                Err(Error::not_found(format!("--input: the signature takes no `{name}`{hint}\nit takes:{takes}")))
-            }
-        })?;
+        let outputs: Vec<String> = signature.outputs.keys().cloned().collect();
+        let mut inputs = self.signature_inputs(signature)?;
         let given =
             |name: &String| inputs.iter().any(|input| input.name == *name) || signature.defaults.contains_key(name);
         let needed = signature.inputs.iter().filter(|(name, _)| !given(name));
@@ -215,6 +231,71 @@ impl What {
         let runner = Runner::Signature(runner, fed);
         let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
         Ok(Job { inputs, outputs, targets, left_out, is_default: false, lacks_checkpoint, runner })
+    }
+
+    /// A job that computes some of a signature's outputs, and nodes besides. It needs the inputs that lead to them.
+    fn prepare_part<'m>(&self, model: &'m Model, signature: &Signature, missing: Missing) -> Result<Job<'m>> {
+        let (session, graph) = (model.session(), model.session().graph());
+        let mut inputs = self.signature_inputs(signature)?;
+        let output = |name: &String| match signature.outputs.get(name) {
+            Some(output) => graph.output(&output.tensor),
+            None => graph.output(name).map_err(|error| {
+                let known = || signature.outputs.keys().map(String::as_str);
+                let (hint, unknown, known) = (did_you_mean(name, known()), shortened(name), listed(known()));
+                let message = format!("--output: the signature gives no `{unknown}`; it gives {known}{hint}\n");
+                Error::not_found(message + error.message())
+            }),
+        };
+        let wanted = self.output.iter().map(output).collect::<Result<Vec<Output>>>()?;
+        let tensor = |name: &str| signature.inputs.get(name).map(|input| graph.output(&input.tensor)).transpose();
+        let mut fed = Vec::new();
+        for input in &inputs {
+            fed.extend(tensor(&input.name)?);
+        }
+        let fetches: Vec<Output> = wanted.iter().copied().filter(|output| !fed.contains(output)).collect();
+        let mut needed = Vec::new();
+        for id in graph.needed(&fed, &fetches, &[]).into_iter().filter(|&id| graph.is_placeholder(id)) {
+            let of_node = |input: &SignatureTensor| graph.output(&input.tensor).is_ok_and(|output| output.node == id);
+            let Some((name, input)) = signature.inputs.iter().find(|(_, input)| of_node(input)) else {
+                return Err(Error::invalid_argument(format!(
+                    "an --output needs the value of `{}`, which is no input of the signature: for nodes of the graph, \
+                     leave --signature out and give inputs by the names of nodes",
+                    shortened(&graph.node(id).name)
+                )));
+            };
+            match signature.defaults.get(name) {
+                Some(tensor) => inputs.push(Input { name: name.clone(), tensor: tensor.clone(), filled: None }),
+                None => needed.push((name.clone(), input.dtype, input.shape.clone())),
+            }
+        }
+        add_missing(&mut inputs, needed, missing)?;
+        let mut feeds = Vec::new();
+        for input in &inputs {
+            feeds.extend(tensor(&input.name)?);
+        }
+        let names = |outputs: &[Output]| outputs.iter().map(|&output| graph.output_name(output)).collect::<Vec<_>>();
+        let names = names(&fetches);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.check_placement(session, &feeds, &names, &[])?;
+        let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
+        let runner = Runner::Part(Part::new(session, &feeds, tensors, &wanted)?);
+        let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
+        let outputs = self.output.clone();
+        Ok(Job { inputs, outputs, targets, left_out, is_default: false, lacks_checkpoint, runner })
+    }
+
+    /// The values of `--input` for a signature.
+    fn signature_inputs(&self, signature: &Signature) -> Result<Vec<Input>> {
+        self.inputs(|name| match signature.inputs.get(name) {
+            Some(tensor) => Ok(tensor.dtype),
+            None => {
+                let takes = signature.inputs.iter().map(|(name, tensor)| input_line(name, tensor.dtype, &tensor.shape));
+                let hint = did_you_mean(name, signature.inputs.keys().map(String::as_str));
+                let takes = takes.collect::<String>();
+                let name = shortened(name);
+                Err(Error::not_found(format!("--input: the signature takes no `{name}`{hint}\nit takes:{takes}")))
+            }
+        })
     }
 
     /// Reports the nodes that run on the CPU although a GPU was asked for, or refuses them.
@@ -249,7 +330,15 @@ impl What {
             let tensor = tensor.map_err(|error| error.context(format!("--input {}", shortened(name))))?;
             Ok(Input { name: name.to_owned(), tensor, filled: None })
         };
-        self.input.iter().map(input).collect()
+        let inputs = self.input.iter().map(input).collect::<Result<Vec<Input>>>()?;
+        let mut names = HashSet::new();
+        match inputs.iter().find(|input| !names.insert(input.name.as_str())) {
+            Some(twice) => {
+                let name = shortened(&twice.name);
+                Err(Error::invalid_argument(format!("--input: `{name}` is given twice")))
+            }
+            None => Ok(inputs),
+        }
     }
 }
 
@@ -261,6 +350,7 @@ impl Job<'_> {
             Runner::Signature(runner, inputs) => runner
                 .run_with_metadata(inputs, options, metadata)
                 .map(|answers| self.outputs.iter().filter_map(|name| answers.get(name).cloned()).collect()),
+            Runner::Part(part) => part.run(options, metadata),
         };
         answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error) } else { error })
     }
@@ -268,7 +358,7 @@ impl Job<'_> {
     /// Reports targets that run although they were not named.
     pub(crate) fn unnamed(&self) -> Option<String> {
         self.is_default.then(|| {
-            let names: Vec<&str> = self.outputs.iter().chain(&self.targets).map(String::as_str).collect();
+            let names: Vec<_> = self.outputs.iter().chain(&self.targets).map(|name| escaped(name)).collect();
             let mut text = format!("no --output is given: fetching what nothing else uses: {}\n", names.join(", "));
             if !self.left_out.is_empty() {
                 let left_out = some(&self.left_out);
@@ -296,7 +386,7 @@ pub(crate) fn without_checkpoint(error: Error) -> Error {
 fn counted(ops: &BTreeMap<String, usize>) -> String {
     let op = |(op, nodes): (&String, &usize)| match nodes {
         1 => op.clone(),
-        nodes => format!("{op} ({nodes} nodes)"),
+        nodes => format!("{op} ({})", count(nodes, "node")),
     };
     ops.iter().map(op).collect::<Vec<_>>().join(", ")
 }

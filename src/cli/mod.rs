@@ -17,15 +17,19 @@ mod defaults;
 mod device;
 mod inspect;
 mod job;
+mod manual;
 mod model;
 mod new;
 mod optimize;
 mod output;
+mod part;
+mod progress;
 mod run;
 mod select;
 mod source;
 mod trace;
 mod verify;
+mod words;
 
 use std::process::ExitCode;
 
@@ -62,6 +66,10 @@ enum Command {
     Ops(catalogue::Ops),
     /// Lists the kernels that are linked
     Kernels(catalogue::Kernels),
+    /// Prints a script that has a shell complete this command's words
+    Completions(manual::Completions),
+    /// Prints a page of the manual, as `man` shows it, or writes all of them
+    Man(manual::Man),
 }
 
 /// Runs the command that this program's arguments name, and tells on standard error what failed.
@@ -95,5 +103,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Select(args) => select::select(&args).map(|()| true),
         Command::Ops(args) => catalogue::ops(&args).map(|()| true),
         Command::Kernels(args) => catalogue::kernels(&args).map(|()| true),
+        Command::Completions(args) => manual::completions(&args).map(|()| true),
+        Command::Man(args) => manual::man(&args).map(|()| true),
     }
 }

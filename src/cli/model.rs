@@ -40,7 +40,7 @@ pub(crate) fn tags_of_no_saved_model(path: &Path) -> Error {
 }
 
 fn is_meta_graph(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name.ends_with(".meta") || name.ends_with(".meta.pbtxt")
 }
 
@@ -52,7 +52,8 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    /// Loads a model; `checkpoint` gives a MetaGraph's variables their values.
+    /// Loads a model; `checkpoint` gives the variables of a MetaGraph their values, and those of a SavedModel others than it
+    /// was saved with.
     pub(crate) fn load(
         path: &Path,
         checkpoint: Option<&Path>,
@@ -66,12 +67,17 @@ impl Model {
             options.tags = Some(tags.to_vec());
         }
         let meta = is_meta_graph(path);
-        if checkpoint.is_some() && !meta {
-            let message = format!("--checkpoint is for MetaGraphs (.meta), which {} is not", path.display());
-            return Err(Error::invalid_argument(message));
-        }
         if path.is_dir() {
-            return Ok(Model::Saved(crate::SavedModel::load_with(path, &options)?));
+            let model = crate::SavedModel::load_with(path, &options)?;
+            if let Some(prefix) = checkpoint {
+                model.restore(crate::cli::checkpoint::prefix(prefix)?)?;
+            }
+            return Ok(Model::Saved(model));
+        }
+        if checkpoint.is_some() && !meta {
+            let message =
+                format!("--checkpoint is for SavedModels and MetaGraphs (.meta), which {} is not", path.display());
+            return Err(Error::invalid_argument(message));
         }
         if !tags.is_empty() {
             return Err(tags_of_no_saved_model(path));

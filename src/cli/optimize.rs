@@ -12,7 +12,8 @@ use crate::proto::{self, MetaGraphDef};
 use crate::registry::{did_you_mean, listed};
 use clap::Args;
 
-use crate::cli::defaults::some;
+use crate::cli::defaults::{nothing_to_compute, some};
+use crate::cli::words::count;
 use crate::cli::{model, output};
 
 /// Runs the graph passes that a session runs, as far as their result is a graph that TensorFlow reads too, and writes the
@@ -80,15 +81,14 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", args.model.display())))?;
     let mut graph = Graph::import(def, &crate::registry()?)?;
     let (mut ends, kept) = ends(args, &meta, &graph)?;
-    let mut text = format!("{}: {} nodes, keeping {kept}\n", args.model.display(), graph.nodes().len());
+    let mut text = format!("{}: {}, keeping {kept}\n", args.model.display(), count(graph.nodes().len(), "node"));
     for report in optimizer.optimize(&mut graph, &mut ends)? {
         let _ = writeln!(
             text,
-            "{}: {} change{}, {} nodes before, {} after",
+            "{}: {}, {} before, {} after",
             report.name,
-            report.changes,
-            if report.changes == 1 { "" } else { "s" },
-            report.nodes_before,
+            count(report.changes, "change"),
+            count(report.nodes_before, "node"),
             report.nodes_after
         );
     }
@@ -107,13 +107,14 @@ fn write(args: &Optimize, graph: &Graph, text: &mut String) -> Result<()> {
     let def = graph.to_def()?;
     if let Some(out) = &args.out {
         output::write(out, &proto::graph_file(out, &def).map_err(|error| error.context(out.display()))?)?;
-        let _ = writeln!(text, "the graph, {} nodes, is in {}", graph.nodes().len(), out.display());
+        let _ = writeln!(text, "the graph, {}, is in {}", count(graph.nodes().len(), "node"), out.display());
         let is_variable = |id: &NodeId| matches!(graph.node(*id).class, NodeClass::Variable | NodeClass::VarHandle);
         let variables = graph.ids().filter(is_variable).count();
         if variables > 0 {
             let _ = writeln!(
                 text,
-                "the values of its variables, {variables}, are not in the graph: they stay where they are"
+                "the values of {} are not in the graph: they stay where they are",
+                count(variables, "variable")
             );
         }
     }
@@ -182,7 +183,7 @@ fn ends(args: &Optimize, meta: &MetaGraphDef, graph: &Graph) -> Result<(Ends, St
         }
     };
     if fetches.is_empty() && targets.is_empty() {
-        return Err(Error::invalid_argument("the graph computes nothing: name an --output"));
+        return Err(nothing_to_compute(graph));
     }
     let needed = graph.needed(&feeds, &fetches, &targets);
     feeds.extend(placeholders(&mut needed.into_iter()));

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
+#[cfg(unix)]
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Error, Result, escaped};
@@ -65,6 +67,15 @@ pub(crate) fn check(flag: &str, file: &Path) -> Result<()> {
             refuse(Code::InvalidArgument, "standard output has the report; a file of this name is ./-")
         }
         _ if file.is_dir() => refuse(Code::FailedPrecondition, "it is a folder"),
+        // Nothing would be said while the write waits for a reader.
+        #[cfg(unix)]
+        _ if file.metadata().is_ok_and(|old| {
+            let kind = old.file_type();
+            kind.is_fifo() || kind.is_socket()
+        }) =>
+        {
+            refuse(Code::InvalidArgument, "it is a pipe or a socket; write a file, and give that to who reads")
+        }
         _ if ends_as_folder(file) => refuse(Code::FailedPrecondition, "it ends as the name of a folder"),
         _ if place(file).is_symlink() => refuse(Code::FailedPrecondition, "it is a link that leads back to itself"),
         _ if file.metadata().is_ok_and(|old| old.is_file() && old.permissions().readonly()) => {

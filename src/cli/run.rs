@@ -5,14 +5,16 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::error::{Code, Error, Result};
-use crate::formats::MetaGraph;
+use crate::error::{Code, Error, Result, escaped};
+use crate::formats;
 use crate::runtime::{RunMetadata, RunOptions};
 use crate::tensor::Tensor;
 use clap::Args;
 
 use crate::cli::job::{Missing, What};
 use crate::cli::model::Model;
+use crate::cli::progress::Progress;
+use crate::cli::words::count;
 use crate::cli::{output, trace};
 
 #[derive(Args)]
@@ -27,7 +29,7 @@ pub(crate) struct Run {
     /// Writes each output to DIR/NAME.npy
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Saves the variables of a MetaGraph when all has run, with its own saver: a prefix for --checkpoint
+    /// Saves the variables of a SavedModel or MetaGraph when all has run, with its own saver: a prefix for --checkpoint
     #[arg(long, value_name = "PREFIX")]
     save_checkpoint: Option<PathBuf>,
     /// Writes when each node of the last run ran, and on which thread, in the Chrome trace format, which Perfetto opens
@@ -58,19 +60,21 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let model = args.what.load()?;
     let checkpoint = args.save_checkpoint.as_deref().map(|prefix| Ok((prefix, saving(&model, prefix)?))).transpose()?;
     let job = args.what.prepare(&model, Missing::Refuse)?;
-    if args.save.is_some() {
-        check_file_names(&job.outputs)?;
+    if let Some(folder) = &args.save {
+        check_file_names(folder, &job.outputs)?;
     }
     let loaded = started.elapsed();
     let mut metadata = RunMetadata::default();
     let started = Instant::now();
     let mut answers = Ok(Vec::new());
+    let mut progress = Progress::new("step", args.steps);
     for step in 1..=args.steps {
+        progress.begin_next();
         let mut options = RunOptions::new().trace(args.trace.is_some());
         options.timeout = args.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
         // A run of few nodes does not look at the clock.
         if step > 1 && options.timeout == Some(Duration::ZERO) {
-            let message = format!("the time was up after {} of {} steps", step - 1, args.steps);
+            let message = format!("the time was up after {} of {}", step - 1, count(args.steps, "step"));
             answers = Err(Error::new(Code::DeadlineExceeded, message));
             break;
         }
@@ -80,6 +84,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         }
     }
     let ran = started.elapsed();
+    drop(progress);
     // The trace of a failed run shows why, such as where the time went before a deadline.
     if let Some(file) = &args.trace {
         trace::write(file, &metadata.step_stats)?;
@@ -91,6 +96,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
 
     let mut text = job.unnamed().unwrap_or_default();
     for (name, tensor) in job.outputs.iter().zip(&answers) {
+        let name = escaped(name);
         let _ = writeln!(text, "{name}: {} {}\n  {}", tensor.dtype(), tensor.shape(), tensor.values_text());
     }
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
@@ -101,7 +107,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     }
     if let Some(file) = &args.trace {
         let nodes = metadata.step_stats.iter().filter(|stats| !stats.is_device_work).count();
-        let _ = writeln!(text, "what {nodes} nodes took is in {}", file.display());
+        let _ = writeln!(text, "what {} took is in {}", count(nodes, "node"), file.display());
     }
     if let Some(folder) = &args.save {
         save(folder, &job.outputs, &answers)?;
@@ -114,10 +120,13 @@ pub(crate) fn file_name(output: &str) -> String {
     format!("{}.npy", output.replace(['/', ':', '\\'], "_"))
 }
 
-/// Refuses outputs of which one file would overwrite the other.
-fn check_file_names(outputs: &[String]) -> Result<()> {
+/// Refuses outputs of which one file would overwrite the other, or cannot be written.
+fn check_file_names(to: &Path, outputs: &[String]) -> Result<()> {
     let mut files: HashMap<String, &str> = HashMap::new();
     for output in outputs {
+        if to.is_dir() {
+            output::check("--save", &to.join(file_name(output)))?;
+        }
         // Some file systems take upper and lower case for one.
         if let Some(first) = files.insert(file_name(output).to_lowercase(), output)
             && first != output
@@ -131,22 +140,22 @@ fn check_file_names(outputs: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The MetaGraph whose variables are to be saved. Errors of saving that can be foreseen are reported before the run.
-fn saving<'m>(model: &'m Model, prefix: &Path) -> Result<&'m MetaGraph> {
+/// The model whose variables are to be saved. Errors of saving that can be foreseen are reported before the run.
+fn saving<'m>(model: &'m Model, prefix: &Path) -> Result<&'m formats::MetaGraph> {
     let refuse = |why: &str| Err(Error::invalid_argument(format!("--save-checkpoint {}: {why}", prefix.display())));
-    match model {
-        Model::Meta(_) if output::ends_as_folder(prefix) || prefix.is_dir() => {
+    match model.meta() {
+        Some(_) if output::ends_as_folder(prefix) || prefix.is_dir() => {
             refuse("it is a folder: expected what is to stand before `.index`")
         }
-        Model::Meta(meta) if meta.can_save() => {
+        Some(meta) if meta.can_save() => {
             let folder = prefix.parent().filter(|folder| !folder.as_os_str().is_empty());
             folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| {
                 Error::from_io(format!("--save-checkpoint: cannot make the folder of {}", prefix.display()), &error)
             })?;
             Ok(meta)
         }
-        Model::Meta(_) => refuse("the graph has no saver"),
-        Model::Graph(_) | Model::Saved(_) => refuse("only MetaGraphs (.meta) save their variables"),
+        Some(_) => refuse("the graph has no saver"),
+        None => refuse("a plain graph cannot save variables: only SavedModels and MetaGraphs (.meta) can"),
     }
 }
 

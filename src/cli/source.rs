@@ -1,4 +1,6 @@
-//! Sources of an input's value: `@file.npy`, `@file.json`, `@file.txt` or a JSON literal.
+//! Sources of an input's value: `@file.npy`, `@file.json`, `@file.txt` or a JSON literal; for strings also bytes of files.
+
+mod strings;
 
 use std::path::Path;
 
@@ -9,8 +11,18 @@ use crate::shape::Shape;
 use crate::tensor::{FileBytes, Tensor, may_request};
 use serde_json::Value;
 
+use self::strings::Strings;
+
 /// The tensor that `source` describes, as `dtype`.
 pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
+    if let Some(strings) = Strings::of(source) {
+        return match dtype {
+            DataType::String => strings.read(),
+            dtype => {
+                Err(Error::invalid_argument(format!("bytes and lines of files are strings, and the input is {dtype}")))
+            }
+        };
+    }
     let Some(path) = source.strip_prefix('@').map(Path::new) else {
         let value = parse(source, dtype).map_err(|error| {
             let source = shortened(source);
@@ -19,7 +31,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
         return from_json(&value, dtype);
     };
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("npy") => crate::npy::read(path),
+        Some("npy") => crate::npy::read_as(path, dtype),
         Some(kind @ ("txt" | "json")) => {
             let file = FileBytes::open(path)?;
             let tensor = match kind {
@@ -32,6 +44,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
             };
             tensor.map_err(|error| error.context(path.display()))
         }
+        _ if dtype == DataType::String => Strings::Bytes(path).read(),
         _ => Err(Error::invalid_argument(format!("{}: the name must end in .npy, .txt or .json", path.display()))),
     }
 }
@@ -114,7 +127,7 @@ fn from_text(text: &str, dtype: DataType) -> Result<Tensor> {
     from_json(&value, dtype)
 }
 
-/// Nested lists of numbers, bools or strings; complex numbers are pairs.
+/// Nested lists of numbers, bools or strings; complex numbers are pairs, and `{"b64": "..."}` is a string of bytes.
 fn from_json(value: &Value, dtype: DataType) -> Result<Tensor> {
     let mut dims = Vec::new();
     let mut next = value;
@@ -132,7 +145,7 @@ fn from_json(value: &Value, dtype: DataType) -> Result<Tensor> {
     flatten(value, &dims, &mut leaves)?;
     let shape = Shape::from(dims);
     if dtype == DataType::String {
-        let texts = leaves.iter().map(|leaf| leaf.as_str().map(TString::from).ok_or_else(|| unsuitable(leaf, dtype)));
+        let texts = leaves.iter().map(|leaf| strings::of_json(leaf).unwrap_or_else(|| Err(unsuitable(leaf, dtype))));
         return Tensor::from_elements(shape, &texts.collect::<Result<Vec<_>>>()?);
     }
     dispatch_pod!(dtype, T => convert::<T>(shape, &leaves))
@@ -239,6 +252,8 @@ mod tests {
         assert_eq!(read("[[1, 2], [3, 4]]", DataType::Complex64).unwrap().shape().dims(), [2]);
         assert_eq!(read("[]", DataType::Int32).unwrap().shape().dims(), [0]);
         assert_eq!(read("\"x\"", DataType::String).unwrap().rank(), 0);
+        let bytes = read("[{\"b64\": \"/wA=\"}, \"a\"]", DataType::String).unwrap();
+        assert_eq!(bytes.as_slice::<TString>().unwrap(), [TString::from(&b"\xff\0"[..]), TString::from("a")]);
     }
 
     #[test]
@@ -255,6 +270,12 @@ mod tests {
             ("{", DataType::Int32),
             ("@nowhere.npy", DataType::Int32),
             ("@nowhere.dat", DataType::Int32),
+            ("@nowhere.jpg", DataType::String),
+            ("@bytes:Cargo.toml", DataType::Int32),
+            ("{\"b64\": \"/wA\"}", DataType::String),
+            ("{\"b64\": 1}", DataType::String),
+            ("{\"b64\": \"\", \"x\": 1}", DataType::String),
+            ("{\"b64\": \"/wA=\"}", DataType::Uint8),
         ] {
             assert!(read(source, dtype).is_err(), "{source} as {dtype}");
         }

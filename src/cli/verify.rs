@@ -8,6 +8,8 @@ use crate::golden::{self, Report};
 use clap::Args;
 
 use crate::cli::output;
+use crate::cli::progress::Progress;
+use crate::cli::words::count;
 
 #[derive(Args)]
 pub(crate) struct Verify {
@@ -32,7 +34,9 @@ pub(crate) fn verify(args: &Verify) -> Result<bool> {
     let device = &devices[0];
     let registry = crate::registry()?;
     let mut report = Report::default();
+    let mut progress = Progress::new("file", args.files.len() as u64);
     for file in &args.files {
+        progress.begin_next();
         let mut graph = crate::proto::read_graph(file)?;
         if let Some(only) = &args.only {
             graph.node.retain(|node| node.name.contains(only.as_str()));
@@ -42,6 +46,7 @@ pub(crate) fn verify(args: &Verify) -> Result<bool> {
         }
         report.merge(golden::verify(&graph, &registry, device).map_err(|error| error.context(file.display()))?);
     }
+    drop(progress);
     let mut text = String::new();
     for (case, reason) in &report.failures {
         let _ = writeln!(text, "FAILED {case}: {}", reason.replace('\n', "\n    "));
@@ -49,14 +54,14 @@ pub(crate) fn verify(args: &Verify) -> Result<bool> {
     let failed = report.failures.len();
     let skipped = match report.skipped.values().sum::<usize>() {
         0 if !device.has_own_memory() => String::new(),
-        count => format!(", {count} skipped, as no kernel of {} has a part in them", device.name()),
+        number => format!(", {number} skipped, as no kernel of {} has a part in them", device.name()),
     };
     let _ = writeln!(
         text,
-        "{} passed, {failed} failed{skipped}; passed cases cover {} ops in {} (op, dtype) pairs",
+        "{} passed, {failed} failed{skipped}; passed cases cover {} in {}",
         report.passed(),
-        report.ops().len(),
-        report.covered.len()
+        count(report.ops().len(), "op"),
+        count(report.covered.len(), "(op, dtype) pair")
     );
     if !report.skipped.is_empty() {
         let ops = report.skipped.iter().map(|(op, cases)| format!("{op} ({cases})"));

@@ -1,9 +1,12 @@
 //! The files that the command is given, and what it says of those that it cannot read.
 
+use kernlink::attr::AttrValue;
+use kernlink::dtype::DataType;
 use kernlink::proto::Message as _;
+use kernlink::tensor::Tensor;
 
-use crate::command::{bad, folder, good, holds, kernlink, sum};
-use crate::support::path;
+use crate::command::{bad, folder, good, holds, kernlink, save, sum};
+use crate::support::{constant, graph, node, path};
 
 fn saved(name: &str) -> String {
     path("tests/saved_model/data").join(name).to_str().expect("UTF-8").to_owned()
@@ -36,6 +39,16 @@ fn pipes_and_devices_are_refused_before_they_are_opened() {
         }
     }
     std::fs::remove_file(checkpoint).unwrap();
+    let out = to.join("out.pb");
+    let _ = std::fs::remove_file(&out);
+    assert!(std::process::Command::new("mkfifo").arg(&out).status().unwrap().success());
+    bad(&["optimize", &model, "-o", out.to_str().unwrap()], 2, &["INVALID_ARGUMENT", "out.pb: it is a pipe"]);
+    let saved = to.join("scope_y.npy");
+    let _ = std::fs::remove_file(&saved);
+    std::fs::rename(&out, &saved).unwrap();
+    let run = ["run", &model, "--input", "scope/x=[[1, 2]]", "--save", to.to_str().unwrap()];
+    bad(&run, 2, &["--save: cannot write", "scope_y.npy: it is a pipe"]);
+    std::fs::remove_file(saved).unwrap();
     bad(&["run", &model, "--input", "scope/x=[[1, 2]]", "--save", "/dev/null"], 2, &["--save: /dev/null is no folder"]);
 }
 
@@ -107,14 +120,82 @@ fn texts_are_read_as_others_write_them() {
 }
 
 #[test]
+fn strings_are_bytes_and_lines_of_files() {
+    let string = AttrValue::Type(DataType::String);
+    let float = AttrValue::Type(DataType::Float);
+    let model = save(
+        "strings.pb",
+        &graph([
+            node("x", "Placeholder", &[], &[("dtype", string)]),
+            node("length", "StringLength", &["x"], &[]),
+            node("number", "Placeholder", &[], &[("dtype", float)]),
+        ]),
+    );
+    let to = folder("strings");
+    std::fs::write(to.join("photo.jpg"), b"\xff\xd8\0\0").unwrap();
+    std::fs::write(to.join("values.json"), "[1]\n").unwrap();
+    std::fs::write(to.join("words.txt"), "one\ntwo and\r\n\n").unwrap();
+    let at = |file: &str| to.join(file).to_str().expect("UTF-8").to_owned();
+    let (photo, json, words) = (at("photo.jpg"), at("values.json"), at("words.txt"));
+    let runs = |source: &str, what: &str| {
+        let text = good(&["run", &model, "--input", &format!("x={source}"), "--output", "length"]);
+        holds(&text, &[&format!("length: int32 {what}\n")]);
+    };
+    runs(&format!("@{photo}"), "[]\n  4");
+    runs(&format!("@bytes:{json}"), "[]\n  4");
+    runs(&format!("[@{photo}, @{words}]"), "[2]\n  [4 14]");
+    runs(&format!("@lines:{words}"), "[3]\n  [3 7 0]");
+    runs(r#"[{"b64": "/9gAAAA="}, "ab"]"#, "[2]\n  [5 2]");
+    let fails = |input: &str, words: &[&str]| bad(&["run", &model, "--input", input], 2, words);
+    fails(r#"x={"b64": "/9g"}"#, &["INVALID_ARGUMENT", "`/9g` is no base64"]);
+    fails(&format!("number=@lines:{words}"), &["lines of files are strings, and the input is float"]);
+    fails(&format!("number=@{photo}"), &["must end in .npy, .txt or .json"]);
+    fails("x=@nowhere.jpg", &["NOT_FOUND", "nowhere.jpg"]);
+    fails("=1", &["--input `=1`: expected NAME=SRC"]);
+}
+
+#[test]
+fn arrays_of_narrow_floats_are_read_as_the_input_says() {
+    let bfloat16 = AttrValue::Type(DataType::Bfloat16);
+    let model = save(
+        "bfloat16.pb",
+        &graph([
+            node("x", "Placeholder", &[], &[("dtype", bfloat16.clone())]),
+            node("y", "Neg", &["x"], &[("T", bfloat16)]),
+        ]),
+    );
+    let (to, file) = (folder("bfloat16"), folder("bfloat16").join("x.npy"));
+    // np.save("x.npy", np.array([1.5, -2], ml_dtypes.bfloat16))
+    let head = format!("{:117}\n", "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }");
+    let array = [b"\x93NUMPY\x01\0\x76\0", head.as_bytes(), &[0xc0, 0x3f, 0, 0xc0]].concat();
+    std::fs::write(&file, array).unwrap();
+    let input = format!("x=@{}", file.display());
+    let text = good(&["run", &model, "--input", &input, "--save", to.to_str().unwrap()]);
+    holds(&text, &["y: bfloat16 [2]\n  [-1.5 2.0]"]);
+    let again = format!("x=@{}", to.join("y.npy").display());
+    holds(&good(&["run", &model, "--input", &again]), &["y: bfloat16 [2]\n  [1.5 -2.0]"]);
+}
+
+#[test]
+fn names_of_files_say_that_they_are_text() {
+    let def = graph([constant("a", Tensor::scalar(1.0f32))]);
+    let text = save("text.pbtxt", &def);
+    for name in ["TEXT.PBTXT", ".pbtxt"] {
+        let file = folder("names-of-files").join(name);
+        std::fs::copy(&text, &file).unwrap();
+        holds(&good(&["run", file.to_str().unwrap()]), &["a: float []\n  1.0\n"]);
+    }
+}
+
+#[test]
 fn models_are_named_as_they_are_to_be_given() {
     let model = saved("tf2");
     let file = format!("{model}/saved_model.pb");
     bad(&["run", &file], 2, &["no GraphDef", "give its folder", &model]);
     bad(&["inspect", &file], 2, &["give its folder", &model]);
     let x = "x=[[1, 2, 3]]";
-    let words = ["add --signature NAME: serving_default, words"];
-    bad(&["run", &model, "--input", x, "--output", "scaled"], 2, &words);
+    let words = ["gives no `scald`", "did you mean scaled?", "no node `scald`", "--signature words: words"];
+    bad(&["run", &model, "--input", x, "--output", "scald"], 2, &words);
     // The only signature of a model needs no name.
     let to = folder("only");
     for part in ["assets/vocabulary.txt", "variables/variables.index", "variables/variables.data-00000-of-00001"] {
@@ -123,11 +204,14 @@ fn models_are_named_as_they_are_to_be_given() {
     }
     let mut def = kernlink::proto::read_saved_model(&file).unwrap();
     let signatures = &mut def.meta_graphs[0].signature_def;
-    let only = signatures.remove("serving_default").unwrap();
+    let mut only = signatures.remove("serving_default").unwrap();
+    let calls = only.outputs.remove("calls").unwrap();
+    only.outputs.insert("ca\nlls".to_owned(), calls);
     signatures.remove("words");
     signatures.insert("scale".to_owned(), only);
     std::fs::write(to.join("saved_model.pb"), def.encode_to_vec()).unwrap();
-    holds(&good(&["run", to.to_str().expect("UTF-8"), "--input", x]), &["scaled: float [1,3]"]);
+    holds(&good(&["run", to.to_str().expect("UTF-8"), "--input", x]), &["scaled: float [1,3]", "ca\\nlls: int64 []\n"]);
+    holds(&good(&["inspect", to.to_str().expect("UTF-8")]), &["output ca\\nlls: int64 []"]);
     bad(
         &["run", &model, "--signature", "serving_defualt"],
         2,

@@ -8,7 +8,7 @@ use kernlink::dtype::DataType;
 use kernlink::proto::read_graph;
 use kernlink::tensor::Tensor;
 
-use crate::command::{bad, digits, folder, good, holds, save, sum};
+use crate::command::{bad, digits, folder, good, holds, kernlink, save, sum};
 use crate::support::{constant, graph, node};
 
 #[test]
@@ -65,6 +65,36 @@ fn mistakes_are_explained() {
     bad(&["run", &digits("images.npy")], 2, &["INVALID_ARGUMENT", "no GraphDef"]);
     bad(&["ops", "MatMull"], 2, &["did you mean", "MatMul"]);
     bad(&["kernels", "--op", "MatMull"], 2, &["MatMul"]);
+}
+
+#[test]
+fn names_and_numbers_read_well() {
+    let one = save("one.pb", &graph([constant("ab", Tensor::scalar(1.0f32))]));
+    let run = good(&["run", &one]);
+    holds(&run, &["what nothing else uses: ab\n", "\nab: float []\n  1.0\n"]);
+    holds(&good(&["inspect", &one]), &["1 node of 1 op:", "ab (Const)", "parameters: 4 bytes in constants"]);
+    holds(&good(&["optimize", &one, "-o", &folder("one").join("o.pb").display().to_string()]), &["1 node, keeping"]);
+    let bench = good(&["bench", &one, "--runs", "1", "--warmup", "1", "--threads", "1"]);
+    holds(&bench, &["; 1 run to warm up, 1 timed, 1 thread\n", "on average of 1 traced run:"]);
+    let lacking = save("lacking.pb", &graph([node("x", "NoSuchOp", &[], &[])]));
+    holds(&good(&["inspect", &lacking]), &["(1 node)"]);
+    let empty = save("empty.pb", &graph([]));
+    bad(&["run", &empty], 2, &["the graph has no nodes"]);
+    bad(&["optimize", &empty, "-o", "x.pb"], 2, &["the graph has no nodes"]);
+    let model = sum("quoted.pb");
+    let output = kernlink(&["run", &model, "--input", "=1"]);
+    let output = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.contains("expected NAME=SRC") && !output.contains("did you mean"), "{output}");
+    bad(
+        &["run", &model, "--input", "scope/x=[[1, 2]]", "--input", "scope/x=[[1, 2]]"],
+        2,
+        &["`scope/x` is given twice"],
+    );
+    for name in ["--output=", "--target="] {
+        let output = kernlink(&["run", &model, name]);
+        let output = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.contains("error: ") && !output.contains("did you mean"), "{output}");
+    }
 }
 
 #[test]

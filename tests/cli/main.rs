@@ -5,6 +5,7 @@ mod files;
 mod graphs;
 #[path = "../support/html.rs"]
 mod html;
+mod manual;
 mod measures;
 mod models;
 mod new;
@@ -12,6 +13,8 @@ mod new;
 mod new_crate;
 mod optimize;
 mod pages;
+#[cfg(target_os = "linux")]
+mod progress;
 mod promises;
 mod selection;
 #[path = "../support/mod.rs"]

@@ -36,7 +36,7 @@ fn saved_models_run() {
     bad(
         &["run", &model, "--signature", "serving_default", "--input", "x=[[1, 2, 3]]", "--output", "scald"],
         2,
-        &["scald", "scaled"],
+        &["the signature gives no `scald`; it gives calls, scaled, x; did you mean scaled?", "no node `scald`"],
     );
     bad(&["run", &digits("digits.pb"), "--signature", "f"], 2, &["no signatures"]);
 
@@ -48,13 +48,41 @@ fn saved_models_run() {
 }
 
 #[test]
+fn outputs_are_those_of_the_signature_and_of_nodes() {
+    let model = saved("tf2");
+    let run = |more: &[&str]| good(&[&["run", &model, "--input", "x=[[1, 2, 3]]"], more].concat());
+    let scaled = "scaled: float [1,3]\n  [[1.5 -4.0 12.0]]\n";
+    // By the signature's names, with and without naming it; an input may be asked for, and an output twice.
+    let text = run(&["--output", "scaled"]);
+    assert!(text.contains(scaled) && !text.contains("calls"), "{text}");
+    holds(&run(&["--output", "x", "--output", "scaled", "--output", "scaled"]), &["x: float [1,3]", scaled]);
+    // Nodes besides, by the names of their outputs.
+    let node = good(&["inspect", &model]);
+    let node =
+        node.lines().find_map(|line| line.trim().strip_prefix("output scaled: float [?,3], ")).expect("a tensor");
+    holds(
+        &run(&["--signature", "serving_default", "--output", node]),
+        &[&format!("{node}: float [1,3]\n  [[1.5 -4.0")],
+    );
+    holds(&run(&["--output", "scaled", "--output", node]), &[scaled, &format!("{node}: float")]);
+    // Inputs that nothing needs may be left out, others not.
+    let meta = saved("meta/model.meta");
+    bad(&["run", &model, "--output", "scaled"], 2, &["inputs are missing", "--input x=SRC (float, shape [?,3])"]);
+    bad(&["run", &meta, "--output", "y"], 2, &["no node `y`"]);
+}
+
+#[test]
 fn meta_graphs_run_with_their_checkpoints() {
     let (model, checkpoint) = (saved("meta/model.meta"), saved("meta/model"));
     let plain = ["run", &model, "--input", "x=[[1, 2], [3, -1], [0.5, 0.5]]", "--output", "loss"];
     holds(&good(&[&plain[..], &["--checkpoint", &checkpoint]].concat()), &["loss: float []"]);
     bad(&plain, 2, &["FAILED_PRECONDITION"]);
     bad(&["run", &model, "--checkpoint", "nowhere"], 2, &["NOT_FOUND", "nowhere"]);
-    bad(&["run", &digits("digits.pb"), "--checkpoint", &checkpoint], 2, &["--checkpoint is for MetaGraphs"]);
+    bad(
+        &["run", &digits("digits.pb"), "--checkpoint", &checkpoint],
+        2,
+        &["--checkpoint is for SavedModels and MetaGraphs"],
+    );
 }
 
 #[test]

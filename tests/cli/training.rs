@@ -1,5 +1,7 @@
 //! A MetaGraph trained from the command line.
 
+use kernlink::proto::{attr_value, read_graph, tensor_from_proto};
+
 use crate::command::{bad, digits, folder, good, holds};
 use crate::support::path;
 
@@ -52,6 +54,46 @@ fn steps_change_the_variables_that_are_saved() {
 }
 
 #[test]
+fn a_saved_model_is_trained_and_kept() {
+    let model = model("keras");
+    let answers = read_graph(path("tests/saved_model/data/answers.pb")).unwrap();
+    let answer = |name: &str| {
+        let node = answers.node.iter().find(|node| node.name == name).unwrap();
+        match node.attr["value"].value.as_ref().unwrap() {
+            attr_value::Value::Tensor(tensor) => tensor_from_proto(tensor).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let to = folder("keras");
+    let x = to.join("x.npy");
+    kernlink::npy::write(&x, &answer("keras/x")).unwrap();
+    let x = format!("x=@{}", x.display());
+    let run = |more: &[&str]| good(&[&["run", &model, "--input", &x], more].concat());
+    let kept = prefix("keras");
+    let train = ["--signature", "train", "--steps", "3", "--save-checkpoint", &kept];
+    holds(&run(&train), &["steps: int64 []\n  4\n", "ran 3 times", &kept]);
+    // As TensorFlow's own training goes, in three steps or in one and two more.
+    let predicts = |more: &[&str]| {
+        run(&[&["--output", "y", "--save", to.to_str().unwrap()], more].concat());
+        kernlink::npy::read(to.join("y.npy")).unwrap()
+    };
+    let close = Some((1e-5, 1e-6));
+    kernlink::golden::compare(&predicts(&[]), &answer("keras/y"), close).unwrap();
+    kernlink::golden::compare(&predicts(&["--checkpoint", &kept]), &answer("keras/trained"), close).unwrap();
+    let (once, thrice) = (prefix("keras-once"), prefix("keras-thrice"));
+    run(&["--signature", "train", "--save-checkpoint", &once]);
+    run(&["--signature", "train", "--checkpoint", &once, "--steps", "2", "--save-checkpoint", &thrice]);
+    kernlink::golden::compare(&predicts(&["--checkpoint", &thrice]), &answer("keras/trained"), close).unwrap();
+    // The names are those that TensorFlow looks for.
+    let names = |checkpoint: &str| {
+        let list = good(&["checkpoint", checkpoint]);
+        list.lines().map(|line| line.split(" (").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&kept), names(&format!("{model}/variables/variables")));
+    assert!(names(&kept).iter().any(|name| name.starts_with("_CHECKPOINTABLE_OBJECT_GRAPH")));
+}
+
+#[test]
 fn mistakes_are_told() {
     let (graph, start) = (model("meta/model.meta"), model("meta/model"));
     let run = ["run", &graph, "--checkpoint", &start, "--input", X];
@@ -63,7 +105,7 @@ fn mistakes_are_told() {
     let to = folder("training");
     let to = to.to_str().expect("UTF-8");
     fails(&["--target", "train", "--save-checkpoint", to], &["INVALID_ARGUMENT", "it is a folder", "`.index`"]);
-    bad(&["run", &digits("digits.pb"), "--save-checkpoint", "x"], 2, &["only MetaGraphs (.meta)"]);
+    bad(&["run", &digits("digits.pb"), "--save-checkpoint", "x"], 2, &["only SavedModels and MetaGraphs (.meta) can"]);
     bad(&["run", &graph, "--input", X, "--target", "train"], 2, &["get their values by --checkpoint PREFIX"]);
     let deadline = ["--target", "train", "--steps", "1000000000", "--timeout", "0.5"];
     fails(&deadline, &["DEADLINE_EXCEEDED"]);

@@ -127,7 +127,8 @@ pub fn write_graph(path: impl AsRef<Path>, graph: &GraphDef) -> Result<()> {
 }
 
 fn is_text(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "pbtxt")
+    // A file may be called `.PBTXT`, which has no extension.
+    path.file_name().is_some_and(|name| name.to_ascii_lowercase().as_encoded_bytes().ends_with(b".pbtxt"))
 }
 
 #[cfg(feature = "text-format")]

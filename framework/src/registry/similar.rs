@@ -10,7 +10,8 @@ const MAX_LISTED: usize = 2000;
 
 /// The names nearest to `name`, at most three, the nearest first; none if all are far (see [`kernlink_spec::near`]).
 pub fn nearest_names<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    if name.len() > MAX_LENGTH {
+    // No name is a misspelling of another.
+    if name.is_empty() || name.len() > MAX_LENGTH {
         return Vec::new();
     }
     let near = names.into_iter().filter_map(|candidate| Some((kernlink_spec::near(name, candidate)?, candidate)));

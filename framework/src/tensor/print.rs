@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{ResourceHandle, Tensor};
 use crate::dispatch_pod;
-use crate::dtype::{DataType, TString};
+use crate::dtype::{DataType, Scalar, ScalarElement as _, TString};
 
 /// Elements that are shown at each end of a dimension.
 const EDGE: usize = 3;
@@ -15,7 +15,11 @@ impl Tensor {
     /// Element `index` in row-major order, as text; out of range it is empty.
     pub fn element_text(&self, index: usize) -> String {
         let text = dispatch_pod!(self.dtype(), T => {
-            self.as_slice::<T>().ok().and_then(|s| s.get(index)).map(|value| format!("{value:?}"))
+            self.as_slice::<T>().ok().and_then(|s| s.get(index)).map(|value| match value.to_scalar() {
+                // Without the names of the types that hold quantized and small integers.
+                Scalar::Integer(number) => number.to_string(),
+                _ => format!("{value:?}"),
+            })
         });
         match self.dtype() {
             DataType::String => {
@@ -89,12 +93,14 @@ impl fmt::Debug for Tensor {
 
 #[cfg(test)]
 mod tests {
+    use crate::dtype::Int4;
     use crate::tensor::Tensor;
 
     #[test]
     fn long_dimensions_are_shortened() {
         let tensor = Tensor::from_elements([2, 8], &(0..16).collect::<Vec<i32>>()).unwrap();
         assert_eq!(tensor.to_string(), "int32 [2,8] [[0 1 2 ... 5 6 7], [8 9 10 ... 13 14 15]]");
+        assert_eq!(Tensor::vector(&[Int4(-8), Int4(7)]).unwrap().to_string(), "int4 [2] [-8 7]");
         assert_eq!(Tensor::scalar(1.5f32).to_string(), "float [] 1.5");
         assert_eq!(Tensor::zeros(crate::dtype::DataType::Float, [0]).unwrap().to_string(), "float [0] []");
     }

@@ -5,6 +5,8 @@ use crate::dtype::DataType;
 use crate::graph::default_value;
 use crate::op::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, OpDef};
 
+pub(super) use crate::cli::words::count;
+
 /// An argument's type as a spec writes it: `N * T`.
 pub(super) fn arg_type(arg: &ArgDef) -> String {
     let spec = arg.to_string();
@@ -167,9 +169,4 @@ pub(super) fn rust_type(attr: &AttrDef) -> String {
         (true, AttrBase::String) => "impl IntoIterator<Item = impl Into<String>>".to_owned(),
         (true, _) => format!("impl Into<Vec<{element}>>"),
     }
-}
-
-/// `1 op`, `2 ops`
-pub(super) fn count(number: usize, one: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }

@@ -1,0 +1,44 @@
+//! How far something is: told to people at a terminal, and to nobody else.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::FromRawFd as _;
+use std::process::{Command, Stdio};
+
+use crate::command::{kernlink, sum};
+
+/// Both ends of a new terminal: the one that people look at, and the one that programs write to.
+fn terminal() -> (File, File) {
+    let (mut seen, mut written) = (-1, -1);
+    let null = std::ptr::null_mut();
+    // SAFETY: both descriptors are written to, and the optional parameters may be null.
+    let opened = unsafe { libc::openpty(&mut seen, &mut written, null, null.cast(), null.cast()) };
+    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the descriptors are open and nobody else's.
+    unsafe { (File::from_raw_fd(seen), File::from_raw_fd(written)) }
+}
+
+#[test]
+fn long_runs_say_how_far_they_are() {
+    let model = sum("progress.pb");
+    let (mut seen, written) = terminal();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_kernlink"))
+        .args(["run", &model, "--input", "scope/x=[[1, 2]]", "--steps", "18446744073709551615"])
+        .env("TERM", "xterm")
+        .stdout(Stdio::null())
+        .stderr(written)
+        .spawn()
+        .expect("the command starts");
+    let (mut text, mut piece) = (String::new(), [0; 4096]);
+    // The second line takes the place of the first.
+    while text.matches("step ").count() < 2 && text.len() < 1 << 20 {
+        let length = seen.read(&mut piece).expect("the terminal is open");
+        text += &String::from_utf8_lossy(&piece[..length]);
+    }
+    run.kill().expect("it runs");
+    run.wait().expect("it ends");
+    assert!(text.starts_with("\rstep ") && text.contains(" of 18446744073709551615, "), "{text:?}");
+    // Standard error that is no terminal has nothing of it.
+    let output = kernlink(&["run", &model, "--input", "scope/x=[[1, 2]]", "--steps", "100000", "--timeout", "2"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("step 1"), "{output:?}");
+}
