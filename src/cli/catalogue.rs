@@ -13,9 +13,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::collect::OpEntry;
+use crate::error::{Error, Result, shortened};
 use crate::kernel::{GPU, KernelDef, Provider};
-use crate::registry::Registry;
+use crate::registry::{Registry, did_you_mean};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -81,7 +82,7 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
         )));
     }
     let entries = match &args.name {
-        Some(name) => vec![registry.op(name)?],
+        Some(name) => vec![op(&registry, name)?],
         None => registry.ops().filter(|entry| !args.own || is_own(entry.provider)).collect(),
     };
     let mut text = String::new();
@@ -109,6 +110,17 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
     crate::cli::output::print_bytes(text.as_bytes())
 }
 
+/// The op of a name, or a name like it.
+fn op(registry: &Registry, name: &str) -> Result<&'static OpEntry> {
+    registry.op(name).map_err(|error| {
+        let ops: Vec<_> = registry.ops().map(|entry| &*entry.def.name).collect();
+        match did_you_mean(name, ops) {
+            hint if hint.is_empty() || registry.is_left_out(name) => error,
+            hint => Error::not_found(format!("there is no op `{}`{hint}", shortened(name))),
+        }
+    })
+}
+
 /// Whether a crate is none of Kernlink's.
 fn is_own(provider: &Provider) -> bool {
     !crate::providers().iter().any(|kernlinks| kernlinks.name == provider.name)
@@ -130,8 +142,8 @@ fn pages(registry: &Registry, args: &Ops) -> Result<()> {
 
 pub(crate) fn kernels(args: &Kernels) -> Result<()> {
     let registry = crate::registry()?;
-    if let Some(op) = &args.op {
-        registry.op(op)?;
+    if let Some(name) = &args.op {
+        op(&registry, name)?;
     }
     let is_asked_for = |kernel: &KernelDef| {
         args.op.as_deref().is_none_or(|op| op == kernel.op) && (!args.own || is_own(kernel.provider))

@@ -418,6 +418,7 @@ fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&st
             Some(id) if graph.node(id).signature.outputs.is_empty() => {
                 error.context("--output").append(format!(": run it with --target {}", shortened(name)))
             }
+            _ if name.contains(',') => error.context("--output").append("; each output has an --output of its own"),
             _ => error.context("--output"),
         })
     };

@@ -35,7 +35,9 @@ use std::process::ExitCode;
 
 use crate::Result;
 use crate::optimize::Optimizer;
-use clap::{Parser, Subcommand};
+use crate::registry::listed;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]
@@ -77,7 +79,15 @@ enum Command {
 /// The exit status is 0 if all went well, 1 if a check failed ([`verify`](crate::golden), `ops --check`), 2 after an
 /// error. Ends the program itself when the arguments are wrong, or ask for help or the version.
 pub fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let cli = Cli::try_parse().unwrap_or_else(|error| {
+        let _ = error.print();
+        if error.kind() == ErrorKind::InvalidSubcommand {
+            let command = Cli::command();
+            output::tell(&format!("Commands: {}", listed(command.get_subcommands().map(clap::Command::get_name))));
+        }
+        std::process::exit(error.exit_code())
+    });
+    match run(cli.command) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

@@ -25,8 +25,17 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
     }
     let Some(path) = source.strip_prefix('@').map(Path::new) else {
         let value = parse(source, dtype).map_err(|error| {
+            if source.is_empty() {
+                return Error::invalid_argument("no value stands behind the `=`: expected JSON, or @ and a file");
+            }
+            let is_file =
+                ["npy", "json", "txt"].iter().any(|kind| Path::new(source).extension() == Some(kind.as_ref()))
+                    || Path::new(source).is_file();
             let source = shortened(source);
-            Error::invalid_argument(format!("`{source}` is neither @file.npy, @file.json, @file.txt nor JSON: {error}"))
+            let hint = if is_file { format!("; for what is in that file, write @{source}") } else { String::new() };
+            Error::invalid_argument(format!(
+                "`{source}` is neither @file.npy, @file.json, @file.txt nor JSON: {error}{hint}"
+            ))
         })?;
         return from_json(&value, dtype);
     };
@@ -45,6 +54,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
             tensor.map_err(|error| error.context(path.display()))
         }
         _ if dtype == DataType::String => Strings::Bytes(path).read(),
+        _ if !path.exists() => Err(Error::not_found(format!("cannot read {}: there is no such file", path.display()))),
         _ => Err(Error::invalid_argument(format!("{}: the name must end in .npy, .txt or .json", path.display()))),
     }
 }

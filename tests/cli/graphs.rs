@@ -59,6 +59,18 @@ fn mistakes_are_explained() {
         bad(&[&["run", &model, "--device", "gpu"], &x[..]].concat(), 2, &["build it with `--features gpu`"]);
         holds(&good(&["kernels", "--device", "gpu"]), &["0 kernels", "`--features gpu`"]);
     }
+    bad(&["run", &model, "--input", "scope/x="], 2, &["no value stands behind the `=`"]);
+    bad(&["run", &model, "--input", "scope/x=x.npy"], 2, &["is neither", "write @x.npy"]);
+    bad(
+        &["run", &model, "--input", "scope/x=@nowhere"],
+        2,
+        &["NOT_FOUND", "cannot read nowhere: there is no such file"],
+    );
+    bad(&[&["run", &model, "--output", "c,scope/y"], &x[..]].concat(), 2, &["each output has an --output of its own"]);
+    bad(&["rnu"], 2, &["unrecognized subcommand 'rnu'", "Commands: new, run, bench"]);
+    bad(&["ops", "mat_mul"], 2, &["there is no op `mat_mul`; did you mean MatMul?"]);
+    bad(&["kernels", "--op", "matmul"], 2, &["there is no op `matmul`; did you mean MatMul?"]);
+    bad(&["ops", "TextNormalizer"], 2, &["`use that_crate as _;`"]);
     bad(&["run", "nowhere.pb"], 2, &["nowhere.pb", "NOT_FOUND"]);
     bad(&["run", env!("CARGO_TARGET_TMPDIR")], 2, &["NOT_FOUND", "SavedModel"]);
     bad(&["run", &model, "--threads", "-1"], 2, &["--threads", "-1"]);
