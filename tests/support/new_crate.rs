@@ -44,6 +44,9 @@ impl NewCrate {
     pub(crate) fn cargo(&self, args: &[&str]) -> String {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
         cargo.arg("--offline").args(args).current_dir(&self.folder).env("CARGO_TARGET_DIR", target());
+        // Its command takes a software adapter only by its name.
+        let adapter = std::env::var("KERNLINK_GPU").unwrap_or_else(|_| "llvmpipe".to_owned());
+        cargo.env("KERNLINK_GPU", adapter);
         // Clippy in the place of the compiler looks at the crate alone, and needs nothing compiled twice.
         if Command::new("clippy-driver").arg("--version").output().is_ok_and(|output| output.status.success()) {
             cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
