@@ -86,6 +86,11 @@ def ngrams():
     yield one("StringNGrams", "int64", "empty-separator", [data, i64([0, 8])], ngram_widths=[2], **{**attrs, "separator": "", "left_pad": "", "right_pad": "", "pad_width": 1})
     for width in (0, -1):
         yield from bad("StringNGrams", "int64", f"width{width}".replace("-", "m"), [data, i64([0, 8])], ngram_widths=[2, width], **attrs)
+    # TensorFlow counts in 32 bits; what just fits is more than there is memory for.
+    for tag, row, widths, pad in (("width", 3, [2**31 - 1], -1), ("second", 3, [1, 2**31 - 1], -1), ("pad", 3, [2**30], 2**31 - 1), ("least-of-three", 3, [2**31 - 1], 2**30 - 3), ("least-of-two", 2, [2**31 - 1], 2**30 - 2), ("least-of-none", 0, [2**31 - 1], 2**30 - 1)):
+        yield from bad("StringNGrams", "int64", f"overflow-{tag}", [S(["a"] * 3), i64([0, row, 3])], static=False, ngram_widths=widths, **{**attrs, "pad_width": pad})
+    yield one("StringNGrams", "int64", "overflow-of-nothing", [S([]), i64([0, 0])], ngram_widths=[2**31 - 1], **{**attrs, "pad_width": -1})
+    yield one("StringNGrams", "int64", "width-beyond-rows", [S(["a"] * 3), i64([0, 3])], ngram_widths=[2**31 - 1], **{**attrs, "pad_width": 5})
     yield from bad("StringNGrams", "int64", "matrix", [S([["a"]]), i64([0, 1])], runtime=False, ngram_widths=[2], **attrs)
     yield from bad("StringNGrams", "int64", "splits-matrix", [S(["a"]), i64([[0, 1]])], runtime=False, ngram_widths=[2], **attrs)
 

@@ -1,4 +1,8 @@
 """Characters and their encodings."""
+import pathlib
+import re
+import sys
+
 import numpy as np
 
 from golden import T, bad, i32, i64, many, one
@@ -49,5 +53,44 @@ def unicode():
     yield many("UnicodeScript", "int32", "values", [[i32(points)], [i32(97)], [i32(np.zeros((0, 2)))]])
 
 
+SOURCES = pathlib.Path(__file__).parent / "../../kernels/string/src/encoding/names.rs"
+PAIRS = ("Shift_JIS", "EUC-JP", "EUC-KR", "windows-949", "Big5", "GBK", "GB2312", "GB18030")
+
+
+def encodings():
+    sys.path.insert(0, str(pathlib.Path(__file__).parent / "../tensorflow"))
+    from encodings_of_icu import NAMES, plain
+    known = set(re.findall(r'\("(\w+)"', SOURCES.read_text(encoding="utf-8")))
+    all_bytes = bytes(range(256))
+    yield many("UnicodeTranscode", "string", "encodings", [([S(all_bytes)], {"input_encoding": name}) for name in NAMES if plain(name) in known], output_encoding="UTF-16-BE")
+    r = np.random.RandomState(7)
+    noise = [bytes(r.choice(np.array([0x20, 0x41, 0x30, 0x39, 0x7F, 0x80, 0x81, 0x8E, 0x8F, 0xA0, 0xA1, 0xC9, 0xFE, 0xFF]), 200).astype(np.uint8)) for _ in range(6)]
+    for name in PAIRS:
+        # Pairs whose first byte may be one of several, each in front of a letter.
+        pairs = [b"".join(bytes([lead, trail]) + b"A" for trail in range(0x2F, 0x100)) for lead in range(0x80, 0x100)]
+        yield one("UnicodeTranscode", "string", "pairs-" + name.lower(), [S(pairs)], input_encoding=name, output_encoding="UTF-8")
+        if name == "EUC-JP":
+            triples = [b"".join(bytes([0x8F, second, third]) + b"A" for third in (0x41, *range(0xA0, 0x100))) for second in (0x41, 0x8E, 0x8F, *range(0xA0, 0x100))]
+            yield one("UnicodeTranscode", "string", "triples", [S(triples)], input_encoding=name, output_encoding="UTF-8")
+        if name == "GB18030":
+            number = np.arange(0, 126 * 10 * 126 * 10, 61)
+            fours = np.stack([number // 12600 + 0x81, number // 1260 % 10 + 0x30, number // 10 % 126 + 0x81, number % 10 + 0x30], 1).astype(np.uint8)
+            yield one("UnicodeTranscode", "string", "fours", [S([bytes(fours.ravel())])], input_encoding=name, output_encoding="UTF-8")
+        # What follows a cut string must not go on where that was cut.
+        ends = [bytes([0x8F]), bytes([0x81]), bytes([0xA1]), b"\x8f\xa1", b"\x8f\xa0", b"\x81\x30", b"\x81\x30\x81", b"A", b"\xb0\xa1", b"", b"\x81\x30\x81\x41", b"\x8f\xa1\xa1"]
+        rows = [([S(noise)], {"errors": e, "replace_control_characters": c, "replacement_char": p}) for e in ("replace", "ignore") for c in (False, True) for p in (65533, 63)]
+        lead = b"\x81" if name == "Shift_JIS" else b"\xa1"
+        for op in ("UnicodeDecode", "UnicodeDecodeWithOffsets"):
+            yield many(op, "int64", "noise-" + name.lower(), rows + [[S(end)] for end in ends], input_encoding=name)
+            yield one(op, "int64", "strict-" + name.lower(), [S(["abc", b"\xb0\xa1\xb0\xa2", "a\n"])], input_encoding=name, errors="strict")
+            for tag, text in (("lead", lead), ("pair", b"a" + lead + b" b"), ("byte", b"\xfe\xffa")):
+                yield from bad(op, "int64", f"{tag}-{name.lower()}", [S(text)], input_encoding=name, errors="strict")
+        yield from bad("UnicodeTranscode", "string", "strict-" + name.lower(), [S(b"a" + lead)], input_encoding=name, output_encoding="UTF-8", errors="strict")
+    for name in ("KOI8-R", "ISO-8859-7", "windows-1253"):
+        yield many("UnicodeDecodeWithOffsets", "int64", "single-" + name.lower(), [([S([all_bytes, "a"])], {"errors": e, "replace_control_characters": c}) for e in ("replace", "ignore") for c in (False, True)], input_encoding=name)
+    yield from bad("UnicodeDecode", "int64", "unmapped", [S(b"\xd2")], input_encoding="ISO-8859-7", errors="strict")
+
+
 def cases():
-    yield from unicode()
+    for part in (unicode, encodings):
+        yield from part()

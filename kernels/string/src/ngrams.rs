@@ -33,14 +33,21 @@ struct Runs {
 }
 
 impl NGramsKernel {
-    fn runs(&self, row: usize, width: usize) -> Runs {
+    fn runs(&self, row: usize, width: usize) -> Result<Runs> {
         let padding = self.padding.map_or(width - 1, |padding| padding.min(width - 1));
-        Runs { width, padding, count: (row + 2 * padding + 1).saturating_sub(width) }
+        // TensorFlow counts in 32 bits.
+        let most = (i32::MAX as usize - 1).saturating_sub(row) / 2;
+        ensure!(
+            padding < most,
+            InvalidArgument,
+            "pad width {padding} is too large for a row of {row} strings: it must be less than {most}"
+        );
+        Ok(Runs { width, padding, count: (row + 2 * padding + 1).saturating_sub(width) })
     }
 
     /// The runs of a row, one entry a width; one run of all there is if the row is too short for others.
     fn all_runs(&self, row: usize) -> Result<Vec<Runs>> {
-        let runs: Vec<Runs> = self.widths.iter().map(|&width| self.runs(row, width)).collect();
+        let runs: Vec<Runs> = self.widths.iter().map(|&width| self.runs(row, width)).collect::<Result<_>>()?;
         if !self.keep_short || row == 0 || runs.iter().any(|runs| runs.count > 0) {
             return Ok(runs);
         }
@@ -52,7 +59,7 @@ impl NGramsKernel {
                 self.negative_padding
             );
         };
-        Ok(vec![Runs { count: 1, ..self.runs(row, row + 2 * padding) }])
+        Ok(vec![Runs { count: 1, ..self.runs(row, row.saturating_add(padding.saturating_mul(2)))? }])
     }
 
     /// An upper bound of the bytes of these runs.

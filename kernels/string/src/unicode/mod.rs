@@ -21,7 +21,7 @@ const CATEGORIES: [&str; 29] = [
 ];
 
 /// Reads numbers in base 128, the least digits first.
-struct Numbers(&'static [u8]);
+pub(super) struct Numbers(pub(super) &'static [u8]);
 
 impl Iterator for Numbers {
     type Item = u32;

@@ -1,7 +1,14 @@
 //! Encodings: bytes to characters and back.
 
+mod names;
+mod pairs;
+mod single;
+
 use kernlink::bail;
 use kernlink::error::Result;
+
+use names::NAMES;
+use pairs::Pairs;
 
 /// An encoding that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +20,9 @@ pub(super) enum Encoding {
     Ascii,
     Latin1,
     Windows1252,
+    /// Of a byte each, by a table with this number.
+    Single(u8),
+    Pairs(Pairs),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +66,15 @@ impl Encoding {
                 Encoding::Latin1
             }
             "windows1252" | "cp1252" => Encoding::Windows1252,
-            _ => bail!(
-                InvalidArgument,
-                "Could not create converter for input encoding: {name}; UTF-8, UTF-16, UTF-32 (also with -BE and -LE), \
-                 US-ASCII, ISO-8859-1 and windows-1252 are known"
-            ),
+            other => match NAMES.binary_search_by_key(&other, |&(name, _)| name) {
+                Ok(place) => NAMES[place].1,
+                Err(_) => bail!(
+                    InvalidArgument,
+                    "Could not create converter for input encoding: {name}; UTF-8, UTF-16, UTF-32 (also with -BE and \
+                     -LE), US-ASCII, ISO-8859-1 to -15, windows-1250 to -1258, KOI8-R and -U, Macintosh's and IBM's code \
+                     pages, Shift_JIS, EUC-JP, EUC-KR, windows-949, Big5, GBK, GB2312 and GB18030 are known"
+                ),
+            },
         })
     }
 
@@ -120,6 +134,8 @@ impl Encoding {
                 byte @ 0x80..=0x9F => (Some(WINDOWS[usize::from(byte - 0x80)].into()), 1),
                 byte => (Some(byte.into()), 1),
             },
+            Encoding::Single(table) => (single::character(table, text[0]), 1),
+            Encoding::Pairs(pairs) => pairs.next(text),
         }
     }
 }
@@ -206,9 +222,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_are_in_order_and_have_tables() {
+        assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
+        for (name, encoding) in NAMES {
+            assert_eq!(Encoding::from_name(name).unwrap(), encoding, "{name}");
+            let mut found = 0;
+            encoding.each(b"\xC1", &mut |_| found += 1);
+            assert_eq!(found, 1, "{name}");
+        }
+        assert!(Encoding::from_name("EBCDIC-XX").is_err());
+        assert_eq!(Encoding::from_name("shift-jis").unwrap(), Encoding::Pairs(Pairs::ShiftJis));
+    }
+
+    #[test]
     fn every_text_of_three_bytes_is_taken_to_its_end() {
         use Encoding::{Utf8, Utf16, Utf32};
         let all = [Utf8, Utf16(None), Utf16(Some(Order::Little)), Utf32(None), Encoding::Ascii, Encoding::Windows1252];
+        let named = ["KOI8-R", "Shift_JIS", "EUC-JP", "EUC-KR", "windows-949", "Big5", "GBK", "GB2312", "GB18030"];
+        let all = all.into_iter().chain(named.map(|name| Encoding::from_name(name).unwrap()));
         for encoding in all {
             for bits in (0..1 << 24).step_by(251) {
                 let text: [u8; 3] = [(bits >> 16) as u8, (bits >> 8) as u8, bits as u8];
