@@ -1,8 +1,8 @@
 //! Convolutions over rows and columns, and their gradients.
 
+use super::images::{last, paddings_last, shape_last};
 use super::integers::shape_from;
 use kernlink::attr::AttrMap;
-use kernlink::device::DeviceType;
 use kernlink::ensure;
 use kernlink::error::{Code, Error, Result};
 use kernlink::shape::Shape;
@@ -30,7 +30,7 @@ impl Attrs {
     }
 }
 
-/// What the attrs say.
+/// What the attrs say. Wherever the channels are, kernels compute with channels last.
 #[derive(Clone, Copy, Debug)]
 pub struct Convolution {
     strides: [i64; 4],
@@ -47,25 +47,20 @@ impl Convolution {
     /// INVALID_ARGUMENT for values that no convolution has, UNIMPLEMENTED if a stride or dilation moves through batch or
     /// channels.
     pub fn new(attrs: &AttrMap) -> Result<Convolution> {
-        let attrs = Attrs::new(attrs)?;
-        Convolution::of(&attrs, TensorFormat::of_images(&attrs.format)?, Code::Unimplemented)
+        Convolution::of_gradient(attrs, Code::Unimplemented)
     }
 
-    /// Of the attrs of a gradient, for a kernel for a device. `code` is the error's if a stride or dilation moves through
-    /// batch or channels.
+    /// Of the attrs of a gradient. `code` is the error's if a stride or dilation moves through batch or channels.
     ///
     /// # Errors
-    /// As [`Convolution::new`]; INVALID_ARGUMENT if channels are not last.
-    pub fn of_gradient(attrs: &AttrMap, device: DeviceType, code: Code) -> Result<Convolution> {
+    /// As [`Convolution::new`].
+    pub fn of_gradient(attrs: &AttrMap, code: Code) -> Result<Convolution> {
         let attrs = Attrs::new(attrs)?;
-        ensure_channels_last(&attrs.format, device)?;
-        Convolution::of(&attrs, TensorFormat::Nhwc, code)
-    }
-
-    fn of(attrs: &Attrs, format: TensorFormat, code: Code) -> Result<Convolution> {
-        let (dilations, strides) = (four("dilations", &attrs.dilations)?, four("strides", &attrs.strides)?);
+        let format = TensorFormat::of_images(&attrs.format)?;
+        let dilations = last(format, four("dilations", &attrs.dilations)?);
+        let strides = last(format, four("strides", &attrs.strides)?);
         for (name, values) in [("strides", strides), ("dilations", dilations)] {
-            if values[0] != 1 || values[format.channel(2)] != 1 {
+            if values[0] != 1 || values[3] != 1 {
                 return Err(Error::new(code, format!("{name} {values:?} must be 1 in the batch and depth dimensions")));
             }
             ensure!(
@@ -74,7 +69,8 @@ impl Convolution {
                 "{name} {values:?} must be larger than 0 in rows and columns"
             );
         }
-        let padding = Padding::new(&attrs.padding, &attrs.explicit, format, 4)?;
+        let explicit = paddings_last(format, &attrs.explicit);
+        let padding = Padding::new(&attrs.padding, &explicit, TensorFormat::Nhwc, 4)?;
         Ok(Convolution { strides, dilations, padding, format })
     }
 
@@ -82,73 +78,36 @@ impl Convolution {
         Axis::new(size, window, self.strides[axis], self.dilations[axis], self.padding.along(axis))
     }
 
-    /// The convolution of tensors of these shapes.
+    /// The convolution of an input with channels last and a filter of these shapes.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they do not fit.
     pub fn forward(&self, input: &Shape, filter: &Shape) -> Result<Geometry> {
         ensure!(input.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {input}");
         ensure!(filter.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {filter}");
-        let (in_depth, patch_depth) = (input[self.format.channel(2)], filter[2]);
+        let (in_depth, patch_depth) = (input[3], filter[2]);
         ensure!(patch_depth > 0, InvalidArgument, "filter depth must be positive, filter is {filter}");
         ensure!(
             in_depth.is_multiple_of(patch_depth),
             InvalidArgument,
             "input depth {in_depth} must be evenly divisible by filter depth {patch_depth}"
         );
-        let (height, width) = (self.format.first_spatial(), self.format.first_spatial() + 1);
         Ok(Geometry {
             batch: input[0],
-            rows: self.axis(height, input[height], filter[0])?,
-            columns: self.axis(width, input[width], filter[1])?,
+            rows: self.axis(1, input[1], filter[0])?,
+            columns: self.axis(2, input[2], filter[1])?,
             in_depth,
             patch_depth,
             out_depth: filter[3],
         })
     }
 
-    /// The shape of the output.
-    pub fn output(&self, geometry: &Geometry) -> Shape {
-        self.format.image_shape(geometry.batch, geometry.rows.output, geometry.columns.output, geometry.out_depth)
-    }
-
-    /// Fails unless a kernel for a device can convolve an input that is not empty.
-    ///
-    /// # Errors
-    /// UNIMPLEMENTED if channels are not last, INVALID_ARGUMENT if the filter is empty or its groups are of different
-    /// sizes.
-    pub fn ensure_computable(&self, geometry: &Geometry, filter: &Shape, device: DeviceType) -> Result<()> {
-        ensure!(
-            self.format == TensorFormat::Nhwc,
-            Unimplemented,
-            "Conv2D on the {device} supports data_format NHWC only, not NCHW"
-        );
-        ensure!(filter.num_elements() > 0, InvalidArgument, "filter {filter} must not be empty");
-        let groups = geometry.in_depth / geometry.patch_depth;
-        ensure!(
-            groups > 0 && geometry.out_depth.is_multiple_of(groups),
-            InvalidArgument,
-            "output depth {} must be evenly divisible by the number of groups, {groups}",
-            geometry.out_depth
-        );
-        Ok(())
-    }
-
-    /// The convolution whose input, filter and output have these shapes, for a kernel for a device; channels are last.
+    /// The convolution whose input, filter and output have these shapes; channels are last.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they do not fit.
-    fn backward(&self, input: &Shape, filter: &Shape, gradient: &Shape, device: DeviceType) -> Result<Geometry> {
+    fn backward(&self, input: &Shape, filter: &Shape, gradient: &Shape) -> Result<Geometry> {
         ensure_gradient(input, filter, gradient)?;
-        ensure!(filter[2] > 0, InvalidArgument, "filter depth must be positive, filter is {filter}");
-        ensure!(
-            input[3] == filter[2],
-            InvalidArgument,
-            "the depths of input and filter must be equal, not {} and {}: gradients of convolutions in groups are not \
-             supported on the {device}",
-            input[3],
-            filter[2]
-        );
         ensure!(
             filter[3] == gradient[3],
             InvalidArgument,
@@ -159,63 +118,44 @@ impl Convolution {
         let geometry = self.forward(input, filter)?;
         ensure_output(&geometry.rows, gradient, 1)?;
         ensure_output(&geometry.columns, gradient, 2)?;
+        if input.num_elements() > 0 {
+            geometry.ensure_groups()?;
+        }
         Ok(geometry)
     }
 
-    /// The shape of the input that `sizes` describe, as a whole or by rows and columns alone, and the convolution of it, for
-    /// a kernel for a device; channels are last.
+    /// The shape of the input that `sizes` describe, as a whole or by rows and columns alone, with channels last, and the
+    /// convolution of it; the gradient's channels are last.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they describe none, or filter or gradient do not fit.
-    pub fn backward_to_input(
-        &self,
-        sizes: &Tensor,
-        filter: &Shape,
-        gradient: &Shape,
-        device: DeviceType,
-    ) -> Result<(Shape, Geometry)> {
-        let shape = Convolution::input_shape(sizes, filter, gradient)?;
-        let geometry = self.backward(&shape, filter, gradient, device)?;
+    pub fn backward_to_input(&self, sizes: &Tensor, filter: &Shape, gradient: &Shape) -> Result<(Shape, Geometry)> {
+        let shape = self.input_shape(sizes, filter, gradient)?;
+        let geometry = self.backward(&shape, filter, gradient)?;
         Ok((shape, geometry))
     }
 
-    /// The shape of the filter that `sizes` describe, and the convolution with it, for a kernel for a device; channels are
-    /// last.
+    /// The shape of the filter that `sizes` describe, and the convolution with it; channels are last.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they describe none, or input or gradient do not fit.
-    pub fn backward_to_filter(
-        &self,
-        input: &Shape,
-        sizes: &Tensor,
-        gradient: &Shape,
-        device: DeviceType,
-    ) -> Result<(Shape, Geometry)> {
+    pub fn backward_to_filter(&self, input: &Shape, sizes: &Tensor, gradient: &Shape) -> Result<(Shape, Geometry)> {
         let shape = shape_from(sizes, "filter_sizes")?;
-        let geometry = self.backward(input, &shape, gradient, device)?;
+        let geometry = self.backward(input, &shape, gradient)?;
         Ok((shape, geometry))
     }
 
-    fn input_shape(sizes: &Tensor, filter: &Shape, gradient: &Shape) -> Result<Shape> {
+    fn input_shape(&self, sizes: &Tensor, filter: &Shape, gradient: &Shape) -> Result<Shape> {
         let shape = shape_from(sizes, "input_sizes")?;
         let rank = shape.rank();
         ensure!(matches!(rank, 2 | 4), InvalidArgument, "input_sizes must have 4 or 2 values, not {rank}");
         if rank == 4 {
-            return Ok(shape);
+            return Ok(shape_last(self.format, shape));
         }
         ensure!(gradient.rank() == 4, InvalidArgument, "out_backprop must be 4-dimensional, not {gradient}");
         ensure!(filter.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {filter}");
         Ok(Shape::from([gradient[0], shape[0], shape[1], filter[2]]))
     }
-}
-
-/// Fails unless channels are last, for a kernel for a device.
-///
-/// # Errors
-/// INVALID_ARGUMENT if they are not.
-pub fn ensure_channels_last(format: &str, device: DeviceType) -> Result<()> {
-    ensure!(format == "NHWC", InvalidArgument, "data_format must be NHWC on the {device}, not {format}");
-    Ok(())
 }
 
 /// Fails unless all have 4 dimensions, and input and gradient the same batch.
@@ -271,6 +211,31 @@ impl Geometry {
         self.in_depth / self.patch_depth.max(1)
     }
 
+    /// Fails unless filters can be applied to an input that is not empty.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if there are none, or groups are of different sizes.
+    pub fn ensure_computable(&self, filter: &Shape) -> Result<()> {
+        ensure!(filter.num_elements() > 0, InvalidArgument, "filter {filter} must not be empty");
+        self.ensure_groups()
+    }
+
+    fn ensure_groups(&self) -> Result<()> {
+        let groups = self.groups();
+        ensure!(
+            groups > 0 && self.out_depth.is_multiple_of(groups),
+            InvalidArgument,
+            "output depth {} must be evenly divisible by the number of groups, {groups}",
+            self.out_depth
+        );
+        Ok(())
+    }
+
+    /// The output's shape, with channels last.
+    pub fn output(&self) -> Shape {
+        Shape::from([self.batch, self.rows.output, self.columns.output, self.out_depth])
+    }
+
     /// Output pixels.
     #[inline]
     pub fn pixels(&self) -> usize {
@@ -308,7 +273,6 @@ impl Geometry {
 pub(crate) mod tests {
     use super::*;
     use kernlink::attr::AttrValue;
-    use kernlink::device::CPU;
 
     /// The attrs of a convolution with strides of 2, but for these.
     pub(crate) fn attrs(others: &[(&str, AttrValue)]) -> AttrMap {
@@ -328,42 +292,65 @@ pub(crate) mod tests {
         let (input, filter) = (Shape::from([2, 8, 8, 6]), Shape::from([3, 3, 3, 4]));
         let geometry = convolution.forward(&input, &filter).unwrap();
         assert_eq!((geometry.groups(), geometry.pixels(), geometry.patch()), (2, 32, 27));
-        assert_eq!(convolution.output(&geometry), Shape::from([2, 4, 4, 4]));
-        assert!(convolution.ensure_computable(&geometry, &filter, CPU).is_ok());
+        assert_eq!(geometry.output(), Shape::from([2, 4, 4, 4]));
+        assert!(geometry.ensure_computable(&filter).is_ok());
         let odd = Shape::from([3, 3, 3, 5]);
-        assert!(convolution.ensure_computable(&convolution.forward(&input, &odd).unwrap(), &odd, CPU).is_err());
+        assert!(convolution.forward(&input, &odd).unwrap().ensure_computable(&odd).is_err());
+        assert!(convolution.backward(&input, &filter, &Shape::from([2, 4, 4, 4])).is_ok());
+        assert!(convolution.backward(&input, &odd, &Shape::from([2, 4, 4, 5])).is_err());
         assert!(convolution.forward(&input, &Shape::from([3, 3, 4, 4])).is_err());
     }
 
     #[test]
     fn gradients_fit_the_output() {
-        let convolution = Convolution::of_gradient(&attrs(&[]), CPU, Code::InvalidArgument).unwrap();
+        let convolution = Convolution::of_gradient(&attrs(&[]), Code::InvalidArgument).unwrap();
         let (input, filter) = (Shape::from([2, 8, 8, 3]), Shape::from([3, 3, 3, 4]));
-        let backward = |flow: [usize; 4]| convolution.backward(&input, &filter, &Shape::from(flow), CPU);
+        let backward = |flow: [usize; 4]| convolution.backward(&input, &filter, &Shape::from(flow));
         assert!(backward([2, 4, 4, 4]).unwrap().rows.before == 0);
         assert!(backward([2, 4, 5, 4]).unwrap_err().message().contains("dimension 2"));
         assert!(backward([1, 4, 4, 4]).is_err());
         assert!(backward([2, 4, 4, 3]).is_err());
         let flow = Shape::from([2, 4, 4, 4]);
         let to_input = |sizes: &[i32]| {
-            convolution.backward_to_input(&Tensor::vector(sizes).unwrap(), &filter, &flow, CPU).map(|(shape, _)| shape)
+            convolution.backward_to_input(&Tensor::vector(sizes).unwrap(), &filter, &flow).map(|(shape, _)| shape)
         };
         assert_eq!(to_input(&[8, 8]).unwrap(), input);
         assert_eq!(to_input(&[2, 8, 8, 3]).unwrap(), input);
         assert!(to_input(&[8]).is_err());
         assert!(to_input(&[2, 8, 8, 4]).is_err());
         let sizes = Tensor::vector(&[3i32, 3, 3, 4]).unwrap();
-        assert_eq!(convolution.backward_to_filter(&input, &sizes, &flow, CPU).unwrap().0, filter);
-        assert!(convolution.backward_to_filter(&input, &Tensor::scalar(3i32), &flow, CPU).is_err());
+        assert_eq!(convolution.backward_to_filter(&input, &sizes, &flow).unwrap().0, filter);
+        assert!(convolution.backward_to_filter(&input, &Tensor::scalar(3i32), &flow).is_err());
     }
 
     #[test]
     fn the_batch_is_not_strided() {
         let batches = attrs(&[("strides", vec![2, 1, 1, 1].into())]);
         assert_eq!(Convolution::new(&batches).unwrap_err().code(), Code::Unimplemented);
-        let error = Convolution::of_gradient(&batches, CPU, Code::InvalidArgument).unwrap_err();
+        let error = Convolution::of_gradient(&batches, Code::InvalidArgument).unwrap_err();
         assert_eq!(error.code(), Code::InvalidArgument);
-        let error = Convolution::of_gradient(&attrs(&[("data_format", "NCHW".into())]), CPU, Code::InvalidArgument);
-        assert_eq!(error.unwrap_err().message(), "data_format must be NHWC on the CPU, not NCHW");
+    }
+
+    #[test]
+    fn channels_may_be_first() {
+        let convolution = |strides: [i64; 4], explicit: [i64; 8]| {
+            Convolution::new(&attrs(&[
+                ("data_format", "NCHW".into()),
+                ("strides", strides.to_vec().into()),
+                ("padding", "EXPLICIT".into()),
+                ("explicit_paddings", explicit.to_vec().into()),
+            ]))
+        };
+        let padded = convolution([1, 1, 2, 3], [0, 0, 0, 0, 1, 2, 3, 4]).unwrap();
+        let geometry = padded.forward(&Shape::from([2, 8, 9, 3]), &Shape::from([3, 2, 3, 4])).unwrap();
+        assert_eq!((geometry.rows.stride, geometry.columns.stride), (2, 3));
+        assert_eq!((geometry.rows.before, geometry.columns.before), (1, 3));
+        assert_eq!(geometry.output(), Shape::from([2, 5, 5, 4]));
+        let sizes = Tensor::vector(&[2i32, 3, 8, 9]).unwrap();
+        let (filter, flow) = (Shape::from([3, 2, 3, 4]), Shape::from([2, 5, 5, 4]));
+        assert_eq!(padded.backward_to_input(&sizes, &filter, &flow).unwrap().0, Shape::from([2, 8, 9, 3]));
+        assert_eq!(convolution([1, 2, 2, 1], [0; 8]).unwrap_err().code(), Code::Unimplemented);
+        assert!(convolution([1; 4], [0, 0, 1, 1, 0, 0, 0, 0]).is_err());
+        assert!(Convolution::new(&attrs(&[("data_format", "NCHW_VECT_C".into())])).is_err());
     }
 }

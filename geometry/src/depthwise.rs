@@ -1,103 +1,76 @@
 //! Convolutions in which each input channel has filters of its own, and their gradients.
 
 use super::convolution::{Attrs, ensure_gradient, ensure_output};
+use super::images::{last, paddings_last, shape_last};
 use super::integers::shape_from;
 use kernlink::attr::AttrMap;
-use kernlink::device::DeviceType;
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
 
-/// What the attrs say.
+/// What the attrs say. Wherever the channels are, kernels compute with channels last.
 #[derive(Clone, Copy, Debug)]
 pub struct Depthwise {
-    stride: i64,
+    strides: [i64; 4],
+    dilations: [i64; 4],
     padding: Padding,
     /// Where the channels are.
     pub format: TensorFormat,
 }
 
 impl Depthwise {
-    /// Of the attrs of a convolution.
+    /// Of the attrs of a convolution, or of a gradient.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for values that no convolution has, UNIMPLEMENTED for dilations.
+    /// INVALID_ARGUMENT for values that no convolution has, UNIMPLEMENTED for dilations in batch or channels.
     pub fn new(attrs: &AttrMap) -> Result<Depthwise> {
         let attrs = Attrs::new(attrs)?;
         let format = TensorFormat::of_images(&attrs.format)?;
-        let strides = four("strides", &attrs.strides)?;
-        let stride = strides[format.first_spatial()];
+        let strides = last(format, four("strides", &attrs.strides)?);
         ensure!(
-            stride == strides[format.first_spatial() + 1],
-            InvalidArgument,
-            "strides {strides:?} must be equal in rows and columns"
-        );
-        ensure!(
-            strides[0] == 1 && strides[format.channel(2)] == 1,
+            strides[0] == 1 && strides[3] == 1,
             InvalidArgument,
             "strides {strides:?} must be 1 in the batch and depth dimensions"
         );
-        let padding = Padding::new(&attrs.padding, &attrs.explicit, format, 4)?;
-        let dilations = attrs.dilations;
-        for value in &dilations {
+        let padding = Padding::new(&attrs.padding, &paddings_last(format, &attrs.explicit), TensorFormat::Nhwc, 4)?;
+        for value in &attrs.dilations {
             ensure!(i32::try_from(*value).is_ok(), InvalidArgument, "dilations has {value} out of range for an int32");
         }
+        // Nobody counts dilations that are none.
+        let dilations = match attrs.dilations.iter().all(|&dilation| dilation == 1) {
+            true => [1; 4],
+            false => last(format, four("dilations", &attrs.dilations)?),
+        };
         ensure!(
-            dilations.iter().all(|&dilation| dilation == 1),
+            dilations[0] == 1 && dilations[3] == 1,
             Unimplemented,
-            "dilations {dilations:?} must be 1: tf.nn.depthwise_conv2d brings dilation by SpaceToBatchND"
+            "dilations {:?} must be 1 in the batch and depth dimensions",
+            attrs.dilations
         );
-        Ok(Depthwise { stride, padding, format })
+        Ok(Depthwise { strides, dilations, padding, format })
     }
 
-    /// Of the attrs of a gradient, for a kernel for a device.
-    ///
-    /// # Errors
-    /// As [`Depthwise::new`]; UNIMPLEMENTED if channels are not last.
-    pub fn of_gradient(attrs: &AttrMap, device: DeviceType) -> Result<Depthwise> {
-        let convolution = Depthwise::new(attrs)?;
-        ensure!(convolution.format == TensorFormat::Nhwc, Unimplemented, "data_format must be NHWC on the {device}");
-        Ok(convolution)
-    }
-
-    /// The convolution of tensors of these shapes.
+    /// The convolution of an input with channels last and a filter of these shapes.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they do not fit.
     pub fn forward(&self, input: &Shape, filter: &Shape) -> Result<Geometry> {
         ensure!(input.rank() == 4, InvalidArgument, "input must be 4-dimensional, not {input}");
         ensure!(filter.rank() == 4, InvalidArgument, "filter must be 4-dimensional, not {filter}");
-        let (in_depth, format) = (input[self.format.channel(2)], self.format);
+        let in_depth = input[3];
         ensure!(
             in_depth == filter[2],
             InvalidArgument,
             "input and filter must have the same depth, not {in_depth} and {}",
             filter[2]
         );
-        let axis =
-            |axis: usize, window: usize| Axis::new(input[axis], window, self.stride, 1, self.padding.along(axis));
-        let (rows, columns) = (axis(format.first_spatial(), filter[0])?, axis(format.first_spatial() + 1, filter[1])?);
+        let axis = |axis: usize, window: usize| {
+            Axis::new(input[axis], window, self.strides[axis], self.dilations[axis], self.padding.along(axis))
+        };
+        let (rows, columns) = (axis(1, filter[0])?, axis(2, filter[1])?);
         Ok(Geometry { batch: input[0], rows, columns, in_depth, multiplier: filter[3] })
-    }
-
-    /// The shape of the output.
-    pub fn output(&self, geometry: &Geometry) -> Shape {
-        self.format.image_shape(geometry.batch, geometry.rows.output, geometry.columns.output, geometry.out_depth())
-    }
-
-    /// Fails unless a kernel for a device can make an output that is not empty.
-    ///
-    /// # Errors
-    /// UNIMPLEMENTED if channels are not last.
-    pub fn ensure_computable(&self, device: DeviceType) -> Result<()> {
-        ensure!(
-            self.format == TensorFormat::Nhwc,
-            Unimplemented,
-            "DepthwiseConv2dNative on the {device} supports data_format NHWC only, not NCHW"
-        );
-        Ok(())
     }
 
     /// The convolution whose input, filter and output have these shapes; channels are last.
@@ -120,12 +93,13 @@ impl Depthwise {
         Ok(geometry)
     }
 
-    /// The shape of the input that `sizes` describe, and the convolution of it; channels are last.
+    /// The shape of the input that `sizes` describe, with channels last, and the convolution of it; the gradient's channels
+    /// are last.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if they describe none, or filter or gradient do not fit.
     pub fn backward_to_input(&self, sizes: &Tensor, filter: &Shape, gradient: &Shape) -> Result<(Shape, Geometry)> {
-        let shape = shape_from(sizes, "input_sizes")?;
+        let shape = shape_last(self.format, shape_from(sizes, "input_sizes")?);
         let geometry = self.backward(&shape, filter, gradient)?;
         Ok((shape, geometry))
     }
@@ -157,6 +131,11 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// The output's shape, with channels last.
+    pub fn output(&self) -> Shape {
+        Shape::from([self.batch, self.rows.output, self.columns.output, self.out_depth()])
+    }
+
     /// Channels of the output.
     #[inline]
     pub fn out_depth(&self) -> usize {
@@ -168,16 +147,15 @@ impl Geometry {
 mod tests {
     use super::*;
     use crate::convolution::tests::attrs;
-    use kernlink::Code;
     use kernlink::attr::AttrValue;
-    use kernlink::device::CPU;
+    use kernlink::{Code, Error};
 
     #[test]
     fn channels_are_multiplied() {
-        let convolution = Depthwise::of_gradient(&attrs(&[("padding", "VALID".into())]), CPU).unwrap();
+        let convolution = Depthwise::new(&attrs(&[("padding", "VALID".into())])).unwrap();
         let (input, filter) = (Shape::from([2, 7, 9, 6]), Shape::from([3, 3, 6, 2]));
         let geometry = convolution.forward(&input, &filter).unwrap();
-        assert_eq!(convolution.output(&geometry), Shape::from([2, 3, 4, 12]));
+        assert_eq!(geometry.output(), Shape::from([2, 3, 4, 12]));
         assert!(convolution.backward(&input, &filter, &Shape::from([2, 3, 4, 12])).is_ok());
         assert!(convolution.backward(&input, &filter, &Shape::from([2, 3, 4, 6])).is_err());
         assert!(convolution.backward(&input, &filter, &Shape::from([2, 4, 4, 12])).is_err());
@@ -189,10 +167,19 @@ mod tests {
     }
 
     #[test]
-    fn what_tensorflow_has_no_kernel_for_is_refused() {
-        let code = |others: &[(&str, AttrValue)]| Depthwise::of_gradient(&attrs(others), CPU).unwrap_err().code();
-        assert_eq!(code(&[("dilations", vec![1, 2, 2, 1].into())]), Code::Unimplemented);
-        assert_eq!(code(&[("strides", vec![1, 2, 1, 1].into())]), Code::InvalidArgument);
-        assert_eq!(code(&[("data_format", "NCHW".into()), ("strides", vec![1, 1, 2, 2].into())]), Code::Unimplemented);
+    fn rows_and_columns_have_steps_of_their_own() {
+        let steps = |format: &str, strides: [i64; 4], dilations: [i64; 4]| {
+            let strides = ("strides", strides.to_vec().into());
+            let dilations = ("dilations", dilations.to_vec().into());
+            let others: [(&str, AttrValue); 3] = [("data_format", format.into()), strides, dilations];
+            let convolution = Depthwise::new(&attrs(&others))?;
+            let geometry = convolution.forward(&Shape::from([2, 7, 9, 6]), &Shape::from([3, 3, 6, 1]))?;
+            Ok::<_, Error>([geometry.rows, geometry.columns].map(|axis| (axis.stride, axis.dilation)))
+        };
+        assert_eq!(steps("NHWC", [1, 2, 1, 1], [1, 1, 3, 1]).unwrap(), [(2, 1), (1, 3)]);
+        assert_eq!(steps("NCHW", [1, 1, 2, 1], [1, 1, 1, 3]).unwrap(), [(2, 1), (1, 3)]);
+        assert_eq!(steps("NHWC", [1; 4], [1, 1, 1, 2]).unwrap_err().code(), Code::Unimplemented);
+        assert_eq!(steps("NHWC", [2, 1, 1, 1], [1; 4]).unwrap_err().code(), Code::InvalidArgument);
+        assert_eq!(steps("NHWC", [1, 0, 0, 1], [1; 4]).unwrap_err().code(), Code::InvalidArgument);
     }
 }

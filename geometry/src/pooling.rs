@@ -1,6 +1,6 @@
 //! Pooling over rows and columns, or over depth, and its gradients.
 
-use super::convolution::ensure_channels_last;
+use super::images::{last, paddings_last, shape_last};
 use super::integers::shape_from;
 use kernlink::attr::AttrMap;
 use kernlink::device::DeviceType;
@@ -24,9 +24,11 @@ struct Attrs<'a> {
 /// The pixel of an image that is none, where a window sees nothing.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// What the attrs say.
+/// What the attrs say. Wherever the channels are, kernels compute with channels last.
 #[derive(Clone, Debug)]
 pub struct Pooling {
+    /// Where the channels are.
+    pub format: TensorFormat,
     /// The size of the window in each dimension.
     pub windows: [i64; 4],
     /// How far it moves in each dimension.
@@ -36,23 +38,32 @@ pub struct Pooling {
 }
 
 impl Pooling {
-    /// Of the attrs of a pooling for maxima, for a kernel for a device.
+    /// Of the attrs of a pooling for maxima.
     ///
     /// # Errors
     /// INVALID_ARGUMENT for values that no pooling has, UNIMPLEMENTED for pooling over the batch.
-    pub fn of_maxima(attrs: &AttrMap, device: DeviceType) -> Result<Pooling> {
-        Pooling::of_attrs(attrs, device, false)
+    pub fn of_maxima(attrs: &AttrMap) -> Result<Pooling> {
+        Pooling::of_attrs(attrs, false)
     }
 
     /// Of the attrs of any other pooling: these look at the batch first.
     ///
     /// # Errors
     /// As [`Pooling::of_maxima`].
-    pub fn new(attrs: &AttrMap, device: DeviceType) -> Result<Pooling> {
-        Pooling::of_attrs(attrs, device, true)
+    pub fn new(attrs: &AttrMap) -> Result<Pooling> {
+        Pooling::of_attrs(attrs, true)
     }
 
-    fn of_attrs(attrs: &AttrMap, device: DeviceType, batch_first: bool) -> Result<Pooling> {
+    /// Of the attrs of a pooling that TensorFlow knows with channels last alone, for a kernel for a device.
+    ///
+    /// # Errors
+    /// As [`Pooling::new`]; INVALID_ARGUMENT if channels are not last.
+    pub fn channels_last(attrs: &AttrMap, device: DeviceType) -> Result<Pooling> {
+        ensure_channels_last(&attrs.required::<String>("data_format")?, device)?;
+        Pooling::new(attrs)
+    }
+
+    fn of_attrs(attrs: &AttrMap, batch_first: bool) -> Result<Pooling> {
         let has = |name: &str| attrs.get(name).is_some();
         let padding: String = attrs.required("padding")?;
         let format = if has("data_format") { attrs.required("data_format")? } else { "NHWC".to_owned() };
@@ -63,12 +74,13 @@ impl Pooling {
             padding: &padding,
             explicit: if has("explicit_paddings") { attrs.required("explicit_paddings")? } else { Vec::new() },
         };
-        Pooling::of(attrs, device, batch_first)
+        Pooling::of(attrs, batch_first)
     }
 
-    fn of(attrs: Attrs<'_>, device: DeviceType, batch_first: bool) -> Result<Pooling> {
-        ensure_channels_last(attrs.format, device)?;
-        let (windows, strides) = (four("ksize", &attrs.windows)?, four("strides", &attrs.strides)?);
+    fn of(attrs: Attrs<'_>, batch_first: bool) -> Result<Pooling> {
+        let format = TensorFormat::of_images(attrs.format)?;
+        let windows = last(format, four("ksize", &attrs.windows)?);
+        let strides = last(format, four("strides", &attrs.strides)?);
         let spatial = windows[0] == 1 && strides[0] == 1;
         if spatial || !batch_first {
             ensure!(windows.iter().all(|&size| size > 0), InvalidArgument, "ksize {windows:?} must be positive");
@@ -78,20 +90,21 @@ impl Pooling {
             Unimplemented,
             "pooling over the batch is not supported: ksize {windows:?}, strides {strides:?}"
         );
-        Ok(Pooling { windows, strides, padding: attrs.padding.to_owned(), explicit: attrs.explicit })
+        let explicit = paddings_last(format, &attrs.explicit);
+        Ok(Pooling { format, windows, strides, padding: attrs.padding.to_owned(), explicit })
     }
 
     /// The pooling whose window and stride are inputs `first` and `first + 1`; channels are last.
     ///
     /// # Errors
     /// As [`Pooling::new`].
-    pub fn from_inputs(ctx: &RawContext<'_>, first: usize, padding: &str, device: DeviceType) -> Result<Pooling> {
+    pub fn from_inputs(ctx: &RawContext<'_>, first: usize, padding: &str) -> Result<Pooling> {
         let values = |index: usize| ctx.input_at(index)?.to_i64_vec();
         let (windows, strides) = (values(first)?, values(first + 1)?);
-        Pooling::of(Attrs { format: "NHWC", windows, strides, padding, explicit: Vec::new() }, device, true)
+        Pooling::of(Attrs { format: "NHWC", windows, strides, padding, explicit: Vec::new() }, true)
     }
 
-    /// The window over an input of `shape`.
+    /// The window over an input of `shape`, with channels last, as all shapes below.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if it does not fit, UNIMPLEMENTED for windows that TensorFlow has no kernel for.
@@ -195,18 +208,12 @@ impl Pooling {
     }
 
     /// The window over `input` of which it is said where its greatest element is: by an index into the image, or into all
-    /// images if it goes `across` them.
+    /// images if it goes `across` them. TensorFlow takes a window over depth for one over nothing: each element is the
+    /// greatest of its own.
     ///
     /// # Errors
-    /// As [`Pooling::geometry`]; INVALID_ARGUMENT if there is no element, or an index may not fit; UNIMPLEMENTED if the window
-    /// is over depth.
+    /// As [`Pooling::geometry`]; INVALID_ARGUMENT if there is no element, or an index may not fit.
     pub fn with_argmax(&self, input: &Shape, index_type: DataType, across: bool) -> Result<Geometry> {
-        ensure!(
-            self.windows[3] == 1,
-            Unimplemented,
-            "pooling over the depth does not say where: ksize {:?}",
-            self.windows
-        );
         let geometry = self.geometry(input)?;
         let total = input.num_elements();
         ensure!(total > 0, InvalidArgument, "the input must not be empty, but is {input}");
@@ -221,15 +228,14 @@ impl Pooling {
         Ok(geometry)
     }
 
-    /// The window over `input` whose gradient flows back to the elements that `argmax` names.
+    /// The window over `input` whose gradient flows back to the elements that `argmax` names. If it is over depth, gradient
+    /// and indices are one for each window.
     ///
     /// # Errors
-    /// As [`Pooling::geometry`]; INVALID_ARGUMENT if gradient and indices have not the output's shape; UNIMPLEMENTED if the
-    /// window is over depth.
+    /// As [`Pooling::geometry`]; INVALID_ARGUMENT if gradient and indices have not the output's shape.
     pub fn argmax_back(&self, input: &Shape, grad: &Shape, argmax: &Shape) -> Result<Geometry> {
         let geometry = self.geometry(input)?;
-        ensure!(self.windows[3] == 1, Unimplemented, "pooling over the depth has no gradient");
-        let pooled = geometry.output();
+        let pooled = Geometry { depth: geometry.depth / self.windows[3] as usize, ..geometry }.output();
         ensure_shape("grad", grad, &pooled)?;
         ensure_shape("argmax", argmax, &pooled)?;
         Ok(geometry)
@@ -255,12 +261,12 @@ impl Pooling {
         Ok(geometry)
     }
 
-    /// The shape that `sizes` describe, of an input whose averages have a gradient `grad`, and the window over it.
+    /// The shape that `sizes` describe, with channels last, of an input whose averages have a gradient `grad`, and the window over it.
     ///
     /// # Errors
     /// As [`Pooling::averaged`]; INVALID_ARGUMENT if the gradient's shape is not that of the averages.
     pub fn averaged_back(&self, sizes: &Tensor, grad: &Shape) -> Result<(Shape, Geometry)> {
-        let shape = shape_from(sizes, "orig_input_shape")?;
+        let shape = shape_last(self.format, shape_from(sizes, "orig_input_shape")?);
         ensure!(shape.rank() == 4, InvalidArgument, "orig_input_shape must have 4 elements, not {}", shape.rank());
         ensure!(grad.rank() == 4, InvalidArgument, "grad must be 4-dimensional, not {grad}");
         self.ensure_not_over_depth()?;
@@ -268,6 +274,15 @@ impl Pooling {
         ensure_shape("grad", grad, &geometry.output())?;
         Ok((shape, geometry))
     }
+}
+
+/// Fails unless channels are last, for a kernel for a device.
+///
+/// # Errors
+/// INVALID_ARGUMENT if they are not.
+pub fn ensure_channels_last(format: &str, device: DeviceType) -> Result<()> {
+    ensure!(format == "NHWC", InvalidArgument, "data_format must be NHWC on the {device}, not {format}");
+    Ok(())
 }
 
 /// A window over rows and columns.
@@ -315,34 +330,45 @@ mod tests {
     #[test]
     fn windows_are_over_space_or_depth() {
         let shape = Shape::from([2, 6, 8, 4]);
-        let pooling = Pooling::new(&attrs(&[]), CPU).unwrap();
+        let pooling = Pooling::new(&attrs(&[])).unwrap();
         assert_eq!(pooling.averaged(&shape).unwrap().output(), Shape::from([2, 3, 4, 4]));
         assert_eq!(pooling.over_depth(&shape).unwrap(), None);
         let deep = attrs(&[("ksize", &[1, 1, 1, 2]), ("strides", &[1, 1, 1, 2])]);
-        let deep = Pooling::of_maxima(&deep, CPU).unwrap();
+        let deep = Pooling::of_maxima(&deep).unwrap();
         assert!(deep.geometry(&shape).is_ok());
         assert_eq!(deep.over_depth(&shape).unwrap(), Some((2, Shape::from([2, 6, 8, 2]))));
         assert!(deep.spatial(&shape).is_err());
         assert!(pooling.spatial(&Shape::from([1, 65536, 65536, 1])).is_err());
         assert!(deep.averaged(&shape).is_err());
         let both = attrs(&[("ksize", &[1, 2, 1, 2])]);
-        assert_eq!(Pooling::new(&both, CPU).unwrap().geometry(&shape).unwrap_err().code(), Code::Unimplemented);
+        assert_eq!(Pooling::new(&both).unwrap().geometry(&shape).unwrap_err().code(), Code::Unimplemented);
     }
 
     #[test]
     fn the_first_of_two_errors_is_tensorflows() {
         let batches = attrs(&[("ksize", &[2, 0, 2, 1])]);
-        assert_eq!(Pooling::of_maxima(&batches, CPU).unwrap_err().code(), Code::InvalidArgument);
-        assert_eq!(Pooling::new(&batches, CPU).unwrap_err().code(), Code::Unimplemented);
+        assert_eq!(Pooling::of_maxima(&batches).unwrap_err().code(), Code::InvalidArgument);
+        assert_eq!(Pooling::new(&batches).unwrap_err().code(), Code::Unimplemented);
         let mut channels_first = attrs(&[]);
         channels_first.insert("data_format", "NCHW");
-        let error = Pooling::new(&channels_first, CPU).unwrap_err();
+        let error = Pooling::channels_last(&channels_first, CPU).unwrap_err();
         assert_eq!(error.message(), "data_format must be NHWC on the CPU, not NCHW");
     }
 
     #[test]
+    fn channels_may_be_first() {
+        let mut channels_first = attrs(&[("ksize", &[1, 1, 3, 2]), ("strides", &[1, 1, 2, 1])]);
+        channels_first.insert("data_format", "NCHW");
+        let pooling = Pooling::new(&channels_first).unwrap();
+        assert_eq!((pooling.windows, pooling.strides), ([1, 3, 2, 1], [1, 2, 1, 1]));
+        let sizes = Tensor::vector(&[2i32, 4, 7, 8]).unwrap();
+        let (shape, _) = pooling.averaged_back(&sizes, &Shape::from([2, 3, 7, 4])).unwrap();
+        assert_eq!(shape, Shape::from([2, 7, 8, 4]));
+    }
+
+    #[test]
     fn places_have_indices() {
-        let pooling = Pooling::new(&attrs(&[]), CPU).unwrap();
+        let pooling = Pooling::new(&attrs(&[])).unwrap();
         let of = |input: &[usize], across| pooling.with_argmax(&Shape::from(input), DataType::Int32, across);
         assert_eq!(of(&[2, 6, 8, 4], false).unwrap().output(), Shape::from([2, 3, 4, 4]));
         assert_eq!(of(&[0, 6, 8, 4], false).unwrap_err().code(), Code::InvalidArgument);
@@ -352,17 +378,19 @@ mod tests {
         assert!(pooling.with_argmax(&Shape::from(large), DataType::Int64, true).is_ok());
         assert!(pooling.with_argmax(&Shape::from([1, 65536, 65536, 1]), DataType::Int64, false).is_err());
         let deep = attrs(&[("ksize", &[1, 1, 1, 2]), ("strides", &[1, 1, 1, 2])]);
-        let deep = Pooling::new(&deep, CPU).unwrap();
+        let deep = Pooling::new(&deep).unwrap();
         let (input, pooled) = (Shape::from([2, 6, 8, 4]), Shape::from([2, 3, 4, 4]));
-        assert_eq!(deep.with_argmax(&input, DataType::Int64, false).unwrap_err().code(), Code::Unimplemented);
+        assert_eq!(deep.with_argmax(&input, DataType::Int64, false).unwrap().output(), input);
+        let halves = Shape::from([2, 6, 8, 2]);
+        assert!(deep.argmax_back(&input, &halves, &halves).is_ok());
+        assert!(deep.argmax_back(&input, &input, &input).is_err());
         assert!(pooling.argmax_back(&input, &pooled, &pooled).is_ok());
         assert!(pooling.argmax_back(&input, &pooled, &input).unwrap_err().message().starts_with("argmax"));
-        assert_eq!(deep.argmax_back(&input, &pooled, &pooled).unwrap_err().code(), Code::Unimplemented);
     }
 
     #[test]
     fn gradients_of_maxima_fit() {
-        let pooling = Pooling::new(&attrs(&[]), CPU).unwrap();
+        let pooling = Pooling::new(&attrs(&[])).unwrap();
         let (input, pooled) = (Shape::from([2, 6, 8, 4]), Shape::from([2, 3, 4, 4]));
         assert!(pooling.maxima_back(&input, &pooled, &pooled).is_ok());
         assert!(pooling.maxima_back(&input, &input, &pooled).unwrap_err().message().starts_with("orig_output"));
@@ -373,7 +401,7 @@ mod tests {
 
     #[test]
     fn gradients_have_the_averages_shape() {
-        let pooling = Pooling::new(&attrs(&[]), CPU).unwrap();
+        let pooling = Pooling::new(&attrs(&[])).unwrap();
         let sizes = Tensor::vector(&[2i32, 6, 8, 4]).unwrap();
         assert!(pooling.averaged_back(&sizes, &Shape::from([2, 3, 4, 4])).is_ok());
         assert!(pooling.averaged_back(&sizes, &Shape::from([2, 3, 3, 4])).is_err());

@@ -44,13 +44,14 @@ def pools():
     same = {**ok, "padding": "SAME"}
     shared = [("ksize-length", X, Y, Y, {**ok, "ksize": [2, 2]}), ("strides-length", X, Y, Y, {**ok, "strides": [1, 2]}), ("ksize-batch", X, Y, Y, {**ok, "ksize": [2, 2, 2, 1]}), ("strides-batch", X, Y, Y, {**ok, "strides": [2, 1, 1, 1]}),
               ("ksize-depth", X, Y, Y, {**ok, "ksize": [1, 2, 2, 2]}), ("strides-zero", X, Y, Y, {**ok, "strides": [1, 0, 1, 1]}), ("strides-negative", X, Y, Y, {**ok, "strides": [1, -1, 1, 1]}),
-              ("padding-name", X, Y, Y, {**ok, "padding": "FULL"}), ("nchw", (1, 2, 4, 4), (1, 2, 2, 2), (1, 2, 2, 2), pool_attrs(layout="NCHW"))]
+              ("padding-name", X, Y, Y, {**ok, "padding": "FULL"})]
+    nchw = ("nchw", (1, 2, 4, 4), (1, 2, 2, 2), (1, 2, 2, 2), pool_attrs(layout="NCHW"))
     max_errors = shared + [("input-rank", (4, 4, 2), Y, Y, ok), ("output-shape", X, (1, 2, 3, 2), Y, ok), ("gradient-shape", X, Y, (1, 2, 3, 2), ok), ("too-large", X, Y, Y, pool_attrs((8, 8))), ("ksize-zero", X, Y, Y, {**ok, "ksize": [1, 0, 1, 1]}),
                            ("strides-depth", X, Y, Y, {**ok, "strides": [1, 2, 2, 2]}), ("depth-alone", X, Y, Y, {**ok, "ksize": [1, 1, 1, 2], "strides": [1, 1, 1, 2]}), ("same-shape", X, Y, (1, 3, 2, 2), same)]
     explicit = [("explicit-missing", X, Y, Y, {**ok, "padding": "EXPLICIT"}), ("explicit-negative", X, Y, Y, pool_attrs(padding="EXPLICIT", explicit=(-1, 0, 0, 0))), ("explicit-over-window", X, Y, Y, pool_attrs(padding="EXPLICIT", explicit=(2, 0, 0, 0)))]
     for tag, xs, ys, gs, kw in max_errors + explicit:
         yield from bad("MaxPoolGrad", d, tag, [R(d, xs), R(d, ys), R(d, gs)], risky=True, **kw)
-    for tag, xs, ys, gs, kw in max_errors:
+    for tag, xs, ys, gs, kw in [*max_errors, nchw]:
         gs = {Y: X}.get(gs, gs) if tag != "input-rank" else (4, 4, 2)
         yield from bad("MaxPoolGradGrad", d, tag, [R(d, xs), R(d, ys), R(d, gs)], risky=True, **kw)
     for tag, k, s in (("ksize-length", [2, 2], [1, 2, 2, 1]), ("strides-length", [1, 2, 2, 1], [2, 2]), ("strides-zero", [1, 2, 2, 1], [1, 0, 2, 1]), ("ksize-batch", [2, 2, 2, 1], [1, 2, 2, 1]), ("ksize-depth", [1, 2, 2, 2], [1, 2, 2, 2])):
@@ -87,6 +88,14 @@ def argmaxes():
     for tag, xs, kw in (("batch", (3, 4, 4, 2), {"include_batch_in_index": True}), ("no-batch-in-index", (3, 4, 4, 2), {}), ("larger", (1, 2, 3, 2), {"k": (5, 5), "s": (1, 1), "padding": "SAME"}), ("overlap", (2, 7, 9, 5), {"k": (3, 3), "padding": "SAME"})):
         yield one(op, d, tag, [R(d, xs, 1)], risky=True, **attrs(**kw))
     yield one(op, d, "not-finite", [T(d, np.array([np.nan, 1, 2, np.nan, 3, 3, -np.inf, -np.inf]).reshape(1, 1, 8, 1))], **attrs((1, 2), (1, 2)))
+    # Over depth TensorFlow gives each element and its own place; shape functions say otherwise.
+    deep = dict(ksize=[1, 1, 1, 2], strides=[1, 1, 1, 2])
+    for d, kind in (("float", "int64"), ("float", "int32"), ("half", "int64"), ("int32", "int64"), ("uint8", "int64"), ("double", "int64")):
+        for tag, kw in (("", {}), ("-batch", {"include_batch_in_index": True}), ("-same", {"padding": "SAME"}), ("-strided", {"strides": [1, 2, 1, 2]})):
+            yield one(op, d, f"depth-{kind}{tag}", [R(d, (2, 3, 2, 4), 1)], dynamic=True, risky=True, Targmax=kind, **{"padding": "VALID", **deep, **kw})
+    d = "float"
+    yield from bad(op, d, "depth-uneven", [R(d, (1, 2, 2, 3))], risky=True, padding="VALID", **deep)
+    yield from bad(op, d, "depth-stride", [R(d, (1, 2, 2, 4))], risky=True, padding="VALID", ksize=[1, 1, 1, 2], strides=[1, 1, 1, 1])
     X, ok = (1, 4, 4, 2), attrs()
     errors = [("rank", (4, 4, 2), ok), ("empty", (0, 4, 4, 2), ok), ("ksize-length", X, {**ok, "ksize": [2, 2]}), ("ksize-batch", X, {**ok, "ksize": [2, 2, 2, 1]}), ("strides-batch", X, {**ok, "strides": [2, 1, 1, 1]}), ("ksize-zero", X, {**ok, "ksize": [1, 0, 1, 1]}),
               ("strides-zero", X, {**ok, "strides": [1, 0, 1, 1]}), ("depth-and-space", X, {**ok, "ksize": [1, 2, 2, 2]})]
@@ -101,6 +110,11 @@ def argmaxes():
     x, g = R(d, (2, 6, 5, 3), 1), R(d, (2, 3, 5, 3), 2, ints=3)
     yield one(op, d, "batch", [x, g, T("int64", places + np.array([0, 90]).reshape(2, 1, 1, 1))], include_batch_in_index=True, **attrs((3, 2), (2, 1), "SAME"))
     yield one(op, d, "empty", [R(d, (0, 4, 4, 2)), R(d, (0, 2, 2, 2)), T("int64", np.zeros((0, 2, 2, 2), np.int64))], risky=True, **ok)
+    halves = (2, 3, 2, 2)
+    for across in (False, True):
+        places = np.random.RandomState(6).randint(0, 24, halves) + (np.array([0, 24]).reshape(2, 1, 1, 1) if across else 0)
+        yield one(op, d, "depth" + ("-batch" if across else ""), [R(d, (2, 3, 2, 4), 1), R(d, halves, 2, ints=3), T("int64", places)], padding="VALID", include_batch_in_index=across, **deep)
+    yield from bad(op, d, "depth-shape", [R(d, (2, 3, 2, 4)), R(d, (2, 3, 2, 4)), T("int64", np.zeros((2, 3, 2, 4), np.int64))], risky=True, padding="VALID", **deep)
     zero = lambda s: T("int64", np.zeros(s, np.int64))  # noqa: E731
     Y = (1, 2, 2, 2)
     for tag, xs, gs, ps, kw in (("input-rank", (4, 4, 2), Y, Y, ok), ("gradient-rank", X, (2, 2, 2), Y, ok), ("gradient-shape", X, (1, 2, 3, 2), Y, ok), ("argmax-shape", X, Y, (1, 2, 3, 2), ok), ("argmax-rank", X, Y, (8,), ok), ("ksize-length", X, Y, Y, {**ok, "ksize": [2, 2]}),

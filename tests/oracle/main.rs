@@ -5,6 +5,8 @@
 
 mod checkpoint;
 mod golden;
+#[cfg(all(feature = "array", feature = "nn"))]
+mod images;
 mod matching;
 mod old_ops;
 // Partial builds lack ops of the list.

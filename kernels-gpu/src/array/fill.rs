@@ -5,6 +5,7 @@ use kernlink::dtype::{DataType, f16};
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::op::Op as _;
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::fill::{filled, one};
 use kernlink_geometry::sequence;
@@ -36,7 +37,7 @@ pub(super) fn spread_program((): ()) -> Program {
 }
 
 /// The shaders that fill, and those that copy elements of a dtype.
-pub(super) fn with_copies(dtype: DataType) -> Result<Vec<Program>> {
+pub(crate) fn with_copies(dtype: DataType) -> Result<Vec<Program>> {
     Ok([vec![program(())], copies(dtype)?].concat())
 }
 
@@ -45,6 +46,13 @@ pub(super) fn fill(gpu: &GpuDevice, target: &Tensor, bytes: [u32; 2]) -> Result<
     gpu.in_windows(target.num_elements(), &[written(target)], |_, tensors| {
         gpu.run(program, (), tensors, &bytes, vectors(tensors[0]))
     })
+}
+
+/// A tensor of zeros.
+pub(crate) fn zeros(gpu: &GpuDevice, dtype: DataType, shape: Shape) -> Result<Tensor> {
+    let zeros = gpu.allocate(dtype, shape)?;
+    fill(gpu, &zeros, [0; 2])?;
+    Ok(zeros)
 }
 
 /// Sets all elements to the one of `value`, which is on the device.

@@ -25,4 +25,6 @@ mod window;
 
 use kernlink_geometry::integers;
 
-pub(crate) use rearrange::turned;
+pub(crate) use fill::{with_copies, zeros};
+pub(crate) use rearrange::{rearranged, turned};
+pub(crate) use strided::{copies, copy};

@@ -16,7 +16,7 @@ use super::strided::{Run as _, StridedCopy, copies};
 use crate::device::GpuDevice;
 
 /// The tensor that becomes of another.
-pub(super) fn rearranged(gpu: &GpuDevice, input: Tensor, to: Rearranged) -> Result<Tensor> {
+pub(crate) fn rearranged(gpu: &GpuDevice, input: Tensor, to: Rearranged) -> Result<Tensor> {
     let Rearranged { shape, elements } = to;
     let copy = match elements {
         Elements::Same => return input.reshaped(shape),

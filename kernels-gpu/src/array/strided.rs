@@ -45,6 +45,14 @@ impl Run for StridedCopy {
     }
 }
 
+/// Records a copy, for kernels elsewhere.
+///
+/// # Errors
+/// As [`Run::run`].
+pub(crate) fn copy(gpu: &GpuDevice, copy: &StridedCopy, target: &Tensor, source: &Tensor) -> Result<()> {
+    copy.run(gpu, target, source)
+}
+
 /// A copy that fits its tensors.
 struct Checked<'a> {
     gpu: &'a GpuDevice,
@@ -157,7 +165,7 @@ fn program((unit, rank): (Unit, usize)) -> Program {
 }
 
 /// The programs that copy elements of a dtype.
-pub(super) fn copies(dtype: DataType) -> Result<Vec<Program>> {
+pub(crate) fn copies(dtype: DataType) -> Result<Vec<Program>> {
     let loops = Unit::all_of(dtype)?.flat_map(|unit| RANKS.map(|rank| program((unit, rank))));
     Ok(loops.chain([turn_program(Unit::of(dtype)?)]).collect())
 }

@@ -1,6 +1,7 @@
 //! MatMul and BatchMatMul: products of matrices, whole or transposed.
 
 pub(crate) mod config;
+mod einsum;
 pub(crate) mod gemm;
 mod large;
 pub(crate) mod matrices;

@@ -6,11 +6,11 @@ struct Tap_a {
     channel: u32,
     inside: bool,
 }
-fn tap_a(outer: u32) -> Tap_a {
-    let tap = outer / params.depth;
+fn tap_a(outer: u32, base: u32) -> Tap_a {
+    let tap = outer / params.patch_depth;
     let y = i32((tap / params.window_columns) * params.dilation_y) - i32(params.before_y);
     let x = i32((tap % params.window_columns) * params.dilation_x) - i32(params.before_x);
-    return Tap_a(y, x, outer % params.depth, outer < params.extent_a);
+    return Tap_a(y, x, base + outer % params.patch_depth, outer < params.extent_a);
 }
 // Where the element lies at output pixel k, or NOWHERE.
 fn find_a(tap: Tap_a, k: u32) -> u32 {
@@ -28,7 +28,7 @@ struct Place_a {
     tap: Tap_a,
 }
 fn place_a(outer: u32, base: u32) -> Place_a {
-    return Place_a(tap_a(outer));
+    return Place_a(tap_a(outer, base));
 }
 fn read_a(place: Place_a, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
@@ -43,15 +43,16 @@ fn read_a(place: Place_a, k: u32, end: u32) -> vec4<T> {
 //@ else
 struct Place_a {
     outer: u32,
+    base: u32,
 }
 fn place_a(outer: u32, base: u32) -> Place_a {
-    return Place_a(outer);
+    return Place_a(outer, base);
 }
 fn read_a(place: Place_a, k: u32, end: u32) -> vec4<T> {
     var v = vec4<T>();
     if (k < end) {
         for (var i = 0u; i < 4u; i++) {
-            let at = find_a(tap_a(place.outer + i), k);
+            let at = find_a(tap_a(place.outer + i, place.base), k);
             if (at != NOWHERE) {
                 v[i] = data_a[at];
             }

@@ -1,7 +1,7 @@
 //! MaxPoolWithArgmax and MaxPoolGradWithArgmax: where the greatest elements are, and what flows back to them.
 
 use kernlink::error::{Code, Result};
-use kernlink::kernel::{GPU, KernelContext};
+use kernlink::kernel::KernelContext;
 use kernlink_geometry::pooling::Pooling;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -24,6 +24,11 @@ fn declare(builder: ProgramBuilder) -> ProgramBuilder {
     builder.words(PARAMS).words("across")
 }
 
+/// Those of its gradient: also how many channels it has, which are fewer than the input's if windows are over depth.
+fn declare_back(builder: ProgramBuilder) -> ProgramBuilder {
+    declare(builder).words("flow_depth")
+}
+
 fn builder(label: &str, scalar: Scalar) -> ProgramBuilder {
     Key { scalar, vectors: false }.builder(label)
 }
@@ -37,7 +42,7 @@ fn max_program((scalar, index): Kind) -> Program {
 /// What flows back from windows that see the places to which their gradients go.
 fn near_program((scalar, index): Kind) -> Program {
     let builder = builder("gradient of max pooling to places in sight", scalar).read("gradient", scalar);
-    let builder = declare(index.read(builder, "indices").write("output", scalar));
+    let builder = declare_back(index.read(builder, "indices").write("output", scalar));
     builder.compose(Entry::Elements, include_str!("argmax_near.wgsl"), index.names())
 }
 
@@ -45,7 +50,7 @@ fn near_program((scalar, index): Kind) -> Program {
 fn far_program((scalar, index): Kind) -> Program {
     let label = "gradient of max pooling to places out of sight";
     let builder = index.read(merge::read(Program::trusted(label), "updates", scalar), "indices");
-    let builder = refusal::declare(declare(merge::write(builder, "y", scalar)));
+    let builder = refusal::declare(declare_back(merge::write(builder, "y", scalar)));
     let names = [Merge::Add.names(scalar), index.names().to_vec()].concat();
     builder.compose(Entry::Elements, include_str!("argmax_far.wgsl"), &names)
 }
@@ -53,7 +58,7 @@ fn far_program((scalar, index): Kind) -> Program {
 #[register_kernel(
     device = Gpu, op = ops::MaxPoolWithArgmax, T = [f32, i32, u32, f16 if "f16", i64 if "i64"], Targmax = [i32, i64],
     programs = |T, Targmax| Ok(vec![max_program((scalar_of(T)?, Indices::of(Targmax)?))]),
-    state = |ctx| Ok((Pooling::new(ctx.attrs, GPU)?, ctx.attrs().include_batch_in_index))
+    state = |ctx| Ok((Pooling::new(ctx.attrs)?, ctx.attrs().include_batch_in_index))
 )]
 fn max_pool((pooling, across): &(Pooling, bool), ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (gpu, input) = (GpuDevice::of(ctx)?, ctx.input(O::INPUT)?);
@@ -85,7 +90,7 @@ const REFUSED: &str = "an index in argmax lies outside of the image";
     },
     state = |ctx| {
         let refusal = Refusal::new(ctx, Code::InvalidArgument, REFUSED);
-        Ok((Pooling::new(ctx.attrs, GPU)?, ctx.attrs().include_batch_in_index, refusal))
+        Ok((Pooling::new(ctx.attrs)?, ctx.attrs().include_batch_in_index, refusal))
     }
 )]
 fn gradient((pooling, across, refusal): &(Pooling, bool, Refusal), ctx: &mut KernelContext<'_, O>) -> Result<()> {
@@ -96,7 +101,7 @@ fn gradient((pooling, across, refusal): &(Pooling, bool, Refusal), ctx: &mut Ker
     if output.num_elements() > 0 {
         let kind = (scalar_of(output.dtype())?, Indices::of(argmax.dtype())?);
         let mut params = params(gpu, &geometry, &[Through::Windows])?;
-        params.push(u32::from(*across));
+        params.extend([u32::from(*across), word(grad.shape()[3])?]);
         let (near, far) = (gpu.shader(near_program, kind), gpu.shader(far_program, kind));
         let images = if *across { 1 } else { geometry.batch };
         let parts = [read(grad), read(argmax), written(&output)];

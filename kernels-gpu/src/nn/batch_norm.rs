@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{GPU, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, Norm, bessel};
 use kernlink_macros::register_kernel;
@@ -195,7 +195,7 @@ fn gradient_program(key: Key) -> Program {
 /// The gradients of the elements, of the scale and of the offset.
 fn flow_back(gpu: &GpuDevice, norm: &Norm, inputs: [&Tensor; 5]) -> Result<[Tensor; 3]> {
     let [gradient, x, scale, mean, variance] = inputs;
-    let layout = norm.backward(x.shape(), gradient.shape(), [scale, mean, variance].map(Tensor::shape), GPU)?;
+    let layout = norm.backward(x.shape(), gradient.shape(), [scale, mean, variance].map(Tensor::shape))?;
     let channels = layout.channels;
     let out = gpu.allocate(x.dtype(), x.shape().clone())?;
     if out.num_elements() == 0 {

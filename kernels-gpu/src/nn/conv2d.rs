@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::{Code, Result};
-use kernlink::kernel::{GPU, KernelContext};
+use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::{Convolution, Geometry};
 use kernlink_macros::register_kernel;
@@ -10,6 +10,7 @@ use kernlink_ops as ops;
 use smallvec::SmallVec;
 
 use super::convolution::params;
+use super::images::{and_turns, channels_last, output_images};
 use crate::device::GpuDevice;
 use crate::matmul::config::Extents;
 use crate::matmul::gemm::{self, Factors, Gemm, Target, of_matrices};
@@ -18,32 +19,32 @@ use crate::windows::{Piece, read, whole, written};
 
 #[register_kernel(
     device = Gpu, op = ops::Conv2D, T = [f32, i32, f16 if "f16"],
-    programs = |T| gemm::programs(T, [[Source::Patches, Source::Columns], [Source::Rows, Source::Columns]]),
+    programs = |T| {
+        let kinds = [[Source::Patches, Source::Columns], [Source::Rows, Source::Columns]];
+        and_turns(gemm::programs(T, kinds)?, T)
+    },
     state = |ctx| Convolution::new(ctx.attrs)
 )]
 fn conv2d(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
-    let (input, filter) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER)?);
+    let (input, filter) = (channels_last(gpu, convolution.format, ctx.input(O::INPUT)?)?, ctx.input(O::FILTER)?);
     let geometry = convolution.forward(input.shape(), filter.shape())?;
-    let out = gpu.output(ctx, O::OUTPUT, convolution.output(&geometry))?;
-    if out.num_elements() > 0 {
-        gpu.in_windows(geometry.batch, &[read(input), whole(filter), written(&out)], |images, tensors| {
+    let out = output_images(gpu, ctx, O::OUTPUT, convolution.format, geometry.output(), |out| {
+        if out.num_elements() == 0 {
+            return Ok(());
+        }
+        gpu.in_windows(geometry.batch, &[read(&input), whole(filter), written(out)], |images, tensors| {
             let geometry = Geometry { batch: images.len(), ..geometry };
-            convolve(gpu, convolution, &geometry, [tensors[0], tensors[1], tensors[2]])
-        })?;
-    }
+            convolve(gpu, &geometry, [tensors[0], tensors[1], tensors[2]])
+        })
+    })?;
     ctx.set_output(O::OUTPUT, out)
 }
 
-fn convolve(
-    gpu: &GpuDevice,
-    convolution: &Convolution,
-    geometry: &Geometry,
-    [input, filter, out]: [&Tensor; 3],
-) -> Result<()> {
+fn convolve(gpu: &GpuDevice, geometry: &Geometry, [input, filter, out]: [&Tensor; 3]) -> Result<()> {
     let is_empty = input.num_elements() == 0;
     if !is_empty {
-        convolution.ensure_computable(geometry, filter.shape(), GPU)?;
+        geometry.ensure_computable(filter.shape())?;
     }
     let groups = if is_empty { 1 } else { geometry.groups() };
     let columns = geometry.out_depth / groups;
@@ -78,19 +79,25 @@ fn convolve(
 
 #[register_kernel(
     device = Gpu, op = ops::Conv2DBackpropInput, T = [f32, i32, f16 if "f16"], host_memory = ["input_sizes"],
-    programs = |T| gemm::programs(T, [[Source::Flows, Source::Filters], [Source::Rows, Source::Rows]]),
-    state = |ctx| Convolution::of_gradient(ctx.attrs, GPU, Code::Unimplemented)
+    programs = |T| {
+        let kinds = [[Source::Flows, Source::Filters], [Source::Rows, Source::Rows]];
+        and_turns(gemm::programs(T, kinds)?, T)
+    },
+    state = |ctx| Convolution::of_gradient(ctx.attrs, Code::Unimplemented)
 )]
 fn backprop_input(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
     let (sizes, filter, gradient) = (ctx.input(O::INPUT_SIZES)?, ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?);
-    let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), gradient.shape(), GPU)?;
-    let out = gpu.output(ctx, O::OUTPUT, shape)?;
-    if out.num_elements() > 0 {
-        gpu.in_windows(geometry.batch, &[whole(filter), read(gradient), written(&out)], |images, tensors| {
+    let gradient = channels_last(gpu, convolution.format, gradient)?;
+    let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), gradient.shape())?;
+    let out = output_images(gpu, ctx, O::OUTPUT, convolution.format, shape, |out| {
+        if out.num_elements() == 0 {
+            return Ok(());
+        }
+        gpu.in_windows(geometry.batch, &[whole(filter), read(&gradient), written(out)], |images, tensors| {
             flow_back(gpu, &Geometry { batch: images.len(), ..geometry }, [tensors[0], tensors[1], tensors[2]])
-        })?;
-    }
+        })
+    })?;
     ctx.set_output(O::OUTPUT, out)
 }
 
@@ -98,26 +105,29 @@ fn flow_back(gpu: &GpuDevice, geometry: &Geometry, [filter, gradient, out]: [&Te
     let is_empty = gradient.num_elements() == 0;
     let is_product = geometry.is_product();
     let taps = geometry.rows.window * geometry.columns.window;
+    let groups = geometry.groups();
+    let group_depth = geometry.out_depth / groups;
     let (rows, columns, inner) = match is_product {
         true => (geometry.pixels(), geometry.patch(), geometry.out_depth),
         false => {
             let pixels = geometry.batch * geometry.rows.input * geometry.columns.input;
-            (pixels, geometry.in_depth, taps * geometry.out_depth)
+            (pixels, geometry.patch_depth, taps * group_depth)
         }
     };
-    let by_fours = geometry.out_depth.is_multiple_of(4);
+    let by_fours = group_depth.is_multiple_of(4);
     let factors = Factors {
         a: gradient,
         b: filter,
         out,
-        extents: Extents { rows, columns, inner: if is_empty { 0 } else { inner }, batches: 1 },
+        extents: Extents { rows, columns, inner: if is_empty { 0 } else { inner }, batches: groups },
         vectors: [by_fours, by_fours, columns.is_multiple_of(4)],
-        stride: columns,
-        step: 0,
+        stride: columns * groups,
+        step: columns,
         target: Target::Whole,
         special: match is_product {
             true => of_matrices([geometry.out_depth; 2])?,
-            false => params(geometry, [0, 0], [0, 0])?,
+            // A window's element has the output's channels of a group.
+            false => params(&Geometry { patch_depth: group_depth, ..*geometry }, [0, 0], [group_depth; 2])?,
         },
     };
     let [a, b] = if is_product { [Source::Rows, Source::Rows] } else { [Source::Flows, Source::Filters] };
@@ -126,16 +136,21 @@ fn flow_back(gpu: &GpuDevice, geometry: &Geometry, [filter, gradient, out]: [&Te
 
 #[register_kernel(
     device = Gpu, op = ops::Conv2DBackpropFilter, T = [f32, f16 if "f16"], host_memory = ["filter_sizes"],
-    programs = |T| gemm::programs(T, [[Source::PatchesAcross, Source::Columns], [Source::Columns, Source::Columns]]),
-    state = |ctx| Convolution::of_gradient(ctx.attrs, GPU, Code::InvalidArgument)
+    programs = |T| {
+        let kinds = [[Source::PatchesAcross, Source::Columns], [Source::Columns, Source::Columns]];
+        and_turns(gemm::programs(T, kinds)?, T)
+    },
+    state = |ctx| Convolution::of_gradient(ctx.attrs, Code::InvalidArgument)
 )]
 fn backprop_filter(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
     let (input, sizes, gradient) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER_SIZES)?, ctx.input(O::OUT_BACKPROP)?);
-    let (shape, geometry) = convolution.backward_to_filter(input.shape(), sizes, gradient.shape(), GPU)?;
+    let format = convolution.format;
+    let (input, gradient) = (channels_last(gpu, format, input)?, channels_last(gpu, format, gradient)?);
+    let (shape, geometry) = convolution.backward_to_filter(input.shape(), sizes, gradient.shape())?;
     let out = gpu.output(ctx, O::OUTPUT, shape)?;
     if out.num_elements() > 0 {
-        add_up(gpu, &geometry, [input, gradient, &out])?;
+        add_up(gpu, &geometry, [&input, &gradient, &out])?;
     }
     ctx.set_output(O::OUTPUT, out)
 }
@@ -173,15 +188,17 @@ fn multiply(
     target: Target,
 ) -> Result<()> {
     let is_empty = input.num_elements() == 0;
+    let groups = if is_empty { 1 } else { geometry.groups() };
+    let columns = geometry.out_depth / groups;
     let extents = Extents {
         rows: geometry.patch(),
-        columns: geometry.out_depth,
+        columns,
         inner: if is_empty { 0 } else { geometry.pixels() },
-        batches: 1,
+        batches: groups,
     };
     let is_product = geometry.is_product();
-    let neighbours = if is_product { geometry.patch() } else { geometry.in_depth };
-    let out_by_fours = geometry.out_depth.is_multiple_of(4);
+    let neighbours = if is_product { geometry.patch() } else { geometry.patch_depth };
+    let out_by_fours = columns.is_multiple_of(4);
     let factors = Factors {
         a: input,
         b: gradient,
@@ -189,11 +206,11 @@ fn multiply(
         extents,
         vectors: [neighbours.is_multiple_of(4), out_by_fours, out_by_fours],
         stride: geometry.out_depth,
-        step: 0,
+        step: columns,
         target,
         special: match is_product {
             true => of_matrices([geometry.patch(), geometry.out_depth])?,
-            false => params(geometry, [0, geometry.out_depth], [0, 0])?,
+            false => params(geometry, [0, geometry.out_depth], [geometry.patch_depth, columns])?,
         },
     };
     product.run(gpu, &factors)

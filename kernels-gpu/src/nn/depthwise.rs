@@ -2,7 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{GPU, KernelContext};
+use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
 use kernlink_macros::register_kernel;
@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::convolution::reaches;
 use super::element::{self, Key};
+use super::images::{and_turns, channels_last, output_images};
 use crate::device::{GpuDevice, Groups};
 use crate::matmul::gemm::word;
 use crate::matmul::sum_parts;
@@ -18,10 +19,10 @@ use crate::matmul::text::sum_of;
 use crate::shader::{Access, Entry, Program, Scalar, scalar_of};
 use crate::windows::{Piece, read, whole, written};
 
-const PARAMS: &str = "rows columns depth out_rows out_columns out_depth window_rows window_columns stride before_y \
-                      before_x multiplier";
+const PARAMS: &str = "rows columns depth out_rows out_columns out_depth window_rows window_columns stride_y \
+                      stride_x dilation_y dilation_x before_y before_x multiplier";
 
-fn params(geometry: &Geometry) -> Result<SmallVec<[u32; 14]>> {
+fn params(geometry: &Geometry) -> Result<SmallVec<[u32; 18]>> {
     let (rows, columns) = (&geometry.rows, &geometry.columns);
     reaches(rows)?;
     reaches(columns)?;
@@ -35,6 +36,9 @@ fn params(geometry: &Geometry) -> Result<SmallVec<[u32; 14]>> {
         rows.window,
         columns.window,
         rows.stride,
+        columns.stride,
+        rows.dilation,
+        columns.dilation,
         rows.before,
         columns.before,
         geometry.multiplier,
@@ -61,20 +65,21 @@ fn forward(key: Key) -> Program {
 
 #[register_kernel(
     device = Gpu, op = ops::DepthwiseConv2dNative, T = [f32, f16 if "f16"],
-    programs = |T| element::programs(forward, T), state = |ctx| Depthwise::new(ctx.attrs)
+    programs = |T| and_turns(element::programs(forward, T)?, T), state = |ctx| Depthwise::new(ctx.attrs)
 )]
 fn depthwise(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
-    let (input, filter) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER)?);
+    let (input, filter) = (channels_last(gpu, convolution.format, ctx.input(O::INPUT)?)?, ctx.input(O::FILTER)?);
     let geometry = convolution.forward(input.shape(), filter.shape())?;
-    let out = gpu.output(ctx, O::OUTPUT, convolution.output(&geometry))?;
-    if out.num_elements() > 0 {
-        convolution.ensure_computable(GPU)?;
+    let out = output_images(gpu, ctx, O::OUTPUT, convolution.format, geometry.output(), |out| {
+        if out.num_elements() == 0 {
+            return Ok(());
+        }
         gpu.ensure_rounds(rounds(&geometry, 0))?;
         let (key, params) = (key_of(&geometry, out.dtype())?, params(&geometry)?);
-        let parts = [read(input), whole(filter), written(&out)];
-        element::run(gpu, (forward, key), geometry.batch, &parts, &params, out.num_elements())?;
-    }
+        let parts = [read(&input), whole(filter), written(out)];
+        element::run(gpu, (forward, key), geometry.batch, &parts, &params, out.num_elements())
+    })?;
     ctx.set_output(O::OUTPUT, out)
 }
 
@@ -86,19 +91,22 @@ fn of_input(key: Key) -> Program {
 
 #[register_kernel(
     device = Gpu, op = ops::DepthwiseConv2dNativeBackpropInput, T = [f32, f16 if "f16"], host_memory = ["input_sizes"],
-    programs = |T| element::programs(of_input, T), state = |ctx| Depthwise::of_gradient(ctx.attrs, GPU)
+    programs = |T| and_turns(element::programs(of_input, T)?, T), state = |ctx| Depthwise::new(ctx.attrs)
 )]
 fn backprop_input(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
     let (sizes, filter, gradient) = (ctx.input(O::INPUT_SIZES)?, ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?);
+    let gradient = channels_last(gpu, convolution.format, gradient)?;
     let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), gradient.shape())?;
-    let out = gpu.output(ctx, O::OUTPUT, shape)?;
-    if out.num_elements() > 0 {
+    let out = output_images(gpu, ctx, O::OUTPUT, convolution.format, shape, |out| {
+        if out.num_elements() == 0 {
+            return Ok(());
+        }
         gpu.ensure_rounds(rounds(&geometry, geometry.multiplier))?;
         let (key, params) = (key_of(&geometry, out.dtype())?, params(&geometry)?);
-        let parts = [whole(filter), read(gradient), written(&out)];
-        element::run(gpu, (of_input, key), geometry.batch, &parts, &params, out.num_elements())?;
-    }
+        let parts = [whole(filter), read(&gradient), written(out)];
+        element::run(gpu, (of_input, key), geometry.batch, &parts, &params, out.num_elements())
+    })?;
     ctx.set_output(O::OUTPUT, out)
 }
 
@@ -125,16 +133,18 @@ fn filter_programs(dtype: DataType) -> Result<Vec<Program>> {
 
 #[register_kernel(
     device = Gpu, op = ops::DepthwiseConv2dNativeBackpropFilter, T = [f32, f16 if "f16"],
-    host_memory = ["filter_sizes"], programs = |T| filter_programs(T),
-    state = |ctx| Depthwise::of_gradient(ctx.attrs, GPU)
+    host_memory = ["filter_sizes"], programs = |T| and_turns(filter_programs(T)?, T),
+    state = |ctx| Depthwise::new(ctx.attrs)
 )]
 fn backprop_filter(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
     let (input, sizes, gradient) = (ctx.input(O::INPUT)?, ctx.input(O::FILTER_SIZES)?, ctx.input(O::OUT_BACKPROP)?);
+    let format = convolution.format;
+    let (input, gradient) = (channels_last(gpu, format, input)?, channels_last(gpu, format, gradient)?);
     let (shape, geometry) = convolution.backward_to_filter(input.shape(), sizes, gradient.shape())?;
     let out = gpu.output(ctx, O::OUTPUT, shape)?;
     if out.num_elements() > 0 {
-        add_up(gpu, &geometry, [input, gradient, &out])?;
+        add_up(gpu, &geometry, [&input, &gradient, &out])?;
     }
     ctx.set_output(O::OUTPUT, out)
 }

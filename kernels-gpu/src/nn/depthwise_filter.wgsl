@@ -16,14 +16,14 @@ fn row(r: u32, lane: u32) {
     let source = channel / params.multiplier; //@ if !vectors
     let begin = part * params.chunk;
     let end = min(begin + params.chunk, params.pixels);
-    let down = i32(tap / params.window_columns) - i32(params.before_y);
-    let across = i32(tap % params.window_columns) - i32(params.before_x);
+    let down = i32(tap / params.window_columns * params.dilation_y) - i32(params.before_y);
+    let across = i32(tap % params.window_columns * params.dilation_x) - i32(params.before_x);
     var sum = S();
     if (channel < flows) {
         for (var pixel = begin + lane / QUADS; pixel < end; pixel += SLICES) {
             let line = pixel / params.out_columns;
-            let y = u32(i32(line % params.out_rows * params.stride) + down);
-            let x = u32(i32(pixel % params.out_columns * params.stride) + across);
+            let y = u32(i32(line % params.out_rows * params.stride_y) + down);
+            let x = u32(i32(pixel % params.out_columns * params.stride_x) + across);
             if (y < params.rows && x < params.columns) {
                 let at = ((line / params.out_rows * params.rows + y) * params.columns + x) * depth + source;
                 sum += S(input[at]) * S(gradient[pixel * flows + channel]);

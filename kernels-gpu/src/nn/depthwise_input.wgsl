@@ -10,15 +10,15 @@ fn element(i: u32) {
     let flows = params.out_depth / WIDTH;
     var sum = S();
     for (var ky = 0u; ky < params.window_rows; ky++) {
-        let y = bottom - i32(ky);
-        let row = u32(y) / params.stride;
-        if (y < 0 || row * params.stride != u32(y) || row >= params.out_rows) {
+        let y = bottom - i32(ky * params.dilation_y);
+        let row = u32(y) / params.stride_y;
+        if (y < 0 || row * params.stride_y != u32(y) || row >= params.out_rows) {
             continue;
         }
         for (var kx = 0u; kx < params.window_columns; kx++) {
-            let x = right - i32(kx);
-            let column = u32(x) / params.stride;
-            if (x < 0 || column * params.stride != u32(x) || column >= params.out_columns) {
+            let x = right - i32(kx * params.dilation_x);
+            let column = u32(x) / params.stride_x;
+            if (x < 0 || column * params.stride_x != u32(x) || column >= params.out_columns) {
                 continue;
             }
             let flow = ((image + row) * params.out_columns + column) * flows;

@@ -7,6 +7,7 @@ mod conv2d;
 mod convolution;
 mod depthwise;
 mod element;
+mod images;
 mod pool;
 mod pooling;
 mod resize;

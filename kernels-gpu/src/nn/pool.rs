@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::{GPU, KernelContext, RawContext};
-use kernlink::shape::Shape;
+use kernlink::op::{Op, OutputArg};
 use kernlink::tensor::Tensor;
-use kernlink_geometry::convolution::ensure_channels_last;
-use kernlink_geometry::pooling::{Geometry, Pooling};
+use kernlink_geometry::images::shape_last;
+use kernlink_geometry::pooling::{Geometry, Pooling, ensure_channels_last};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     AvgPool, AvgPoolGrad, MaxPool, MaxPoolGrad, MaxPoolGradGrad, MaxPoolGradGradV2, MaxPoolGradV2, MaxPoolV2,
@@ -16,6 +16,7 @@ use kernlink_ops::{
 use smallvec::SmallVec;
 
 use super::element::{self, Key};
+use super::images::{and_turns, channels_last, output_images};
 use super::pooling::{PARAMS, Through, key_of, params};
 use crate::device::GpuDevice;
 use crate::matmul::gemm::word;
@@ -77,107 +78,119 @@ impl Windows {
     fn of(&self, ctx: &RawContext<'_>) -> Result<Cow<'_, Pooling>> {
         Ok(match self {
             Windows::Known(pooling) => Cow::Borrowed(pooling),
-            Windows::Given { first, padding } => Cow::Owned(Pooling::from_inputs(ctx, *first, padding, GPU)?),
+            Windows::Given { first, padding } => Cow::Owned(Pooling::from_inputs(ctx, *first, padding)?),
         })
     }
 }
 
-/// A tensor of this shape, by a shader that goes through windows for each of its elements.
+/// Writes a tensor by a shader that goes through windows for each of its elements.
 fn by_windows(
     gpu: &GpuDevice,
     program: impl Fn(Key) -> Program + 'static,
     inputs: &[&Tensor],
-    shape: Shape,
+    out: &Tensor,
     geometry: &Geometry,
     through: Through,
-) -> Result<Tensor> {
-    let out = gpu.allocate(inputs[0].dtype(), shape)?;
-    if out.num_elements() > 0 {
-        let (key, params) = (key_of(geometry, scalar_of(out.dtype())?), params(gpu, geometry, &[through])?);
-        let parts: SmallVec<[Part<'_>; 4]> = inputs.iter().map(|input| read(input)).chain([written(&out)]).collect();
-        element::run(gpu, (program, key), geometry.batch, &parts, &params, out.num_elements())?;
+) -> Result<()> {
+    if out.num_elements() == 0 {
+        return Ok(());
     }
-    Ok(out)
+    let (key, params) = (key_of(geometry, scalar_of(out.dtype())?), params(gpu, geometry, &[through])?);
+    let parts: SmallVec<[Part<'_>; 4]> = inputs.iter().map(|input| read(input)).chain([written(out)]).collect();
+    element::run(gpu, (program, key), geometry.batch, &parts, &params, out.num_elements())
 }
 
-fn greatest(gpu: &GpuDevice, input: &Tensor, pooling: &Pooling) -> Result<Tensor> {
+fn greatest<O: Op>(
+    ctx: &KernelContext<'_, O>,
+    output: OutputArg<O>,
+    input: &Tensor,
+    pooling: &Pooling,
+) -> Result<Tensor> {
+    let gpu = GpuDevice::of(ctx)?;
+    let input = channels_last(gpu, pooling.format, input)?;
     let geometry = pooling.geometry(input.shape())?;
     let Some((window, shape)) = pooling.over_depth(input.shape())? else {
-        return by_windows(gpu, max, &[input], geometry.output(), &geometry, Through::Window);
+        return output_images(gpu, ctx, output, pooling.format, geometry.output(), |out| {
+            by_windows(gpu, max, &[&input], out, &geometry, Through::Window)
+        });
     };
-    let out = gpu.allocate(input.dtype(), shape)?;
-    let key = Key { scalar: scalar_of(input.dtype())?, vectors: false };
-    let (parts, params) = ([read(input), written(&out)], [word(window)?]);
-    gpu.ensure_rounds(window)?;
-    element::run(gpu, (max_over_depth, key), geometry.batch, &parts, &params, out.num_elements())?;
-    Ok(out)
+    output_images(gpu, ctx, output, pooling.format, shape, |out| {
+        let key = Key { scalar: scalar_of(input.dtype())?, vectors: false };
+        let (parts, params) = ([read(&input), written(out)], [word(window)?]);
+        gpu.ensure_rounds(window)?;
+        element::run(gpu, (max_over_depth, key), geometry.batch, &parts, &params, out.num_elements())
+    })
 }
 
-/// Each element of `grad` at the place of its window's greatest element.
-fn to_greatest(gpu: &GpuDevice, [input, pooled, grad]: [&Tensor; 3], pooling: &Pooling) -> Result<Tensor> {
-    let geometry = pooling.maxima_back(input.shape(), pooled.shape(), grad.shape())?;
-    let out = gpu.allocate(input.dtype(), input.shape().clone())?;
-    if out.num_elements() > 0 {
-        let key = key_of(&geometry, scalar_of(out.dtype())?);
-        let params = params(gpu, &geometry, &[Through::Window, Through::Windows])?;
-        let found = gpu.allocate(DataType::Uint32, geometry.output())?;
-        let parts = [read(input), written(&found)];
-        element::run(gpu, (places, key), geometry.batch, &parts, &params, found.num_elements())?;
-        let parts = [read(grad), read(&found), written(&out)];
-        element::run(gpu, (max_gradient, key), geometry.batch, &parts, &params, out.num_elements())?;
+/// Writes each element of `grad` at the place of its window's greatest element.
+fn to_greatest(gpu: &GpuDevice, geometry: &Geometry, [input, grad, out]: [&Tensor; 3]) -> Result<()> {
+    if out.num_elements() == 0 {
+        return Ok(());
     }
-    Ok(out)
+    let key = key_of(geometry, scalar_of(out.dtype())?);
+    let params = params(gpu, geometry, &[Through::Window, Through::Windows])?;
+    let found = gpu.allocate(DataType::Uint32, geometry.output())?;
+    let parts = [read(input), written(&found)];
+    element::run(gpu, (places, key), geometry.batch, &parts, &params, found.num_elements())?;
+    let parts = [read(grad), read(&found), written(out)];
+    element::run(gpu, (max_gradient, key), geometry.batch, &parts, &params, out.num_elements())
 }
 
 /// The shaders of max pooling.
 fn max_programs(dtype: DataType) -> Result<Vec<Program>> {
     let over_depth = max_over_depth(Key { scalar: scalar_of(dtype)?, vectors: false });
-    Ok([element::programs(max, dtype)?, vec![over_depth]].concat())
+    and_turns([element::programs(max, dtype)?, vec![over_depth]].concat(), dtype)
 }
 
 /// The shaders of max pooling's gradient.
 fn max_gradient_programs(dtype: DataType) -> Result<Vec<Program>> {
-    Ok([element::programs(places, dtype)?, element::programs(max_gradient, dtype)?].concat())
+    and_turns([element::programs(places, dtype)?, element::programs(max_gradient, dtype)?].concat(), dtype)
 }
 
 #[register_kernel(
     device = Gpu, op = MaxPool, T = [f32, i32, f16 if "f16", i64 if "i64"], programs = |T| max_programs(T),
-    state = |ctx| Ok(Windows::Known(Pooling::of_maxima(ctx.attrs, GPU)?))
+    state = |ctx| Ok(Windows::Known(Pooling::of_maxima(ctx.attrs)?))
 )]
 #[register_kernel(
     device = Gpu, op = MaxPoolV2, T = [f32, i32, f16 if "f16", i64 if "i64"], host_memory = ["ksize", "strides"],
     programs = |T| max_programs(T), state = |ctx| Windows::given(1, &ctx.attrs().padding, &ctx.attrs().data_format)
 )]
 fn max_pool(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let output = greatest(GpuDevice::of(ctx)?, ctx.input(O::INPUT)?, windows.of(ctx)?.as_ref())?;
+    let output = greatest(ctx, O::OUTPUT, ctx.input(O::INPUT)?, windows.of(ctx)?.as_ref())?;
     ctx.set_output(O::OUTPUT, output)
 }
 
 #[register_kernel(
-    device = Gpu, op = AvgPool, T = [f32, f16 if "f16"], programs = |T| element::programs(average, T),
-    state = |ctx| Pooling::new(ctx.attrs, GPU)
+    device = Gpu, op = AvgPool, T = [f32, f16 if "f16"],
+    programs = |T| and_turns(element::programs(average, T)?, T), state = |ctx| Pooling::new(ctx.attrs)
 )]
 fn average_pool(pooling: &Pooling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let input = ctx.input(O::VALUE)?;
+    let gpu = GpuDevice::of(ctx)?;
+    let input = channels_last(gpu, pooling.format, ctx.input(O::VALUE)?)?;
     let geometry = pooling.averaged(input.shape())?;
-    let output = by_windows(GpuDevice::of(ctx)?, average, &[input], geometry.output(), &geometry, Through::Window)?;
+    let output = output_images(gpu, ctx, O::OUTPUT, pooling.format, geometry.output(), |out| {
+        by_windows(gpu, average, &[&input], out, &geometry, Through::Window)
+    })?;
     ctx.set_output(O::OUTPUT, output)
 }
 
 #[register_kernel(
     device = Gpu, op = AvgPoolGrad, T = [f32, f16 if "f16"], host_memory = ["orig_input_shape"],
-    programs = |T| element::programs(average_gradient, T), state = |ctx| Pooling::new(ctx.attrs, GPU)
+    programs = |T| and_turns(element::programs(average_gradient, T)?, T), state = |ctx| Pooling::new(ctx.attrs)
 )]
 fn average_pool_gradient(pooling: &Pooling, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let grad = ctx.input(O::GRAD)?;
+    let gpu = GpuDevice::of(ctx)?;
+    let grad = channels_last(gpu, pooling.format, ctx.input(O::GRAD)?)?;
     let (shape, geometry) = pooling.averaged_back(ctx.input(O::ORIG_INPUT_SHAPE)?, grad.shape())?;
-    let output = by_windows(GpuDevice::of(ctx)?, average_gradient, &[grad], shape, &geometry, Through::Windows)?;
+    let output = output_images(gpu, ctx, O::OUTPUT, pooling.format, shape, |out| {
+        by_windows(gpu, average_gradient, &[&grad], out, &geometry, Through::Windows)
+    })?;
     ctx.set_output(O::OUTPUT, output)
 }
 
 #[register_kernel(
     device = Gpu, op = MaxPoolGrad, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
-    programs = |T| max_gradient_programs(T), state = |ctx| Ok(Windows::Known(Pooling::new(ctx.attrs, GPU)?))
+    programs = |T| max_gradient_programs(T), state = |ctx| Ok(Windows::Known(Pooling::new(ctx.attrs)?))
 )]
 #[register_kernel(
     device = Gpu, op = MaxPoolGradV2, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
@@ -185,8 +198,15 @@ fn average_pool_gradient(pooling: &Pooling, ctx: &mut KernelContext<'_, O>) -> R
     state = |ctx| Windows::given(3, &ctx.attrs().padding, &ctx.attrs().data_format)
 )]
 fn max_pool_gradient(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let inputs = [ctx.input(O::ORIG_INPUT)?, ctx.input(O::ORIG_OUTPUT)?, ctx.input(O::GRAD)?];
-    let output = to_greatest(GpuDevice::of(ctx)?, inputs, windows.of(ctx)?.as_ref())?;
+    let (gpu, pooling) = (GpuDevice::of(ctx)?, windows.of(ctx)?);
+    let format = pooling.format;
+    let (input, grad) = (ctx.input(O::ORIG_INPUT)?, ctx.input(O::GRAD)?);
+    let (input, grad) = (channels_last(gpu, format, input)?, channels_last(gpu, format, grad)?);
+    let pooled = shape_last(format, ctx.input(O::ORIG_OUTPUT)?.shape().clone());
+    let geometry = pooling.maxima_back(input.shape(), &pooled, grad.shape())?;
+    let output = output_images(gpu, ctx, O::OUTPUT, format, input.shape().clone(), |out| {
+        to_greatest(gpu, &geometry, [&input, &grad, out])
+    })?;
     ctx.set_output(O::OUTPUT, output)
 }
 
@@ -194,7 +214,7 @@ fn max_pool_gradient(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Resul
 #[register_kernel(
     device = Gpu, op = MaxPoolGradGrad, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
     programs = |T| element::programs(gradient_of_gradient, T),
-    state = |ctx| Ok(Windows::Known(Pooling::new(ctx.attrs, GPU)?))
+    state = |ctx| Ok(Windows::Known(Pooling::channels_last(ctx.attrs, GPU)?))
 )]
 #[register_kernel(
     device = Gpu, op = MaxPoolGradGradV2, T = [f32, i32, u32, f16 if "f16", i64 if "i64"],
@@ -204,7 +224,8 @@ fn max_pool_gradient(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Resul
 fn max_pool_gradient_of_gradient(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let inputs = [ctx.input(O::ORIG_INPUT)?, ctx.input(O::ORIG_OUTPUT)?, ctx.input(O::GRAD)?];
     let geometry = windows.of(ctx)?.maxima_back_back(inputs[0].shape(), inputs[1].shape(), inputs[2].shape())?;
-    let (gpu, shape) = (GpuDevice::of(ctx)?, geometry.output());
-    let output = by_windows(gpu, gradient_of_gradient, &inputs, shape, &geometry, Through::Window)?;
+    let gpu = GpuDevice::of(ctx)?;
+    let output = gpu.output(ctx, O::OUTPUT, geometry.output())?;
+    by_windows(gpu, gradient_of_gradient, &inputs, &output, &geometry, Through::Window)?;
     ctx.set_output(O::OUTPUT, output)
 }

@@ -52,7 +52,7 @@ impl Reduction {
     }
 }
 
-fn programs(kind: Kind, dtype: DataType) -> Result<Vec<Program>> {
+pub(crate) fn programs(kind: Kind, dtype: DataType) -> Result<Vec<Program>> {
     Ok(fold::programs(&kind.of(scalar_of(dtype)?)))
 }
 

@@ -1,11 +1,12 @@
 //! AvgPoolGrad.
 
 use kernlink::Result;
-use kernlink::kernel::{CPU, KernelContext};
+use kernlink::kernel::KernelContext;
 use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::AvgPoolGrad;
 
+use super::images::{channels_last, output_images};
 use super::pool::Average;
 use super::vector::widest;
 
@@ -13,13 +14,15 @@ use super::vector::widest;
     device = Cpu,
     host_memory = ["orig_input_shape"],
     T = [f16, bf16, f32, f64],
-    state = |ctx| Pooling::new(ctx.attrs, CPU),
+    state = |ctx| Pooling::new(ctx.attrs),
 )]
 fn avg_pool_grad<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgPoolGrad>) -> Result<()> {
-    let grad = ctx.input(AvgPoolGrad::GRAD)?;
+    let grad = channels_last(ctx, pooling.format, ctx.input(AvgPoolGrad::GRAD)?)?;
     let (shape, geometry) = pooling.averaged_back(ctx.input(AvgPoolGrad::ORIG_INPUT_SHAPE)?, grad.shape())?;
-    let mut output = ctx.allocate_output(AvgPoolGrad::OUTPUT, shape)?;
-    if output.num_elements() > 0 {
+    let output = output_images(ctx, pooling.format, shape, |output| {
+        if output.num_elements() == 0 {
+            return Ok(());
+        }
         let grad = grad.as_slice::<T>()?;
         let image = output.num_elements() / geometry.batch;
         let windows = grad.len() / geometry.batch;
@@ -30,7 +33,8 @@ fn avg_pool_grad<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgP
                 spread(&geometry, &grad[(first / image + index) * windows..][..windows], target);
             }
         });
-    }
+        Ok(())
+    })?;
     ctx.set_output(AvgPoolGrad::OUTPUT, output)
 }
 

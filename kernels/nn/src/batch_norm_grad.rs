@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::kernel::{CPU, RawContext};
+use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::channels::{Layout, Norm};
 use kernlink_kernels_common::number::Computed;
@@ -22,7 +22,7 @@ use super::vector::widest;
 fn fused_batch_norm_grad<T: Computed<Wide = f32>>(norm: &Norm, ctx: &mut RawContext<'_>) -> Result<()> {
     let (gradient, x) = (ctx.input_at(0)?.shape().clone(), ctx.input_at(1)?.shape());
     let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
-    let layout = norm.backward(x, &gradient, [vector(2)?, vector(3)?, vector(4)?], CPU)?;
+    let layout = norm.backward(x, &gradient, [vector(2)?, vector(3)?, vector(4)?])?;
     for index in [3, 4] {
         ctx.set_output_at(index, Tensor::zeros(DataType::Float, [0])?)?;
     }
@@ -67,7 +67,8 @@ fn fused_batch_norm_grad<T: Computed<Wide = f32>>(norm: &Norm, ctx: &mut RawCont
         }
         let x = &x[first..first + piece.len()];
         match (norm.training, layout.inner) {
-            (false, _) => scale_rows(piece, line.factor),
+            (false, 1) => scale_rows(piece, line.factor),
+            (false, inner) => scale_planes(piece, line.factor, inner, first / unit),
             (true, 1) => apply_rows(piece, x, &line),
             (true, inner) => apply_planes(piece, x, &line, inner, first / unit),
         }
@@ -90,6 +91,16 @@ widest! {
     fn scale_rows<T: Computed<Wide = f32>>(target: &mut [T], factor: &[f32]) {
         for row in target.chunks_exact_mut(factor.len()) {
             row.iter_mut().zip(factor).for_each(|(dy, &factor)| *dy = T::narrow(dy.widen() * factor));
+        }
+    }
+}
+
+widest! {
+    /// Runs of `inner` elements of a channel each, the first being run number `first`.
+    fn scale_planes<T: Computed<Wide = f32>>(target: &mut [T], factor: &[f32], inner: usize, first: usize) {
+        for (index, plane) in target.chunks_exact_mut(inner).enumerate() {
+            let factor = factor[(first + index) % factor.len()];
+            plane.iter_mut().for_each(|dy| *dy = T::narrow(dy.widen() * factor));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Conv2D.
 
 use kernlink::Result;
-use kernlink::kernel::{CPU, KernelConstruction, KernelContext};
+use kernlink::kernel::{KernelConstruction, KernelContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::Convolution;
 use kernlink_kernels_common::number::Computed;
@@ -9,6 +9,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::Conv2D;
 
 use super::convolve::{Convolve, is_side_by_side};
+use super::images::{channels_last, output_images};
 use super::narrow::{computed, widened};
 
 /// What a node keeps.
@@ -31,22 +32,24 @@ impl Prepared {
 fn conv2d<T: Computed<Wide: Convolve>>(prepared: &Prepared, ctx: &mut KernelContext<'_, Conv2D>) -> Result<()> {
     let convolution = &prepared.convolution;
     let (input, filter) = (ctx.input(Conv2D::INPUT)?, ctx.input(Conv2D::FILTER)?);
+    let input = channels_last(ctx, convolution.format, input)?;
     let geometry = convolution.forward(input.shape(), filter.shape())?;
-    let mut output = ctx.allocate_output(Conv2D::OUTPUT, convolution.output(&geometry))?;
-    if output.num_elements() == 0 {
-        return ctx.set_output(Conv2D::OUTPUT, output);
-    }
-    if input.num_elements() == 0 {
-        // All there is to see is padding.
-        output.as_mut_slice::<T>()?.fill(T::ZERO);
-        return ctx.set_output(Conv2D::OUTPUT, output);
-    }
-    convolution.ensure_computable(&geometry, filter.shape(), CPU)?;
-    let packed = match &prepared.filter {
-        Some(packed) if is_side_by_side(&geometry) => packed.clone(),
-        _ => T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?)?,
-    };
-    let input = widened::<T>(Some(ctx), input)?;
-    computed::<T>(ctx, &mut output, |output| T::Wide::convolve(ctx, &geometry, &input, &packed, output))?;
+    let output = output_images(ctx, convolution.format, geometry.output(), |output| {
+        if output.num_elements() == 0 {
+            return Ok(());
+        }
+        if input.num_elements() == 0 {
+            // All there is to see is padding.
+            output.as_mut_slice::<T>()?.fill(T::ZERO);
+            return Ok(());
+        }
+        geometry.ensure_computable(filter.shape())?;
+        let packed = match &prepared.filter {
+            Some(packed) if is_side_by_side(&geometry) => packed.clone(),
+            _ => T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?)?,
+        };
+        let input = widened::<T>(Some(ctx), &input)?;
+        computed::<T>(ctx, output, |output| T::Wide::convolve(ctx, &geometry, &input, &packed, output))
+    })?;
     ctx.set_output(Conv2D::OUTPUT, output)
 }

@@ -2,13 +2,14 @@
 
 use kernlink::Result;
 use kernlink::dtype::Number;
-use kernlink::kernel::{CPU, KernelContext, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::DepthwiseConv2dNative;
 
+use super::images::{channels_last, output_images};
 use super::narrow::{computed, widened};
 
 #[register_kernel(
@@ -18,16 +19,16 @@ use super::narrow::{computed, widened};
     state = |ctx| Depthwise::new(ctx.attrs),
 )]
 fn depthwise<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let input = ctx.input(O::INPUT)?;
+    let input = channels_last(ctx, convolution.format, ctx.input(O::INPUT)?)?;
     let filter = ctx.input(O::FILTER)?;
     let geometry = convolution.forward(input.shape(), filter.shape())?;
-    let shape = convolution.output(&geometry);
-    let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
-    if output.num_elements() > 0 {
-        convolution.ensure_computable(CPU)?;
-        let (input, filter) = (widened::<T>(Some(ctx), input)?, widened::<T>(Some(ctx), filter)?);
-        computed::<T>(ctx, &mut output, |output| by_lines::<T::Wide>(ctx, &geometry, &input, &filter, output))?;
-    }
+    let output = output_images(ctx, convolution.format, geometry.output(), |output| {
+        if output.num_elements() == 0 {
+            return Ok(());
+        }
+        let (input, filter) = (widened::<T>(Some(ctx), &input)?, widened::<T>(Some(ctx), filter)?);
+        computed::<T>(ctx, output, |output| by_lines::<T::Wide>(ctx, &geometry, &input, &filter, output))
+    })?;
     ctx.set_output(O::OUTPUT, output)
 }
 

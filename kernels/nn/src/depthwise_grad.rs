@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 use kernlink::dtype::Number;
-use kernlink::kernel::{CPU, KernelContext, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
@@ -12,6 +12,7 @@ use kernlink_ops::{DepthwiseConv2dNativeBackpropFilter, DepthwiseConv2dNativeBac
 
 use super::convolve_grad::{Phase, crop, phases, scatter};
 use super::depthwise::{SumProducts, by_lines};
+use super::images::{channels_last, output_images};
 use super::narrow::gradient;
 use super::vector::widest;
 
@@ -47,7 +48,7 @@ widest! {
             (&geometry.rows, &geometry.columns, geometry.in_depth, geometry.multiplier);
         target.fill(T::ZERO);
         for row_tap in 0..rows.window {
-            let place = (line + rows.before).checked_sub(row_tap).filter(|place| place % rows.stride == 0);
+            let place = (line + rows.before).checked_sub(row_tap * rows.dilation).filter(|place| place % rows.stride == 0);
             let Some(row) = place.map(|place| place / rows.stride).filter(|&row| row < rows.output) else { continue };
             for column in 0..columns.output {
                 let flow = &image[(row * columns.output + column) * depth * multiplier..][..depth * multiplier];
@@ -200,14 +201,16 @@ widest! {
     device = Cpu,
     op = DepthwiseConv2dNativeBackpropInput,
     T = [f16, bf16, f32, f64],
-    state = |ctx| Depthwise::of_gradient(ctx.attrs, CPU),
+    state = |ctx| Depthwise::new(ctx.attrs),
 )]
 fn for_input<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (filter, dy, sizes) = (ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?, ctx.input(O::INPUT_SIZES)?);
+    let dy = channels_last(ctx, convolution.format, dy)?;
     let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), dy.shape())?;
-    let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
-    gradient::<T>(ctx, [filter, dy], &mut output, |filter, dy, output| {
-        of_input::<T::Wide>(ctx, &geometry, filter, dy, output)
+    let output = output_images(ctx, convolution.format, shape, |output| {
+        gradient::<T>(ctx, [filter, &dy], output, |filter, dy, output| {
+            of_input::<T::Wide>(ctx, &geometry, filter, dy, output)
+        })
     })?;
     ctx.set_output(O::OUTPUT, output)
 }
@@ -216,13 +219,14 @@ fn for_input<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut 
     device = Cpu,
     op = DepthwiseConv2dNativeBackpropFilter,
     T = [f16, bf16, f32, f64],
-    state = |ctx| Depthwise::of_gradient(ctx.attrs, CPU),
+    state = |ctx| Depthwise::new(ctx.attrs),
 )]
 fn for_filter<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (input, dy, sizes) = (ctx.input(O::INPUT)?, ctx.input(O::OUT_BACKPROP)?, ctx.input(O::FILTER_SIZES)?);
+    let (input, dy) = (channels_last(ctx, convolution.format, input)?, channels_last(ctx, convolution.format, dy)?);
     let (shape, geometry) = convolution.backward_to_filter(input.shape(), sizes, dy.shape())?;
     let mut output = ctx.allocate_output(O::OUTPUT, shape)?;
-    gradient::<T>(ctx, [input, dy], &mut output, |input, dy, output| {
+    gradient::<T>(ctx, [&input, &dy], &mut output, |input, dy, output| {
         of_filter::<T::Wide>(ctx, &geometry, input, dy, output)
     })?;
     ctx.set_output(O::OUTPUT, output)

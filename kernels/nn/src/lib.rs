@@ -17,6 +17,7 @@ mod depthwise;
 mod depthwise_grad;
 mod dilation;
 mod global_norm;
+mod images;
 mod in_top_k;
 mod lrn;
 mod max_pool_argmax;

@@ -4,8 +4,7 @@ use kernlink::dtype::{DataType, Number, RealNumber};
 use kernlink::kernel::{CPU, KernelConstruction, KernelContext, KernelState, RawConstruction};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
-use kernlink_geometry::convolution::ensure_channels_last;
-use kernlink_geometry::pooling::{NOWHERE, Pooling};
+use kernlink_geometry::pooling::{NOWHERE, Pooling, ensure_channels_last};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGradWithArgmax, MaxPoolV2, MaxPoolWithArgmax};
 
@@ -20,7 +19,7 @@ fn padding(ctx: &KernelConstruction<'_, MaxPoolV2>) -> Result<String> {
 
 #[register_kernel(device = Cpu, T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64], state = padding)]
 fn max_pool_v2<T: RealNumber>(padding: &String, ctx: &mut KernelContext<'_, MaxPoolV2>) -> Result<()> {
-    let pooling = Pooling::from_inputs(ctx, 1, padding, CPU)?;
+    let pooling = Pooling::from_inputs(ctx, 1, padding)?;
     max_pool::<T>(ctx, &pooling)
 }
 
@@ -33,7 +32,7 @@ struct WithArgmax {
 
 impl KernelState for WithArgmax {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        Ok(Self { pooling: Pooling::new(ctx.attrs, CPU)?, across: ctx.attrs.required("include_batch_in_index")? })
+        Ok(Self { pooling: Pooling::new(ctx.attrs)?, across: ctx.attrs.required("include_batch_in_index")? })
     }
 }
 

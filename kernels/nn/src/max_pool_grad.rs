@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use kernlink::Result;
 use kernlink::dtype::{Number, RealNumber};
 use kernlink::kernel::{CPU, KernelState, RawConstruction, RawContext};
-use kernlink_geometry::convolution::ensure_channels_last;
-use kernlink_geometry::pooling::{Geometry, NOWHERE, Pooling};
+use kernlink::op::Op as _;
+use kernlink_geometry::images::shape_last;
+use kernlink_geometry::pooling::{Geometry, NOWHERE, Pooling, ensure_channels_last};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{MaxPoolGrad, MaxPoolGradGrad, MaxPoolGradGradV2, MaxPoolGradV2};
 
+use super::images::{channels_last, output_images};
 use super::vector::widest;
 
 widest! {
@@ -49,10 +51,14 @@ widest! {
 
 /// Output 0, of the shape of input 0: each element of input 2 at the place of its window's greatest element.
 fn gradient<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
-    let (input, grad) = (ctx.input_at(0)?, ctx.input_at(2)?);
-    let geometry = pooling.maxima_back(input.shape(), ctx.input_at(1)?.shape(), grad.shape())?;
-    let mut output = ctx.allocate_output_at(0, input.shape().clone())?;
-    if output.num_elements() > 0 {
+    let images = |index: usize| channels_last(ctx, pooling.format, ctx.input_at(index)?);
+    let (input, grad) = (images(0)?, images(2)?);
+    let pooled = shape_last(pooling.format, ctx.input_at(1)?.shape().clone());
+    let geometry = pooling.maxima_back(input.shape(), &pooled, grad.shape())?;
+    let output = output_images(ctx, pooling.format, input.shape().clone(), |output| {
+        if output.num_elements() == 0 {
+            return Ok(());
+        }
         let (elements, grad) = (input.as_slice::<T>()?, grad.as_slice::<T>()?);
         let length = geometry.columns.output * geometry.depth;
         let image = geometry.rows.input * geometry.columns.input * geometry.depth;
@@ -73,7 +79,8 @@ fn gradient<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Resul
                 }
             }
         });
-    }
+        Ok(())
+    })?;
     ctx.set_output_at(0, output)
 }
 
@@ -120,6 +127,7 @@ fn gradient_of_gradient<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooli
     }
     ctx.set_output_at(0, output)
 }
+
 /// Where the window is stated: among the attrs, or among the inputs.
 enum Window {
     Fixed(Pooling),
@@ -130,7 +138,7 @@ impl Window {
     fn pooling(&self, ctx: &RawContext<'_>) -> Result<Cow<'_, Pooling>> {
         Ok(match self {
             Window::Fixed(pooling) => Cow::Borrowed(pooling),
-            Window::FromInputs { padding } => Cow::Owned(Pooling::from_inputs(ctx, 3, padding, CPU)?),
+            Window::FromInputs { padding } => Cow::Owned(Pooling::from_inputs(ctx, 3, padding)?),
         })
     }
 }
@@ -143,7 +151,9 @@ impl KernelState for Window {
             ensure_channels_last(&data_format, CPU)?;
             return Ok(Self::FromInputs { padding: ctx.attrs.required("padding")? });
         }
-        Ok(Self::Fixed(Pooling::new(ctx.attrs, CPU)?))
+        // TensorFlow knows the gradient of the gradient with channels last alone.
+        let is_second = ctx.op.name == MaxPoolGradGrad::DEF.name;
+        Ok(Self::Fixed(if is_second { Pooling::channels_last(ctx.attrs, CPU) } else { Pooling::new(ctx.attrs) }?))
     }
 }
 

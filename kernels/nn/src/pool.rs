@@ -2,11 +2,12 @@
 
 use kernlink::Result;
 use kernlink::dtype::{Number, Pod, RealNumber, bf16, f16};
-use kernlink::kernel::{CPU, KernelContext, RawContext};
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool, MaxPool};
 
+use super::images::{channels_last, output_images};
 use super::vector::widest;
 
 /// Runs `line` for each line of output pixels: the image, the row, the line's elements.
@@ -17,6 +18,9 @@ fn for_each_line<T: Pod>(
     output: &mut [T],
     line: impl Fn(&Geometry, &[T], usize, &mut [T]) + Sync,
 ) {
+    if output.is_empty() {
+        return;
+    }
     let Geometry { rows, columns, depth, .. } = geometry;
     let length = columns.output * depth;
     let image = rows.input * columns.input * depth;
@@ -52,7 +56,7 @@ fn under<'a, T>(
 #[register_kernel(
     device = Cpu,
     T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64],
-    state = |ctx| Pooling::of_maxima(ctx.attrs, CPU),
+    state = |ctx| Pooling::of_maxima(ctx.attrs),
 )]
 fn max_pool_kernel<T: RealNumber>(pooling: &Pooling, ctx: &mut KernelContext<'_, MaxPool>) -> Result<()> {
     max_pool::<T>(ctx, pooling)
@@ -60,23 +64,23 @@ fn max_pool_kernel<T: RealNumber>(pooling: &Pooling, ctx: &mut KernelContext<'_,
 
 /// Writes the greatest elements of input 0 to output 0.
 pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
-    let input = ctx.input_at(0)?;
-    let shape = input.shape();
-    let geometry = pooling.geometry(shape)?;
-    if let Some((window, shape)) = pooling.over_depth(shape)? {
-        let mut output = ctx.allocate_output_at(0, shape)?;
-        let elements = input.as_slice::<T>()?;
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, 64, window, |first, piece| {
-            let windows = elements[first * window..].chunks_exact(window);
-            piece.iter_mut().zip(windows).for_each(|(target, window)| *target = largest(window));
-        });
-        return ctx.set_output_at(0, output);
-    }
-    let mut output = ctx.allocate_output_at(0, geometry.output())?;
-    if output.num_elements() > 0 {
-        let elements = input.as_slice::<T>()?;
-        for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, max_line::<T>);
-    }
+    let input = channels_last(ctx, pooling.format, ctx.input_at(0)?)?;
+    let geometry = pooling.geometry(input.shape())?;
+    let over_depth = pooling.over_depth(input.shape())?;
+    let elements = input.as_slice::<T>()?;
+    let output = match over_depth {
+        Some((window, shape)) => output_images(ctx, pooling.format, shape, |output| {
+            ctx.parallel_chunks(output.as_mut_slice::<T>()?, 64, window, |first, piece| {
+                let windows = elements[first * window..].chunks_exact(window);
+                piece.iter_mut().zip(windows).for_each(|(target, window)| *target = largest(window));
+            });
+            Ok(())
+        }),
+        None => output_images(ctx, pooling.format, geometry.output(), |output| {
+            for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, max_line::<T>);
+            Ok(())
+        }),
+    }?;
     ctx.set_output_at(0, output)
 }
 
@@ -128,15 +132,15 @@ average!(
     bf16, 1 << 8, |count: usize| bf16::from_f32(count as f32)
 );
 
-#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], state = |ctx| Pooling::new(ctx.attrs, CPU))]
+#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], state = |ctx| Pooling::new(ctx.attrs))]
 fn avg_pool<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgPool>) -> Result<()> {
-    let input = ctx.input(AvgPool::VALUE)?;
+    let input = channels_last(ctx, pooling.format, ctx.input(AvgPool::VALUE)?)?;
     let geometry = pooling.averaged(input.shape())?;
-    let mut output = ctx.allocate_output(AvgPool::OUTPUT, geometry.output())?;
-    if output.num_elements() > 0 {
-        let elements = input.as_slice::<T>()?;
+    let elements = input.as_slice::<T>()?;
+    let output = output_images(ctx, pooling.format, geometry.output(), |output| {
         for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, average_line::<T>);
-    }
+        Ok(())
+    })?;
     ctx.set_output(AvgPool::OUTPUT, output)
 }
 

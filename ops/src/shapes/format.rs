@@ -2,7 +2,6 @@
 
 use kernlink::ensure;
 use kernlink::error::{Error, Result};
-use kernlink::shape::Shape;
 
 /// The layout of the inputs and outputs of convolutions and pooling.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,14 +50,6 @@ impl TensorFormat {
             "data_format `{name}` is not supported"
         );
         Ok(format)
-    }
-
-    /// The shape of images in a format [of images](TensorFormat::of_images).
-    pub fn image_shape(self, batch: usize, height: usize, width: usize, channels: usize) -> Shape {
-        match self {
-            TensorFormat::Nchw => Shape::from([batch, channels, height, width]),
-            _ => Shape::from([batch, height, width, channels]),
-        }
     }
 
     /// The number of dimensions with `spatial` spatial ones.

@@ -6,6 +6,7 @@ mod objects;
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::rearranged::{Elements, Rearranged};
 pub use kernlink_geometry::strided::StridedCopy;
@@ -50,12 +51,22 @@ pub fn fill(ctx: &RawContext<'_>, target: &mut Tensor, value: &Tensor) -> Result
 
 /// The tensor that becomes of `input`, for output `index`.
 pub fn arranged(ctx: &RawContext<'_>, index: usize, input: Tensor, to: Rearranged) -> Result<Tensor> {
+    arranged_in(ctx, input, to, |shape| ctx.allocate_output_at(index, shape))
+}
+
+/// The tensor that becomes of `input`, in memory that `allocate` gives if it needs any.
+pub fn arranged_in(
+    ctx: &RawContext<'_>,
+    input: Tensor,
+    to: Rearranged,
+    allocate: impl FnOnce(Shape) -> Result<Tensor>,
+) -> Result<Tensor> {
     let Rearranged { shape, elements } = to;
     match elements {
         Elements::Same => input.reshaped(shape),
         Elements::Rows(rows) => input.slice_rows(rows.start, rows.end)?.reshaped(shape),
         Elements::Copied(copy) => {
-            let mut output = ctx.allocate_output_at(index, shape)?;
+            let mut output = allocate(shape)?;
             copy.run(ctx, &mut output, &input)?;
             Ok(output)
         }

@@ -1,15 +1,13 @@
-//! Einsum: sums of products over labelled dimensions, as products of stacks of matrices.
-//!
-//! A label is in both inputs and the output (*batch*), in both inputs only (*contracted*), in one input and the output
-//! (*free*), or in one input only (*summed*). Each input is laid out as batch, free and contracted dimensions, unless
-//! it lies that way already; the product then has the batch dimensions and the free ones of either side.
+//! Einsum on the processor.
 
 use std::marker::PhantomData;
 
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::{MAX_RANK, Shape};
+use kernlink::Result;
+use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Error, Result, bail, ensure};
+use kernlink_geometry::einsum::{Device, Equation};
+use kernlink_geometry::products::Side;
 use kernlink_kernels_common::strided::{Run as _, StridedCopy};
 use kernlink_macros::register_kernel;
 use kernlink_ops::Einsum;
@@ -17,331 +15,42 @@ use kernlink_ops::Einsum;
 use super::product::{Factor, Operand, Products};
 use crate::reduce::{Summand, sum_rows};
 
-/// A dimension that has a letter, or the k-th of those that the ellipsis stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Label {
-    Named(char),
-    Broadcast(usize),
-}
-
-impl std::fmt::Display for Label {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Label::Named(letter) => write!(f, "`{letter}`"),
-            Label::Broadcast(index) => write!(f, "number {index} of the ellipsis"),
-        }
-    }
-}
-
-/// The labels of an input or of the output: those before the ellipsis, and those behind it if there is one.
-#[derive(Debug)]
-struct Labels {
-    before: Vec<char>,
-    after: Option<Vec<char>>,
-}
-
-impl Labels {
-    fn parse(text: &str) -> Result<Labels> {
-        let wrong = || Error::invalid_argument(format!("Expected at most one ellipsis (...) in '{text}'"));
-        match (text.matches('.').count(), text.split_once("...")) {
-            (0, _) => Ok(Labels { before: text.chars().collect(), after: None }),
-            (3, Some((before, after))) => {
-                Ok(Labels { before: before.chars().collect(), after: Some(after.chars().collect()) })
-            }
-            _ => Err(wrong()),
-        }
-    }
-
-    /// How many dimensions have a letter.
-    fn named(&self) -> usize {
-        self.before.len() + self.after.as_ref().map_or(0, Vec::len)
-    }
-
-    /// A label for every dimension, where the ellipsis stands for those numbered `broadcast`.
-    fn all(&self, broadcast: std::ops::Range<usize>) -> Vec<Label> {
-        let before = self.before.iter().map(|&letter| Label::Named(letter));
-        let Some(after) = &self.after else { return before.collect() };
-        before.chain(broadcast.map(Label::Broadcast)).chain(after.iter().map(|&letter| Label::Named(letter))).collect()
-    }
-}
-
-/// A dimension of an input: what remains of those with one label.
-#[derive(Clone, Copy, Debug)]
-struct Axis {
-    label: Label,
-    size: usize,
-    /// The distance between neighbours, in elements: along the diagonal if the label occurs several times.
-    stride: usize,
-}
-
-/// An input with its labels. Dimensions of size 1 that the ellipsis stands for are left out.
-struct Input {
-    tensor: Tensor,
-    axes: Vec<Axis>,
-}
-
-impl Input {
-    fn new(tensor: &Tensor, labels: &[Label]) -> Result<Input> {
-        let mut axes: Vec<Axis> = Vec::new();
-        for ((&label, &size), &stride) in labels.iter().zip(tensor.shape().iter()).zip(&tensor.shape().strides()) {
-            match axes.iter_mut().find(|axis| axis.label == label) {
-                Some(axis) => {
-                    ensure!(
-                        axis.size == size,
-                        InvalidArgument,
-                        "Expected dimension {} of {label} but got dimension {size} in shape {}",
-                        axis.size,
-                        tensor.shape()
-                    );
-                    axis.stride += stride;
-                }
-                None if size == 1 && matches!(label, Label::Broadcast(_)) => {}
-                None => axes.push(Axis { label, size, stride }),
-            }
-        }
-        Ok(Input { tensor: tensor.clone(), axes })
-    }
-
-    fn find(&self, label: Label) -> Option<Axis> {
-        self.axes.iter().copied().find(|axis| axis.label == label)
-    }
-
-    /// The axes with these labels, as far as it has them.
-    fn select(&self, labels: &[Label]) -> Vec<Axis> {
-        labels.iter().filter_map(|&label| self.find(label)).collect()
-    }
-
-    /// Whether the elements already lie in the order of these axes, which are all that there are.
-    fn lies_as(&self, axes: &[Axis]) -> bool {
-        let mut expected = 1usize;
-        axes.iter().rev().filter(|axis| axis.size != 1).all(|axis| {
-            let fits = axis.stride == expected;
-            expected = expected.saturating_mul(axis.size);
-            fits
-        }) && expected == self.tensor.num_elements()
-    }
-
-    /// A tensor of shape `shape` with the elements in the order of `axes`, summed over the axes that are not among
-    /// them.
-    fn arrange<T: Factor + Summand>(&self, ctx: &RawContext<'_>, axes: &[Axis], shape: Shape) -> Result<Tensor> {
-        let kept = |axis: &Axis| axes.iter().any(|kept| kept.label == axis.label);
-        let summed: Vec<Axis> = self.axes.iter().copied().filter(|axis| !kept(axis)).collect();
-        let all: Vec<Axis> = axes.iter().chain(&summed).copied().collect();
-        let columns = product(summed.iter().map(|axis| axis.size))?;
-        let elements = product(all.iter().map(|axis| axis.size))?;
-        let arranged = if self.lies_as(&all) {
-            self.tensor.clone()
-        } else {
-            let mut arranged = Tensor::alloc(T::DTYPE, [elements])?;
-            let mut copy = StridedCopy::new(0, 0);
-            let mut stride = elements;
-            for axis in all.iter().filter(|_| elements > 0) {
-                stride /= axis.size;
-                copy = copy.step(axis.size, stride, axis.stride as isize);
-            }
-            if elements > 0 {
-                copy.run(ctx, &mut arranged, &self.tensor)?;
-            }
-            arranged
-        };
-        if summed.is_empty() {
-            return arranged.reshaped(shape);
-        }
-        let mut sums = Tensor::alloc(T::DTYPE, shape)?;
-        sum_rows::<T>(ctx, arranged.as_slice()?, columns, sums.as_mut_slice()?)?;
-        Ok(sums)
-    }
-}
-
-/// The number of elements.
-fn product(sizes: impl IntoIterator<Item = usize>) -> Result<usize> {
-    let overflow = || Error::invalid_argument("too many elements for an einsum");
-    sizes.into_iter().try_fold(1usize, |product, size| product.checked_mul(size)).ok_or_else(overflow)
-}
-
-fn labels(axes: &[Axis]) -> Vec<Label> {
-    axes.iter().map(|axis| axis.label).collect()
-}
-
-struct EinsumKernel<T> {
-    inputs: Vec<Labels>,
-    output: Labels,
+/// Computes with elements of a dtype.
+struct Processor<'a, T> {
+    ctx: &'a RawContext<'a>,
     element: PhantomData<fn(T)>,
 }
 
-#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64])]
-impl<T: Factor + Summand> OpKernel<Einsum> for EinsumKernel<T> {
-    fn new(ctx: &KernelConstruction<'_, Einsum>) -> Result<Self> {
-        let equation = &ctx.attrs().equation;
-        let sides: Vec<&str> = equation.split("->").collect();
-        let [inputs, output] = sides[..] else {
-            bail!(InvalidArgument, "Expecting exactly one '->' in einsum equation: {equation}");
-        };
-        let inputs = inputs.split(',').map(Labels::parse).collect::<Result<Vec<_>>>()?;
-        ensure!(
-            inputs.len() <= 2,
-            InvalidArgument,
-            "Expecting 1 or 2 input subscripts in equation '{equation}' but got: {}",
-            inputs.len()
-        );
-        Ok(Self { inputs, output: Labels::parse(output)?, element: PhantomData })
+impl<T: Factor + Summand> Device for Processor<'_, T> {
+    fn copied(&self, source: &Tensor, copy: &StridedCopy, shape: Shape, sparse: bool) -> Result<Tensor> {
+        let mut copied = if sparse { Tensor::zeros(T::DTYPE, shape) } else { Tensor::alloc(T::DTYPE, shape) }?;
+        copy.run(self.ctx, &mut copied, source)?;
+        Ok(copied)
     }
 
-    fn compute(&self, ctx: &mut KernelContext<'_, Einsum>) -> Result<()> {
-        let tensors = (0..ctx.num_inputs()).map(|index| ctx.input_at(index)).collect::<Result<Vec<_>>>()?;
-        ensure!(
-            tensors.len() == self.inputs.len(),
-            InvalidArgument,
-            "Expected {} inputs but got: {}",
-            self.inputs.len(),
-            tensors.len()
-        );
-        let mut broadcast = 0;
-        for (index, (tensor, labels)) in tensors.iter().zip(&self.inputs).enumerate() {
-            let (rank, named) = (tensor.rank(), labels.named());
-            ensure!(
-                rank == named || (rank > named && labels.after.is_some()),
-                InvalidArgument,
-                "Expected input {index} to have rank {named}{}, but got: {rank}",
-                if labels.after.is_some() { " at least" } else { "" }
-            );
-            broadcast = broadcast.max(rank - named);
-        }
-        ensure!(
-            broadcast == 0 || self.output.after.is_some(),
-            InvalidArgument,
-            "Output contains {broadcast} broadcasting dimension(s) but no ellipsis (...) was found in the output \
-             subscripts."
-        );
-        let mut inputs = Vec::new();
-        for (tensor, labels) in tensors.iter().zip(&self.inputs) {
-            let first = broadcast - (tensor.rank() - labels.named());
-            inputs.push(Input::new(tensor, &labels.all(first..broadcast))?);
-        }
-        // The output's dimensions: each with its size, and once more without repetitions.
-        let mut dims = Vec::new();
-        let mut wanted: Vec<Label> = Vec::new();
-        for label in self.output.all(0..broadcast) {
-            let mut size = None;
-            for axis in inputs.iter().filter_map(|input| input.find(label)) {
-                if let Some(size) = size.filter(|&size| size != axis.size) {
-                    bail!(InvalidArgument, "Expected dimension {size} of {label} but got dimension {}", axis.size);
-                }
-                size = Some(axis.size);
-            }
-            match (size, label) {
-                (None, Label::Named(letter)) => {
-                    bail!(InvalidArgument, "the output has label '{letter}', which is not present in the inputs");
-                }
-                (None, Label::Broadcast(_)) => dims.push((label, 1)),
-                (Some(size), _) => {
-                    dims.push((label, size));
-                    if !wanted.contains(&label) {
-                        wanted.push(label);
-                    }
-                }
-            }
-        }
-        ensure!(dims.len() <= MAX_RANK, InvalidArgument, "Rank cannot exceed {MAX_RANK}");
-        let (result, order) = match &inputs[..] {
-            [only] => {
-                let axes = only.select(&wanted);
-                let shape = Shape::from([product(axes.iter().map(|axis| axis.size))?]);
-                (only.arrange::<T>(ctx, &axes, shape)?, wanted)
-            }
-            [first, second] => contract::<T>(ctx, first, second, &wanted)?,
-            _ => bail!(InvalidArgument, "Expected either 1 or 2 inputs but got: {}", inputs.len()),
-        };
-        let output = finish(ctx, result, &order, &dims)?;
-        ctx.set_output(Einsum::OUTPUT, output)
+    fn row_sums(&self, rows: &Tensor, columns: usize, shape: Shape) -> Result<Tensor> {
+        let mut sums = Tensor::alloc(T::DTYPE, shape)?;
+        sum_rows::<T>(self.ctx, rows.as_slice()?, columns, sums.as_mut_slice()?)?;
+        Ok(sums)
+    }
+
+    fn products(&self, [a, b]: [&Tensor; 2], sides: [Side<'_>; 2]) -> Result<Tensor> {
+        let [first, second] =
+            sides.map(|side| Operand { shape: side.shape, transposed: side.transposed, conjugate: false });
+        let products = Products::new(first, second)?;
+        let mut output = Tensor::alloc(T::DTYPE, products.output.clone())?;
+        products.compute::<T>(self.ctx, a.as_slice()?, b.as_slice()?, output.as_mut_slice()?)?;
+        Ok(output)
     }
 }
 
-/// The product of two inputs, and in which order it has the labels that are wanted.
-fn contract<T: Factor + Summand>(
-    ctx: &RawContext<'_>,
-    first: &Input,
-    second: &Input,
-    wanted: &[Label],
-) -> Result<(Tensor, Vec<Label>)> {
-    // The input whose free labels come first in the output is the left one, so that the product needs no transposition.
-    let free_of_first = |label: &&Label| first.find(**label).is_some() != second.find(**label).is_some();
-    let swap = wanted.iter().find(free_of_first).is_some_and(|label| second.find(*label).is_some());
-    let (left, right) = if swap { (second, first) } else { (first, second) };
-
-    let is_in = |input: &Input, label: &Label| input.find(*label).is_some();
-    let choose = |in_left: bool, in_right: bool| -> Vec<Label> {
-        wanted
-            .iter()
-            .copied()
-            .filter(|label| is_in(left, label) == in_left && is_in(right, label) == in_right)
-            .collect()
-    };
-    let (batch, free_left, free_right) = (choose(true, true), choose(true, false), choose(false, true));
-    let contracted: Vec<Label> =
-        labels(&left.axes).into_iter().filter(|label| is_in(right, label) && !wanted.contains(label)).collect();
-    for &label in &contracted {
-        let [left, right] = [left, right].map(|input| input.find(label).map_or(1, |axis| axis.size));
-        ensure!(left == right, InvalidArgument, "Expected dimension {left} of {label} but got dimension {right}");
-    }
-
-    let (a, a_transposed) = side::<T>(ctx, left, &batch, &free_left, &contracted)?;
-    let (b, b_transposed) = side::<T>(ctx, right, &batch, &contracted, &free_right)?;
-    let products = Products::new(
-        Operand { shape: a.shape(), transposed: a_transposed, conjugate: false },
-        Operand { shape: b.shape(), transposed: b_transposed, conjugate: false },
-    )?;
-    let mut output = Tensor::alloc(T::DTYPE, products.output.clone())?;
-    products.compute::<T>(ctx, a.as_slice()?, b.as_slice()?, output.as_mut_slice()?)?;
-    Ok((output, [batch, free_left, free_right].concat()))
-}
-
-/// An input as a stack of matrices with these labels in rows and columns, and whether they are stored transposed.
-fn side<T: Factor + Summand>(
-    ctx: &RawContext<'_>,
-    input: &Input,
-    batch: &[Label],
-    rows: &[Label],
-    columns: &[Label],
-) -> Result<(Tensor, bool)> {
-    let (batch, rows, columns) = (input.select(batch), input.select(rows), input.select(columns));
-    let size = |axes: &[Axis]| product(axes.iter().map(|axis| axis.size));
-    let mut shape = Shape::from([size(&batch)?]);
-    let transposed = [&batch[..], &columns, &rows].concat();
-    if transposed.len() == input.axes.len() && input.lies_as(&transposed) {
-        shape.push(size(&columns)?);
-        shape.push(size(&rows)?);
-        return Ok((input.arrange::<T>(ctx, &transposed, shape)?, true));
-    }
-    shape.push(size(&rows)?);
-    shape.push(size(&columns)?);
-    Ok((input.arrange::<T>(ctx, &[&batch[..], &rows, &columns].concat(), shape)?, false))
-}
-
-/// The result, which has the labels in `order`, with the output's dimensions. Where a label occurs several times the
-/// elements stand on the diagonal.
-fn finish(ctx: &RawContext<'_>, result: Tensor, order: &[Label], dims: &[(Label, usize)]) -> Result<Tensor> {
-    let shape: Shape = dims.iter().map(|&(_, size)| size).collect();
-    shape.check()?;
-    let size = |label: Label| dims.iter().find(|dim| dim.0 == label).map_or(1, |dim| dim.1);
-    let wide = |label: &Label| size(*label) != 1;
-    let labels = dims.iter().map(|dim| dim.0);
-    if labels.clone().filter(wide).eq(order.iter().copied().filter(wide)) {
-        return result.reshaped(shape);
-    }
-    let repeated = labels.filter(wide).count() > order.iter().filter(|label| wide(label)).count();
-    let mut output =
-        if repeated { Tensor::zeros(result.dtype(), shape)? } else { Tensor::alloc(result.dtype(), shape)? };
-    if result.num_elements() > 0 {
-        let strides = output.shape().strides();
-        let mut copy = StridedCopy::new(0, 0);
-        let mut from = result.num_elements();
-        for &label in order {
-            from /= size(label);
-            let to = dims.iter().zip(&strides).filter(|(dim, _)| dim.0 == label).map(|(_, &stride)| stride).sum();
-            copy = copy.step(size(label), to, from as isize);
-        }
-        copy.run(ctx, &mut output, &result)?;
-    }
-    Ok(output)
+#[register_kernel(
+    device = Cpu,
+    T = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64],
+    state = |ctx| Equation::new(&ctx.attrs().equation),
+)]
+fn einsum<T: Factor + Summand>(equation: &Equation, ctx: &mut KernelContext<'_, Einsum>) -> Result<()> {
+    let tensors = (0..ctx.num_inputs()).map(|index| ctx.input_at(index)).collect::<Result<Vec<_>>>()?;
+    let output = equation.compute(&Processor { ctx, element: PhantomData::<fn(T)> }, &tensors)?;
+    ctx.set_output(Einsum::OUTPUT, output)
 }
