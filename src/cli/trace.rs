@@ -96,6 +96,9 @@ fn document(stats: &[NodeStats]) -> Value {
         let tid = devices.get(&(stats.device.len(), stats.device.as_str())).and_then(|rows| rows.get(row));
         let args = json!({
             "op": stats.op,
+            "inputs": stats.inputs,
+            "outputs": stats.outputs,
+            "kernel": stats.kernel,
             "output_bytes": stats.output_bytes,
             "allocated_bytes": stats.allocated_bytes,
             "depth": stats.depth,

@@ -40,6 +40,7 @@ fn trace(file: &Path) -> (Vec<Event>, BTreeMap<(u64, u64), String>) {
                 let (begin, time) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
                 let args = &event["args"];
                 assert!(begin >= 0.0 && time >= 0.0 && event["cat"] == args["op"], "{event}");
+                assert!(args["inputs"].is_string() && args["outputs"].is_string(), "{event}");
                 assert!(args["output_bytes"].is_u64() && args["allocated_bytes"].is_u64(), "{event}");
                 events.push(Event { row: (pid, tid), begin, end: begin + time, whole: event.clone() });
             }
@@ -88,6 +89,7 @@ fn a_graph_is_traced() {
     let classes = named(&events, "classes");
     assert_eq!(classes.whole["args"]["op"], "ArgMax");
     assert_eq!(classes.whole["args"]["output_bytes"], 360 * 8);
+    assert_eq!(classes.whole["args"]["outputs"], "int64[360]");
     let last = events.iter().map(|event| event.end).fold(0.0, f64::max);
     assert_eq!(classes.end, last, "all else comes before the answer");
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kernlink::attr::AttrValue;
-use kernlink::device::{CpuDevice, thread_pool};
+use kernlink::device::{CpuDevice, Device, thread_pool};
 use kernlink::graph::NodeBuilder;
 use kernlink::kernel::MemoryType;
 use kernlink::prelude::*;
@@ -154,6 +154,82 @@ fn statistics_tell_what_memory_is_taken_for() {
     session.run_with_metadata(&[], &["it"], &[], &options, &mut metadata).unwrap();
     let stats = &metadata.step_stats[0];
     assert_eq!((stats.temporary_bytes, stats.persistent_bytes, stats.output_bytes), (4024, 400, 4));
+}
+
+// ---- what is known of the node ----
+
+/// Tells what its kernel was told when it was made.
+#[register_op(
+    attr("k: int = 3"),
+    attr("N: int"),
+    input("x: float"),
+    input("sizes: int32"),
+    input("things: N * resource"),
+    output("told: string"),
+    output("y: float")
+)]
+pub(crate) struct Tells;
+
+struct TellsKernel(Vec<TString>);
+
+#[register_kernel(device = Cpu, host_memory = ["sizes", "y"])]
+impl OpKernel<Tells> for TellsKernel {
+    fn new(ctx: &KernelConstruction<Tells>) -> Result<Self> {
+        let def = ctx.node_def()?;
+        ensure!(
+            (&*def.name, &*def.op, &def.input) == (ctx.node, "Tells", &ctx.requested_inputs()),
+            Internal,
+            "{def:?}"
+        );
+        ensure!(def.device == ctx.requested_device(), Internal, "{def:?}");
+        ensure!(def.attr.keys().eq(["N", "k"]), Internal, "attrs without a value in the graph are there: {def:?}");
+        let surroundings = ctx.surroundings()?;
+        let device = surroundings.device.downcast_ref::<CpuDevice>().map(|device| device.name().to_owned());
+        let inputs = (0..ctx.signature.inputs.len()).map(|i| ctx.input_memory_type(i));
+        let outputs = (0..ctx.signature.outputs.len()).map(|i| ctx.output_memory_type(i));
+        let memory = inputs.chain(outputs).map(|memory| format!("{memory:?}")).collect::<Vec<_>>().join(" ");
+        let told = [def.input.join(" "), def.device, device.unwrap_or_default(), memory];
+        Ok(TellsKernel(told.iter().map(|text| TString::from(text.as_str())).collect()))
+    }
+    fn compute(&self, ctx: &mut KernelContext<Tells>) -> Result<()> {
+        let y = ctx.take_input(Tells::X)?;
+        ctx.set_output(Tells::TOLD, Tensor::vector(&self.0)?)?;
+        ctx.set_output(Tells::Y, y)
+    }
+    fn trace_string(&self, ctx: &KernelContext<Tells>) -> Option<String> {
+        let x = ctx.input(Tells::X).ok()?.as_slice::<f32>().ok()?;
+        Some(format!("largest={}", x.iter().copied().fold(0.0, f32::max)))
+    }
+}
+
+#[test]
+fn a_kernel_knows_its_node_when_it_is_made_and_says_what_it_likes_in_traces() {
+    let mut graph = graph();
+    let x = placeholder(&mut graph, "x");
+    let halves = ops::split(&mut graph, 0i32, x, 2).name("halves").build().unwrap();
+    let sizes = ops::placeholder(&mut graph, DataType::Int32).name("sizes").build().unwrap();
+    let handle =
+        ops::var_handle_op(&mut graph, DataType::Float, PartialShape::unknown()).name("thing").build().unwrap();
+    let first = ops::no_op(&mut graph).name("first").build().unwrap();
+    let it = tells(&mut graph, halves[1], sizes, [handle]).device("/cpu:0").control_input(first).name("it");
+    it.build().unwrap();
+    let session = Session::with_options(graph, &SessionOptions::new().threads(1)).unwrap();
+    let mut metadata = RunMetadata::default();
+    let feeds = [("x", vector()), ("sizes", Tensor::vector(&[1i32, 2]).unwrap())];
+    let answer =
+        session.run_with_metadata(&feeds, &["it"], &[], &RunOptions::new().trace(true), &mut metadata).unwrap();
+    let told: Vec<_> = answer[0].as_slice::<TString>().unwrap().iter().map(|text| text.to_string_lossy()).collect();
+    let memory = "Device Host Host Host Host";
+    assert_eq!(told, ["halves:1 sizes thing ^first", "/cpu:0", "/device:CPU:0", memory]);
+    let stats = metadata.step_stats.iter().find(|stats| stats.node == "it").unwrap();
+    assert_eq!((stats.inputs.as_str(), stats.outputs.as_str()), ("float[500];int32[2];", "string[4];float[500]"));
+    assert_eq!(stats.kernel.as_deref(), Some("largest=1"));
+    // Without a graph there is nothing to be asked for.
+    let mut eager = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let handle = ops::var_handle_op(&mut eager, DataType::Float, PartialShape::unknown()).build().unwrap();
+    let outputs = tells(&mut eager, vector(), [1i32], [handle]).build().unwrap();
+    let told: Vec<_> = outputs.told.as_slice::<TString>().unwrap().iter().map(|text| text.to_string_lossy()).collect();
+    assert_eq!(told, ["", "", "/device:CPU:0", memory]);
 }
 
 // ---- lists ----

@@ -101,6 +101,8 @@ fn statistics_name_every_node_that_ran() {
     assert_eq!(names, ["a", "b"]);
     let stats = &metadata.step_stats[1];
     assert_eq!((stats.op.as_str(), stats.device.as_str(), stats.output_bytes), ("AddV2", "/device:CPU:0", 4));
+    let shapes = (stats.inputs.as_str(), stats.outputs.as_str(), stats.kernel.as_deref());
+    assert_eq!(shapes, ("float[];float[]", "float[]", None));
     assert!(!stats.is_async && stats.depth == 0, "{stats:?}");
     assert!(stats.start + stats.time <= metadata.time);
 }

@@ -285,7 +285,7 @@ impl Graph {
             name
         };
         let arg = |name: String, dtype: DataType| op_def::ArgDef { name, r#type: dtype.number(), ..Default::default() };
-        let mut def = FunctionDef { attr: messages(attrs)?, ..FunctionDef::default() };
+        let mut def = FunctionDef { attr: attr_messages(attrs)?, ..FunctionDef::default() };
         let mut signature =
             proto::OpDef { name: name.to_owned(), is_stateful: trace.is_stateful(), ..proto::OpDef::default() };
         for (index, spec) in (0..).zip(&trace.arguments) {
@@ -295,7 +295,7 @@ impl Graph {
                 attrs.insert("_output_shapes", vec![spec.shape.clone()]);
             }
             if attrs.iter().next().is_some() {
-                def.arg_attr.insert(index, function_def::ArgAttrs { attr: messages(&attrs)? });
+                def.arg_attr.insert(index, function_def::ArgAttrs { attr: attr_messages(&attrs)? });
             }
         }
         let mut captured: BTreeMap<Output, String> = BTreeMap::new();
@@ -351,13 +351,14 @@ impl Node {
             op: self.op.def.name.to_string(),
             input,
             device: self.device.clone(),
-            attr: messages(&self.attrs)?,
+            attr: attr_messages(&self.attrs)?,
             experimental_debug_info: None,
         })
     }
 }
 
-fn messages(attrs: &AttrMap) -> Result<BTreeMap<String, proto::AttrValue>> {
+/// The attrs of a node as messages.
+pub(super) fn attr_messages(attrs: &AttrMap) -> Result<BTreeMap<String, proto::AttrValue>> {
     use proto::attr_value::Value;
     let message = |value: &AttrValue| match value {
         AttrValue::Tensor(tensor) => {

@@ -4,8 +4,10 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::DeviceType;
+use super::memory::{MemoryType, NodeMemory, memory_without_plan};
+use super::{DeviceType, KernelDef};
 use crate::attr::{AttrMap, FunctionRef};
+use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::op::{InputArg, InputListArg, Op, OpDef, OutputArg, OutputListArg, Signature};
@@ -44,10 +46,23 @@ pub struct Surroundings<'a> {
     pub session: &'a Arc<SessionContext>,
     /// The functions of the graph.
     pub functions: &'a Arc<dyn FunctionLibrary>,
-    /// The full name of the device.
-    pub device: &'a str,
+    /// The device.
+    pub device: &'a dyn Device,
+    /// The registration of the kernel.
+    pub kernel: &'static KernelDef,
     /// The GraphDef version of the graph's producer.
     pub graph_def_version: i32,
+    /// The node as its graph has it; `None` in eager execution, and for what the plan adds.
+    pub node: Option<&'a dyn GraphNode>,
+}
+
+/// What a graph says of a node besides what every kernel needs; looked up when it is asked for.
+pub trait GraphNode {
+    /// The device that the node asks for; empty for any.
+    fn requested_device(&self) -> &str;
+
+    /// Where its inputs come from, as a NodeDef has them: `x`, `split:1`, and `^init` for what only runs before.
+    fn inputs(&self) -> Vec<String>;
 }
 
 impl RawConstruction<'_> {
@@ -92,7 +107,38 @@ impl RawConstruction<'_> {
 
     /// The full name of the device; empty outside of a session.
     pub fn device_name(&self) -> &str {
-        self.surroundings.map_or("", |surroundings| surroundings.device)
+        self.surroundings.map_or("", |surroundings| surroundings.device.name())
+    }
+
+    fn graph_node(&self) -> Option<&dyn GraphNode> {
+        self.surroundings?.node
+    }
+
+    /// The device that the node asks for; empty for any, and for a kernel that is not made for a graph.
+    pub fn requested_device(&self) -> &str {
+        self.graph_node().map_or("", GraphNode::requested_device)
+    }
+
+    /// Where the node's inputs come from: `x`, `split:1`, and `^init` for what only runs before. The names are those of the
+    /// graph that runs, which passes may have changed. Empty for a kernel that is not made for a graph.
+    pub fn requested_inputs(&self) -> Vec<String> {
+        self.graph_node().map_or_else(Vec::new, GraphNode::inputs)
+    }
+
+    fn memory(&self) -> Option<NodeMemory> {
+        NodeMemory::of(self.surroundings?.kernel, self.op, self.attrs, self.signature)
+    }
+
+    /// Where input `index` will live.
+    pub fn input_memory_type(&self, index: usize) -> MemoryType {
+        let dtype = self.signature.inputs.get(index).map_or(DataType::Float, |slot| slot.dtype);
+        self.memory().map_or_else(|| memory_without_plan(dtype), |memory| memory.input(index, dtype))
+    }
+
+    /// Where output `index` will live.
+    pub fn output_memory_type(&self, index: usize) -> MemoryType {
+        let dtype = self.signature.outputs.get(index).map_or(DataType::Float, |slot| slot.dtype);
+        self.memory().map_or_else(|| memory_without_plan(dtype), |memory| memory.output(index, dtype))
     }
 
     /// The GraphDef version of the graph's producer.
@@ -116,7 +162,7 @@ impl RawConstruction<'_> {
     #[track_caller]
     pub fn function(&self, call: &FunctionRef) -> Result<Arc<dyn Function>> {
         let surroundings = self.surroundings()?;
-        surroundings.functions.instantiate(call, surroundings.device)
+        surroundings.functions.instantiate(call, surroundings.device.name())
     }
 
     /// A tensor for the kernel's own use.

@@ -41,6 +41,13 @@ pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
     fn asks_for_values(&self) -> bool {
         true
     }
+
+    /// What a trace of the run says of this call besides the node, its op and the shapes of its inputs and outputs. It is
+    /// asked before the call, and only if the run is traced.
+    fn trace_string(&self, ctx: &KernelContext<'_, O>) -> Option<String> {
+        let _ = ctx;
+        None
+    }
 }
 
 /// A kernel of op `O` that waits: for an element of a queue, for a tensor from elsewhere, for a function that it calls.
@@ -72,6 +79,12 @@ pub trait AsyncOpKernel<O: Op>: Sized + Send + Sync + 'static {
     /// # Errors
     /// See [`OpKernel::compute`].
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> impl Future<Output = Result<()>> + Send;
+
+    /// See [`OpKernel::trace_string`].
+    fn trace_string(&self, ctx: &KernelContext<'_, O>) -> Option<String> {
+        let _ = ctx;
+        None
+    }
 }
 
 /// What a kernel that is a function keeps for its node. `#[register_kernel]` on `fn name(state: &State, ctx: &mut
@@ -130,6 +143,12 @@ pub trait DynKernel: Send + Sync + 'static {
     fn asks_for_values(&self) -> bool {
         true
     }
+
+    /// See [`OpKernel::trace_string`].
+    fn trace_string(&self, ctx: &mut RawContext<'_>) -> Option<String> {
+        let _ = ctx;
+        None
+    }
 }
 
 /// A kernel, and whether it is expensive.
@@ -151,6 +170,10 @@ impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
     fn asks_for_values(&self) -> bool {
         self.0.asks_for_values()
     }
+
+    fn trace_string(&self, ctx: &mut RawContext<'_>) -> Option<String> {
+        self.0.trace_string(KernelContext::from_raw(ctx))
+    }
 }
 
 struct Waiting<O, K>(K, PhantomData<fn() -> O>);
@@ -171,6 +194,10 @@ impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
 
     fn is_expensive(&self) -> bool {
         false
+    }
+
+    fn trace_string(&self, ctx: &mut RawContext<'_>) -> Option<String> {
+        self.0.trace_string(KernelContext::from_raw(ctx))
     }
 }
 

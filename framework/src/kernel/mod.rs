@@ -18,7 +18,7 @@ mod surroundings;
 
 pub use crate::device::{CPU, DeviceType, GPU};
 pub use builder::{KernelDefBuilder, check_against_op};
-pub use construction::{KernelConstruction, RawConstruction, Surroundings};
+pub use construction::{GraphNode, KernelConstruction, RawConstruction, Surroundings};
 pub use context::{KernelContext, RawContext, RunInfo};
 pub use def::{AttrConstraint, ConstraintValues, CrateProvider, KernelDef, Location, Provider, ProviderAtRoot};
 pub use dynamic::{AsyncOpKernel, Attrs, DynKernel, KernelState, OpKernel, create_async_kernel, create_kernel};

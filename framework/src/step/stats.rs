@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::lock;
+use crate::dtype::DataType;
 use crate::tensor::{Tensor, allocated_by_thread};
 
 /// One run of one node.
@@ -23,6 +24,13 @@ pub struct NodeStats {
     pub start: Duration,
     /// How long it took, with what it waited.
     pub time: Duration,
+    /// The dtypes and shapes of its inputs, as `float[2,3];int32[]`; nothing stands for one that is a reference, or has no
+    /// shape to speak of: `resource` and `variant`.
+    pub inputs: String,
+    /// The same of its outputs; nothing stands for one that was not set.
+    pub outputs: String,
+    /// What its kernel says of this run: [`OpKernel::trace_string`](crate::kernel::OpKernel::trace_string).
+    pub kernel: Option<String>,
     /// The bytes of its outputs.
     pub output_bytes: usize,
     /// The bytes of all tensors that it allocated on its thread; 0 if it is asynchronous.
@@ -104,6 +112,9 @@ impl StepStats {
             thread: "stream".to_owned(),
             start,
             time,
+            inputs: String::new(),
+            outputs: String::new(),
+            kernel: None,
             output_bytes: 0,
             allocated_bytes: 0,
             temporary_bytes: 0,
@@ -116,10 +127,29 @@ impl StepStats {
 }
 
 /// A run of a node that has begun.
-#[derive(Clone, Copy)]
 pub(crate) struct Begun {
     at: Instant,
     allocated: usize,
+    /// What is told of the run from the time before it: a kernel may take its inputs. Apart, so that a run that is not traced
+    /// has little to carry.
+    before: Box<Before>,
+}
+
+struct Before {
+    inputs: String,
+    kernel: Option<String>,
+}
+
+/// The dtypes and shapes of tensors, as TensorFlow's traces have them.
+fn types(tensors: &[Option<Tensor>]) -> String {
+    let text = |tensor: &Option<Tensor>| match tensor {
+        Some(tensor) if tensor.reference().is_none() => match tensor.dtype() {
+            DataType::Resource | DataType::Variant => String::new(),
+            dtype => format!("{dtype}{}", tensor.shape()),
+        },
+        _ => String::new(),
+    };
+    tensors.iter().map(text).collect::<Vec<_>>().join(";")
 }
 
 /// Which node has run.
@@ -134,8 +164,10 @@ pub(crate) struct Ran<'n> {
 }
 
 impl Begun {
-    pub(crate) fn now() -> Begun {
-        Begun { at: Instant::now(), allocated: allocated_by_thread() }
+    /// A run on these inputs that begins now; `kernel` is what the kernel says of it.
+    pub(crate) fn now(inputs: &[Option<Tensor>], kernel: Option<String>) -> Begun {
+        let before = Box::new(Before { inputs: types(inputs), kernel });
+        Begun { at: Instant::now(), allocated: allocated_by_thread(), before }
     }
 
     /// The statistics of a run that ends now.
@@ -149,6 +181,9 @@ impl Begun {
             thread,
             start: self.at.saturating_duration_since(step_start),
             time: self.at.elapsed(),
+            inputs: self.before.inputs,
+            outputs: types(outputs),
+            kernel: self.before.kernel,
             output_bytes: outputs.iter().flatten().map(Tensor::num_bytes).sum(),
             // What else its thread ran meanwhile allocated as well.
             allocated_bytes: if ran.is_async { 0 } else { allocated_by_thread().saturating_sub(self.allocated) },

@@ -20,15 +20,24 @@ const POOL_LIMIT: usize = 1 << 30;
 /// Size classes a power of two.
 const STEPS: usize = 4;
 
-/// A block of initialised host memory: allocated, or a file's.
+/// A block of initialised host memory: allocated, or in the hands of an owner such as a file that is mapped.
 pub struct HostBuffer {
     pointer: NonNull<u8>,
     capacity: usize,
-    /// The file whose contents the block is; it is only read.
-    mapping: Option<Mapping>,
+    /// What the block is a part of, if it was not allocated here.
+    owner: Option<Owner>,
 }
 
-// SAFETY: the block (or the mapping that holds it) is owned and plain bytes; access follows the borrow rules of the owner.
+/// What keeps a block.
+struct Owner {
+    /// Dropped with the buffer, and left alone until then.
+    _kept: Box<dyn Send + Sync>,
+    /// Whether nothing else can see the block.
+    is_exclusive: bool,
+}
+
+// SAFETY: the block (or the owner that holds it, which is `Send` and `Sync`) is owned and plain bytes; access follows the borrow
+// rules of the buffer.
 unsafe impl Send for HostBuffer {}
 // SAFETY: as above; shared access only reads.
 unsafe impl Sync for HostBuffer {}
@@ -62,18 +71,34 @@ impl HostBuffer {
         let layout = Layout::from_size_align(capacity, ALIGNMENT).ok()?;
         // SAFETY: the layout's size is not zero.
         let pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(HostBuffer { pointer, capacity, mapping: None })
+        Some(HostBuffer { pointer, capacity, owner: None })
     }
 
     /// The contents of a file, which can be read but not changed.
     pub(super) fn mapped(mapping: Mapping) -> HostBuffer {
         let bytes: &[u8] = &mapping;
-        HostBuffer { pointer: NonNull::from(bytes).cast(), capacity: bytes.len(), mapping: Some(mapping) }
+        let (pointer, capacity) = (NonNull::from(bytes).cast(), bytes.len());
+        // SAFETY: moving a mapping leaves the bytes where they are; it is only read.
+        unsafe { HostBuffer::owned_by(pointer, capacity, Box::new(mapping), false) }
     }
 
-    /// Whether the block is a file's contents, which cannot be changed.
-    pub fn is_mapped(&self) -> bool {
-        self.mapping.is_some()
+    /// A block of `capacity` bytes that `owner` keeps.
+    ///
+    /// # Safety
+    /// From `pointer` on are `capacity` initialised bytes, which stay there until `owner` is dropped, and which nothing writes
+    /// meanwhile. If `is_exclusive`, nothing else reads them either, and they may be written through `pointer`.
+    pub(super) unsafe fn owned_by(
+        pointer: NonNull<u8>,
+        capacity: usize,
+        owner: Box<dyn Send + Sync>,
+        is_exclusive: bool,
+    ) -> HostBuffer {
+        HostBuffer { pointer, capacity, owner: Some(Owner { _kept: owner, is_exclusive }) }
+    }
+
+    /// Whether the block can be changed: a file's contents and what else others can see cannot.
+    pub fn is_writable(&self) -> bool {
+        self.owner.as_ref().is_none_or(|owner| owner.is_exclusive)
     }
 
     /// The first byte.
@@ -81,7 +106,7 @@ impl HostBuffer {
         self.pointer.as_ptr()
     }
 
-    /// The first byte, to change unless the block [is mapped](HostBuffer::is_mapped).
+    /// The first byte, to change if the block [is writable](HostBuffer::is_writable).
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.pointer.as_ptr()
     }
@@ -96,7 +121,7 @@ impl HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
-        if self.is_mapped() {
+        if self.owner.is_some() {
             return;
         }
         if self.capacity < POOLED_FROM || !POOL.give(self.pointer, self.capacity) {
@@ -137,7 +162,7 @@ impl Pool {
         let pointer = kept.classes.get_mut(class)?.pop()?;
         let capacity = class_bytes(class)?;
         kept.bytes -= capacity;
-        Some(HostBuffer { pointer, capacity, mapping: None })
+        Some(HostBuffer { pointer, capacity, owner: None })
     }
 
     fn give(&self, pointer: NonNull<u8>, capacity: usize) -> bool {
@@ -164,7 +189,7 @@ impl Pool {
         for (class, blocks) in kept.into_iter().enumerate() {
             let Some(capacity) = class_bytes(class) else { continue };
             for pointer in blocks {
-                std::mem::ManuallyDrop::new(HostBuffer { pointer, capacity, mapping: None }).release();
+                std::mem::ManuallyDrop::new(HostBuffer { pointer, capacity, owner: None }).release();
             }
         }
     }

@@ -3,6 +3,7 @@
 mod buffer;
 mod device;
 mod file;
+mod foreign;
 mod into;
 mod mapping;
 mod memory;
@@ -260,7 +261,8 @@ impl Tensor {
             Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
         };
         // SAFETY: `T` is the Rust type of `dtype` (checked above, `Element` is sealed), and the constructors make
-        // storage of that type with `count` initialised elements; host offsets are multiples of the element size.
+        // storage of that type with `count` initialised elements; host elements are aligned to
+        // their type.
         Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
     }
 
@@ -423,7 +425,9 @@ impl Tensor {
         let aligned = match &self.storage {
             // Only the device knows the layout of its elements.
             Storage::Device(_) => return Err(self.no_elements()),
-            Storage::Host { offset, .. } => offset.is_multiple_of(dtype.size().min(8)),
+            Storage::Host { buffer, offset } => {
+                buffer.as_ptr().wrapping_add(*offset).addr().is_multiple_of(dtype.size().min(8))
+            }
             _ => true,
         };
         if !aligned {
@@ -543,7 +547,7 @@ impl Tensor {
 /// The buffer, if it has one owner and can be changed.
 #[inline]
 fn exclusive(buffer: &mut Arc<HostBuffer>) -> Option<&mut HostBuffer> {
-    Arc::get_mut(buffer).filter(|buffer| !buffer.is_mapped())
+    Arc::get_mut(buffer).filter(|buffer| buffer.is_writable())
 }
 
 #[cold]

@@ -49,7 +49,7 @@ impl Prepared {
         };
         let def = registry.find_kernel(query)?;
         let surroundings =
-            Surroundings { session, functions, device: device.name(), graph_def_version: GRAPH_DEF_VERSION };
+            Surroundings { session, functions, device, kernel: def, graph_def_version: GRAPH_DEF_VERSION, node: None };
         let kernel = def.make(&RawConstruction {
             node: &op.name,
             op,

@@ -7,7 +7,7 @@ use crate::attr::AttrMap;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId};
-use crate::kernel::{DynKernel, HostSlots, KernelDef, NodeMemory, RawConstruction, Surroundings};
+use crate::kernel::{DynKernel, GraphNode, HostSlots, KernelDef, NodeMemory, RawConstruction, Surroundings};
 use crate::op::{OpDef, Signature};
 use crate::optimize::{Optimizer, Origin};
 use crate::registry::NodeQuery;
@@ -129,16 +129,10 @@ impl Context<'_> {
         })
     }
 
-    pub(super) fn make_kernel(
-        &self,
-        name: &str,
-        op: &'static OpDef,
-        attrs: &AttrMap,
-        signature: &Signature,
-        device: &dyn Device,
-        constants: &[Option<Tensor>],
-    ) -> Result<Made> {
+    pub(super) fn make_kernel(&self, node: &ToMake<'_>, constants: &[Option<Tensor>]) -> Result<Made> {
+        let &ToMake { name, op, attrs, signature, device, id } = node;
         let def = self.find_kernel(name, op, attrs, device)?;
+        let in_graph = id.map(|id| InGraph { graph: self.graph, id });
         let construction = RawConstruction {
             node: name,
             op,
@@ -150,11 +144,40 @@ impl Context<'_> {
             surroundings: Some(&Surroundings {
                 session: self.options.session,
                 functions: self.options.functions,
-                device: device.name(),
+                device,
+                kernel: def,
                 graph_def_version: self.graph.versions().producer,
+                node: in_graph.as_ref().map(|node| node as &dyn GraphNode),
             }),
         };
         let kernel = def.make(&construction).map_err(|error| error.at_node(name, &op.name, device.name()))?;
         Ok((kernel.into(), NodeMemory::of(def, op, attrs, signature).map(Box::new)))
+    }
+}
+
+/// A node that is to have a kernel.
+pub(super) struct ToMake<'n> {
+    pub(super) name: &'n str,
+    pub(super) op: &'static OpDef,
+    pub(super) attrs: &'n AttrMap,
+    pub(super) signature: &'n Signature,
+    pub(super) device: &'n dyn Device,
+    /// `None` if the plan adds it.
+    pub(super) id: Option<NodeId>,
+}
+
+/// A node of the graph, for its kernel to ask.
+struct InGraph<'g> {
+    graph: &'g Graph,
+    id: NodeId,
+}
+
+impl GraphNode for InGraph<'_> {
+    fn requested_device(&self) -> &str {
+        &self.graph.node(self.id).device
+    }
+
+    fn inputs(&self) -> Vec<String> {
+        self.graph.input_names(self.graph.node(self.id))
     }
 }

@@ -70,6 +70,10 @@ pub(in crate::runtime) fn variable(resources: &ResourceManager, input: &Tensor) 
 }
 
 impl DynKernel for Waiting {
+    fn trace_string(&self, ctx: &mut RawContext<'_>) -> Option<String> {
+        self.kernel.trace_string(ctx)
+    }
+
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         block_on_unchecked(self.compute_async(ctx))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::context::{Context, Made};
+use super::context::{Context, Made, ToMake};
 use super::draft::{Act, Draft, Drafts};
 use super::layout::Source;
 use crate::error::{Code, Error, Result};
@@ -199,14 +199,15 @@ impl Resolver<'_> {
             _ => None,
         };
         let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();
-        let (kernel, memory) = self.context.make_kernel(
-            &node.name,
-            node.op.def,
-            &node.attrs,
-            &node.signature,
-            self.context.device(id),
-            &constants,
-        )?;
+        let to_make = ToMake {
+            name: &node.name,
+            op: node.op.def,
+            attrs: &node.attrs,
+            signature: &node.signature,
+            device: self.context.device(id),
+            id: Some(id),
+        };
+        let (kernel, memory) = self.context.make_kernel(&to_make, &constants)?;
         if let Some(id) = original {
             // Of two that were made at once, both plans take the first.
             return Ok((lock(self.context.options.kernels).entry(id).or_insert(kernel).clone(), memory));

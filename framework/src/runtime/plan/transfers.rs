@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::context::Context;
+use super::context::{Context, ToMake};
 use super::draft::{Act, Draft, Drafts, Own};
 use super::layout::Source;
 use crate::attr::{AttrMap, AttrValue};
@@ -252,7 +252,8 @@ impl Transfers<'_> {
         let signature = Arc::new(Signature::new(op, attrs)?);
         let name = format!("{}/{}", self.context.graph.node(id).name, op.name);
         let place = &*self.context.options.devices[device as usize];
-        let (kernel, memory) = self.context.make_kernel(&name, op, attrs, &signature, place, &[])?;
+        let to_make = ToMake { name: &name, op, attrs, signature: &signature, device: place, id: None };
+        let (kernel, memory) = self.context.make_kernel(&to_make, &[])?;
         let own = Some(Box::new(Own { name, op, signature }));
         Ok(self.nodes.push(Draft { memory, own, ..Draft::of(id, Act::Kernel(kernel), device, inputs, controls) }))
     }
