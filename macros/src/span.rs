@@ -13,3 +13,9 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     });
     respanned.collect()
 }
+
+/// The tokens as if they stood elsewhere, but written by the macro: an error that mentions them shows that place, and names
+/// in them mean what they mean to the macro.
+pub(crate) fn located(tokens: TokenStream, at: Span) -> TokenStream {
+    respan(tokens, Span::call_site().located_at(at))
+}

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cursor::Cursor;
 use crate::default::{self, DefaultValue};
 use crate::dtype::{Dtype, SETS, dtype_from_word, dtype_set, dtype_words};
-use crate::error::{Span, SpecError, did_you_mean};
+use crate::error::{Span, SpecError, did_you_mean, rust_dtype};
 
 /// The spec of an attr.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,7 +192,13 @@ fn base_type(cursor: &mut Cursor<'_>) -> Result<(Base, Option<Allowed>), SpecErr
         "list" => "lists of lists do not exist".to_owned(),
         "any" => "`any` is for attrs that TensorFlow itself makes; write `type` for any dtype".to_owned(),
         "str" => "did you mean `string`?".to_owned(),
-        "dtype" => "did you mean `type`?".to_owned(),
+        "boolean" => "did you mean `bool`?".to_owned(),
+        // As Rust calls them.
+        "i8" | "i16" | "i32" | "i64" | "isize" | "u8" | "u16" | "u32" | "u64" | "usize" => {
+            "write `int` for an integer; attrs have 64 bits".to_owned()
+        }
+        "f32" | "f64" => "write `float` for a number; attrs have 32 bits".to_owned(),
+        "dtype" | "DataType" => "did you mean `type`?".to_owned(),
         "function" => "did you mean `func`?".to_owned(),
         "int32" | "int64" | "int8" | "int16" => {
             format!("write `int` for an integer, or `{{{word}}}` for a dtype that must be {word}")
@@ -263,8 +269,13 @@ fn types(cursor: &mut Cursor<'_>) -> Result<Vec<Dtype>, SpecError> {
             } else if word.strip_suffix("_ref").and_then(dtype_from_word).is_some() {
                 "references are stated at the argument, as `Ref(T)`".to_owned()
             } else {
-                did_you_mean(word, dtype_words(), || {
-                    "expected a dtype such as `float`, or numbertype, realnumbertype or quantizedtype".to_owned()
+                rust_dtype(word).unwrap_or_else(|| {
+                    did_you_mean(word, dtype_words(), || {
+                        format!(
+                            "expected a dtype such as `float`, or numbertype, realnumbertype or quantizedtype; a string \
+                             stands in quotes, `'{word}'`"
+                        )
+                    })
                 })
             };
             return Err(SpecError::new(span, format!("unrecognized type string `{word}`: {help}")));

@@ -3,7 +3,7 @@
 use crate::arg::{ArgSpec, Word};
 use crate::attr::{AttrSpec, AttrType, Base};
 use crate::dtype::{DTYPES, Dtype, dtype_from_word};
-use crate::error::{Span, SpecError, did_you_mean};
+use crate::error::{Span, SpecError, did_you_mean, rust_dtype};
 use crate::name::{camel_case, is_op_name};
 
 /// The specs of an op.
@@ -180,9 +180,11 @@ impl<'a> Checker<'a> {
                 self.error(place, &word.span, message);
                 return None;
             }
-            None => did_you_mean(&word.text, names.chain(dtypes), || {
-                let or_dtype = if dtypes_too { ", or use a dtype such as `float`" } else { "" };
-                format!("declare it with `attr(\"{}: {kind}\")`{or_dtype}", word.text)
+            None => rust_dtype(&word.text).filter(|_| dtypes_too).unwrap_or_else(|| {
+                did_you_mean(&word.text, names.chain(dtypes), || {
+                    let or_dtype = if dtypes_too { ", or use a dtype such as `float`" } else { "" };
+                    format!("declare it with `attr(\"{}: {kind}\")`{or_dtype}", word.text)
+                })
             }),
         };
         self.error(place, &word.span, format!("reference to unknown attr `{}`: {help}", word.text));

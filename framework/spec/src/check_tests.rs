@@ -98,6 +98,8 @@ fn names_are_unique() {
 fn references() {
     let message = "reference to unknown attr `S`: declare it with `attr(\"S: type\")`";
     fails(&["T: type"], &["x: S"], &[], Place::Input(0), message, "S");
+    let message = "reference to unknown attr `f64`: specs have TensorFlow's names, did you mean `double`?";
+    fails(&[], &["x: f64"], &[], Place::Input(0), message, "f64");
     let message = "reference to unknown attr `Tin`: did you mean `Tim`?";
     fails(&["Tim: type"], &["x: Tin"], &[], Place::Input(0), message, "Tin");
     fails(&[], &["x: Wherever"], &[], Place::Input(0), "declare it with `attr(\"Wherever: type\")`", "Wherever");

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::dtype::DTYPES;
+
 /// A range of bytes in a spec.
 pub type Span = Range<usize>;
 
@@ -78,6 +80,12 @@ pub fn near(word: &str, candidate: &str) -> Option<usize> {
         return None;
     }
     Some(distance(&word.to_lowercase(), &candidate.to_lowercase())).filter(|&distance| distance <= allowed)
+}
+
+/// What a dtype is called in specs, for one whose elements have this Rust type.
+pub(crate) fn rust_dtype(word: &str) -> Option<String> {
+    let dtype = DTYPES.iter().find(|dtype| dtype.element == word)?;
+    Some(format!("specs have TensorFlow's names, did you mean `{}`?", dtype.name))
 }
 
 /// `: did you mean `x`?`, or the given text if nothing is near.

@@ -115,7 +115,7 @@ impl<V> Operand<V> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an input of an op",
     note = "inputs are outputs of other ops (`Output` in a graph, `Tensor` in an eager context), and tensors, numbers, \
-            strings and arrays of them, which become constants"
+            strings and arrays of them, which become constants; what a wrapper returns is an output after `.build()?`"
 )]
 pub trait IntoOperand<V> {
     /// The operand.

@@ -11,6 +11,10 @@ use crate::step::{BoxFuture, block_on_unchecked};
 /// A synchronous kernel of op `O`.
 ///
 /// One value serves one node; `compute` may run on several threads at once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kernel of op `{O}`",
+    note = "a kernel of the op is `impl OpKernel<{O}> for {Self}`, with `new` and `compute`"
+)]
 pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
     /// Makes the kernel for a node: reads and checks attrs, prepares what does not depend on the inputs.
     ///
@@ -67,6 +71,10 @@ pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
 ///
 /// If the step is cancelled while the kernel waits, its future is dropped: what it holds must be given back by drops.
 /// A kernel that blocks its thread instead starves the step, and may stop it for good.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kernel of op `{O}`",
+    note = "a kernel of the op that may wait is `impl AsyncOpKernel<{O}> for {Self}`, with `new` and an async `compute`"
+)]
 pub trait AsyncOpKernel<O: Op>: Sized + Send + Sync + 'static {
     /// See [`OpKernel::new`].
     ///
@@ -89,6 +97,11 @@ pub trait AsyncOpKernel<O: Op>: Sized + Send + Sync + 'static {
 
 /// What a kernel that is a function keeps for its node. `#[register_kernel]` on `fn name(state: &State, ctx: &mut
 /// RawContext<'_>) -> Result<()>` makes it with the kernel and hands it to each call. See [`Attrs`] for the most common.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how a kernel makes it",
+    label = "what the kernel keeps for its node",
+    note = "give what makes it, `#[register_kernel(state = |ctx| Ok(...), ...)]`, or implement `KernelState` for the type"
+)]
 pub trait KernelState: Sized + Send + Sync + 'static {
     /// See [`OpKernel::new`].
     ///

@@ -65,7 +65,7 @@ pub(super) fn parse(ty: &Type) -> syn::Result<Vec<Element>> {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "expected one of Rust's element types such as `f32`, `bf16` or `TString`, one of TensorFlow's \
                          words such as `float`, `bfloat16` or `string`, or a set: `numbertype`, `realnumbertype`, \
-                         `quantizedtype`"
+                         `quantizedtype`; strings stand in quotes"
                     .to_owned(),
             }
         }

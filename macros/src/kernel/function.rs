@@ -2,11 +2,13 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
+use syn::spanned::Spanned as _;
 use syn::{FnArg, GenericArgument, GenericParam, ItemFn, PathArguments, ReturnType, Type, TypePath};
 
 use super::parse::KernelArgs;
 use super::target::{OP, names};
 use crate::errors::Errors;
+use crate::span::located;
 
 const USAGE: &str = "a kernel that is a function has the form `fn name(ctx: &mut RawContext<'_>) -> Result<()>`, or \
                      `KernelContext<'_, Op>` for `RawContext<'_>`; before the context it may take `&State`, where \
@@ -18,6 +20,12 @@ pub(super) fn op_of(item: &ItemFn, errors: &mut Errors) -> Option<Option<Type>> 
     let signature = &item.sig;
     let parameters = signature.inputs.iter().collect::<Vec<_>>();
     let parameter = match &parameters[..] {
+        [FnArg::Receiver(receiver), ..] => {
+            let message = "a method cannot be registered: #[register_kernel] stands on a function outside of an impl, or on \
+                           the whole `impl OpKernel<Op> for Kernel`";
+            errors.on(receiver, message);
+            return None;
+        }
         [FnArg::Typed(parameter)] => parameter,
         [FnArg::Typed(state), FnArg::Typed(parameter)] if matches!(*state.ty, Type::Reference(_)) => parameter,
         [] => {
@@ -104,6 +112,11 @@ pub(super) fn kernel(item: &ItemFn, args: &KernelArgs, op: &Type) -> TokenStream
         None => (quote!(()), quote!(()), quote!(ctx)),
     };
     let call = if all.is_empty() { quote!(#name(#arguments)) } else { quote!(#name::<#(#all),*>(#arguments)) };
+    // What does not fit is what the function returns.
+    let call = match &signature.output {
+        ReturnType::Type(_, ty) => located(call, ty.span()),
+        ReturnType::Default => call,
+    };
     let own = signature.generics.params.iter().filter(|param| match param {
         GenericParam::Type(param) => param.ident != OP,
         GenericParam::Const(_) => true,

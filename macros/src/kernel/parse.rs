@@ -118,7 +118,7 @@ impl KernelArgs {
         let mut seen = Vec::new();
         let mut more = Errors::default();
         let parser = |input: ParseStream<'_>| {
-            each_argument(input, errors, |input| {
+            let skipped = each_argument(input, errors, |input| {
                 let word = input.cursor().ident().map(|(ident, _)| ident.to_string());
                 let parsed = args.one(input, &mut seen, &mut more);
                 if let (Err(_), Some(word)) = (&parsed, word) {
@@ -127,10 +127,11 @@ impl KernelArgs {
                 }
                 parsed
             });
-            Ok(())
+            Ok(skipped)
         };
         // `each_argument` consumes everything and reports by itself.
-        let _: syn::Result<()> = parser.parse2(tokens);
+        let skipped = parser.parse2(tokens).unwrap_or_default();
+        args.wrong.extend(skipped);
         errors.append(more);
         if args.device.is_none() && !args.is_wrong("device") {
             let message = "say on which device the kernel runs: `device = Cpu`";
@@ -265,6 +266,11 @@ impl KernelArgs {
             "op" if input.peek(syn::token::Bracket) => {
                 self.ops = list(input, "op = [Abs, Neg]", |input| input.parse().map_err(explain))?;
                 no_duplicates(self.ops.iter().map(|op| (compact(op.to_token_stream()), op.span())), errors);
+            }
+            "op" if input.peek(LitStr) => {
+                let literal = input.parse::<LitStr>()?;
+                let message = format!("the op is the type that declares it, not its name: `op = {}`", literal.value());
+                return Err(syn::Error::new(literal.span(), message));
             }
             "op" => self.ops = vec![input.parse().map_err(explain)?],
             "label" => self.label = Some(input.parse().map_err(explain)?),

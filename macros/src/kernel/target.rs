@@ -290,14 +290,21 @@ fn params(generics: &Generics, args: &KernelArgs, errors: &mut Errors) -> Vec<(I
         let list = args.list(&ident.to_string());
         match list.map(|list| &list.values) {
             None if args.is_wrong(&ident.to_string()) => {}
-            None => errors.at(
-                ident.span(),
-                format!(
-                    "generic parameter `{ident}` has no list of values: add `{ident} = {example}` to \
-                     #[register_kernel], where `{ident}` is an attr of the op, or register a type alias in which it \
-                     is fixed"
-                ),
-            ),
+            None => {
+                // One that lists dtypes and is no parameter may be meant.
+                let names = names(generics);
+                let is_free = |list: &&AttrList| {
+                    matches!(list.values, Values::Types(_)) && !names.iter().any(|name| **name == list.name)
+                };
+                let advice = match args.lists.iter().find(is_free) {
+                    Some(list) => format!("call it `{}`, as the attr whose dtypes are listed", list.name),
+                    None => format!(
+                        "add `{ident} = {example}` to #[register_kernel], where `{ident}` is an attr of the op, or register \
+                         a type alias in which it is fixed"
+                    ),
+                };
+                errors.at(ident.span(), format!("generic parameter `{ident}` has no list of values: {advice}"));
+            }
             Some(Values::Types(_)) if !is_const => {}
             Some(Values::Ints(_) | Values::Bools(_)) if is_const => {}
             Some(_) => {

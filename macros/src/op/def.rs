@@ -3,6 +3,7 @@
 use kernlink_spec::{Allowed, ArgType, AttrSpec, Base, CheckedArg, DefaultValue, Dtype, Scalar};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
 
 use super::Op;
 use super::parse::Spec;
@@ -35,7 +36,11 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
         }
         None => option(None),
     };
-    let shape_fn = option(args.shape_fn.as_ref().map(|path| quote!(#path)));
+    // Its type stands where it stands: an error then tells of nothing else.
+    let shape_fn = option(args.shape_fn.as_ref().map(|path| {
+        let ty = respan(quote!(#krate::shape_inference::ShapeFn), path.span());
+        quote!({ let shape_fn: #ty = #path; shape_fn })
+    }));
     let fields = checked.attrs.iter().map(|attr| {
         let (field, name) = (crate::ident::exact(&attr.name), &attr.name);
         quote!(#field: attrs.required(#name)?)

@@ -68,6 +68,12 @@ fn check_family(item: &ItemEnum, errors: &mut Errors) {
         errors.on(attr, message);
     }
     for variant in &item.variants {
+        for attr in variant.attrs.iter().filter(|attr| is_register_op(attr)) {
+            errors.on(
+                attr,
+                "a family has one `#[register_op(...)]`: what differs for an op of it stands in `#[op(...)]`",
+            );
+        }
         if !matches!(variant.fields, Fields::Unit) {
             let message = "an op carries no data: write the name alone; \
                            inputs and attrs go into `#[op(input(\"x: T\"))]` above it";
@@ -116,11 +122,15 @@ fn own_arguments(variant: &Variant, errors: &mut Errors) -> OpArgs {
 fn op_struct(variant: &Variant, family: &ItemEnum) -> ItemStruct {
     let (vis, ident) = (&family.vis, &variant.ident);
     let is_text = |attr: &&Attribute| matches!(&attr.meta, Meta::NameValue(meta) if meta.path.is_ident("doc"));
-    let own = variant.attrs.iter().filter(|attr| !is_op(attr));
+    let own = variant.attrs.iter().filter(|attr| !is_op(attr) && !is_register_op(attr));
     let shared = family.attrs.iter().filter(|attr| OF_TYPES.iter().all(|name| !attr.path().is_ident(name)));
     let has_both = own.clone().any(|attr| is_text(&attr)) && shared.clone().any(|attr| is_text(&attr));
     let blank = has_both.then(|| quote!(#[doc = ""]));
     parse_quote!(#(#own)* #blank #(#shared)* #vis struct #ident;)
+}
+
+fn is_register_op(attr: &Attribute) -> bool {
+    attr.path().segments.last().is_some_and(|last| last.ident == "register_op")
 }
 
 fn is_op(attr: &Attribute) -> bool {

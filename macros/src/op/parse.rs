@@ -182,12 +182,14 @@ impl OpArgs {
     }
 }
 
-/// Calls `one` for each of the arguments between commas. After an error it goes on with the next.
+/// Calls `one` for each of the arguments between commas. After an error it goes on with the next, and returns the words
+/// that it passes over.
 pub(crate) fn each_argument(
     input: ParseStream<'_>,
     errors: &mut Errors,
     mut one: impl FnMut(ParseStream<'_>) -> syn::Result<()>,
-) {
+) -> Vec<String> {
+    let mut skipped = Vec::new();
     while !input.is_empty() {
         let parsed = one(input);
         let failed = errors.keep(parsed).is_none();
@@ -195,10 +197,13 @@ pub(crate) fn each_argument(
             errors.push(input.error("expected `,` between arguments"));
         }
         while !input.is_empty() && !input.peek(Token![,]) {
-            let _: syn::Result<TokenTree> = input.parse();
+            if let Ok(TokenTree::Ident(word)) = input.parse() {
+                skipped.push(word.to_string());
+            }
         }
         let _: syn::Result<Token![,]> = input.parse();
     }
+    skipped
 }
 
 /// The word that an argument begins with.

@@ -8,6 +8,7 @@ use super::parse::Spec;
 use super::typed::rust_type;
 use super::{Op, doc, words};
 use crate::ident;
+use crate::span::located;
 
 /// Methods that every builder has; attrs of these names get a trailing `_`.
 const METHODS: &[&str] = &["name", "device", "attr", "control_input", "build"];
@@ -19,26 +20,34 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
     let builder = format_ident!("{op_ident}Builder");
     let function = ident::free(&function_name(name), &[]);
     let function_path = function.to_string();
+    let function = located(quote!(#function), op_ident.span());
     let scope = format_ident!("{}", if op_ident == "S" { "S_" } else { "S" });
     let builder_doc = format!("Settings of op `{name}`: what [`{function_path}`] returns.");
 
     let mut taken = vec!["scope".to_owned()];
     let inputs = checked.inputs.iter().map(|arg| unique(&arg.name, &mut taken)).collect::<Vec<_>>();
+    // The compiler shows where parameters are declared: at their specs.
+    let declared = |spec: &Spec, param: &Ident, ty: TokenStream| located(quote!(#param: #ty,), spec.literal.span());
     let operand = quote!(impl #krate::graph::IntoOperand<#scope::Output>);
-    let input_types = checked.inputs.iter().map(|arg| match arg.is_list() {
-        true => quote!(impl ::std::iter::IntoIterator<Item = #operand>),
-        false => operand.clone(),
+    let input_params = checked.inputs.iter().zip(&args.inputs).zip(&inputs).map(|((arg, spec), param)| {
+        let ty = match arg.is_list() {
+            true => quote!(impl ::std::iter::IntoIterator<Item = #operand>),
+            false => operand.clone(),
+        };
+        declared(spec, param, ty)
     });
     let input_calls =
         checked.inputs.iter().map(|arg| format_ident!("{}", if arg.is_list() { "input_list" } else { "input" }));
 
     let given = || checked.attrs.iter().zip(&args.attrs).filter(|(attr, _)| !checked.is_inferred(&attr.name));
-    let required = given().filter(|(attr, _)| attr.default.is_none()).map(|(attr, _)| attr).collect::<Vec<_>>();
+    let required = given().filter(|(attr, _)| attr.default.is_none()).collect::<Vec<_>>();
     let required_params =
-        required.iter().map(|attr| unique(&function_name(&attr.name), &mut taken)).collect::<Vec<_>>();
-    let required_types = required.iter().map(|attr| parameter_type(attr.ty, op));
-    let required_names = required.iter().map(|attr| &attr.name);
-    let required_values = required.iter().zip(&required_params).map(|(attr, param)| conversion(attr.ty, param, op));
+        required.iter().map(|(attr, _)| unique(&function_name(&attr.name), &mut taken)).collect::<Vec<_>>();
+    let declarations = required.iter().zip(&required_params);
+    let declarations = declarations.map(|((attr, spec), param)| declared(spec, param, parameter_type(attr.ty, op)));
+    let required_names = required.iter().map(|(attr, _)| &attr.name);
+    let required_values =
+        required.iter().zip(&required_params).map(|((attr, _), param)| conversion(attr.ty, param, op));
     let mut methods = METHODS.iter().map(|&method| method.to_owned()).collect();
     let optional = given().filter(|(attr, _)| attr.default.is_some()).collect::<Vec<_>>();
     let methods = optional.iter().map(|(attr, _)| unique(&function_name(&attr.name), &mut methods)).collect::<Vec<_>>();
@@ -46,7 +55,7 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
     let called = |attr: &AttrSpec, ident: &Ident| (attr.name.clone(), ident.to_string());
     let function_doc = doc::of_wrapper(
         op,
-        &required.iter().zip(&required_params).map(|(attr, ident)| called(attr, ident)).collect::<Vec<_>>(),
+        &required.iter().zip(&required_params).map(|((attr, _), ident)| called(attr, ident)).collect::<Vec<_>>(),
         &optional.iter().zip(&methods).map(|((attr, _), ident)| called(attr, ident)).collect::<Vec<_>>(),
     );
     // Graphs of today refuse the op.
@@ -71,8 +80,8 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
         #allow_snake
         #vis fn #function<'s, #scope: #krate::graph::OpScope>(
             scope: &'s mut #scope,
-            #(#inputs: #input_types,)*
-            #(#required_params: #required_types,)*
+            #(#input_params)*
+            #(#declarations)*
         ) -> #builder<'s, #scope> {
             let mut __node = #krate::graph::NodeBuilder::new(scope, <#op_ident as #krate::op::Op>::DEF);
             #(__node.#input_calls(#inputs);)*
@@ -182,6 +191,7 @@ fn setter(attr: &AttrSpec, spec: &Spec, op: &Op<'_>, method: &Ident) -> TokenStr
     let ty = parameter_type(attr.ty, op);
     let doc = format!("Sets attr `{name}`: {}", doc::said(&words::attr_text(attr, &spec.text()), spec));
     let value = conversion(attr.ty, &param, op);
+    let (method, ty) = (located(quote!(#method), spec.literal.span()), located(ty, spec.literal.span()));
     quote! {
         #[doc = #doc]
         #vis fn #method(mut self, value: #ty) -> Self {
