@@ -1,7 +1,8 @@
 //! Golden cases: graphs that carry TensorFlow's answers.
 //!
 //! For each case `NAME` a graph holds a node `NAME/actual/K` (the K-th value under test) and a Const
-//! `NAME/expected/K` (what TensorFlow computed). Optional are a Const `NAME/tolerance` (float `[rtol, atol]`) and a
+//! `NAME/expected/K` (what TensorFlow computed). Optional are a Const `NAME/tolerance` (float `[rtol, atol]`, or four of
+//! which the last two are those of devices with memory of their own) and a
 //! Const string `NAME/error`: the canonical code with which fetching `NAME/actual/0` must fail.
 //! Integers, bools and strings must match exactly; NaN equals NaN; floats within the case's tolerance, or else that of
 //! their dtype.
@@ -226,8 +227,9 @@ fn check(
     let tolerance = match constant(&graph, "tolerance") {
         None => None,
         Some(tensor) => match tensor.as_slice::<f32>().map_err(|error| error.to_string())? {
-            &[rtol, atol] => Some((f64::from(rtol), f64::from(atol))),
-            _ => return Err("the tolerance is not [rtol, atol]".to_owned()),
+            &[_, _, rtol, atol] if device.has_own_memory() => Some((f64::from(rtol), f64::from(atol))),
+            &[rtol, atol] | &[rtol, atol, _, _] => Some((f64::from(rtol), f64::from(atol))),
+            _ => return Err("the tolerance is neither [rtol, atol] nor has it two more for devices".to_owned()),
         },
     };
     let (graph, covered) = if device.has_own_memory() {

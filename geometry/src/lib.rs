@@ -21,6 +21,7 @@ pub mod loss;
 pub mod pad;
 pub mod pooling;
 pub mod products;
+pub mod random;
 pub mod rearranged;
 pub mod reduce;
 pub mod resize;

@@ -22,6 +22,7 @@ mod memory;
 mod nn;
 mod pipeline;
 mod places;
+mod random;
 mod read_back;
 mod recorder;
 mod reduce;

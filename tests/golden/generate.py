@@ -91,7 +91,7 @@ def check(path, log):
         same = a.dtype == e.dtype and a.shape == e.shape and (
             (a == e).all() if a.dtype == object else np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(e).tobytes())
         if not same and a.dtype != object and a.shape == e.shape:
-            rtol, atol = got.get((name, "tolerance"), (1e-6, 1e-6))
+            rtol, atol = got.get((name, "tolerance"), (1e-6, 1e-6))[:2]
             same = np.allclose(a.astype(np.complex128), e.astype(np.complex128), rtol, atol, equal_nan=True)
         if not same:
             failures += 1

@@ -186,6 +186,30 @@ fn variables_that_are_too_large_to_bind_change_as_others_do() {
     assert!(whole == changed(&open_with(64 << 10)));
 }
 
+#[test]
+fn lists_take_what_the_device_computes_and_give_it_back() {
+    let opened = open();
+    let (float, int) = (AttrValue::Type(DataType::Float), AttrValue::Type(DataType::Int32));
+    let (dtype, element) = ([("T", float.clone())], ("element_dtype", float));
+    let nodes = vec![
+        constant("x", Tensor::vector(&[1.5f32, -2.0]).unwrap()),
+        constant("shape", Tensor::vector(&[2i32]).unwrap()),
+        constant("count", Tensor::scalar(3i32)),
+        constant("one", Tensor::scalar(1i32)),
+        node("list", "TensorListReserve", &["shape", "count"], &[element.clone(), ("shape_type", int)]),
+        node("squares", "Mul", &["x", "x"], &dtype),
+        node("set", "TensorListSetItem", &["list", "one", "squares"], std::slice::from_ref(&element)),
+        node("item", "TensorListGetItem", &["set", "one", "shape"], std::slice::from_ref(&element)),
+        node("rows", "TensorListStack", &["set", "shape"], std::slice::from_ref(&element)),
+        node("doubled", "Add", &["item", "item"], &dtype),
+        node("negated", "Neg", &["rows"], &dtype),
+    ];
+    let graph = Graph::import(&support::graph(nodes), &kernlink::registry().unwrap()).unwrap();
+    let found = opened.session(&graph).run(&[], &["doubled", "negated"], &[]).unwrap();
+    assert_eq!(found[0].as_slice::<f32>().unwrap(), [4.5, 8.0]);
+    assert_eq!(found[1].as_slice::<f32>().unwrap(), [0.0, 0.0, -2.25, -4.0, 0.0, 0.0]);
+}
+
 /// What the table has a column for; other dtypes are the CPU's.
 const DTYPES: [DataType; 6] =
     [DataType::Float, DataType::Half, DataType::Int32, DataType::Int64, DataType::Uint32, DataType::Bool];

@@ -55,7 +55,7 @@ impl Pairs {
     #[inline]
     pub(super) fn uniform(&mut self, generator: &mut Philox) -> f64 {
         self.next(|| {
-            let [a, b, c, d] = generator.next();
+            let [a, b, c, d] = generator.step();
             [uniform64(a, b), uniform64(c, d)]
         })
     }
@@ -63,7 +63,7 @@ impl Pairs {
     /// With mean 0 and standard deviation 1.
     #[inline]
     pub(super) fn normal(&mut self, generator: &mut Philox) -> f64 {
-        self.next(|| normal64(generator.next()))
+        self.next(|| normal64(generator.step()))
     }
 
     #[inline]

@@ -2,13 +2,12 @@
 
 use std::marker::PhantomData;
 
-use kernlink::dtype::{Element, Pod};
-use kernlink::ensure;
+use kernlink::dtype::Pod;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
-use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
+use kernlink_geometry::random::{RESERVED, bounds, check_bounds};
+pub(super) use kernlink_geometry::random::{reserved, shape_of};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -38,14 +37,6 @@ pub(super) trait Drawn: Distribution {
     fn new(ctx: &RawContext<'_>, first: usize) -> Result<Self>;
 }
 
-/// Bits that a number of a varying distribution may take, in units of 32.
-const RESERVED: u64 = 256;
-
-/// The steps of a generator that TensorFlow reserves for `outputs` numbers.
-pub(super) fn reserved(outputs: usize) -> u64 {
-    (outputs as u64).wrapping_mul(RESERVED)
-}
-
 /// Fills `output`.
 pub(super) fn fill<D: Distribution>(
     ctx: &RawContext<'_>,
@@ -65,19 +56,6 @@ pub(super) fn fill<D: Distribution>(
             numbers.copy_from_slice(&distribution.group(&mut sequence)[..numbers.len()]);
         }
     });
-}
-
-/// The shape that a vector holds.
-#[track_caller]
-pub(super) fn shape_of(tensor: &Tensor) -> Result<Shape> {
-    ensure!(
-        tensor.rank() == 1 && matches!(tensor.dtype(), i32::DTYPE | i64::DTYPE),
-        InvalidArgument,
-        "shape must be a vector of int32 or int64, not {} of shape {}",
-        tensor.dtype(),
-        tensor.shape()
-    );
-    Shape::from_dims(&tensor.to_i64_vec()?)
 }
 
 macro_rules! float_distributions {
@@ -113,9 +91,9 @@ macro_rules! float_distributions {
 }
 float_distributions! {
     /// From 0 up to but without 1.
-    Uniform, 3, false, |bits| T::uniform(bits.next());
+    Uniform, 3, false, |bits| T::uniform(bits.step());
     /// With mean 0 and standard deviation 1.
-    Normal, 15, false, |bits| T::normal(bits.next());
+    Normal, 15, false, |bits| T::normal(bits.step());
     /// With mean 0 and standard deviation 1, between −2 and 2.
     Truncated, 25, true, |bits| T::truncated(&mut Words::new(*bits));
 }
@@ -171,7 +149,7 @@ impl<T: Integer> Distribution for Full<T> {
     const COST: usize = 3;
     #[inline(always)]
     fn group(&self, generator: &mut Philox) -> [T; 4] {
-        T::full(generator.next())
+        T::full(generator.step())
     }
 }
 
@@ -194,23 +172,17 @@ impl<T: Integer> Distribution for Between<T> {
     const COST: usize = 5;
     #[inline(always)]
     fn group(&self, generator: &mut Philox) -> [T; 4] {
-        T::full(generator.next()).map(|bits| self.low.plus_remainder(bits, self.range))
+        T::full(generator.step()).map(|bits| self.low.plus_remainder(bits, self.range))
     }
 }
 
 impl<T: Integer> Drawn for Between<T> {
     fn check(ctx: &RawContext<'_>, first: usize) -> Result<()> {
-        for (input, name) in (first..).zip(["minval", "maxval"]) {
-            let shape = ctx.input_at(input)?.shape();
-            ensure!(shape.rank() == 0, InvalidArgument, "{name} must be a scalar, not of shape {shape}");
-        }
-        Ok(())
+        check_bounds(ctx, first)
     }
 
     fn new(ctx: &RawContext<'_>, first: usize) -> Result<Self> {
-        Self::check(ctx, first)?;
-        let (low, high) = (ctx.input_at(first)?.to_scalar::<T>()?, ctx.input_at(first + 1)?.to_scalar::<T>()?);
-        ensure!(low < high, InvalidArgument, "Need minval < maxval, got {low} >= {high}");
+        let [low, high] = bounds::<T>(ctx, first)?;
         Ok(Between { low, range: low.range(high) })
     }
 }

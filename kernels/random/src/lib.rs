@@ -1,6 +1,6 @@
 //! Random numbers, bit for bit those of TensorFlow.
 //!
-//! [`philox`] makes random bits, [`float`] makes numbers of them, [`real`] those of each dtype. [`fill`] fills tensors
+//! [`philox`], which all devices share, makes random bits, [`float`] makes numbers of them, [`real`] those of each dtype. [`fill`] fills tensors
 //! with what a [`Distribution`](fill::Distribution) makes of a generator from a [`Source`](source::Source). Everything
 //! that draws a varying number of bits an element starts each element at a place of its own, so that results do not
 //! depend on the number of threads.
@@ -20,11 +20,11 @@ mod generator;
 mod index_shuffle;
 mod keys;
 mod multinomial;
-mod philox;
 mod poisson;
 mod real;
 mod shuffle;
-mod source;
 mod truncated;
+
+use kernlink_geometry::random::{philox, source};
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

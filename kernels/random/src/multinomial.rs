@@ -61,7 +61,7 @@ fn draw_rows<'a, U: Element>(
             total
         }));
         for class in output {
-            let place = uniform64(words.next(), words.next()) * total;
+            let place = uniform64(words.word(), words.word()) * total;
             *class = convert(sums.partition_point(|&sum| sum <= place));
         }
     }

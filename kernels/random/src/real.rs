@@ -37,7 +37,7 @@ impl Real for f32 {
     fn truncated(bits: &mut Words) -> [f32; 4] {
         let (mut numbers, mut count) = ([0.0; 4], 0);
         loop {
-            for number in normal32([bits.next(), bits.next()]) {
+            for number in normal32([bits.word(), bits.word()]) {
                 if number.abs() < 2.0 {
                     numbers[count] = number;
                     count += 1;
@@ -68,7 +68,7 @@ impl Real for f64 {
     fn truncated(bits: &mut Words) -> [f64; 4] {
         let (mut numbers, mut count) = ([0.0; 4], 0);
         loop {
-            for number in normal64([bits.next(), bits.next(), bits.next(), bits.next()]) {
+            for number in normal64([bits.word(), bits.word(), bits.word(), bits.word()]) {
                 if number.abs() < 2.0 {
                     numbers[count] = number;
                     count += 1;

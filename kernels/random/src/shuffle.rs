@@ -22,7 +22,7 @@ fn shuffle(ctx: &mut RawContext<'_>, generator: impl FnOnce(u64) -> Philox) -> R
     for first in 0..rows - 1 {
         // What remains is counted with 32 bits, as TensorFlow does.
         let left = (rows - first) as u32;
-        order.swap(first, first + words.next().checked_rem(left).unwrap_or(0) as usize);
+        order.swap(first, first + words.word().checked_rem(left).unwrap_or(0) as usize);
     }
     let mut output = ctx.allocate_output_at(0, input.shape())?;
     let row = input.num_elements() / rows;

@@ -59,7 +59,7 @@ fn draw<T: Computed>(
     if (low < -inside && high >= zero) || (high > inside && low <= zero) {
         // Most normal numbers are good.
         loop {
-            for number in T::normal(generator.next()).into_iter().take(T::GROUP) {
+            for number in T::normal(generator.step()).into_iter().take(T::GROUP) {
                 if take(number >= low && number <= high, number, TRIES + 1)? {
                     return Ok(());
                 }
@@ -70,8 +70,8 @@ fn draw<T: Computed>(
         // From uniform numbers.
         let plus = if low < zero { zero } else { low * low };
         loop {
-            let candidates = T::uniform(generator.next()).map(|number| number * range + low);
-            let chances = T::uniform(generator.next());
+            let candidates = T::uniform(generator.step()).map(|number| number * range + low);
+            let chances = T::uniform(generator.step());
             for (number, chance) in candidates.into_iter().zip(chances).take(T::GROUP) {
                 let good = chance <= ((plus - number * number) / two).exp();
                 if take(good, number, TRIES)? {
@@ -83,7 +83,7 @@ fn draw<T: Computed>(
     // From exponential numbers above the lower end.
     let alpha = (low + (low * low + four).sqrt()) / two;
     loop {
-        let numbers = T::uniform(generator.next());
+        let numbers = T::uniform(generator.step());
         for pair in numbers[..T::GROUP].chunks_exact(2) {
             let number = -pair[0].ln() / alpha + low;
             let x = if low < alpha { alpha - number } else { low - alpha };

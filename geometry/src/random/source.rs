@@ -9,7 +9,7 @@ use kernlink::{bail, ensure};
 use super::philox::{Philox, Shared};
 
 /// Where a run's generator comes from.
-pub(super) trait Source: KernelState {
+pub trait Source: KernelState {
     /// The input that holds the output's shape.
     const SHAPE: usize;
     /// The first of the inputs that are parameters of the distribution.
@@ -19,23 +19,33 @@ pub(super) trait Source: KernelState {
     /// Whether a generator is taken even if the output is empty.
     const ALWAYS: bool = false;
     /// Checks the inputs, even if the output is empty.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if their shapes are wrong.
     fn check(&self, _: &RawContext<'_>) -> Result<()> {
         Ok(())
     }
     /// The generator of a run, of whose sequence the run takes at most `steps`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the inputs say none.
     fn generator(&self, ctx: &RawContext<'_>, steps: u64) -> Result<Philox>;
 }
 
 /// The generator in the kernel.
-pub(super) struct Stateful(Shared);
+pub struct Stateful(Shared);
 
 impl Stateful {
-    pub(super) fn from_attrs(attrs: &AttrMap) -> Result<Stateful> {
+    /// That of attrs `seed` and `seed2`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if they are missing.
+    pub fn from_attrs(attrs: &AttrMap) -> Result<Stateful> {
         Ok(Stateful(Shared::new(attrs.required("seed")?, attrs.required("seed2")?)))
     }
 
     /// The generator of a run that takes at most `steps` steps.
-    pub(super) fn reserve(&self, steps: u64) -> Philox {
+    pub fn reserve(&self, steps: u64) -> Philox {
         self.0.reserve(steps)
     }
 }
@@ -57,7 +67,7 @@ impl Source for Stateful {
 }
 
 /// The generator that follows from a seed, input 1.
-pub(super) struct Seeded;
+pub struct Seeded;
 
 impl KernelState for Seeded {
     fn new(_: &RawConstruction<'_>) -> Result<Self> {
@@ -90,15 +100,18 @@ fn check_seed(seed: &Tensor) -> Result<()> {
 }
 
 /// The generator that follows from a seed.
+///
+/// # Errors
+/// INVALID_ARGUMENT unless it has two elements.
 #[track_caller]
-pub(super) fn seeded(seed: &Tensor) -> Result<Philox> {
+pub fn seeded(seed: &Tensor) -> Result<Philox> {
     check_seed(seed)?;
     let parts = seed.to_i64_vec()?;
     Ok(Philox::scrambled([parts[0] as u64, parts[1] as u64]))
 }
 
 /// The generator of a key, a counter and an algorithm, inputs 1 to 3.
-pub(super) struct Keyed;
+pub struct Keyed;
 
 impl KernelState for Keyed {
     fn new(_: &RawConstruction<'_>) -> Result<Self> {
@@ -119,10 +132,12 @@ impl Source for Keyed {
     }
 }
 
-/// The numbers of the algorithms.
-pub(super) const PHILOX: i32 = 1;
-pub(super) const THREEFRY: i32 = 2;
-pub(super) const AUTO_SELECT: i32 = 3;
+/// The number of the algorithm Philox.
+pub const PHILOX: i32 = 1;
+/// That of ThreeFry, which TensorFlow has for compiled graphs alone.
+pub const THREEFRY: i32 = 2;
+/// That which leaves the choice to the kernel: Philox.
+pub const AUTO_SELECT: i32 = 3;
 
 /// Input 3, after a look at the shapes of inputs 1 and 2.
 #[track_caller]
@@ -150,8 +165,11 @@ fn algorithm(ctx: &RawContext<'_>) -> Result<i32> {
 }
 
 /// The generator of inputs 1 to 3.
+///
+/// # Errors
+/// INVALID_ARGUMENT if their shapes are wrong, or for another algorithm than Philox.
 #[track_caller]
-pub(super) fn keyed(ctx: &RawContext<'_>) -> Result<Philox> {
+pub fn keyed(ctx: &RawContext<'_>) -> Result<Philox> {
     let algorithm = algorithm(ctx)?;
     ensure!(algorithm == PHILOX, InvalidArgument, "Unsupported algorithm id: {algorithm}");
     let key = ctx.input_at(1)?.as_slice::<u64>()?;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A generator: each step turns the counter into 128 random bits and adds one to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Philox {
+pub struct Philox {
     counter: [u32; 4],
     key: [u32; 2],
 }
@@ -20,36 +20,36 @@ fn whole(low: u32, high: u32) -> u64 {
 
 impl Philox {
     /// The generator of a key and a counter, whose lower half comes first.
-    pub(super) fn new(key: u64, counter: [u64; 2]) -> Philox {
+    pub fn new(key: u64, counter: [u64; 2]) -> Philox {
         let ([a, b], [c, d]) = (halves(counter[0]), halves(counter[1]));
         Philox { counter: [a, b, c, d], key: halves(key) }
     }
 
     /// The generator of a stateful op's two seeds.
-    pub(super) fn from_seeds(seed: i64, seed2: i64) -> Philox {
+    pub fn from_seeds(seed: i64, seed2: i64) -> Philox {
         Philox::new(seed as u64, [0, seed2 as u64])
     }
 
     /// The generator of a stateless op's seed, each part of which may be weak.
-    pub(super) fn scrambled(seed: [u64; 2]) -> Philox {
-        let [a, b, c, d] = Philox::new(0x0246_1e29_3ec8_f720, seed).next();
+    pub fn scrambled(seed: [u64; 2]) -> Philox {
+        let [a, b, c, d] = Philox::new(0x0246_1e29_3ec8_f720, seed).step();
         Philox { counter: [0, 0, c, d], key: [a, b] }
     }
 
     /// The key.
-    pub(super) fn key(&self) -> u64 {
+    pub fn key(&self) -> u64 {
         whole(self.key[0], self.key[1])
     }
 
     /// The counter, its lower half first.
-    pub(super) fn counter(&self) -> [u64; 2] {
+    pub fn counter(&self) -> [u64; 2] {
         let [a, b, c, d] = self.counter;
         [whole(a, b), whole(c, d)]
     }
 
     /// Leaves out `count` steps.
     #[inline]
-    pub(super) fn skip(&mut self, count: u64) {
+    pub fn skip(&mut self, count: u64) {
         let [low, mut high] = halves(count);
         let [a, b, c, d] = &mut self.counter;
         *a = a.wrapping_add(low);
@@ -68,7 +68,7 @@ impl Philox {
 
     /// The next 128 bits.
     #[inline]
-    pub(super) fn next(&mut self) -> [u32; 4] {
+    pub fn step(&mut self) -> [u32; 4] {
         let (mut block, mut key) = (self.counter, self.key);
         for _ in 0..10 {
             let even = u64::from(block[0]) * 0xd251_1f53;
@@ -97,21 +97,23 @@ impl Philox {
 }
 
 /// The bits of a generator, 32 at a time.
-pub(super) struct Words {
+pub struct Words {
     generator: Philox,
     block: [u32; 4],
     used: usize,
 }
 
 impl Words {
-    pub(super) fn new(generator: Philox) -> Words {
+    /// Those of a generator.
+    pub fn new(generator: Philox) -> Words {
         Words { generator, block: [0; 4], used: 4 }
     }
 
+    /// The next 32 bits.
     #[inline]
-    pub(super) fn next(&mut self) -> u32 {
+    pub fn word(&mut self) -> u32 {
         if self.used == 4 {
-            self.block = self.generator.next();
+            self.block = self.generator.step();
             self.used = 0;
         }
         self.used += 1;
@@ -120,17 +122,17 @@ impl Words {
 }
 
 /// A generator that runs of a kernel share: each takes the part of the sequence that it may need.
-pub(super) struct Shared(Mutex<Philox>);
+pub struct Shared(Mutex<Philox>);
 
 impl Shared {
     /// The generator of two seeds; somewhere else each time if both are 0.
-    pub(super) fn new(seed: i64, seed2: i64) -> Shared {
+    pub fn new(seed: i64, seed2: i64) -> Shared {
         let (seed, seed2) = if seed == 0 && seed2 == 0 { (entropy() as i64, entropy() as i64) } else { (seed, seed2) };
         Shared(Mutex::new(Philox::from_seeds(seed, seed2)))
     }
 
     /// The generator of a run that takes at most `steps` steps.
-    pub(super) fn reserve(&self, steps: u64) -> Philox {
+    pub fn reserve(&self, steps: u64) -> Philox {
         // A generator is whole whatever panicked.
         let mut generator = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reserved = *generator;
@@ -140,7 +142,7 @@ impl Shared {
 }
 
 /// A number that nobody can know before.
-pub(super) fn entropy() -> u64 {
+pub fn entropy() -> u64 {
     // The only source of randomness in the standard library: the keys of hash maps.
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u64(0);
@@ -154,13 +156,13 @@ mod tests {
     #[test]
     fn the_published_test_vectors() {
         let mut zeros = Philox { counter: [0; 4], key: [0; 2] };
-        assert_eq!(zeros.next(), [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]);
+        assert_eq!(zeros.step(), [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]);
         let mut ones = Philox { counter: [!0; 4], key: [!0; 2] };
-        assert_eq!(ones.next(), [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]);
+        assert_eq!(ones.step(), [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]);
         assert_eq!(ones.counter, [0; 4]);
         let counter = [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344];
         let mut pi = Philox { counter, key: [0xa4093822, 0x299f31d0] };
-        assert_eq!(pi.next(), [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1]);
+        assert_eq!(pi.step(), [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1]);
     }
 
     #[test]
@@ -168,7 +170,7 @@ mod tests {
         for start in [[0, 0], [u64::MAX - 2, 7], [0xffff_fffe, u64::MAX]] {
             let (mut stepped, mut skipped) = (Philox::new(1, start), Philox::new(1, start));
             for _ in 0..5 {
-                stepped.next();
+                stepped.step();
             }
             skipped.skip(5);
             assert_eq!(stepped, skipped);
