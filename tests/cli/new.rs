@@ -24,6 +24,8 @@ fn the_crate_builds_passes_its_test_and_has_a_command_with_its_op() {
     assert_eq!(read_graph(new.folder.join("own.pb")).unwrap().node[1].op, "ZeroOut");
     let run = new.cargo(&["run", "--", "run", "own.pb", "--input", "x=[1, 2, 3]"]);
     holds(&run, &["y: float [3]\n  [0.0 2.0 0.0]\n"]);
+    let bench = new.cargo(&["run", "--", "bench", "own.pb", "--runs", "1"]);
+    holds(&bench, &["input x is not given: random numbers from 0 to 1, float [3]\n", "ZeroOut"]);
 }
 
 #[test]

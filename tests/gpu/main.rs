@@ -585,6 +585,7 @@ fn a_new_crate_has_a_kernel_for_the_gpu() {
     let tests = cargo(&["test"]);
     assert!(tests.contains("test gpu::") && tests.contains("test zero_out_keeps_one_element ... ok"), "{tests}");
     cargo(&["run", "--example", "own"]);
-    let text = cargo(&["run", "--", "bench", "own.pb", "--device", "gpu", "--no-soft-placement", "--runs", "1"]);
+    let bench = ["run", "--", "bench", "own.pb", "--device", "gpu", "--no-soft-placement", "--runs", "1"];
+    let text = cargo(&bench);
     assert!(text.contains("/device:GPU:0 in a run:"), "{text}");
 }

@@ -7,6 +7,7 @@ use my_ops::zero_out;
 fn main() -> Result<()> {
     let mut graph = Graph::new(&kernlink::registry()?);
     let x = ops::placeholder(&mut graph, DataType::Float)
+        .shape([3])
         .name("x")
         .build()?;
     zero_out(&mut graph, x)
