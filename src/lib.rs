@@ -30,6 +30,21 @@ mod constants {}
 #[doc = include_str!("../docs/control-flow.md")]
 mod control_flow {}
 
+/// The examples of docs/adding-an-op.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/adding-an-op.md")]
+mod adding_an_op {}
+
+/// The examples of docs/from-tensorflow.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/from-tensorflow.md")]
+mod from_tensorflow {}
+
+/// The examples of docs/optimizing.md.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/optimizing.md")]
+mod optimizing {}
+
 /// The examples of docs/resources.md.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/resources.md")]
