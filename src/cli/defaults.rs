@@ -1,6 +1,6 @@
 //! The default fetches of a run: outputs that no other node uses, of nodes without side effects.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
@@ -126,55 +126,85 @@ fn usable(graph: &Graph) -> Vec<bool> {
     harmless.iter().zip(depths).map(|(&harmless, depth)| harmless && depth == (0, 0)).collect()
 }
 
-/// Results for functions, by name; a recursive call by itself is no side effect.
+/// What is known of functions, by name. A call has the side effects of what it calls, so that a recursive call by itself has
+/// none.
 #[derive(Default)]
 struct Effects {
-    functions: HashMap<String, bool>,
+    functions: HashMap<String, Body>,
+}
+
+/// A function's body.
+#[derive(Default)]
+struct Body {
+    /// Whether one of its own nodes has side effects.
+    changes: bool,
+    calls: Vec<FunctionRef>,
 }
 
 impl Effects {
     /// Whether a node has side effects.
     fn of(&mut self, graph: &Graph, node: &Node) -> bool {
-        let def = &node.op.def;
-        let called = node.attrs.iter().flat_map(|(_, value)| match value {
-            AttrValue::Func(function) => std::slice::from_ref(function),
-            AttrValue::ListFunc(functions) => functions.as_slice(),
-            _ => &[],
-        });
-        if called.into_iter().any(|function| self.of_function(graph, function)) {
+        if changes(node) {
             return true;
         }
-        match &*def.name {
-            "PrintV2" => {
-                matches!(node.attrs.get("output_stream"), Some(AttrValue::String(to)) if to.starts_with(b"file:"))
+        // Libraries may be chains of thousands of functions: they are not followed by calls of this one.
+        let mut open: Vec<FunctionRef> = called(node).cloned().collect();
+        let mut reached: HashSet<String> = HashSet::new();
+        while let Some(function) = open.pop() {
+            if !reached.insert(function.name.clone()) {
+                continue;
             }
-            name if is_harmless(name) => false,
-            "ResourceCountUpTo" => true,
-            name => {
-                // Ops that only make a handle: of a variable, a table or a queue.
-                let is_handle = |dtype: DataType| dtype == DataType::Resource;
-                let makes = node.inputs.is_empty()
-                    && !node.signature.outputs.is_empty()
-                    && node.signature.outputs.iter().all(|output| output.is_ref || is_handle(output.dtype));
-                let changes = def.is_stateful && !makes;
-                let assigns = node.signature.inputs.iter().any(|input| input.is_ref);
-                changes || assigns || (node.signature.outputs.is_empty() && name != "NoOp")
+            let body = self.functions.entry(function.name.clone()).or_insert_with(|| Body::of(graph, &function));
+            if body.changes {
+                return true;
             }
+            open.extend(body.calls.iter().filter(|call| !reached.contains(&call.name)).cloned());
+        }
+        false
+    }
+}
+
+impl Body {
+    fn of(graph: &Graph, function: &FunctionRef) -> Body {
+        match graph.function_body(function) {
+            Ok(body) => {
+                let nodes = body.graph.nodes();
+                Body { changes: nodes.iter().any(changes), calls: nodes.iter().flat_map(called).cloned().collect() }
+            }
+            // An unknown function may have side effects.
+            Err(_) => Body { changes: graph.has_function(&function.name), calls: Vec::new() },
         }
     }
+}
 
-    fn of_function(&mut self, graph: &Graph, function: &FunctionRef) -> bool {
-        if let Some(&found) = self.functions.get(&function.name) {
-            return found;
+/// The functions that a node calls.
+fn called(node: &Node) -> impl Iterator<Item = &FunctionRef> {
+    node.attrs.iter().flat_map(|(_, value)| match value {
+        AttrValue::Func(function) => std::slice::from_ref(function),
+        AttrValue::ListFunc(functions) => functions.as_slice(),
+        _ => &[],
+    })
+}
+
+/// Whether a node has side effects, apart from those of the functions that it calls.
+fn changes(node: &Node) -> bool {
+    let def = &node.op.def;
+    match &*def.name {
+        "PrintV2" => {
+            matches!(node.attrs.get("output_stream"), Some(AttrValue::String(to)) if to.starts_with(b"file:"))
         }
-        self.functions.insert(function.name.clone(), false);
-        let found = match graph.function_body(function) {
-            Ok(body) => body.graph.nodes().iter().any(|node| self.of(&body.graph, node)),
-            // An unknown function may have side effects.
-            Err(_) => graph.has_function(&function.name),
-        };
-        self.functions.insert(function.name.clone(), found);
-        found
+        name if is_harmless(name) => false,
+        "ResourceCountUpTo" => true,
+        name => {
+            // Ops that only make a handle: of a variable, a table or a queue.
+            let is_handle = |dtype: DataType| dtype == DataType::Resource;
+            let makes = node.inputs.is_empty()
+                && !node.signature.outputs.is_empty()
+                && node.signature.outputs.iter().all(|output| output.is_ref || is_handle(output.dtype));
+            let changes = def.is_stateful && !makes;
+            let assigns = node.signature.inputs.iter().any(|input| input.is_ref);
+            changes || assigns || (node.signature.outputs.is_empty() && name != "NoOp")
+        }
     }
 }
 

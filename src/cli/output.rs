@@ -28,6 +28,15 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     }
 }
 
+/// Prints a text for people of which the exit status is a part: a reader that has gone does not change it.
+pub(crate) fn print_verdict(text: &str) -> Result<()> {
+    let mut out = std::io::stdout();
+    match out.write_all(readable(text).as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::from_io("cannot print", &error)),
+        _ => Ok(()),
+    }
+}
+
 /// Tells people something besides what is asked for, on standard error. Where nobody can be told, nothing is.
 pub(crate) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", readable(text));

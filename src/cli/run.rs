@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error, Result, escaped};
@@ -35,7 +36,7 @@ pub(crate) struct Run {
     /// Writes when each node of the last run ran, and on which thread, in the Chrome trace format, which Perfetto opens
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Ends with DEADLINE_EXCEEDED what runs longer than so many seconds
+    /// Ends with DEADLINE_EXCEEDED what takes longer than so many seconds, with loading
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
 }
@@ -49,6 +50,23 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
     }
 }
 
+/// How long what is asked to end may take for it.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Ends the program after the time, unless what this returns is dropped before: nothing else ends what does not look at the
+/// clock, such as an import, or a kernel that waits for whoever reads a pipe.
+fn watch(timeout: Duration) -> mpsc::Sender<()> {
+    let (running, end) = mpsc::channel();
+    std::thread::spawn(move || {
+        if end.recv_timeout(timeout.saturating_add(GRACE)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            let message = "the time is up, and what runs does not end by itself";
+            output::tell(&format!("error: {}", Error::new(Code::DeadlineExceeded, message)));
+            std::process::exit(2);
+        }
+    });
+    running
+}
+
 pub(crate) fn run(args: &Run) -> Result<()> {
     if let Some(file) = &args.trace {
         output::check("--trace", file)?;
@@ -57,6 +75,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         check_folder(folder)?;
     }
     let started = Instant::now();
+    let watch = args.timeout.map(watch);
     let model = args.what.load()?;
     let checkpoint = args.save_checkpoint.as_deref().map(|prefix| Ok((prefix, saving(&model, prefix)?))).transpose()?;
     let job = args.what.prepare(&model, Missing::Refuse)?;
@@ -65,7 +84,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     }
     let loaded = started.elapsed();
     let mut metadata = RunMetadata::default();
-    let started = Instant::now();
+    let began = Instant::now();
     let mut answers = Ok(Vec::new());
     let mut progress = Progress::new("step", args.steps);
     for step in 1..=args.steps {
@@ -73,8 +92,11 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         let mut options = RunOptions::new().trace(args.trace.is_some());
         options.timeout = args.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
         // A run of few nodes does not look at the clock.
-        if step > 1 && options.timeout == Some(Duration::ZERO) {
-            let message = format!("the time was up after {} of {}", step - 1, count(args.steps, "step"));
+        if options.timeout == Some(Duration::ZERO) {
+            let message = match step {
+                1 => "the time was up before the model was ready to run".to_owned(),
+                _ => format!("the time was up after {} of {}", step - 1, count(args.steps, "step")),
+            };
             answers = Err(Error::new(Code::DeadlineExceeded, message));
             break;
         }
@@ -83,8 +105,8 @@ pub(crate) fn run(args: &Run) -> Result<()> {
             break;
         }
     }
-    let ran = started.elapsed();
-    drop(progress);
+    let ran = began.elapsed();
+    drop((progress, watch));
     // The trace of a failed run shows why, such as where the time went before a deadline.
     if let Some(file) = &args.trace {
         trace::write(file, &metadata.step_stats)?;

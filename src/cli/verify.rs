@@ -70,6 +70,6 @@ pub(crate) fn verify(args: &Verify) -> Result<bool> {
     if !report.missing_ops.is_empty() {
         let _ = writeln!(text, "missing ops: {}", report.missing_ops.into_iter().collect::<Vec<_>>().join(", "));
     }
-    output::print(&text)?;
+    output::print_verdict(&text)?;
     Ok(failed == 0)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use kernlink::attr::AttrValue;
-use kernlink::dtype::DataType;
+use kernlink::dtype::{DataType, TString};
 use kernlink::proto::read_graph;
 use kernlink::tensor::Tensor;
 
@@ -132,10 +132,25 @@ fn stuck(name: &str) -> String {
 fn a_run_ends_in_time_and_its_trace_tells_of_it() {
     let (model, file) = (stuck("stuck.pb"), folder("trace").join("stuck.json"));
     let _ = std::fs::remove_file(&file);
-    bad(&["run", &model, "--timeout", "0.2", "--trace", file.to_str().unwrap()], 2, &["DEADLINE_EXCEEDED"]);
+    bad(&["run", &model, "--timeout", "2", "--trace", file.to_str().unwrap()], 2, &["DEADLINE_EXCEEDED"]);
     let (events, _) = trace(&file);
     named(&events, "queue");
     assert!(events.iter().all(|event| event.whole["name"] != "taken"), "it never ran");
+    // Loading counts, and what waits for somebody else without looking at the clock is ended, too.
+    bad(&["run", &model, "--timeout", "0"], 2, &["DEADLINE_EXCEEDED", "before the model was ready"]);
+    #[cfg(unix)]
+    {
+        let pipe = folder("trace").join("pipe");
+        let _ = std::fs::remove_file(&pipe);
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let name = constant("name", Tensor::scalar(TString::from(pipe.to_str().unwrap())));
+        let write = node("write", "WriteFile", &["name", "name"], &[]);
+        let nobody_reads = save("pipe.pb", &graph([name.clone(), write]));
+        bad(&["run", &nobody_reads, "--target", "write", "--timeout", "0.5"], 2, &["DEADLINE_EXCEEDED"]);
+        // Reading one would wait for somebody to write.
+        let nobody_writes = save("read.pb", &graph([name, node("read", "ReadFile", &["name"], &[])]));
+        bad(&["run", &nobody_writes, "--output", "read"], 2, &["INVALID_ARGUMENT", "no regular file", "node `read`"]);
+    }
     for seconds in ["-1", "soon", "NaN", "inf"] {
         bad(&["run", &model, "--timeout", seconds], 2, &["--timeout", seconds, "a number of seconds, 0 or more"]);
     }

@@ -17,6 +17,7 @@ use kernlink::attr::AttrValue;
 use kernlink::device::{CpuDevice, Device};
 use kernlink::golden::{self, Report};
 use kernlink::gpu::{Entry, GpuDevice, Groups, Program, Scalar, Shader};
+use kernlink::graph::FunctionBuilder;
 use kernlink::kernel::{CPU, ConstraintValues};
 use kernlink::op::{AllowedValues, ArgType, AttrBase};
 use kernlink::prelude::*;
@@ -439,6 +440,62 @@ fn errors_name_the_node_and_the_device_lives_on() {
             assert_eq!(y.as_slice::<f32>().unwrap(), [-1.0, -2.0]);
         }
     }
+}
+
+/// A context without a device of the host's has functions whose kernels are the host's all the same.
+#[test]
+fn functions_are_called_at_once_on_a_gpu_alone() {
+    let opened = open();
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let function = FunctionBuilder::new("F", [DataType::Float]).build(&mut graph, |g, [x]| {
+        let y = ops::neg(g, x).build()?;
+        Ok([y, ops::as_string(g, y).build()?])
+    });
+    let gpu: Arc<dyn Device> = opened.gpu.clone();
+    let context = EagerContext::on(graph.registry(), [gpu]).unwrap().with_functions(&graph);
+    let found = context.call(&function.unwrap(), [Tensor::vector(&[1f32, 2.0]).unwrap()]).unwrap();
+    assert_eq!(found[0].as_slice::<f32>().unwrap(), [-1.0, -2.0]);
+    assert_eq!(found[1].as_slice::<TString>().unwrap(), [TString::from("-1.000000"), TString::from("-2.000000")]);
+}
+
+/// The lookup of a tf_keras model's Embedding asks to be with nodes that its function does not have.
+#[test]
+fn an_embedding_in_a_function_runs_on_the_gpu() {
+    let opened = open();
+    let class = |op: &str, name: &str, input: &str, attrs: &str| {
+        format!(
+            r#"node_def {{ name: "{name}" op: "{op}" {input} {attrs} attr {{ key: "_class"
+               value {{ list {{ s: "loc:@embedding/embedding_lookup/1027" }} }} }} }}"#
+        )
+    };
+    let (float, ids) = (r#"value { type: DT_FLOAT }"#, r#"attr { key: "Tindices" value { type: DT_INT32 } }"#);
+    let text = format!(
+        r#"node {{ name: "ids" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_INT32 }} }} }}
+           node {{ name: "table" op: "VarHandleOp" attr {{ key: "dtype" {float} }} attr {{ key: "shape"
+             value {{ shape {{ dim {{ size: 3 }} dim {{ size: 2 }} }} }} }} attr {{ key: "shared_name" value {{ s: "t" }} }} }}
+           node {{ name: "rows" op: "Placeholder" attr {{ key: "dtype" {float} }} }}
+           node {{ name: "init" op: "AssignVariableOp" input: "table" input: "rows" attr {{ key: "dtype" {float} }} }}
+           node {{ name: "y" op: "StatefulPartitionedCall" input: "ids" input: "table"
+             attr {{ key: "Tin" value {{ list {{ type: [DT_INT32, DT_RESOURCE] }} }} }}
+             attr {{ key: "Tout" value {{ list {{ type: DT_FLOAT }} }} }} attr {{ key: "f" value {{ func {{ name: "F" }} }} }} }}
+           library {{ function {{
+             signature {{ name: "F" is_stateful: true input_arg {{ name: "ids" type: DT_INT32 }}
+               input_arg {{ name: "table" type: DT_RESOURCE }} output_arg {{ name: "y" type: DT_FLOAT }} }}
+             {} {} ret {{ key: "y" value: "same:output:0" }} }} }} versions {{ producer: 2474 }}"#,
+        class(
+            "ResourceGather",
+            "lookup",
+            r#"input: "table" input: "ids""#,
+            &format!(r#"attr {{ key: "dtype" {float} }} {ids}"#)
+        ),
+        class("Identity", "same", r#"input: "lookup:output:0""#, &format!(r#"attr {{ key: "T" {float} }}"#)),
+    );
+    let def = kernlink::proto::graph_from_text(&text).unwrap();
+    let session = opened.session(&Graph::import(&def, &kernlink::registry().unwrap()).unwrap());
+    let rows = Tensor::from_elements([3, 2], &[0f32, 1.0, 10.0, 11.0, 20.0, 21.0]).unwrap();
+    session.run(&[("rows", rows)], &[], &["init"]).unwrap();
+    let found = session.run(&[("ids", Tensor::vector(&[2i32, 0]).unwrap())], &["y"], &[]).unwrap();
+    assert_eq!(found[0].as_slice::<f32>().unwrap(), [20.0, 21.0, 0.0, 1.0]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! waiting: every run ends, what happened adds up, and memory is level. `KERNLINK_LOAD_RUNS` says how many runs and
 //! elements: 20,000 by default. One registry under many threads: `KERNLINK_STRESS_SECONDS` says for how long.
 
+mod prepare;
 mod registry;
 #[path = "../support/mod.rs"]
 mod support;

@@ -8,6 +8,7 @@ use kernlink::runtime::RunOptions;
 use kernlink::step::Cancellation;
 
 use crate::graphs::endless;
+use crate::support::chain::chain;
 
 #[test]
 fn an_endless_loop_ends_with_the_time_or_the_session() {
@@ -132,6 +133,29 @@ fn recursion_without_end_is_an_error_and_deep_recursion_none() {
         }
         let error = down(-1).unwrap_err();
         assert_eq!(error.code(), kernlink::Code::ResourceExhausted, "{error}");
+        assert!(error.message().contains("function `Down` is called within 1000 other calls"), "{error}");
+        assert!(error.message().contains("SessionOptions::call_depth"), "{error}");
         assert_eq!(down(3).unwrap()[0].to_scalar::<i32>().unwrap(), 3);
+    }
+}
+
+#[test]
+fn calls_may_be_nested_as_deeply_as_a_session_allows() {
+    const LENGTH: usize = 20_000;
+    for stateful in [false, true] {
+        let graph = Graph::import(&chain(LENGTH, stateful), &kernlink::registry().unwrap()).unwrap();
+        for threads in if stateful { 1..2 } else { 2..3 } {
+            let options = SessionOptions::new().threads(threads);
+            let session = Session::with_options(graph.clone(), &options).unwrap();
+            let error = session.run(&[], &["y"], &[]).unwrap_err();
+            assert_eq!(error.code(), kernlink::Code::ResourceExhausted, "{error}");
+            assert!(error.message().contains("is called within 1000 other calls"), "{error}");
+            let session = Session::with_options(graph.clone(), &options.call_depth(LENGTH as u32)).unwrap();
+            for _ in 0..2 {
+                assert_eq!(session.run(&[], &["y"], &[]).unwrap()[0].to_scalar::<f32>().unwrap(), -2.0);
+            }
+        }
+        let session = Session::new(graph).unwrap();
+        session.prepare(&[], &["y"], &[]).unwrap();
     }
 }

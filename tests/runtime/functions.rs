@@ -144,3 +144,60 @@ fn a_node_of_a_function_may_wait_for_an_argument() {
     let y = Session::new(graph).unwrap().run(&[("x", Tensor::scalar(3f32))], &["y"], &[]).unwrap();
     assert_eq!(y[0].to_scalar::<f32>().unwrap(), -3.0);
 }
+
+#[test]
+fn a_function_that_calls_what_it_is_given_may_call_itself_by_that() {
+    // `Apply` calls what it is given, `Down` hands itself to it until `n` is 0.
+    let call = |name: &str, inputs: &str, op: &str, attrs: &str| {
+        format!(r#"node_def {{ name: "{name}" op: "{op}" {inputs} {attrs} }}"#)
+    };
+    let int = r#"type: DT_INT32"#;
+    let types = format!(
+        r#"attr {{ key: "Tin" value {{ list {{ {int} }} }} }} attr {{ key: "Tout" value {{ list {{ {int} }} }} }}"#
+    );
+    let t = format!(r#"attr {{ key: "T" value {{ {int} }} }}"#);
+    let ends = format!(r#"input_arg {{ name: "n" {int} }} output_arg {{ name: "y" {int} }}"#);
+    let one = format!(
+        r#"attr {{ key: "dtype" value {{ {int} }} }} attr {{ key: "value" value {{ tensor {{ dtype: DT_INT32 tensor_shape {{}} int_val: 1 }} }} }}"#
+    );
+    let apply = call(
+        "c",
+        r#"input: "n""#,
+        "StatefulPartitionedCall",
+        &format!(r#"{types} attr {{ key: "f" value {{ placeholder: "f" }} }}"#),
+    );
+    let given =
+        |name: &str| format!(r#"func {{ name: "Apply" attr {{ key: "f" value {{ func {{ name: "{name}" }} }} }} }}"#);
+    let choice = |then: &str| {
+        let branches = format!(
+            r#"attr {{ key: "then_branch" value {{ {} }} }} attr {{ key: "else_branch" value {{ func {{ name: "Same" }} }} }}"#,
+            given(then)
+        );
+        let cond = r#"attr { key: "Tcond" value { type: DT_INT32 } }"#;
+        call("c", r#"input: "n" input: "less:z:0""#, "If", &format!("{cond} {types} {branches}"))
+    };
+    let down = [
+        call("one", "", "Const", &one),
+        call("less", r#"input: "n" input: "one:output:0""#, "Sub", &t),
+        call("now", "", "Timestamp", ""),
+        choice("Down"),
+    ];
+    let text = format!(
+        r#"node {{ name: "n" op: "Placeholder" attr {{ key: "dtype" value {{ {int} }} }} }}
+           node {{ name: "y" op: "StatefulPartitionedCall" input: "n" {types} attr {{ key: "f" value {{ func {{ name: "Down" }} }} }} }}
+           library {{
+             function {{ signature {{ name: "Apply" is_stateful: true {ends} attr {{ name: "f" type: "func" }} }} {apply}
+               ret {{ key: "y" value: "c:output:0" }} }}
+             function {{ signature {{ name: "Same" {ends} }} ret {{ key: "y" value: "n" }} }}
+             function {{ signature {{ name: "Down" is_stateful: true {ends} }} {}
+               ret {{ key: "y" value: "c:output:0" }} }}
+           }} versions {{ producer: 2474 }}"#,
+        down.concat()
+    );
+    let def = kernlink::proto::graph_from_text(&text).unwrap();
+    let session = Session::new(Graph::import(&def, &kernlink::registry().unwrap()).unwrap()).unwrap();
+    for _ in 0..2 {
+        let y = session.run(&[("n", Tensor::scalar(50i32))], &["y"], &[]).unwrap();
+        assert_eq!(y[0].to_scalar::<i32>().unwrap(), -1);
+    }
+}

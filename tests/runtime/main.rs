@@ -22,6 +22,7 @@ mod graphs;
 mod kernel_context;
 #[cfg(feature = "text-format")]
 mod kernels;
+mod missing;
 mod nodes;
 #[cfg(feature = "text-format")]
 mod passes;

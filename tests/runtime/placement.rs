@@ -64,6 +64,41 @@ fn colocated_nodes_stay_together() {
 }
 
 #[test]
+fn nodes_of_a_function_may_ask_to_be_with_nodes_elsewhere() {
+    // As of a tf_keras model with an Embedding: its lookup asks to be with a variable, which is not in the function.
+    let node = |name: &str, input: &str, more: &str| {
+        format!(
+            r#"node_def {{ name: "{name}" op: "Square" input: "{input}" {more} attr {{ key: "T" value {{ type: DT_FLOAT }} }}
+               attr {{ key: "_class" value {{ list {{ s: "loc:@variable/read" }} }} }} }}"#
+        )
+    };
+    let graph = |device: &str| {
+        let text = format!(
+            r#"node {{ name: "x" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_FLOAT }} }} }}
+               node {{ name: "y" op: "PartitionedCall" input: "x" attr {{ key: "f" value {{ func {{ name: "F" }} }} }}
+                 attr {{ key: "Tin" value {{ list {{ type: DT_FLOAT }} }} }}
+                 attr {{ key: "Tout" value {{ list {{ type: DT_FLOAT }} }} }} }}
+               library {{ function {{ signature {{ name: "F" input_arg {{ name: "x" type: DT_FLOAT }}
+                   output_arg {{ name: "y" type: DT_FLOAT }} }}
+                 {} {} ret {{ key: "y" value: "b:y:0" }} }} }} versions {{ producer: 2474 }}"#,
+            node("a", "x", r#"device: "/device:CPU:1""#),
+            node("b", "a:y:0", device),
+        );
+        let def = kernlink::proto::graph_from_text(&text).unwrap();
+        Graph::import(&def, &kernlink::registry().unwrap()).unwrap()
+    };
+    let options = SessionOptions::new().threads(1).cpu_devices(2).strict_placement(true);
+    let run = |graph: Graph| {
+        let session = Session::with_options(graph, &options).unwrap();
+        session.run(&[("x", Tensor::scalar(3f32))], &["y"], &[])
+    };
+    assert_eq!(run(graph("")).unwrap()[0].to_scalar::<f32>().unwrap(), 81.0);
+    // Those that ask for the same one are together.
+    let error = run(graph(r#"device: "/device:CPU:0""#)).unwrap_err();
+    assert!(error.message().contains("Cannot colocate nodes 'a' and 'b'"), "{error}");
+}
+
+#[test]
 fn loops_go_across_devices() {
     let mut def = endless().to_def().unwrap();
     for node in &mut def.node {

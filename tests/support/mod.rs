@@ -1,6 +1,7 @@
 //! Helpers of several tests.
 #![allow(dead_code, reason = "every test takes a part")]
 
+pub(crate) mod chain;
 pub(crate) mod random_checkpoint;
 pub(crate) mod random_op;
 

@@ -1,6 +1,6 @@
 //! MetaGraphs: a graph with its saver, signatures and collections.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub struct LoadOptions {
     pub session: SessionOptions,
     /// The devices on which its session runs, if it shares them with others.
     pub devices: Vec<Arc<dyn Device>>,
+    /// The signatures that are [prepared](MetaGraph::prepare) when a SavedModel is loaded.
+    pub prepare: Vec<String>,
 }
 
 impl LoadOptions {
@@ -50,6 +52,13 @@ impl LoadOptions {
         self.devices.push(device);
         self
     }
+
+    /// Has a signature [prepared](MetaGraph::prepare) when a SavedModel is loaded, so that its first run takes no longer
+    /// than others.
+    pub fn prepare(mut self, signature: impl Into<String>) -> LoadOptions {
+        self.prepare.push(signature.into());
+        self
+    }
 }
 
 /// A MetaGraph in a session, whose variables are restored from checkpoints and saved to them through the graph's own
@@ -60,6 +69,8 @@ pub struct MetaGraph {
     unsaved: Option<UnsavedVariables>,
     collections: BTreeMap<String, CollectionDef>,
     signatures: BTreeMap<String, Signature>,
+    /// Why there are no others.
+    malformed: BTreeMap<String, Error>,
 }
 
 /// The signature that says which op initialises a model.
@@ -77,9 +88,10 @@ impl MetaGraph {
     /// Makes a session for the graph of a MetaGraph.
     ///
     /// # Errors
-    /// As [`Graph::import`]; INVALID_ARGUMENT if there is no graph, or a signature or the object graph is malformed.
+    /// As [`Graph::import`]; INVALID_ARGUMENT if there is no graph, or the object graph is malformed. A malformed signature
+    /// refuses only [`MetaGraph::signature`] of its name.
     pub fn import(def: MetaGraphDef, registry: &Arc<Registry>, options: &LoadOptions) -> Result<MetaGraph> {
-        let signatures = signatures(&def)?;
+        let signatures = signatures_each(&def);
         let graph = def.graph_def.ok_or_else(|| Error::invalid_argument("the MetaGraph has no graph"))?;
         let graph = Graph::import(&graph, registry)?;
         let restore_op = def.saver_def.as_ref().and_then(|saver| graph.find(node_of(&saver.restore_op_name).ok()?));
@@ -91,7 +103,15 @@ impl MetaGraph {
             [] => Session::with_options(graph, &options.session)?,
             devices => Session::on_devices(graph, devices.iter().cloned(), &options.session),
         };
-        Ok(MetaGraph { session, saver: def.saver_def, unsaved, collections: def.collection_def, signatures })
+        let (mut found, mut malformed) = (BTreeMap::new(), BTreeMap::new());
+        for (name, signature) in signatures {
+            match signature {
+                Ok(signature) => _ = found.insert(name, signature),
+                Err(error) => _ = malformed.insert(name, error),
+            }
+        }
+        let (saver, collections) = (def.saver_def, def.collection_def);
+        Ok(MetaGraph { session, saver, unsaved, collections, signatures: found, malformed })
     }
 
     /// The session.
@@ -99,7 +119,7 @@ impl MetaGraph {
         &self.session
     }
 
-    /// The signatures by name, but for the one that names the initialiser.
+    /// The signatures by name, but for malformed ones and the one that names the initialiser.
     pub fn signatures(&self) -> &BTreeMap<String, Signature> {
         &self.signatures
     }
@@ -107,18 +127,34 @@ impl MetaGraph {
     /// Prepares a signature for runs.
     ///
     /// # Errors
-    /// NOT_FOUND if there is none of this name, with those that there are; and as [`Session::make_callable`].
+    /// NOT_FOUND if there is none of this name, with those that there are; INVALID_ARGUMENT if it is malformed; and as [`Session::make_callable`].
     pub fn signature(&self, name: &str) -> Result<SignatureRunner<'_>> {
+        if let Some(error) = self.malformed.get(name) {
+            return Err(error.clone());
+        }
         let signature = self.signatures.get(name).ok_or_else(|| {
-            let names = || self.signatures.keys().map(String::as_str);
+            let names: BTreeSet<&str> =
+                self.signatures.keys().chain(self.malformed.keys()).map(String::as_str).collect();
+            let names = || names.iter().copied();
             let (hint, name) = (did_you_mean(name, names()), shortened(name));
-            Error::not_found(match self.signatures.len() {
+            Error::not_found(match names().len() {
                 0 => format!("the model has no signature `{name}`: it has none at all"),
                 _ => format!("the model has no signature `{name}`; it has: {}{hint}", listed(names())),
             })
         })?;
         SignatureRunner::new(signature, &self.session)
             .map_err(|error| error.context(format!("signature `{}`", shortened(name))))
+    }
+
+    /// Prepares a signature for runs, with the functions that it can come to call, as [`Session::prepare`] does.
+    /// [`LoadOptions::prepare`] has it done when the model is loaded.
+    ///
+    /// # Errors
+    /// As [`MetaGraph::signature`].
+    pub fn prepare(&self, name: &str) -> Result<SignatureRunner<'_>> {
+        let runner = self.signature(name)?;
+        self.session.prepare_functions();
+        Ok(runner)
     }
 
     /// The names of the nodes in a collection; none if there is no such collection.
@@ -220,11 +256,15 @@ impl MetaGraph {
 /// # Errors
 /// INVALID_ARGUMENT if one is malformed.
 pub fn signatures(def: &MetaGraphDef) -> Result<BTreeMap<String, Signature>> {
+    signatures_each(def).into_iter().map(|(name, signature)| Ok((name, signature?))).collect()
+}
+
+/// The signatures, or what is wrong with them.
+fn signatures_each(def: &MetaGraphDef) -> Vec<(String, Result<Signature>)> {
     let wanted = def.signature_def.iter().filter(|(name, _)| *name != INIT_SIGNATURE);
     let signature = |(name, proto): (&String, _)| {
-        let signature =
-            Signature::from_proto(proto).map_err(|error| error.context(format!("signature `{}`", shortened(name))))?;
-        Ok((name.clone(), signature))
+        let signature = Signature::from_proto(proto);
+        (name.clone(), signature.map_err(|error| error.context(format!("signature `{}`", shortened(name)))))
     };
     wanted.map(signature).collect()
 }

@@ -146,7 +146,7 @@ impl SavedModel {
     /// # Errors
     /// NOT_FOUND if there is no model, no graph with the tags, or no checkpoint of its variables; INVALID_ARGUMENT if it is malformed or an asset's name
     /// leads out of its folder; FAILED_PRECONDITION if it names several initialisers; and as [`MetaGraph::import`],
-    /// [`MetaGraph::restore`] and [`Session::run`](crate::runtime::Session::run).
+    /// [`MetaGraph::prepare`], [`MetaGraph::restore`] and [`Session::run`](crate::runtime::Session::run).
     pub fn load(folder: impl AsRef<Path>, registry: &Arc<Registry>, options: &LoadOptions) -> Result<SavedModel> {
         let folder = folder.as_ref();
         let def = choose(read_saved_model_folder(folder)?, options.tags.as_deref());
@@ -170,6 +170,9 @@ impl SavedModel {
         if let Some(init) = init {
             let result = meta.session().run(&feeds, &[], &[&init]);
             result.map_err(|error| error.context("initialising the model"))?;
+        }
+        for signature in &options.prepare {
+            meta.prepare(signature)?;
         }
         Ok(SavedModel { meta, tags })
     }

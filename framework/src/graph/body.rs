@@ -58,7 +58,7 @@ impl Graph {
     /// The body of a function that is called with the attrs of `call`.
     ///
     /// # Errors
-    /// NOT_FOUND if there is no such function or an op is missing; INVALID_ARGUMENT if the body is invalid;
+    /// NOT_FOUND if there is no such function; INVALID_ARGUMENT if the body is invalid;
     /// RESOURCE_EXHAUSTED if it is too large.
     pub fn function_body(&self, call: &FunctionRef) -> Result<FunctionBody> {
         let functions = self.functions.as_ref();
@@ -69,7 +69,7 @@ impl Graph {
         let def = instantiate(function, call, self.functions.as_deref(), &self.registry, &budget)?;
         let def = def.ok_or_else(|| Error::resource_exhausted(format!("function `{}` is too large", call.name)))?;
         let mut graph = self.empty_like(self.next_symbol);
-        graph.import_nodes(&def, &Scope::root(&budget)).map_err(within)?;
+        graph.import_nodes(&def, &Scope::of_body(&budget)).map_err(within)?;
         let (mut arguments, mut results) = (Vec::new(), Vec::new());
         let mut targets = Vec::new();
         for id in graph.ids() {
@@ -82,6 +82,10 @@ impl Graph {
                 NodeClass::Arg => arguments.push((index()?, Output { node: id, index: 0 })),
                 NodeClass::Retval => results.push((index()?, node.inputs[0])),
                 _ if node.op.def.is_stateful => targets.push(id),
+                // What its op does is unknown. If nothing takes what it computes, it may be there for an effect.
+                NodeClass::Missing if function.control_ret.is_empty() && node.signature.outputs.is_empty() => {
+                    targets.push(id);
+                }
                 _ => {}
             }
         }
@@ -101,12 +105,7 @@ impl Graph {
         let Some(functions) = &self.functions else { return false };
         let Some(function) = functions.find(name) else { return false };
         let all = functions.reachable(&function.node_def).into_iter().chain([function]);
-        all.flat_map(|function| &function.node_def).any(|node| {
-            // What is no op is a function, which is reachable itself.
-            self.registry
-                .op(&node.op)
-                .is_ok_and(|entry| entry.def.is_stateful && !NodeClass::of(&entry.def.name).is_call())
-        })
+        all.flat_map(|function| &function.node_def).any(|node| self.keeps_state(node))
     }
 
     fn no_function(&self, name: &str) -> Error {

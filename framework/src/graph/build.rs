@@ -5,8 +5,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::budget::Budget;
+use super::call::unknown;
 use super::implied::{Given, faults_error, infer_attrs};
-use super::infer::{Scope, Site};
+use super::infer::{Faults, Scope, Site};
 use super::literal::settle;
 use super::names::numbered;
 use super::scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
@@ -220,7 +221,18 @@ impl Graph {
         self.check_inputs(op.def, class, &signature, &inputs).map_err(context)?;
         let site = Site { name: &name, op, class, attrs: &attrs, signature: &signature, inputs: &inputs };
         let mut next_symbol = self.next_symbol;
-        let mut known = self.infer(&site, scope, &mut next_symbol).map_err(context)?;
+        let mut fault = None;
+        let mut known = match self.infer(&site, scope, &mut next_symbol) {
+            Ok(known) => known,
+            Err(error) => {
+                fault = match scope.faults {
+                    Faults::Ignore => None,
+                    Faults::RefuseCalls if class == NodeClass::Call => Some(Box::new(context(error))),
+                    Faults::Refuse | Faults::RefuseCalls => return Err(context(error)),
+                };
+                signature.outputs.iter().map(|_| unknown(&mut next_symbol)).collect()
+            }
+        };
         if known.len() != signature.outputs.len() {
             let (known, outputs) = (known.len(), signature.outputs.len());
             return Err(context(Error::internal(format!("{known} shapes were inferred of {outputs} outputs"))));
@@ -231,7 +243,8 @@ impl Graph {
         self.next_symbol = next_symbol;
         let signature = Arc::new(signature);
         let output_shapes = vec![PartialShape::unknown(); known.len()];
-        let id = self.push(Node { name, op, class, attrs, signature, inputs, control_inputs, device, output_shapes });
+        let node = Node { name, op, class, attrs, signature, inputs, control_inputs, device, output_shapes, fault };
+        let id = self.push(node);
         for (index, known) in known.into_iter().enumerate() {
             self.note(Output { node: id, index }, known);
         }

@@ -1,7 +1,7 @@
 //! Shape inference through calls: a function's body is inferred with what is known of the arguments.
 
 use super::function::instantiate;
-use super::infer::{Call, Known, Scope, Site};
+use super::infer::{Call, Faults, Known, Scope, Site};
 use super::{Graph, NodeClass, Output};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::error::{Error, Result};
@@ -30,7 +30,8 @@ impl Graph {
         scope: &Scope<'_>,
         next_symbol: &mut u64,
     ) -> Result<Option<Vec<Known>>> {
-        if self.functions.is_none() {
+        // A body that is to run needs no shapes of what it calls, which has a plan of its own.
+        if self.functions.is_none() || scope.faults == Faults::Ignore {
             return Ok(None);
         }
         let has_shapes =
@@ -164,7 +165,7 @@ impl Graph {
         let inputs = &site.signature.inputs;
         let types = &inputs[inputs.len().saturating_sub(arguments.len())..];
         let call = Call { graph: self, scope, arguments, known, types };
-        let inner = Scope { call: Some(call), budget: scope.budget, depth: scope.depth + 1 };
+        let inner = Scope { call: Some(call), budget: scope.budget, depth: scope.depth + 1, faults: Faults::Refuse };
         let mut graph = self.empty_like(*next_symbol);
         graph.import_nodes(&body, &inner).map_err(|error| {
             error.context(format!("in function `{}`, which node `{}` calls", function.name, site.name))

@@ -11,6 +11,8 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum NodeClass {
+    /// Stands for a node whose op the registry lacks. It is refused when a run needs it.
+    Missing,
     /// Forwards its data to one of two outputs, chosen by a bool.
     Switch,
     /// Forwards its data to one of several outputs, chosen by an index.
@@ -94,6 +96,8 @@ pub(crate) mod created {
     pub(crate) const ARG: &str = "_Arg";
     pub(crate) const CALL: &str = "PartitionedCall";
     pub(crate) const CONSTANT: &str = "Const";
+    /// Only in memory: written, a node has its own op.
+    pub(crate) const MISSING: &str = "_MissingOp";
     pub(crate) const RECV: &str = "_Recv";
     pub(crate) const RETVAL: &str = "_Retval";
     pub(crate) const SEND: &str = "_Send";
@@ -104,6 +108,7 @@ impl NodeClass {
     /// The class of the nodes of an op, by the op's name.
     pub fn of(op: &str) -> NodeClass {
         match op {
+            created::MISSING => NodeClass::Missing,
             "Switch" | "RefSwitch" => NodeClass::Switch,
             "_SwitchN" => NodeClass::SwitchN,
             "Merge" | "RefMerge" => NodeClass::Merge,

@@ -136,8 +136,7 @@ impl Library {
         let mut found: Vec<&FunctionDef> = Vec::new();
         let mut pending: Vec<&[NodeDef]> = vec![nodes];
         while let Some(nodes) = pending.pop() {
-            let named = nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions);
-            for name in named.chain(nodes.iter().map(|node| node.op.as_str())) {
+            for name in called_by(nodes) {
                 if let Some(function) = self.find(name)
                     && seen.insert(name)
                 {
@@ -164,6 +163,12 @@ fn functions_in(call: &FunctionRef) -> Vec<String> {
         open.extend(functions.iter().flat_map(|function| function.attrs.values()));
     }
     names
+}
+
+/// The names that nodes may call functions by: those in attrs, and their ops.
+pub(super) fn called_by(nodes: &[NodeDef]) -> impl Iterator<Item = &str> {
+    let named = nodes.iter().flat_map(|node| node.attr.values()).flat_map(named_functions);
+    named.chain(nodes.iter().map(|node| node.op.as_str()))
 }
 
 /// The names of the functions in an attr, and of those that are handed to them.
@@ -201,11 +206,30 @@ impl Value {
     }
 }
 
+/// The results of nodes whose ops the registry lacks. Their places among the node's outputs are unknown, so they are
+/// numbered as they are met.
+#[derive(Default)]
+struct MissingResults {
+    /// For each node, the numbers of its results.
+    nodes: HashMap<String, HashMap<String, usize>>,
+}
+
+impl MissingResults {
+    /// The output that `node:result:0` names, if the op of the node is missing.
+    fn find(&mut self, name: &str) -> Option<String> {
+        let (node, result) = name.split_once(':').unwrap_or((name, ""));
+        let results = self.nodes.get_mut(node)?;
+        let next = results.len();
+        let index = results.entry(result.to_owned()).or_insert(next);
+        Some(format!("{node}:{index}"))
+    }
+}
+
 /// The body of a function that is called with `attrs`: an `_Arg` for each argument, the nodes, and a `_Retval` for each
 /// result. `None` if the budget is spent.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if the function contradicts itself or attrs are missing; NOT_FOUND if an op is.
+/// INVALID_ARGUMENT if the function contradicts itself or attrs are missing.
 pub(super) fn instantiate(
     function: &FunctionDef,
     call: &FunctionRef,
@@ -257,6 +281,7 @@ pub(super) fn instantiate(
     }
 
     let mut bodies = Vec::with_capacity(function.node_def.len());
+    let mut missing = MissingResults::default();
     for node in &function.node_def {
         if !node.attr.values().all(|value| budget.value(value, 0)) {
             return Ok(None);
@@ -276,7 +301,11 @@ pub(super) fn instantiate(
                 results.map_err(within)?
             }
             None => {
-                let op = registry.op(&node.op).map_err(within)?.def;
+                let Ok(op) = registry.op(&node.op).map(|op| op.def) else {
+                    missing.nodes.insert(node.name.clone(), HashMap::new());
+                    bodies.push(node);
+                    continue;
+                };
                 let slots = slots_of(&node, op).map_err(within)?;
                 let dtypes =
                     |range: &Range<usize>| slots.outputs[range.clone()].iter().map(|slot| slot.dtype).collect();
@@ -306,6 +335,15 @@ pub(super) fn instantiate(
                 input.push(name.clone());
                 continue;
             }
+            if !values.contains_key(name)
+                && let Some(name) = missing.find(name)
+            {
+                if !budget.slots(1) {
+                    return Ok(None);
+                }
+                input.push(name);
+                continue;
+            }
             let value = values.get(name).ok_or_else(|| {
                 let message = format!("input `{name}` names neither an argument nor an output of a node");
                 within(Error::invalid_argument(message).at_node(&node.name, &node.op, &node.device))
@@ -325,17 +363,22 @@ pub(super) fn instantiate(
         let fault = |message: String| within(Error::invalid_argument(message));
         let source = function.ret.get(&result.name);
         let source = source.ok_or_else(|| fault(format!("the result `{}` comes from nowhere", result.name)))?;
-        let value = values.get(source);
-        let value = value
-            .ok_or_else(|| fault(format!("the result `{}` comes from `{source}`, which is not there", result.name)))?;
         let dtypes = dtypes_of(result, &attrs).map_err(within)?;
-        if dtypes != value.dtypes {
-            return Err(fault(format!("the result `{}` has other dtypes than `{source}`", result.name)));
-        }
+        let names = match (values.get(source), missing.find(source), dtypes.len()) {
+            (Some(value), ..) if value.dtypes == dtypes => value.names(),
+            (None, Some(name), 1) => vec![name],
+            (Some(_), ..) | (None, Some(_), _) => {
+                return Err(fault(format!("the result `{}` has other dtypes than `{source}`", result.name)));
+            }
+            (None, None, _) => {
+                let message = format!("the result `{}` comes from `{source}`, which is not there", result.name);
+                return Err(fault(message));
+            }
+        };
         if !budget.arguments(dtypes.len()) {
             return Ok(None);
         }
-        for (input, dtype) in value.names().into_iter().zip(dtypes) {
+        for (input, dtype) in names.into_iter().zip(dtypes) {
             let mut node = end(created::RETVAL, unique(format!("{}_RetVal", result.name)), dtype, index);
             node.input.push(input);
             body.node.push(node);
@@ -347,7 +390,7 @@ pub(super) fn instantiate(
 
 /// The inputs and outputs of a node. Only the attrs that tell are read: others may be large, and are read when the body
 /// becomes a graph.
-fn slots_of(node: &NodeDef, op: &OpDef) -> Result<Signature> {
+pub(super) fn slots_of(node: &NodeDef, op: &OpDef) -> Result<Signature> {
     let tells = |name: &str| {
         op.inputs.iter().chain(op.outputs.iter()).any(|arg| {
             let ty = match &arg.ty {

@@ -1,12 +1,13 @@
 //! A `GraphDef` becomes a [`Graph`]: names, ops, edges, attrs and shapes are checked.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::budget::Budget;
 use super::build::NodeSpec;
 use super::function::Library;
 use super::infer::Scope;
+use super::missing::{MissingOps, missing_outputs};
 use super::node_def::node_attrs;
 use super::order::{Edges, topological_order};
 use super::{GRAPH_DEF_VERSION, Graph, Output, is_valid_node_name};
@@ -31,29 +32,23 @@ fn check_versions(def: &GraphDef) -> Result<()> {
     Ok(())
 }
 
-/// The ops of a graph that a registry lacks, with the nodes that use them.
-pub type MissingOps = BTreeMap<String, Vec<String>>;
-
 impl Graph {
-    /// Imports a graph.
+    /// Imports a graph. Other ops that the registry lacks refuse only the runs that need them: until then their nodes are of
+    /// class [`NodeClass::Missing`](super::NodeClass::Missing). So do calls of functions with [faults](super::Node::fault).
     ///
     /// # Errors
-    /// NOT_FOUND if ops are missing, all in one error; ALREADY_EXISTS for two nodes of one name; INVALID_ARGUMENT for
-    /// illegal names, edges from nodes or outputs that do not exist, cycles other than loops (which go from a
+    /// NOT_FOUND if ops of TensorFlow 1's control flow are missing; ALREADY_EXISTS for two nodes of one name;
+    /// INVALID_ARGUMENT for illegal names, edges from nodes or outputs that do not exist, cycles other than loops (which go from a
     /// `NextIteration` back to a `Merge`), and whatever a single node gets wrong,
     /// which the error names.
     pub fn import(def: &GraphDef, registry: &Arc<Registry>) -> Result<Graph> {
         check_versions(def)?;
         let functions = Library::of(def);
-        let missing = missing_ops(def, functions.as_ref(), registry);
-        if !missing.is_empty() {
-            return Err(missing_error(&missing, registry));
-        }
         let mut graph = Graph::new(registry);
         graph.versions = def.versions.clone().unwrap_or_default();
         let calls = functions.as_ref().map_or(Ok(None), |functions| functions.with_calls(def, registry))?;
         graph.functions = functions.map(Arc::new);
-        graph.import_nodes(calls.as_ref().unwrap_or(def), &Scope::root(&Budget::new()))?;
+        graph.import_nodes(calls.as_ref().unwrap_or(def), &Scope::of_import(&Budget::new()))?;
         Ok(graph)
     }
 
@@ -62,6 +57,7 @@ impl Graph {
         let by_name = index(def)?;
         let edges = def.node.iter().map(|node| Edges::parse(node, &by_name)).collect::<Result<Vec<_>>>()?;
         let order = topological_order(def, &edges)?;
+        let mut missing = missing_outputs(def, &edges, &self.registry)?;
         let mut ids = vec![self.id_at(0); def.node.len()];
         for (place, &position) in order.iter().enumerate() {
             ids[position] = self.id_at(place);
@@ -69,16 +65,16 @@ impl Graph {
         for position in order {
             let node = &def.node[position];
             let edges = &edges[position];
+            let inputs = edges.data.iter().map(|&(node, index)| Output { node: ids[node], index }).collect();
+            let control_inputs = edges.control.iter().map(|&node| ids[node]).collect();
+            if let Some(outputs) = missing.remove(&position) {
+                self.add_missing(node, inputs, control_inputs, outputs)?;
+                continue;
+            }
             let op = self.registry.op(&node.op)?;
-            let spec = NodeSpec {
-                name: node.name.clone(),
-                op,
-                attrs: node_attrs(node, op.def)?,
-                inputs: edges.data.iter().map(|&(node, index)| Output { node: ids[node], index }).collect(),
-                control_inputs: edges.control.iter().map(|&node| ids[node]).collect(),
-                device: node.device.clone(),
-            };
-            self.add(spec, scope)?;
+            let (name, device) = (node.name.clone(), node.device.clone());
+            let attrs = node_attrs(node, op.def)?;
+            self.add(NodeSpec { name, op, attrs, inputs, control_inputs, device }, scope)?;
         }
         self.close_loops(scope)
     }
@@ -102,13 +98,6 @@ fn missing_ops(def: &GraphDef, library: Option<&Library>, registry: &Registry) -
         }
     }
     missing
-}
-
-fn missing_error(missing: &MissingOps, registry: &Registry) -> Error {
-    let mut lines: Vec<String> = missing.iter().map(|(op, nodes)| registry.missing_op(op, nodes)).collect();
-    lines.push(registry.advice(missing.keys().map(String::as_str)));
-    lines.retain(|line| !line.is_empty());
-    Error::not_found(format!("the graph needs ops that are missing:\n  {}", lines.join("\n  ")))
 }
 
 fn index(def: &GraphDef) -> Result<HashMap<&str, usize>> {

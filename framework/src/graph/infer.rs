@@ -17,6 +17,19 @@ pub(super) struct Scope<'a> {
     pub(super) budget: &'a Budget,
     /// How many calls deep this is.
     pub(super) depth: u32,
+    pub(super) faults: Faults,
+}
+
+/// What becomes of the faults that shape inference finds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Faults {
+    /// They are errors: a graph that is being built, or a body on behalf of a call, which counts as the call's own fault.
+    Refuse,
+    /// Those of the bodies of called functions refuse the runs that need the call: a graph that is imported.
+    RefuseCalls,
+    /// They are none: the body of a function that is to run. TensorFlow runs none of its shape functions, and what they
+    /// cannot tell without a call's arguments may be right. What is unknown is for kernels to check.
+    Ignore,
 }
 
 /// What a function is called with.
@@ -50,9 +63,19 @@ pub(super) struct Site<'n> {
 }
 
 impl Scope<'_> {
-    /// That of a graph of its own.
+    /// That of a graph that is being built.
     pub(super) fn root(budget: &Budget) -> Scope<'_> {
-        Scope { call: None, budget, depth: 0 }
+        Scope { call: None, budget, depth: 0, faults: Faults::Refuse }
+    }
+
+    /// That of a graph that is imported.
+    pub(super) fn of_import(budget: &Budget) -> Scope<'_> {
+        Scope { faults: Faults::RefuseCalls, ..Scope::root(budget) }
+    }
+
+    /// That of a function's body which is to run.
+    pub(super) fn of_body(budget: &Budget) -> Scope<'_> {
+        Scope { faults: Faults::Ignore, ..Scope::root(budget) }
     }
 }
 

@@ -21,6 +21,7 @@ mod import;
 mod infer;
 mod literal;
 mod loops;
+mod missing;
 mod names;
 mod nearest;
 mod needs;
@@ -29,6 +30,7 @@ mod order;
 mod partial_shape;
 mod patch;
 mod prune;
+mod reach;
 mod renumber;
 mod scope;
 mod surround;
@@ -48,8 +50,8 @@ pub(crate) use frames::{FrameFault, Frames, NodeFrames, Passage};
 pub use function_builder::FunctionBuilder;
 pub use ids::{NodeId, Output};
 pub(crate) use implied::{Given, faults_error, infer_attrs};
-pub use import::MissingOps;
 pub(crate) use literal::settle;
+pub use missing::MissingOps;
 pub use names::{TensorName, is_valid_node_name};
 pub use needs::{Created, Needs};
 pub use node_def::{
@@ -57,6 +59,7 @@ pub use node_def::{
     validate_node_def,
 };
 pub use patch::GraphPatch;
+pub(crate) use reach::Reach;
 pub use renumber::Renumbering;
 pub use scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 pub use surround::Savepoint;
@@ -100,10 +103,12 @@ pub struct Node {
     pub device: String,
     /// What is known of its outputs' shapes.
     pub output_shapes: Vec<PartialShape>,
+    fault: Option<Box<Error>>,
 }
 
-/// A graph whose nodes are checked: every op is known, every attr valid, every edge connects equal dtypes, and there
-/// is no cycle but loops, which go from a `NextIteration` back to a `Merge`.
+/// A graph whose nodes are checked: every attr is valid, every edge connects equal dtypes, and there is no cycle but
+/// loops, which go from a `NextIteration` back to a `Merge`. Ops that the registry lacks refuse only the runs that need
+/// them ([`NodeClass::Missing`]).
 #[derive(Clone)]
 pub struct Graph {
     registry: Arc<Registry>,
@@ -206,13 +211,16 @@ impl Graph {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if the name is malformed or there is no such output; NOT_FOUND, with the nearest names, if
-    /// there is no such node.
+    /// there is no such node, or its op is missing and nothing else takes the output.
     #[track_caller]
     pub fn output(&self, name: &str) -> Result<Output> {
         let parsed = TensorName::parse(name)?;
         let node = self.find_or_suggest(parsed.node)?;
         let outputs = self.node(node).signature.outputs.len();
         if parsed.index >= outputs {
+            if self.node(node).class == NodeClass::Missing {
+                self.check_present(&self.needed(&[], &[], &[node]))?;
+            }
             let name = shortened(parsed.node);
             let message = match outputs {
                 0 => format!("`{name}` (op {}) has no outputs", self.node(node).op.def.name),

@@ -44,11 +44,15 @@ impl Search<'_> {
     }
 }
 
-/// The shape that a vector of sizes stands for.
+/// The shape that a vector of sizes stands for, or that the scalar −1 does, which is unknown: so kernels write the shape of
+/// a list's elements.
 fn sizes(value: &Tensor, search: &mut Search<'_>) -> Result<LinkedShape> {
     if !matches!(value.dtype(), DataType::Int32 | DataType::Int64) {
         let message = format!("Input tensor must be int32 or int64, but was {}", value.dtype());
         return Err(Error::invalid_argument(message));
+    }
+    if value.rank() == 0 && value.to_i64_vec()? == [-1] {
+        return Ok(search.shape());
     }
     if value.rank() != 1 {
         return Err(Error::invalid_argument(format!("Shape must be rank 1 but is rank {}", value.rank())));

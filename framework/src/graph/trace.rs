@@ -348,10 +348,10 @@ impl Node {
     pub(super) fn to_def(&self, input: Vec<String>) -> Result<NodeDef> {
         Ok(NodeDef {
             name: self.name.clone(),
-            op: self.op.def.name.to_string(),
+            op: self.op_name().into_owned(),
             input,
             device: self.device.clone(),
-            attr: attr_messages(&self.attrs)?,
+            attr: messages(self.own_attrs())?,
             experimental_debug_info: None,
         })
     }
@@ -359,6 +359,12 @@ impl Node {
 
 /// The attrs of a node as messages.
 pub(super) fn attr_messages(attrs: &AttrMap) -> Result<BTreeMap<String, proto::AttrValue>> {
+    messages(attrs.iter())
+}
+
+fn messages<'a>(
+    attrs: impl IntoIterator<Item = (&'a str, &'a AttrValue)>,
+) -> Result<BTreeMap<String, proto::AttrValue>> {
     use proto::attr_value::Value;
     let message = |value: &AttrValue| match value {
         AttrValue::Tensor(tensor) => {
@@ -366,7 +372,7 @@ pub(super) fn attr_messages(attrs: &AttrMap) -> Result<BTreeMap<String, proto::A
         }
         value => proto::attr_to_proto(value),
     };
-    attrs.iter().map(|(name, value)| Ok((name.to_owned(), message(value)?))).collect()
+    attrs.into_iter().map(|(name, value)| Ok((name.to_owned(), message(value)?))).collect()
 }
 
 /// A name that an argument of a function may have: lower case letters, digits and `_`, and a letter first.

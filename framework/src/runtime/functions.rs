@@ -1,5 +1,6 @@
 //! The functions of a graph, as kernels call them.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -12,14 +13,17 @@ use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::Graph;
+use crate::graph::{Graph, Reach};
 use crate::optimize::{Ends, Optimizer};
 use crate::proto;
 use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
 use crate::tensor::{ResourceHandle, Tensor};
 
-/// How deeply calls may be nested.
-const MAX_DEPTH: u32 = 1_000;
+/// How deeply calls may be nested, unless the session says otherwise.
+pub(super) const CALL_DEPTH: u32 = 1_000;
+
+/// How many bodies are planned before they are called: functions can be written that call each other with ever new attrs.
+const MOST_PREPARED: usize = 10_000;
 
 /// What all functions of a session share, and the functions as its graph sees them. It owns the bodies without state:
 /// functions that call each other hold each other weakly, so that all of them go with the plans of the session.
@@ -30,9 +34,32 @@ pub(super) struct Functions {
     session: Arc<SessionContext>,
     is_soft: bool,
     optimizer: Result<Optimizer>,
+    /// How deeply calls may be nested.
+    call_depth: u32,
+    /// What functions come to call.
+    reach: OnceLock<Reach>,
     own: Weak<Functions>,
     /// The bodies without state, by name, attrs and device.
     stateless: Mutex<HashMap<Key, Arc<Body>>>,
+    unplanned: Mutex<Unplanned>,
+}
+
+/// The bodies that were made, until they are looked at to plan them.
+#[derive(Default)]
+struct Unplanned {
+    bodies: Vec<Weak<Body>>,
+    /// How many there may be before those that are gone are removed.
+    enough: usize,
+}
+
+impl Unplanned {
+    fn push(&mut self, body: Weak<Body>) {
+        if self.bodies.len() >= self.enough {
+            self.bodies.retain(|body| body.strong_count() > 0);
+            self.enough = 2 * self.bodies.len() + 16;
+        }
+        self.bodies.push(body);
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -64,6 +91,7 @@ impl Functions {
         session: &Arc<SessionContext>,
         is_soft: bool,
         optimizer: &Result<Optimizer>,
+        call_depth: u32,
     ) -> Arc<dyn FunctionLibrary> {
         Arc::new_cyclic(|own| Functions {
             graph: graph.without_nodes(),
@@ -71,8 +99,11 @@ impl Functions {
             session: session.clone(),
             is_soft,
             optimizer: optimizer.clone(),
+            call_depth,
+            reach: OnceLock::new(),
             own: own.clone(),
             stateless: Mutex::default(),
+            unplanned: Mutex::default(),
         })
     }
 
@@ -81,18 +112,28 @@ impl Functions {
         let (arguments, results) = self.graph.function_dtypes(call)?;
         let function = proto::attr_to_proto(&AttrValue::Func(call.clone()))?.encode_to_vec();
         let key = Key { function, device: device.to_owned() };
-        let body = if self.graph.is_stateful_function(&call.name) {
+        let reach = self.reach.get_or_init(|| self.graph.function_reach());
+        let body = if reach.stateful.contains(&call.name) {
+            let outer = outer.filter(|_| reach.recursive.contains(&call.name));
             let around = std::iter::successors(outer, |within| within.outer.as_ref()).find(|within| within.key == key);
             match around.map(|within| within.body.clone()).filter(|body| body.strong_count() > 0) {
                 Some(body) => Held::Borrowed(body),
-                None => Held::Owned(Arc::new_cyclic(|body| {
-                    let within = Within { key, body: body.clone(), outer: outer.cloned() };
-                    self.body(call, device, Some(Arc::new(within)), arguments.clone())
-                })),
+                None => {
+                    let body = Arc::new_cyclic(|body| {
+                        let within = Within { key, body: body.clone(), outer: outer.cloned() };
+                        self.body(call, device, Some(Arc::new(within)), arguments.clone())
+                    });
+                    lock(&self.unplanned).push(Arc::downgrade(&body));
+                    Held::Owned(body)
+                }
             }
         } else {
             let mut stateless = lock(&self.stateless);
-            let make = || Arc::new(self.body(call, device, None, arguments.clone()));
+            let make = || {
+                let body = Arc::new(self.body(call, device, None, arguments.clone()));
+                lock(&self.unplanned).push(Arc::downgrade(&body));
+                body
+            };
             Held::Borrowed(Arc::downgrade(stateless.entry(key).or_insert_with(make)))
         };
         Ok(Arc::new(Instance { body, arguments, results }))
@@ -104,6 +145,7 @@ impl Functions {
             shared: self.own.clone(),
             call: call.clone(),
             device: device.to_owned(),
+            call_depth: self.call_depth,
             executor: OnceLock::new(),
             planning: Mutex::default(),
             arguments,
@@ -114,6 +156,15 @@ impl Functions {
 impl FunctionLibrary for Functions {
     fn instantiate(&self, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>> {
         self.within(None, call, device)
+    }
+
+    fn prepare(&self) {
+        for _ in 0..MOST_PREPARED {
+            let Some(body) = lock(&self.unplanned).bodies.pop() else { return };
+            if let Some(body) = body.upgrade() {
+                body.prepare();
+            }
+        }
     }
 }
 
@@ -136,6 +187,7 @@ struct Body {
     call: FunctionRef,
     /// The device of the call.
     device: String,
+    call_depth: u32,
     executor: OnceLock<Arc<Executor>>,
     /// Held by whoever makes the plan.
     planning: Mutex<()>,
@@ -162,6 +214,16 @@ impl Body {
         Ok(self.executor.get_or_init(|| executor).clone())
     }
 
+    /// Makes the plan before the first call, unless it depends on where the arguments are. Whoever calls the function will
+    /// meet the errors; nobody may.
+    fn prepare(&self) {
+        let Some(shared) = self.shared.upgrade() else { return };
+        let has_own_memory = shared.devices.iter().any(|device| device.has_own_memory());
+        if !has_own_memory || !self.arguments.contains(&DataType::Resource) {
+            let _ = self.executor(&[]);
+        }
+    }
+
     fn make_plan(&self, arguments: &[Tensor]) -> Result<Plan> {
         let shared = self.shared.upgrade().ok_or_else(outlived)?;
         let body = shared.graph.function_body(&self.call)?;
@@ -173,6 +235,7 @@ impl Body {
         let placer = Placer {
             default: device_named(devices, &self.device),
             held: held.collect(),
+            is_body: true,
             ..Placer::new(devices, shared.is_soft)
         };
         let ends = Ends::new(body.arguments, body.results, body.targets);
@@ -192,10 +255,11 @@ impl Body {
     fn run(&self, step: &Arc<Step>, depth: u32, arguments: Vec<Tensor>) -> Result<Arc<PlanRun>> {
         // A body may be too short for its run to ask, and be called without end by a loop that never waits.
         step.check()?;
-        if depth > MAX_DEPTH {
+        if depth > self.call_depth {
             return Err(Error::resource_exhausted(format!(
-                "function `{}` is called within {MAX_DEPTH} other calls: the recursion has no end",
-                self.call.name
+                "function `{}` is called within {} other calls, and this session lets calls be nested no deeper: either \
+                 they have no end, or it must allow more (SessionOptions::call_depth)",
+                self.call.name, self.call_depth
             )));
         }
         if arguments.len() != self.arguments.len() {
@@ -213,6 +277,46 @@ impl Body {
             }
         }
         Ok(PlanRun::new(&self.executor(&arguments)?, step, Nesting { depth, stays: false }, arguments.into()))
+    }
+}
+
+/// Whatever the depth of the calls, bodies go one after the other: each has the next in its plan.
+impl Drop for Body {
+    fn drop(&mut self) {
+        thread_local! {
+            /// What the body that goes first has still to drop.
+            static OTHERS: RefCell<Option<Vec<Arc<Executor>>>> = const { RefCell::new(None) };
+        }
+        let Some(executor) = self.executor.take() else { return };
+        let mut next = Some(executor);
+        // At the end of a thread there is no list.
+        let is_first = OTHERS.try_with(|others| match &mut *others.borrow_mut() {
+            Some(others) => {
+                others.extend(next.take());
+                false
+            }
+            others => {
+                *others = Some(Vec::new());
+                true
+            }
+        });
+        if is_first != Ok(true) {
+            return;
+        }
+        while let Some(executor) = next {
+            drop(executor);
+            next = OTHERS.with(|others| others.borrow_mut().as_mut().and_then(Vec::pop));
+        }
+        OTHERS.with(|others| *others.borrow_mut() = None);
+    }
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        let mut outer = self.outer.take();
+        while let Some(mut within) = outer.and_then(Arc::into_inner) {
+            outer = within.outer.take();
+        }
     }
 }
 

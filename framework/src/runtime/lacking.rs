@@ -58,7 +58,8 @@ fn look(
             _ => {}
         }
     }
-    let is_end = matches!(node.class, NodeClass::Arg | NodeClass::Retval);
+    // An op that is missing is missing everywhere.
+    let is_end = matches!(node.class, NodeClass::Arg | NodeClass::Retval | NodeClass::Missing);
     if !is_end && kernel_on(graph, id, device)?.is_none() {
         *lacking.entry(with_dtypes(node)).or_default() += 1;
     }

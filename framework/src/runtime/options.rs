@@ -26,6 +26,8 @@ pub struct SessionOptions {
     /// The names of the graph passes that do not run, beside those that the environment variable
     /// [`KERNLINK_WITHOUT`](crate::optimize::WITHOUT) names; see [`PASSES`](crate::optimize::PASSES).
     pub without_passes: Vec<String>,
+    /// How deeply calls of functions may be nested; 0 stands for 1,000. Each takes memory.
+    pub call_depth: u32,
 }
 
 impl SessionOptions {
@@ -69,6 +71,13 @@ impl SessionOptions {
     /// Has a graph pass not run. A run fails if there is no pass of this name.
     pub fn without_pass(mut self, name: impl Into<String>) -> SessionOptions {
         self.without_passes.push(name.into());
+        self
+    }
+
+    /// Sets how deeply calls of functions may be nested; 0 stands for 1,000. A run that goes deeper ends with
+    /// RESOURCE_EXHAUSTED.
+    pub fn call_depth(mut self, calls: u32) -> SessionOptions {
+        self.call_depth = calls;
         self
     }
 

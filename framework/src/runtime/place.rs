@@ -3,11 +3,12 @@
 //! The rules are TensorFlow's. Nodes that must be together (by the attr `_class`, by references, by resources) form a
 //! group, which goes to the first device that its requests allow and that has kernels for all of it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::attr::AttrValue;
-use crate::device::{Device, DeviceName};
+use crate::device::{CpuDevice, Device, DeviceName};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeClass, NodeId, colocated};
@@ -23,6 +24,16 @@ pub(super) struct Placer<'p> {
     pub(super) default: Option<u32>,
     /// Nodes that give resources, and the devices that hold these: the arguments of a function.
     pub(super) held: HashMap<NodeId, u32>,
+    /// Whether the graph is the body of a function. There nodes may ask to be with nodes that are elsewhere, such as the
+    /// variable that an argument is: those that ask for the same one are together.
+    pub(super) is_body: bool,
+}
+
+/// Adds a device of the host's, without threads of its own, if there is none: not every kernel is for another one.
+pub(super) fn add_host(devices: &mut Vec<Arc<dyn Device>>) {
+    if devices.iter().all(|device| device.has_own_memory()) {
+        devices.push(Arc::new(CpuDevice::on_caller()));
+    }
 }
 
 /// What is known of a group of nodes that must be together.
@@ -38,7 +49,7 @@ struct Group {
 
 impl<'p> Placer<'p> {
     pub(super) fn new(devices: &'p [Arc<dyn Device>], is_soft: bool) -> Placer<'p> {
-        Placer { devices, is_soft, default: None, held: HashMap::new() }
+        Placer { devices, is_soft, default: None, held: HashMap::new(), is_body: false }
     }
 
     /// For each node of a graph, its device.
@@ -93,6 +104,7 @@ impl<'p> Placer<'p> {
         let mut parents: Vec<usize> = (0..graph.nodes().len()).collect();
         // A resource has its tensors in one memory.
         let mut resources: HashMap<(&[u8], &[u8]), usize> = HashMap::new();
+        let mut elsewhere: HashMap<Cow<'_, str>, usize> = HashMap::new();
         let are_apart = self.has_own_memory();
         for id in graph.ids() {
             let node = graph.node(id);
@@ -100,12 +112,16 @@ impl<'p> Placer<'p> {
                 let (a, b) = (root(&mut parents, id.index()), root(&mut parents, other));
                 parents[a.max(b)] = a.min(b);
             };
-            for other in colocated(node) {
-                let other = graph.find(&other).ok_or_else(|| {
-                    let message = format!("Node '{}' expects to be colocated with unknown node '{other}'", node.name);
-                    Error::invalid_argument(message)
-                })?;
-                join(other.index());
+            for name in colocated(node) {
+                match graph.find(&name) {
+                    Some(other) => join(other.index()),
+                    None if self.is_body => join(*elsewhere.entry(name).or_insert(id.index())),
+                    None => {
+                        let message =
+                            format!("Node '{}' expects to be colocated with unknown node '{name}'", node.name);
+                        return Err(Error::invalid_argument(message));
+                    }
+                }
             }
             if let Some(resource) = named_resource(node).filter(|_| are_apart) {
                 join(*resources.entry(resource).or_insert(id.index()));

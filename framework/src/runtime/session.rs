@@ -7,10 +7,10 @@ use std::time::Instant;
 use smallvec::SmallVec;
 
 use super::executor::{Executor, Nesting, PlanRun, RunFuture};
-use super::functions::Functions;
+use super::functions::{CALL_DEPTH, Functions};
 use super::options::{DeviceCounters, RunMetadata, RunOptions, SessionOptions};
 use super::partial::PartialRun;
-use super::place::Placer;
+use super::place::{Placer, add_host};
 use super::plan::layout::ROOT;
 use super::plan::{Plan, PlanOptions, StatefulKernels, Uploads};
 use crate::device::{CpuDevice, Device};
@@ -91,9 +91,7 @@ impl Session {
     ) -> Session {
         let mut devices: Vec<_> = devices.into_iter().collect();
         assert!(!devices.is_empty(), "a session needs a device");
-        if devices.iter().all(|device| device.has_own_memory()) {
-            devices.push(Arc::new(CpuDevice::on_caller()));
-        }
+        add_host(&mut devices);
         let devices: Arc<[_]> = devices.into();
         let mut context = SessionContext::new(options.resources.clone().unwrap_or_default());
         if let Some(collectives) = &options.collectives {
@@ -102,7 +100,8 @@ impl Session {
         let context = Arc::new(context);
         let is_soft = !options.strict_placement;
         let optimizer = Optimizer::from_env().and_then(|optimizer| optimizer.and_without(&options.without_passes));
-        let functions = Functions::library(&graph, &devices, &context, is_soft, &optimizer);
+        let depth = if options.call_depth == 0 { CALL_DEPTH } else { options.call_depth };
+        let functions = Functions::library(&graph, &devices, &context, is_soft, &optimizer, depth);
         let shared = Arc::new(Shared {
             devices,
             context,
@@ -163,11 +162,12 @@ impl Session {
     }
 
     /// Runs the graph: `feeds` take the place of the outputs that they name (`node` or `node:1`), `fetches` are
-    /// computed and returned in order, and the nodes in `targets` run besides.
+    /// computed and returned in order, and the nodes in `targets` run besides. A feed may have another shape than the graph
+    /// says, as with TensorFlow's sessions in C++.
     ///
     /// # Errors
     /// NOT_FOUND for a name that the graph lacks and for missing kernels (all at once); INVALID_ARGUMENT for feeds of
-    /// the wrong dtype or shape, feeds named twice, outputs that are fed and fetched, or nothing to do; and whatever a
+    /// the wrong dtype, feeds named twice, outputs that are fed and fetched, or nothing to do; and whatever a
     /// kernel meets.
     pub fn run(&self, feeds: &[(&str, Tensor)], fetches: &[&str], targets: &[&str]) -> Result<Vec<Tensor>> {
         self.run_with(feeds, fetches, targets, &RunOptions::default())
@@ -215,6 +215,26 @@ impl Session {
     /// As [`Session::run`], but for what depends on the feeds' values.
     pub fn make_callable(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<Callable> {
         Ok(Callable { executor: self.executor(feeds, fetches, targets)?, shared: self.shared.clone() })
+    }
+
+    /// As [`Session::make_callable`], and prepares the functions that runs can come to call, their branches and loops too:
+    /// plans are laid out, kernels made and their constants packed, so that the first run finds all that the next ones do.
+    ///
+    /// What cannot be planned is left to the run that calls it: it may never be called. So is a function that takes
+    /// variables in a session on a device with memory of its own: its plan depends on where they are, and shaders are
+    /// compiled when the shapes are known. There, and where caches should be warm, a run prepares best.
+    ///
+    /// # Errors
+    /// As [`Session::make_callable`].
+    pub fn prepare(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<Callable> {
+        let callable = self.make_callable(feeds, fetches, targets)?;
+        self.prepare_functions();
+        Ok(callable)
+    }
+
+    /// Plans the functions that what was planned can come to call.
+    pub(crate) fn prepare_functions(&self) {
+        self.functions.prepare();
     }
 
     /// Sets up a run whose feeds come, and fetches go, in several calls of [`PartialRun::run`].
@@ -363,7 +383,7 @@ impl Callable {
     /// Runs with these feeds, in the order in which they were named; returns the fetches, likewise.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for feeds of the wrong number, dtype or shape; and whatever a kernel meets.
+    /// INVALID_ARGUMENT for feeds of the wrong number or dtype; and whatever a kernel meets.
     pub fn run(&self, feeds: &[Tensor]) -> Result<Vec<Tensor>> {
         self.run_with(feeds, &RunOptions::default())
     }

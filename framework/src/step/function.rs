@@ -37,4 +37,7 @@ pub trait FunctionLibrary: Send + Sync {
     /// # Errors
     /// NOT_FOUND if there is none; INVALID_ARGUMENT if its body is invalid.
     fn instantiate(&self, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>>;
+
+    /// Plans the bodies of functions that were instantiated, and of those that they call, where their first calls would.
+    fn prepare(&self) {}
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kernlink::Code;
 use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::dtype::DataType;
-use kernlink::graph::Graph;
+use kernlink::graph::{Graph, NodeBuilder};
 use kernlink::op::OpDefBuilder;
 use kernlink::prelude::*;
 use kernlink::proto::{self, FunctionDef, FunctionDefLibrary, GraphDef, NodeDef};
@@ -107,6 +107,13 @@ fn refused(result: Result<Graph>, code: Code, words: &[&str]) {
     words.iter().for_each(|word| assert!(text.contains(word), "`{word}` is not in: {text}"));
 }
 
+/// A graph is imported, and a run of `c` refused.
+#[track_caller]
+fn refused_run(graph: Result<Graph>, x: &Tensor, code: Code, words: &[&str]) {
+    let session = Session::new(graph.unwrap()).unwrap();
+    refused(session.run(&[("x", x.clone())], &["c"], &[]).map(|_| session.graph().clone()), code, words);
+}
+
 /// A function of floats: arguments `x0`, `x1`, ..., and results by name and source.
 fn function(name: &str, args: usize, nodes: Vec<NodeDef>, results: &[(&str, &str)]) -> FunctionDef {
     let arg = |name: String| proto::op_def::ArgDef { name, r#type: DataType::Float.number(), ..Default::default() };
@@ -203,7 +210,12 @@ fn arguments_have_the_dtypes_that_a_function_takes() {
     let mut called = call("c", "f", &["x"], 1);
     called.attr.insert("Tin".to_owned(), proto::attr_to_proto(&vec![DataType::Int32].into()).unwrap());
     let words = ["in function `f`", "argument 0 is float in the function, but the call gives it int32", "`c`"];
-    refused(import(vec![ints(&[2]), called.clone()], f()), Code::InvalidArgument, &words);
+    refused_run(
+        import(vec![ints(&[2]), called.clone()], f()),
+        &Tensor::vector(&[1i32, 2]).unwrap(),
+        Code::InvalidArgument,
+        &words,
+    );
 
     // What only may be called is not refused, but stays unknown.
     let go =
@@ -283,19 +295,34 @@ fn what_a_body_gets_wrong_names_the_function() {
     let f = || vec![function("square", 1, vec![product.clone()], &[("y", "p:product:0")])];
     let graph = |dims: &[i64]| import(vec![placeholder("x", dims), call("c", "square", &["x"], 1)], f());
     assert_eq!(shape(&graph(&[3, 3]).unwrap(), "c"), "[3,3]");
-    refused(graph(&[3, 4]), Code::InvalidArgument, &["in function `square`", "Dimensions must be equal", "`p`", "`c`"]);
+    let x = Tensor::from_elements([3, 4], &[1f32; 12]).unwrap();
+    refused_run(
+        graph(&[3, 4]),
+        &x,
+        Code::InvalidArgument,
+        &["in function `square`", "Dimensions must be equal", "`p`", "`c`"],
+    );
+    // While a graph is built, faults are told at once.
+    let mut built = import(vec![placeholder("x", &[3, 4])], f()).unwrap();
+    let (op, x) = (built.registry().op("PartitionedCall").unwrap().def, built.output("x").unwrap());
+    let square = FunctionRef { name: "square".to_owned(), attrs: BTreeMap::new() };
+    let mut call_of = NodeBuilder::new(&mut built, op);
+    call_of.name("c").input_list([x]).attr("f", square).attr("Tout", vec![DataType::Float]);
+    let words = ["in function `square`", "Dimensions must be equal", "`p`", "`c`"];
+    refused(call_of.build().map(|_| graph(&[3, 3]).unwrap()), Code::InvalidArgument, &words);
 
     let absent = function("absent", 1, vec![node("n", "NoSuchOp", &["x0"], &[])], &[("y", "n:y:0")]);
     let called = import(vec![placeholder("x", &[1]), call("c", "absent", &["x"], 1)], vec![absent.clone()]);
-    refused(called, Code::NotFound, &["NoSuchOp", "absent/n"]);
+    let x = Tensor::vector(&[1f32]).unwrap();
+    refused_run(called, &x, Code::NotFound, &["NoSuchOp", "in function `absent`", "node `n`"]);
     assert!(import(vec![placeholder("x", &[1])], vec![absent]).is_ok());
 
     let nowhere = function("f", 1, Vec::new(), &[("y", "n:y:0")]);
     let called = import(vec![placeholder("x", &[1]), call("c", "f", &["x"], 1)], vec![nowhere]);
-    refused(called, Code::InvalidArgument, &["in function `f`", "the result `y` comes from `n:y:0`"]);
+    refused_run(called, &x, Code::InvalidArgument, &["in function `f`", "the result `y` comes from `n:y:0`"]);
     let identity = function("f", 1, Vec::new(), &[("y", "x0")]);
     let wrong = import(vec![placeholder("x", &[1]), call("c", "f", &["x"], 2)], vec![identity.clone()]);
-    refused(wrong, Code::InvalidArgument, &["fewer results"]);
+    refused_run(wrong, &x, Code::InvalidArgument, &["fewer results"]);
     let wrong = import(vec![placeholder("x", &[1]), call("c", "f", &["x", "x"], 1)], vec![identity]);
     assert!(wrong.is_ok(), "an argument too many is the runtime's to refuse");
 }
@@ -541,4 +568,73 @@ fn long_chains_of_constants_are_evaluated_once() {
     }
     let graph = import(nodes, Vec::new()).unwrap();
     assert_eq!(shape(&graph, "y1999"), "[2,3]");
+}
+
+#[test]
+fn the_shape_of_a_lists_elements_may_be_the_scalar_that_stands_for_unknown() {
+    let int = DataType::Int32;
+    let nodes = || {
+        vec![
+            constant("any", Tensor::scalar(-1i32)),
+            constant("count", Tensor::scalar(2i32)),
+            node(
+                "list",
+                "TensorListReserve",
+                &["any", "count"],
+                &[("element_dtype", FLOAT), ("shape_type", int.into())],
+            ),
+            node("of", "TensorListElementShape", &["list"], &[("shape_type", int.into())]),
+            placeholder("x", &[6]),
+            // TensorFlow gives no shape, and computes it.
+            node("y", "Reshape", &["x", "of"], &[("T", FLOAT)]),
+        ]
+    };
+    let graph = import(nodes(), Vec::new()).unwrap();
+    assert_eq!(shape(&graph, "y"), "<unknown>");
+    let session = Session::new(graph).unwrap();
+    let six = Tensor::vector(&[1f32; 6]).unwrap();
+    assert_eq!(session.run(&[("x", six)], &["of"], &[]).unwrap()[0].to_scalar::<i32>().unwrap(), -1);
+}
+
+#[test]
+fn a_function_runs_what_its_shape_functions_cannot_tell_without_the_call() {
+    // What an optimiser step inside a function knows of its variable is in the call's handle.
+    let resource = AttrValue::Type(DataType::Resource);
+    let scalar = |name: &str| constant(name, Tensor::scalar(0.5f32));
+    let step = node(
+        "step",
+        "ResourceApplyProximalAdagrad",
+        &["x0", "x1", "half:output:0", "half:output:0", "half:output:0", "x2"],
+        &[("T", FLOAT)],
+    );
+    let mut train = function("train", 3, vec![scalar("half"), step], &[("y", "x2")]);
+    for arg in &mut train.signature.as_mut().unwrap().input_arg[..2] {
+        arg.r#type = DataType::Resource.number();
+    }
+    train.control_ret.insert("step".to_owned(), "step".to_owned());
+    let variable = |name: &str| {
+        let shape = AttrValue::Shape(PartialShape::from_dims(&[2]).unwrap());
+        node(name, "VarHandleOp", &[], &[("dtype", FLOAT), ("shape", shape), ("shared_name", name.into())])
+    };
+    let assign = |name: &str, to: &str| node(name, "AssignVariableOp", &[to, "ones"], &[("dtype", FLOAT)]);
+    let mut call = call("trained", "train", &["v", "acc", "ones"], 1);
+    call.op = "StatefulPartitionedCall".to_owned();
+    let tin = vec![DataType::Resource, DataType::Resource, DataType::Float];
+    call.attr.insert("Tin".to_owned(), proto::attr_to_proto(&tin.into()).unwrap());
+    let nodes = vec![
+        variable("v"),
+        variable("acc"),
+        constant("ones", Tensor::vector(&[1f32, 1.0]).unwrap()),
+        assign("init_v", "v"),
+        assign("init_acc", "acc"),
+        call,
+        node("read", "ReadVariableOp", &["v"], &[("dtype", FLOAT)]),
+        node("handle", "Identity", &["v"], &[("T", resource)]),
+    ];
+    let session = Session::new(import(nodes, vec![train]).unwrap()).unwrap();
+    session.run(&[], &[], &["init_v", "init_acc"]).unwrap();
+    session.run(&[], &["trained"], &[]).unwrap();
+    let read = session.run(&[], &["read"], &[]).unwrap();
+    // As TensorFlow has it.
+    assert!(read[0].as_slice::<f32>().unwrap().iter().all(|value| (value - 0.39911556).abs() < 1e-6), "{:?}", read[0]);
 }

@@ -271,8 +271,83 @@ fn what_leaves_a_loop_several_times_is_an_error() {
     on_threads(&lines(text), |session| {
         for _ in 0..2 {
             let error = session.run(&[("x", scalar(1.0))], &["y", "z"], &[]).unwrap_err();
+            assert_eq!(error.code(), kernlink::Code::InvalidArgument, "{error}");
+            assert!(error.to_string().contains("node `every`"), "{error}");
             assert!(error.message().contains("has left its loop in an earlier iteration"), "{error}");
         }
+    });
+}
+
+#[test]
+fn a_fetch_inside_of_a_loop_has_a_value_if_one_iteration_computes_it() {
+    let text = "x = Placeholder()
+        limit = Const() 10
+        e = Enter(x) loop
+        l = Enter(limit) loop constant
+        m = Merge(e, n)
+        less = Less(m, l)
+        go = LoopCond(less)
+        s = Switch(m, go)
+        twice = Add(s:1, s:1)
+        n = NextIteration(twice)
+        y = Exit(s)";
+    // What TensorFlow's sessions in C++ give; `more` iterations than one, or `none` that computes it.
+    let (more, none) = (Err("in one iteration only"), Err("did not run"));
+    type Expected = std::result::Result<f32, &'static str>;
+    let cases: [(&str, [Expected; 3]); 6] = [
+        ("e", [Ok(1.0), Ok(5.0), Ok(20.0)]),
+        ("m", [more, more, Ok(20.0)]),
+        ("s", [Ok(16.0), Ok(10.0), Ok(20.0)]),
+        ("s:1", [more, Ok(5.0), none]),
+        ("twice", [more, Ok(10.0), none]),
+        ("n", [more, Ok(10.0), none]),
+    ];
+    on_threads(&lines(text), |session| {
+        for (fetch, expected) in cases {
+            for (x, expected) in [1.0, 5.0, 20.0].into_iter().zip(expected) {
+                for fetches in [&[fetch][..], &[fetch, "y"]] {
+                    match (session.run(&[("x", scalar(x))], fetches, &[]), expected) {
+                        (Ok(found), Ok(expected)) => assert_eq!(found[0].to_scalar::<f32>().unwrap(), expected),
+                        (Err(error), Err(word)) => {
+                            assert_eq!(error.code(), kernlink::Code::InvalidArgument, "{error}");
+                            assert!(error.to_string().contains(word) && error.to_string().contains(fetch), "{error}");
+                        }
+                        (found, expected) => panic!("{fetch} of {x}: {found:?}, not {expected:?}"),
+                    }
+                }
+            }
+        }
+        let less = session.run(&[("x", scalar(20.0))], &["less", "l"], &[]).unwrap();
+        assert!(!less[0].to_scalar::<bool>().unwrap());
+        assert_eq!(less[1].to_scalar::<f32>().unwrap(), 10.0);
+    });
+}
+
+#[test]
+fn a_fetch_inside_of_a_loop_in_a_loop_leaves_both() {
+    let text = "x = Placeholder()
+        limit = Const() 10
+        a = Enter(x) outer
+        outer_limit = Enter(limit) outer constant
+        b = Merge(a, b_next)
+        b_less = Less(b, outer_limit)
+        bs = Switch(b, b_less)
+        c = Enter(bs:1) inner
+        inner_limit = Enter(outer_limit) inner constant
+        d = Merge(c, d_next)
+        d_less = Less(d, inner_limit)
+        ds = Switch(d, d_less)
+        twice = Add(ds:1, ds:1)
+        d_next = NextIteration(twice)
+        left = Exit(ds)
+        b_next = NextIteration(left)
+        y = Exit(bs)";
+    on_threads(&lines(text), |session| {
+        let found = session.run(&[("x", scalar(5.0))], &["twice", "c", "y"], &[]).unwrap();
+        let found: Vec<f32> = found.iter().map(|value| value.to_scalar().unwrap()).collect();
+        assert_eq!(found, [10.0, 5.0, 10.0]);
+        let error = session.run(&[("x", scalar(1.0))], &["twice"], &[]).unwrap_err();
+        assert!(error.message().contains("in one iteration only"), "{error}");
     });
 }
 
@@ -393,7 +468,10 @@ fn what_left_a_loop_alive_is_not_dead_at_its_end() {
             assert_eq!(run(2.0, "early").unwrap()[0].to_scalar::<f32>().unwrap(), 2.0);
             assert_eq!(run(2.0, "y").unwrap()[0].to_scalar::<f32>().unwrap(), -2.0);
             let error = run(3.0, "y").unwrap_err();
-            assert_eq!((error.code(), error.node().map(|node| &*node.node)), (kernlink::Code::Internal, Some("early")));
+            assert_eq!(
+                (error.code(), error.node().map(|node| &*node.node)),
+                (kernlink::Code::InvalidArgument, Some("early"))
+            );
             assert_eq!(run(1.0, "y").unwrap_err().code(), kernlink::Code::InvalidArgument);
         }
     });

@@ -12,8 +12,9 @@ use smallvec::SmallVec;
 use self::cache::{KernelCache, Key};
 use self::prepared::Prepared;
 use self::trace::EagerTrace;
-use super::functions::{Functions, NoFunctions};
+use super::functions::{CALL_DEPTH, Functions, NoFunctions};
 use super::options::RunMetadata;
+use super::place::add_host;
 use crate::attr::AttrMap;
 use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result};
@@ -79,12 +80,15 @@ impl EagerContext {
     }
 
     /// A context in which the functions of a graph's library can be called: by [`EagerContext::call`], and by ops that call
-    /// functions, such as `If` and `While`. It has the devices and the resources of this one, but kernels of its own. The
-    /// functions are those that the graph has now.
+    /// functions, such as `If` and `While`. It has the devices of this one, and one of the host's if it has none, and its
+    /// resources, but kernels of its own. The functions are those that the graph has now.
     pub fn with_functions(&self, graph: &Graph) -> EagerContext {
         let Shared { devices, session, .. } = &*self.shared;
-        let functions = Functions::library(graph, devices, session, true, &Optimizer::from_env());
-        EagerContext::of(graph.registry().clone(), devices.clone(), session.clone(), functions)
+        let mut devices = devices.to_vec();
+        add_host(&mut devices);
+        let devices: Arc<[_]> = devices.into();
+        let functions = Functions::library(graph, &devices, session, true, &Optimizer::from_env(), CALL_DEPTH);
+        EagerContext::of(graph.registry().clone(), devices, session.clone(), functions)
     }
 
     fn of(

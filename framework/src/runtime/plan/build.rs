@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use super::context::{Context, Places, PlanOptions};
 use super::draft::{Act, Draft, Drafts};
-use super::lay_out::{LaidOut, lay_out};
-use super::layout::{Layout, LoopSpec, NodeSpec, ROOT, Role, Source};
+use super::lay_out::lay_out;
+use super::layout::{Layout, LoopSpec, NodeSpec, Role, Source};
 use super::{Action, FeedInfo, Plan, PlanNode, ReferenceInput};
-use super::{held, resolve, transfers};
-use crate::error::{Error, Result};
+use super::{held, leave_loops, resolve, transfers};
+use crate::error::Result;
 use crate::graph::{Graph, Node, Output};
 use crate::kernel::DynKernel;
 use crate::op::Signature;
@@ -22,11 +22,11 @@ impl Plan {
     /// Lays out a plan.
     ///
     /// # Errors
-    /// NOT_FOUND if nodes have no kernel, all in one error; INVALID_ARGUMENT if loops are not nested; whatever the
+    /// NOT_FOUND if ops of nodes are missing, or else kernels, all in one error; INVALID_ARGUMENT if loops are not nested; whatever the
     /// construction of a kernel meets.
     pub(in crate::runtime) fn new(graph: &Graph, ends: &Ends, options: &PlanOptions<'_>) -> Result<Plan> {
         let mut needed = graph.needed(ends.feeds(), ends.fetches(), ends.targets());
-        let fetch_names = ends.fetches().iter().map(|&fetch| graph.output_name(fetch)).collect();
+        let fetch_names: Vec<String> = ends.fetches().iter().map(|&fetch| graph.output_name(fetch)).collect();
         let optimized = options.optimizer.for_run(graph, &needed, ends)?;
         let (graph, origins, ends) = match &optimized {
             None => (graph, None, ends),
@@ -35,18 +35,18 @@ impl Plan {
                 (graph, Some(&origins[..]), ends)
             }
         };
+        graph.check_present(&needed)?;
         let context = Context { graph, options, origins, places: Places::new(options.devices) };
-        let drafts = resolve::resolve(&context, &needed, ends)?;
+        let mut drafts = resolve::resolve(&context, &needed, ends)?;
+        leave_loops::leave_loops(&context, ends.fetches(), &fetch_names, &mut drafts);
         let drafts = transfers::bring(&context, ends.feeds(), drafts)?;
-        Finish { context, fetch_names, drafts }.finish(ends)
+        Finish { context, drafts }.finish(ends)
     }
 }
 
 /// The last step.
 struct Finish<'b> {
     context: Context<'b>,
-    /// What the fetches are called in the graph that was asked for.
-    fetch_names: Vec<String>,
     drafts: Drafts,
 }
 
@@ -88,16 +88,7 @@ impl Finish<'_> {
                 },
             }
         });
-        let LaidOut { layout, frames } = lay_out(&specs.collect::<Vec<_>>(), &self.drafts.fetches, ends.feeds().len())?;
-        for (source, name) in self.drafts.fetches.iter().zip(&self.fetch_names) {
-            if let Source::Node { node, .. } = source
-                && frames[*node].outputs != ROOT
-            {
-                let message = format!("`{name}` is inside of a loop: fetch what leaves the loop by an Exit");
-                return Err(Error::invalid_argument(message));
-            }
-        }
-        Ok(layout)
+        lay_out(&specs.collect::<Vec<_>>(), &self.drafts.fetches, ends.feeds().len())
     }
 
     /// What takes the place of a draft's kernel if a device may hold the variables that it takes.
@@ -153,7 +144,6 @@ impl Finish<'_> {
         let feeds = ends.feeds().iter().map(|&feed| FeedInfo {
             name: self.context.graph.output_name(feed),
             dtype: self.context.graph.node(feed.node).signature.outputs[feed.index].dtype,
-            shape: self.context.graph.shape(feed).clone(),
         });
         let feeds = feeds.collect();
         let is_waiting = |node: &PlanNode| node.waiting.is_some() || matches!(node.action, Action::Wait(_));

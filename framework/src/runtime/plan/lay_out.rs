@@ -7,18 +7,11 @@ use super::{frames, static_loop};
 use crate::error::Result;
 use crate::runtime::index::{Handle, NodeIndex, Span, Table, kind};
 
-/// A layout, and what only the making of a plan asks for.
-pub(in crate::runtime) struct LaidOut {
-    pub(in crate::runtime) layout: Layout,
-    /// For each node, the frame that it is in and the one that its outputs are in.
-    pub(in crate::runtime) frames: Table<kind::Node, frames::NodeFrames>,
-}
-
 /// Lays out nodes, so that the tensors of `fetches` stay to the end. Handles of nodes are positions among `nodes`.
 ///
 /// # Errors
 /// INVALID_ARGUMENT if a node has inputs from different frames, or leaves a frame without being in one.
-pub(in crate::runtime) fn lay_out(nodes: &[NodeSpec<'_>], fetches: &[Source], feeds: usize) -> Result<LaidOut> {
+pub(in crate::runtime) fn lay_out(nodes: &[NodeSpec<'_>], fetches: &[Source], feeds: usize) -> Result<Layout> {
     let (mut frames, node_frames) = frames::assign(nodes)?;
     let mut layout = Layout::default();
     let mut feed_uses: Table<kind::Feed, u32> = Table::filled(0, feeds);
@@ -105,7 +98,7 @@ pub(in crate::runtime) fn lay_out(nodes: &[NodeSpec<'_>], fetches: &[Source], fe
     layout.frames = frames;
     find_only_edges(&mut layout);
     static_loop::find(&mut layout, nodes, &node_frames);
-    Ok(LaidOut { layout, frames: node_frames })
+    Ok(layout)
 }
 
 /// Finds out where outputs can be written to the slot that they go to.

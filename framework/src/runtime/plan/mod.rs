@@ -9,6 +9,7 @@ mod frames;
 pub(in crate::runtime) mod held;
 pub(in crate::runtime) mod lay_out;
 pub(in crate::runtime) mod layout;
+mod leave_loops;
 mod resolve;
 mod static_loop;
 mod transfers;
@@ -122,19 +123,14 @@ pub(super) struct Plan {
 pub(super) struct FeedInfo {
     pub(super) name: String,
     pub(super) dtype: crate::dtype::DataType,
-    pub(super) shape: crate::shape::PartialShape,
 }
 
 impl FeedInfo {
-    /// Refuses a tensor of another dtype or shape.
+    /// Refuses a tensor of another dtype. Its shape may be another one than the graph says, as with TensorFlow's sessions in
+    /// C++: that a model says `[1, 8]` need not keep it from computing a batch of four.
     pub(super) fn check(&self, tensor: &Tensor) -> Result<()> {
         if tensor.dtype() != self.dtype {
             let message = format!("feed `{}` must be {}, not {}", shortened(&self.name), self.dtype, tensor.dtype());
-            return Err(Error::invalid_argument(message));
-        }
-        if !self.shape.accepts(tensor.shape()) {
-            let name = shortened(&self.name);
-            let message = format!("feed `{name}` must have shape {}, not {}", self.shape, tensor.shape());
             return Err(Error::invalid_argument(message));
         }
         Ok(())

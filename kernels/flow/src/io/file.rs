@@ -5,7 +5,7 @@ use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::formats::matching_files;
 use kernlink::kernel::KernelContext;
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{FileBytes, Tensor};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -59,9 +59,9 @@ fn file_name(tensor: &Tensor, name: &str) -> Result<std::path::PathBuf> {
 #[register_kernel(device = Cpu)]
 fn read_file(ctx: &mut KernelContext<'_, ops::ReadFile>) -> Result<()> {
     let path = file_name(ctx.input(ops::ReadFile::FILENAME)?, "filename")?;
-    let contents = std::fs::read(&path);
-    let contents = contents.map_err(|error| Error::from_io(format!("cannot read {}", path.display()), &error))?;
-    ctx.set_output(ops::ReadFile::CONTENTS, Tensor::scalar(TString::from(contents)))
+    // A pipe would make it wait forever.
+    let contents = FileBytes::open(path)?;
+    ctx.set_output(ops::ReadFile::CONTENTS, Tensor::scalar(TString::from(&contents[..])))
 }
 
 #[register_kernel(device = Cpu)]

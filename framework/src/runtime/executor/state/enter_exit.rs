@@ -98,7 +98,7 @@ impl State {
     /// Runs an Exit.
     ///
     /// # Errors
-    /// INTERNAL, as with TensorFlow, if it has run in another iteration.
+    /// INVALID_ARGUMENT if it has run in another iteration: the loop is malformed (TensorFlow says INTERNAL).
     #[inline]
     pub(super) fn exit(
         &mut self,
@@ -111,7 +111,10 @@ impl State {
         let in_loop = self.iterations[iteration].in_loop;
         let l = self.loop_mut(in_loop);
         if l.live_exits.contains(&index) {
-            return Err(Error::internal("the node has left its loop in an earlier iteration already"));
+            return Err(Error::invalid_argument(
+                "the node has left its loop in an earlier iteration already: what leaves a loop, or is fetched inside of \
+                 one, has a value in one iteration only",
+            ));
         }
         l.live_exits.push(index);
         self.leave(layout, node, iteration, tensor);

@@ -356,8 +356,8 @@ impl State {
     /// Runs a node that has no kernel and whose inputs are in their slots.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if what a Switch goes by is no scalar; INTERNAL if an input is not there, or an Exit left its loop
-    /// in an earlier iteration.
+    /// INVALID_ARGUMENT if what a Switch goes by is no scalar, or an Exit left its loop in an earlier iteration; INTERNAL if
+    /// an input is not there.
     #[inline]
     pub(super) fn run_flow(&mut self, layout: &Layout, tagged: TaggedNode, node: &LayoutNode) -> Result<()> {
         let TaggedNode { node: index, iteration, .. } = tagged;

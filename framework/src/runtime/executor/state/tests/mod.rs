@@ -100,7 +100,7 @@ impl Bench {
                 NodeSpec { name, role, enters, inputs, has_references, controls, outputs, may_be_static }
             })
             .collect();
-        let layout = lay_out(&specs, &[source(fetched)], 0).unwrap().layout;
+        let layout = lay_out(&specs, &[source(fetched)], 0).unwrap();
         let mut bench = Bench { state: State::new(&layout), layout, nodes };
         bench.begin();
         bench

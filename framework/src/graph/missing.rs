@@ -1,0 +1,191 @@
+//! Nodes whose ops the registry lacks. They keep their names, attrs and edges, so that all else of a graph can be used; a
+//! run that needs one is refused.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::call::unknown;
+use super::function::slots_of;
+use super::node_def::node_attrs;
+use super::order::Edges;
+use super::{Graph, Node, NodeClass, NodeId, Output, created};
+use crate::attr::AttrValue;
+use crate::collect::OpEntry;
+use crate::dtype::DataType;
+use crate::error::{Error, Result};
+use crate::kernel::{Location, Provider};
+use crate::op::{InOutType, OpDef, Signature};
+use crate::proto::{GraphDef, NodeDef};
+use crate::registry::Registry;
+use crate::shape::PartialShape;
+
+/// The ops of a graph that a registry lacks, with the nodes that use them.
+pub type MissingOps = BTreeMap<String, Vec<String>>;
+
+/// Stands for every op that a registry lacks.
+static ENTRY: OpEntry = OpEntry {
+    def: &OpDef { name: Cow::Borrowed(created::MISSING), ..OpDef::EMPTY },
+    shape_fn: None,
+    system: true,
+    selected: true,
+    provider: &Provider {
+        name: env!("CARGO_PKG_NAME"),
+        part_of: None,
+        ops: None,
+        kernels: None,
+        feature_of: None,
+        lacks: None,
+        location: HERE,
+    },
+    location: HERE,
+    writable: AtomicBool::new(false),
+};
+
+const HERE: Location = Location { file: file!(), line: line!() };
+
+/// The attr that holds the op's name.
+const NAME: &str = "_missing_op";
+
+/// How many outputs the missing nodes of a graph may have together, beside a few for each edge: which ones there are is
+/// known from those that are taken alone, and one name may say that it is the last of many.
+const MAX_OUTPUTS: usize = 1 << 16;
+const MAX_OUTPUTS_PER_EDGE: usize = 16;
+
+/// The outputs of the nodes of a graph whose ops are missing, by the nodes' positions.
+pub(super) type MissingOutputs = HashMap<usize, Vec<InOutType>>;
+
+/// The outputs of the nodes whose ops are missing, as far as other nodes take them, with the types that those expect.
+///
+/// # Errors
+/// NOT_FOUND for missing ops of TensorFlow 1's control flow, without which it is unknown what is alive and where loops
+/// are; INVALID_ARGUMENT for more outputs than a graph would have.
+pub(super) fn missing_outputs(def: &GraphDef, edges: &[Edges], registry: &Registry) -> Result<MissingOutputs> {
+    let mut outputs = MissingOutputs::new();
+    let mut needed_always = MissingOps::new();
+    for (position, node) in def.node.iter().enumerate() {
+        if registry.op(&node.op).is_err() {
+            outputs.insert(position, Vec::new());
+            if NodeClass::of(&node.op).is_control_flow() {
+                needed_always.entry(node.op.clone()).or_default().push(node.name.clone());
+            }
+        }
+    }
+    if !needed_always.is_empty() {
+        return Err(error("the graph", &needed_always, registry));
+    }
+    if outputs.is_empty() {
+        return Ok(outputs);
+    }
+    let mut left = MAX_OUTPUTS + MAX_OUTPUTS_PER_EDGE * edges.iter().map(|edges| edges.data.len()).sum::<usize>();
+    for (node, edges) in def.node.iter().zip(edges) {
+        if !edges.data.iter().any(|(source, _)| outputs.contains_key(source)) {
+            continue;
+        }
+        // A node that cannot be read says so when it is added.
+        let expected = registry.op(&node.op).and_then(|op| slots_of(node, op.def)).unwrap_or_default().inputs;
+        for (input, &(source, index)) in edges.data.iter().enumerate() {
+            let Some(found) = outputs.get_mut(&source) else { continue };
+            let more = (index + 1).saturating_sub(found.len());
+            left = left.checked_sub(more).ok_or_else(|| {
+                let message =
+                    format!("it takes output {index} of `{}`, of which nothing is known", def.node[source].name);
+                Error::invalid_argument(message).at_node(&node.name, &node.op, &node.device)
+            })?;
+            found.extend(std::iter::repeat_n(UNKNOWN, more));
+            if let Some(expected) = expected.get(input) {
+                let is_ref = found[index].is_ref || expected.is_ref;
+                found[index] = InOutType { dtype: expected.dtype, is_ref };
+            }
+        }
+    }
+    Ok(outputs)
+}
+
+/// The type of an output that nobody knows: it is never looked at.
+const UNKNOWN: InOutType = InOutType { dtype: DataType::Variant, is_ref: false };
+
+/// The error that something needs ops that are missing, which names them all.
+pub(super) fn error(what: &str, missing: &MissingOps, registry: &Registry) -> Error {
+    let mut lines: Vec<String> = missing.iter().map(|(op, nodes)| registry.missing_op(op, nodes)).collect();
+    lines.push(registry.advice(missing.keys().map(String::as_str)));
+    lines.retain(|line| !line.is_empty());
+    Error::not_found(format!("{what} needs ops that are missing:\n  {}", lines.join("\n  ")))
+}
+
+impl Node {
+    /// The name of the node's op. It is [`op`](Node::op)'s, unless the registry lacks the op: then `op` only stands for
+    /// it, and the node's class is [`NodeClass::Missing`].
+    pub fn op_name(&self) -> Cow<'_, str> {
+        match self.attrs.get(NAME) {
+            Some(AttrValue::String(name)) if self.class == NodeClass::Missing => name.to_string_lossy(),
+            _ => Cow::Borrowed(&self.op.def.name),
+        }
+    }
+
+    /// What shape inference found wrong with the function that the node calls. It refuses the runs that need the node.
+    pub fn fault(&self) -> Option<&Error> {
+        self.fault.as_deref()
+    }
+
+    /// The attrs, without what only stands for the op's name.
+    pub(super) fn own_attrs(&self) -> impl Iterator<Item = (&str, &AttrValue)> {
+        self.attrs.iter().filter(|(name, _)| self.class != NodeClass::Missing || *name != NAME)
+    }
+}
+
+impl Graph {
+    /// Adds a node whose op is missing.
+    pub(super) fn add_missing(
+        &mut self,
+        node: &NodeDef,
+        inputs: Vec<Output>,
+        mut control_inputs: Vec<NodeId>,
+        outputs: Vec<InOutType>,
+    ) -> Result<NodeId> {
+        let context = |error: Error| error.at_node(&node.name, &node.op, &node.device);
+        control_inputs.sort_unstable();
+        control_inputs.dedup();
+        let given = inputs.iter().map(|&input| {
+            let fault = || Error::invalid_argument("an input comes from an output that does not exist");
+            self.slot(input).ok_or_else(fault)
+        });
+        let given = given.collect::<Result<Vec<_>>>().map_err(context)?;
+        let mut attrs = node_attrs(node, ENTRY.def)?;
+        attrs.insert(NAME, node.op.as_str());
+        let signature = Signature { inputs: given, outputs, ..Signature::default() };
+        let output_shapes = vec![PartialShape::unknown(); signature.outputs.len()];
+        let id = self.push(Node {
+            name: node.name.clone(),
+            op: &ENTRY,
+            class: NodeClass::Missing,
+            attrs,
+            signature: Arc::new(signature),
+            inputs,
+            control_inputs,
+            device: node.device.clone(),
+            output_shapes,
+            fault: None,
+        });
+        let mut symbols = self.next_symbol;
+        for index in 0..self.node(id).signature.outputs.len() {
+            self.note(Output { node: id, index }, unknown(&mut symbols));
+        }
+        self.next_symbol = symbols;
+        Ok(id)
+    }
+
+    /// Refuses nodes whose ops are missing, all in one error, and calls with a [fault](Node::fault).
+    pub(crate) fn check_present(&self, nodes: &[NodeId]) -> Result<()> {
+        let mut missing = MissingOps::new();
+        for node in nodes.iter().map(|&id| self.node(id)).filter(|node| node.class == NodeClass::Missing) {
+            missing.entry(node.op_name().into_owned()).or_default().push(node.name.clone());
+        }
+        if missing.is_empty() {
+            let fault = nodes.iter().find_map(|&id| self.node(id).fault());
+            return fault.map_or(Ok(()), |fault| Err(fault.clone()));
+        }
+        Err(error("the run", &missing, &self.registry))
+    }
+}

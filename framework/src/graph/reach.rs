@@ -1,0 +1,77 @@
+//! What the functions of a library come to by their calls, each answered once for all of them: libraries may be chains of
+//! thousands.
+
+use std::collections::{HashMap, HashSet};
+
+use super::function::called_by;
+use super::{Graph, NodeClass};
+use crate::proto::{NodeDef, attr_value};
+
+/// Functions, by what they come to call.
+#[derive(Default)]
+pub(crate) struct Reach {
+    /// Those that keep a state or have effects, or call one that does.
+    pub(crate) stateful: HashSet<String>,
+    /// Those that may come to call themselves, or others that do.
+    pub(crate) recursive: HashSet<String>,
+}
+
+impl Graph {
+    /// What the functions of the graph's library come to call.
+    pub(crate) fn function_reach(&self) -> Reach {
+        let Some(functions) = self.functions.as_deref() else { return Reach::default() };
+        let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut callees: HashMap<&str, usize> = HashMap::new();
+        let (mut stateful, mut open) = (Vec::new(), HashSet::new());
+        for function in &functions.def.function {
+            let name = function.signature.as_ref().map_or("", |signature| &signature.name);
+            let called: HashSet<&str> =
+                called_by(&function.node_def).filter(|name| functions.find(name).is_some()).collect();
+            callees.insert(name, called.len());
+            called.into_iter().for_each(|called| callers.entry(called).or_default().push(name));
+            if function.node_def.iter().any(|node| self.keeps_state(node)) {
+                stateful.push(name);
+            }
+            if function.node_def.iter().any(calls_what_it_is_given) {
+                open.insert(name);
+            }
+        }
+        let callers_of = |name: &str| callers.get(name).into_iter().flatten().copied();
+        let mut found = HashSet::new();
+        while let Some(name) = stateful.pop() {
+            if found.insert(name.to_owned()) {
+                stateful.extend(callers_of(name));
+            }
+        }
+        // What calls nothing comes to an end, and so does what calls only that.
+        let mut ends: Vec<&str> = callees.iter().filter(|(_, count)| **count == 0).map(|(name, _)| *name).collect();
+        ends.retain(|name| !open.contains(name));
+        let mut recursive: HashSet<&str> = callees.keys().copied().collect();
+        while let Some(name) = ends.pop() {
+            // Hostile files have several functions of one name.
+            if !recursive.remove(name) {
+                continue;
+            }
+            for caller in callers_of(name) {
+                let Some(count) = callees.get_mut(caller) else { continue };
+                *count = count.saturating_sub(1);
+                if *count == 0 && !open.contains(caller) {
+                    ends.push(caller);
+                }
+            }
+        }
+        Reach { stateful: found, recursive: recursive.into_iter().map(str::to_owned).collect() }
+    }
+
+    /// Whether a node of a function is of an op with state. What is no op is a function, and a call has the state of what
+    /// it calls.
+    pub(super) fn keeps_state(&self, node: &NodeDef) -> bool {
+        let entry = self.registry.op(&node.op);
+        entry.is_ok_and(|entry| entry.def.is_stateful && !NodeClass::of(&entry.def.name).is_call())
+    }
+}
+
+/// Whether an attr of a node is for the function's caller to say: it may be what the node calls.
+fn calls_what_it_is_given(node: &NodeDef) -> bool {
+    node.attr.values().any(|value| matches!(value.value, Some(attr_value::Value::Placeholder(_))))
+}
