@@ -14,8 +14,7 @@ use std::sync::Arc;
 
 use kernlink_framework::attr::AttrValue;
 use kernlink_framework::device::Device;
-use kernlink_framework::dispatch_pod;
-use kernlink_framework::dtype::{DataType, Element, Scalar, ScalarElement as _, TString};
+use kernlink_framework::dtype::{DataType, TString};
 use kernlink_framework::error::{Code, Error, Result};
 use kernlink_framework::graph::{Graph, Node, NodeId, Output};
 use kernlink_framework::kernel::KernelDef;
@@ -24,6 +23,7 @@ use kernlink_framework::proto::{GraphDef, NodeDef};
 use kernlink_framework::registry::Registry;
 use kernlink_framework::runtime::{Session, SessionOptions, kernel_on};
 use kernlink_framework::tensor::Tensor;
+use kernlink_framework::testing::{self, Tolerance};
 
 /// What came of verifying.
 #[derive(Debug, Default)]
@@ -293,52 +293,6 @@ fn pair(node: &Node) -> (String, String) {
 /// # Errors
 /// Says where they differ, and by how much.
 pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Option<(f64, f64)>) -> Result<(), String> {
-    if actual.dtype() != expected.dtype() {
-        return Err(format!("dtype {} instead of {}", actual.dtype(), expected.dtype()));
-    }
-    if actual.shape() != expected.shape() {
-        return Err(format!("shape {} instead of {}", actual.shape(), expected.shape()));
-    }
-    let (rtol, atol) = tolerance.unwrap_or_else(|| default_tolerance(actual.dtype()));
-    let near = |a: f64, e: f64| (a.is_nan() && e.is_nan()) || a == e || (a - e).abs() <= atol + rtol * e.abs();
-    let same = |a: Scalar, e: Scalar| match (a, e) {
-        (Scalar::Float(a), Scalar::Float(e)) => near(a, e),
-        (Scalar::Complex(a), Scalar::Complex(e)) => {
-            (near(a.re, e.re) && near(a.im, e.im)) || (a - e).norm() <= atol + rtol * e.norm()
-        }
-        _ => a == e,
-    };
-    match actual.dtype() {
-        DataType::String => differences::<TString>(actual, expected, |x, y| x == y),
-        dtype => dispatch_pod!(dtype, T => {
-            differences::<T>(actual, expected, |x, y| same(x.to_scalar(), y.to_scalar()))
-        })
-        .unwrap_or_else(|| Err(format!("{dtype} elements cannot be compared"))),
-    }
-}
-
-fn default_tolerance(dtype: DataType) -> (f64, f64) {
-    match dtype {
-        DataType::Double | DataType::Complex128 => (1e-12, 1e-12),
-        DataType::Half => (1e-3, 1e-3),
-        DataType::Bfloat16 => (1e-2, 1e-2),
-        DataType::Float | DataType::Complex64 => (1e-5, 1e-6),
-        _ => (0.0, 0.0),
-    }
-}
-
-fn differences<T: Element>(actual: &Tensor, expected: &Tensor, same: impl Fn(&T, &T) -> bool) -> Result<(), String> {
-    let slices = (actual.as_slice::<T>(), expected.as_slice::<T>());
-    let (Ok(a), Ok(e)) = slices else { return Err("the elements cannot be read".to_owned()) };
-    let wrong: Vec<usize> = (0..a.len()).filter(|&i| !same(&a[i], &e[i])).collect();
-    match wrong.as_slice() {
-        [] => Ok(()),
-        [first, ..] => Err(format!(
-            "{} of {} elements differ; the first is element {first}: {:?} instead of {:?}",
-            wrong.len(),
-            a.len(),
-            a[*first],
-            e[*first]
-        )),
-    }
+    let given = tolerance.map(|(relative, absolute)| Tolerance { relative, absolute });
+    testing::compare(actual, expected, given.unwrap_or_else(|| Tolerance::of(expected.dtype())))
 }

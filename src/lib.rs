@@ -56,6 +56,7 @@ pub mod golden;
 mod model;
 #[cfg(feature = "npy")]
 pub mod npy;
+pub mod testing;
 
 pub use kernlink_framework::*;
 pub use kernlink_geometry as geometry;

@@ -40,6 +40,7 @@ pub mod shape;
 pub mod shape_inference;
 pub mod step;
 pub mod tensor;
+pub mod testing;
 
 pub use error::{Code, Error, Result};
 

@@ -24,6 +24,7 @@ mod kernel_context;
 mod kernels;
 mod missing;
 mod nodes;
+mod op_test;
 #[cfg(feature = "text-format")]
 mod passes;
 #[cfg(feature = "text-format")]

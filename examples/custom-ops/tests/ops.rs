@@ -1,36 +1,26 @@
-//! The ops against plain definitions, through graphs; and the program.
+//! The ops against plain definitions; and the program.
 
+use custom_ops::{MedianPool, Polynomial, RunningMax, RunningMin, ZeroOut};
 use custom_ops::{median_pool, polynomial, running_max, running_min, zero_out};
 use kernlink::dtype::NUMBER_TYPES;
 use kernlink::prelude::*;
-
-fn session(build: impl FnOnce(&mut Graph, Output) -> Result<Output>, dtype: DataType) -> Result<(Session, String)> {
-    let mut graph = Graph::new(&kernlink::registry()?);
-    let x = ops::placeholder(&mut graph, dtype).name("x").build()?;
-    let y = build(&mut graph, x)?;
-    let fetch = graph.output_name(y);
-    Ok((Session::new(graph)?, fetch))
-}
+use kernlink::testing::{self, infer_ok};
 
 #[test]
-fn zero_out_keeps_one_element() -> Result<()> {
-    let (session, fetch) = session(|g, x| zero_out(g, x).preserve_index(1).build(), DataType::Double)?;
-    let x = Tensor::from_elements([2, 2], &[1.0f64, 2.0, 3.0, 4.0])?;
-    let y = session.run(&[("x", x)], &[&fetch], &[])?;
-    assert_eq!(y[0].as_slice::<f64>()?, [0.0, 2.0, 0.0, 0.0]);
-    let error = session.run(&[("x", Tensor::scalar(1.0f64))], &[&fetch], &[]).unwrap_err();
-    assert_eq!(error.code(), Code::InvalidArgument);
-    Ok(())
+fn zero_out_keeps_one_element() {
+    let mut test = testing::cpu();
+    test.run(|op| zero_out(op, [[1.0f32, 2.0], [3.0, 4.0]]).preserve_index(1).build())
+        .expect(ZeroOut::ZEROED, [[0.0, 2.0], [0.0, 0.0]]);
+    test.run(|op| zero_out(op, 1.0).preserve_index(1).build()).expect_error(Code::InvalidArgument, "is out of range");
+    infer_ok(&testing::shapes::<ZeroOut>(), "[2,?]", "in0");
 }
 
 #[test]
 fn ops_of_a_family_have_wrappers_kernels_and_documentation_of_their_own() -> Result<()> {
-    let x = || Tensor::from_elements([2, 3], &[2i64, 1, 5, 3, 0, 9]);
-    let running = |(session, fetch): (Session, String)| session.run(&[("x", x()?)], &[&fetch], &[]);
-    let greatest = running(session(|g, x| running_max(g, x).build(), DataType::Int64)?)?;
-    assert_eq!(greatest[0].as_slice::<i64>()?, [2, 2, 5, 5, 5, 9]);
-    let least = running(session(|g, x| running_min(g, x).build(), DataType::Int64)?)?;
-    assert_eq!((least[0].as_slice::<i64>()?, least[0].shape().dims()), (&[2, 1, 1, 1, 0, 0][..], &[2, 3][..]));
+    let x = [[2i64, 1, 5], [3, 0, 9]];
+    let mut test = testing::cpu();
+    test.run(|op| running_max(op, x).build()).expect(RunningMax::Y, [[2, 2, 5], [5, 5, 9]]);
+    test.run(|op| running_min(op, x).build()).expect(RunningMin::Y, [[2, 1, 1], [1, 0, 0]]);
     let registry = kernlink::registry()?;
     let def = &registry.op("RunningMin").expect("the variant is an op").def;
     assert_eq!(def.summary, "For each element the least up to it, in row-major order.");
@@ -39,19 +29,20 @@ fn ops_of_a_family_have_wrappers_kernels_and_documentation_of_their_own() -> Res
 }
 
 #[test]
-fn a_polynomial_has_a_kernel_for_every_number() -> Result<()> {
-    let mut eager = EagerContext::new(&kernlink::registry()?)?;
+fn a_polynomial_has_a_kernel_for_every_number() {
+    let mut test = testing::cpu();
     for &dtype in NUMBER_TYPES {
-        let [x, coefficients] = [[1, 2, 3], [5, 0, 2]].map(|values| ops::cast(&mut eager, values, dtype).build());
-        let y = polynomial(&mut eager, x?, coefficients?).build()?;
-        assert_eq!(y.dtype(), dtype);
-        let y = ops::cast(&mut eager, y, DataType::Double).build()?;
-        assert_eq!(y.as_slice::<f64>()?, [7.0, 13.0, 23.0], "{dtype}");
+        test.run(|op| {
+            let x = ops::cast(op, [1, 2, 3], dtype).build()?;
+            let coefficients = ops::cast(op, [5, 0, 2], dtype).build()?;
+            let y = polynomial(op, x, coefficients).build()?;
+            assert_eq!(y.dtype(), dtype);
+            ops::cast(op, y, DataType::Double).build()
+        })
+        .expect(ops::Cast::Y, [7.0, 13.0, 23.0]);
     }
     // What overflows wraps in every build.
-    let y = polynomial(&mut eager, [16i8, 100], [0i8, 1, 1]).build()?;
-    assert_eq!(y.as_slice::<i8>()?, [16, 116]);
-    Ok(())
+    test.run(|op| polynomial(op, [16i8, 100], [0, 1, 1]).build()).expect(Polynomial::Y, [16, 116]);
 }
 
 /// The median by its definition.
@@ -81,6 +72,7 @@ fn slow(x: &[f32], [n, h, w, c]: [usize; 4], k: usize, stride: usize, same: bool
 
 #[test]
 fn median_pool_equals_its_definition() -> Result<()> {
+    let mut test = testing::cpu();
     let mut seed = 1u32;
     let mut random = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -102,40 +94,36 @@ fn median_pool_equals_its_definition() -> Result<()> {
             if padding == "VALID" && (dims[1] < k || dims[2] < k) {
                 continue;
             }
-            let build = |g: &mut Graph, input: Output| {
-                median_pool(g, input, padding).ksize(k as i64).stride(stride as i64).build()
-            };
-            let (session, fetch) = session(build, DataType::Float)?;
-            let y = session.run(&[("x", Tensor::from_elements(dims, &x)?)], &[&fetch], &[])?;
             let (shape, expected) = slow(&x, dims, k, stride, padding == "SAME");
-            assert_eq!(y[0].shape().dims(), shape, "{dims:?} {k} {stride} {padding}");
-            assert_eq!(y[0].as_slice::<f32>()?, expected, "{dims:?} {k} {stride} {padding}");
+            let expected = Tensor::from_elements(shape, &expected)?;
+            let x = Tensor::from_elements(dims, &x)?;
+            test.run(|op| median_pool(op, x, padding).ksize(k as i64).stride(stride as i64).build())
+                .expect(MedianPool::MEDIANS, expected);
         }
     }
     Ok(())
 }
 
 #[test]
-fn median_pool_refuses_what_it_cannot_do() -> Result<()> {
-    let (session, fetch) = session(|g, x| median_pool(g, x, "VALID").ksize(5).build(), DataType::Float)?;
+fn median_pool_refuses_what_it_cannot_do() {
+    let mut test = testing::cpu();
     for shape in [Shape::from([1, 4, 9, 1]), Shape::from([4, 4]), Shape::scalar()] {
-        let x = Tensor::zeros(DataType::Float, shape)?;
-        let error = session.run(&[("x", x)], &[&fetch], &[]).unwrap_err();
-        assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+        let x = Tensor::zeros(DataType::Float, shape).unwrap();
+        test.run(|op| median_pool(op, x, "VALID").ksize(5).build()).expect_error(Code::InvalidArgument, "");
     }
-    let empty = Tensor::zeros(DataType::Float, [0, 5, 5, 3])?;
-    assert_eq!(session.run(&[("x", empty)], &[&fetch], &[])?[0].shape().dims(), [0, 1, 1, 3]);
-    Ok(())
+    let empty = Tensor::zeros(DataType::Float, [0, 5, 5, 3]).unwrap();
+    let ran = test.run(|op| median_pool(op, empty, "VALID").ksize(5).build());
+    ran.expect_shape(MedianPool::MEDIANS, [0, 1, 1, 3]);
 }
 
 #[test]
 fn a_nan_in_the_window_is_its_median() -> Result<()> {
     for k in [3, 5] {
-        let (session, fetch) = session(|g, x| median_pool(g, x, "SAME").ksize(k).build(), DataType::Float)?;
         let mut pixels = [1.0f32; 49];
         pixels[0] = f32::NAN;
-        let y = session.run(&[("x", Tensor::from_elements([1, 7, 7, 1], &pixels)?)], &[&fetch], &[])?;
-        let y = y[0].as_slice::<f32>()?;
+        let x = Tensor::from_elements([1, 7, 7, 1], &pixels)?;
+        let y = testing::cpu().run(|op| median_pool(op, x, "SAME").ksize(k).build()).unwrap();
+        let y = y.as_slice::<f32>()?;
         assert!(y[0].is_nan() && y[8].is_nan());
         assert_eq!(y[24], 1.0);
     }

@@ -170,6 +170,11 @@ impl<V> Outputs<V> {
         values.map(|value| value.take().ok_or_else(|| missing(argument))).collect()
     }
 
+    /// Which outputs each argument has.
+    pub(crate) fn signature(&self) -> &Arc<Signature> {
+        &self.signature
+    }
+
     /// All outputs, in order.
     pub fn into_vec(self) -> Vec<V> {
         self.values.into_iter().flatten().collect()

@@ -1,0 +1,275 @@
+//! [`OpTest`], in which ops run, and [`Ran`], which says what came of it.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::compare::{Tolerance, compare};
+use crate::device::Device;
+use crate::error::{Code, Error, Result};
+use crate::graph::{
+    Applied, Given, NodeInput, NodeRequest, OpScope, Operand, Outputs, complete_attrs, infer_attrs, settle,
+};
+use crate::op::{Op, OpDef, OutputArg, OutputListArg, Signature};
+use crate::registry::Registry;
+use crate::runtime::EagerContext;
+use crate::shape::{PartialShape, Shape};
+use crate::shape_inference::InferenceContext;
+use crate::tensor::{IntoTensor, Tensor};
+
+/// Where ops are tested: a registry and a device. Kernels with state and resources keep it from run to run.
+pub struct OpTest {
+    eager: EagerContext,
+    /// What ran in the current call of [`OpTest::run`].
+    ran: Vec<OpRun>,
+}
+
+/// One op that ran, with its outputs.
+struct OpRun {
+    op: &'static OpDef,
+    signature: Arc<Signature>,
+    outputs: Vec<Tensor>,
+}
+
+impl OpTest {
+    /// Tests on a CPU, with one thread per processor.
+    ///
+    /// # Panics
+    /// If the threads cannot be started.
+    pub fn new(registry: &Arc<Registry>) -> OpTest {
+        OpTest::of(EagerContext::new(registry))
+    }
+
+    /// Tests on a device: an op without a kernel for it fails.
+    ///
+    /// # Panics
+    /// If the threads of the device cannot be started.
+    pub fn on(registry: &Arc<Registry>, device: Arc<dyn Device>) -> OpTest {
+        OpTest::of(EagerContext::on(registry, [device]))
+    }
+
+    fn of(eager: Result<EagerContext>) -> OpTest {
+        let eager = eager.unwrap_or_else(|error| panic!("no ops can be tested: {error}"));
+        OpTest { eager, ran: Vec::new() }
+    }
+
+    /// Runs one op, or several one after the other: `call` gets what wrappers take in place of a graph.
+    #[must_use = "say what is expected"]
+    pub fn run<R>(&mut self, call: impl FnOnce(&mut OpTest) -> Result<R>) -> Ran<R> {
+        self.ran.clear();
+        let result = call(self);
+        Ran { result, ops: std::mem::take(&mut self.ran) }
+    }
+
+    /// The context in which the ops run: its resources, its kernels.
+    pub fn context(&self) -> &EagerContext {
+        &self.eager
+    }
+
+    /// The shapes that the op's shape function gives for the outputs; `None` if the node is at fault before.
+    fn inferred(&self, request: &NodeRequest<'_, Tensor>) -> Option<Result<Vec<PartialShape>>> {
+        let entry = self.eager.registry().op(&request.op.name).ok()?;
+        let (mut inputs, mut attrs) = (request.inputs.clone(), request.attrs.clone());
+        let mut faults = request.faults.clone();
+        settle(entry.def, &mut inputs, &attrs, |tensor| Some(tensor.dtype()), &mut faults);
+        let given: SmallVec<[Given; 2]> = inputs.iter().map(|input| Given::new(input, |_| None)).collect();
+        infer_attrs(entry.def, &given, &mut attrs, &mut faults);
+        complete_attrs(entry.def, &mut attrs).ok()?;
+        let signature = Signature::new(entry.def, &attrs).ok().filter(|_| faults.is_empty())?;
+        let tensors: Vec<Option<Tensor>> = inputs.iter().flat_map(NodeInput::operands).map(tensor).collect();
+        let shapes = tensors.iter().flatten().map(|tensor| PartialShape::from(tensor.shape())).collect();
+        let mut context = InferenceContext::new(entry.def, &attrs, &signature, shapes, tensors);
+        Some(context.run(entry.shape_fn?).map(|()| context.into_outputs()))
+    }
+}
+
+fn tensor(operand: &Operand<Tensor>) -> Option<Tensor> {
+    match operand {
+        Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor) => Some(tensor.clone()),
+    }
+}
+
+impl OpScope for OpTest {
+    type Output = Tensor;
+    type Node = ();
+
+    /// Runs the op, and holds its shape function against what it gives.
+    #[track_caller]
+    fn apply(&mut self, request: NodeRequest<'_, Tensor>) -> Result<Applied<OpTest>> {
+        let op = self.eager.registry().op(&request.op.name)?.def;
+        let inferred = self.inferred(&request);
+        let Applied { node, outputs, .. } = self.eager.apply(request)?;
+        let signature = outputs.signature().clone();
+        let tensors = outputs.into_vec();
+        match inferred {
+            None => {}
+            Some(Err(error)) => {
+                let message = format!("the shape function of {} refuses what the kernel computes: {error}", op.name);
+                return Err(Error::internal(message));
+            }
+            Some(Ok(shapes)) => {
+                for (index, (tensor, shape)) in tensors.iter().zip(&shapes).enumerate() {
+                    if !shape.accepts(tensor.shape()) {
+                        return Err(Error::internal(format!(
+                            "the shape function of {} gives {shape} for output {index}, and the kernel {}",
+                            op.name,
+                            tensor.shape()
+                        )));
+                    }
+                }
+            }
+        }
+        let outputs = Outputs::new(tensors.iter().cloned().map(Some).collect(), signature.clone());
+        self.ran.push(OpRun { op, signature, outputs: tensors });
+        Ok(Applied { node, outputs })
+    }
+}
+
+/// What came of a run. Its methods panic if it is not what they expect.
+pub struct Ran<R> {
+    result: Result<R>,
+    ops: Vec<OpRun>,
+}
+
+impl<R> Ran<R> {
+    /// What the run returned.
+    ///
+    /// # Panics
+    /// If it failed.
+    #[track_caller]
+    pub fn unwrap(self) -> R {
+        match self.result {
+            Ok(value) => value,
+            Err(error) => panic!("the op should run, but it failed: {error}"),
+        }
+    }
+
+    /// An output of the last run of op `O`.
+    ///
+    /// # Panics
+    /// If the run failed, or had no such op.
+    #[track_caller]
+    pub fn output<O: Op>(&self, output: OutputArg<O>) -> &Tensor {
+        &self.of_argument::<O>(output.index())[0]
+    }
+
+    /// An output of the last run of op `O` that is a list.
+    ///
+    /// # Panics
+    /// If the run failed, or had no such op.
+    #[track_caller]
+    pub fn outputs<O: Op>(&self, output: OutputListArg<O>) -> &[Tensor] {
+        self.of_argument::<O>(output.index())
+    }
+
+    #[track_caller]
+    fn of_argument<O: Op>(&self, argument: usize) -> &[Tensor] {
+        let name = &O::DEF.outputs[argument].name;
+        if let Err(error) = &self.result {
+            panic!("{} should give `{name}`, but the run failed: {error}", O::DEF.name);
+        }
+        match self.ops.iter().rfind(|ran| ran.op.name == O::DEF.name) {
+            Some(ran) => &ran.outputs[ran.signature.output_ranges[argument].clone()],
+            None => panic!("no {} ran, but {}", O::DEF.name, self.names()),
+        }
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.ops.iter().map(|ran| &*ran.op.name).collect();
+        if names.is_empty() { "no op at all".to_owned() } else { names.join(", ") }
+    }
+
+    /// Expects these elements, exactly; NaN equals NaN. Numbers without a suffix have the dtype of the output.
+    ///
+    /// # Panics
+    /// If the run failed, or the output has another dtype or shape, or other elements.
+    #[track_caller]
+    pub fn expect<O: Op>(self, output: OutputArg<O>, expected: impl IntoTensor) -> Self {
+        self.expect_close(output, expected, Tolerance::EXACT)
+    }
+
+    /// Expects these elements, floats and complex numbers within a tolerance: a number that is both the relative and the
+    /// absolute one, or a [`Tolerance`].
+    ///
+    /// # Panics
+    /// As [`Ran::expect`].
+    #[track_caller]
+    pub fn expect_close<O: Op>(
+        self,
+        output: OutputArg<O>,
+        expected: impl IntoTensor,
+        tolerance: impl Into<Tolerance>,
+    ) -> Self {
+        let name = &O::DEF.outputs[output.index()].name;
+        check::<O, _>(name, self.output(output), expected, tolerance.into());
+        self
+    }
+
+    /// As [`Ran::expect`], for an output that is a list.
+    ///
+    /// # Panics
+    /// As [`Ran::expect`], and if the list is shorter or longer.
+    #[track_caller]
+    pub fn expect_list<O: Op>(
+        self,
+        output: OutputListArg<O>,
+        expected: impl IntoIterator<Item = impl IntoTensor>,
+    ) -> Self {
+        let name = &O::DEF.outputs[output.index()].name;
+        let actual = self.outputs(output);
+        let expected: Vec<_> = expected.into_iter().collect();
+        if actual.len() != expected.len() {
+            panic!("{}: `{name}` has {} tensors and not {}", O::DEF.name, actual.len(), expected.len());
+        }
+        for (index, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+            check::<O, _>(&format!("{name}:{index}"), actual, expected, Tolerance::EXACT);
+        }
+        self
+    }
+
+    /// Expects a shape, whatever the elements.
+    ///
+    /// # Panics
+    /// If the run failed, or the output has another shape.
+    #[track_caller]
+    pub fn expect_shape<O: Op>(self, output: OutputArg<O>, expected: impl Into<Shape>) -> Self {
+        let (name, actual, expected) = (&O::DEF.outputs[output.index()].name, self.output(output), expected.into());
+        if *actual.shape() != expected {
+            panic!("{}: `{name}` has shape {} instead of {expected}: {actual}", O::DEF.name, actual.shape());
+        }
+        self
+    }
+
+    /// Expects that the run fails, with a code and words of the message.
+    ///
+    /// # Panics
+    /// If it does not.
+    #[track_caller]
+    pub fn expect_error(self, code: Code, words: &str) {
+        match self.result {
+            Err(error) if error.code() == code && error.message().contains(words) => {}
+            Err(error) => panic!("the run should fail with {code} and `{words}`, not with {error}"),
+            Ok(_) => {
+                let outputs = self.ops.iter().flat_map(|ran| ran.outputs.iter().map(move |output| (ran.op, output)));
+                let given: Vec<String> = outputs.map(|(op, output)| format!("\n  {}: {output}", op.name)).collect();
+                panic!("the run should fail with {code} and `{words}`, but it gave{}", given.concat());
+            }
+        }
+    }
+}
+
+/// Compares an output with what is expected.
+#[track_caller]
+fn check<O: Op, T: IntoTensor>(name: &str, actual: &Tensor, expected: T, tolerance: Tolerance) {
+    let expected = expected.into_tensor().unwrap_or_else(|error| panic!("what is expected is no tensor: {error}"));
+    let expected = if T::IS_LITERAL {
+        match Operand::<Tensor>::Literal(expected).with_dtype(actual.dtype()) {
+            Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor) => tensor,
+        }
+    } else {
+        expected
+    };
+    if let Err(difference) = compare(actual, &expected, tolerance) {
+        panic!("{}: `{name}`: {difference}\n  expected: {expected}\n  computed: {actual}", O::DEF.name);
+    }
+}

@@ -1,0 +1,131 @@
+//! The harness in which op authors test their ops: what it accepts, and what it says of what is wrong.
+
+use kernlink::dtype::Wrapping;
+use kernlink::prelude::*;
+use kernlink::testing::{self, Tolerance, infer_ok};
+
+use super::eager::{Counter, counter};
+
+/// The elements before and after the middle, and how many there are. The shape function is wrong for `[7]`.
+#[register_op(
+    attr("T: {int32, float}"),
+    attr("N: int >= 1 = 2"),
+    input("x: T"),
+    output("parts: N * T"),
+    output("length: int64"),
+    shape_fn = |c| {
+        c.with_rank(c.input(0), 1)?;
+        c.set_output(2, if c.value(c.dim(c.input(0), 0)) == Some(7) { c.vector(7) } else { c.scalar() });
+        Ok(())
+    }
+)]
+pub(crate) struct Halve;
+
+#[register_kernel(device = Cpu, T = [i32, f32])]
+async fn cut<T: Number>(ctx: &mut KernelContext<'_, Halve>) -> Result<()> {
+    let x = ctx.input(Halve::X)?.clone();
+    let elements = x.as_slice::<Wrapping<T>>()?;
+    ensure!(elements.len() != 5, InvalidArgument, "5 elements have no middle");
+    let halves = [&elements[..elements.len() / 2], &elements[elements.len() / 2..]];
+    for (index, half) in halves.into_iter().enumerate() {
+        ctx.set_output_at(index, Tensor::vector(half)?)?;
+    }
+    ctx.set_output(Halve::LENGTH, Tensor::scalar(elements.len() as i64))
+}
+
+#[test]
+fn outputs_lists_shapes_and_errors() {
+    let mut test = testing::cpu();
+    test.run(|op| halve(op, [1, 2, 3]).build())
+        .expect_list(Halve::PARTS, [&[1][..], &[2, 3]])
+        .expect(Halve::LENGTH, 3)
+        .expect_shape(Halve::LENGTH, []);
+    test.run(|op| halve(op, [0.5f32; 5]).build()).expect_error(Code::InvalidArgument, "no middle");
+    test.run(|op| halve(op, "text").build()).expect_error(Code::InvalidArgument, "must be one of");
+    let kept = test.run(|op| halve(op, [1.0f32, 2.0]).build());
+    assert_eq!(kept.outputs(Halve::PARTS).len(), 2);
+    assert_eq!(kept.output(Halve::LENGTH).to_scalar::<i64>().unwrap(), 2);
+    test.run(|op| ops::sqrt(op, [2.0f32, f32::NAN]).build()).expect_close(ops::Sqrt::Y, [1.41421, f32::NAN], 1e-5);
+    let loose = Tolerance { relative: 0.0, absolute: 0.5 };
+    test.run(|op| ops::sqrt(op, 2.0f32).build()).expect_close(ops::Sqrt::Y, 1.0, loose);
+    infer_ok(&testing::shapes::<ops::MatMul>(), "[2,?];[?,3]", "[d0_0,d1_1]");
+}
+
+#[test]
+fn state_is_kept_from_run_to_run() {
+    let mut test = testing::cpu();
+    for count in 1..4 {
+        test.run(|op| counter(op).step(2).build()).expect(Counter::COUNT, 2 * count);
+    }
+    testing::cpu().run(|op| counter(op).step(2).build()).expect(Counter::COUNT, 2);
+
+    // Several ops of one run, and a resource that the next one finds.
+    let table = test
+        .run(|op| {
+            let table = ops::mutable_hash_table_v2(op, DataType::String, DataType::Int64).build()?;
+            ops::lookup_table_insert_v2(op, &table, ["a", "b"], [1i64, 2]).build()?;
+            Ok(table)
+        })
+        .unwrap();
+    test.run(|op| ops::lookup_table_find_v2(op, &table, ["b", "c"], -1i64).build())
+        .expect(ops::LookupTableFindV2::VALUES, [2, -1]);
+}
+
+#[test]
+#[should_panic(expected = "the shape function of Halve gives [7] for output 2, and the kernel []")]
+fn a_shape_function_that_the_kernel_contradicts() {
+    testing::cpu().run(|op| halve(op, [0; 7]).build()).unwrap();
+}
+
+#[test]
+#[should_panic(
+    expected = "the shape function of Halve refuses what the kernel computes: INVALID_ARGUMENT: Shape must be rank 1"
+)]
+fn a_shape_function_that_refuses_too_much() {
+    testing::cpu().run(|op| halve(op, [[0], [1]]).build()).unwrap();
+}
+
+#[test]
+#[should_panic(expected = "Halve: `parts:1`: 1 of 2 elements differ; the first is element [1]: 3 instead of 4\n  \
+                           expected: int32 [2] [2 4]\n  computed: int32 [2] [2 3]")]
+fn the_element_that_differs() {
+    testing::cpu().run(|op| halve(op, [1, 2, 3]).build()).expect_list(Halve::PARTS, [&[1][..], &[2, 4]]);
+}
+
+#[test]
+#[should_panic(expected = "Halve: `length`: shape [] instead of [1]")]
+fn the_shape_that_differs() {
+    testing::cpu().run(|op| halve(op, [1]).build()).expect(Halve::LENGTH, [1]);
+}
+
+#[test]
+#[should_panic(expected = "Halve: `length` has shape [] instead of [3]: int64 [] 1")]
+fn the_shape_alone() {
+    testing::cpu().run(|op| halve(op, [1]).build()).expect_shape(Halve::LENGTH, [3]);
+}
+
+#[test]
+#[should_panic(
+    expected = "Halve should give `length`, but the run failed: INVALID_ARGUMENT: 5 elements have no middle"
+)]
+fn an_error_in_place_of_an_output() {
+    testing::cpu().run(|op| halve(op, [0; 5]).build()).expect(Halve::LENGTH, 5);
+}
+
+#[test]
+#[should_panic(expected = "no Halve ran, but Sqrt")]
+fn another_op() {
+    testing::cpu().run(|op| ops::sqrt(op, 4.0f32).build()).expect(Halve::LENGTH, 5);
+}
+
+#[test]
+#[should_panic(expected = "should fail with NOT_FOUND and `middle`, not with INVALID_ARGUMENT: 5 elements")]
+fn another_error() {
+    testing::cpu().run(|op| halve(op, [0; 5]).build()).expect_error(Code::NotFound, "middle");
+}
+
+#[test]
+#[should_panic(expected = "should fail with NOT_FOUND and `middle`, but it gave\n  Sqrt: float [] 2.0")]
+fn no_error() {
+    testing::cpu().run(|op| ops::sqrt(op, 4.0f32).build()).expect_error(Code::NotFound, "middle");
+}
