@@ -5,6 +5,7 @@ mod op_builder;
 mod op_compatibility;
 mod op_validate;
 mod pages;
+mod publishing;
 mod rooms;
 mod spec_mutations;
 mod tensorflow_ops;
