@@ -17,6 +17,7 @@
 //! | [`optimize`] | passes that leave a graph less to do |
 //! | [`runtime`] | plan, executor, session |
 //! | [`formats`] | SavedModels, MetaGraphs, checkpoints |
+//! | [`testing`] | an op by itself, held against what is expected |
 
 // The macros' output names this crate as users see it.
 extern crate self as kernlink;
