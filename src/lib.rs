@@ -25,6 +25,13 @@
 #[doc = include_str!("../docs/constants.md")]
 mod constants {}
 
+/// The examples of the framework's documentation that need ops.
+#[cfg(doctest)]
+#[doc = include_str!("../framework/doc/op_kernel.md")]
+#[doc = include_str!("../framework/doc/kernel_context.md")]
+#[doc = include_str!("../framework/doc/session.md")]
+mod framework_examples {}
+
 /// The examples of docs/control-flow.md.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/control-flow.md")]

@@ -42,6 +42,8 @@ for feature in "" $families gpu; do
     cargo clippy --locked --quiet --no-default-features --features "$feature" -- -D warnings
 done
 cargo clippy --locked --quiet --tests -- -D warnings
+step "packages"
+cargo package --quiet --locked --no-verify --allow-dirty --workspace --exclude custom-ops
 step "the workspace's tests"
 KERNLINK_STRESS_SECONDS=10 cargo test --locked --workspace --features cli
 step "the digits example"

@@ -482,6 +482,8 @@ impl<'a> RawContext<'a> {
 }
 
 /// One run of a kernel of op `O`. Dereferences to [`RawContext`] for access by index.
+// The example needs ops: the crate `kernlink` compiles it.
+#[cfg_attr(not(doctest), doc = "", doc = include_str!("../../doc/kernel_context.md"))]
 #[repr(transparent)]
 pub struct KernelContext<'a, O> {
     pub(super) raw: RawContext<'a>,

@@ -11,6 +11,8 @@ use crate::step::{BoxFuture, block_on_unchecked};
 /// A synchronous kernel of op `O`.
 ///
 /// One value serves one node; `compute` may run on several threads at once.
+// The example needs ops: the crate `kernlink` compiles it.
+#[cfg_attr(not(doctest), doc = "", doc = include_str!("../../doc/op_kernel.md"))]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kernel of op `{O}`",
     note = "a kernel of the op is `impl OpKernel<{O}> for {Self}`, with `new` and `compute`"

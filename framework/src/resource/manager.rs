@@ -14,6 +14,32 @@ use crate::tensor::ResourceHandle;
 const DEFAULT_CONTAINER: &str = "localhost";
 
 /// Keeps resources by container, type and name. A lookup shares the resource: it lives as long as anything holds it.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use kernlink_framework::resource::{Resource, ResourceManager};
+///
+/// #[derive(Default)]
+/// struct Tally(Mutex<u64>);
+///
+/// impl Resource for Tally {
+///     fn type_name() -> &'static str {
+///         "Tally"
+///     }
+/// }
+///
+/// let manager = ResourceManager::new();
+/// let tally = manager.lookup_or_create("", "words", || Ok(Tally::default()))?;
+/// *tally.0.lock().unwrap() += 2;
+/// let found = manager.lookup::<Tally>("", "words")?;
+/// assert_eq!(*found.0.lock().unwrap(), 2);
+///
+/// manager.delete::<Tally>("", "words")?;
+/// assert!(manager.lookup::<Tally>("", "words").is_err());
+/// assert_eq!(*found.0.lock().unwrap(), 2); // whoever holds it keeps it
+/// # Ok::<(), kernlink_framework::Error>(())
+/// ```
 #[derive(Default)]
 pub struct ResourceManager {
     containers: RwLock<HashMap<String, Container>>,

@@ -25,6 +25,8 @@ use crate::tensor::Tensor;
 ///
 /// Variables, tables and queues belong to the session, as do the kernels of ops with state. Any number of threads may
 /// run at once.
+// The example needs ops: the crate `kernlink` compiles it.
+#[cfg_attr(not(doctest), doc = "", doc = include_str!("../../doc/session.md"))]
 pub struct Session {
     graph: Graph,
     shared: Arc<Shared>,

@@ -81,6 +81,25 @@ impl Arena {
 /// A shape function that names an input, output or dimension that is not there gets an unknown shape; [`run`] then
 /// reports the mistake.
 ///
+/// ```
+/// use kernlink_framework::Result;
+/// use kernlink_framework::shape_inference::InferenceContext;
+/// use kernlink_framework::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
+///
+/// /// The rows of a matrix, then those of another one with as many columns.
+/// fn rows_of_both(c: &mut InferenceContext) -> Result<()> {
+///     let (a, b) = (c.with_rank(c.input(0), 2)?, c.with_rank(c.input(1), 2)?);
+///     let columns = c.merge_dim(c.dim(a, 1), c.dim(b, 1))?;
+///     let rows = c.add(c.dim(a, 0), c.dim(b, 0))?;
+///     c.set_output(0, c.make_shape([rows, columns]));
+///     Ok(())
+/// }
+///
+/// let test = ShapeTest::anonymous(2, 1, rows_of_both);
+/// infer_ok(&test, "[2,?];[3,4]", "[5,d1_1]");
+/// infer_error("must be equal", &test, "[2,5];[3,4]");
+/// ```
+///
 /// [`run`]: InferenceContext::run
 pub struct InferenceContext<'a> {
     op: &'a OpDef,

@@ -34,6 +34,21 @@ use crate::shape::Shape;
 /// An n-dimensional array of elements of one dtype, in row-major order.
 ///
 /// Cloning shares the elements. They can be changed only while nothing else shares them.
+///
+/// ```
+/// use kernlink_framework::tensor::Tensor;
+///
+/// let mut x = Tensor::new([[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]])?;
+/// assert_eq!(x.shape().dims(), [2, 3]);
+/// x.as_mut_slice::<f32>()?[0] = 0.5;
+/// assert_eq!(x.as_slice::<f32>()?, [0.5, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// assert_eq!(x.view::<f32>()?[[1, 2]], 6.0); // a view of `ndarray`
+///
+/// let mut row = x.clone().reshaped([6])?;
+/// assert!(row.as_mut_slice::<f32>().is_err(), "x shares the elements");
+/// assert!(row.as_slice::<i32>().is_err(), "they are no integers");
+/// # Ok::<(), kernlink_framework::Error>(())
+/// ```
 pub struct Tensor {
     shape: Shape,
     dtype: DataType,

@@ -34,7 +34,8 @@ fn every_crate_can_be_published() {
             "\n[package.metadata.docs.rs]\nall-features = true\n",
         ];
         required.iter().filter(|line| !manifest.contains(**line)).for_each(|line| lacks(line.trim()));
-        let licences = ["MIT", "APACHE"].map(|name| (format!("LICENSE-{name}"), root().join(format!("LICENSE-{name}"))));
+        let licences =
+            ["MIT", "APACHE"].map(|name| (format!("LICENSE-{name}"), root().join(format!("LICENSE-{name}"))));
         for (file, original) in licences {
             // In each crate's folder, so that it is in each package.
             let text = std::fs::read_to_string(folder.join(&file)).unwrap_or_default();
