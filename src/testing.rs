@@ -7,11 +7,11 @@
 //!
 //! # fn main() {
 //! let mut test = testing::cpu();
-//! test.run(|op| ops::top_k_v2(op, [3.0f32, 7.0, 5.0], 2).build())
+//! test.run(|op| ops::top_kv2(op, [3.0f32, 7.0, 5.0], 2).build())
 //!     .expect(ops::TopKV2::VALUES, [7.0, 5.0])
 //!     .expect(ops::TopKV2::INDICES, [1, 2]);
 //! test.run(|op| ops::sqrt(op, [2.0f32, 9.0]).build()).expect_close(ops::Sqrt::Y, [1.4142, 3.0], 1e-4);
-//! test.run(|op| ops::top_k_v2(op, [1.0f32], 2).build()).expect_error(Code::InvalidArgument, "input must have at least k");
+//! test.run(|op| ops::top_kv2(op, [1.0f32], 2).build()).expect_error(Code::InvalidArgument, "input must have at least k");
 //!
 //! infer_ok(&testing::shapes::<ops::MatMul>(), "[2,?];[?,3]", "[d0_0,d1_1]");
 //! # }
