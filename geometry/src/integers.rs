@@ -3,6 +3,7 @@
 use kernlink::error::{Error, Result};
 use kernlink::shape::{Shape, resolve_axis};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 
 /// The elements of a vector of integers.
@@ -33,7 +34,7 @@ pub fn vector_or_scalar(tensor: &Tensor, name: &str) -> Result<Vec<i64>> {
 pub fn pairs(tensor: &Tensor, rows: usize, name: &str) -> Result<Vec<[i64; 2]>> {
     let expected = Shape::from([rows, 2]);
     ensure!(*tensor.shape() == expected, InvalidArgument, "{name} must have shape {expected}, not {}", tensor.shape());
-    Ok(tensor.to_i64_vec()?.as_chunks::<2>().0.to_vec())
+    scratch::copied(tensor.to_i64_vec()?.as_chunks::<2>().0)
 }
 
 /// Fails unless the tensor is a scalar.
@@ -111,7 +112,7 @@ pub fn checked_shape(dims: impl IntoIterator<Item = Option<usize>>) -> Result<Sh
 #[track_caller]
 pub fn shape_from(sizes: &Tensor, name: &str) -> Result<Shape> {
     ensure!(sizes.rank() == 1, InvalidArgument, "{name} must be 1-dimensional, not {}", sizes.shape());
-    let mut dims = Vec::with_capacity(sizes.num_elements());
+    let mut dims = scratch::room(sizes.num_elements())?;
     let mut total = 1usize;
     for size in sizes.to_i64_vec()? {
         let dim = usize::try_from(size);

@@ -6,6 +6,7 @@ use super::strided::StridedCopy;
 use kernlink::error::Result;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 
 /// How a tensor is cut.
@@ -32,7 +33,7 @@ impl Split {
             "Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = \
              {size}) and num_split {ways}"
         );
-        Ok(Split { axis, sizes: vec![size / ways; ways], removes_axis: false })
+        Ok(Split { axis, sizes: scratch::filled(size / ways, ways)?, removes_axis: false })
     }
 
     /// Cut into `ways` parts of these sizes.
@@ -69,7 +70,7 @@ impl Split {
     pub fn unpacked(input: &Shape, given: i64, count: usize) -> Result<Split> {
         let axis = axis(given, input.rank(), "axis")?;
         ensure!(input[axis] == count, InvalidArgument, "Input shape axis {axis} must equal {count}, got shape {input}");
-        Ok(Split { axis, sizes: vec![1; count], removes_axis: true })
+        Ok(Split { axis, sizes: scratch::filled(1, count)?, removes_axis: true })
     }
 
     /// The parts of a tensor of this shape.
@@ -131,7 +132,7 @@ fn split_sizes(sizes: &[i64], total: usize) -> Result<Vec<usize>> {
         "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than \
          the size of the input along split_dim if not fully specified. Got sizes {sizes:?} for {total}"
     );
-    Ok(sizes.iter().map(|&size| if size == -1 { rest as usize } else { size as usize }).collect())
+    scratch::collected(sizes.iter().map(|&size| if size == -1 { rest as usize } else { size as usize }))
 }
 
 #[cfg(test)]

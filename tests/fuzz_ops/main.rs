@@ -1,28 +1,39 @@
-//! Random executions of ops and corrupt graphs: nothing may panic, abort or hang, whatever the input.
+//! Random executions of ops, mutated golden graphs and corrupt files: nothing may panic, abort or hang, whatever the input.
 //!
-//! `KERNLINK_FUZZ_CASES` sets how many cases run, `KERNLINK_FUZZ_SEED` which is the first. A case that kills the process
-//! is the one in the file `fuzz_ops.txt` that the test names when it starts.
+//! Cases run in a process of their own, with a limit on its address space; one that kills the process is a fault like any
+//! other, and the next case runs in a new process.
+//!
+//! | variable | says | default |
+//! |---|---|---|
+//! | `KERNLINK_FUZZ_CASES` | how many cases run | 4000 |
+//! | `KERNLINK_FUZZ_SEED` | which is the first | 1 |
+//! | `KERNLINK_FUZZ_GIB` | the address space, in GiB | 8 |
+//! | `KERNLINK_FUZZ_SECONDS` | how long one case may take | 60 |
+//!
+//! Of eight cases six are single ops, one is a graph, one a file.
 
+mod files;
+mod graphs;
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kernlink::device::{CpuDevice, Device};
-use kernlink::dtype::DataType;
 use kernlink::graph::Graph;
-use kernlink::proto::{GraphDef, graph_from_bytes, read_graph};
-use kernlink::runtime::Session;
-use kernlink::tensor::Tensor;
-use prost::Message;
-use support::random_op::{self, Choices, generator};
+use kernlink::proto::{GraphDef, Message, graph_from_bytes, read_graph};
+use kernlink::registry::Registry;
+use kernlink::runtime::{RunOptions, Session};
+use support::random_op::{self, Choices, Material, generator};
 
-/// How long one case may take.
-const LIMIT: Duration = Duration::from_secs(60);
+/// Set in the process that runs cases: the folder for what they write.
+const CHILD: &str = "KERNLINK_FUZZ_CHILD";
 
 /// Where the last panic came from.
 static PANIC: Mutex<String> = Mutex::new(String::new());
@@ -34,13 +45,60 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
 }
 
+/// How graphs run: one that waits ends.
+fn options() -> RunOptions {
+    RunOptions::new().timeout(Duration::from_secs(5))
+}
+
+#[test]
+fn nothing_panics() {
+    match std::env::var_os(CHILD) {
+        Some(folder) => Child::new(folder.into()).run(),
+        None => watch_over_children(),
+    }
+}
+
+// ---- the process that watches ----
+
+fn watch_over_children() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz_ops-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (first, count) = (number("KERNLINK_FUZZ_SEED", 1), number("KERNLINK_FUZZ_CASES", 4000));
+    let (mut next, end) = (first, first + count);
+    let mut deaths = String::new();
+    while next < end {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "nothing_panics", "--nocapture"]).env(CHILD, &folder);
+        child.env("KERNLINK_FUZZ_SEED", next.to_string()).env("KERNLINK_FUZZ_CASES", (end - next).to_string());
+        let (from, output) = (next, child.output().unwrap());
+        let log = std::fs::read_to_string(folder.join("case.txt")).unwrap_or_default();
+        if output.status.success() {
+            break;
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let seed = log.split(':').next().and_then(|seed| seed.parse::<u64>().ok()).filter(|&seed| seed >= next);
+        let Some(seed) = seed else { panic!("cases from {from} on: {}\n{errors}", output.status) };
+        let last: Vec<&str> = errors.lines().rev().filter(|line| !line.starts_with("note:")).take(3).collect();
+        let _ = writeln!(deaths, "case {log}\n  {}: {}\n", output.status, last.join(" | "));
+        eprintln!("case {seed} killed its process");
+        next = seed + 1;
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let (faults, ran) = (deaths + &read("faults.txt"), read("ran.txt"));
+    let good = ran.lines().filter(|line| line.ends_with('+')).count();
+    let ops: BTreeSet<&str> = ran.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+    println!("{count} cases of {} ops, {good} of which ran to the end", ops.len());
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(faults.is_empty(), "{faults}{} faults", faults.matches("case ").count());
+    assert!(good as u64 > count / 20, "the cases are too poor: only {good} of {count} ran to the end");
+}
+
+// ---- the process that runs cases ----
+
 /// Large requests must fail, not fill the machine.
 #[cfg(target_os = "linux")]
 fn limit_memory() {
-    const MORE: u64 = 1 << 29;
-    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux has it");
-    let pages: u64 = text.split(' ').next().and_then(|word| word.parse().ok()).expect("pages");
-    let bytes = pages * 4096 + MORE;
+    let bytes = number("KERNLINK_FUZZ_GIB", 8) << 30;
     let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
     // SAFETY: the call only reads `limit`.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
@@ -51,14 +109,15 @@ fn limit_memory() {}
 
 /// Ends the process if one case takes too long.
 fn watch() {
-    std::thread::spawn(|| {
-        let mut last = (0, std::time::Instant::now());
+    let limit = Duration::from_secs(number("KERNLINK_FUZZ_SECONDS", 60));
+    std::thread::spawn(move || {
+        let mut last = (0, Instant::now());
         loop {
             std::thread::sleep(Duration::from_millis(500));
             let running = RUNNING.load(Ordering::Relaxed);
             if running != last.0 {
-                last = (running, std::time::Instant::now());
-            } else if running != 0 && last.1.elapsed() > LIMIT {
+                last = (running, Instant::now());
+            } else if running != 0 && last.1.elapsed() > limit {
                 eprintln!("case {running} hangs");
                 std::process::abort();
             }
@@ -76,11 +135,10 @@ fn guarded<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     }
 }
 
-/// Imports a graph whose bytes may be anything and, if it is small, runs it.
-fn import_and_run(bytes: Vec<u8>, device: &Arc<dyn Device>, feed: &[(&str, Tensor)]) -> Result<bool, String> {
-    let Ok(def) = graph_from_bytes(bytes) else { return Ok(false) };
+/// Imports a graph, which may be anything, and runs all of it; says whether it ran to its end.
+fn run_graph(def: &GraphDef, device: &Arc<dyn Device>) -> Result<bool, String> {
     let registry = kernlink::registry().map_err(|error| error.to_string())?;
-    let graph = match Graph::import(&def, &registry) {
+    let graph = match Graph::import(def, &registry) {
         Ok(graph) => graph,
         Err(error) => return random_op::is_fault(&error).map(|()| false),
     };
@@ -89,84 +147,102 @@ fn import_and_run(bytes: Vec<u8>, device: &Arc<dyn Device>, feed: &[(&str, Tenso
     if targets.is_empty() {
         return Ok(false);
     }
-    match Session::on(graph, device.clone()).run(feed, &[], &targets) {
+    match Session::on(graph, device.clone()).run_with(&[], &[], &targets, &options()) {
         Ok(_) => Ok(true),
         Err(error) => random_op::is_fault(&error).map(|()| false),
     }
 }
 
-fn corrupt(choices: &mut Choices, bytes: &mut Vec<u8>) {
-    for _ in 0..1 + choices.below(4) {
-        if bytes.is_empty() {
-            return;
-        }
-        let position = (choices.below(1 << 15) << 15 | choices.below(1 << 15)) % bytes.len();
-        match choices.below(5) {
-            0 => bytes.truncate(position),
-            1 => bytes[position] ^= 1 << choices.below(8),
-            2 => bytes[position] = choices.below(256) as u8,
-            3 => drop(bytes.remove(position)),
-            _ => bytes.insert(position, choices.below(256) as u8),
-        }
-    }
+struct Child {
+    folder: PathBuf,
+    registry: Arc<Registry>,
+    material: Material,
+    graphs: Vec<GraphDef>,
+    models: Vec<files::Model>,
+    device: Arc<dyn Device>,
 }
 
-#[test]
-fn nothing_panics() {
-    let registry = kernlink::registry().unwrap();
-    let graphs: Vec<GraphDef> = support::golden_files().iter().map(|file| read_graph(file).unwrap()).collect();
-    let seeds: Vec<_> = graphs.iter().flat_map(random_op::seeds).collect();
-    assert!(seeds.len() > 1000, "the golden data gives {} cases to start from", seeds.len());
-    let digits = std::fs::read(support::path("examples/digits/digits.pb")).unwrap();
-    let images = Tensor::zeros(DataType::Float, [1, 8, 8, 1]).unwrap();
-    let device: Arc<dyn Device> = Arc::new(CpuDevice::new(2).unwrap());
-    limit_memory();
-    watch();
-    std::panic::set_hook(Box::new(|info| *PANIC.lock().unwrap() = info.to_string().replace('\n', " ")));
+impl Child {
+    fn new(folder: PathBuf) -> Child {
+        let registry = kernlink::registry().unwrap();
+        let golden: Vec<GraphDef> = support::golden_files().iter().map(|file| read_graph(file).unwrap()).collect();
+        let material = Material::new(&registry, golden.iter().flat_map(random_op::seeds));
+        let graphs: Vec<GraphDef> = golden.iter().flat_map(graphs::cases).collect();
+        let (ops, seeds) = material.counts();
+        assert!(ops > 700 && seeds > 5000 && graphs.len() > 300, "{ops} ops, {seeds} seeds, {} graphs", graphs.len());
+        let device: Arc<dyn Device> = Arc::new(CpuDevice::new(2).unwrap());
+        Child { folder, registry, material, graphs, models: files::models(), device }
+    }
 
-    let log = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz_ops.txt");
-    println!("the case that runs is in {}", log.display());
-    let (first, count) = (number("KERNLINK_FUZZ_SEED", 1), number("KERNLINK_FUZZ_CASES", 4000));
-    let (mut good, mut faults) = (0, Vec::new());
-    for seed in first..first + count {
-        RUNNING.store(seed, Ordering::Relaxed);
-        let mut draw = generator(seed);
-        let mut choices = Choices(&mut draw);
-        let result = match seed % 8 {
-            0 => {
-                let source = &seeds[choices.below(seeds.len())];
-                let mut bytes = as_graph(source).encode_to_vec();
-                corrupt(&mut choices, &mut bytes);
-                std::fs::write(&log, format!("{seed}: a corrupt graph of {source}")).unwrap();
-                guarded(|| import_and_run(bytes, &device, &[])).map_err(|fault| format!("corrupt {source}\n{fault}"))
+    fn run(&self) {
+        // What ops write goes there.
+        let scratch = self.folder.join("scratch");
+        std::fs::create_dir_all(&scratch).and_then(|()| std::env::set_current_dir(&scratch)).unwrap();
+        limit_memory();
+        watch();
+        std::panic::set_hook(Box::new(|info| *PANIC.lock().unwrap() = info.to_string().replace('\n', " ")));
+        let append = |name: &str| std::fs::OpenOptions::new().create(true).append(true).open(self.folder.join(name));
+        let (mut ran, mut faults) = (append("ran.txt").unwrap(), append("faults.txt").unwrap());
+        let first = number("KERNLINK_FUZZ_SEED", 1);
+        for seed in first..first + number("KERNLINK_FUZZ_CASES", 1) {
+            RUNNING.store(seed, Ordering::Relaxed);
+            let (what, result) = self.case(seed);
+            use std::io::Write;
+            let line = match result {
+                Ok(true) => format!("{seed} {what} +\n"),
+                _ => format!("{seed} {what} -\n"),
+            };
+            ran.write_all(line.as_bytes()).unwrap();
+            if let Err(fault) = result {
+                faults.write_all(format!("case {seed}: {fault}\n\n").as_bytes()).unwrap();
             }
-            1 if seed % 64 == 1 => {
-                let mut bytes = digits.clone();
-                corrupt(&mut choices, &mut bytes);
-                std::fs::write(&log, format!("{seed}: corrupt digits")).unwrap();
-                guarded(|| import_and_run(bytes, &device, &[("images", images.clone())]))
+        }
+        RUNNING.store(0, Ordering::Relaxed);
+        drop(std::panic::take_hook());
+    }
+
+    /// Runs a case; says what it was and whether it ran to its end.
+    fn case(&self, seed: u64) -> (String, Result<bool, String>) {
+        let mut draw = generator(seed);
+        let choices = &mut Choices(&mut draw);
+        let log = |case: &dyn std::fmt::Display| {
+            std::fs::write(self.folder.join("case.txt"), format!("{seed}: {case}")).unwrap();
+        };
+        match seed % 8 {
+            0 if seed.is_multiple_of(16) => {
+                let source = self.material.seed(choices);
+                let mut bytes = as_graph(source).encode_to_vec();
+                files::corrupt(choices, &mut bytes);
+                log(&format_args!("a corrupt graph of {source}"));
+                let run = || match graph_from_bytes(bytes) {
+                    Ok(def) => run_graph(&def, &self.device),
+                    Err(_) => Ok(false),
+                };
+                ("(file)".to_owned(), guarded(run).map_err(|fault| format!("corrupt {source}\n  {fault}")))
+            }
+            0 => {
+                let model = &self.models[choices.below(self.models.len())];
+                log(&format_args!("a corrupt file of {}", model.name()));
+                let run = || model.corrupt_and_load(choices, &self.device);
+                ("(file)".to_owned(), guarded(run).map_err(|fault| format!("corrupt {}\n  {fault}", model.name())))
+            }
+            1 => {
+                let case = &self.graphs[choices.below(self.graphs.len())];
+                let run = || graphs::mutate_and_run(choices, case, &self.registry, &self.device, |case| log(&case));
+                ("(graph)".to_owned(), guarded(run))
             }
             _ => {
-                let Some(case) = random_op::random_case(&mut choices, &registry, &seeds) else { continue };
-                std::fs::write(&log, format!("{seed}: {case}")).unwrap();
-                guarded(|| random_op::check(&case, &registry, &*device, &mut choices))
-                    .map_err(|fault| format!("{case}\n  {fault}"))
+                let case = loop {
+                    if let Some(case) = random_op::random_case(choices, &self.material) {
+                        break case;
+                    }
+                };
+                log(&case);
+                let run = || random_op::check(&case, &self.registry, &*self.device, choices);
+                (case.op.clone(), guarded(run).map_err(|fault| format!("{case}\n  {fault}")))
             }
-        };
-        match result {
-            Ok(ran) => good += usize::from(ran),
-            Err(fault) => faults.push(format!("case {seed}: {fault}")),
         }
     }
-    RUNNING.store(0, Ordering::Relaxed);
-    drop(std::panic::take_hook());
-    println!("{count} cases, {good} of which ran to the end, {} faults", faults.len());
-    let text = faults.iter().fold(String::new(), |mut text, fault| {
-        let _ = writeln!(text, "{fault}\n");
-        text
-    });
-    assert!(faults.is_empty(), "{text}{} faults", faults.len());
-    assert!(good as u64 > count / 20, "the cases are too poor: only {good} of {count} ran to the end");
 }
 
 /// A graph with one node and its constant inputs.

@@ -8,6 +8,7 @@ mod context;
 mod crew;
 mod def;
 mod dynamic;
+mod fallible;
 mod host_slots;
 mod lists;
 mod memory;

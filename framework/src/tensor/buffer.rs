@@ -171,6 +171,10 @@ impl Pool {
             return false;
         }
         let class = size_class(capacity);
+        // What there is no memory to note goes back to the system.
+        if kept.classes.get_mut(class).is_some_and(|blocks| blocks.try_reserve(1).is_err()) {
+            return false;
+        }
         if kept.classes.len() <= class {
             kept.classes.resize_with(class + 1, Vec::new);
         }

@@ -11,6 +11,7 @@ mod object;
 
 mod print;
 mod reference;
+pub mod scratch;
 mod slot;
 mod views;
 
@@ -129,14 +130,10 @@ impl Tensor {
     #[track_caller]
     fn allocate(dtype: DataType, shape: Shape, zeroed: bool) -> Result<Tensor> {
         fn objects<T: Default + Clone>(count: usize, shape: &Shape, dtype: DataType) -> Result<Arc<Vec<T>>> {
-            let bytes = count.saturating_mul(size_of::<T>());
-            if !memory::may_request(bytes) {
-                return Err(out_of_memory(shape, dtype));
+            match scratch::filled(T::default(), count) {
+                Ok(items) => Ok(Arc::new(items)),
+                Err(_) => Err(out_of_memory(shape, dtype)),
             }
-            let mut items = Vec::new();
-            items.try_reserve_exact(count).map_err(|_| out_of_memory(shape, dtype))?;
-            items.resize(count, T::default());
-            Ok(Arc::new(items))
         }
         let count = shape.num_elements();
         let storage = match dtype {
@@ -326,18 +323,19 @@ impl Tensor {
     /// The elements of a tensor of integers, in order.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for a dtype whose values are not all `i64`s.
+    /// INVALID_ARGUMENT for a dtype whose values are not all `i64`s; RESOURCE_EXHAUSTED if there is not enough memory.
     #[track_caller]
     pub fn to_i64_vec(&self) -> Result<Vec<i64>> {
-        fn widened<T: Pod + Into<i64>>(elements: &[T]) -> Vec<i64> {
-            elements.iter().map(|&value| value.into()).collect()
+        #[track_caller]
+        fn widened<T: Pod + Into<i64>>(elements: &[T]) -> Result<Vec<i64>> {
+            scratch::collected(elements.iter().map(|&value| value.into()))
         }
         match self.dtype {
-            DataType::Int8 => Ok(widened(self.as_slice::<i8>()?)),
-            DataType::Uint8 => Ok(widened(self.as_slice::<u8>()?)),
-            DataType::Int16 => Ok(widened(self.as_slice::<i16>()?)),
-            DataType::Int32 => Ok(widened(self.as_slice::<i32>()?)),
-            DataType::Int64 => Ok(self.as_slice::<i64>()?.to_vec()),
+            DataType::Int8 => widened(self.as_slice::<i8>()?),
+            DataType::Uint8 => widened(self.as_slice::<u8>()?),
+            DataType::Int16 => widened(self.as_slice::<i16>()?),
+            DataType::Int32 => widened(self.as_slice::<i32>()?),
+            DataType::Int64 => scratch::copied(self.as_slice::<i64>()?),
             other => Err(Error::invalid_argument(format!("integers are expected, not {other}"))),
         }
     }
@@ -454,7 +452,7 @@ impl Tensor {
     /// Rows `start..end` along the first dimension. Numbers are shared, not copied, unless they are few.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for a scalar or a range outside the first dimension.
+    /// INVALID_ARGUMENT for a scalar or a range outside the first dimension; RESOURCE_EXHAUSTED if there is not enough memory.
     #[track_caller]
     pub fn slice_rows(&self, start: usize, end: usize) -> Result<Tensor> {
         let rows = *self.shape.first().ok_or_else(|| Error::invalid_argument("a scalar has no rows"))?;
@@ -473,9 +471,9 @@ impl Tensor {
                 let size = self.dtype.size();
                 return Tensor::from_bytes(self.dtype, shape, &self.bytes()?[first * size..last * size]);
             }
-            Storage::Strings(items) => Storage::Strings(Arc::new(items[first..last].to_vec())),
-            Storage::Resources(items) => Storage::Resources(Arc::new(items[first..last].to_vec())),
-            Storage::Variants(items) => Storage::Variants(Arc::new(items[first..last].to_vec())),
+            Storage::Strings(items) => Storage::Strings(Arc::new(scratch::copied(&items[first..last])?)),
+            Storage::Resources(items) => Storage::Resources(Arc::new(scratch::copied(&items[first..last])?)),
+            Storage::Variants(items) => Storage::Variants(Arc::new(scratch::copied(&items[first..last])?)),
             Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
         };
         Ok(Tensor { shape, dtype: self.dtype, storage })
@@ -574,7 +572,7 @@ fn shared() -> Error {
 #[cold]
 #[track_caller]
 fn out_of_memory(shape: &Shape, dtype: DataType) -> Error {
-    Error::resource_exhausted(format!("out of memory when allocating a {dtype} tensor of shape {shape}"))
+    Error::resource_exhausted(format!("OOM when allocating tensor with shape{shape} and type {dtype}"))
 }
 
 impl<T: Pod> From<T> for Tensor {

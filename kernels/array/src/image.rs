@@ -5,6 +5,7 @@ use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::integers::checked_shape;
 use kernlink_geometry::resize::{Scaling, bilinear_gradient, nearest_gradient, resized};
 use kernlink_kernels_common::number::AsPrimitive;
@@ -13,27 +14,25 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 /// For each place in a size of `to` the nearest in a size of `from`.
-fn nearest(scaling: Scaling, from: usize, to: usize) -> Vec<usize> {
+fn nearest(scaling: Scaling, from: usize, to: usize) -> Result<Vec<usize>> {
     let step = scaling.step(from, to);
     let place =
         |index: usize| if scaling.half_pixel_centers { (index as f32 + 0.5) * step } else { index as f32 * step };
     let whole = |place: f32| if scaling.align_corners { place.round() } else { place.floor() };
     // The cast takes what is negative or NaN to 0.
-    (0..to).map(|index| (whole(place(index)) as usize).min(from - 1)).collect()
+    scratch::collected((0..to).map(|index| (whole(place(index)) as usize).min(from - 1)))
 }
 
 /// For each place in a size of `to` what it is between in a size of `from`.
-fn between(scaling: Scaling, from: usize, to: usize) -> Vec<Between> {
+fn between(scaling: Scaling, from: usize, to: usize) -> Result<Vec<Between>> {
     let step = scaling.step(from, to);
-    (0..to)
-        .map(|index| {
-            let index = index as f32;
-            let place = if scaling.half_pixel_centers { (index + 0.5) * step - 0.5 } else { index * step };
-            let floor = place.floor();
-            let upper = (place.ceil() as usize).min(from - 1);
-            Between { lower: (floor as usize).min(upper), upper, fraction: place - floor }
-        })
-        .collect()
+    scratch::collected((0..to).map(|index| {
+        let index = index as f32;
+        let place = if scaling.half_pixel_centers { (index + 0.5) * step - 0.5 } else { index * step };
+        let floor = place.floor();
+        let upper = (place.ceil() as usize).min(from - 1);
+        Between { lower: (floor as usize).min(upper), upper, fraction: place - floor }
+    }))
 }
 
 /// Two neighbours, and the weight of the second.
@@ -57,7 +56,7 @@ fn shape_of(sizes: [usize; 4]) -> Result<Shape> {
 fn resize_nearest_neighbor(&scaling: &Scaling, ctx: &mut KernelContext<'_, ops::ResizeNearestNeighbor>) -> Result<()> {
     let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
     let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
-    let (down, across) = (nearest(scaling, rows, to[0]), nearest(scaling, columns, to[1]));
+    let (down, across) = (nearest(scaling, rows, to[0])?, nearest(scaling, columns, to[1])?);
     take_rows(ctx, &mut output, ctx.input_at(0)?, channels, &|pixel| {
         let (line, x) = (pixel / to[1], across[pixel % to[1]]);
         Some((line / to[0] * rows + down[line % to[0]]) * columns + x)
@@ -77,7 +76,7 @@ fn resize_nearest_neighbor_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelC
     let ([batch, rows, columns, channels], to) = nearest_gradient(grads.shape(), ctx.input_at(1)?)?;
     let mut output = Tensor::zeros(T::DTYPE, shape_of([batch, to[0], to[1], channels])?)?;
     if grads.num_elements() > 0 {
-        let (down, across) = (nearest(scaling, to[0], rows), nearest(scaling, to[1], columns));
+        let (down, across) = (nearest(scaling, to[0], rows)?, nearest(scaling, to[1], columns)?);
         let (grads, whole) = (grads.as_slice::<T>()?, to[0] * to[1] * channels);
         let cost = 1 + rows * columns / (to[0] * to[1]);
         ctx.parallel_chunks(output.as_mut_slice::<T>()?, whole, cost, |first, piece| {
@@ -106,7 +105,7 @@ fn resize_bilinear<T: Pod + AsPrimitive<f32>>(
 ) -> Result<()> {
     let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
     let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
-    let (down, across) = (between(scaling, rows, to[0]), between(scaling, columns, to[1]));
+    let (down, across) = (between(scaling, rows, to[0])?, between(scaling, columns, to[1])?);
     let (input, line) = (ctx.input_at(0)?.as_slice::<T>()?, to[1] * channels);
     ctx.parallel_chunks(output.as_mut_slice::<f32>()?, line, 4, |first, piece| {
         for (number, target) in (first / line..).zip(piece.chunks_exact_mut(line)) {
@@ -138,7 +137,7 @@ fn resize_bilinear_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelContext<'
         bilinear_gradient(grads.shape(), ctx.input_at(1)?.shape())?;
     let mut output = Tensor::zeros(T::DTYPE, shape_of([batch, to_rows, to_columns, channels])?)?;
     if grads.num_elements() > 0 {
-        let (down, across) = (between(scaling, to_rows, rows), between(scaling, to_columns, columns));
+        let (down, across) = (between(scaling, to_rows, rows)?, between(scaling, to_columns, columns)?);
         let (grads, whole) = (grads.as_slice::<f32>()?, to_rows * to_columns * channels);
         let cost = 1 + 8 * rows * columns / (to_rows * to_columns);
         ctx.parallel_chunks(output.as_mut_slice::<T>()?, whole, cost, |first, piece| {

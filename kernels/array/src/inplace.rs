@@ -6,6 +6,7 @@ use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::integers::vector;
 use kernlink_kernels_common::element::{bytes_mut, match_objects};
 use kernlink_macros::register_kernel;
@@ -38,7 +39,7 @@ fn change_rows(
     let mut places = Vec::new();
     if x.num_elements() > 0 {
         let place = |index: &i32| i64::from(*index).rem_euclid(rows as i64) as usize;
-        places.extend(i.as_slice::<i32>()?.iter().map(place).enumerate().map(|(from, to)| (to, from)));
+        places = scratch::collected(i.as_slice::<i32>()?.iter().map(place).enumerate().map(|(from, to)| (to, from)))?;
     }
     let mut y = own(ctx, 0)?;
     if !places.is_empty() {

@@ -9,6 +9,7 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruct
 use kernlink::op::Op;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::indices::{ignores_bad_indices, scattered_nd};
 use kernlink_geometry::integers::{position, vector};
 use kernlink_kernels_common::element::{bytes_mut, match_objects};
@@ -36,7 +37,7 @@ impl Places {
         let mut rows = Vec::new();
         if indices.num_elements() > 0 {
             let values = indices.to_i64_vec()?;
-            rows.reserve_exact(values.len() / depth);
+            rows = scratch::room(values.len() / depth)?;
             for (r, index) in values.chunks_exact(depth).enumerate() {
                 let place = row_of(index, indexed);
                 ensure!(

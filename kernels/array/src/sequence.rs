@@ -4,6 +4,7 @@ use kernlink::dtype::Number;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{ensure_scalar, scalar};
 use kernlink_geometry::sequence::{Progression, range};
@@ -60,7 +61,7 @@ fn invert_permutation(ctx: &mut KernelContext<'_, ops::InvertPermutation>) -> Re
         InvalidArgument,
         "permutation of nonnegative int32s must have <= int32 max elements"
     );
-    let mut inverse = vec![-1i32; permutation.len()];
+    let mut inverse = scratch::filled(-1i32, permutation.len())?;
     for (i, &place) in permutation.iter().enumerate() {
         let count = inverse.len();
         let slot = usize::try_from(place).ok().and_then(|place| inverse.get_mut(place));
@@ -73,7 +74,7 @@ fn invert_permutation(ctx: &mut KernelContext<'_, ops::InvertPermutation>) -> Re
     let output = if input.dtype() == kernlink::dtype::DataType::Int32 {
         Tensor::vector(&inverse)?
     } else {
-        Tensor::vector(&inverse.iter().map(|&place| i64::from(place)).collect::<Vec<_>>())?
+        Tensor::vector(&scratch::collected(inverse.iter().map(|&place| i64::from(place)))?)?
     };
     ctx.set_output(ops::InvertPermutation::Y, output)
 }

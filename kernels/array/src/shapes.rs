@@ -4,7 +4,7 @@ use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, scratch};
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{scalar, vector};
 use kernlink_macros::register_kernel;
@@ -15,12 +15,14 @@ pub(super) fn tensor_of(values: &[i64], dtype: DataType, shape: Shape) -> Result
     if dtype == DataType::Int64 {
         return Tensor::from_elements(shape, values);
     }
-    let narrow: Vec<i32> = values
-        .iter()
-        .map(|&value| i32::try_from(value))
-        .collect::<std::result::Result<_, _>>()
-        .or_else(|_| bail!(InvalidArgument, "{values:?} does not fit int32: ask for out_type int64"))?;
-    Tensor::from_elements(shape, &narrow)
+    let mut tensor = Tensor::alloc(DataType::Int32, shape)?;
+    for (slot, &value) in tensor.as_mut_slice::<i32>()?.iter_mut().zip(values) {
+        let Ok(narrow) = i32::try_from(value) else {
+            bail!(InvalidArgument, "{value} does not fit int32: ask for out_type int64");
+        };
+        *slot = narrow;
+    }
+    Ok(tensor)
 }
 
 /// The shape of a tensor, as a vector.
@@ -67,7 +69,7 @@ fn broadcast_args(ctx: &mut KernelContext<'_, ops::BroadcastArgs>) -> Result<()>
     let b = vector(ctx.input(ops::BroadcastArgs::S1)?, "s1")?;
     let rank = a.len().max(b.len());
     let size = |shape: &[i64], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |axis| shape[axis]);
-    let mut dims = Vec::with_capacity(rank);
+    let mut dims = scratch::room(rank)?;
     for axis in 0..rank {
         let (x, y) = (size(&a, axis), size(&b, axis));
         ensure!(x == y || x == 1 || y == 1, InvalidArgument, "Incompatible shapes: {a:?} vs. {b:?}");
@@ -127,7 +129,7 @@ fn concat_offset(ctx: &mut KernelContext<'_, ops::ConcatOffset>) -> Result<()> {
             "All dimensions except {axis} must match. Input {index} has shape {shape:?} and doesn't match input 0 \
              with shape {first:?}."
         );
-        let mut offset = vec![0; first.len()];
+        let mut offset = scratch::zeros(first.len())?;
         offset[axis] = start;
         start = start.wrapping_add(shape[axis]);
         let output = tensor_of(&offset, ctx.output_dtype_at(index)?, Shape::from([offset.len()]))?;

@@ -4,10 +4,11 @@
 //! which no order holds, come out in the same order.
 
 use kernlink::bail;
-use kernlink::dtype::{DataType, RealNumber};
+use kernlink::dtype::{DataType, Element, RealNumber};
 use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry as geometry;
 use kernlink_geometry::integers::scalar;
 use kernlink_macros::register_kernel;
@@ -99,9 +100,10 @@ fn sort<T: PartialOrd>(row: &[T], order: &mut [u32]) {
     let greater = |a: u32, b: u32| row[b as usize] < row[a as usize];
     if order.len() > 16 {
         let is_nan = |column: u32| row[column as usize].partial_cmp(&row[column as usize]).is_none();
-        order.sort_by(|&a, &b| {
+        // The columns make it stable, in place.
+        order.sort_unstable_by(|&a, &b| {
             let order = row[b as usize].partial_cmp(&row[a as usize]);
-            order.unwrap_or_else(|| is_nan(b).cmp(&is_nan(a)))
+            order.unwrap_or_else(|| is_nan(b).cmp(&is_nan(a))).then(a.cmp(&b))
         });
         return;
     }
@@ -133,12 +135,18 @@ fn greatest<T: PartialOrd>(row: &[T]) -> u32 {
 
 /// Integers as a tensor of `dtype`.
 fn indices_tensor(dtype: DataType, shape: &kernlink::shape::Shape, columns: &[u32]) -> Result<Tensor> {
+    fn put<T: Element>(tensor: &mut Tensor, columns: &[u32], from: impl Fn(u32) -> T) -> Result<()> {
+        tensor.as_mut_slice::<T>()?.iter_mut().zip(columns).for_each(|(slot, &column)| *slot = from(column));
+        Ok(())
+    }
+    let mut tensor = Tensor::alloc(dtype, shape)?;
     match dtype {
-        DataType::Int16 => Tensor::from_elements(shape, &columns.iter().map(|&c| c as i16).collect::<Vec<_>>()),
-        DataType::Int32 => Tensor::from_elements(shape, &columns.iter().map(|&c| c as i32).collect::<Vec<_>>()),
-        DataType::Int64 => Tensor::from_elements(shape, &columns.iter().map(|&c| i64::from(c)).collect::<Vec<_>>()),
+        DataType::Int16 => put(&mut tensor, columns, |column| column as i16)?,
+        DataType::Int32 => put(&mut tensor, columns, |column| column as i32)?,
+        DataType::Int64 => put(&mut tensor, columns, i64::from)?,
         other => bail!(InvalidArgument, "indices cannot be {other}"),
     }
+    Ok(tensor)
 }
 
 #[register_kernel(
@@ -170,8 +178,8 @@ fn top_k<T: RealNumber>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Resul
     if count > 0 {
         let rows = input.as_slice::<T>()?;
         let cost = (columns * (1 + k.ilog2() as usize)).div_ceil(k);
-        ctx.parallel_chunks(picked.as_mut_slice::<u32>()?, k, cost, |first, pieces| {
-            let mut heap = vec![0; k + 1];
+        ctx.try_parallel_chunks(picked.as_mut_slice::<u32>()?, k, cost, |first, pieces| {
+            let mut heap = scratch::zeros(k + 1)?;
             for (r, piece) in pieces.chunks_exact_mut(k).enumerate() {
                 let row = &rows[(first / k + r) * columns..][..columns];
                 if k == 1 {
@@ -183,7 +191,8 @@ fn top_k<T: RealNumber>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Resul
                     piece.copy_from_slice(&heap[..k]);
                 }
             }
-        });
+            Ok(())
+        })?;
         let picked = picked.as_slice::<u32>()?;
         for (i, value) in values.as_mut_slice::<T>()?.iter_mut().enumerate() {
             *value = rows[i / k * columns + picked[i] as usize];

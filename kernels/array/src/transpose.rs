@@ -29,8 +29,10 @@ fn transpose_kernel(ctx: &mut KernelContext<'_, ops::Transpose>) -> Result<()> {
 /// The tensor with each element replaced, in its own buffer if nothing else shares it.
 fn map_in_place<T: Element + Copy>(mut tensor: Tensor, map: impl Fn(T) -> T) -> Result<Tensor> {
     if !tensor.is_unique() {
-        let elements: Vec<T> = tensor.as_slice::<T>()?.iter().map(|&value| map(value)).collect();
-        return Tensor::from_elements(tensor.shape(), &elements);
+        let mut mapped = Tensor::alloc(T::DTYPE, tensor.shape())?;
+        let elements = mapped.as_mut_slice::<T>()?.iter_mut().zip(tensor.as_slice::<T>()?);
+        elements.for_each(|(slot, &value)| *slot = map(value));
+        return Ok(mapped);
     }
     tensor.as_mut_slice::<T>()?.iter_mut().for_each(|value| *value = map(*value));
     Ok(tensor)

@@ -8,6 +8,7 @@ use bytemuck::AnyBitPattern;
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::tensor::scratch::{self, MakeRoom};
 
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -31,12 +32,11 @@ impl<'a> Words<'a> {
         let float = match tensor.dtype() {
             DataType::String => {
                 let strings = tensor.as_slice::<TString>()?.iter();
-                return Ok(strings
-                    .map(|string| {
-                        let next = self.strings.len() as u64;
-                        *self.strings.entry(string.as_bytes()).or_insert(next)
-                    })
-                    .collect());
+                return scratch::collected_ok(strings.map(|string| {
+                    let next = self.strings.len() as u64;
+                    self.strings.make_room(1)?;
+                    Ok(*self.strings.entry(string.as_bytes()).or_insert(next))
+                }));
             }
             // TensorFlow takes the two zeros of 16-bit floats for different, those of wider ones for equal.
             DataType::Half => Some((0x7c00, 0x8000)),
@@ -46,48 +46,47 @@ impl<'a> Words<'a> {
             _ => None,
         };
         let bytes = tensor.bytes()?;
-        Ok(match tensor.dtype().size() {
+        match tensor.dtype().size() {
             1 => self.plain::<u8>(bytes, float),
             2 => self.plain::<u16>(bytes, float),
             4 => self.plain::<u32>(bytes, float),
             8 => self.plain::<u64>(bytes, float),
             _ => bail!(InvalidArgument, "elements of {} cannot be told apart", tensor.dtype()),
-        })
+        }
     }
 
     /// `float` is, for floats, the bits of the exponent and the sign.
-    fn plain<W: AnyBitPattern + Into<u64>>(&mut self, bytes: &[u8], float: Option<(u64, u64)>) -> Vec<u64> {
+    fn plain<W: AnyBitPattern + Into<u64>>(&mut self, bytes: &[u8], float: Option<(u64, u64)>) -> Result<Vec<u64>> {
         let words = bytes.chunks_exact(size_of::<W>()).map(|word| bytemuck::pod_read_unaligned::<W>(word).into());
-        let Some((exponent, sign)) = float else { return words.collect() };
-        words
-            .map(|word: u64| match word & !sign {
-                0 if size_of::<W>() > 2 => 0,
-                // What all NaNs become is a number's word for none of the floats, whatever their size.
-                magnitude if magnitude > exponent => {
-                    self.nans += 1;
-                    0xfff8_0000_0000_0000 | self.nans
-                }
-                _ => word,
-            })
-            .collect()
+        let Some((exponent, sign)) = float else { return scratch::collected(words) };
+        scratch::collected(words.map(|word: u64| match word & !sign {
+            0 if size_of::<W>() > 2 => 0,
+            // What all NaNs become is a number's word for none of the floats, whatever their size.
+            magnitude if magnitude > exponent => {
+                self.nans += 1;
+                0xfff8_0000_0000_0000 | self.nans
+            }
+            _ => word,
+        }))
     }
 }
 
 /// The number that each item gets if equal ones share theirs and new ones count up, and where each number first occurs.
-fn number<K: Hash + Eq>(items: impl ExactSizeIterator<Item = K>) -> (Vec<i64>, Vec<usize>) {
+fn number<K: Hash + Eq>(items: impl ExactSizeIterator<Item = K>) -> Result<(Vec<i64>, Vec<usize>)> {
     let mut known: HashMap<K, i64> = HashMap::new();
-    let (mut numbers, mut first) = (Vec::with_capacity(items.len()), Vec::new());
+    let (mut numbers, mut first) = (scratch::room(items.len())?, Vec::new());
     for (place, item) in items.enumerate() {
         let next = first.len() as i64;
+        known.make_room(1)?;
         numbers.push(match known.entry(item) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
-                first.push(place);
+                scratch::push(&mut first, place)?;
                 *entry.insert(next)
             }
         });
     }
-    (numbers, first)
+    Ok((numbers, first))
 }
 
 /// All four ops: those with an axis have it as input 1, those with counts give them as output 2.
@@ -119,14 +118,14 @@ fn unique(ctx: &mut RawContext<'_>) -> Result<()> {
     let inner: usize = input.shape()[axis + 1..].iter().product();
     let words = Words::default().of(input)?;
     let (numbers, first) = if outer == 1 && inner == 1 {
-        number(words.iter())
+        number(words.iter())?
     } else {
         let size = outer * inner;
-        let mut slices = Vec::with_capacity(words.len());
+        let mut slices = scratch::room(words.len())?;
         for slice in 0..count {
             (0..outer).for_each(|o| slices.extend_from_slice(&words[(o * count + slice) * inner..][..inner]));
         }
-        number((0..count).map(|slice| &slices[slice * size..][..size]))
+        number((0..count).map(|slice| &slices[slice * size..][..size]))?
     };
 
     let mut shape = input.shape().clone();
@@ -134,7 +133,7 @@ fn unique(ctx: &mut RawContext<'_>) -> Result<()> {
     let mut y = ctx.allocate_output_at(0, shape)?;
     take_rows(ctx, &mut y, input, inner, &|row| Some(row / first.len() * count + first[row % first.len()]))?;
     if ctx.num_outputs() > 2 {
-        let mut counts = vec![0; first.len()];
+        let mut counts = scratch::zeros(first.len())?;
         numbers.iter().for_each(|&number| counts[number as usize] += 1);
         let counts = tensor_of(&counts, ctx.output_dtype_at(2)?, Shape::from([counts.len()]))?;
         ctx.set_output_at(2, counts)?;
@@ -152,9 +151,13 @@ fn list_diff(ctx: &mut KernelContext<'_, ops::ListDiff>) -> Result<()> {
     }
     ensure!(x.num_elements() < i32::MAX as usize, InvalidArgument, "x too large for int32 indexing");
     let mut words = Words::default();
-    let without: HashSet<u64> = words.of(y)?.into_iter().collect();
+    let mut without: HashSet<u64> = HashSet::new();
+    for word in words.of(y)? {
+        without.make_room(1)?;
+        without.insert(word);
+    }
     let left = words.of(x)?.into_iter().enumerate().filter(|(_, word)| !without.contains(word));
-    let left: Vec<i64> = left.map(|(index, _)| index as i64).collect();
+    let left: Vec<i64> = scratch::collected(left.map(|(index, _)| index as i64))?;
     let mut out = ctx.allocate_output(ops::ListDiff::OUT, [left.len()])?;
     take_rows(ctx, &mut out, x, 1, &|row| Some(left[row] as usize))?;
     let idx = tensor_of(&left, ctx.output_dtype_at(1)?, Shape::from([left.len()]))?;
@@ -170,7 +173,7 @@ mod tests {
     fn words_tell_elements_apart() {
         let floats = Tensor::vector(&[0.0f64, -0.0, 1.0, f64::NAN, f64::NAN, f64::INFINITY, -1.0]).unwrap();
         let words = Words::default().of(&floats).unwrap();
-        assert_eq!(number(words.iter()), (vec![0, 0, 1, 2, 3, 4, 5], vec![0, 2, 3, 4, 5, 6]));
+        assert_eq!(number(words.iter()).unwrap(), (vec![0, 0, 1, 2, 3, 4, 5], vec![0, 2, 3, 4, 5, 6]));
         let strings = Tensor::vector(&[TString::from("a"), TString::from(""), TString::from("a")]).unwrap();
         assert_eq!(Words::default().of(&strings).unwrap(), [0, 1, 0]);
     }

@@ -4,6 +4,7 @@ use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::indices::{Gathered, gathered, gathered_nd};
 use kernlink_geometry::integers::position;
 
@@ -59,7 +60,7 @@ pub fn gather_nd(ctx: &RawContext<'_>, params: &Tensor, indices: &Tensor, lenien
     let count: usize = outer.iter().product();
     if count > 0 {
         let indices = indices.to_i64_vec()?;
-        let mut rows = Vec::with_capacity(count);
+        let mut rows = scratch::room(count)?;
         for r in 0..count {
             let index = &indices[r * depth..][..depth];
             let row = row_of(index, indexed);

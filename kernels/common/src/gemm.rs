@@ -9,6 +9,7 @@ use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 use kernlink::error::Error;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 
 use crate::gemv::{Gemv, gemv};
 
@@ -208,26 +209,26 @@ fn with_vector<T: Gemv>(
     a: Matrix<'_, T>,
     b: Matrix<'_, T>,
     c: &mut Target<'_, T>,
-) -> bool {
+) -> Result<bool> {
     let Sizes { m, k, n } = sizes;
     let (x, stride, matrix, len) = if m == 1 {
         (a.data, a.column_stride, b, n)
     } else if n == 1 && c.row_stride == 1 {
         (b.data, b.row_stride, Matrix { data: a.data, row_stride: a.column_stride, column_stride: a.row_stride }, m)
     } else {
-        return false;
+        return Ok(false);
     };
     if k == 0 || len == 0 {
-        return false;
+        return Ok(false);
     }
     let copy: Vec<T>;
     let x = if stride == 1 {
         &x[..k]
     } else {
-        copy = (0..k).map(|index| x[index * stride]).collect();
+        copy = scratch::collected((0..k).map(|index| x[index * stride]))?;
         &copy
     };
-    gemv(ctx, x, matrix, &mut c.data[..len], c.accumulate)
+    Ok(gemv(ctx, x, matrix, &mut c.data[..len], c.accumulate))
 }
 
 impl Gemm for f32 {
@@ -238,7 +239,7 @@ impl Gemm for f32 {
         b: Matrix<'_, f32>,
         mut c: Target<'_, f32>,
     ) -> Result<()> {
-        if !with_vector(ctx, sizes, a, b, &mut c) {
+        if !with_vector(ctx, sizes, a, b, &mut c)? {
             split(ctx, sizes, a, b, c);
         }
         Ok(())
@@ -264,7 +265,7 @@ impl Gemm for f64 {
         b: Matrix<'_, f64>,
         mut c: Target<'_, f64>,
     ) -> Result<()> {
-        if !with_vector(ctx, sizes, a, b, &mut c) {
+        if !with_vector(ctx, sizes, a, b, &mut c)? {
             split(ctx, sizes, a, b, c);
         }
         Ok(())

@@ -1,6 +1,8 @@
 //! What arithmetic asks of a dtype beside [`Number`].
 
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+use kernlink::error::Result;
+use kernlink::tensor::scratch;
 
 pub use num_complex::ComplexFloat;
 pub use num_traits::{AsPrimitive, Float};
@@ -17,7 +19,10 @@ pub trait Computed: Number {
     fn narrow(wide: Self::Wide) -> Self;
 
     /// What `f` returns for the elements in the wide dtype, which become what it makes of them.
-    fn on_wide<R>(elements: &mut [Self], f: impl FnOnce(&mut [Self::Wide]) -> R) -> R;
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    fn on_wide<R>(elements: &mut [Self], f: impl FnOnce(&mut [Self::Wide]) -> R) -> Result<R>;
 
     /// The complex conjugate, which of a real number is the number itself.
     #[inline(always)]
@@ -35,7 +40,7 @@ macro_rules! computed_as_they_are {
             #[inline(always)]
             fn narrow(wide: $t) -> $t { wide }
             #[inline(always)]
-            fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [$t]) -> R) -> R { f(elements) }
+            fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [$t]) -> R) -> Result<R> { Ok(f(elements)) }
             $(
                 #[inline(always)]
                 fn conj(self) -> $t { <$t>::$conj(&self) }
@@ -53,11 +58,11 @@ macro_rules! computed_as_f32 {
             fn widen(self) -> f32 { $widen(self) }
             #[inline(always)]
             fn narrow(wide: f32) -> $t { <$t>::from_f32(wide) }
-            fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [f32]) -> R) -> R {
-                let mut wide: Vec<f32> = elements.iter().map(|element| element.widen()).collect();
+            fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [f32]) -> R) -> Result<R> {
+                let mut wide: Vec<f32> = scratch::collected(elements.iter().map(|element| element.widen()))?;
                 let result = f(&mut wide);
                 elements.iter_mut().zip(wide).for_each(|(element, wide)| *element = <$t>::from_f32(wide));
-                result
+                Ok(result)
             }
         }
     )*};

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use kernlink::dispatch_pod;
 use kernlink::dtype::{DataType, Scalar, ScalarElement as _, TString};
+use kernlink::error::Result;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::{self, MakeRoom};
 
 /// How a tensor is shortened.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,41 +18,44 @@ pub enum Style {
 }
 
 /// The values of a tensor: `limit` of them, or of each end of a dimension; all if it is negative.
-pub fn summarize(tensor: &Tensor, limit: i64, style: Style) -> Vec<u8> {
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub fn summarize(tensor: &Tensor, limit: i64, style: Style) -> Result<Vec<u8>> {
     let count = tensor.num_elements();
     let limit = usize::try_from(limit).map_or(count, |limit| limit.min(count));
     let mut text = Vec::new();
     if limit == 0 && tensor.dtype() == DataType::Bool {
-        return text;
+        return Ok(text);
     }
     let printer = Printer { tensor, limit, style };
     if tensor.rank() == 0 {
         if limit > 0 {
-            printer.element(0, &mut text);
+            printer.element(0, &mut text)?;
         }
     } else if !prints_shape(tensor.dtype()) {
         if style == Style::Edges {
-            text.push(b'[');
+            scratch::push(&mut text, b'[')?;
         }
         for index in 0..limit {
             if index > 0 {
-                text.push(b' ');
+                scratch::push(&mut text, b' ')?;
             }
-            printer.element(index, &mut text);
+            printer.element(index, &mut text)?;
         }
     } else if style == Style::Edges {
-        printer.edges(0, 0, &mut text);
-        return text;
+        printer.edges(0, 0, &mut text)?;
+        return Ok(text);
     } else {
-        printer.first(0, &mut 0, &mut text);
+        printer.first(0, &mut 0, &mut text)?;
     }
     if count > limit {
-        text.extend_from_slice(b"...");
+        scratch::append(&mut text, b"...")?;
     }
     if !prints_shape(tensor.dtype()) && style == Style::Edges && tensor.rank() > 0 {
-        text.push(b']');
+        scratch::push(&mut text, b']')?;
     }
-    text
+    Ok(text)
 }
 
 /// Whether brackets show the shape. Of other dtypes TensorFlow shows nothing but how many elements there are.
@@ -74,86 +79,89 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn first(&self, axis: usize, next: &mut usize, text: &mut Vec<u8>) {
+    fn first(&self, axis: usize, next: &mut usize, text: &mut Vec<u8>) -> Result<()> {
         let shape = self.tensor.shape();
         if *next >= self.limit {
-            return;
+            return Ok(());
         }
         for index in 0..shape[axis] {
             if axis + 1 == shape.rank() {
                 if *next >= self.limit {
                     if axis != 0 {
-                        text.extend_from_slice(b"...");
+                        scratch::append(text, b"...")?;
                     }
-                    return;
+                    return Ok(());
                 }
                 if index > 0 {
-                    text.push(b' ');
+                    scratch::push(text, b' ')?;
                 }
-                self.element(*next, text);
+                self.element(*next, text)?;
                 *next += 1;
             } else if *next < self.limit {
-                text.push(b'[');
-                self.first(axis + 1, next, text);
-                text.push(b']');
+                scratch::push(text, b'[')?;
+                self.first(axis + 1, next, text)?;
+                scratch::push(text, b']')?;
             } else {
-                return;
+                return Ok(());
             }
         }
+        Ok(())
     }
 
-    fn edges(&self, axis: usize, first: usize, text: &mut Vec<u8>) {
+    fn edges(&self, axis: usize, first: usize, text: &mut Vec<u8>) -> Result<()> {
         let shape = self.tensor.shape();
         let Some(&size) = shape.get(axis) else { return self.element(first, text) };
         let step: usize = shape[axis + 1..].iter().product();
-        text.push(b'[');
+        scratch::push(text, b'[')?;
         let head = size.min(self.limit);
         let tail = size.saturating_sub(self.limit).max(self.limit);
         let elided = size > 2 * self.limit;
         for index in (0..head).chain(tail..size) {
             if index > 0 && !(elided && index == tail) {
-                self.spacing(axis, text);
+                self.spacing(axis, text)?;
             }
             if elided && index == tail {
-                self.ellipsis(axis, text);
-                self.spacing(axis, text);
+                self.ellipsis(axis, text)?;
+                self.spacing(axis, text)?;
             }
-            self.edges(axis + 1, first + index * step, text);
+            self.edges(axis + 1, first + index * step, text)?;
         }
         if elided && tail >= size {
-            self.ellipsis(axis, text);
+            self.ellipsis(axis, text)?;
         }
-        text.push(b']');
+        scratch::push(text, b']')
     }
 
-    fn ellipsis(&self, axis: usize, text: &mut Vec<u8>) {
-        self.spacing(axis, text);
-        text.extend_from_slice(b"...");
+    fn ellipsis(&self, axis: usize, text: &mut Vec<u8>) -> Result<()> {
+        self.spacing(axis, text)?;
+        scratch::append(text, b"...")
     }
 
     /// What stands between two parts of a dimension.
-    fn spacing(&self, axis: usize, text: &mut Vec<u8>) {
+    fn spacing(&self, axis: usize, text: &mut Vec<u8>) -> Result<()> {
         let inner = self.tensor.rank() - axis - 1;
         if inner == 0 {
-            return text.push(b' ');
+            return scratch::push(text, b' ');
         }
+        text.make_room(inner + axis + 1)?;
         text.extend(std::iter::repeat_n(b'\n', inner));
         text.extend(std::iter::repeat_n(b' ', axis + 1));
+        Ok(())
     }
 
-    fn element(&self, index: usize, text: &mut Vec<u8>) {
+    fn element(&self, index: usize, text: &mut Vec<u8>) -> Result<()> {
         let tensor = self.tensor;
         match tensor.dtype() {
             DataType::String => {
                 let quote: &[u8] = if self.style == Style::Edges { b"\"" } else { b"" };
                 let string = tensor.as_slice::<TString>().ok().and_then(|strings| strings.get(index));
-                text.extend_from_slice(quote);
-                escape(string.map_or(&[], |string| string.as_bytes()), text);
-                text.extend_from_slice(quote);
+                scratch::append(text, quote)?;
+                escape(string.map_or(&[], |string| string.as_bytes()), text)?;
+                scratch::append(text, quote)?;
             }
-            DataType::Resource => text.extend_from_slice(b"<Resource>"),
-            DataType::Variant => text.extend_from_slice(b"<Variant>"),
-            dtype if !prints_shape(dtype) => text.push(b'?'),
+            DataType::Resource => scratch::append(text, b"<Resource>")?,
+            DataType::Variant => scratch::append(text, b"<Variant>")?,
+            dtype if !prints_shape(dtype) => scratch::push(text, b'?')?,
             dtype => {
                 let element = dispatch_pod!(dtype, T => {
                     tensor.as_slice::<T>().ok().and_then(|elements| elements.get(index)).map(|element| element.to_scalar())
@@ -163,26 +171,28 @@ impl Printer<'_> {
                     Some(Scalar::Integer(value)) => value.to_string(),
                     Some(Scalar::Float(value)) if dtype == DataType::Double => double(value),
                     Some(Scalar::Float(value)) => float(value as f32),
-                    Some(Scalar::Complex(_)) | None => return,
+                    Some(Scalar::Complex(_)) | None => return Ok(()),
                 };
-                text.extend_from_slice(number.as_bytes());
+                scratch::append(text, number.as_bytes())?;
             }
         }
+        Ok(())
     }
 }
 
 /// C's escapes, quotes too; what is not ASCII stays.
-fn escape(string: &[u8], text: &mut Vec<u8>) {
+fn escape(string: &[u8], text: &mut Vec<u8>) -> Result<()> {
     for &byte in string {
         match byte {
-            b'\n' => text.extend_from_slice(b"\\n"),
-            b'\r' => text.extend_from_slice(b"\\r"),
-            b'\t' => text.extend_from_slice(b"\\t"),
-            b'"' | b'\'' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
-            0x20..=0x7E | 0x80.. => text.push(byte),
-            _ => text.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+            b'\n' => scratch::append(text, b"\\n")?,
+            b'\r' => scratch::append(text, b"\\r")?,
+            b'\t' => scratch::append(text, b"\\t")?,
+            b'"' | b'\'' | b'\\' => scratch::append(text, &[b'\\', byte])?,
+            0x20..=0x7E | 0x80.. => scratch::push(text, byte)?,
+            _ => scratch::append(text, format!("\\{byte:03o}").as_bytes())?,
         }
     }
+    Ok(())
 }
 
 /// The shortest of C's `%.6g` and `%.9g` that is the same number again.
@@ -229,7 +239,7 @@ mod tests {
     use super::*;
 
     fn text(tensor: &Tensor, limit: i64, style: Style) -> String {
-        String::from_utf8(summarize(tensor, limit, style)).unwrap()
+        String::from_utf8(summarize(tensor, limit, style).unwrap()).unwrap()
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Add of strings: concatenation.
 
+use std::cell::RefCell;
+
 use kernlink::Result;
 use kernlink::dtype::TString;
 use kernlink::kernel::KernelContext;
+use kernlink::tensor::scratch;
 use kernlink_macros::register_kernel;
 use kernlink_ops::Add;
 
@@ -11,5 +14,18 @@ use super::objects;
 
 #[register_kernel(device = Cpu, T = [string])]
 fn add_strings(ctx: &mut KernelContext<'_, Add>) -> Result<()> {
-    objects::zip(ctx, LIMIT, |x: &TString, y: &TString| TString::from([x.as_bytes(), y.as_bytes()].concat()))
+    // The first string that there is no memory for.
+    let failure = RefCell::new(None);
+    let joined = |x: &TString, y: &TString| {
+        let mut text = scratch::room(x.len().saturating_add(y.len()))?;
+        [x, y].iter().for_each(|part| text.extend_from_slice(part));
+        Ok(TString::from(text))
+    };
+    objects::zip(ctx, LIMIT, |x: &TString, y: &TString| {
+        joined(x, y).unwrap_or_else(|error| {
+            failure.borrow_mut().get_or_insert(error);
+            TString::default()
+        })
+    })?;
+    failure.into_inner().map_or(Ok(()), Err)
 }

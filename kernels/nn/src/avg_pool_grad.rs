@@ -2,6 +2,7 @@
 
 use kernlink::Result;
 use kernlink::kernel::KernelContext;
+use kernlink::tensor::scratch;
 use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_macros::register_kernel;
 use kernlink_ops::AvgPoolGrad;
@@ -28,11 +29,12 @@ fn avg_pool_grad<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgP
         let windows = grad.len() / geometry.batch;
         let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
         let cost = (windows.saturating_mul(taps) / image).div_ceil(8) + 1;
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, image, cost, |first, piece| {
+        ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, image, cost, |first, piece| {
             for (index, target) in piece.chunks_exact_mut(image).enumerate() {
-                spread(&geometry, &grad[(first / image + index) * windows..][..windows], target);
+                spread(&geometry, &grad[(first / image + index) * windows..][..windows], target)?;
             }
-        });
+            Ok(())
+        })?;
         Ok(())
     })?;
     ctx.set_output(AvgPoolGrad::OUTPUT, output)
@@ -40,10 +42,10 @@ fn avg_pool_grad<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgP
 
 widest! {
     /// Shares what flows back into an image's averages among the elements that are not padding.
-    fn spread<T: Average>(geometry: &Geometry, grad: &[T], target: &mut [T]) {
+    fn spread<T: Average>(geometry: &Geometry, grad: &[T], target: &mut [T]) -> Result<()> {
         let depth = geometry.depth;
         target.fill(T::ZERO);
-        let mut shares = vec![T::ZERO; depth];
+        let mut shares = scratch::filled(T::ZERO, depth)?;
         for (place, grad) in grad.chunks_exact(depth).enumerate() {
             let (row, column) = (place / geometry.columns.output, place % geometry.columns.output);
             let (row_taps, column_taps) = (geometry.rows.taps(row), geometry.columns.taps(column));
@@ -58,5 +60,6 @@ widest! {
                 }
             }
         }
+        Ok(())
     }
 }

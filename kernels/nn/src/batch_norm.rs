@@ -5,6 +5,7 @@ use kernlink::dtype::DataType;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::channels::{Layout, Norm, bessel};
 use kernlink_kernels_common::gemm::Shared;
 use kernlink_kernels_common::number::Computed;
@@ -36,7 +37,8 @@ impl BatchNorm {
         if shape.num_elements() == 0 {
             let y = ctx.allocate_output_at(0, shape)?;
             ctx.set_output_at(0, y)?;
-            let nothing = Tensor::from_elements([layout.channels], &vec![f32::NAN; layout.channels])?;
+            let mut nothing = Tensor::alloc(DataType::Float, [layout.channels])?;
+            nothing.as_mut_slice::<f32>()?.fill(f32::NAN);
             return (1..5).try_for_each(|index| ctx.set_output_at(index, nothing.clone()));
         }
         if !self.norm.training {
@@ -50,12 +52,12 @@ impl BatchNorm {
         let x = ctx.input_at(0)?.as_slice::<T>()?;
         let count = layout.count();
         let average = |total: f64| (total / count as f64) as f32;
-        let batch_mean: Vec<f32> = totals(ctx, x, &layout, None)?.into_iter().map(average).collect();
+        let batch_mean: Vec<f32> = scratch::collected(totals(ctx, x, &layout, None)?.into_iter().map(average))?;
         let squares = totals(ctx, x, &layout, Some(&batch_mean))?;
-        let batch_variance: Vec<f32> = squares.into_iter().map(average).collect();
+        let batch_variance: Vec<f32> = scratch::collected(squares.into_iter().map(average))?;
         self.apply::<T>(ctx, &shape, &layout, &batch_mean, &batch_variance)?;
         let adjust = bessel(count);
-        let (mut new_mean, mut new_variance) = (batch_mean.clone(), batch_variance.clone());
+        let (mut new_mean, mut new_variance) = (scratch::copied(&batch_mean)?, scratch::copied(&batch_variance)?);
         if running {
             let (keep, factor) = (1.0 - self.factor, self.factor);
             for (new, &old) in new_mean.iter_mut().zip(mean.as_slice::<f32>()?) {
@@ -83,11 +85,9 @@ impl BatchNorm {
         variance: &[f32],
     ) -> Result<()> {
         let scale = ctx.input_at(1)?.as_slice::<f32>()?;
-        let factors: Vec<f32> = variance
-            .iter()
-            .zip(scale)
-            .map(|(&variance, &scale)| scale / (variance + self.norm.epsilon).sqrt())
-            .collect();
+        let factors = variance.iter().zip(scale);
+        let factor = |(&variance, &scale): (&f32, &f32)| scale / (variance + self.norm.epsilon).sqrt();
+        let factors: Vec<f32> = scratch::collected(factors.map(factor))?;
         let offset = ctx.input_at(2)?.clone();
         let line = Line { mean, factors: &factors, offset: offset.as_slice::<f32>()? };
         let mut y = match ctx.forward_input_at(0, 0, shape) {
@@ -183,7 +183,7 @@ fn totals<T: Computed<Wide = f32>>(
             sum_slab(slab, inner, center, sums);
         }
     });
-    let mut totals = vec![0.0; channels];
+    let mut totals = scratch::zeros(channels)?;
     for sums in scratch.as_slice::<f64>()?.chunks_exact(channels) {
         totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
     }

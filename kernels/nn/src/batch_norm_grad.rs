@@ -4,6 +4,7 @@ use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::channels::{Layout, Norm};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -39,17 +40,19 @@ fn fused_batch_norm_grad<T: Computed<Wide = f32>>(norm: &Norm, ctx: &mut RawCont
     let sums = totals(ctx, dy, x, &layout, mean)?;
     let (offset, product) = sums.split_at(layout.channels);
     let variance = ctx.input_at(4)?.as_slice::<f32>()?.iter();
-    let inverse: Vec<f64> = variance.map(|&variance| 1.0 / f64::from(variance + norm.epsilon).sqrt()).collect();
+    let inverse: Vec<f64> =
+        scratch::collected(variance.map(|&variance| 1.0 / f64::from(variance + norm.epsilon).sqrt()))?;
     let scale = ctx.input_at(2)?.as_slice::<f32>()?;
     let count = layout.count() as f64;
     let factor: Vec<f32> =
-        scale.iter().zip(&inverse).map(|(&scale, inverse)| (f64::from(scale) * inverse) as f32).collect();
+        scratch::collected(scale.iter().zip(&inverse).map(|(&scale, inverse)| (f64::from(scale) * inverse) as f32))?;
     let scale_gradient: Vec<f32> =
-        product.iter().zip(&inverse).map(|(product, inverse)| (product * inverse) as f32).collect();
-    let offset_gradient: Vec<f32> = offset.iter().map(|&sum| sum as f32).collect();
-    let center: Vec<f32> = offset.iter().map(|sum| (sum / count) as f32).collect();
-    let slope: Vec<f32> =
-        product.iter().zip(&inverse).map(|(product, inverse)| (product / count * inverse * inverse) as f32).collect();
+        scratch::collected(product.iter().zip(&inverse).map(|(product, inverse)| (product * inverse) as f32))?;
+    let offset_gradient: Vec<f32> = scratch::collected(offset.iter().map(|&sum| sum as f32))?;
+    let center: Vec<f32> = scratch::collected(offset.iter().map(|sum| (sum / count) as f32))?;
+    let slope: Vec<f32> = scratch::collected(
+        product.iter().zip(&inverse).map(|(product, inverse)| (product / count * inverse * inverse) as f32),
+    )?;
     let line = Line { factor: &factor, center: &center, mean, slope: &slope };
 
     let x = ctx.input_at(1)?.clone();
@@ -145,16 +148,17 @@ fn totals<T: Computed<Wide = f32>>(
     let parts = PARTS.min(outer);
     let mut scratch = Tensor::zeros(DataType::Double, [parts, 2 * channels])?;
     let partial = scratch.as_mut_slice::<f64>()?;
-    ctx.parallel_chunks(partial, 2 * channels, (x.len() / (parts * channels)).div_ceil(4), |first, piece| {
+    ctx.try_parallel_chunks(partial, 2 * channels, (x.len() / (parts * channels)).div_ceil(4), |first, piece| {
         for (index, sums) in piece.chunks_exact_mut(2 * channels).enumerate() {
             let part = first / (2 * channels) + index;
             let (start, end) = (part * outer / parts, (part + 1) * outer / parts);
             let slab = start * channels * inner..end * channels * inner;
             let (dy, x) = (&dy[slab.clone()], &x[slab]);
-            if inner == 1 { sum_rows(dy, x, mean, sums) } else { sum_planes(dy, x, inner, mean, sums) }
+            if inner == 1 { sum_rows(dy, x, mean, sums)? } else { sum_planes(dy, x, inner, mean, sums) }
         }
-    });
-    let mut totals = vec![0.0; 2 * channels];
+        Ok(())
+    })?;
+    let mut totals = scratch::zeros(2 * channels)?;
     for sums in partial.chunks_exact(2 * channels) {
         totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
     }
@@ -163,10 +167,10 @@ fn totals<T: Computed<Wide = f32>>(
 
 widest! {
     /// Rows of channels, some at a time as `f32`.
-    fn sum_rows<T: Computed<Wide = f32>>(dy: &[T], x: &[T], mean: &[f32], sums: &mut [f64]) {
+    fn sum_rows<T: Computed<Wide = f32>>(dy: &[T], x: &[T], mean: &[f32], sums: &mut [f64]) -> Result<()> {
         const ROWS: usize = 32;
         let channels = mean.len();
-        let mut some = vec![0.0f32; 2 * channels];
+        let mut some = scratch::zeros::<f32>(2 * channels)?;
         for (dy, x) in dy.chunks(ROWS * channels).zip(x.chunks(ROWS * channels)) {
             some.fill(0.0);
             let (offsets, products) = some.split_at_mut(channels);
@@ -180,6 +184,7 @@ widest! {
             }
             sums.iter_mut().zip(&some).for_each(|(sum, &some)| *sum += f64::from(some));
         }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use kernlink::Result;
 use kernlink::dtype::{Element, Number};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::channels::{Layout, bias_gradient};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -38,15 +39,16 @@ fn channel_sums<T: Computed>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, out
     let parts = PARTS.min(outer);
     let mut scratch = Tensor::zeros(T::Wide::DTYPE, [parts, channels])?;
     let partial = scratch.as_mut_slice::<T::Wide>()?;
-    ctx.parallel_chunks(partial, channels, (x.len() / (parts * channels)).div_ceil(4), |first, piece| {
+    ctx.try_parallel_chunks(partial, channels, (x.len() / (parts * channels)).div_ceil(4), |first, piece| {
         for (index, sums) in piece.chunks_exact_mut(channels).enumerate() {
             let part = first / channels + index;
             let (start, end) = (part * outer / parts, (part + 1) * outer / parts);
             let slab = &x[start * channels * inner..end * channels * inner];
-            if inner == 1 { add_rows(slab, sums) } else { add_planes(slab, inner, sums) }
+            if inner == 1 { add_rows(slab, sums)? } else { add_planes(slab, inner, sums) }
         }
-    });
-    let mut totals = vec![T::Wide::ZERO; channels];
+        Ok(())
+    })?;
+    let mut totals = scratch::filled(T::Wide::ZERO, channels)?;
     for sums in partial.chunks_exact(channels) {
         totals.iter_mut().zip(sums).for_each(|(total, &sum)| *total = total.wrapping_add(sum));
     }
@@ -56,10 +58,10 @@ fn channel_sums<T: Computed>(ctx: &RawContext<'_>, x: &[T], layout: &Layout, out
 
 widest! {
     /// Adds rows of channels to `sums`, some at a time, so that sums do not outgrow what is added.
-    fn add_rows<T: Computed>(slab: &[T], sums: &mut [T::Wide]) {
+    fn add_rows<T: Computed>(slab: &[T], sums: &mut [T::Wide]) -> Result<()> {
         const ROWS: usize = 64;
         let channels = sums.len();
-        let mut some = vec![T::Wide::ZERO; channels];
+        let mut some = scratch::filled(T::Wide::ZERO, channels)?;
         for rows in slab.chunks(ROWS * channels) {
             some.fill(T::Wide::ZERO);
             for row in rows.chunks_exact(channels) {
@@ -67,6 +69,7 @@ widest! {
             }
             sums.iter_mut().zip(&some).for_each(|(sum, &some)| *sum = sum.wrapping_add(some));
         }
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};
 use kernlink_kernels_common::number::Computed;
@@ -263,7 +264,7 @@ fn run_tiles(
         input,
         panels,
         merged,
-        zeros: &vec![0.0; if merged { columns.window * geometry.patch_depth } else { geometry.patch_depth }],
+        zeros: &scratch::zeros(if merged { columns.window * geometry.patch_depth } else { geometry.patch_depth })?,
     };
     // A block's input stays in the second-level cache while all panels pass over it.
     const BLOCK_ELEMENTS: usize = 32 * 1024;
@@ -275,7 +276,7 @@ fn run_tiles(
     let splits = wanted.div_ceil(blocks * groups).clamp(1, panels_per_group);
     let items = blocks * groups * splits;
     let target = Shared(output.as_mut_ptr());
-    ctx.parallel_for(items, work / items.max(1), |range| {
+    ctx.try_parallel_for(items, work / items.max(1), |range| {
         let mut table = Vec::new();
         let mut made_for = None;
         for item in range {
@@ -284,14 +285,14 @@ fn run_tiles(
             let first = block_index * block;
             let count = block.min(pixels - first);
             if made_for != Some((first, group)) {
-                plan.segments(first, count, group, &mut table);
+                plan.segments(first, count, group, &mut table)?;
                 made_for = Some((first, group));
             }
             let chosen = split * panels_per_group / splits..(split + 1) * panels_per_group / splits;
             plan.multiply(&table, first, count, group, chosen, &target);
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// What all threads of a convolution share.
@@ -315,12 +316,12 @@ impl Plan<'_> {
     }
 
     /// The segments of `count` output pixels from `first` on: for each tile, those of its rows.
-    fn segments(&self, first: usize, count: usize, group: usize, table: &mut Vec<Segment>) {
+    fn segments(&self, first: usize, count: usize, group: usize, table: &mut Vec<Segment>) -> Result<()> {
         let (geometry, length) = (self.geometry, self.length());
         let (rows, columns) = (&geometry.rows, &geometry.columns);
         let per_patch = self.per_patch();
         table.clear();
-        table.resize(count.div_ceil(ROWS) * per_patch, [self.zeros.as_ptr(); ROWS]);
+        scratch::resize(table, count.div_ceil(ROWS) * per_patch, [self.zeros.as_ptr(); ROWS])?;
         for index in 0..count {
             let (image, row, column) = geometry.pixel(first + index);
             let tile = &mut table[index / ROWS * per_patch..][..per_patch];
@@ -337,6 +338,7 @@ impl Plan<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Writes the chosen panels of `group` for the `count` output pixels from `first` on.

@@ -8,6 +8,7 @@ use kernlink::Result;
 use kernlink::dtype::Pod;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm_here};
 use kernlink_ops::shapes::Axis;
@@ -34,7 +35,7 @@ pub(super) struct Phase {
 }
 
 /// The phases of a dimension that have elements.
-pub(super) fn phases(axis: &Axis) -> Vec<Phase> {
+pub(super) fn phases(axis: &Axis) -> Result<Vec<Phase>> {
     let (stride, dilation) = (axis.stride, axis.dilation);
     let common = gcd(stride, dilation);
     // Nothing repeats beyond the input's end.
@@ -54,7 +55,7 @@ pub(super) fn phases(axis: &Axis) -> Vec<Phase> {
         let start = (padded as i64 - (tap * axis.dilation) as i64) / stride as i64 - ((taps - 1) * dilation) as i64;
         Phase { first, count, tap, step, taps, dilation, before: -start }
     };
-    (0..places).map(phase).collect()
+    scratch::collected((0..places).map(phase))
 }
 
 fn gcd(a: usize, b: usize) -> usize {
@@ -96,7 +97,7 @@ pub(super) fn of_input<T: Convolve>(
     gradient: &Tensor,
     output: &mut Tensor,
 ) -> Result<()> {
-    let (rows, columns) = (phases(&geometry.rows), phases(&geometry.columns));
+    let (rows, columns) = (phases(&geometry.rows)?, phases(&geometry.columns)?);
     let outputs = [geometry.rows.output, geometry.columns.output];
     if let ([row], [column]) = (&rows[..], &columns[..]) {
         let skipped = [row.skipped(outputs[0]), column.skipped(outputs[1])];
@@ -249,18 +250,15 @@ pub(super) fn of_filter<T: Gemm>(
         scratch.insert(Tensor::alloc(T::DTYPE, [parts, patch, depth])?).as_mut_slice::<T>()?
     };
     let work = pixels.saturating_mul(patch).saturating_mul(depth / geometry.groups()) / 16 / (parts * chunks);
-    let failure = std::sync::Mutex::new(Ok(()));
-    let jobs = Jobs::new(sums, parts, chunks, taps, geometry.patch_depth * depth);
-    ctx.parallel_for(parts * chunks, work, |range| {
+    let jobs = Jobs::new(sums, parts, chunks, taps, geometry.patch_depth * depth)?;
+    ctx.try_parallel_for(parts * chunks, work, |range| {
         for index in range {
             let Some((part, taps, target)) = jobs.take(index) else { continue };
             let pixels = part * pixels / parts..(part + 1) * pixels / parts;
-            if let Err(error) = filter_part(geometry, input, gradient, pixels, taps, target) {
-                *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Err(error);
-            }
+            filter_part(geometry, input, gradient, pixels, taps, target)?;
         }
-    });
-    failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
+        Ok(())
+    })?;
     if let Some(scratch) = scratch {
         let sums = scratch.as_slice::<T>()?;
         let length = output.len();
@@ -283,8 +281,8 @@ struct Jobs<'a, T> {
 }
 
 impl<'a, T> Jobs<'a, T> {
-    fn new(sums: &'a mut [T], parts: usize, chunks: usize, taps: usize, tap: usize) -> Self {
-        let mut slots = Vec::with_capacity(parts * chunks);
+    fn new(sums: &'a mut [T], parts: usize, chunks: usize, taps: usize, tap: usize) -> Result<Self> {
+        let mut slots = scratch::room(parts * chunks)?;
         for mut part in sums.chunks_exact_mut(taps * tap) {
             for chunk in 0..chunks {
                 let count = (chunk + 1) * taps / chunks - chunk * taps / chunks;
@@ -293,7 +291,7 @@ impl<'a, T> Jobs<'a, T> {
                 part = rest;
             }
         }
-        Jobs { slots, chunks, taps }
+        Ok(Jobs { slots, chunks, taps })
     }
 
     /// The part, the taps and the sums of a job, which is then nobody else's.

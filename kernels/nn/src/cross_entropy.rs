@@ -6,6 +6,7 @@ use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Result, bail};
 use kernlink_geometry::loss::{cross_entropy, sparse_cross_entropy};
 use kernlink_kernels_common::number::Computed;
@@ -128,14 +129,14 @@ fn each_row<T: Computed<Wide: Entropy>>(
         return Ok(());
     }
     let losses = Mutex::new(losses);
-    ctx.parallel_chunks(gradient.as_mut_slice::<T>()?, classes, COST, |first, piece| {
+    ctx.try_parallel_chunks(gradient.as_mut_slice::<T>()?, classes, COST, |first, piece| {
         let first = first / classes;
-        let loss = |(index, piece)| T::narrow(T::on_wide(piece, |piece| row(first + index, piece)));
-        let some: Vec<T> = piece.chunks_exact_mut(classes).enumerate().map(loss).collect();
+        let loss = |(index, piece)| T::on_wide(piece, |piece| row(first + index, piece)).map(T::narrow);
+        let some: Vec<T> = scratch::collected_ok(piece.chunks_exact_mut(classes).enumerate().map(loss))?;
         let mut losses = losses.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         losses[first..first + some.len()].copy_from_slice(&some);
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Copies a tensor of at most two dimensions into a matrix, broadcast.

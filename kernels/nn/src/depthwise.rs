@@ -4,6 +4,7 @@ use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -45,20 +46,21 @@ pub(super) fn by_lines<T: SumProducts>(
     let length = columns.output * geometry.in_depth * geometry.multiplier;
     let image = rows.input * columns.input * geometry.in_depth;
     let taps = rows.window * columns.window;
-    ctx.parallel_chunks(output.as_mut_slice::<T>()?, length, taps.div_ceil(32), |first, piece| {
-        let mut scratch = Vec::new();
+    ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, length, taps.div_ceil(32), |first, piece| {
+        // As many as there are taps, which no line exceeds.
+        let mut line_taps = scratch::room(taps)?;
         for (index, target) in piece.chunks_exact_mut(length).enumerate() {
             let index = first / length + index;
             let (batch, row) = (index / rows.output, index % rows.output);
             let image = &input[batch * image..][..image];
             if geometry.multiplier == 1 {
-                line(geometry, image, filter, row, target, &mut scratch);
+                line(geometry, image, filter, row, target, &mut line_taps);
             } else {
                 multiplied(geometry, image, filter, row, target);
             }
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Output pixels that share each filter element that is loaded.

@@ -77,7 +77,7 @@ fn mirrored<T: SumProducts>(
     output: &mut Tensor,
 ) -> Result<()> {
     let depth = geometry.in_depth;
-    let (rows, columns) = (phases(&geometry.rows), phases(&geometry.columns));
+    let (rows, columns) = (phases(&geometry.rows)?, phases(&geometry.columns)?);
     let outputs = [geometry.rows.output, geometry.columns.output];
     let whole = convolution::Geometry {
         batch: gradient.shape()[0],

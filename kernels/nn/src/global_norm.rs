@@ -2,6 +2,7 @@
 
 use kernlink::dtype::Number;
 use kernlink::kernel::{Attrs, KernelContext};
+use kernlink::tensor::scratch;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::BatchNormWithGlobalNormalization;
@@ -30,7 +31,7 @@ fn global_norm<T: Number + Into<f64>>(attrs: &Attrs<O>, ctx: &mut KernelContext<
         .iter()
         .zip(gamma)
         .map(|(variance, gamma)| (if scale { wide(gamma) } else { 1.0 }) / (wide(variance) + epsilon).sqrt());
-    let factors: Vec<f64> = factors.collect();
+    let factors: Vec<f64> = scratch::collected(factors)?;
     let mut output = ctx.allocate_output_at(0, shape.clone())?;
     let elements = input.as_slice::<T>()?;
     ctx.parallel_chunks(output.as_mut_slice::<T>()?, depth, 2, |first, piece| {

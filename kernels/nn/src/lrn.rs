@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use kernlink::kernel::KernelContext;
+use kernlink::tensor::scratch;
 use kernlink::{Result, ensure};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -67,8 +68,8 @@ fn lrn<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContext<'_,
     let depth = if shape.num_elements() == 0 { 1 } else { shape[3] };
     let mut output = ctx.allocate_output(LRN::OUTPUT, shape.clone())?;
     let elements = input.as_slice::<T>()?;
-    ctx.parallel_chunks(output.as_mut_slice::<T>()?, depth, response.cost(), |first, piece| {
-        let (mut wide, mut norms) = (vec![0.0f32; depth], vec![0.0f32; depth]);
+    ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, depth, response.cost(), |first, piece| {
+        let (mut wide, mut norms) = (scratch::zeros::<f32>(depth)?, scratch::zeros::<f32>(depth)?);
         for (target, source) in piece.chunks_exact_mut(depth).zip(elements[first..].chunks_exact(depth)) {
             wide.iter_mut().zip(source).for_each(|(wide, element)| *wide = element.widen());
             response.norms(&wide, &mut norms);
@@ -76,7 +77,8 @@ fn lrn<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContext<'_,
                 *target = T::narrow(x * response.power(norm));
             }
         }
-    });
+        Ok(())
+    })?;
     ctx.set_output(LRN::OUTPUT, output)
 }
 
@@ -102,9 +104,9 @@ fn lrn_grad<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContex
     let mut output = ctx.allocate_output(LRNGrad::OUTPUT, shape.clone())?;
     let (gradient, input, given) = (gradient.as_slice::<T>()?, input.as_slice::<T>()?, given.as_slice::<T>()?);
     let slope = -2.0 * response.alpha * response.beta;
-    ctx.parallel_chunks(output.as_mut_slice::<T>()?, depth, 2 * response.cost(), |first, piece| {
-        let (mut wide, mut norms) = (vec![0.0f32; depth], vec![0.0f32; depth]);
-        let mut sums = vec![0.0f32; depth];
+    ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, depth, 2 * response.cost(), |first, piece| {
+        let (mut wide, mut norms) = (scratch::zeros::<f32>(depth)?, scratch::zeros::<f32>(depth)?);
+        let mut sums = scratch::zeros::<f32>(depth)?;
         for (row, target) in piece.chunks_exact_mut(depth).enumerate() {
             let start = first + row * depth;
             let row = start..start + depth;
@@ -124,6 +126,7 @@ fn lrn_grad<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContex
             }
             target.iter_mut().zip(&sums).for_each(|(target, &sum)| *target = T::narrow(sum));
         }
-    });
+        Ok(())
+    })?;
     ctx.set_output(LRNGrad::OUTPUT, output)
 }

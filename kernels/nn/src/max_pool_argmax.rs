@@ -51,12 +51,13 @@ fn max_pool_with_argmax<T: RealNumber>(node: &WithArgmax, ctx: &mut KernelContex
         let rows = geometry.rows.output;
         let elements = input.as_slice::<T>()?;
         let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
-        ctx.parallel_chunks(places.as_mut_slice::<u32>()?, length, taps.div_ceil(4), |first, piece| {
+        ctx.try_parallel_chunks(places.as_mut_slice::<u32>()?, length, taps.div_ceil(4), |first, piece| {
             for (index, places) in piece.chunks_exact_mut(length).enumerate() {
                 let line = first / length + index;
-                places_of_line(&geometry, &elements[line / rows * image..][..image], line % rows, places);
+                places_of_line(&geometry, &elements[line / rows * image..][..image], line % rows, places)?;
             }
-        });
+            Ok(())
+        })?;
         let places = places.as_slice::<u32>()?;
         // The flat index, from the first image and from its own; `None` where a window sees nothing.
         let at = |i: usize| {

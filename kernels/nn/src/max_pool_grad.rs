@@ -6,6 +6,7 @@ use kernlink::Result;
 use kernlink::dtype::{Number, RealNumber};
 use kernlink::kernel::{CPU, KernelState, RawConstruction, RawContext};
 use kernlink::op::Op as _;
+use kernlink::tensor::scratch;
 use kernlink_geometry::images::shape_last;
 use kernlink_geometry::pooling::{Geometry, NOWHERE, Pooling, ensure_channels_last};
 use kernlink_macros::register_kernel;
@@ -17,9 +18,9 @@ use super::vector::widest;
 widest! {
     /// For each element of an output row, in which pixel of the image the greatest element of its window stands: the
     /// first of them. A NaN counts only in the first place.
-    pub(super) fn places_of_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, places: &mut [u32]) {
+    pub(super) fn places_of_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, places: &mut [u32]) -> Result<()> {
         let depth = geometry.depth;
-        let mut best = vec![T::MIN; depth];
+        let mut best = scratch::filled(T::MIN, depth)?;
         for (column, places) in places.chunks_exact_mut(depth).enumerate() {
             let mut first = true;
             for row_tap in geometry.rows.taps(row) {
@@ -46,6 +47,7 @@ widest! {
                 places.fill(NOWHERE);
             }
         }
+        Ok(())
     }
 }
 
@@ -66,19 +68,20 @@ fn gradient<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Resul
         let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
         // Nanoseconds for an element of the input, or so.
         let cost = (windows.saturating_mul(taps) / image).div_ceil(4) + 1;
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, image, cost, |first, piece| {
-            let mut places = vec![NOWHERE; length];
+        ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, image, cost, |first, piece| {
+            let mut places = scratch::filled(NOWHERE, length)?;
             for (index, target) in piece.chunks_exact_mut(image).enumerate() {
                 target.fill(T::ZERO);
                 let batch = first / image + index;
                 let source = &elements[batch * image..][..image];
                 for row in 0..geometry.rows.output {
-                    places_of_line(&geometry, source, row, &mut places);
+                    places_of_line(&geometry, source, row, &mut places)?;
                     let grad = &grad[batch * windows + row * length..][..length];
                     add_to_places(target, &places, grad, geometry.depth);
                 }
             }
-        });
+            Ok(())
+        })?;
         Ok(())
     })?;
     ctx.set_output_at(0, output)

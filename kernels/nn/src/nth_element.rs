@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use kernlink::dtype::RealNumber;
 use kernlink::kernel::{Attrs, KernelContext};
+use kernlink::tensor::scratch;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::NthElement;
@@ -22,15 +23,16 @@ fn nth_element<T: RealNumber>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) 
     let n = if attrs.reverse { columns - 1 - n } else { n };
     let mut output = ctx.allocate_output(O::VALUES, rows)?;
     let elements = input.as_slice::<T>()?;
-    ctx.parallel_chunks(output.as_mut_slice::<T>()?, 1, columns.saturating_mul(8), |first, piece| {
+    ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, 1, columns.saturating_mul(8), |first, piece| {
         // Rows may be of any length if there are none.
-        let mut row = Vec::with_capacity(if piece.is_empty() { 0 } else { columns });
+        let mut row = scratch::room(if piece.is_empty() { 0 } else { columns })?;
         for (index, target) in piece.iter_mut().enumerate() {
             row.clear();
             row.extend_from_slice(&elements[(first + index) * columns..][..columns]);
             *target = *row.select_nth_unstable_by(n, order).1;
         }
-    });
+        Ok(())
+    })?;
     ctx.set_output(O::VALUES, output)
 }
 

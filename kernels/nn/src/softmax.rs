@@ -53,14 +53,15 @@ fn normalized<T: Computed<Wide: Normalize>>(
     let classes = output.shape().last().copied().unwrap_or(1);
     let logits = logits.map(|logits| logits.as_slice::<T>()).transpose()?;
     if output.num_elements() > 0 {
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, classes, COST, |first, piece| {
+        ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, classes, COST, |first, piece| {
             for (index, row) in piece.chunks_exact_mut(classes).enumerate() {
                 if let Some(logits) = logits {
                     row.copy_from_slice(&logits[first + index * classes..][..classes]);
                 }
-                T::on_wide(row, |row| T::Wide::normalize(row, log));
+                T::on_wide(row, |row| T::Wide::normalize(row, log))?;
             }
-        });
+            Ok(())
+        })?;
     }
     Ok(output)
 }

@@ -5,6 +5,7 @@ use kernlink::error::Result;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use smallvec::SmallVec;
 
@@ -119,12 +120,12 @@ from_double!(integers i32, i64;
 pub(super) fn doubles(tensor: &Tensor) -> Result<Vec<f64>> {
     use kernlink::dtype::DataType;
     Ok(match tensor.dtype() {
-        DataType::Double => tensor.as_slice::<f64>()?.to_vec(),
-        DataType::Float => tensor.as_slice::<f32>()?.iter().map(|&value| value.into()).collect(),
-        DataType::Half => tensor.as_slice::<f16>()?.iter().map(|&value| value.into()).collect(),
-        DataType::Bfloat16 => tensor.as_slice::<bf16>()?.iter().map(|&value| value.into()).collect(),
-        DataType::Int32 => tensor.as_slice::<i32>()?.iter().map(|&value| value.into()).collect(),
-        DataType::Int64 => tensor.as_slice::<i64>()?.iter().map(|&value| value as f64).collect(),
+        DataType::Double => scratch::copied(tensor.as_slice::<f64>()?)?,
+        DataType::Float => scratch::collected(tensor.as_slice::<f32>()?.iter().map(|&value| value.into()))?,
+        DataType::Half => scratch::collected(tensor.as_slice::<f16>()?.iter().map(|&value| value.into()))?,
+        DataType::Bfloat16 => scratch::collected(tensor.as_slice::<bf16>()?.iter().map(|&value| value.into()))?,
+        DataType::Int32 => scratch::collected(tensor.as_slice::<i32>()?.iter().map(|&value| value.into()))?,
+        DataType::Int64 => scratch::collected(tensor.as_slice::<i64>()?.iter().map(|&value| value as f64))?,
         other => bail!(Unimplemented, "parameters of dtype {other} are not supported"),
     })
 }

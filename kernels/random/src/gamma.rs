@@ -2,6 +2,7 @@
 
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
+use kernlink::tensor::scratch;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomGamma, StatelessRandomGammaV2, StatelessRandomGammaV3};
 
@@ -60,7 +61,7 @@ fn numbers<S: Source, T: FromDouble, const APPEND: bool>(source: &S, ctx: &mut R
     let numbers = output.as_mut_slice::<T>()?;
     if !numbers.is_empty() {
         ensure_ends_with(&shape, alpha.shape())?;
-        let gammas = doubles(alpha)?.into_iter().map(Gamma::new).collect::<Vec<_>>();
+        let gammas = scratch::collected(doubles(alpha)?.into_iter().map(Gamma::new))?;
         let generator = source.generator(ctx, (numbers.len() as u64).wrapping_mul(STEPS))?;
         draw_each(ctx, numbers, gammas.len(), 80, |gamma, place| {
             T::from_double(gammas[gamma].draw(at(generator, place, STEPS)))

@@ -5,6 +5,7 @@ use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::resource::Variable;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
@@ -40,7 +41,7 @@ fn advance(ctx: &RawContext<'_>, algorithm: Option<i64>, steps: u64) -> Result<(
         "RNG state must have one and only one dimension, not {}",
         tensor.rank()
     );
-    let mut state = tensor.as_slice::<i64>()?.to_vec();
+    let mut state = scratch::copied(tensor.as_slice::<i64>()?)?;
     let tag = usize::from(algorithm.is_none());
     ensure!(state.len() >= tag, InvalidArgument, "Size of tensor must be at least {tag}");
     ensure_philox(algorithm.unwrap_or_else(|| state[0]))?;

@@ -4,6 +4,7 @@ use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::RandomIndexShuffle as Op;
@@ -59,9 +60,9 @@ impl Cipher {
 /// The elements of a tensor of integers, as 64 bits.
 fn elements(tensor: &Tensor) -> Result<Vec<u64>> {
     Ok(match tensor.dtype() {
-        DataType::Uint32 => tensor.as_slice::<u32>()?.iter().map(|&value| value.into()).collect(),
-        DataType::Uint64 => tensor.as_slice::<u64>()?.to_vec(),
-        _ => tensor.to_i64_vec()?.into_iter().map(|value| value as u64).collect(),
+        DataType::Uint32 => scratch::collected(tensor.as_slice::<u32>()?.iter().map(|&value| value.into()))?,
+        DataType::Uint64 => scratch::copied(tensor.as_slice::<u64>()?)?,
+        _ => scratch::collected(tensor.to_i64_vec()?.into_iter().map(|value| value as u64))?,
     })
 }
 
@@ -96,7 +97,7 @@ impl OpKernel<Op> for IndexShuffle {
         let dtype = tensors[0].dtype();
         let signed = matches!(dtype, DataType::Int32 | DataType::Int64);
         let [index, seed, greatest] = [elements(tensors[0])?, elements(tensors[1])?, elements(tensors[2])?];
-        let mut shuffled = Vec::with_capacity(count);
+        let mut shuffled = scratch::room(count)?;
         for i in 0..count {
             let at = |values: &[u64]| values[if values.len() == 1 { 0 } else { i }];
             let (index, greatest) = (at(&index), at(&greatest));
@@ -119,9 +120,9 @@ impl OpKernel<Op> for IndexShuffle {
             });
         }
         let output = match dtype {
-            DataType::Int32 => Tensor::vector(&shuffled.iter().map(|&place| place as i32).collect::<Vec<_>>())?,
-            DataType::Uint32 => Tensor::vector(&shuffled.iter().map(|&place| place as u32).collect::<Vec<_>>())?,
-            DataType::Int64 => Tensor::vector(&shuffled.iter().map(|&place| place as i64).collect::<Vec<_>>())?,
+            DataType::Int32 => Tensor::vector(&scratch::collected(shuffled.iter().map(|&place| place as i32))?)?,
+            DataType::Uint32 => Tensor::vector(&scratch::collected(shuffled.iter().map(|&place| place as u32))?)?,
+            DataType::Int64 => Tensor::vector(&scratch::collected(shuffled.iter().map(|&place| place as i64))?)?,
             DataType::Uint64 => Tensor::vector(&shuffled)?,
             other => bail!(Unimplemented, "dtype {other} is not supported"),
         };

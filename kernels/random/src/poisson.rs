@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
+use kernlink::tensor::scratch;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomPoisson, RandomPoissonV2, StatelessRandomPoisson};
 
@@ -89,7 +90,7 @@ fn numbers<S: Source, U: FromDouble, const APPEND: bool>(source: &S, ctx: &mut R
         ensure_ends_with(&shape, rates.shape())?;
         let rates = doubles(rates)?;
         ensure!(!rates.iter().any(|rate| rate.is_nan()), InvalidArgument, "a rate is NaN");
-        let poissons = rates.into_iter().map(Poisson::new).collect::<Vec<_>>();
+        let poissons = scratch::collected(rates.into_iter().map(Poisson::new))?;
         let generator = source.generator(ctx, (numbers.len() as u64).wrapping_mul(STEPS))?;
         let failed = AtomicBool::new(false);
         draw_each(ctx, numbers, poissons.len(), 100, |poisson, place| {

@@ -3,6 +3,7 @@
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::tensor::scratch;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomShuffle, StatelessShuffle};
@@ -18,7 +19,7 @@ fn shuffle(ctx: &mut RawContext<'_>, generator: impl FnOnce(u64) -> Philox) -> R
         return ctx.set_output_at(0, input);
     }
     let mut words = Words::new(generator((rows as u64 - 1).div_ceil(4)));
-    let mut order = (0..rows).collect::<Vec<_>>();
+    let mut order = scratch::collected(0..rows)?;
     for first in 0..rows - 1 {
         // What remains is counted with 32 bits, as TensorFlow does.
         let left = (rows - first) as u32;

@@ -4,6 +4,7 @@ use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number, RealNumbe
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::rows::take_rows;
@@ -11,7 +12,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::coo::{Coo, ensure_same_shape};
-use super::elements::{ensure_matrix, ensure_vector, i64s, index_text, reserved};
+use super::elements::{ensure_matrix, ensure_vector, i64s, index_text};
 
 /// A number that has a magnitude.
 trait Magnitude: Number {
@@ -89,7 +90,7 @@ fn sparse_add<T: Magnitude>(_: &(), ctx: &mut KernelContext<'_, O>) -> Result<()
     ensure_scalar(threshold, "The magnitude threshold")?;
     let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
     let (mut kept, mut sums) = (Vec::new(), Vec::new());
-    for places in a.union(&b) {
+    for places in a.union(&b)? {
         let sum = match places {
             (Some(m), Some(n)) => {
                 let sum = a_values[m].wrapping_add(b_values[n]);
@@ -100,8 +101,8 @@ fn sparse_add<T: Magnitude>(_: &(), ctx: &mut KernelContext<'_, O>) -> Result<()
             }
             (m, n) => m.map(|m| a_values[m]).or(n.map(|n| b_values[n])).unwrap_or(T::ZERO),
         };
-        kept.push(places);
-        sums.push(sum);
+        scratch::push(&mut kept, places)?;
+        scratch::push(&mut sums, sum)?;
     }
     let indices = union_indices(ctx, &a, &b, &kept)?;
     let shape = ctx.input(O::A_SHAPE)?.clone();
@@ -120,7 +121,7 @@ fn extreme<T: RealNumber>(&greater: &bool, ctx: &mut RawContext<'_>) -> Result<(
     a.ensure_within()?;
     b.ensure_within()?;
     ensure_same_shape(&a, &b)?;
-    let union = a.union(&b);
+    let union = a.union(&b)?;
     let indices = union_indices(ctx, &a, &b, &union)?;
     let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
     let mut output = ctx.allocate_output_at(1, [union.len()])?;
@@ -164,7 +165,7 @@ fn sparse_tensor_dense_add<T: Number>(ctx: &mut KernelContext<'_, ops::SparseTen
         "Only tensors with ranks between 1 and 5 are currently supported.  Tensor rank: {rank}"
     );
     let strides = dense.shape().strides();
-    let mut places = Vec::with_capacity(values.num_elements());
+    let mut places = scratch::room(values.num_elements())?;
     for (n, index) in i64s(&indices)?.chunks_exact(rank).enumerate() {
         let within = index.iter().zip(&*sizes).all(|(index, &size)| (0..size).contains(index));
         ensure!(
@@ -198,9 +199,7 @@ fn picked(ctx: &RawContext<'_>, output: usize, grad: &Tensor, picks: &[Option<us
 
 /// What `find` says of each of `count` elements. Indices without columns take no memory, so there may be any number.
 fn picks(count: usize, find: impl FnMut(usize) -> Option<usize>) -> Result<Vec<Option<usize>>> {
-    let mut picks = reserved(count)?;
-    picks.extend((0..count).map(find));
-    Ok(picks)
+    scratch::collected((0..count).map(find))
 }
 
 /// Matrices of indices with the same number of columns, of which the last has a row for each element of `grad`.

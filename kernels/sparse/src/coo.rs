@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use kernlink::error::Result;
-use kernlink::shape::Shape;
+use kernlink::shape::{MAX_RANK, Shape};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 
 use super::elements::{ensure_matrix, ensure_vector, index_text};
@@ -43,6 +44,7 @@ impl<'a> Coo<'a> {
             "Index rank ({rank}) and shape rank ({}) do not match",
             sizes.len()
         );
+        ensure!(rank <= MAX_RANK, InvalidArgument, "rank {rank} is above {MAX_RANK}");
         Ok(Coo { indices: indices.as_slice()?, sizes, elements })
     }
 
@@ -112,11 +114,11 @@ impl<'a> Coo<'a> {
     }
 
     /// The elements sorted by the dimensions `axes`, the first of which counts most; equals stay in their order.
-    pub(super) fn sorted_by(&self, axes: &[usize]) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.elements).collect();
+    pub(super) fn sorted_by(&self, axes: &[usize]) -> Result<Vec<usize>> {
+        let mut order: Vec<usize> = scratch::collected(0..self.elements)?;
         let key = |n: usize| axes.iter().map(move |&axis| self.index(n)[axis]);
-        order.sort_by(|&a, &b| key(a).cmp(key(b)));
-        order
+        order.sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
+        Ok(order)
     }
 
     /// The runs of `order` whose elements have equal indices in the dimensions `axes`.
@@ -125,20 +127,20 @@ impl<'a> Coo<'a> {
     }
 
     /// The elements at each place where this or `other` has one, both in row-major order.
-    pub(super) fn union(&self, other: &Coo<'_>) -> Vec<(Option<usize>, Option<usize>)> {
+    pub(super) fn union(&self, other: &Coo<'_>) -> Result<Vec<(Option<usize>, Option<usize>)>> {
         let (mut a, mut b) = (0, 0);
-        let mut both = Vec::with_capacity(self.elements.max(other.elements));
+        let mut both = scratch::room(self.elements.max(other.elements))?;
         while a < self.elements || b < other.elements {
             let order = match (a < self.elements, b < other.elements) {
                 (true, true) => self.index(a).cmp(other.index(b)),
                 (true, false) => Ordering::Less,
                 _ => Ordering::Greater,
             };
-            both.push((order.is_le().then_some(a), order.is_ge().then_some(b)));
+            scratch::push(&mut both, (order.is_le().then_some(a), order.is_ge().then_some(b)))?;
             a += usize::from(order.is_le());
             b += usize::from(order.is_ge());
         }
-        both
+        Ok(both)
     }
 }
 

@@ -4,6 +4,7 @@ use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::op::Op;
+use kernlink::tensor::scratch;
 use kernlink_kernels_common::number::Divide;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -86,5 +87,5 @@ fn places(ctx: &RawContext<'_>) -> Result<Vec<usize>> {
         );
         Ok(index[missing..].iter().zip(&strides).map(|(&index, &stride)| index as usize * stride).sum())
     };
-    (0..coo.len()).map(place).collect()
+    scratch::collected_ok((0..coo.len()).map(place))
 }

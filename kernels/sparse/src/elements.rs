@@ -2,10 +2,10 @@
 
 use kernlink::dtype::{DataType, Element};
 use kernlink::ensure;
-use kernlink::error::{Error, Result};
+use kernlink::error::Result;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, scratch};
 use kernlink_kernels_common::element::{bytes_mut, match_objects};
 use kernlink_kernels_common::rows::take_rows;
 
@@ -97,13 +97,13 @@ fn put<E: Clone>(target: &mut [E], source: &[E], step: usize, places: &[usize]) 
     }
 }
 
-/// An empty vector with room for `count` elements, which may be refused.
-#[track_caller]
-pub(super) fn reserved<T>(count: usize) -> Result<Vec<T>> {
-    let mut vector = Vec::new();
-    let refused = |_| Error::resource_exhausted(format!("out of memory for {count} elements"));
-    vector.try_reserve_exact(count).map_err(refused)?;
-    Ok(vector)
+/// `items.sort_by_key(key)`, whose memory may be refused.
+pub(super) fn sort_stably_by_key<T: Copy>(items: &mut [T], key: impl Fn(&T) -> usize) -> Result<()> {
+    let mut order: Vec<(usize, usize)> = scratch::collected(items.iter().map(&key).zip(0..))?;
+    order.sort_unstable();
+    let sorted = scratch::collected(order.iter().map(|&(_, from)| items[from]))?;
+    items.copy_from_slice(&sorted);
+    Ok(())
 }
 
 /// A vector of as many zeros as `length`, as scratch memory that may be refused.

@@ -4,6 +4,7 @@ use kernlink::dtype::Number;
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::tensor::scratch;
 use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::strided::fill;
 use kernlink_macros::register_kernel;
@@ -73,7 +74,7 @@ pub(super) fn fill_empty_rows(ctx: &mut RawContext<'_>, rows: &Rows<'_>, flat: b
                 index[0] = row as i64;
             }
         }
-        let mut moved = Vec::with_capacity(elements);
+        let mut moved = scratch::room(elements)?;
         for (index, slot) in indices.chunks_exact(columns).zip(map) {
             let begin = &mut begins[index[0] as usize];
             let place = *begin as usize;
@@ -139,7 +140,7 @@ fn fill_empty_rows_grad<T: Number>(ctx: &mut RawContext<'_>) -> Result<()> {
     ensure_vector(grad, "grad_values")?;
     let grad = grad.as_slice::<T>()?;
     let mut values = ctx.allocate_output_at(0, map.shape())?;
-    let mut is_value = vec![false; grad.len()];
+    let mut is_value = scratch::zeros::<bool>(grad.len())?;
     for (slot, &place) in values.as_mut_slice::<T>()?.iter_mut().zip(map.as_slice::<i64>()?) {
         let found = usize::try_from(place).ok().filter(|&place| place < grad.len());
         let Some(found) = found else {

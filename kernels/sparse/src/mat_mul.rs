@@ -7,13 +7,14 @@ use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::gemm::{Matrix, Sizes, Target, gemm};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::elements::{ensure_matrix, ensure_vector, i64s};
+use super::elements::{ensure_matrix, ensure_vector, i64s, sort_stably_by_key};
 
 #[register_kernel(
     device = Cpu,
@@ -56,12 +57,12 @@ fn sparse_tensor_dense_mat_mul<T: Computed>(attrs: &Attrs<O>, ctx: &mut KernelCo
         let mut entries = entries::<T>(a_indices, a_values.as_slice()?, attrs.adjoint_a, left, inner)?;
         if !entries.is_sorted_by_key(|entry| entry.m) {
             // Those of a row stay in their order.
-            entries.sort_by_key(|entry| entry.m);
+            sort_stably_by_key(&mut entries, |entry| entry.m)?;
         }
         let transposed;
         let b = b.as_slice::<T>()?;
         let b = if attrs.adjoint_b {
-            transposed = adjoint(b, right, b_inner);
+            transposed = adjoint(b, right, b_inner)?;
             &transposed
         } else {
             b
@@ -72,6 +73,7 @@ fn sparse_tensor_dense_mat_mul<T: Computed>(attrs: &Attrs<O>, ctx: &mut KernelCo
 }
 
 /// An element of the sparse matrix: `a` times row `k` of the dense one is a part of row `m` of the product.
+#[derive(Clone, Copy)]
 struct Entry<T> {
     m: usize,
     k: usize,
@@ -91,18 +93,18 @@ fn entries<T: Computed>(indices: &Tensor, a: &[T], adjoint: bool, left: i64, inn
         ensure!((0..left).contains(&m), InvalidArgument, "m ({m}) from index[{i},{m_column}] out of bounds (>={left})");
         Ok(Entry { m: m as usize, k: k as usize, a: if adjoint { a.conj() } else { a } })
     };
-    indices.chunks_exact(2).zip(a).enumerate().map(entry).collect()
+    scratch::collected_ok(indices.chunks_exact(2).zip(a).enumerate().map(entry))
 }
 
 /// The conjugate transpose of a matrix.
-fn adjoint<T: Computed>(matrix: &[T], rows: usize, columns: usize) -> Vec<T> {
-    let mut transposed = vec![T::ZERO; matrix.len()];
+fn adjoint<T: Computed>(matrix: &[T], rows: usize, columns: usize) -> Result<Vec<T>> {
+    let mut transposed = scratch::filled(T::ZERO, matrix.len())?;
     for (r, row) in matrix.chunks_exact(columns.max(1)).enumerate() {
         for (c, x) in row.iter().enumerate() {
             transposed[c * rows + r] = x.conj();
         }
     }
-    transposed
+    Ok(transposed)
 }
 
 /// Adds up the entries, which are sorted by row, in the product, which has `width` columns.
@@ -117,8 +119,8 @@ fn multiply<T: Computed>(
     let rows = product.len() / width;
     // Whole rows, so that each is one thread's.
     let cost = (entries.len() * 2).div_ceil(rows).max(1);
-    ctx.parallel_chunks(product, width, cost, |first, piece| {
-        let mut sums = vec![T::Wide::ZERO; width];
+    ctx.try_parallel_chunks(product, width, cost, |first, piece| {
+        let mut sums = scratch::filled(T::Wide::ZERO, width)?;
         let first = first / width;
         let mut rest = &entries[entries.partition_point(|entry| entry.m < first)..];
         for (m, row) in (first..).zip(piece.chunks_exact_mut(width)) {
@@ -131,8 +133,8 @@ fn multiply<T: Computed>(
             }
             row.iter_mut().zip(&sums).for_each(|(slot, &sum)| *slot = T::narrow(sum));
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 #[inline(always)]
@@ -177,6 +179,6 @@ fn sparse_mat_mul(transpose: &[bool; 2], ctx: &mut KernelContext<'_, ops::Sparse
 fn widened(tensor: &Tensor) -> Result<Cow<'_, [f32]>> {
     Ok(match tensor.dtype() {
         DataType::Float => tensor.as_slice::<f32>()?.into(),
-        _ => tensor.as_slice::<bf16>()?.iter().map(|x| x.to_f32()).collect(),
+        _ => scratch::collected(tensor.as_slice::<bf16>()?.iter().map(|x| x.to_f32()))?.into(),
     })
 }

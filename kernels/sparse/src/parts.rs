@@ -4,6 +4,7 @@ use kernlink::error::{Error, Result};
 use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
 use kernlink_macros::register_kernel;
@@ -20,7 +21,7 @@ fn sparse_reorder(ctx: &mut KernelContext<'_, ops::SparseReorder>) -> Result<()>
     let (indices, values) = if coo.is_valid() {
         (indices.clone(), values.clone())
     } else {
-        let order = coo.sorted_by(&(0..coo.rank()).collect::<Vec<_>>());
+        let order = coo.sorted_by(&(0..coo.rank()).collect::<Vec<_>>())?;
         let sorted = take(ctx, 0, indices.shape(), indices, coo.rank(), &order)?;
         (sorted, take(ctx, 1, values.shape(), values, 1, &order)?)
     };
@@ -58,7 +59,7 @@ fn sparse_slice(ctx: &mut KernelContext<'_, ops::SparseSlice>) -> Result<()> {
 
     let ranges: Vec<_> = start.iter().zip(size).map(|(&start, &size)| start..start.saturating_add(size)).collect();
     let within = |&n: &usize| ranges.iter().zip(coo.index(n)).all(|(range, index)| range.contains(index));
-    let picks: Vec<usize> = (0..coo.len()).filter(within).collect();
+    let picks: Vec<usize> = scratch::collected((0..coo.len()).filter(within))?;
     let mut indices = ctx.allocate_output(Op::OUTPUT_INDICES, [picks.len(), coo.rank()])?;
     let from = picks.iter().flat_map(|&n| coo.index(n).iter().zip(start).map(|(&index, &start)| index - start));
     indices.as_mut_slice::<i64>()?.iter_mut().zip(from).for_each(|(slot, index)| *slot = index);
@@ -82,8 +83,8 @@ fn sparse_concat(attrs: &Attrs<ops::SparseConcat>, ctx: &mut KernelContext<'_, o
     Shape::from_dims(&sizes)?;
 
     let rank = sizes.len();
-    let elements = parts.iter().map(Coo::len).sum();
-    let mut shifted = Vec::with_capacity(elements * rank);
+    let elements: usize = parts.iter().map(Coo::len).sum();
+    let mut shifted = scratch::room(elements.saturating_mul(rank))?;
     let mut offset = 0i64;
     for part in &parts {
         for n in 0..part.len() {
@@ -93,9 +94,9 @@ fn sparse_concat(attrs: &Attrs<ops::SparseConcat>, ctx: &mut KernelContext<'_, o
         }
         offset += part.sizes[axis];
     }
-    let mut order: Vec<usize> = (0..elements).collect();
-    order.sort_by_key(|&n| &shifted[n * rank..][..rank]);
-    let mut places = vec![0; elements];
+    let mut order: Vec<usize> = scratch::collected(0..elements)?;
+    order.sort_unstable_by_key(|&n| (&shifted[n * rank..][..rank], n));
+    let mut places = scratch::zeros(elements)?;
     let mut joined = ctx.allocate_output(Op::OUTPUT_INDICES, [elements, rank])?;
     for ((place, &n), row) in order.iter().enumerate().zip(joined.as_mut_slice::<i64>()?.chunks_exact_mut(rank)) {
         places[n] = place;
@@ -179,7 +180,9 @@ impl OpKernel<ops::SparseSplit> for SparseSplitKernel {
             rest => longer + rest / short,
         };
         let mut picks = vec![Vec::new(); self.parts];
-        (0..coo.len()).for_each(|n| picks[part_of(coo.index(n)[axis]) as usize].push(n));
+        for n in 0..coo.len() {
+            scratch::push(&mut picks[part_of(coo.index(n)[axis]) as usize], n)?;
+        }
         let mut outputs = Vec::with_capacity(self.parts);
         for (part, picks) in (0..).zip(&picks) {
             let mut indices = ctx.allocate_output_at(0, [picks.len(), coo.rank()])?;

@@ -6,6 +6,7 @@ use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{ensure_scalar, scalar};
 use kernlink_geometry::sequence::Progression;
@@ -55,7 +56,8 @@ fn ragged_range<T: Progression>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
         DataType::Int32 => i32::MAX as u64,
         _ => i64::MAX as u64,
     };
-    let mut splits = vec![0i64];
+    let mut splits = scratch::room(rows.saturating_add(1))?;
+    splits.push(0i64);
     let mut total = 0u64;
     for row in 0..rows {
         let (start, limit, delta) = at(row);
@@ -131,7 +133,7 @@ fn ragged_gather(ctx: &mut KernelContext<'_, ops::RaggedGather>) -> Result<()> {
         tensors.push(splits_output(ctx, tensors.len(), rows + 1, (0..).map(|row| row * length))?);
     }
     // Then each ragged dimension of the input: the rows from `ranges`, whose splits lead to those of the next.
-    let mut ranges: Vec<Range<usize>> = numbers.iter().map(|&n| n as usize..n as usize + 1).collect();
+    let mut ranges: Vec<Range<usize>> = scratch::collected(numbers.iter().map(|&n| n as usize..n as usize + 1))?;
     for (dim, own) in splits.iter().enumerate() {
         if dim > 0 || indices.rank() > 0 {
             let count: usize = ranges.iter().map(Range::len).sum();
@@ -151,7 +153,7 @@ fn ragged_gather(ctx: &mut KernelContext<'_, ops::RaggedGather>) -> Result<()> {
     let picks: Vec<usize> = if row > 0 {
         // Fails before the list of rows, which is smaller, takes all memory.
         drop(ctx.allocate_output_at(outputs, &shape)?);
-        ranges.into_iter().flatten().collect()
+        scratch::collected(ranges.into_iter().flatten())?
     } else {
         Vec::new()
     };

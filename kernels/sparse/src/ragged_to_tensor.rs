@@ -6,6 +6,7 @@ use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::single;
 use kernlink_kernels_common::strided::{Run as _, StridedCopy};
@@ -70,7 +71,7 @@ impl Dimension<'_> {
                 );
                 for (row, ends) in self.numbers.windows(2).enumerate() {
                     let length = (ends[1] - ends[0]) as usize;
-                    places.push(length.min(width), parents.of(row), step);
+                    places.push(length.min(width), parents.of(row), step)?;
                     places.count = ends[1] as usize;
                 }
             }
@@ -79,7 +80,7 @@ impl Dimension<'_> {
                     let Some(parent) = usize::try_from(row[0]).ok().filter(|&parent| parent < parents.count) else {
                         bail!(InvalidArgument, "Got value_rowid={} which is not in [0, {})", row[0], parents.count);
                     };
-                    places.push(row.len().min(width), parents.of(parent), step);
+                    places.push(row.len().min(width), parents.of(parent), step)?;
                     places.count += row.len();
                 }
             }
@@ -105,10 +106,11 @@ struct Run {
 
 impl Places {
     /// Adds a run from the present count on, which does not change.
-    fn push(&mut self, count: usize, place: Option<usize>, step: usize) {
+    fn push(&mut self, count: usize, place: Option<usize>, step: usize) -> Result<()> {
         if let (Some(place), 1..) = (place, count) {
-            self.runs.push(Run { first: self.count, count, place, step });
+            scratch::push(&mut self.runs, Run { first: self.count, count, place, step })?;
         }
+        Ok(())
     }
 
     /// Where a row goes.
@@ -241,7 +243,7 @@ fn moves(outer: &[usize], rows: i64, dimensions: &[Dimension<'_>], values: usize
     let steps = Shape::from(outer).strides();
     let mut places = Places { runs: Vec::new(), count: 0 };
     let rows = usize::try_from(rows).unwrap_or(0);
-    places.push(rows.min(outer[0]), Some(0), steps[0]);
+    places.push(rows.min(outer[0]), Some(0), steps[0])?;
     places.count = rows;
     for (dimension, (&step, &width)) in dimensions.iter().zip(steps.iter().zip(outer).skip(1)) {
         places = dimension.places(&places, step, width)?;
@@ -252,7 +254,8 @@ fn moves(outer: &[usize], rows: i64, dimensions: &[Dimension<'_>], values: usize
         "the row partitions speak of {} values, but there are only {values}",
         places.count
     );
-    Ok(places.runs.iter().flat_map(|run| (0..run.count).map(|n| (run.first + n, run.place + n * run.step))).collect())
+    let moves = places.runs.iter().flat_map(|run| (0..run.count).map(|n| (run.first + n, run.place + n * run.step)));
+    scratch::collected(moves)
 }
 
 /// Makes every element of the output the default, which broadcasts to the shape `element`.

@@ -5,6 +5,7 @@ use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::number::{Computed, Float};
 use kernlink_macros::register_kernel;
@@ -68,7 +69,7 @@ impl Plan {
             kept.iter().copied().map(Some).collect()
         };
         let output = axes.iter().map(|axis| axis.map_or(1, |axis| shape[axis])).collect();
-        let order = coo.sorted_by(&[kept.as_slice(), &gone].concat());
+        let order = coo.sorted_by(&[kept.as_slice(), &gone].concat())?;
         Ok(Plan { kept, order, axes, output })
     }
 }
@@ -93,10 +94,11 @@ fn compute<R: Reduce<T>, T: Number>(ctx: &mut RawContext<'_>, keep_dims: bool) -
         }
         return ctx.set_output_at(0, output);
     }
-    let (mut indices, mut reduced) = (Vec::new(), Vec::new());
+    let (mut indices, mut reduced): (Vec<i64>, Vec<_>) = (Vec::new(), Vec::new());
     for (index, value) in groups {
+        indices.make_room(plan.axes.len())?;
         indices.extend(plan.axes.iter().map(|axis| axis.map_or(0, |axis| index[axis])));
-        reduced.push(value);
+        scratch::push(&mut reduced, value)?;
     }
     let rank = plan.axes.len();
     ctx.set_output_at(0, Tensor::from_elements([reduced.len(), rank], &indices)?)?;
@@ -148,11 +150,11 @@ fn sparse_softmax<T: Computed<Wide: Float + std::iter::Sum>>(ctx: &mut KernelCon
     coo.shape()?;
     let values = values.as_slice::<T>()?;
     let axes: Vec<usize> = (0..coo.rank()).collect();
-    let order = coo.sorted_by(&axes);
+    let order = coo.sorted_by(&axes)?;
     let mut output = ctx.allocate_output(O::OUTPUT, [coo.len()])?;
     let mut slots = output.as_mut_slice::<T>()?.iter_mut();
     for row in coo.groups(&order, &axes[..coo.rank() - 1]) {
-        let mut sums: Vec<T::Wide> = row.iter().map(|&n| values[n].widen()).collect();
+        let mut sums: Vec<T::Wide> = scratch::collected(row.iter().map(|&n| values[n].widen()))?;
         softmax(&mut sums);
         sums.iter().zip(&mut slots).for_each(|(&sum, slot)| *slot = T::narrow(sum));
     }

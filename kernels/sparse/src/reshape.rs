@@ -3,6 +3,7 @@
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -13,7 +14,7 @@ use super::elements::{dense_shape, ensure_matrix, ensure_vector};
 pub(super) fn reshaped(input: &Shape, target: &[i64]) -> Result<Shape> {
     let total = input.num_elements();
     let mut unknown = None;
-    let mut sizes = target.to_vec();
+    let mut sizes = scratch::copied(target)?;
     for (axis, size) in sizes.iter_mut().enumerate() {
         match *size {
             -1 => {

@@ -4,6 +4,7 @@ use kernlink::dtype::Number;
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::scalar;
 use kernlink_kernels_common::number::Computed;
@@ -75,10 +76,10 @@ fn sparse_segment<T: Computed<Wide: Scale>>(&divisor: &Divisor, ctx: &mut RawCon
     if output.num_elements() > 0 {
         let sums = Sums { data: data.as_slice::<T>()?, width, picks: &picks, divisor };
         let cost = picks.len().div_ceil(rows).max(1);
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, width, cost, |first, piece| {
+        ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, width, cost, |first, piece| {
             let first = first / width;
             let mut next = segments.partition_point(|segment| segment.row < first);
-            let mut sum = vec![T::widen(T::ZERO); width];
+            let mut sum = scratch::filled(T::widen(T::ZERO), width)?;
             for (r, row) in piece.chunks_exact_mut(width).enumerate() {
                 match segments.get(next) {
                     Some(segment) if segment.row == first + r => {
@@ -88,7 +89,8 @@ fn sparse_segment<T: Computed<Wide: Scale>>(&divisor: &Divisor, ctx: &mut RawCon
                     _ => row.fill(T::ZERO),
                 }
             }
-        });
+            Ok(())
+        })?;
     }
     ctx.set_output_at(0, output)
 }
@@ -118,7 +120,7 @@ fn runs(segments: &Tensor, given: Option<i64>) -> Result<(Vec<Segment>, usize)> 
                     InvalidArgument,
                     "segment ids are not increasing"
                 );
-                runs.push(Segment { row: number as usize, start: n, end: n + 1 });
+                scratch::push(&mut runs, Segment { row: number as usize, start: n, end: n + 1 })?;
             }
         }
     }
@@ -131,7 +133,7 @@ fn picks(indices: &Tensor, height: usize) -> Result<Vec<usize>> {
         Ok(index) if index < height => Ok(index),
         _ => bail!(InvalidArgument, "Bad: indices[{n}] == {index} out of range [0, {height})"),
     };
-    i64s(indices)?.iter().enumerate().map(pick).collect()
+    scratch::collected_ok(i64s(indices)?.iter().enumerate().map(pick))
 }
 
 struct Sums<'a, T> {

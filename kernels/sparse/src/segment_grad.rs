@@ -4,16 +4,18 @@ use kernlink::dtype::{DataType, Number};
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
+use kernlink::tensor::scratch;
 use kernlink_geometry::integers::scalar;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::elements::{ensure_vector, i64s, zeros};
+use super::elements::{ensure_vector, i64s, sort_stably_by_key, zeros};
 use super::number::Scale;
 use super::segment::Divisor;
 
 /// One row of the gradient to add: which, and to which row.
+#[derive(Clone, Copy)]
 struct Part {
     from: usize,
     to: usize,
@@ -63,11 +65,11 @@ fn sparse_segment_grad<T: Computed<Wide: Scale>>(&divisor: &Divisor, ctx: &mut R
     let mut rows = rows as usize;
     let mut picked = Vec::new();
     // Parts of one row stay in their order.
-    parts.sort_by_key(|part| part.to);
+    sort_stably_by_key(&mut parts, |part| part.to)?;
     if only_picked {
         for part in &mut parts {
             if picked.last() != Some(&part.to) {
-                picked.push(part.to);
+                scratch::push(&mut picked, part.to)?;
             }
             part.to = picked.len() - 1;
         }
@@ -87,7 +89,7 @@ fn sparse_segment_grad<T: Computed<Wide: Scale>>(&divisor: &Divisor, ctx: &mut R
             scaling = Some(factors);
         }
         let scaling = scaling.as_ref().map(|factors| factors.as_slice::<f64>()).transpose()?;
-        add_rows(ctx, &parts, scaling, grad.as_slice::<T>()?, output.as_mut_slice::<T>()?, width);
+        add_rows(ctx, &parts, scaling, grad.as_slice::<T>()?, output.as_mut_slice::<T>()?, width)?;
     }
     ctx.set_output_at(0, output)?;
     if only_picked {
@@ -118,7 +120,7 @@ fn parts(indices: &[i64], numbers: &[i64], rows: usize, segments: usize) -> Resu
         );
         Ok(Part { from: number as usize, to: index as usize })
     };
-    indices.iter().zip(numbers).map(part).collect()
+    scratch::collected_ok(indices.iter().zip(numbers).map(part))
 }
 
 /// Adds the parts, sorted by row, up in `output`, whose rows have `width` elements.
@@ -129,13 +131,13 @@ fn add_rows<T: Computed<Wide: Scale>>(
     grad: &[T],
     output: &mut [T],
     width: usize,
-) {
+) -> Result<()> {
     let rows = output.len() / width;
     let cost = (parts.len() * 2).div_ceil(rows).max(1);
-    ctx.parallel_chunks(output, width, cost, |first, piece| {
+    ctx.try_parallel_chunks(output, width, cost, |first, piece| {
         let first = first / width;
         let mut next = parts.partition_point(|part| part.to < first);
-        let mut sums = vec![T::Wide::ZERO; width];
+        let mut sums = scratch::filled(T::Wide::ZERO, width)?;
         for (r, row) in piece.chunks_exact_mut(width).enumerate() {
             sums.fill(T::Wide::ZERO);
             while let Some(&Part { from, to }) = parts.get(next)
@@ -149,5 +151,6 @@ fn add_rows<T: Computed<Wide: Scale>>(
             }
             row.iter_mut().zip(&sums).for_each(|(slot, &sum)| *slot = T::narrow(sum));
         }
-    });
+        Ok(())
+    })
 }

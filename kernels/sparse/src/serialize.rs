@@ -6,6 +6,7 @@ use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::proto::{Message, TensorProto, tensor_from_proto, tensor_to_proto};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -18,14 +19,17 @@ use super::reshape::{renumber, reshaped};
 fn serialize(tensor: &Tensor) -> Result<TString> {
     let mut proto = tensor_to_proto(tensor)?;
     if tensor.dtype() == DataType::String {
-        let mut content = Vec::new();
+        // A length takes 10 bytes at most.
+        let mut content = scratch::room(proto.string_val.iter().map(|string| string.len() + 10).sum())?;
         for string in &proto.string_val {
             write_varint(&mut content, string.len() as u64);
         }
         proto.string_val.drain(..).for_each(|string| content.extend_from_slice(&string));
         proto.tensor_content = content.into();
     }
-    Ok(proto.encode_to_vec().into())
+    let mut bytes = scratch::room(proto.encoded_len())?;
+    proto.encode(&mut bytes).map_err(|error| Error::internal(error.to_string()))?;
+    Ok(bytes.into())
 }
 
 fn write_varint(bytes: &mut Vec<u8>, mut value: u64) {
@@ -58,8 +62,10 @@ fn deserialize(bytes: &TString) -> Result<Tensor> {
         let elements = shape_of(&proto)?.num_elements();
         // Each element has a length of at least one byte.
         ensure!(elements <= content.len(), InvalidArgument, "Could not construct tensor from proto");
-        let lengths: Option<Vec<usize>> = (0..elements).map(|_| read_varint(&mut content)).collect();
-        for length in lengths.ok_or_else(bad)? {
+        let lengths = (0..elements).map(|_| read_varint(&mut content).ok_or_else(bad));
+        let lengths: Vec<usize> = scratch::collected_ok(lengths)?;
+        proto.string_val.make_room(elements)?;
+        for length in lengths {
             let string = content.split_off(..length).ok_or_else(bad)?;
             proto.string_val.push(TString::from(string).into_bytes());
         }
@@ -112,7 +118,7 @@ fn serialize_many_sparse(ctx: &mut KernelContext<'_, ops::SerializeManySparse>) 
             strings[..2].clone_from_slice(&empty);
             continue;
         }
-        let indices: Vec<i64> = (first..next).flat_map(|n| &coo.index(n)[1..]).copied().collect();
+        let indices: Vec<i64> = scratch::collected((first..next).flat_map(|n| &coo.index(n)[1..]).copied())?;
         strings[0] = serialize(&Tensor::from_elements([next - first, rank - 1], &indices)?)?;
         strings[1] = serialize(&values.slice_rows(first, next)?)?;
     }
@@ -176,7 +182,7 @@ fn deserialize_sparse(&dtype: &DataType, ctx: &mut RawContext<'_>) -> Result<()>
         return ctx.set_output_at(2, shape);
     }
     let parts = strings.chunks_exact(3).enumerate().map(|(number, strings)| Read::new(strings, dtype, number));
-    let parts: Vec<Read> = parts.collect::<Result<_>>()?;
+    let parts: Vec<Read> = scratch::collected_ok(parts)?;
     let Some(first) = parts.first() else {
         bail!(
             InvalidArgument,
@@ -200,8 +206,8 @@ fn deserialize_sparse(&dtype: &DataType, ctx: &mut RawContext<'_>) -> Result<()>
         );
         sizes.iter_mut().zip(coo.sizes).for_each(|(size, &own)| *size = (*size).max(own));
         for n in 0..coo.len() {
-            indices.push(number as i64);
-            indices.extend_from_slice(coo.index(n));
+            scratch::push(&mut indices, number as i64)?;
+            scratch::append(&mut indices, coo.index(n))?;
         }
         elements += coo.len();
     }
@@ -210,16 +216,17 @@ fn deserialize_sparse(&dtype: &DataType, ctx: &mut RawContext<'_>) -> Result<()>
     let shape = reshaped(&stacked, &target)?;
     if shape != stacked && elements > 0 {
         ensure!(shape.num_elements() > 0, InvalidArgument, "{elements} elements do not fit into the shape {shape}");
-        let mut renumbered = vec![0; elements * shape.rank()];
+        let mut renumbered = scratch::zeros(elements * shape.rank())?;
         renumber(&indices, &stacked, &mut renumbered, &shape);
         indices = renumbered;
     }
     let mut values = ctx.allocate_output_at(1, [elements])?;
-    let mut places = (0..elements).collect::<Vec<_>>();
+    let places = scratch::collected(0..elements)?;
+    let mut rest = &places[..];
     for part in &parts {
-        let rest = places.split_off(part.values.num_elements());
-        scatter(&mut values, &part.values, &places)?;
-        places = rest;
+        let own;
+        (own, rest) = rest.split_at(part.values.num_elements());
+        scatter(&mut values, &part.values, own)?;
     }
     ctx.set_output_at(0, Tensor::from_elements([elements, shape.rank()], &indices)?)?;
     ctx.set_output_at(1, values)?;

@@ -7,6 +7,7 @@ use kernlink::error::{Error, Result};
 use kernlink::kernel::{Attrs, KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -15,11 +16,11 @@ use super::coo::Coo;
 use super::elements::index_text;
 
 /// The different values among some, sorted.
-fn set<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut set: Vec<T> = values.collect();
+fn set<T: Ord>(values: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut set: Vec<T> = scratch::collected(values)?;
     set.sort_unstable();
     set.dedup();
-    set
+    Ok(set)
 }
 
 /// The sets of a sparse tensor, each with its index: runs of elements whose indices but for the last are equal.
@@ -50,7 +51,7 @@ impl<'a> SparseSets<'a> {
             );
             match runs.last_mut() {
                 Some(run) if group(run.start) == group(n) => run.end = n + 1,
-                _ => runs.push(n..n + 1),
+                _ => scratch::push(&mut runs, n..n + 1)?,
             }
         }
         Ok(SparseSets { coo, runs })
@@ -66,7 +67,7 @@ impl<'a> SparseSets<'a> {
         Some(&self.coo.index(self.runs.get(n)?.start)[..self.coo.rank() - 1])
     }
 
-    fn set<'b, T: Ord>(&self, n: usize, values: &'b [T]) -> Vec<&'b T> {
+    fn set<'b, T: Ord>(&self, n: usize, values: &'b [T]) -> Result<Vec<&'b T>> {
         set(values[self.runs[n].clone()].iter())
     }
 }
@@ -85,7 +86,7 @@ fn set_size<T: Element + Ord>(attrs: &Attrs<ops::SetSize>, ctx: &mut KernelConte
             .zip(&strides)
             .fold(0i64, |place, (&index, &stride)| place.wrapping_add(index.wrapping_mul(stride as i64)));
         let slot = usize::try_from(place).ok().and_then(|place| sizes.get_mut(place));
-        *slot.ok_or_else(|| Error::invalid_argument("Index out of range"))? = sets.set(n, values).len() as i32;
+        *slot.ok_or_else(|| Error::invalid_argument("Index out of range"))? = sets.set(n, values)?.len() as i32;
     }
     ctx.set_output(ops::SetSize::SIZE, output)
 }
@@ -110,9 +111,9 @@ impl Operation {
     }
 
     /// The result for two sorted sets, sorted.
-    fn apply<'a, T: Ord>(self, first: &[&'a T], second: &[&'a T]) -> Vec<&'a T> {
+    fn apply<'a, T: Ord>(self, first: &[&'a T], second: &[&'a T]) -> Result<Vec<&'a T>> {
         let without = |set: &[&'a T], other: &[&'a T], found: bool| {
-            set.iter().copied().filter(|value| other.binary_search(value).is_ok() == found).collect()
+            scratch::collected(set.iter().copied().filter(|value| other.binary_search(value).is_ok() == found))
         };
         match self {
             Operation::FirstOnly => without(first, second, false),
@@ -136,21 +137,21 @@ impl<'a, T: Element + Ord> Results<'a, T> {
         Results { operation, indices: Vec::new(), values: Vec::new(), greatest: 0 }
     }
 
-    fn push(&mut self, group: &[i64], first: &[&'a T], second: &[&'a T]) {
-        let set = self.operation.apply(first, second);
+    fn push(&mut self, group: &[i64], first: &[&'a T], second: &[&'a T]) -> Result<()> {
+        let set = self.operation.apply(first, second)?;
         for n in 0..set.len() {
-            self.indices.extend_from_slice(group);
-            self.indices.push(n as i64);
+            scratch::append(&mut self.indices, group)?;
+            scratch::push(&mut self.indices, n as i64)?;
         }
         self.greatest = self.greatest.max(set.len());
-        self.values.extend(set);
+        scratch::append(&mut self.values, &set)
     }
 
     /// Indices, values and shape.
     fn finish(self, group_shape: &[i64]) -> Result<[Tensor; 3]> {
         let sizes = [group_shape, &[self.greatest as i64]].concat();
         Shape::from_dims(&sizes)?;
-        let values: Vec<T> = self.values.into_iter().cloned().collect();
+        let values: Vec<T> = scratch::collected(self.values.into_iter().cloned())?;
         Ok([
             Tensor::from_elements([values.len(), sizes.len()], &self.indices)?,
             Tensor::vector(&values)?,
@@ -192,11 +193,11 @@ fn ensure_same_groups(first: &[i64], second: &[i64]) -> Result<()> {
 }
 
 /// Calls `each` with the number and the index of every group.
-fn for_each_group(shape: &[i64], mut each: impl FnMut(usize, &[i64])) {
+fn for_each_group(shape: &[i64], mut each: impl FnMut(usize, &[i64]) -> Result<()>) -> Result<()> {
     let count = shape.iter().fold(1usize, |count, &size| count.saturating_mul(size as usize));
     let mut index = vec![0; shape.len()];
     for number in 0..count {
-        each(number, &index);
+        each(number, &index)?;
         for (place, &size) in index.iter_mut().zip(shape).rev() {
             *place += 1;
             if *place < size {
@@ -205,6 +206,7 @@ fn for_each_group(shape: &[i64], mut each: impl FnMut(usize, &[i64])) {
             *place = 0;
         }
     }
+    Ok(())
 }
 
 #[register_kernel(device = Cpu, op = ops::DenseToDenseSetOperation, T = [i8, i16, i32, i64, u8, u16, TString])]
@@ -216,10 +218,10 @@ fn dense_to_dense<T: Element + Ord>(op: &SetOperation, ctx: &mut RawContext<'_>)
     let mut results = Results::new(op.operation);
     if !(a.is_empty() && b.is_empty()) {
         for_each_group(&groups, |n, group| {
-            let a = set(a[n * a_width..][..a_width].iter());
-            let b = set(b[n * b_width..][..b_width].iter());
-            results.push(group, &a, &b);
-        });
+            let a = set(a[n * a_width..][..a_width].iter())?;
+            let b = set(b[n * b_width..][..b_width].iter())?;
+            results.push(group, &a, &b)
+        })?;
     }
     set_outputs(ctx, results.finish(&groups)?)
 }
@@ -236,19 +238,19 @@ fn dense_to_sparse<T: Element + Ord>(op: &SetOperation, ctx: &mut RawContext<'_>
     if a.is_empty() {
         // However many groups there may be.
         while let Some(group) = sets.group(next) {
-            results.push(group, &[], &sets.set(next, b));
+            results.push(group, &[], &sets.set(next, b)?)?;
             next += 1;
         }
     } else {
         for_each_group(&groups, |n, group| {
-            let a = set(a[n * width..][..width].iter());
+            let a = set(a[n * width..][..width].iter())?;
             let mut other = Vec::new();
             if sets.group(next) == Some(group) {
-                other = sets.set(next, b);
+                other = sets.set(next, b)?;
                 next += 1;
             }
-            results.push(group, &a, &other);
-        });
+            results.push(group, &a, &other)
+        })?;
     }
     set_outputs(ctx, results.finish(&groups)?)
 }
@@ -269,14 +271,14 @@ fn sparse_to_sparse<T: Element + Ord>(op: &SetOperation, ctx: &mut RawContext<'_
         };
         let (mut first, mut second) = (Vec::new(), Vec::new());
         if order.is_le() {
-            first = a.set(m, a_values);
+            first = a.set(m, a_values)?;
             m += 1;
         }
         if order.is_ge() {
-            second = b.set(n, b_values);
+            second = b.set(n, b_values)?;
             n += 1;
         }
-        results.push(group, &first, &second);
+        results.push(group, &first, &second)?;
     }
     set_outputs(ctx, results.finish(a.group_shape())?)
 }

@@ -3,6 +3,7 @@
 use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::Shape;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::vector;
 use kernlink_kernels_common::strided::fill;
@@ -59,7 +60,7 @@ fn sparse_to_dense(attrs: &Attrs<ops::SparseToDense>, ctx: &mut KernelContext<'_
 /// Where the elements with these indices stand in a tensor of this shape.
 fn places(indices: &[i64], elements: usize, shape: &Shape, validate: bool) -> Result<Vec<usize>> {
     let (rank, strides) = (shape.rank(), shape.strides());
-    let mut places = Vec::with_capacity(elements);
+    let mut places = scratch::room(elements)?;
     for n in 0..elements {
         let index = &indices[n * rank..][..rank];
         let place = index.iter().zip(shape.iter()).zip(&strides).try_fold(0, |place, ((&index, &size), &stride)| {

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use kernlink::dtype::TString;
+use kernlink::error::Result;
+use kernlink::tensor::scratch;
 
 /// Bytes that one allocation holds: a string that outlives the others keeps no more than this.
 const BLOCK: usize = 32 << 10;
@@ -19,15 +21,19 @@ pub(super) struct Arena {
 
 impl Arena {
     /// Appends the next string: what `write` adds to the buffer. `out` holds all strings that are to come.
-    pub(super) fn push(&mut self, out: &mut [TString], write: impl FnOnce(&mut Vec<u8>)) {
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory, and what `write` gives.
+    pub(super) fn push(&mut self, out: &mut [TString], write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         if self.block.capacity() == 0 {
-            self.block.reserve_exact(BLOCK);
+            self.block = scratch::room(BLOCK)?;
         }
-        write(&mut self.block);
-        self.ends.push(self.block.len());
+        write(&mut self.block)?;
+        scratch::push(&mut self.ends, self.block.len())?;
         if self.block.len() >= BLOCK {
             self.finish(out);
         }
+        Ok(())
     }
 
     /// Hands over what is not yet in `out`.
@@ -52,7 +58,7 @@ mod tests {
         let mut out = vec![TString::default(); 1000];
         let mut arena = Arena::default();
         for i in 0..1000 {
-            arena.push(&mut out, |block| block.extend(std::iter::repeat_n(i as u8, i)));
+            arena.push(&mut out, |block| scratch::resize(block, block.len() + i, i as u8)).unwrap();
         }
         arena.finish(&mut out);
         assert!(out.iter().enumerate().all(|(i, text)| text.len() == i && text.iter().all(|&byte| byte == i as u8)));

@@ -3,6 +3,7 @@
 use kernlink::dtype::TString;
 use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext};
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -11,8 +12,8 @@ use super::map::map;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-fn encode(bytes: &[u8], pad: bool) -> Vec<u8> {
-    let mut text = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
+fn encode(bytes: &[u8], pad: bool) -> Result<Vec<u8>> {
+    let mut text = scratch::room(bytes.len().div_ceil(3) * 4)?;
     for chunk in bytes.chunks(3) {
         let bits =
             chunk.iter().enumerate().fold(0u32, |bits, (index, &byte)| bits | u32::from(byte) << (16 - 8 * index));
@@ -24,7 +25,7 @@ fn encode(bytes: &[u8], pad: bool) -> Vec<u8> {
             }
         }
     }
-    text
+    Ok(text)
 }
 
 fn decode(text: &[u8]) -> Result<Vec<u8>> {
@@ -42,7 +43,7 @@ fn decode(text: &[u8]) -> Result<Vec<u8>> {
         b'_' => Ok(63),
         _ => bail!(InvalidArgument, "Invalid character found in base64."),
     };
-    let mut bytes = Vec::with_capacity(text.len().div_ceil(4) * 3);
+    let mut bytes = scratch::room(text.len().div_ceil(4) * 3)?;
     for chunk in text.chunks(4) {
         ensure!(chunk.len() > 1, InvalidArgument, "Base64 string length cannot be 1 modulo 4.");
         let mut bits = 0u32;
@@ -56,7 +57,7 @@ fn decode(text: &[u8]) -> Result<Vec<u8>> {
 
 #[register_kernel(device = Cpu)]
 fn encode_base64(attrs: &Attrs<ops::EncodeBase64>, ctx: &mut KernelContext<'_, ops::EncodeBase64>) -> Result<()> {
-    map(ctx, 1, |text| Ok(TString::from(encode(text, attrs.pad))))
+    map(ctx, 1, |text| encode(text, attrs.pad).map(TString::from))
 }
 
 #[register_kernel(device = Cpu)]

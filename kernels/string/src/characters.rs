@@ -4,6 +4,7 @@ use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -63,7 +64,7 @@ fn malformed() -> Error {
 /// Sets the outputs to the characters of all strings, and to where they begin if there is an output for it.
 fn decode(ctx: &mut RawContext<'_>, encoding: Encoding, faults: Faults) -> Result<()> {
     let texts = ctx.input_at(0)?.as_slice::<TString>()?;
-    let mut splits = Vec::with_capacity(texts.len() + 1);
+    let mut splits = scratch::room(texts.len() + 1)?;
     splits.push(0);
     let (mut characters, mut starts, mut failed) = (Vec::new(), Vec::new(), None);
     let offsets = ctx.num_outputs() > 2;
@@ -72,10 +73,9 @@ fn decode(ctx: &mut RawContext<'_>, encoding: Encoding, faults: Faults) -> Resul
         encoding.each(text, &mut |(character, length)| {
             match faults.settle(character) {
                 Ok(Some(character)) => {
-                    characters.push(character as i32);
-                    if offsets {
-                        starts.push(at as i64);
-                    }
+                    let pushed = scratch::push(&mut characters, character as i32);
+                    let pushed = if offsets { pushed.and(scratch::push(&mut starts, at as i64)) } else { pushed };
+                    failed = pushed.err().or(failed.take());
                 }
                 Ok(None) => {}
                 Err(error) => failed = Some(error),
@@ -131,12 +131,15 @@ impl OpKernel<ops::UnicodeTranscode> for TranscodeKernel {
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::UnicodeTranscode>) -> Result<()> {
         map(ctx, 4, |text| {
-            let (mut result, mut failed) = (Vec::with_capacity(text.len()), None);
+            let (mut result, mut failed) = (scratch::room(text.len())?, None);
             self.input.each(text, &mut |(character, _)| {
                 // Here, other than when decoding, a control character is a fault like any other.
                 let control = self.faults.control && character.is_some_and(|character| character < 0x20);
                 match self.faults.settle(character.filter(|_| !control)) {
-                    Ok(character) => character.into_iter().for_each(|c| self.output.push(c, &mut result)),
+                    Ok(Some(character)) => {
+                        failed = self.output.push(character, &mut result).err().or(failed.take());
+                    }
+                    Ok(None) => {}
                     Err(error) => failed = Some(error),
                 }
             });
@@ -182,13 +185,13 @@ impl OpKernel<ops::UnicodeEncode> for EncodeKernel {
                     "Values in input_splits must be equal or in ascending order, within the length of input_tensor."
                 );
             };
-            let mut text = Vec::with_capacity(row.len());
+            let mut text = scratch::room(row.len())?;
             for &value in row {
                 let character = u32::try_from(value).ok().and_then(char::from_u32).map(u32::from);
                 let settled = self.faults.settle(character).map_err(|_| {
                     Error::invalid_argument("Code point is out of range for Unicode, or is a surrogate.")
                 })?;
-                settled.into_iter().for_each(|character| self.output.push(character, &mut text));
+                settled.map_or(Ok(()), |character| self.output.push(character, &mut text))?;
             }
             *slot = text.into();
         }

@@ -6,6 +6,7 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -104,7 +105,7 @@ fn memory(tensor: &Tensor) -> Result<Cow<'_, [u8]>> {
         DataType::Int2 => 0x03,
         _ => return Ok(Cow::Borrowed(bytes)),
     };
-    Ok(bytes.iter().map(|&byte| byte & used).collect())
+    scratch::collected(bytes.iter().map(|&byte| byte & used)).map(Cow::Owned)
 }
 
 #[register_kernel(device = Cpu)]
@@ -122,14 +123,14 @@ fn fingerprint(ctx: &mut KernelContext<'_, ops::Fingerprint>) -> Result<()> {
     };
     let mut output = ctx.allocate_output(ops::Fingerprint::FINGERPRINT, [rows, 8])?;
     let row = data.num_elements().checked_div(rows).unwrap_or(0);
-    let hash: &(dyn Fn(usize) -> u64 + Sync) = match data.dtype() {
+    let hash: &(dyn Fn(usize) -> Result<u64> + Sync) = match data.dtype() {
         DataType::String => {
             let strings = data.as_slice::<TString>()?;
             &move |index| match &strings[index * row..(index + 1) * row] {
-                [text] => fingerprint64(text),
+                [text] => Ok(fingerprint64(text)),
                 texts => {
-                    let hashes: Vec<u8> = texts.iter().flat_map(|text| fingerprint64(text).to_le_bytes()).collect();
-                    fingerprint64(&hashes)
+                    let hashes = texts.iter().flat_map(|text| fingerprint64(text).to_le_bytes());
+                    Ok(fingerprint64(&scratch::collected(hashes)?))
                 }
             }
         }
@@ -140,15 +141,16 @@ fn fingerprint(ctx: &mut KernelContext<'_, ops::Fingerprint>) -> Result<()> {
                 "`data` must be of strings or of a dtype that is plain bytes, not {dtype}"
             );
             let (bytes, row) = (memory(data)?, row * dtype.size());
-            &move |index| fingerprint64(&bytes[index * row..(index + 1) * row])
+            &move |index| Ok(fingerprint64(&bytes[index * row..(index + 1) * row]))
         }
     };
     let cost = 20 + row.saturating_mul(data.dtype().size().max(8));
-    ctx.parallel_chunks(output.as_mut_slice::<u8>()?, 8, cost, |first, piece| {
+    ctx.try_parallel_chunks(output.as_mut_slice::<u8>()?, 8, cost, |first, piece| {
         for (index, bytes) in piece.chunks_exact_mut(8).enumerate() {
-            bytes.copy_from_slice(&hash(first / 8 + index).to_le_bytes());
+            bytes.copy_from_slice(&hash(first / 8 + index)?.to_le_bytes());
         }
-    });
+        Ok(())
+    })?;
     ctx.set_output(ops::Fingerprint::FINGERPRINT, output)
 }
 

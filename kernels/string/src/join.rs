@@ -5,6 +5,7 @@ use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::summarize::{Style, summarize};
 use kernlink_macros::register_kernel;
@@ -153,8 +154,8 @@ fn unsorted_segment_join(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Re
     let strings = input.as_slice::<TString>()?;
     let mut output = ctx.allocate_output(O::OUTPUT, result)?;
     // The rows of each segment, one segment after another, each in the rows' order.
-    let mut rows: Vec<usize> = (0..ids.len()).collect();
-    rows.sort_by_key(|&row| ids[row]);
+    let mut rows: Vec<usize> = scratch::collected(0..ids.len())?;
+    rows.sort_unstable_by_key(|&row| (ids[row], row));
     let out = output.as_mut_slice::<TString>()?;
     for group in rows.chunk_by(|&a, &b| ids[a] == ids[b]) {
         let segment = ids[group[0]] as usize;
@@ -201,10 +202,10 @@ impl OpKernel<ops::StringFormat> for FormatKernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::StringFormat>) -> Result<()> {
-        let mut text = self.parts[0].clone().into_bytes();
+        let mut text = scratch::copied(self.parts[0].as_bytes())?;
         for (input, part) in ctx.input_list(ops::StringFormat::INPUTS).iter().zip(&self.parts[1..]) {
-            text.extend_from_slice(&summarize(input, self.summarize, Style::Edges));
-            text.extend_from_slice(part.as_bytes());
+            scratch::append(&mut text, &summarize(input, self.summarize, Style::Edges)?)?;
+            scratch::append(&mut text, part.as_bytes())?;
         }
         ctx.set_output(ops::StringFormat::OUTPUT, Tensor::scalar(TString::from(text)))
     }

@@ -4,6 +4,7 @@ use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -69,7 +70,7 @@ impl NGramsKernel {
     }
 
     /// Appends run `index` to `text`.
-    fn write(&self, runs: &Runs, index: usize, row: &[TString], text: &mut Vec<u8>) {
+    fn write(&self, runs: &Runs, index: usize, row: &[TString], text: &mut Vec<u8>) -> Result<()> {
         let left = runs.padding.saturating_sub(index);
         let right = runs.padding.saturating_sub(runs.count - (index + 1));
         // Both ends of a short row may leave no place for it.
@@ -78,13 +79,13 @@ impl NGramsKernel {
         let mut begun = false;
         let mut add = |part: &[u8]| {
             if std::mem::replace(&mut begun, true) {
-                text.extend_from_slice(&self.separator);
+                scratch::append(text, &self.separator)?;
             }
-            text.extend_from_slice(part);
+            scratch::append(text, part)
         };
-        (0..left).for_each(|_| add(&self.left));
-        row.iter().skip(first).take(tokens).for_each(|token| add(token));
-        (0..right).for_each(|_| add(&self.right));
+        (0..left).try_for_each(|_| add(&self.left))?;
+        row.iter().skip(first).take(tokens).try_for_each(|token| add(token))?;
+        (0..right).try_for_each(|_| add(&self.right))
     }
 }
 
@@ -148,7 +149,7 @@ impl OpKernel<ops::StringNGrams> for NGramsKernel {
         let shape = splits.shape().clone();
         let splits = splits.to_i64_vec()?;
         check_splits(&splits, data.len())?;
-        let mut ends = Vec::with_capacity(splits.len());
+        let mut ends = scratch::room(splits.len())?;
         let mut total = 0usize;
         ends.extend(splits.first().map(|_| 0));
         let rows = || splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]);
@@ -174,7 +175,8 @@ impl OpKernel<ops::StringNGrams> for NGramsKernel {
         if !nothing {
             for row in rows() {
                 for runs in self.all_runs(row.len())? {
-                    (0..runs.count).for_each(|index| arena.push(out, |text| self.write(&runs, index, row, text)));
+                    let write = |index| arena.push(out, |text| self.write(&runs, index, row, text));
+                    (0..runs.count).try_for_each(write)?;
                 }
             }
         }

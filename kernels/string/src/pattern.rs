@@ -54,7 +54,7 @@ impl OpKernel<ops::RegexReplace> for ReplaceKernel {
         let pattern = scalar(ctx.input(ops::RegexReplace::PATTERN)?, "Pattern")?;
         let re2 = self.latest.get(&pattern, Re2::new)?;
         let rewrite = Rewrite::new(&scalar(ctx.input(ops::RegexReplace::REWRITE)?, "Rewrite")?);
-        map(ctx, PER_BYTE, |text| Ok(re2.replace(text, &rewrite, self.all)))
+        map(ctx, PER_BYTE, |text| re2.replace(text, &rewrite, self.all))
     }
 }
 
@@ -76,7 +76,7 @@ impl OpKernel<ops::StaticRegexReplace> for StaticReplaceKernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::StaticRegexReplace>) -> Result<()> {
-        map(ctx, PER_BYTE, |text| Ok(self.re2.replace(text, &self.rewrite, self.all)))
+        map(ctx, PER_BYTE, |text| self.re2.replace(text, &self.rewrite, self.all))
     }
 }
 

@@ -6,6 +6,7 @@ use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -33,18 +34,24 @@ fn one_byte(byte: u8) -> TString {
 }
 
 /// Appends the pieces between bytes for which `is_delimiter` holds.
-fn at_bytes(text: &TString, is_delimiter: impl Fn(u8) -> bool, skip_empty: bool, pieces: &mut Vec<TString>) {
+fn at_bytes(
+    text: &TString,
+    is_delimiter: impl Fn(u8) -> bool,
+    skip_empty: bool,
+    pieces: &mut Vec<TString>,
+) -> Result<()> {
     if text.is_empty() {
-        return;
+        return Ok(());
     }
     let mut start = 0;
     let ends = text.iter().enumerate().filter(|&(_, &byte)| is_delimiter(byte)).map(|(at, _)| at);
     for end in ends.chain([text.len()]) {
         if end > start || !skip_empty {
-            pieces.push(piece(text, start, end));
+            scratch::push(pieces, piece(text, start, end))?;
         }
         start = end + 1;
     }
+    Ok(())
 }
 
 /// Part of a string. The shortest are copied: they would keep a long string alive.
@@ -56,7 +63,7 @@ fn piece(text: &TString, start: usize, end: usize) -> TString {
 }
 
 /// Appends the words of a text, at most `limit` of them and then the rest.
-fn words(text: &TString, limit: usize, pieces: &mut Vec<TString>) {
+fn words(text: &TString, limit: usize, pieces: &mut Vec<TString>) -> Result<()> {
     let skip = |from: usize, space: bool| {
         text[from..].iter().position(|&byte| is_space(byte) != space).map_or(text.len(), |at| from + at)
     };
@@ -64,41 +71,42 @@ fn words(text: &TString, limit: usize, pieces: &mut Vec<TString>) {
     let mut count = 0;
     while start < text.len() {
         let end = skip(start, false);
-        pieces.push(piece(text, start, end));
+        scratch::push(pieces, piece(text, start, end))?;
         start = skip(end, true);
         count += 1;
         if count == limit {
-            pieces.push(piece(text, start, text.len()));
-            return;
+            scratch::push(pieces, piece(text, start, text.len()))?;
+            return Ok(());
         }
     }
+    Ok(())
 }
 
 /// Appends the pieces between occurrences of `separator`, at most `limit` cuts.
-fn at_separators(text: &TString, separator: &[u8], limit: usize, pieces: &mut Vec<TString>) {
+fn at_separators(text: &TString, separator: &[u8], limit: usize, pieces: &mut Vec<TString>) -> Result<()> {
     let (mut start, mut from, mut count) = (0, 0, 0);
     while count < limit {
         // Only where the first byte stands can the whole stand.
         let Some(at) = text[from..].iter().position(|&byte| byte == separator[0]).map(|at| from + at) else { break };
         if text[at..].starts_with(separator) {
-            pieces.push(piece(text, start, at));
+            scratch::push(pieces, piece(text, start, at))?;
             start = at + separator.len();
             (from, count) = (start, count + 1);
         } else {
             from = at + 1;
         }
     }
-    pieces.push(piece(text, start, text.len()));
+    scratch::push(pieces, piece(text, start, text.len()))
 }
 
 /// Sets the outputs to the sparse matrix of what `split` appends for each string.
-fn split(ctx: &mut RawContext<'_>, split: impl Fn(&TString, &mut Vec<TString>)) -> Result<()> {
+fn split(ctx: &mut RawContext<'_>, split: impl Fn(&TString, &mut Vec<TString>) -> Result<()>) -> Result<()> {
     let input = ctx.input_at(0)?;
     ensure!(input.rank() == 1, InvalidArgument, "input must be a vector, got shape: {}", input.shape());
     let mut pieces = Vec::new();
-    let mut ends = Vec::with_capacity(input.num_elements());
+    let mut ends = scratch::room(input.num_elements())?;
     for text in input.as_slice::<TString>()? {
-        split(text, &mut pieces);
+        split(text, &mut pieces)?;
         ends.push(pieces.len());
     }
     let (mut indices, mut widest, mut start) = (ctx.allocate_output_at(0, [pieces.len(), 2])?, 0, 0);
@@ -120,11 +128,13 @@ fn split(ctx: &mut RawContext<'_>, split: impl Fn(&TString, &mut Vec<TString>)) 
 fn string_split(attrs: &Attrs<ops::StringSplit>, ctx: &mut KernelContext<'_, ops::StringSplit>) -> Result<()> {
     let delimiter = scalar(ctx.input(ops::StringSplit::DELIMITER)?, "delimiter")?.clone();
     match delimiter.as_bytes() {
-        [] => split(ctx, |text, pieces| pieces.extend(text.iter().map(|&byte| one_byte(byte)))),
-        &[only] => split(ctx, |text, pieces| at_bytes(text, |byte| byte == only, attrs.skip_empty, pieces)),
-        several => split(ctx, |text, pieces| {
-            at_bytes(text, |byte| several.contains(&byte), attrs.skip_empty, pieces);
+        [] => split(ctx, |text, pieces| {
+            pieces.make_room(text.len())?;
+            pieces.extend(text.iter().map(|&byte| one_byte(byte)));
+            Ok(())
         }),
+        &[only] => split(ctx, |text, pieces| at_bytes(text, |byte| byte == only, attrs.skip_empty, pieces)),
+        several => split(ctx, |text, pieces| at_bytes(text, |byte| several.contains(&byte), attrs.skip_empty, pieces)),
     }
 }
 
@@ -133,7 +143,7 @@ fn string_split_v2(attrs: &Attrs<ops::StringSplitV2>, ctx: &mut KernelContext<'_
     let separator = scalar(ctx.input(ops::StringSplitV2::SEP)?, "sep")?.clone();
     let limit = usize::try_from(attrs.maxsplit).unwrap_or(usize::MAX);
     if limit == 0 {
-        return split(ctx, |text, pieces| pieces.push(text.clone()));
+        return split(ctx, |text, pieces| scratch::push(pieces, text.clone()));
     }
     match separator.as_bytes() {
         [] => split(ctx, |text, pieces| words(text, limit, pieces)),

@@ -8,6 +8,7 @@ use kernlink::resource::Resource;
 use kernlink::shape::PartialShape;
 use kernlink::step::Waiters;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Result, bail, ensure};
 use kernlink_kernels_common::tensors::{add_to, copy_elements};
 use kernlink_macros::register_kernel;
@@ -221,7 +222,11 @@ fn apply_sparse(ctx: &mut RawContext<'_>, has_known_shape: bool) -> Result<()> {
     accumulator.apply(local_step, |spec, sum| {
         ensure_sparse(spec, shape.as_deref(), indices, values)?;
         *sum = Some(match sum {
-            None => Sum { values: values.clone(), indices: indices.to_vec(), counts: vec![1; indices.len()] },
+            None => Sum {
+                values: values.clone(),
+                indices: scratch::copied(indices)?,
+                counts: scratch::filled(1, indices.len())?,
+            },
             Some(sum) => add_sparse(sum, indices, values)?,
         });
         Ok(())

@@ -8,6 +8,7 @@ use kernlink::kernel::{KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -44,7 +45,7 @@ fn pick(parts: &mut Parts, key: i64, indices: &[usize], stay: bool) -> Result<Ve
             Error::invalid_argument(format!("Tensor at index '{index}' for key '{key}' has already been removed."))
         })
     };
-    indices.iter().map(part).collect()
+    scratch::collected_ok(indices.iter().map(part))
 }
 
 impl Area {
@@ -157,7 +158,7 @@ fn indices_at(ctx: &RawContext<'_>, input: usize) -> Result<Vec<usize>> {
     let index = |&index: &i32| {
         usize::try_from(index).map_err(|_| Error::invalid_argument(format!("Index '{index}' was out of bounds")))
     };
-    indices.as_slice::<i32>()?.iter().map(index).collect()
+    scratch::collected_ok(indices.as_slice::<i32>()?.iter().map(index))
 }
 
 struct MapKernel {

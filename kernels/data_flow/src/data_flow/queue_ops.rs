@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use kernlink::dtype::DataType;
 use kernlink::kernel::{Attrs, KernelContext, KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::shape::{PartialShape, Shape};
+use kernlink::tensor::scratch;
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::ensure_scalar;
@@ -182,7 +183,7 @@ async fn enqueue_many(_: &NoTimeout, ctx: &RawContext<'_>) -> Result<()> {
         );
     }
     let element = |row: usize| batch.iter().map(|component| slice(component, row)).collect::<Result<Element>>();
-    let elements = (0..count).map(element).collect::<Result<VecDeque<_>>>()?;
+    let elements = VecDeque::from(scratch::collected_ok((0..count).map(element))?);
     queue.enqueue(elements).await
 }
 
@@ -219,7 +220,7 @@ async fn dequeue_several(ctx: &mut RawContext<'_>, takes_fewer: bool) -> Result<
 /// Sets the outputs to the components of elements, stacked along a new first dimension.
 pub(super) fn stack_elements(ctx: &mut RawContext<'_>, queue: &Queue, elements: &[Element]) -> Result<()> {
     for (index, shape) in queue.spec.shapes.iter().enumerate() {
-        let parts: Vec<&Tensor> = elements.iter().map(|element| &element[index]).collect();
+        let parts: Vec<&Tensor> = scratch::collected(elements.iter().map(|element| &element[index]))?;
         let joined = match shape.to_shape() {
             Some(shape) => stack(ctx, index, shape, &parts)?,
             None => stack_padded(index, shape, &parts, ctx)?,

@@ -4,6 +4,7 @@ use kernlink::dtype::Element;
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::tensor::scratch;
 
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -29,13 +30,11 @@ fn dynamic_partition(ctx: &mut KernelContext<'_, ops::DynamicPartition>) -> Resu
     let count = rows.len();
     for (row, &partition) in partitions.as_slice::<i32>()?.iter().enumerate() {
         let list = usize::try_from(partition).ok().and_then(|partition| rows.get_mut(partition));
-        ensure!(
-            list.is_some(),
-            InvalidArgument,
-            "partitions{} = {partition} is not in [0, {count})",
-            position(partitions.shape(), row)
-        );
-        list.into_iter().for_each(|list| list.push(row));
+        let Some(list) = list else {
+            let at = position(partitions.shape(), row);
+            kernlink::bail!(InvalidArgument, "partitions{at} = {partition} is not in [0, {count})");
+        };
+        scratch::push(list, row)?;
     }
     let slice = &data.shape()[partitions.rank()..];
     let size = slice.iter().product();

@@ -8,6 +8,7 @@ use kernlink::dtype::DataType;
 use kernlink::resource::Resource;
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::add_to;
 
@@ -57,11 +58,7 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 /// Makes the slots `count`, if that is more than there are.
 fn grow(slots: &mut Vec<Slot>, count: usize) -> Result<()> {
     if count > slots.len() {
-        let exhausted = || Error::resource_exhausted(format!("out of memory for an array of {count} tensors"));
-        let bytes = count.saturating_mul(size_of::<Slot>());
-        kernlink::tensor::may_request(bytes).then_some(()).ok_or_else(exhausted)?;
-        slots.try_reserve(count - slots.len()).map_err(|_| exhausted())?;
-        slots.resize(count, Slot::default());
+        scratch::resize(slots, count, Slot::default())?;
     }
     Ok(())
 }
@@ -142,7 +139,7 @@ impl TensorArray {
                 has_gradients: true,
                 element_shape,
                 marked_size: state.marked_size,
-                elements: state.elements.iter().map(like).collect(),
+                elements: scratch::collected(state.elements.iter().map(like))?,
             }),
             grads: Mutex::default(),
         });
@@ -250,7 +247,7 @@ impl TensorArray {
     /// The elements at these indices.
     pub(super) fn read(&self, indices: impl IntoIterator<Item = i32>) -> Result<Vec<Tensor>> {
         let mut state = self.lock()?;
-        indices.into_iter().map(|index| self.read_one(&mut state, index)).collect()
+        scratch::collected_ok(indices.into_iter().map(|index| self.read_one(&mut state, index)))
     }
 
     fn read_one(&self, state: &mut State, index: i32) -> Result<Tensor> {

@@ -6,6 +6,7 @@ use kernlink::attr::AttrValue;
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::Shape;
+use kernlink::tensor::scratch;
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::{copy_elements, slice};
@@ -169,7 +170,7 @@ fn unpack_all(ctx: &mut RawContext<'_>) -> Result<()> {
         InvalidArgument,
         "Input value must have first dimension equal to the array size ({rows} vs. {size})"
     );
-    unpack(&array, &(0..rows as i32).collect::<Vec<_>>(), value)?;
+    unpack(&array, &scratch::collected(0..rows as i32)?, value)?;
     pass_flow(ctx)
 }
 
@@ -194,7 +195,7 @@ fn unpack(array: &TensorArray, indices: &[i32], value: &Tensor) -> Result<()> {
         size = size.max(indices.iter().max().map_or(0, |&highest| usize::try_from(highest).map_or(0, |at| at + 1)));
     }
     array.mark_size(size);
-    let slices = (0..indices.len()).map(|row| slice(value, row)).collect::<Result<Vec<_>>>()?;
+    let slices = scratch::collected_ok((0..indices.len()).map(|row| slice(value, row)))?;
     // Of several writes to an element the last index wins the error, as in TensorFlow.
     array.write(indices.iter().copied().zip(slices).rev())
 }
@@ -222,7 +223,7 @@ fn split(ctx: &mut RawContext<'_>) -> Result<()> {
     );
     array.ensure_dtype(value.dtype(), "is trying to write")?;
     let lengths = lengths.as_slice::<i64>()?;
-    let mut parts = Vec::with_capacity(lengths.len());
+    let mut parts = scratch::room(lengths.len())?;
     let (rows, mut start) = (value.shape()[0], 0usize);
     for (index, &length) in lengths.iter().enumerate() {
         let end = usize::try_from(length).ok().and_then(|length| start.checked_add(length));
@@ -287,9 +288,9 @@ fn gather(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
             "Expected indices to be a vector, but received shape: {}",
             indices.shape()
         );
-        indices.as_slice::<i32>()?.to_vec()
+        scratch::copied(indices.as_slice::<i32>()?)?
     } else {
-        (0..array.packed_size()? as i32).collect()
+        scratch::collected(0..array.packed_size()? as i32)?
     };
     let values = array.read(indices)?;
     let Some(first) = values.first() else {
@@ -366,7 +367,7 @@ fn concat(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         return ctx.set_output_at(1, Tensor::zeros(DataType::Int64, [0])?);
     }
     let values = array.read(0..count as i32)?;
-    let mut lengths = Vec::with_capacity(count);
+    let mut lengths = scratch::room(count)?;
     let mut inner: Option<Shape> = None;
     for (index, value) in values.iter().enumerate() {
         ensure!(

@@ -3,6 +3,7 @@
 use kernlink::dtype::DataType;
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::PartialShape;
+use kernlink::tensor::scratch;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Error, Result, ensure};
 use kernlink_geometry::integers::ensure_scalar;
@@ -111,7 +112,7 @@ fn tensor_list_push_back_batch(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>)
         tensor.shape(),
         handles.shape()
     );
-    let mut lists = Vec::with_capacity(handles.num_elements());
+    let mut lists = scratch::room(handles.num_elements())?;
     for (row, variant) in handles.as_slice::<Variant>()?.iter().enumerate() {
         let not_a_list =
             || Error::invalid_argument(format!("Input handle[{row}] is not a list. Saw: '{}'", variant.type_name()));

@@ -3,6 +3,7 @@
 use kernlink::dtype::DataType;
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::{PartialShape, Shape};
+use kernlink::tensor::scratch;
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
@@ -52,7 +53,7 @@ fn tensor_list_stack(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result
         "Operation expected a list with {wanted} elements but got a list with {count} elements."
     );
     let shape = element_shape_at(ctx, list, 1)?;
-    let elements: Vec<&Option<Tensor>> = list.tensors.iter().collect();
+    let elements: Vec<&Option<Tensor>> = scratch::collected(&list.tensors)?;
     let output = stack(ctx, list, &elements, shape)?;
     ctx.set_output(O::TENSOR, output)
 }
@@ -70,7 +71,7 @@ fn tensor_list_gather(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Resul
         })
     };
     let indices = ctx.input(O::INDICES)?.as_slice::<i32>()?;
-    let elements = indices.iter().map(element).collect::<Result<Vec<_>>>()?;
+    let elements = scratch::collected_ok(indices.iter().map(element))?;
     let output = stack(ctx, list, &elements, shape)?;
     ctx.set_output(O::VALUES, output)
 }
@@ -154,14 +155,14 @@ fn concatenate(ctx: &mut RawContext<'_>, element_dtype: DataType, given: Option<
         let size = *leading.get(index).ok_or_else(missing)?;
         usize::try_from(size).map_err(|_| Error::invalid_argument(format!("leading_dims[{index}] is {size}, below 0")))
     };
-    let sizes = list.tensors.iter().enumerate().map(size_of).collect::<Result<Vec<usize>>>()?;
+    let sizes = scratch::collected_ok(list.tensors.iter().enumerate().map(size_of))?;
     let row = shape.num_elements();
     let total = sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size));
     shape.insert(0, total.unwrap_or(usize::MAX));
     shape.check()?;
     let parts = list.tensors.iter().zip(&sizes).map(|(tensor, size)| (tensor.as_ref(), size * row));
     let output = join(ctx, element_dtype, shape, parts)?;
-    let lengths: Vec<i64> = sizes.iter().map(|&size| size as i64).collect();
+    let lengths: Vec<i64> = scratch::collected(sizes.iter().map(|&size| size as i64))?;
     ctx.set_output_at(0, output)?;
     ctx.set_output_at(1, Tensor::vector(&lengths)?)
 }
@@ -206,7 +207,7 @@ fn tensor_list_concat_lists(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) ->
         );
         Ok(list.clone())
     };
-    let mut joined = Vec::with_capacity(shape.num_elements());
+    let mut joined = scratch::room(shape.num_elements())?;
     let pairs = first.as_slice::<Variant>()?.iter().zip(second.as_slice::<Variant>()?);
     for (index, (a, b)) in pairs.enumerate() {
         let (mut a, b) = (list(a, "input_a", index)?, list(b, "input_b", index)?);
@@ -217,7 +218,7 @@ fn tensor_list_concat_lists(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) ->
             a.element_shape,
             b.element_shape
         );
-        a.tensors.extend(b.tensors);
+        scratch::append(&mut a.tensors, &b.tensors)?;
         joined.push(Variant::new(a));
     }
     ctx.set_output(O::OUTPUT, Tensor::from_elements(shape, &joined)?)

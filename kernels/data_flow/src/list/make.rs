@@ -3,6 +3,7 @@
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Result, ensure};
 use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::tensors::slice;
@@ -56,7 +57,7 @@ fn tensor_list_from_tensor(ctx: &mut KernelContext<'_, ops::TensorListFromTensor
     let tensor = ctx.input(ops::TensorListFromTensor::TENSOR)?;
     ensure_elements(tensor, &shape)?;
     let mut list = TensorList::new(tensor.dtype(), shape);
-    list.tensors = (0..tensor.shape()[0]).map(|row| slice(tensor, row).map(Some)).collect::<Result<_>>()?;
+    list.tensors = scratch::collected_ok((0..tensor.shape()[0]).map(|row| slice(tensor, row).map(Some)))?;
     ctx.set_output(ops::TensorListFromTensor::OUTPUT_HANDLE, list.into_tensor())
 }
 
@@ -116,7 +117,7 @@ fn scattered(tensor: &Tensor, indices: &Tensor) -> Result<Vec<usize>> {
         ensure!(index >= 0, InvalidArgument, "Indices in TensorListScatter must all be non-negative.");
         Ok(index as usize)
     };
-    indices.as_slice::<i32>()?.iter().map(valid).collect()
+    scratch::collected_ok(indices.as_slice::<i32>()?.iter().map(valid))
 }
 
 fn scatter(list: &mut TensorList, tensor: &Tensor, indices: &[usize]) -> Result<()> {

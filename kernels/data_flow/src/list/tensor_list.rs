@@ -3,6 +3,7 @@
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::shape::{PartialShape, Shape};
+use kernlink::tensor::scratch;
 use kernlink::tensor::{Tensor, Variant, VariantValue};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::{add_to, zeros_like};
@@ -25,13 +26,8 @@ impl TensorList {
 
     /// Adds `count` elements that are not set.
     pub(super) fn extend_unset(&mut self, count: usize) -> Result<()> {
-        let exhausted = || Error::resource_exhausted(format!("out of memory for a list of {count} elements"));
-        if !kernlink::tensor::may_request(count.saturating_mul(size_of::<Option<Tensor>>())) {
-            return Err(exhausted());
-        }
-        self.tensors.try_reserve(count).map_err(|_| exhausted())?;
-        self.tensors.resize(self.tensors.len() + count, None);
-        Ok(())
+        let total = self.tensors.len().saturating_add(count);
+        scratch::resize(&mut self.tensors, total, None)
     }
 
     pub(super) fn ensure_dtype(&self, dtype: DataType) -> Result<()> {
@@ -71,7 +67,7 @@ impl VariantValue for TensorList {
 
     fn zeros_like(&self) -> Result<Variant> {
         let zeros = |tensor: &Option<Tensor>| tensor.as_ref().map(zeros_like).transpose();
-        let tensors = self.tensors.iter().map(zeros).collect::<Result<_>>()?;
+        let tensors = scratch::collected_ok(self.tensors.iter().map(zeros))?;
         Ok(Variant::new(TensorList { tensors, ..self.clone() }))
     }
 
@@ -108,7 +104,7 @@ impl VariantValue for TensorList {
             }
             (one, None) | (None, one) => Ok(one.clone()),
         };
-        let tensors = self.tensors.iter().zip(&other.tensors).map(add).collect::<Result<_>>()?;
+        let tensors = scratch::collected_ok(self.tensors.iter().zip(&other.tensors).map(add))?;
         let element_shape = self.element_shape.merge(&other.element_shape)?;
         Ok(Variant::new(TensorList { tensors, element_shape, ..self.clone() }))
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::RawContext;
+use kernlink::tensor::scratch;
 use kernlink::tensor::{Tensor, Variant, VariantValue};
 use kernlink::{Error, Result, ensure};
 use kernlink_kernels_common::tensors::add_to;
@@ -22,8 +23,9 @@ struct TensorMap(BTreeMap<Key, (Tensor, Tensor)>);
 fn key(tensor: &Tensor) -> Result<Key> {
     let bytes = match tensor.dtype() {
         DataType::String => {
-            let mut bytes = Vec::new();
-            for text in tensor.as_slice::<TString>()? {
+            let texts = tensor.as_slice::<TString>()?;
+            let mut bytes = scratch::room(texts.iter().map(|text| text.len() + 8).sum())?;
+            for text in texts {
                 bytes.extend((text.as_bytes().len() as u64).to_be_bytes());
                 bytes.extend(text.as_bytes());
             }
@@ -32,13 +34,13 @@ fn key(tensor: &Tensor) -> Result<Key> {
         // Numbers of either sign of zero are equal.
         DataType::Float => {
             let bits = |x: &f32| if *x == 0.0 { 0.0f32 } else { *x };
-            tensor.as_slice::<f32>()?.iter().flat_map(|x| bits(x).to_ne_bytes()).collect()
+            scratch::collected(tensor.as_slice::<f32>()?.iter().flat_map(|x| bits(x).to_ne_bytes()))?
         }
         DataType::Double => {
             let bits = |x: &f64| if *x == 0.0 { 0.0f64 } else { *x };
-            tensor.as_slice::<f64>()?.iter().flat_map(|x| bits(x).to_ne_bytes()).collect()
+            scratch::collected(tensor.as_slice::<f64>()?.iter().flat_map(|x| bits(x).to_ne_bytes()))?
         }
-        dtype if dtype.is_pod() => tensor.bytes()?.to_vec(),
+        dtype if dtype.is_pod() => scratch::copied(tensor.bytes()?)?,
         dtype => kernlink::bail!(InvalidArgument, "a tensor of dtype {dtype} cannot be the key of a map"),
     };
     Ok((tensor.dtype(), tensor.shape().dims().to_vec(), bytes))

@@ -2,6 +2,7 @@
 
 use kernlink::dtype::{DataType, Element, TString};
 use kernlink::shape::Shape;
+use kernlink::tensor::scratch;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
 use kernlink::{Error, Result, ensure};
 
@@ -75,8 +76,8 @@ impl Column {
         self.ensure_dtype(tensor)?;
         let (width, size) = (self.width, self.dtype.size());
         elements!(&mut self.elements,
-            vec: T => vec.extend_from_slice(&tensor.as_slice::<T>()?[row * width..][..width]),
-            data => data.extend_from_slice(&pod_bytes(tensor)?[row * width * size..][..width * size]));
+            vec: T => scratch::append(vec, &tensor.as_slice::<T>()?[row * width..][..width])?,
+            data => scratch::append(data, &pod_bytes(tensor)?[row * width * size..][..width * size])?);
         self.rows += 1;
         Ok(())
     }
@@ -106,8 +107,8 @@ impl Column {
                 let own = &data[range.start * size..range.end * size];
                 let other = &pod_bytes(tensor)?[others.start * size..others.end * size];
                 match self.dtype {
-                    DataType::Float => floats(own, f32::from_ne_bytes) == floats(other, f32::from_ne_bytes),
-                    DataType::Double => floats(own, f64::from_ne_bytes) == floats(other, f64::from_ne_bytes),
+                    DataType::Float => floats(own, f32::from_ne_bytes).eq(floats(other, f32::from_ne_bytes)),
+                    DataType::Double => floats(own, f64::from_ne_bytes).eq(floats(other, f64::from_ne_bytes)),
                     _ => own == other,
                 }
             }
@@ -154,8 +155,8 @@ impl Column {
         data => {
             let default = pod_bytes(default)?;
             if self.dtype == DataType::Bool {
-                let bools = |bytes: &[u8]| bytes.iter().map(|&byte| byte != 0).collect::<Vec<_>>();
-                let (own, default) = (bools(data), bools(default));
+                let bools = |bytes: &[u8]| scratch::collected(bytes.iter().map(|&byte| byte != 0));
+                let (own, default) = (bools(data)?, bools(default)?);
                 copy_rows(output.as_mut_slice::<bool>()?, &own, &default, width, picks, default_row);
             } else {
                 copy_rows(output.bytes_mut()?, data, default, width * size, picks, default_row);
@@ -195,8 +196,8 @@ fn objects<T: Element>(shape: Shape, elements: &[T]) -> Result<Tensor> {
     Tensor::from_elements(shape, elements)
 }
 
-fn floats<const N: usize, T>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
-    bytes.as_chunks::<N>().0.iter().map(|&bytes| read(bytes)).collect()
+fn floats<const N: usize, T>(bytes: &[u8], read: fn([u8; N]) -> T) -> impl Iterator<Item = T> {
+    bytes.as_chunks::<N>().0.iter().map(move |&bytes| read(bytes))
 }
 
 fn copy_rows<T: Clone>(

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use kernlink::dtype::{DataType, TString};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Result, bail};
 
 use super::column::{Column, out_of_memory};
@@ -39,16 +40,19 @@ impl<'t> Keys<'t> {
             (_, 0) => bail!(InvalidArgument, "a key has at least one element"),
             (DataType::String, _) => {
                 let row = |texts: &[TString]| {
-                    let mut bytes = Vec::new();
+                    let mut bytes = scratch::room(texts.iter().map(|text| text.len() + 8).sum())?;
                     for text in texts {
                         bytes.extend((text.as_bytes().len() as u64).to_ne_bytes());
                         bytes.extend(text.as_bytes());
                     }
-                    TString::from(bytes)
+                    Ok(TString::from(bytes))
                 };
-                Keys::Rows(tensor.as_slice::<TString>()?.chunks_exact(width).map(row).collect())
+                Keys::Rows(scratch::collected_ok(tensor.as_slice::<TString>()?.chunks_exact(width).map(row))?)
             }
-            (dtype, _) => Keys::Rows(tensor.bytes()?.chunks_exact(width * dtype.size()).map(TString::from).collect()),
+            (dtype, _) => {
+                let rows = tensor.bytes()?.chunks_exact(width * dtype.size());
+                Keys::Rows(scratch::collected_ok(rows.map(|row| scratch::copied(row).map(TString::from)))?)
+            }
         })
     }
 
@@ -75,7 +79,7 @@ impl<'t> Keys<'t> {
 /// The row of `keys` that equals one of `reserved`, which has one row each.
 pub(super) fn position_of(keys: &Tensor, reserved: &Tensor, width: usize) -> Result<Vec<bool>> {
     let (keys, reserved) = (Keys::new(keys, width)?, Keys::new(reserved, width)?);
-    Ok((0..keys.len()).map(|row| keys.equal(row, &reserved, 0)).collect())
+    scratch::collected((0..keys.len()).map(|row| keys.equal(row, &reserved, 0)))
 }
 
 impl Entries {
@@ -120,7 +124,7 @@ impl Entries {
         shape: Shape,
     ) -> Result<Tensor> {
         let keys = Keys::new(keys, key_width)?;
-        let picks: Vec<Option<usize>> = (0..keys.len()).map(|row| self.row_of(&keys, row)).collect();
+        let picks: Vec<Option<usize>> = scratch::collected((0..keys.len()).map(|row| self.row_of(&keys, row)))?;
         self.values.gather(&picks, default, has_all, shape)
     }
 

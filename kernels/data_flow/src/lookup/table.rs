@@ -6,6 +6,7 @@ use kernlink::dtype::DataType;
 use kernlink::resource::Resource;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Error, Result, ensure};
 
 use super::column::Column;
@@ -267,7 +268,8 @@ impl Table {
         let Kind::Dense { empty_key, .. } = &self.kind else { return Ok((keys, values)) };
         let rows = usize::try_from(state.buckets).map_err(|_| Error::resource_exhausted("too many buckets"))?;
         let rows = rows.max(state.entries.len());
-        let picks: Vec<Option<usize>> = (0..rows).map(|row| (row < state.entries.len()).then_some(row)).collect();
+        let picks: Vec<Option<usize>> =
+            scratch::collected((0..rows).map(|row| (row < state.entries.len()).then_some(row)))?;
         let pad = |own: &Tensor, default: &Tensor, width: usize| {
             let mut column = Column::new(own.dtype(), width);
             (0..state.entries.len()).try_for_each(|row| column.push(own, row))?;

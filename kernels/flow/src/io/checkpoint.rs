@@ -9,6 +9,7 @@ use kernlink::error::{Error, Result};
 use kernlink::formats::{CheckpointReader, CheckpointWriter, merge_checkpoints};
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -141,7 +142,7 @@ fn merge_v2_checkpoints(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Res
         target.shape()
     );
     let target = path_of(&target.to_scalar::<TString>()?)?;
-    let prefixes = prefixes.as_slice::<TString>()?.iter().map(path_of).collect::<Result<Vec<PathBuf>>>()?;
+    let prefixes: Vec<PathBuf> = scratch::collected_ok(prefixes.as_slice::<TString>()?.iter().map(path_of))?;
     merge_checkpoints(&prefixes, &target, attrs.allow_missing_files)?;
     if attrs.delete_old_dirs {
         let folders: HashSet<&Path> = prefixes.iter().filter_map(|prefix| prefix.parent()).collect();

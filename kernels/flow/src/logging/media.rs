@@ -5,6 +5,7 @@ use kernlink::error::{Error, Result};
 use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::proto::{Message as _, tensor_to_proto};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -83,13 +84,16 @@ impl OpKernel<ops::ImageSummary> for ImageKernel {
 }
 
 /// A sound as a WAV file of 16-bit samples.
-fn wav(samples: &[f32], rate: u32, channels: usize) -> Option<Vec<u8>> {
+fn wav(samples: &[f32], rate: u32, channels: usize) -> Option<Result<Vec<u8>>> {
     const HEADER: u32 = 44;
     let size = u32::try_from(samples.len().checked_mul(2)?).ok()?;
     let whole = size.checked_add(HEADER)?;
     let channels = u16::try_from(channels).ok().filter(|&channels| channels > 0)?;
     let frame = channels.checked_mul(2)?;
-    let mut file = Vec::with_capacity(whole as usize);
+    let mut file = match scratch::room(whole as usize) {
+        Ok(file) => file,
+        Err(error) => return Some(Err(error)),
+    };
     file.extend_from_slice(b"RIFF");
     file.extend_from_slice(&(whole - 8).to_le_bytes());
     file.extend_from_slice(b"WAVEfmt ");
@@ -106,7 +110,7 @@ fn wav(samples: &[f32], rate: u32, channels: usize) -> Option<Vec<u8>> {
         // A cast to an integer saturates.
         file.extend_from_slice(&((sample * 32768.0).round() as i16).to_le_bytes());
     }
-    Some(file)
+    Some(Ok(file))
 }
 
 /// Sets the output to a summary of at most `limit` sounds.
@@ -126,7 +130,7 @@ fn audio(ctx: &mut RawContext<'_>, rate: f32, limit: i64) -> Result<()> {
         let (samples, whole_rate) =
             (&samples[index * frames * channels..][..frames * channels], rate.round_ties_even());
         let file = wav(samples, (whole_rate as u32).max(1), channels)
-            .ok_or_else(|| Error::invalid_argument("Provided channels and frames cannot be encoded as a WAV."))?;
+            .ok_or_else(|| Error::invalid_argument("Provided channels and frames cannot be encoded as a WAV."))??;
         let name = if limit > 1 { format!("/audio/{index}") } else { "/audio".to_owned() };
         let mut sound = Message::default();
         sound.float(1, rate);

@@ -9,18 +9,22 @@ use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{Attrs, InputList, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::summarize::{Style, summarize};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 /// The values of several tensors, each in brackets.
-fn values(tensors: InputList<'_>, limit: i64, separator: &str) -> String {
-    let texts: Vec<String> = tensors
-        .iter()
-        .map(|tensor| format!("[{}]", String::from_utf8_lossy(&summarize(tensor, limit, Style::First))))
-        .collect();
-    texts.join(separator)
+fn values(tensors: InputList<'_>, limit: i64, separator: &str) -> Result<String> {
+    let mut text = Vec::new();
+    for (index, tensor) in tensors.iter().enumerate() {
+        scratch::append(&mut text, if index > 0 { separator.as_bytes() } else { b"" })?;
+        scratch::push(&mut text, b'[')?;
+        scratch::append(&mut text, &summarize(tensor, limit, Style::First)?)?;
+        scratch::push(&mut text, b']')?;
+    }
+    Ok(String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 #[register_kernel(device = Default, host_memory = ["condition", "data"], cheap)]
@@ -30,7 +34,7 @@ fn assert(attrs: &Attrs<ops::Assert>, ctx: &mut KernelContext<'_, ops::Assert>) 
     if condition.to_scalar()? {
         return Ok(());
     }
-    let values = values(ctx.input_list(ops::Assert::DATA), attrs.summarize, " ");
+    let values = values(ctx.input_list(ops::Assert::DATA), attrs.summarize, " ")?;
     Err(Error::invalid_argument(format!("assertion failed: {values}")))
 }
 
@@ -52,7 +56,7 @@ impl OpKernel<ops::Print> for PrintKernel {
         let spend = |left: i64| if left > 0 { Some(left - 1) } else { None };
         let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend);
         if left.is_ok_and(|left| left > 0) || left.is_err_and(|left| left < 0) {
-            let values = values(ctx.input_list(ops::Print::DATA), self.summarize, "");
+            let values = values(ctx.input_list(ops::Print::DATA), self.summarize, "")?;
             // Nobody can be told that nobody listens.
             let _ = writeln!(std::io::stderr(), "{}{values}", self.message);
         }
@@ -100,7 +104,8 @@ impl OpKernel<ops::PrintV2> for PrintV2Kernel {
         let input = ctx.input(ops::PrintV2::INPUT)?;
         ensure!(input.rank() == 0, InvalidArgument, "Input is expected to be scalar, but got {}", input.shape());
         let text = input.to_scalar::<TString>()?;
-        let message = [text.as_bytes(), self.end.as_bytes()].concat();
+        let mut message = scratch::room(text.len() + self.end.len())?;
+        [text.as_bytes(), self.end.as_bytes()].iter().for_each(|part| message.extend_from_slice(part));
         // Nobody can be told that nobody listens.
         match &self.stream {
             Stream::Stdout => {
@@ -111,7 +116,9 @@ impl OpKernel<ops::PrintV2> for PrintV2Kernel {
                 let _ = std::io::stderr().write_all(&message);
             }
             Stream::Log(level) => {
-                let line = [level.as_bytes(), b" ", text.as_bytes(), b"\n"].concat();
+                let parts = [level.as_bytes(), b" ", text.as_bytes(), b"\n"];
+                let mut line = scratch::room(parts.iter().map(|part| part.len()).sum())?;
+                parts.iter().for_each(|part| line.extend_from_slice(part));
                 let _ = std::io::stderr().write_all(&line);
             }
             Stream::File(path) => {

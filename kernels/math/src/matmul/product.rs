@@ -1,11 +1,11 @@
 //! Products of matrices over batch dimensions that broadcast: their sizes, and how they are spread over the threads.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
 
 use kernlink::Result;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
+use kernlink::tensor::scratch;
 use kernlink_geometry::products::{self, Batch, Side};
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};
 use kernlink_kernels_common::number::Computed;
@@ -16,8 +16,8 @@ pub(super) trait Factor: Gemm + Computed {}
 impl<T: Gemm + Computed> Factor for T {}
 
 /// The elements' conjugates, unless every element is its own.
-fn conjugates<T: Factor>(elements: &[T]) -> Option<Vec<T>> {
-    T::DTYPE.is_complex().then(|| elements.iter().map(|element| element.conj()).collect())
+fn conjugates<T: Factor>(elements: &[T]) -> Result<Option<Vec<T>>> {
+    T::DTYPE.is_complex().then(|| scratch::collected(elements.iter().map(|element| element.conj()))).transpose()
 }
 
 /// One side of a product.
@@ -73,8 +73,8 @@ impl Products {
             output.fill(T::ZERO);
             return Ok(());
         }
-        let a = conjugated(a, self.conjugate[0]);
-        let b = conjugated(b, self.conjugate[1]);
+        let a = conjugated(a, self.conjugate[0])?;
+        let b = conjugated(b, self.conjugate[1])?;
         let a_at = |index: usize| matrix(&a[index * m * k..][..m * k], m, k, self.transposed[0]);
         let b_at = |index: usize| matrix(&b[index * k * n..][..k * n], k, n, self.transposed[1]);
         let work = m.saturating_mul(k).saturating_mul(n) / 16;
@@ -89,24 +89,21 @@ impl Products {
             }
             return Ok(());
         }
-        let failure = Mutex::new(Ok(()));
         let cost = (work / (m * n)).max(1);
-        ctx.parallel_chunks(output, m * n, cost, |first, piece| {
+        ctx.try_parallel_chunks(output, m * n, cost, |first, piece| {
             for (index, target) in (first / (m * n)..).zip(piece.chunks_mut(m * n)) {
                 let [a, b] = pair(&self.batch, index);
                 let target = Target { data: target, row_stride: n, accumulate: false };
-                if let Err(error) = gemm_here(self.sizes, a_at(a), b_at(b), target) {
-                    *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Err(error);
-                }
+                gemm_here(self.sizes, a_at(a), b_at(b), target)?;
             }
-        });
-        failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+            Ok(())
+        })
     }
 }
 
-fn conjugated<T: Factor>(elements: &[T], conjugate: bool) -> Cow<'_, [T]> {
-    let conjugates = if conjugate { conjugates(elements) } else { None };
-    conjugates.map_or(Cow::Borrowed(elements), Cow::Owned)
+fn conjugated<T: Factor>(elements: &[T], conjugate: bool) -> Result<Cow<'_, [T]>> {
+    let conjugates = if conjugate { conjugates(elements)? } else { None };
+    Ok(conjugates.map_or(Cow::Borrowed(elements), Cow::Owned))
 }
 
 /// A matrix of `rows` and `columns` as it enters the product.

@@ -4,6 +4,7 @@ use kernlink::dtype::{DataType, Element, Number, RealNumber};
 use kernlink::kernel::{Attrs, KernelConstruction, KernelContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Result, bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Bincount, Bucketize, DenseBincount, HistogramFixedWidth};
@@ -99,11 +100,7 @@ fn histogram<T: RealNumber>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let bins = bins.to_scalar::<i32>()?;
     ensure!(bins > 0, InvalidArgument, "nbins should be a positive number, but got '{bins}'");
     let step = high.wrapping_sub(low).as_f64() / f64::from(bins);
-    let mut counts: Vec<i64> = Vec::new();
-    counts
-        .try_reserve_exact(bins as usize)
-        .map_err(|_| kernlink::Error::new(kernlink::Code::ResourceExhausted, format!("no memory for {bins} bins")))?;
-    counts.resize(bins as usize, 0);
+    let mut counts: Vec<i64> = scratch::zeros(bins as usize)?;
     for &value in ctx.input(O::VALUES)?.as_slice::<T>()? {
         ensure!(!value.as_f64().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
         let above = if value > low { value.wrapping_sub(low).as_f64() } else { 0.0 };
@@ -115,7 +112,7 @@ fn histogram<T: RealNumber>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let output = if ctx.output_dtype_at(0)? == DataType::Int64 {
         Tensor::from_elements(shape, &counts)?
     } else {
-        Tensor::from_elements(shape, &counts.iter().map(|&count| count as i32).collect::<Vec<_>>())?
+        Tensor::from_elements(shape, &scratch::collected(counts.iter().map(|&count| count as i32))?)?
     };
     ctx.set_output(O::OUT, output)
 }

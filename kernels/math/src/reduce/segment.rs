@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use kernlink::dtype::{DataType, Element};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
+use kernlink::tensor::scratch;
 use kernlink::{Result, ensure};
 use kernlink_geometry::segments::unsorted;
 use kernlink_kernels_common::number::Computed;
@@ -59,12 +60,18 @@ struct Segments<'a, T> {
 
 impl<T: Element + Copy> Segments<'_, T> {
     /// Reduces each segment, beginning with `initial` if there is one; the rest of the output becomes `gap`.
-    fn reduce<R: Reducer<T>>(&self, ctx: &RawContext<'_>, output: &mut [T], initial: Option<R::Acc>, gap: T) {
+    fn reduce<R: Reducer<T>>(
+        &self,
+        ctx: &RawContext<'_>,
+        output: &mut [T],
+        initial: Option<R::Acc>,
+        gap: T,
+    ) -> Result<()> {
         let row = self.row;
         let cost = (self.data.len() / output.len().max(1)).max(1);
-        ctx.parallel_chunks(output, row, cost, |first, piece| {
+        ctx.try_parallel_chunks(output, row, cost, |first, piece| {
             let mut next = self.segments.partition_point(|segment| segment.output < first / row);
-            let mut results = vec![R::IDENTITY; row];
+            let mut results = scratch::filled(R::IDENTITY, row)?;
             for (number, target) in (first / row..).zip(piece.chunks_exact_mut(row)) {
                 match self.segments.get(next).filter(|segment| segment.output == number) {
                     None => target.fill(gap),
@@ -74,7 +81,8 @@ impl<T: Element + Copy> Segments<'_, T> {
                     }
                 }
             }
-        });
+            Ok(())
+        })
     }
 
     fn reduce_one<R: Reducer<T>>(
@@ -114,7 +122,7 @@ impl<O: Op, R: SegmentReducer<T>, T: Element + Copy> OpKernel<O> for Sorted<R, T
         let mut output = ctx.allocate_output_at(0, shape)?;
         if output.num_elements() > 0 {
             let segments = Segments { data: data.as_slice()?, row, segments, order: None };
-            segments.reduce::<R>(ctx, output.as_mut_slice()?, None, R::gap());
+            segments.reduce::<R>(ctx, output.as_mut_slice()?, None, R::gap())?;
         }
         ctx.set_output_at(0, output)
     }
@@ -141,7 +149,7 @@ fn sorted_segments(ctx: &RawContext<'_>) -> Result<(Vec<Segment>, usize)> {
         ensure!(id >= last, InvalidArgument, "segment ids are not increasing: {id} follows {last}");
         match segments.last_mut() {
             Some(segment) if id == last => segment.rows.end = row + 1,
-            _ => segments.push(Segment { rows: row..row + 1, output: id as usize }),
+            _ => scratch::push(&mut segments, Segment { rows: row..row + 1, output: id as usize })?,
         }
         last = id;
     }
@@ -164,7 +172,7 @@ impl<O: Op, R: SegmentReducer<T>, T: Element + Copy> OpKernel<O> for Unsorted<R,
         if data.num_elements() > 0 {
             let (segments, order) = group(&ids.to_i64_vec()?, count)?;
             let segments = Segments { data: data.as_slice()?, row, segments, order: Some(order) };
-            segments.reduce::<R>(ctx, output.as_mut_slice()?, Some(R::initial()), R::finish(R::initial(), 0));
+            segments.reduce::<R>(ctx, output.as_mut_slice()?, Some(R::initial()), R::finish(R::initial(), 0))?;
         } else {
             output.as_mut_slice()?.fill(R::finish(R::initial(), 0));
         }
@@ -180,26 +188,26 @@ fn group(ids: &[i64], count: usize) -> Result<(Vec<Segment>, Vec<usize>)> {
     let mut order: Vec<usize>;
     if count <= 4 * ids.len() + 1024 {
         // How many rows come before those of each segment, and then where its next row goes.
-        let mut starts = vec![0usize; count + 1];
+        let mut starts = scratch::zeros::<usize>(count + 1)?;
         ids.iter().filter(|id| **id >= 0).for_each(|&id| starts[id as usize + 1] += 1);
         for segment in 0..count {
             starts[segment + 1] += starts[segment];
         }
-        order = vec![0; starts[count]];
+        order = scratch::zeros(starts[count])?;
         for (row, &id) in ids.iter().enumerate().filter(|(_, id)| **id >= 0) {
             order[starts[id as usize]] = row;
             starts[id as usize] += 1;
         }
     } else {
-        order = (0..ids.len()).filter(|&row| ids[row] >= 0).collect();
-        order.sort_by_key(|&row| ids[row]);
+        order = scratch::collected((0..ids.len()).filter(|&row| ids[row] >= 0))?;
+        order.sort_unstable_by_key(|&row| (ids[row], row));
     }
     let mut segments: Vec<Segment> = Vec::new();
     for (place, &row) in order.iter().enumerate() {
         let output = ids[row] as usize;
         match segments.last_mut() {
             Some(segment) if segment.output == output => segment.rows.end = place + 1,
-            _ => segments.push(Segment { rows: place..place + 1, output }),
+            _ => scratch::push(&mut segments, Segment { rows: place..place + 1, output })?,
         }
     }
     Ok((segments, order))

@@ -2,6 +2,7 @@
 
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Error, Result, ensure};
 use kernlink_geometry::indices::scattered_rows;
 use kernlink_geometry::integers::position;
@@ -84,5 +85,5 @@ fn rows(indices: &Tensor, count: usize) -> Result<Vec<usize>> {
             position(indices.shape(), at)
         ))),
     };
-    values.iter().enumerate().map(row).collect()
+    scratch::collected_ok(values.iter().enumerate().map(row))
 }

@@ -4,6 +4,7 @@ use kernlink::attr::AttrValue;
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Result, ensure};
 use kernlink_geometry::indices::ignores_bad_indices;
 use kernlink_geometry::integers::position;
@@ -88,7 +89,7 @@ fn scatter(state: &Scatter, ctx: &mut RawContext<'_>) -> Result<()> {
         let found = slices(indices, &variable.shape()[..depth], state.lenient)?;
         variable.make_unique()?;
         if found.iter().all(Option::is_some) && found.len() * size == updates.num_elements() {
-            let rows: Vec<usize> = found.into_iter().flatten().collect();
+            let rows: Vec<usize> = scratch::collected(found.into_iter().flatten())?;
             return Rows { rows: &rows, size, is_scalar: false }.combine(ctx, state.how, variable, updates);
         }
         let updates = updates.clone().reshaped([updates.num_elements() / size, size])?;
@@ -120,7 +121,7 @@ fn slices(indices: &Tensor, sizes: &[usize], lenient: bool) -> Result<Vec<Option
         );
         Ok(row)
     };
-    vectors.map(slice).collect()
+    scratch::collected_ok(vectors.map(slice))
 }
 
 /// Checks that the shapes fit, and returns the length of an index vector.

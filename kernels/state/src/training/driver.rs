@@ -4,6 +4,7 @@ use kernlink::attr::AttrValue;
 use kernlink::dtype::{Complex32, Complex64, DataType, bf16, f16};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{Error, Result, bail};
 use kernlink_geometry::training as geometry;
 
@@ -174,10 +175,10 @@ fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<'_>, layout
                 geometry::ensure_shape(ctx, shape, layout.gradient, gradient.shape())?;
                 let gradient = gradient.as_slice::<T>()?;
                 let mut chunks = elements_of::<T, V>(variables)?.map(|elements| elements.chunks_mut(PIECE));
-                let mut pieces: Vec<_> = gradient
+                let pieces = gradient
                     .chunks(PIECE)
-                    .map(|gradient| (chunks.each_mut().map(|chunks| chunks.next().unwrap_or_default()), gradient))
-                    .collect();
+                    .map(|gradient| (chunks.each_mut().map(|chunks| chunks.next().unwrap_or_default()), gradient));
+                let mut pieces: Vec<_> = scratch::collected(pieces)?;
                 ctx.parallel_chunks(&mut pieces, 1, PIECE * T::COST * (V + 2) / 64, |_, pieces| {
                     for (state, gradient) in pieces {
                         steps::<T, R, V, false>(&rule, state, gradient);
@@ -196,10 +197,10 @@ fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<'_>, layout
                 let work = rows.len() * size * T::COST * (V + 2) / 64;
                 let share = rows_of_a_thread(ctx, count, work);
                 let mut chunks = elements_of::<T, V>(variables)?.map(|elements| elements.chunks_mut(share * size));
-                let mut pieces: Vec<_> = (0..count)
+                let pieces = (0..count)
                     .step_by(share)
-                    .map(|first| (first, chunks.each_mut().map(|chunks| chunks.next().unwrap_or_default())))
-                    .collect();
+                    .map(|first| (first, chunks.each_mut().map(|chunks| chunks.next().unwrap_or_default())));
+                let mut pieces: Vec<_> = scratch::collected(pieces)?;
                 let cost = work / pieces.len();
                 ctx.parallel_chunks(&mut pieces, 1, cost, |_, pieces| {
                     for (first, state) in pieces {
@@ -227,7 +228,7 @@ fn rows(indices: &Tensor, count: usize) -> Result<Vec<usize>> {
         Ok(row) if row < count => Ok(row),
         _ => Err(Error::invalid_argument(format!("Index {index} at offset {at} in indices is out of range"))),
     };
-    values.iter().enumerate().map(row).collect()
+    scratch::collected_ok(values.iter().enumerate().map(row))
 }
 
 /// The elements of all variables, to change.

@@ -6,6 +6,7 @@ mod single;
 
 use kernlink::bail;
 use kernlink::error::Result;
+use kernlink::tensor::scratch::MakeRoom;
 
 use names::NAMES;
 use pairs::Pairs;
@@ -202,7 +203,12 @@ impl Output {
     }
 
     /// Appends a character; a surrogate as far as the encoding can hold it.
-    pub(super) fn push(self, character: u32, text: &mut Vec<u8>) {
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(super) fn push(self, character: u32, text: &mut Vec<u8>) -> Result<()> {
+        // No character takes more.
+        text.make_room(4)?;
         match (self, char::from_u32(character)) {
             (Output::Utf8, valid) => {
                 let valid = valid.unwrap_or(char::REPLACEMENT_CHARACTER);
@@ -214,6 +220,7 @@ impl Output {
             (Output::Utf16, None) => text.extend_from_slice(&(character as u16).to_be_bytes()),
             (Output::Utf32, _) => text.extend_from_slice(&character.to_be_bytes()),
         }
+        Ok(())
     }
 }
 

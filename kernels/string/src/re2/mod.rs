@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
+use kernlink::tensor::scratch;
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
 use regex_automata::util::captures::Captures;
@@ -64,9 +65,9 @@ impl Re2 {
     }
 
     /// `text` with the first match, or with all, replaced as `rewrite` says.
-    pub(super) fn replace(&self, text: &TString, rewrite: &Rewrite, all: bool) -> TString {
+    pub(super) fn replace(&self, text: &TString, rewrite: &Rewrite, all: bool) -> Result<TString> {
         if rewrite.highest_group > self.groups {
-            return text.clone();
+            return Ok(text.clone());
         }
         if all { self.replace_all(text, rewrite) } else { self.replace_first(text, rewrite) }
     }
@@ -81,42 +82,42 @@ impl Re2 {
         self.regex.search(&input).map(|found| found.range())
     }
 
-    fn replace_first(&self, text: &TString, rewrite: &Rewrite) -> TString {
+    fn replace_first(&self, text: &TString, rewrite: &Rewrite) -> Result<TString> {
         let mut captures = self.regex.create_captures();
         let found = self.find(text, 0, &mut captures, rewrite.highest_group > 0);
-        let Some(found) = found else { return text.clone() };
-        let mut output = Vec::with_capacity(text.len());
-        output.extend_from_slice(&text[..found.start]);
-        if !rewrite.append(text, &found, &captures, &mut output) {
-            return text.clone();
+        let Some(found) = found else { return Ok(text.clone()) };
+        let mut output = scratch::room(text.len())?;
+        scratch::append(&mut output, &text[..found.start])?;
+        if !rewrite.append(text, &found, &captures, &mut output)? {
+            return Ok(text.clone());
         }
-        output.extend_from_slice(&text[found.end..]);
-        output.into()
+        scratch::append(&mut output, &text[found.end..])?;
+        Ok(output.into())
     }
 
-    fn replace_all(&self, text: &TString, rewrite: &Rewrite) -> TString {
+    fn replace_all(&self, text: &TString, rewrite: &Rewrite) -> Result<TString> {
         let mut captures = self.regex.create_captures();
         let (mut at, mut last_end, mut output) = (0, None, Vec::new());
         while at <= text.len() {
             let Some(found) = self.find(text, at, &mut captures, rewrite.highest_group > 0) else { break };
-            output.extend_from_slice(&text[at..found.start]);
+            scratch::append(&mut output, &text[at..found.start])?;
             if found.is_empty() && last_end == Some(found.start) {
                 // Nothing is no match right after a match: go on behind the next character.
                 let step = character_length(&text[found.start..]);
                 let end = text.len().min(found.start + step);
-                output.extend_from_slice(&text[found.start..end]);
+                scratch::append(&mut output, &text[found.start..end])?;
                 at = found.start + step;
                 continue;
             }
             // A rewrite that breaks off has added what stands before its fault, and RE2 leaves it at that.
-            rewrite.append(text, &found, &captures, &mut output);
+            rewrite.append(text, &found, &captures, &mut output)?;
             (at, last_end) = (found.end, Some(found.end));
         }
         if last_end.is_none() {
-            return text.clone();
+            return Ok(text.clone());
         }
-        output.extend_from_slice(text.get(at..).unwrap_or_default());
-        output.into()
+        scratch::append(&mut output, text.get(at..).unwrap_or_default())?;
+        Ok(output.into())
     }
 }
 
@@ -190,16 +191,16 @@ impl Rewrite {
     }
 
     /// Appends what takes the place of a match; whether it is complete.
-    fn append(&self, text: &[u8], found: &Range<usize>, captures: &Captures, output: &mut Vec<u8>) -> bool {
+    fn append(&self, text: &[u8], found: &Range<usize>, captures: &Captures, output: &mut Vec<u8>) -> Result<bool> {
         for part in &self.parts {
             match part {
-                Part::Text(literal) => output.extend_from_slice(literal),
-                Part::Group(0) => output.extend_from_slice(&text[found.clone()]),
+                Part::Text(literal) => scratch::append(output, literal)?,
+                Part::Group(0) => scratch::append(output, &text[found.clone()])?,
                 Part::Group(group) => {
-                    output.extend_from_slice(captures.get_group(*group).map_or(&[], |span| &text[span.range()]));
+                    scratch::append(output, captures.get_group(*group).map_or(&[], |span| &text[span.range()]))?;
                 }
             }
         }
-        !self.breaks_off
+        Ok(!self.breaks_off)
     }
 }

@@ -1,0 +1,144 @@
+//! An allocator that tells requests which may be refused from those that end the process when they are.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Requests from this many bytes on are looked at: above what a rank, a few arguments or a message takes.
+pub(crate) const LARGE: usize = 2048;
+
+/// Requests above this many bytes are always refused: they would take long.
+const HUGE: usize = 64 << 20;
+
+struct Watching;
+
+#[global_allocator]
+static ALLOCATOR: Watching = Watching;
+
+static ARMED: AtomicBool = AtomicBool::new(false);
+
+/// How many more fallible requests are granted; all if it is negative.
+static GRANTS: AtomicIsize = AtomicIsize::new(-1);
+
+static FOUND: Mutex<Option<Found>> = Mutex::new(None);
+
+thread_local! {
+    /// Whether the thread is at work on a request that is looked at: its own requests are not.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What the requests of one run were.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Of those that end the process: where they come from, and the largest, in bytes.
+    pub(crate) infallible: HashMap<Vec<usize>, usize>,
+    /// How many may be refused.
+    pub(crate) fallible: usize,
+    /// Whether one was refused.
+    pub(crate) refused: bool,
+}
+
+/// Symbols by address.
+static NAMES: Mutex<Option<HashMap<usize, String>>> = Mutex::new(None);
+
+/// Runs `run`; large requests that may be refused are, after so many.
+pub(crate) fn watched<T>(grants: Option<usize>, run: impl FnOnce() -> T) -> (T, Found) {
+    *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(Found::default());
+    GRANTS.store(grants.map_or(-1, |count| count as isize), Ordering::SeqCst);
+    ARMED.store(true, Ordering::SeqCst);
+    let result = run();
+    ARMED.store(false, Ordering::SeqCst);
+    let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take();
+    (result, found.expect("it was put there"))
+}
+
+/// The name of the function at an address.
+fn name(address: usize) -> String {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let names = names.get_or_insert_default();
+    let find = || {
+        let mut text = String::new();
+        backtrace::resolve(address as *mut _, |symbol| {
+            if let Some(name) = symbol.name() {
+                text = format!("{text}{name:#} ");
+            }
+        });
+        text
+    };
+    names.entry(address).or_insert_with(find).clone()
+}
+
+/// The functions that asked, from the innermost, without those of Rust's own libraries.
+pub(crate) fn callers(stack: &[usize]) -> Vec<String> {
+    let names = stack.iter().map(|&address| name(address));
+    names.filter(|name| name.contains("kernlink") && !name.contains("tensor::scratch")).take(3).collect()
+}
+
+/// Whether a request with this stack may be refused: it comes from `try_reserve`, which `reserve` calls, too, or from the
+/// framework's own requests.
+fn may_be_refused(stack: &[usize]) -> bool {
+    let names: Vec<String> = stack.iter().take(20).map(|&address| name(address)).collect();
+    let reserves = |name: &&String| name.contains("reserve") && !name.contains("kernlink");
+    names.iter().rfind(reserves).is_some_and(|name| name.contains("try_reserve"))
+        || names.iter().any(|name| name.contains("try_zeroed") || name.contains("HostBuffer::allocate"))
+}
+
+/// Whether the request is granted.
+fn look(size: usize) -> bool {
+    if size < LARGE || !ARMED.load(Ordering::Relaxed) || std::thread::panicking() || INSIDE.replace(true) {
+        return true;
+    }
+    let mut stack = Vec::with_capacity(48);
+    // Frames of this file come first; the kernel's are near.
+    backtrace::trace(|frame| {
+        stack.push((frame.ip() as usize).saturating_sub(1));
+        stack.len() < 48
+    });
+    let fallible = may_be_refused(&stack);
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut granted = true;
+    if let Some(found) = found.as_mut() {
+        if fallible {
+            found.fallible += 1;
+            granted = size <= HUGE && GRANTS.load(Ordering::Relaxed) != 0;
+            found.refused |= !granted;
+            if GRANTS.load(Ordering::Relaxed) > 0 {
+                GRANTS.fetch_sub(1, Ordering::Relaxed);
+            }
+        } else {
+            let largest = found.infallible.entry(stack).or_default();
+            *largest = size.max(*largest);
+        }
+    }
+    drop(found);
+    INSIDE.set(false);
+    granted
+}
+
+// SAFETY: every call goes to the system's allocator as it came, or is refused.
+unsafe impl GlobalAlloc for Watching {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises.
+        if look(layout.size()) { unsafe { System.alloc(layout) } } else { std::ptr::null_mut() }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises.
+        if look(layout.size()) { unsafe { System.alloc_zeroed(layout) } } else { std::ptr::null_mut() }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if size > layout.size() && !look(size) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promises.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}

@@ -1,0 +1,235 @@
+//! Memory that kernels ask for: all whose size comes from a tensor or an attr may be refused, and what is refused is
+//! RESOURCE_EXHAUSTED.
+//!
+//! Golden cases are made large: dimensions and sizes by the factor [`FACTOR`], strings longer. The allocator of the process
+//! knows by the call stack whether a request may be refused (`try_reserve`) or ends the process (`collect`). One that ends
+//! it and is larger than in the case as it was, is a fault. Then the requests that may be refused are, from each on.
+//!
+//! `KERNLINK_SCRATCH_CASES` says how many golden cases of each op are made large.
+
+#![cfg(debug_assertions)]
+
+mod allocator;
+mod rule;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+use std::sync::Arc;
+
+use allocator::{callers, watched};
+use kernlink::device::{CpuDevice, Device};
+use kernlink::dtype::{DataType, TString};
+use kernlink::proto::{GraphDef, read_graph};
+use kernlink::registry::Registry;
+use kernlink::shape::Shape;
+use kernlink::tensor::Tensor;
+use kernlink::{Code, Result};
+use support::random_op::{self, Case};
+
+/// How much larger a dimension becomes: in bytes, more than what is looked at.
+const FACTOR: usize = allocator::LARGE + 1;
+
+/// No input is made larger than this, in elements.
+const MOST: usize = 1 << 18;
+
+/// From so many refusals of one run on, only some are tried.
+const REFUSALS: usize = 6;
+
+/// How the elements along a dimension that grew come from those that were.
+#[derive(Clone, Copy, PartialEq)]
+enum Fill {
+    /// Each many times in a row: what was in order is in order.
+    Stretch,
+    /// All, over and over.
+    Tile,
+}
+
+/// The tensor with every dimension of size `size` as many times as large.
+fn grown(tensor: &Tensor, size: usize, fill: Fill) -> Option<Tensor> {
+    let old = tensor.shape();
+    let dims: Vec<usize> = old.iter().map(|&dim| if dim == size { dim * FACTOR } else { dim }).collect();
+    let count = dims.iter().try_fold(1usize, |count, &dim| count.checked_mul(dim))?;
+    if count > MOST || !(tensor.dtype().is_pod() || tensor.dtype() == DataType::String) {
+        return None;
+    }
+    let place = |mut index: usize| {
+        let (mut from, mut stride) = (0, 1);
+        for axis in (0..dims.len()).rev() {
+            let (at, dim) = (index % dims[axis], old[axis]);
+            index /= dims[axis];
+            let at = if dims[axis] == dim {
+                at
+            } else if fill == Fill::Tile {
+                at % dim
+            } else {
+                at / FACTOR
+            };
+            from += at * stride;
+            stride *= dim;
+        }
+        from
+    };
+    picked(tensor, Shape::from(dims.clone()), (0..count).map(place))
+}
+
+/// The elements at these places.
+fn picked(tensor: &Tensor, shape: Shape, places: impl Iterator<Item = usize>) -> Option<Tensor> {
+    if let Ok(texts) = tensor.as_slice::<TString>() {
+        let texts: Vec<TString> = places.map(|place| texts[place].clone()).collect();
+        return Tensor::from_elements(shape, &texts).ok();
+    }
+    let (bytes, size) = (tensor.bytes().ok()?, tensor.dtype().size());
+    let bytes: Vec<u8> = places.flat_map(|place| &bytes[place * size..][..size]).copied().collect();
+    Tensor::from_bytes(tensor.dtype(), shape, &bytes).ok()
+}
+
+/// The tensor with integers (and floats, if `all`) for which `grows` holds as many times as large.
+fn with_larger_values(tensor: &Tensor, grows: impl Fn(f64) -> bool) -> Tensor {
+    let grow = |value: f64| if grows(value) { value * FACTOR as f64 } else { value };
+    let elements = match tensor.dtype() {
+        DataType::Int32 => {
+            let values = tensor.as_slice::<i32>().unwrap();
+            Tensor::vector(&values.iter().map(|&value| grow(value.into()) as i32).collect::<Vec<_>>())
+        }
+        DataType::Int64 => {
+            let values = tensor.as_slice::<i64>().unwrap();
+            Tensor::vector(&values.iter().map(|&value| grow(value as f64) as i64).collect::<Vec<_>>())
+        }
+        _ => return tensor.clone(),
+    };
+    elements.and_then(|elements| elements.reshaped(tensor.shape().clone())).unwrap()
+}
+
+fn with_longer_strings(tensor: &Tensor) -> Tensor {
+    let Ok(texts) = tensor.as_slice::<TString>() else { return tensor.clone() };
+    let texts: Vec<TString> = texts.iter().map(|text| TString::from(text.repeat(FACTOR))).collect();
+    Tensor::from_elements(tensor.shape().clone(), &texts).unwrap()
+}
+
+/// The inputs of a case, made large in every way there is.
+fn enlarged(inputs: &[Tensor]) -> Vec<Vec<Tensor>> {
+    let mut all = Vec::new();
+    let sizes: BTreeSet<usize> =
+        inputs.iter().flat_map(|input| input.shape().to_vec()).filter(|&size| size > 0).collect();
+    for &size in &sizes {
+        for fill in [Fill::Stretch, Fill::Tile] {
+            let Some(larger) = inputs.iter().map(|input| grown(input, size, fill)).collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            // Sizes are values, too: of shapes, splits and limits.
+            let is_size = |value: f64| value == size as f64;
+            all.push(larger.iter().map(|input| with_larger_values(input, is_size)).collect());
+            all.push(larger);
+        }
+        // One input alone, and one alone along its first dimension.
+        for (index, input) in inputs.iter().enumerate() {
+            if input.rank() > 0
+                && input.shape()[0] == size
+                && let Some(larger) = grown(input, size, Fill::Stretch)
+            {
+                let mut inputs = inputs.to_vec();
+                inputs[index] = larger;
+                all.push(inputs);
+            }
+        }
+    }
+    for (index, input) in inputs.iter().enumerate() {
+        for larger in [with_larger_values(input, |value| value >= 2.0), with_larger_values(input, |value| value >= 1.0)]
+        {
+            let mut inputs = inputs.to_vec();
+            inputs[index] = larger;
+            all.push(inputs);
+        }
+    }
+    all.push(inputs.iter().map(|input| with_larger_values(input, |value| value >= 2.0)).collect());
+    if inputs.iter().any(|input| input.dtype() == DataType::String) {
+        all.push(inputs.iter().map(with_longer_strings).collect());
+    }
+    all
+}
+
+/// The largest infallible request of each place.
+fn by_place(found: &allocator::Found) -> HashMap<String, usize> {
+    let mut places = HashMap::new();
+    for (stack, &size) in &found.infallible {
+        let largest = places.entry(callers(stack).join("\n      < ")).or_insert(0);
+        *largest = size.max(*largest);
+    }
+    places
+}
+
+#[derive(Default)]
+struct Faults {
+    places: BTreeMap<String, (BTreeSet<String>, usize)>,
+    answers: BTreeSet<String>,
+    runs: usize,
+    refusals: usize,
+}
+
+impl Faults {
+    fn check<T>(&mut self, name: &str, small: &HashMap<String, usize>, run: impl Fn() -> Result<T>) {
+        let (_, found) = watched(None, &run);
+        self.runs += 1;
+        for (place, size) in by_place(&found) {
+            if size > small.get(&place).copied().unwrap_or(0) {
+                let (names, largest) = self.places.entry(place).or_default();
+                names.insert(name.to_owned());
+                *largest = size.max(*largest);
+            }
+        }
+        let step = found.fallible.div_ceil(REFUSALS).max(1);
+        for grants in (0..found.fallible).step_by(step) {
+            let (result, found) = watched(Some(grants), &run);
+            self.refusals += usize::from(found.refused);
+            if let Err(error) = result
+                && found.refused
+                && error.code() != Code::ResourceExhausted
+            {
+                self.answers.insert(format!("{name}: refused memory is {error}"));
+            }
+        }
+    }
+}
+
+fn run(case: &Case, inputs: &[Tensor], registry: &Arc<Registry>, device: &dyn Device) -> Result<Vec<Tensor>> {
+    kernlink::runtime::run_op(registry, device, &case.op, case.attrs.clone(), inputs.to_vec())
+}
+
+#[test]
+#[ignore = "takes ten minutes: `tests/sanitizers/run.sh memory` runs it"]
+fn no_op_ends_the_process_when_memory_is_refused() {
+    let registry = kernlink::registry().unwrap();
+    let golden: Vec<GraphDef> = support::golden_files().iter().map(|file| read_graph(file).unwrap()).collect();
+    let device = CpuDevice::new(1).unwrap();
+    let mut by_op: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+    for case in golden.iter().flat_map(random_op::seeds) {
+        by_op.entry(case.op.clone()).or_default().push(case);
+    }
+    let only = std::env::var("KERNLINK_SCRATCH_OP").ok();
+    let most = std::env::var("KERNLINK_SCRATCH_CASES").map_or(3, |text| text.parse().expect("a number"));
+    let mut faults = Faults::default();
+    for (op, cases) in &by_op {
+        if only.as_ref().is_some_and(|only| only != op) {
+            continue;
+        }
+        for case in cases.iter().step_by(cases.len().div_ceil(most)) {
+            let (_, found) = watched(None, || run(case, &case.inputs, &registry, &device));
+            let small = by_place(&found);
+            for inputs in enlarged(&case.inputs) {
+                faults.check(op, &small, || run(case, &inputs, &registry, &device));
+            }
+        }
+    }
+    println!("{} ops, {} runs, {} refusals", by_op.len(), faults.runs, faults.refusals);
+    let mut text = String::new();
+    for (place, (names, size)) in &faults.places {
+        let names: Vec<&str> = names.iter().map(String::as_str).take(4).collect();
+        let _ = writeln!(text, "{size} bytes, {}\n      {place}", names.join(", "));
+    }
+    faults.answers.iter().for_each(|answer| {
+        let _ = writeln!(text, "{answer}");
+    });
+    assert!(text.is_empty(), "{text}{} places, {} answers", faults.places.len(), faults.answers.len());
+}
