@@ -41,11 +41,13 @@ pub enum Code {
     Unavailable = 14,
     /// Data was lost or is corrupt.
     DataLoss = 15,
+    /// Who asks has not proved who they are.
+    Unauthenticated = 16,
 }
 
 impl Code {
     /// Every code, in numerical order.
-    pub const ALL: [Code; 15] = [
+    pub const ALL: [Code; 16] = [
         Code::Cancelled,
         Code::Unknown,
         Code::InvalidArgument,
@@ -61,6 +63,7 @@ impl Code {
         Code::Internal,
         Code::Unavailable,
         Code::DataLoss,
+        Code::Unauthenticated,
     ];
 
     /// The canonical name, such as `INVALID_ARGUMENT`.
@@ -81,6 +84,7 @@ impl Code {
             Code::Internal => "INTERNAL",
             Code::Unavailable => "UNAVAILABLE",
             Code::DataLoss => "DATA_LOSS",
+            Code::Unauthenticated => "UNAUTHENTICATED",
         }
     }
 
@@ -214,6 +218,7 @@ impl Error {
         internal => Internal,
         unavailable => Unavailable,
         data_loss => DataLoss,
+        unauthenticated => Unauthenticated,
     }
 
     /// The canonical code.
@@ -315,6 +320,39 @@ macro_rules! ensure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The names and numbers are those of TensorFlow's `absl::StatusCode`.
+    #[test]
+    fn every_code_has_a_number_a_name_and_a_short_form() {
+        type Short = fn(&'static str) -> Error;
+        let forms: [(Short, u8, &str); 16] = [
+            (Error::cancelled, 1, "CANCELLED"),
+            (Error::unknown, 2, "UNKNOWN"),
+            (Error::invalid_argument, 3, "INVALID_ARGUMENT"),
+            (Error::deadline_exceeded, 4, "DEADLINE_EXCEEDED"),
+            (Error::not_found, 5, "NOT_FOUND"),
+            (Error::already_exists, 6, "ALREADY_EXISTS"),
+            (Error::permission_denied, 7, "PERMISSION_DENIED"),
+            (Error::resource_exhausted, 8, "RESOURCE_EXHAUSTED"),
+            (Error::failed_precondition, 9, "FAILED_PRECONDITION"),
+            (Error::aborted, 10, "ABORTED"),
+            (Error::out_of_range, 11, "OUT_OF_RANGE"),
+            (Error::unimplemented, 12, "UNIMPLEMENTED"),
+            (Error::internal, 13, "INTERNAL"),
+            (Error::unavailable, 14, "UNAVAILABLE"),
+            (Error::data_loss, 15, "DATA_LOSS"),
+            (Error::unauthenticated, 16, "UNAUTHENTICATED"),
+        ];
+        assert_eq!(forms.map(|(short, ..)| short("why").code()), Code::ALL);
+        for (short, number, name) in forms {
+            let error = short("why");
+            assert_eq!((error.code() as u8, error.code().name(), error.message()), (number, name, "why"));
+            assert_eq!(Code::from_name(name), Some(error.code()));
+            assert_eq!(error.to_string(), format!("{name}: why"));
+        }
+        let (error, line) = (Error::unauthenticated("who?"), line!());
+        assert_eq!((error.location().file(), error.location().line()), (file!(), line));
+    }
 
     #[test]
     fn messages_are_bounded() {

@@ -382,6 +382,37 @@ mod tests {
     }
 
     #[test]
+    fn dimensions_are_appended_and_removed_by_range() {
+        let mut shape = Shape::from([2, 3]);
+        shape.extend(&[]);
+        assert_eq!(shape, Shape::from([2, 3]));
+        shape.extend(&[0, 5, 6, 7]); // more than the shape keeps in itself
+        assert_eq!((shape.dims(), shape.is_inline()), (&[2, 3, 0, 5, 6, 7][..], false));
+        let removed = |axes: (std::ops::Bound<usize>, std::ops::Bound<usize>)| {
+            let mut rest = shape.clone();
+            rest.remove_range(axes);
+            rest.dims().to_vec()
+        };
+        use std::ops::Bound::{Excluded, Included, Unbounded};
+        assert_eq!(removed((Included(1), Excluded(3))), [2, 5, 6, 7]);
+        assert_eq!(removed((Included(1), Included(3))), [2, 6, 7]);
+        assert_eq!(removed((Excluded(1), Unbounded)), [2, 3]);
+        assert_eq!(removed((Unbounded, Excluded(5))), [7]);
+        assert_eq!(removed((Included(6), Unbounded)), shape.dims());
+        let mut scalar = shape.clone();
+        scalar.remove_range(..);
+        assert_eq!((scalar.rank(), scalar.num_elements()), (0, 1));
+        scalar.extend(&[4]);
+        assert_eq!(scalar, Shape::from([4]));
+    }
+
+    #[test]
+    #[should_panic]
+    fn a_range_that_ends_beyond_the_rank_is_not_removed() {
+        Shape::from([2, 3]).remove_range(1..3);
+    }
+
+    #[test]
     fn axes_count_from_both_ends() {
         let shape = Shape::from([4, 5, 6]);
         let axes: Vec<usize> = (-3..3).map(|axis| shape.axis(axis).unwrap()).collect();

@@ -53,7 +53,7 @@ pub(crate) enum MadeThings {
     RefThing,
 }
 
-#[register_kernel(device = Cpu, op = [MadeThing, RefThing], state = |ctx| NamedResource::new(ctx, false))]
+#[register_kernel(device = Cpu, op = [MadeThing, RefThing], state = |ctx| NamedResource::new(ctx))]
 fn name(named: &NamedResource<Thing>, ctx: &mut RawContext<'_>) -> Result<()> {
     named.get(|| Ok(Thing))?;
     named.set_handle(ctx)

@@ -29,7 +29,7 @@ use crate::tensor::{ResourceHandle, Tensor, TensorRef};
 ///     }
 /// }
 ///
-/// // The state of the kernel is made by `NamedResource::new(ctx, false)`.
+/// // The state of the kernel is made by `NamedResource::new(ctx)`.
 /// fn counter(named: &NamedResource<Counter>, ctx: &mut RawContext<'_>) -> Result<()> {
 ///     named.get(|| Ok(Counter::default()))?;
 ///     named.set_handle(ctx)
@@ -44,19 +44,29 @@ pub struct NamedResource<R: Resource> {
 }
 
 impl<R: Resource> NamedResource<R> {
-    /// The resource of a node. A node without `shared_name` names it after itself if `use_node_name`, so that nodes of the
-    /// same name in several sessions share it, and else has one of its own.
+    /// The resource of a node. A node without `shared_name` has one of its own.
     ///
     /// # Errors
     /// As [`RawConstruction::container_info`].
     #[track_caller]
-    pub fn new(ctx: &RawConstruction<'_>, use_node_name: bool) -> Result<NamedResource<R>> {
-        Ok(NamedResource {
-            resources: ctx.resources()?.clone(),
-            info: ctx.container_info(use_node_name)?,
-            reference: OnceLock::new(),
-            resource: PhantomData,
-        })
+    pub fn new(ctx: &RawConstruction<'_>) -> Result<NamedResource<R>> {
+        NamedResource::of(ctx, ctx.container_info(false)?)
+    }
+
+    /// The resource of a node. A node without `shared_name` names it after itself, so that nodes of the same name in several
+    /// sessions share it.
+    ///
+    /// # Errors
+    /// As [`RawConstruction::container_info`].
+    #[track_caller]
+    pub fn with_node_name(ctx: &RawConstruction<'_>) -> Result<NamedResource<R>> {
+        NamedResource::of(ctx, ctx.container_info(true)?)
+    }
+
+    #[track_caller]
+    fn of(ctx: &RawConstruction<'_>, info: ContainerInfo) -> Result<NamedResource<R>> {
+        let resources = ctx.resources()?.clone();
+        Ok(NamedResource { resources, info, reference: OnceLock::new(), resource: PhantomData })
     }
 
     /// The container.

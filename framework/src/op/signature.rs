@@ -90,8 +90,17 @@ impl Signature {
         )))
     }
 
+    /// [`Signature::ensure_types`], with references as their dtypes. Kernels may ask at every call: lists are made for the
+    /// error alone.
     #[track_caller]
     pub(crate) fn ensure_dtypes(&self, inputs: &[DataType], outputs: &[DataType]) -> Result<()> {
+        let agrees = |expected: &[DataType], actual: &[InOutType]| {
+            let expected = expected.iter().map(|&dtype| InOutType::from(dtype));
+            expected.len() == actual.len() && expected.zip(actual).all(|(expected, &actual)| expected.accepts(actual))
+        };
+        if agrees(inputs, &self.inputs) && agrees(outputs, &self.outputs) {
+            return Ok(());
+        }
         let types = |dtypes: &[DataType]| -> Vec<_> { dtypes.iter().map(|&dtype| InOutType::from(dtype)).collect() };
         self.ensure_types(&types(inputs), &types(outputs))
     }

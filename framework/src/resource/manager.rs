@@ -13,6 +13,9 @@ use crate::tensor::ResourceHandle;
 /// The container of resources that name none.
 const DEFAULT_CONTAINER: &str = "localhost";
 
+/// Fewer names than these are not looked through.
+const MIN_SWEPT: usize = 16;
+
 /// Keeps resources by container, type and name. A lookup shares the resource: it lives as long as anything holds it.
 ///
 /// ```
@@ -53,6 +56,8 @@ struct Container(HashMap<TypeId, OfType>);
 struct OfType {
     type_name: &'static str,
     by_name: HashMap<String, Kept>,
+    /// With so many names, those of the dead are removed.
+    swept_at: usize,
 }
 
 /// A resource, or what leads to it while others own it.
@@ -68,12 +73,32 @@ impl Kept {
             Kept::Unowned(resource) => resource.upgrade(),
         }
     }
+
+    /// Whether there still is one. Asked with the manager locked, where [`Kept::get`] will not do: what it returns may be the
+    /// last owner, whose drop may call the manager.
+    fn is_alive(&self) -> bool {
+        match self {
+            Kept::Owned(_) => true,
+            Kept::Unowned(resource) => resource.strong_count() > 0,
+        }
+    }
 }
 
 impl OfType {
-    /// Whether a handle names one of them.
-    fn is_named(&self, handle: &ResourceHandle) -> bool {
-        self.by_name.contains_key(&handle.name) && (handle.type_name.is_empty() || handle.type_name == self.type_name)
+    /// The resource that a handle names, if it is one of them.
+    fn named(&self, handle: &ResourceHandle) -> Option<&Kept> {
+        let suits = handle.type_name.is_empty() || handle.type_name == self.type_name;
+        self.by_name.get(&handle.name).filter(|kept| suits && kept.is_alive())
+    }
+
+    /// Keeps a resource. What became of others that nobody owns any more is forgotten now and then, so that their names take
+    /// no more memory than those of the living.
+    fn insert(&mut self, name: &str, resource: Kept) {
+        if self.by_name.len() >= self.swept_at {
+            self.by_name.retain(|_, kept| kept.is_alive());
+            self.swept_at = MIN_SWEPT.max(2 * self.by_name.len());
+        }
+        self.by_name.insert(name.to_owned(), resource);
     }
 }
 
@@ -83,9 +108,32 @@ impl Container {
         resource.downcast().ok()
     }
 
-    fn of_type<T: Resource>(&mut self) -> &mut HashMap<String, Kept> {
-        let new = || OfType { type_name: T::type_name(), by_name: HashMap::new() };
-        &mut self.0.entry(TypeId::of::<T>()).or_insert_with(new).by_name
+    fn of_type<T: Resource>(&mut self) -> &mut OfType {
+        let new = || OfType { type_name: T::type_name(), by_name: HashMap::new(), swept_at: MIN_SWEPT };
+        self.0.entry(TypeId::of::<T>()).or_insert_with(new)
+    }
+
+    /// The type of the one resource that a handle names, none if there is no such resource.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if resources of several types have the name, and the handle does not say which.
+    #[track_caller]
+    fn type_of(&self, handle: &ResourceHandle) -> Result<Option<TypeId>> {
+        let mut found = self.0.iter().filter(|(_, of_type)| of_type.named(handle).is_some());
+        let Some((&id, first)) = found.next() else { return Ok(None) };
+        let mut types: Vec<&str> = found.map(|(_, of_type)| of_type.type_name).collect();
+        if types.is_empty() {
+            return Ok(Some(id));
+        }
+        types.push(first.type_name);
+        types.sort_unstable();
+        Err(Error::invalid_argument(format!(
+            "resources of {} types have the name {}/{}, and the handle names no type: {}. Set its `type_name`",
+            types.len(),
+            named(&handle.container),
+            handle.name,
+            types.join(", ")
+        )))
     }
 }
 
@@ -126,11 +174,11 @@ impl ResourceManager {
     fn keep<T: Resource>(&self, container: &str, name: &str, resource: Kept) -> Result<()> {
         let mut containers = self.write();
         let of_type = containers.entry(named(container).to_owned()).or_default().of_type::<T>();
-        if of_type.get(name).is_some_and(|kept| kept.get().is_some()) {
+        if of_type.by_name.get(name).is_some_and(Kept::is_alive) {
             let (container, type_name) = (named(container), T::type_name());
             return Err(Error::already_exists(format!("Resource {container}/{name}/{type_name} exists already")));
         }
-        of_type.insert(name.to_owned(), resource);
+        of_type.insert(name, resource);
         Ok(())
     }
 
@@ -175,7 +223,7 @@ impl ResourceManager {
             return Ok(found);
         }
         let resource = Arc::new(make()?);
-        container.of_type::<T>().insert(name.to_owned(), Kept::Owned(resource.clone()));
+        container.of_type::<T>().insert(name, Kept::Owned(resource.clone()));
         Ok(resource)
     }
 
@@ -209,16 +257,18 @@ impl ResourceManager {
     /// The resource that a handle names or owns, whatever its type; [`Arc::downcast`] leads to one.
     ///
     /// # Errors
-    /// NOT_FOUND if there is none.
+    /// NOT_FOUND if there is none; INVALID_ARGUMENT if the handle names no type, and resources of several have its name.
     #[track_caller]
     pub fn lookup_any(&self, handle: &ResourceHandle) -> Result<Arc<dyn Any + Send + Sync>> {
         if let Some(owned) = &handle.owned {
             return Ok(owned.clone());
         }
-        let found = self.read().get(named(&handle.container)).and_then(|container| {
-            let of_type = container.0.values().find(|of_type| of_type.is_named(handle))?;
-            of_type.by_name.get(&handle.name)?.get()
-        });
+        let found = match self.read().get(named(&handle.container)) {
+            Some(container) => {
+                container.type_of(handle)?.and_then(|id| container.0.get(&id)?.by_name.get(&handle.name)?.get())
+            }
+            None => None,
+        };
         found.map(|resource| resource as Arc<dyn Any + Send + Sync>).ok_or_else(|| no_such(handle))
     }
 
@@ -251,13 +301,13 @@ impl ResourceManager {
             of_type.and_then(|resources| resources.by_name.remove(name))
         };
         // Dropped here, outside the lock: a resource may hold handles of others.
-        removed.map(drop).ok_or_else(|| self.missing::<T>(container, name))
+        removed.filter(Kept::is_alive).map(drop).ok_or_else(|| self.missing::<T>(container, name))
     }
 
-    /// Removes the resource that a handle names, whatever its type.
+    /// Removes the resource that a handle names, whatever its type. A handle that owns its resource is left alone.
     ///
     /// # Errors
-    /// NOT_FOUND if there is none.
+    /// NOT_FOUND if there is none; INVALID_ARGUMENT if the handle names no type, and resources of several have its name.
     #[track_caller]
     pub fn delete_handle(&self, handle: &ResourceHandle) -> Result<()> {
         if handle.owned.is_some() {
@@ -265,7 +315,7 @@ impl ResourceManager {
         }
         let mut removed = None;
         if let Some(container) = self.write().get_mut(named(&handle.container)) {
-            let of_type = container.0.values_mut().find(|of_type| of_type.is_named(handle));
+            let of_type = container.type_of(handle)?.and_then(|id| container.0.get_mut(&id));
             removed = of_type.and_then(|of_type| of_type.by_name.remove(&handle.name));
         }
         removed.map(drop).ok_or_else(|| no_such(handle))
@@ -317,18 +367,25 @@ impl ResourceManager {
         self.anonymous.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What a function makes of each resource: it is given the container, the type, the name and the resource.
-    fn each<T>(&self, mut make: impl FnMut(&str, &str, &str, &dyn Resource) -> T) -> Vec<T> {
+    /// Each resource: the container, the type, the name and the resource.
+    fn all(&self) -> Vec<(String, &'static str, String, Arc<dyn Resource>)> {
         let containers = self.read();
-        let mut made = Vec::new();
+        let mut all = Vec::new();
         for (container, types) in &*containers {
             for of_type in types.0.values() {
                 for (name, kept) in &of_type.by_name {
-                    made.extend(kept.get().map(|resource| make(container, of_type.type_name, name, &*resource)));
+                    all.extend(kept.get().map(|found| (container.clone(), of_type.type_name, name.clone(), found)));
                 }
             }
         }
-        made
+        all
+    }
+
+    /// What a function makes of each resource: it is given the container, the type, the name and the resource. The manager
+    /// is not locked meanwhile, nor when the resources go of which these are the last owners: either may call it.
+    fn each<T>(&self, mut make: impl FnMut(&str, &str, &str, &dyn Resource) -> T) -> Vec<T> {
+        let all = self.all();
+        all.iter().map(|(container, type_name, name, resource)| make(container, type_name, name, &**resource)).collect()
     }
 
     /// All resources: container, name and a line of description, sorted.
@@ -458,5 +515,125 @@ mod tests {
         let manager = ResourceManager::new();
         let name = || manager.make_handle::<Number>("cpu", "", ResourceHandle::ANONYMOUS_NAME).name;
         assert_ne!(name(), name());
+    }
+
+    /// Whether `body` ends; a deadlock does not.
+    fn ends(body: impl FnOnce() + Send + 'static) {
+        let (done, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            body();
+            _ = done.send(());
+        });
+        ended.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits for itself, or has panicked");
+    }
+
+    /// A resource whose methods call the manager.
+    struct Caller(Arc<ResourceManager>);
+
+    impl Caller {
+        fn call(&self) -> usize {
+            // A number that is there already: the manager is locked to change it all the same.
+            _ = self.0.create("", "called", Arc::new(Number(1)));
+            self.0.lookup::<Number>("", "called").map_or(0, |number| number.0 as usize)
+        }
+    }
+
+    impl Resource for Caller {
+        fn type_name() -> &'static str {
+            "Caller"
+        }
+        fn debug_string(&self) -> String {
+            self.call().to_string()
+        }
+        fn memory_used(&self) -> usize {
+            self.call()
+        }
+    }
+
+    #[test]
+    fn resources_are_described_with_the_manager_unlocked() {
+        ends(|| {
+            let manager = Arc::new(ResourceManager::new());
+            manager.create("", "n", Arc::new(Caller(manager.clone()))).unwrap();
+            assert_eq!(manager.memory_used(), 1);
+            assert!(manager.list().contains(&("localhost".to_owned(), "n".to_owned(), "1".to_owned())));
+            assert!(format!("{manager:?}").contains("Caller"));
+        });
+    }
+
+    /// A resource that removes another when it goes.
+    struct Remover(Arc<ResourceManager>);
+
+    impl Resource for Remover {
+        fn type_name() -> &'static str {
+            "Remover"
+        }
+    }
+
+    impl Drop for Remover {
+        fn drop(&mut self) {
+            _ = self.0.delete::<Number>("", "none");
+        }
+    }
+
+    #[test]
+    fn the_last_owner_of_a_resource_may_go_while_the_manager_is_asked() {
+        ends(|| {
+            let manager = Arc::new(ResourceManager::new());
+            let stop = std::sync::atomic::AtomicBool::new(false);
+            let newest = std::sync::Mutex::new(None);
+            std::thread::scope(|scope| {
+                // Whoever asks for it meanwhile may become its last owner.
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        let remover = Arc::new(Remover(manager.clone()));
+                        _ = manager.create_unowned("", "r", &remover);
+                        let old = newest.lock().unwrap().replace(remover);
+                        drop(old);
+                    }
+                    stop.store(true, Ordering::Relaxed);
+                });
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        _ = manager.list();
+                        let another = Arc::new(Remover(manager.clone()));
+                        _ = manager.create_unowned("", "r", &another);
+                    }
+                });
+            });
+        });
+    }
+
+    #[test]
+    fn names_of_what_is_no_more_are_forgotten() {
+        let manager = ResourceManager::new();
+        let kept = Arc::new(Number(1));
+        manager.create_unowned("", "kept", &kept).unwrap();
+        for index in 0..10_000 {
+            manager.create_unowned("", &format!("n{index}"), &Arc::new(Number(0))).unwrap();
+        }
+        let names = manager.write().get_mut("localhost").unwrap().of_type::<Number>().by_name.len();
+        assert!(names <= 2 * MIN_SWEPT, "{names}");
+        assert_eq!(manager.lookup::<Number>("", "kept").unwrap().0, 1);
+        manager.create_unowned("", "gone", &Arc::new(Number(0))).unwrap();
+        let handle = manager.make_handle::<Number>("cpu", "", "gone");
+        assert_eq!(manager.delete_handle(&handle).unwrap_err().code(), Code::NotFound);
+        assert_eq!(manager.delete::<Number>("", "gone").unwrap_err().code(), Code::NotFound);
+    }
+
+    #[test]
+    fn a_handle_without_type_names_no_one_of_several() {
+        let manager = ResourceManager::new();
+        let handle = ResourceHandle { name: "n".to_owned(), ..ResourceHandle::default() };
+        manager.create("", "n", Arc::new(Number(1))).unwrap();
+        assert!(manager.lookup_any(&handle).unwrap().downcast::<Number>().is_ok());
+        manager.create("", "n", Arc::new(Other)).unwrap();
+        for error in [manager.lookup_any(&handle).map(drop), manager.delete_handle(&handle)].map(Result::unwrap_err) {
+            assert_eq!(error.code(), Code::InvalidArgument);
+            assert!(error.message().contains("localhost/n") && error.message().contains("Number, Other"), "{error}");
+        }
+        manager.delete_handle(&manager.make_handle::<Number>("cpu", "", "n")).unwrap();
+        manager.delete_handle(&handle).unwrap();
+        assert_eq!(manager.lookup::<Other>("", "n").map(drop).unwrap_err().code(), Code::NotFound);
     }
 }

@@ -145,7 +145,7 @@ impl OpKernel<O> for AccumulatorKernel {
             is_mean: attrs.reduction_type == "MEAN",
             is_sparse: ctx.op.name.starts_with("Sparse"),
         };
-        Ok(Self { accumulator: NamedResource::new(ctx, false)?, spec })
+        Ok(Self { accumulator: NamedResource::new(ctx)?, spec })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {

@@ -184,7 +184,7 @@ impl OpKernel<ops::Barrier> for BarrierKernel {
              capacity."
         );
         Ok(Self {
-            barrier: NamedResource::new(ctx, false)?,
+            barrier: NamedResource::new(ctx)?,
             dtypes: attrs.component_types.clone(),
             shapes: attrs.shapes.clone(),
         })

@@ -177,7 +177,7 @@ impl MapKernel {
 impl KernelState for MapKernel {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         let dtypes: Vec<DataType> = ctx.attrs.required("dtypes")?;
-        Ok(Self { area: NamedResource::new(ctx, true)?, limits: Limits::new(ctx)?, components: dtypes.len() })
+        Ok(Self { area: NamedResource::with_node_name(ctx)?, limits: Limits::new(ctx)?, components: dtypes.len() })
     }
 }
 

@@ -97,7 +97,7 @@ impl KernelState for QueueKernel {
             }
             _ => (spec("FIFOQueue", &dtypes, &shapes, capacity, false)?, Order::Fifo),
         };
-        Ok(Self { queue: NamedResource::new(ctx, false)?, spec, order })
+        Ok(Self { queue: NamedResource::new(ctx)?, spec, order })
     }
 }
 

@@ -151,7 +151,7 @@ impl StageKernel {
 
 impl KernelState for StageKernel {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        Ok(Self { area: NamedResource::new(ctx, true)?, limits: Limits::new(ctx)? })
+        Ok(Self { area: NamedResource::with_node_name(ctx)?, limits: Limits::new(ctx)? })
     }
 }
 

@@ -58,7 +58,8 @@ impl KernelState for Maker {
             Spec::Fixed
         };
         let place = match has("use_node_name_sharing") {
-            true => Place::Named(NamedResource::new(ctx, attrs.required("use_node_name_sharing")?)?),
+            true if attrs.required("use_node_name_sharing")? => Place::Named(NamedResource::with_node_name(ctx)?),
+            true => Place::Named(NamedResource::new(ctx)?),
             false => Place::Anonymous(ctx.resources()?.clone()),
         };
         Ok(Self { key: attrs.required("key_dtype")?, value: attrs.required("value_dtype")?, spec, place })
