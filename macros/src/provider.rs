@@ -1,8 +1,9 @@
 //! The provider that the crate of a registration is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::path::Crate;
@@ -49,25 +50,64 @@ impl Provider {
     }
 }
 
-/// Whether the sources show that the crate has a `provider!`: it stands in the file of the registration, or in that of the
-/// library which the file is a part of.
+/// Whether the source of the crate's root shows that the crate has a `provider!`.
 fn is_plain() -> bool {
-    let Some(file) = Span::call_site().unwrap().local_file() else { return false };
-    has_provider(&file) || library_of(&file).is_some_and(|library| has_provider(&library))
+    /// One process expands the macros of one crate.
+    static IS_PLAIN: OnceLock<bool> = OnceLock::new();
+    *IS_PLAIN.get_or_init(|| {
+        let text = root().and_then(|file| std::fs::read_to_string(file).ok());
+        text.is_some_and(|text| has_provider(&text))
+    })
 }
 
-/// `src/lib.rs` of the package, if the file may be a module of it.
-fn library_of(file: &Path) -> Option<PathBuf> {
-    // Of binaries and examples.
-    if std::env::var_os("CARGO_BIN_NAME").is_some() {
-        return None;
+/// The file with the crate's root, which the compiler that expands the macro is told to compile. Editors expand macros in
+/// processes of their own, for many crates: those have no such argument.
+fn root() -> Option<PathBuf> {
+    let mut files = std::env::args_os().map(PathBuf::from).filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    files.find(|path| path.is_file())
+}
+
+/// Whether an item of a file is `provider!` of Kernlink, in every configuration. What cannot be told from the file alone,
+/// such as the macro under another name, is not taken for one.
+fn has_provider(text: &str) -> bool {
+    let Ok(file) = syn::parse_file(text) else { return false };
+    file.items.iter().any(|item| {
+        let syn::Item::Macro(item) = item else { return false };
+        let path: Vec<_> = item.mac.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let is_kernlinks = match &path[..] {
+            [name] => name == "provider",
+            [krate, name] => krate.starts_with("kernlink") && name == "provider",
+            _ => false,
+        };
+        is_kernlinks && item.ident.is_none() && item.attrs.is_empty()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_provider;
+
+    #[test]
+    fn only_items_are_providers() {
+        for text in
+            ["provider!();", "#![allow(unused)]\nmod a;\n\nkernlink::provider!(ops = OPS);", "::kernlink::provider! {}"]
+        {
+            assert!(has_provider(text), "{text}");
+        }
+        for text in [
+            "",
+            "mod a;",
+            "// provider!();",
+            "service_provider!();",
+            "service::provider!();",
+            "mod a { kernlink::provider!(); }",
+            "/* provider!(); */",
+            "const TEXT: &str = \"\nprovider!();\n\";",
+            "#[cfg(any())]\nkernlink::provider!();",
+            "fn f() { kernlink::provider!(); }",
+            "no Rust",
+        ] {
+            assert!(!has_provider(text), "{text}");
+        }
     }
-    let sources = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR")?).join("src");
-    let is_module = file.canonicalize().ok()?.starts_with(sources.canonicalize().ok()?);
-    is_module.then(|| sources.join("lib.rs"))
-}
-
-fn has_provider(file: &Path) -> bool {
-    let Ok(text) = std::fs::read_to_string(file) else { return false };
-    text.lines().map(str::trim_start).any(|line| !line.starts_with("//") && line.contains("provider!"))
 }

@@ -6,50 +6,138 @@ const LACKING: &str = include_str!("lacking.txt");
 /// The hashes of [`LACKING`]: a program holds four bytes for each name.
 static HASHES: [u32; count(LACKING.as_bytes())] = hashes(LACKING.as_bytes());
 
-/// How the names of the ops of other libraries begin. Those without a namespace are of `REGISTER_OP`s in their sources.
-const LIBRARIES: &[(&str, &[&str])] = &[
-    (
-        "an op of TensorFlow Text, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
-        &[
-            "TFText>",
+/// The libraries that add ops to TensorFlow.
+struct Library {
+    /// What is said of its ops.
+    reason: &'static str,
+    /// How its ops begin that are in a namespace.
+    namespace: Option<&'static str>,
+    /// Its ops without a namespace, of the `REGISTER_OP`s in its sources.
+    ops: &'static [&'static str],
+}
+
+const LIBRARIES: &[Library] = &[
+    Library {
+        reason: "an op of TensorFlow Text, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
+        namespace: Some("TFText>"),
+        ops: &[
             "CaseFoldUTF8",
             "ConstrainedSequence",
             "FastBertNormalize",
+            "FastWordpieceTokenizeWithOffsets",
             "FindSourceOffsets",
             "MaxSpanningTree",
             "NormalizeUTF8",
+            "NormalizeUTF8WithOffsetsMap",
             "RegexSplitWithOffsets",
             "RougeL",
             "SentenceFragments",
-            "Sentencepiece",
-            "SplitMerge",
+            "SentencepieceDetokenizeOp",
+            "SentencepieceIdToStringOp",
+            "SentencepieceOp",
+            "SentencepieceStringToIdOp",
+            "SentencepieceTokenizeOp",
+            "SentencepieceTokenizeWithOffsetsOp",
+            "SentencepieceVocabSizeOp",
+            "SplitMergeTokenizeWithOffsets",
             "TokenizerFromLogits",
-            "UnicodeScriptTokenize",
-            "WhitespaceTokenize",
-            "WordpieceTokenize",
+            "UnicodeScriptTokenizeWithOffsets",
+            "WhitespaceTokenizeWithOffsets",
+            "WordpieceTokenizeWithOffsets",
         ],
-    ),
-    (
-        "an op of TensorFlow Addons, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
-        &["Addons>"],
-    ),
-    (
-        "an op of TensorFlow I/O, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
-        &["IO>"],
-    ),
-    (
-        "an op of TensorFlow Decision Forests, which Kernlink lacks: a crate of your own can declare it with \
-         `#[register_op]`",
-        &["SimpleML"],
-    ),
-    (
-        "an op of TensorFlow Quantum, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
-        &["Tfq"],
-    ),
-    (
-        "an op of Horovod, which trains on several machines; a model that is exported for inference does without",
-        &["Horovod"],
-    ),
+    },
+    Library {
+        reason: "an op of TensorFlow Addons, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
+        namespace: Some("Addons>"),
+        ops: &[],
+    },
+    Library {
+        reason: "an op of TensorFlow I/O, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
+        namespace: Some("IO>"),
+        ops: &[],
+    },
+    Library {
+        reason: "an op of TensorFlow Decision Forests, which Kernlink lacks: a crate of your own can declare it with \
+                 `#[register_op]`",
+        namespace: None,
+        ops: &[
+            "SimpleMLCategoricalIntFeature",
+            "SimpleMLCategoricalIntFeatureOnFile",
+            "SimpleMLCategoricalSetIntFeature",
+            "SimpleMLCategoricalSetStringFeature",
+            "SimpleMLCategoricalStringFeature",
+            "SimpleMLCategoricalStringFeatureOnFile",
+            "SimpleMLCheckStatus",
+            "SimpleMLCheckTrainingConfiguration",
+            "SimpleMLChiefFinalizeFeatureOnFile",
+            "SimpleMLCreateModelResource",
+            "SimpleMLCreateYDFGRPCWorker",
+            "SimpleMLFileModelLoader",
+            "SimpleMLHashFeature",
+            "SimpleMLInferenceLeafIndexOpWithHandle",
+            "SimpleMLInferenceOp",
+            "SimpleMLInferenceOpWithHandle",
+            "SimpleMLLoadModelFromPath",
+            "SimpleMLLoadModelFromPathWithHandle",
+            "SimpleMLModelTrainer",
+            "SimpleMLModelTrainerOnFile",
+            "SimpleMLNumericalFeature",
+            "SimpleMLNumericalFeatureOnFile",
+            "SimpleMLShowModel",
+            "SimpleMLStopYDFGRPCWorker",
+            "SimpleMLUnloadModel",
+            "SimpleMLUpdateGRPCWorkerAddress",
+            "SimpleMLWorkerFinalizeFeatureOnFile",
+            "YggdrasilDecisionForestsSetLoggingLevel",
+        ],
+    },
+    Library {
+        reason: "an op of TensorFlow Quantum, which Kernlink lacks: a crate of your own can declare it with `#[register_op]`",
+        namespace: None,
+        ops: &[
+            "TfqAdjointGradient",
+            "TfqAppendCircuit",
+            "TfqCalculateUnitary",
+            "TfqInnerProduct",
+            "TfqInnerProductGrad",
+            "TfqNoisyExpectation",
+            "TfqNoisySampledExpectation",
+            "TfqNoisySamples",
+            "TfqPsDecompose",
+            "TfqPsSymbolReplace",
+            "TfqPsWeightsFromSymbols",
+            "TfqResolveParameters",
+            "TfqSimulateExpectation",
+            "TfqSimulateMPS1DExpectation",
+            "TfqSimulateMPS1DSampledExpectation",
+            "TfqSimulateMPS1DSamples",
+            "TfqSimulateSampledExpectation",
+            "TfqSimulateSamples",
+            "TfqSimulateState",
+        ],
+    },
+    Library {
+        reason: "an op of Horovod, which trains on several machines; a model that is exported for inference does without",
+        namespace: None,
+        ops: &[
+            "HorovodAllgather",
+            "HorovodAllreduce",
+            "HorovodAlltoall",
+            "HorovodBroadcast",
+            "HorovodBroadcastInplace",
+            "HorovodBroadcastInplaceResource",
+            "HorovodGroupedAllgather",
+            "HorovodGroupedAllreduce",
+            "HorovodGroupedReducescatter",
+            "HorovodJoin",
+            "HorovodLocalRank",
+            "HorovodLocalSize",
+            "HorovodProcessSetIncluded",
+            "HorovodRank",
+            "HorovodReducescatter",
+            "HorovodSize",
+        ],
+    },
 ];
 
 /// Why Kernlink lacks an op with all of its features, and what to do; `None` for names that it does not know.
@@ -59,8 +147,10 @@ pub(crate) fn lacks(op: &str) -> Option<&'static str> {
             "TensorFlow has it, but Kernlink lacks it as yet: a crate of your own can declare it with `#[register_op]`",
         );
     }
-    let library = LIBRARIES.iter().find(|(_, names)| names.iter().any(|name| op.starts_with(name)));
-    library.map(|(reason, _)| *reason)
+    let is_of = |library: &&Library| {
+        library.namespace.is_some_and(|namespace| op.starts_with(namespace)) || library.ops.contains(&op)
+    };
+    LIBRARIES.iter().find(is_of).map(|library| library.reason)
 }
 
 /// The hash (FNV-1a) of the word that begins at a position, and the position after it.
@@ -121,5 +211,20 @@ mod tests {
             assert!(reason(op).starts_with(&format!("an op of {library}, which ")), "{op}: {}", reason(op));
         }
         assert_eq!([lacks("MatMul"), lacks("Frobnicate"), lacks("")], [None; 3]);
+    }
+
+    #[test]
+    fn names_of_one_s_own_are_nobody_s() {
+        for op in ["RougeLike", "SplitMerge", "TfqOfMine", "MaxSpanningTreeOfMine", "SimpleMLOfMine", "HorovodOfMine"] {
+            assert_eq!(lacks(op), None, "{op}");
+        }
+    }
+
+    #[test]
+    fn ops_for_tests_of_tensorflow_are_names_that_anyone_may_use() {
+        for op in ["A", "Attr", "Binary", "ComplexStruct", "ConstructionFails", "CopyOp", "Simple", "TestAttr", "Unary"]
+        {
+            assert_eq!(lacks(op), None, "{op}");
+        }
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::collect::OpEntry;
 use crate::error::{Error, Result, shortened};
 use crate::kernel::{GPU, KernelDef, Provider};
-use crate::registry::{Registry, did_you_mean};
+use crate::registry::{Absence, Registry, did_you_mean};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -110,12 +110,14 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
     crate::cli::output::print_bytes(text.as_bytes())
 }
 
-/// The op of a name, or a name like it.
+/// The op of a name. Of a name that nobody knows, the error gives names like it alone.
 fn op(registry: &Registry, name: &str) -> Result<&'static OpEntry> {
     registry.op(name).map_err(|error| {
-        let ops: Vec<_> = registry.ops().map(|entry| &*entry.def.name).collect();
-        match did_you_mean(name, ops) {
-            hint if hint.is_empty() || registry.is_left_out(name) => error,
+        if registry.absence(name) != Some(Absence::Unknown) {
+            return error;
+        }
+        match did_you_mean(name, registry.ops().map(|entry| &*entry.def.name)) {
+            hint if hint.is_empty() => error,
             hint => Error::not_found(format!("there is no op `{}`{hint}", shortened(name))),
         }
     })

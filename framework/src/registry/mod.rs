@@ -29,13 +29,17 @@ use crate::error::{Error, Result, shortened};
 use crate::kernel::{KernelDef, Provider};
 use crate::select;
 
-/// Why there is no op of a name.
-enum Absence {
-    /// Selective registration left it out.
+/// Why a registry has no op of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Absence {
+    /// A crate declares it, but selective registration left it out.
     LeftOut,
-    /// A provider says why.
-    Known(String),
-    /// No provider knows the name.
+    /// A Cargo feature that is off brings it; this names the feature and its crate.
+    Feature(String),
+    /// A crate knows the name and that it declares no such op; this says whose op it is.
+    Lacking(&'static str),
+    /// No crate knows the name.
     Unknown,
 }
 
@@ -138,17 +142,16 @@ impl Registry {
     /// The message that there is no op with this name, and why: a selection or a Cargo feature left it out, a provider
     /// knows that it lacks the op, or no linked crate knows the name; then similar names are told.
     pub fn unknown_op(&self, name: &str) -> String {
-        match self.absence(name) {
+        let not_linked = format!("op `{}` is not linked into this program", shortened(name));
+        match self.why_absent(name) {
             Absence::LeftOut => select::left_out(format_args!("op `{}`", shortened(name))),
-            Absence::Known(reason) => format!("op `{}` is not linked into this program: {reason}", shortened(name)),
+            Absence::Feature(feature) => format!("{not_linked}: {feature} brings it"),
+            Absence::Lacking(reason) => format!("{not_linked}: {reason}"),
             Absence::Unknown => {
                 let tables = self.snapshot();
                 let names = tables.ops.values().filter(|entry| entry.selected).map(|entry| &*entry.def.name);
                 let hint = did_you_mean(name, names);
-                format!(
-                    "op `{}` is not linked into this program, and no crate in it knows the name{hint}",
-                    shortened(name)
-                )
+                format!("{not_linked}, and no crate in it knows the name{hint}")
             }
         }
     }
@@ -156,32 +159,39 @@ impl Registry {
     /// What to do about ops that [`Registry::unknown_op`] tells of, as far as several have it in common: to end the
     /// message with. Empty if there is nothing to add.
     pub fn advice<'a>(&self, missing: impl IntoIterator<Item = &'a str>) -> String {
-        let (mut left_out, mut unknown) = (false, false);
+        let (mut left_out, mut elsewhere) = (false, false);
         for name in missing {
-            match self.absence(name) {
+            match self.why_absent(name) {
                 Absence::LeftOut => left_out = true,
-                Absence::Known(_) => {}
-                Absence::Unknown => unknown = true,
+                Absence::Feature(_) => {}
+                // Whoever else has the op, a crate of the user may declare it too.
+                Absence::Lacking(_) | Absence::Unknown => elsewhere = true,
             }
         }
-        let unknown = unknown.then(|| {
-            "if another crate declares an op that no crate in the program knows, name that crate in the program, so that it \
-             is linked: `use that_crate as _;`"
+        let elsewhere = elsewhere.then(|| {
+            "if another crate declares a missing op, name that crate in the program, so that it is linked: \
+             `use that_crate as _;`"
                 .to_owned()
         });
-        left_out.then(select::advice).into_iter().chain(unknown).collect::<Vec<_>>().join("; ")
+        left_out.then(select::advice).into_iter().chain(elsewhere).collect::<Vec<_>>().join("; ")
     }
 
-    /// Why there is no op with this name.
-    fn absence(&self, name: &str) -> Absence {
+    /// Why there is no op with this name; `None` if there is one.
+    pub fn absence(&self, name: &str) -> Option<Absence> {
+        let is_there = self.tables().ops.get(name).is_some_and(|entry| entry.selected);
+        (!is_there).then(|| self.why_absent(name))
+    }
+
+    /// Why there is no op with this name, which is known to be absent.
+    fn why_absent(&self, name: &str) -> Absence {
         if self.is_left_out(name) {
             return Absence::LeftOut;
         }
         if let Some(feature) = self.feature_of(name) {
-            return Absence::Known(format!("{feature} brings it"));
+            return Absence::Feature(feature);
         }
-        let known = self.providers.iter().find_map(|provider| provider.lacks?(name));
-        known.map_or(Absence::Unknown, |reason| Absence::Known(reason.to_owned()))
+        let lacking = self.providers.iter().find_map(|provider| provider.lacks?(name));
+        lacking.map_or(Absence::Unknown, Absence::Lacking)
     }
 
     /// [`Registry::unknown_op`] with the nodes that need the op.
@@ -256,4 +266,30 @@ fn same_node(first: &KernelDef, second: &KernelDef) -> String {
 
 fn no_op_for(kernel: &KernelDef) -> String {
     format!("there is no op {} for the kernel {kernel}", kernel.op)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_about_an_op_depends_on_why_it_is_absent() {
+        static PROVIDER: Provider = Provider {
+            feature_of: Some(|op| (op == "Rfft").then_some("signal")),
+            lacks: Some(|op| (op == "Svd").then_some("an op of someone else")),
+            ..Provider::RUN_TIME
+        };
+        let registry = Registry { providers: vec![&PROVIDER], ..Registry::new([], []).unwrap() };
+        let linked = "`use that_crate as _;`";
+        assert_eq!(registry.absence("Svd"), Some(Absence::Lacking("an op of someone else")));
+        assert!(
+            registry.op("Svd").err().unwrap().to_string().contains("an op of someone else; if another crate declares")
+        );
+        assert!(registry.advice(["Svd"]).ends_with(linked));
+        assert_eq!(registry.absence("Frobnicate"), Some(Absence::Unknown));
+        assert!(registry.advice(["Frobnicate"]).ends_with(linked));
+        assert!(matches!(registry.absence("Rfft"), Some(Absence::Feature(feature)) if feature.contains("`signal`")));
+        assert!(registry.op("Rfft").err().unwrap().to_string().contains("the Cargo feature `signal` of"));
+        assert_eq!(registry.advice(["Rfft"]), "");
+    }
 }
