@@ -31,7 +31,8 @@ impl RawContext<'_> {
     ///
     /// # Errors
     /// INVALID_ARGUMENT if one of them has another shape than the first; FAILED_PRECONDITION if one refers to a variable that
-    /// was not initialised; as [`RawContext::input_at`].
+    /// was not initialised; INVALID_ARGUMENT if this thread [holds one](crate::tensor::TensorRef::value#deadlocks); as
+    /// [`RawContext::input_at`].
     #[track_caller]
     pub fn ensure_inputs_have_same_shape(&self) -> Result<()> {
         let mut first: Option<Shape> = None;
@@ -112,5 +113,21 @@ mod tests {
         assert!(error.message().ends_with("must have the same size and shape.  Input 0: [2,3] != input 2: [3,2]"));
         let unset = Tensor::from_reference(TensorRef::new(DataType::Float));
         assert_eq!(check(unset).unwrap_err().code(), crate::Code::FailedPrecondition);
+    }
+
+    #[test]
+    fn shapes_are_compared_though_a_model_gives_one_variable_twice() {
+        let reference = TensorRef::new(DataType::Float);
+        reference.set(Tensor::zeros(DataType::Float, [2]).unwrap()).unwrap();
+        let signature = signature(&[InOutType::from(DataType::Float); 2], &[]);
+        let mut inputs = [(); 2].map(|()| Some(Tensor::from_reference(reference.clone())));
+        let ctx = RawContext::new("n", &OpDef::EMPTY, &signature, &mut inputs, &mut [], None);
+        ctx.ensure_inputs_have_same_shape().unwrap();
+        let guard = reference.value().unwrap();
+        let error = ctx.ensure_inputs_have_same_shape().unwrap_err();
+        assert!(error.code() == crate::Code::InvalidArgument && error.message().contains("this thread"), "{error}");
+        assert!(ctx.referred_at(0).unwrap_err().message().contains("this thread"));
+        drop(guard);
+        ctx.ensure_inputs_have_same_shape().unwrap();
     }
 }

@@ -7,13 +7,29 @@ use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::resource::Variable;
-use crate::tensor::{Tensor, TensorRef};
+use crate::tensor::{PlaceGuard, Tensor, TensorRef, lock_order};
 use crate::{bail, ensure};
 
 /// A variable.
 enum Place {
     Resource(Arc<Variable>),
     Reference(TensorRef),
+}
+
+/// A variable, locked.
+enum Locked<'a> {
+    Resource(MutexGuard<'a, Option<Tensor>>),
+    Reference(PlaceGuard<'a>),
+}
+
+impl Locked<'_> {
+    /// The value, if there is one.
+    fn value(&mut self) -> Option<&mut Tensor> {
+        match self {
+            Locked::Resource(value) => value.as_mut(),
+            Locked::Reference(value) => value.as_mut(),
+        }
+    }
 }
 
 impl Place {
@@ -51,12 +67,15 @@ impl Place {
         }
     }
 
-    /// The value, locked.
-    fn lock(&self) -> MutexGuard<'_, Option<Tensor>> {
-        match self {
-            Place::Resource(variable) => variable.lock(),
-            Place::Reference(reference) => reference.lock(),
-        }
+    /// The variable, locked.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if it is a reference, and this thread holds it already.
+    fn lock(&self) -> Result<Locked<'_>> {
+        Ok(match self {
+            Place::Resource(variable) => Locked::Resource(variable.lock()),
+            Place::Reference(reference) => Locked::Reference(reference.acquire()?),
+        })
     }
 
     /// Its address: locks are taken in this order.
@@ -92,7 +111,7 @@ pub fn read(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tenso
     let place = Place::of_dtype(ctx, input, dtype)?;
     let value = match &place {
         Place::Resource(variable) => variable.read().ok(),
-        Place::Reference(reference) => reference.lock().clone(),
+        Place::Reference(reference) => reference.acquire()?.clone(),
     };
     value.ok_or_else(|| place.uninitialized(ctx, input))
 }
@@ -105,7 +124,9 @@ pub fn read_on(device: &dyn Device, ctx: &RawContext<'_>, input: usize, dtype: D
     let place = Place::of_dtype(ctx, input, dtype)?;
     let value = match &place {
         Place::Resource(variable) => variable.read_on(device)?,
-        Place::Reference(reference) => reference.lock().as_ref().map(|value| device.to_device(value)).transpose()?,
+        Place::Reference(reference) => {
+            reference.acquire()?.as_ref().map(|value| device.to_device(value)).transpose()?
+        }
     };
     value.ok_or_else(|| place.uninitialized(ctx, input))
 }
@@ -128,17 +149,13 @@ pub fn update<const N: usize, R>(
     if let Some(other) = places.iter().map(Place::dtype).find(|&other| other != dtype) {
         bail!(InvalidArgument, "Trying to update variable with wrong dtype. Expected {other} got {dtype}");
     }
-    let mut order: [usize; N] = std::array::from_fn(|input| input);
-    order.sort_unstable_by_key(|&input| places[input].address());
-    if let Some(pair) = order.windows(2).find(|pair| places[pair[0]].address() == places[pair[1]].address()) {
-        bail!(InvalidArgument, "inputs {} and {} are the same variable", pair[0].min(pair[1]), pair[0].max(pair[1]));
-    }
+    let order = lock_order(places.each_ref().map(Place::address), "inputs")?;
     ctx.hold_lock();
     let mut guards = [const { None }; N];
     for input in order {
-        guards[input] = Some(places[input].lock());
+        guards[input] = Some(places[input].lock()?);
     }
-    let tensors = guards.each_mut().map(|guard| guard.as_mut().and_then(|guard| guard.as_mut()));
+    let tensors = guards.each_mut().map(|guard| guard.as_mut().and_then(Locked::value));
     if let Some(input) = tensors.iter().position(Option::is_none) {
         return Err(places[input].uninitialized(ctx, input));
     }

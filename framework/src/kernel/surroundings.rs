@@ -109,11 +109,12 @@ impl RawContext<'_> {
     /// copies the elements if it still is there. To read it for a moment, lock it: `ctx.reference_at(index)?.value()?`.
     ///
     /// # Errors
-    /// As [`RawContext::reference_at`]; FAILED_PRECONDITION if the variable was not initialised.
+    /// As [`RawContext::reference_at`]; FAILED_PRECONDITION if the variable was not initialised; INVALID_ARGUMENT if this thread
+    /// [holds it](TensorRef::value#deadlocks).
     #[track_caller]
     pub fn referred_at(&self, index: usize) -> Result<Tensor> {
         let reference = self.reference_at(index)?;
-        reference.get().ok_or_else(|| reference.uninitialized())
+        reference.acquire()?.clone().ok_or_else(|| reference.uninitialized())
     }
 
     /// Sets output `index`, of type `Ref(T)`.

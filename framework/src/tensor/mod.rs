@@ -24,7 +24,8 @@ pub use file::FileBytes;
 pub use into::{IntoTensor, Nested};
 pub use memory::may_request;
 pub use object::{ResourceHandle, Variant, VariantValue};
-pub use reference::{TensorGuard, TensorRef};
+pub(crate) use reference::lock_order;
+pub use reference::{PlaceGuard, TensorGuard, TensorRef};
 
 use std::sync::Arc;
 
