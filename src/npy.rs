@@ -1,5 +1,7 @@
 //! Tensors as NumPy's `.npy` files.
 
+mod header;
+
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::Path;
@@ -8,7 +10,9 @@ use kernlink_framework::dtype::{DataType, TString};
 use kernlink_framework::error::{Error, Result};
 use kernlink_framework::shape::Shape;
 use kernlink_framework::tensor::{FileBytes, Tensor};
-use npyz::{DType, Endianness, Field, NpyHeader, Order, TypeChar, TypeStr, WriteOptions, WriterBuilder};
+use npyz::{DType, Endianness, Field, TypeChar, TypeStr, WriteOptions, WriterBuilder};
+
+use self::header::Header;
 
 /// Reads a tensor. NumPy's bool, integers, floats and complex numbers have dtypes of their own, byte strings (`S`) and
 /// text (`U`, as UTF-8) become `string`.
@@ -46,22 +50,20 @@ pub fn from_reader(reader: impl Read) -> Result<Tensor> {
 fn array(mut reader: impl Read, raw: Option<DataType>) -> Result<Tensor> {
     let malformed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::OutOfMemory => Error::resource_exhausted("there is not enough memory for the array"),
-        _ => Error::invalid_argument(format!("this is no .npy file: {error}")),
+        _ => Error::invalid_argument(format!("the array cannot be read: {error}")),
     };
-    let mut head = Vec::new();
-    reader.by_ref().take(MAX_HEADER).read_to_end(&mut head).map_err(malformed)?;
-    check_shape(&head)?;
-    name_raw_bytes(&mut head);
-    let mut reader = head.as_slice().chain(reader);
-    let header = NpyHeader::from_reader(&mut reader).map_err(malformed)?;
-    let (ty, quantized) = element_type(&header.dtype())?;
-    let dims: Vec<i64> = header.shape().iter().map(|&dim| i64::try_from(dim).unwrap_or(-1)).collect();
-    let shape = Shape::from_dims(&dims)?;
-    let width = ty.num_bytes().unwrap_or(0);
+    let header = Header::read(&mut reader)?;
+    let unsuitable = |as_what: &dyn std::fmt::Display| {
+        Error::invalid_argument(format!("arrays of type '{}' cannot become {as_what}", header.ty))
+    };
+    let quantized = quantized_of(&header)?;
+    let ty = header.ty.clone();
+    let shape = Shape::from_dims(&header.dims)?;
+    let width = ty.num_bytes().ok_or_else(|| unsuitable(&"tensors"))?;
     let expected = shape.num_elements().checked_mul(width);
     let expected = expected.ok_or_else(|| Error::invalid_argument("the array has too many elements"))?;
     let mut bytes = Vec::new();
-    reader.take(expected as u64 + 1).read_to_end(&mut bytes).map_err(malformed)?;
+    reader.take((expected as u64).saturating_add(1)).read_to_end(&mut bytes).map_err(malformed)?;
     if bytes.len() < expected {
         let message = format!("the array has {} bytes but its shape {shape} needs {expected}", bytes.len());
         return Err(Error::invalid_argument(message));
@@ -76,9 +78,12 @@ fn array(mut reader: impl Read, raw: Option<DataType>) -> Result<Tensor> {
         bytes.chunks_mut(word.max(1)).for_each(<[u8]>::reverse);
     }
     if width == 0 {
-        return Tensor::zeros(DataType::String, shape);
+        return match ty.type_char() {
+            TypeChar::ByteStr | TypeChar::UnicodeStr => Tensor::zeros(DataType::String, shape),
+            _ => Err(unsuitable(&"tensors")),
+        };
     }
-    if header.order() == Order::Fortran {
+    if header.is_fortran {
         bytes = row_major(&bytes, &shape, width);
     }
     match ty.type_char() {
@@ -93,12 +98,9 @@ fn array(mut reader: impl Read, raw: Option<DataType>) -> Result<Tensor> {
                 (TypeChar::RawData, Some(raw)) if is_raw(raw) && raw.size() == width => Some(raw),
                 _ => quantized.or(dtype_of(ty)),
             };
-            let dtype = dtype.ok_or_else(|| {
-                let ty = header.dtype().descr();
-                Error::invalid_argument(match raw {
-                    Some(raw) => format!("arrays of type {ty} cannot become {raw} tensors"),
-                    None => format!("arrays of type {ty} cannot become tensors"),
-                })
+            let dtype = dtype.ok_or_else(|| match raw {
+                Some(raw) => unsuitable(&format_args!("{raw} tensors")),
+                None => unsuitable(&"tensors"),
             })?;
             complete(dtype, &mut bytes);
             Tensor::from_bytes(dtype, shape, &bytes)
@@ -106,21 +108,13 @@ fn array(mut reader: impl Read, raw: Option<DataType>) -> Result<Tensor> {
     }
 }
 
-/// The type of the elements, and the quantized dtype that it stands for. TensorFlow has NumPy hold these as records with one
-/// field, which has the dtype's name.
-fn element_type(ty: &DType) -> Result<(TypeStr, Option<DataType>)> {
-    let ty = match ty {
-        DType::Plain(ty) => return Ok((ty.clone(), None)),
-        DType::Record(fields) => match &fields[..] {
-            [Field { name, dtype: DType::Plain(ty) }] => QUANTIZED
-                .into_iter()
-                .find(|dtype| dtype.name() == name && dtype_of(ty.clone()) == quantized_as(*dtype))
-                .map(|dtype| (ty.clone(), Some(dtype))),
-            _ => None,
-        },
-        DType::Array(..) => None,
-    };
-    ty.ok_or_else(|| Error::invalid_argument("structured arrays cannot become tensors"))
+/// The quantized dtype that the elements have, if they are records of one field: so TensorFlow has NumPy hold these dtypes,
+/// and gives the field the dtype's name.
+fn quantized_of(header: &Header) -> Result<Option<DataType>> {
+    let Some(field) = &header.field else { return Ok(None) };
+    let fits = |dtype: &DataType| dtype.name() == field && dtype_of(header.ty.clone()) == quantized_as(*dtype);
+    let quantized = QUANTIZED.into_iter().find(fits);
+    quantized.map(Some).ok_or_else(|| Error::invalid_argument("structured arrays cannot become tensors"))
 }
 
 const QUANTIZED: [DataType; 5] =
@@ -143,15 +137,6 @@ fn is_raw(dtype: DataType) -> bool {
     dtype.is_pod() && type_code(dtype).contains('V')
 }
 
-/// NumPy calls 8-bit floats of one kind `f1`, which is no type to anybody, not even to itself: they are raw bytes.
-fn name_raw_bytes(head: &mut [u8]) {
-    for name in [b"'<f1'", b"'|f1'"] {
-        if let Some(at) = head.windows(name.len()).position(|window| window == name) {
-            head[at..at + name.len()].copy_from_slice(b"'|V1'");
-        }
-    }
-}
-
 /// Makes elements of less than a byte out of their lowest bits, which is all that NumPy looks at.
 fn complete(dtype: DataType, bytes: &mut [u8]) {
     let element = |byte: u8| match dtype {
@@ -163,30 +148,6 @@ fn complete(dtype: DataType, bytes: &mut [u8]) {
     };
     if matches!(dtype, DataType::Int4 | DataType::Int2 | DataType::Uint4 | DataType::Uint2 | DataType::Float4E2m1fn) {
         bytes.iter_mut().for_each(|byte| *byte = element(*byte));
-    }
-}
-
-/// Bytes in which the header must fit.
-const MAX_HEADER: u64 = 64 * 1024;
-
-/// Refuses a header whose shape has more elements than 64 bits count: `npyz` multiplies without a check.
-fn check_shape(head: &[u8]) -> Result<()> {
-    let malformed = || Error::invalid_argument("this is no .npy file: its header does not state a shape");
-    let key = b"shape";
-    let at = head.windows(key.len()).position(|window| window == key).ok_or_else(malformed)?;
-    let rest = &head[at + key.len()..];
-    let open = rest.iter().position(|&byte| byte == b'(').ok_or_else(malformed)?;
-    let close = rest.iter().position(|&byte| byte == b')').filter(|&close| close > open).ok_or_else(malformed)?;
-    let tuple = &rest[open..close];
-    let dims = tuple.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    let product = dims.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok()).try_fold(
-        1u64,
-        // 16 bytes is the widest element, strings apart.
-        |product, dim| product.checked_mul(dim?.max(1)).filter(|product| product.checked_mul(16).is_some()),
-    );
-    match product {
-        Some(_) => Ok(()),
-        None => Err(Error::invalid_argument("the array's shape has too many elements")),
     }
 }
 
@@ -340,12 +301,23 @@ mod tests {
             file("<f4", false, "(3,)", &[0; 11]),
             file("<f4", false, "(4611686018427387904, 8)", &[]),
             file("<f4", false, "(99999999999999999999999,)", &[]),
+            file("<f4", false, "(1,), 'shape': (4611686018427387904, 8)", &[0; 4]),
             file("<M8[s]", false, "(1,)", &[0; 8]),
+            file("|O", false, "(1,)", b"\x80\x04N."),
+            file("|V0", true, "(4611686018427387904,)", &[]),
+            file("|S3", false, "(6148914691236517205,)", &[]),
             b"\x93NUMPY\x01\x00\xff\xff".to_vec(),
             Vec::new(),
         ] {
             assert_eq!(from_reader(bytes.as_slice()).unwrap_err().code(), Code::InvalidArgument);
         }
+    }
+
+    #[test]
+    fn names_of_types_are_data_behind_the_header() {
+        // np.save("s.npy", np.array([b"'<f1'", b"abc"]))
+        let tensor = from_reader(file("|S5", false, "(2,)", b"'<f1'abc\0\0").as_slice()).unwrap();
+        assert_eq!(tensor.as_slice::<TString>().unwrap(), [TString::from("'<f1'"), TString::from("abc")]);
     }
 
     #[test]

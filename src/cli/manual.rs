@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 
 use crate::cli::words::count;
-use crate::cli::{Cli, output};
+use crate::cli::{command, output};
 
 /// Prints a script that has a shell complete this command's words: for bash, for example,
 /// `source <(kernlink completions bash)` in ~/.bashrc.
@@ -27,15 +27,16 @@ pub(crate) struct Completions {
 pub(crate) struct Man {
     /// The command that the page is about; without it, all of them
     command: Option<String>,
-    /// Writes all pages, kernlink.1, kernlink-run.1, ..., into a folder instead
+    /// Writes all pages, such as kernlink.1 and kernlink-run.1 of `kernlink`, into a folder instead
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     output: Option<PathBuf>,
 }
 
 /// The name by which this program was called.
-fn own_name() -> String {
+pub(crate) fn own_name() -> String {
     let program = std::env::args_os().next().map(PathBuf::from);
-    let name = program.as_deref().and_then(Path::file_stem).and_then(|name| name.to_str());
+    let name = program.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
+    let name = name.map(|name| name.strip_suffix(std::env::consts::EXE_SUFFIX).unwrap_or(name));
     name.filter(|name| !name.is_empty()).unwrap_or("kernlink").to_owned()
 }
 
@@ -50,15 +51,17 @@ pub(crate) fn completions(args: &Completions) -> Result<()> {
         )));
     }
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), name, &mut script);
+    clap_complete::generate(args.shell, &mut command(), name, &mut script);
     output::print_bytes(&script)
 }
 
 pub(crate) fn man(args: &Man) -> Result<()> {
-    let mut all = Cli::command().disable_help_subcommand(true);
+    let mut all = command().disable_help_subcommand(true);
     // Pages then say `kernlink run` where they are about it.
     all.build();
     let render = |page: Page| {
+        // What the page is a part of is Kernlink, also where a crate of ops has the command under a name of its own.
+        let page = page.source(concat!("Kernlink ", env!("CARGO_PKG_VERSION")));
         let mut bytes = Vec::new();
         page.render(&mut bytes).map_err(|error| Error::from_io("the page", &error))?;
         Ok::<_, Error>(bytes)

@@ -37,7 +37,7 @@ use crate::Result;
 use crate::optimize::Optimizer;
 use crate::registry::listed;
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "kernlink", version, about = "Runs and inspects TensorFlow graphs")]
@@ -79,10 +79,12 @@ enum Command {
 /// The exit status is 0 if all went well, 1 if a check failed ([`verify`](crate::golden), `ops --check`), 2 after an
 /// error. Ends the program itself when the arguments are wrong, or ask for help or the version.
 pub fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| {
+    let cli = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = cli.unwrap_or_else(|error| {
+        let error = error.with_cmd(&command());
         let _ = error.print();
         if error.kind() == ErrorKind::InvalidSubcommand {
-            let command = Cli::command();
+            let command = command();
             output::tell(&format!("Commands: {}", listed(command.get_subcommands().map(clap::Command::get_name))));
         }
         std::process::exit(error.exit_code())
@@ -95,6 +97,16 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The command, under the name by which this program was called: a crate of ops has it under a name of its own.
+fn command() -> clap::Command {
+    let name = manual::own_name();
+    let version = match name.as_str() {
+        "kernlink" => env!("CARGO_PKG_VERSION"),
+        _ => concat!("with kernlink ", env!("CARGO_PKG_VERSION")),
+    };
+    Cli::command().name(name).version(version)
 }
 
 /// Whether all is well.

@@ -28,9 +28,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
             if source.is_empty() {
                 return Error::invalid_argument("no value stands behind the `=`: expected JSON, or @ and a file");
             }
-            let is_file =
-                ["npy", "json", "txt"].iter().any(|kind| Path::new(source).extension() == Some(kind.as_ref()))
-                    || Path::new(source).is_file();
+            let is_file = kind(Path::new(source)).is_some() || Path::new(source).is_file();
             let source = shortened(source);
             let hint = if is_file { format!("; for what is in that file, write @{source}") } else { String::new() };
             Error::invalid_argument(format!(
@@ -39,9 +37,9 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
         })?;
         return from_json(&value, dtype);
     };
-    match path.extension().and_then(|extension| extension.to_str()) {
+    match kind(path) {
         Some("npy") => crate::npy::read_as(path, dtype),
-        Some(kind @ ("txt" | "json")) => {
+        Some(kind) => {
             let file = FileBytes::open(path)?;
             let tensor = match kind {
                 "txt" if dtype == DataType::String => Ok(Tensor::scalar(TString::from(&file[..]))),
@@ -57,6 +55,12 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
         _ if !path.exists() => Err(Error::not_found(format!("cannot read {}: there is no such file", path.display()))),
         _ => Err(Error::invalid_argument(format!("{}: the name must end in .npy, .txt or .json", path.display()))),
     }
+}
+
+/// How a file is read, as the end of its name says in upper or lower case.
+fn kind(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?;
+    ["npy", "json", "txt"].into_iter().find(|kind| extension.eq_ignore_ascii_case(kind))
 }
 
 /// The text in a file, without the mark that some programs put before UTF-8.

@@ -197,10 +197,21 @@ def looks(page, address, name, folder):
     check(f"{name}: headings have an order", levels.count(1) == 1 and steps, levels[:20])
 
 
+def ends(page):
+    """Nothing is waited for without an end."""
+    try:
+        page.wait("Page.neverHappens", patience=0.5)
+        why = "it has come"
+    except TimeoutError as error:
+        why = str(error)
+    check("a wait for what never comes ends", why == "Page.neverHappens does not come", why)
+
+
 def main(program, folder):
     folder = pathlib.Path(folder).resolve()
     page = Page(program)
     try:
+        ends(page)
         page.size(1280, 900)
         index = (folder / "pages/index.html").as_uri()
         family = (folder / "pages/nn-conv.html").as_uri()

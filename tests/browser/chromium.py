@@ -3,8 +3,13 @@
 import base64
 import json
 import os
+import select
 import subprocess
 import tempfile
+import time
+
+# Seconds after which a browser that says nothing is given up.
+PATIENCE = 60
 
 
 class Page:
@@ -43,8 +48,11 @@ class Page:
         self._process.wait(timeout=60)
         self.profile.cleanup()
 
-    def _receive(self):
+    def _receive(self, what, until):
+        """The next message. `what` is waited for, until a time of the monotonic clock."""
         while b"\0" not in self._rest:
+            if not select.select([self._answers], [], [], max(0, until - time.monotonic()))[0]:
+                raise TimeoutError(f"{what} does not come")
             piece = os.read(self._answers, 1 << 16)
             if not piece:
                 raise RuntimeError("the browser has gone")
@@ -70,18 +78,20 @@ class Page:
         if self._session:
             message["sessionId"] = self._session
         os.write(self._commands, json.dumps(message).encode() + b"\0")
+        until = time.monotonic() + PATIENCE
         while True:
-            answer = self._receive()
+            answer = self._receive(f"the answer to {method}", until)
             if answer.get("id") == self._number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
             self._note(answer)
 
-    def wait(self, event):
+    def wait(self, event, patience=PATIENCE):
         """Until the browser says that something has happened since the last command that clears events."""
+        until = time.monotonic() + patience
         while event not in self._events:
-            self._note(self._receive())
+            self._note(self._receive(event, until))
 
     def open(self, address):
         self._events.clear()

@@ -143,6 +143,9 @@ fn strings_are_bytes_and_lines_of_files() {
     };
     runs(&format!("@{photo}"), "[]\n  4");
     runs(&format!("@bytes:{json}"), "[]\n  4");
+    let loud = at("VALUES.JSON");
+    std::fs::write(&loud, "\"ten bytes!\"\n").unwrap();
+    runs(&format!("@{loud}"), "[]\n  10");
     runs(&format!("[@{photo}, @{words}]"), "[2]\n  [4 14]");
     runs(&format!("@lines:{words}"), "[3]\n  [3 7 0]");
     runs(r#"[{"b64": "/9gAAAA="}, "ab"]"#, "[2]\n  [5 2]");

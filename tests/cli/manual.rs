@@ -37,3 +37,24 @@ fn every_command_has_a_page_of_the_manual() {
         holds(&page, &[".SH NAME", &format!(".TH kernlink{command} 1")]);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_program_of_ones_own_goes_by_its_own_name() {
+    use std::os::unix::process::CommandExt as _;
+
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kernlink"));
+        let output = command.arg0("/usr/bin/my-ops.2").args(args).output().expect("the command starts");
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(run(&["--version"]), format!("my-ops.2 with kernlink {version}\n"));
+    assert_eq!(good(&["--version"]), format!("kernlink {version}\n"));
+    holds(&run(&["completions", "fish"]), &["complete -c my-ops.2 "]);
+    holds(&run(&["man", "run"]), &[".TH my-ops.2-run 1", &format!("\"Kernlink {version}\"")]);
+    let to = folder("man-own");
+    run(&["man", "--output", to.to_str().unwrap()]);
+    assert!(to.join("my-ops.2-run.1").exists() && !to.join("kernlink-run.1").exists());
+}

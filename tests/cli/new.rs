@@ -65,5 +65,13 @@ fn the_crate_is_named_as_asked_and_depends_on_what_is_published() {
         let text = read(file);
         assert!(!text.contains("my") && !text.contains('@') && !text.contains("gpu"), "{file}: {text}");
     }
-    assert!(!to.join("src/gpu.rs").exists());
+    assert!(!to.join("src/gpu.rs").exists() && !text.contains("gpu"), "{text}");
+    // What is printed is what the crate's own README has.
+    let with_gpu = to.with_file_name("with-gpu");
+    let _ = std::fs::remove_dir_all(&with_gpu);
+    let text = good(&["new", with_gpu.to_str().unwrap(), "--gpu"]);
+    let readme = std::fs::read_to_string(with_gpu.join("README.md")).unwrap();
+    let printed = || text.lines().filter_map(|line| line.strip_prefix("  cargo "));
+    assert_eq!(printed().filter(|command| command.contains("--features gpu")).count(), 2, "{text}");
+    printed().for_each(|command| assert!(readme.contains(&format!("\ncargo {command}")), "{command}: {readme}"));
 }

@@ -74,8 +74,9 @@ pub(crate) fn new(args: &New) -> Result<()> {
         );
     }
     text += &format!("Try it, as its README.md says:\n  cd {}\n", place::quoted(&args.dir));
-    let commands =
-        ["test", "run -- ops --own", "run --example own", "run -- run own.pb --input 'x=[1, 2, 3]'"].into_iter();
+    let commands = ["test", "run -- ops --own", "run --example own", "run -- run own.pb --input 'x=[1, 2, 3]'"];
+    let on_gpu = ["test --features gpu", "run --features gpu -- run own.pb --input 'x=[1, 2, 3]' --device gpu"];
+    let commands = commands.into_iter().chain(on_gpu.into_iter().filter(|_| args.gpu));
     commands.for_each(|command| text += &format!("  cargo {command}\n"));
     output::print(&text)
 }

@@ -43,9 +43,24 @@ impl<'s> Strings<'s> {
         match self {
             Strings::Bytes(file) => Ok(Tensor::scalar(bytes(file)?)),
             Strings::Files(files) => {
+                check_room_for_all(files)?;
                 Tensor::vector(&files.iter().map(|file| bytes(file)).collect::<Result<Vec<TString>>>()?)
             }
             Strings::Lines(file) => lines(&FileBytes::open(file)?).map_err(|error| error.context(file.display())),
+        }
+    }
+}
+
+/// Refuses files that do not fit into memory together, before any is read.
+fn check_room_for_all(files: &[&Path]) -> Result<()> {
+    // Reading it tells what is wrong with a file that has no length.
+    let lengths = files.iter().map(|file| std::fs::metadata(file).map_or(0, |about| about.len()));
+    let total = lengths.fold(0, u64::saturating_add);
+    match may_request(usize::try_from(total).unwrap_or(usize::MAX)) {
+        true => Ok(()),
+        false => {
+            let message = format!("there is not enough memory for {} files of {total} bytes together", files.len());
+            Err(Error::resource_exhausted(message))
         }
     }
 }
@@ -96,6 +111,18 @@ mod tests {
         assert_eq!(strings(b"a\nb c\r\n\n"), "[\"a\" \"b c\" \"\"]");
         assert_eq!(strings(b"\xef\xbb\xbfa"), "[\"a\"]");
         assert_eq!(lines(b"").unwrap().shape().dims(), [0]);
+    }
+
+    #[test]
+    fn files_must_fit_together() {
+        // A file of a gigabyte that takes no place on the disk, which may well fit alone.
+        let path = std::env::temp_dir().join(format!("kernlink-sparse-{}", std::process::id()));
+        std::fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
+        let files = vec![path.as_path(); 1 << 16];
+        let error = Strings::Files(files).read().unwrap_err();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(error.code(), crate::error::Code::ResourceExhausted);
+        assert!(error.message().contains("65536 files of 70368744177664 bytes together"), "{error}");
     }
 
     #[test]
