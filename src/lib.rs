@@ -109,7 +109,7 @@ pub mod prelude {
     pub use crate::ops;
     pub use crate::{MetaGraph, SavedModel};
     pub use kernlink_framework::dtype::{
-        Complex32, Complex64, DataType, Element, Number, Pod, RealNumber, TString, bf16, f16,
+        Complex32, Complex64, DataType, Element, Number, Pod, RealNumber, TString, Wrapping, bf16, f16,
     };
     pub use kernlink_framework::graph::{Graph, NodeId, OpScope, Output};
     pub use kernlink_framework::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel};

@@ -5,6 +5,7 @@
 //! waiting: every run ends, what happened adds up, and memory is level. `KERNLINK_LOAD_RUNS` says how many runs and
 //! elements: 20,000 by default. One registry under many threads: `KERNLINK_STRESS_SECONDS` says for how long.
 
+mod allocations;
 mod prepare;
 mod registry;
 #[path = "../support/mod.rs"]
@@ -34,16 +35,21 @@ struct Counting;
 
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
+/// How many allocations there were.
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
 // SAFETY: every call goes to the system's allocator as it came; counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller's promises.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller's promises.
         unsafe { System.alloc_zeroed(layout) }
     }

@@ -33,9 +33,8 @@ fn main() -> Result<()> {
 
     // A resource of one's own: it stays from op to op.
     let animals = vocabulary_handle(&mut eager).shared_name("animals").build()?;
-    let words = |words: [&str; 2]| Tensor::vector(&words.map(TString::from));
-    initialize_vocabulary(&mut eager, animals.clone(), words(["cat", "dog"])?).build()?;
-    let ids = look_up_words(&mut eager, animals, words(["dog", "bird"])?).build()?;
+    initialize_vocabulary(&mut eager, animals.clone(), ["cat", "dog"]).build()?;
+    let ids = look_up_words(&mut eager, animals, ["dog", "bird"]).build()?;
     println!("ids of words:               {ids}");
     Ok(())
 }

@@ -9,7 +9,7 @@ use kernlink::shape_inference::testing::{ShapeTest, infer_error, infer_ok};
 use kernlink::tensor::ResourceHandle;
 
 fn words(words: &[&str]) -> Result<Tensor> {
-    Tensor::vector(&words.iter().map(|&word| TString::from(word)).collect::<Vec<_>>())
+    Tensor::new(words)
 }
 
 /// A session with nodes `init`, `exists`, and `ids` of the fed `words`.

@@ -80,7 +80,8 @@ pub trait Number:
     /// `-self`, which wraps if it is an integer: −128 is its own negative among the `i8`s, and 1 becomes 255 among the `u8`s.
     fn wrapping_neg(self) -> Self;
 
-    /// `value as Self`: its lowest bits if it is out of an integer's range, the nearest float.
+    /// `value as Self`: its lowest bits if it is out of an integer's range, the nearest float. For `bf16` it is rounded
+    /// twice, to `f32` first, as in TensorFlow: of the two neighbours it may be the one farther away.
     fn from_i64(value: i64) -> Self;
     /// `value as Self`: the nearest float, or towards zero the nearest integer, which of NaN is 0. (`Cast` of what is out of
     /// an integer's range depends on the processor in TensorFlow.)
@@ -281,6 +282,8 @@ mod tests {
         assert_eq!((u64::MAX.as_i64(), u64::MAX.as_f64()), (-1, 18446744073709551616.0));
         assert_eq!(f16::from_i64(1 << 20), f16::INFINITY);
         assert_eq!(bf16::from_i64(257), bf16::from_f32(256.0));
+        // Nearer to (1 << 40) + (1 << 33), as `tf.cast` does.
+        assert_eq!(bf16::from_i64((1 << 40) + (1 << 32) + 1).to_f64(), (1i64 << 40) as f64);
         assert_eq!((Complex32::new(1.5, 2.0).as_f64(), Complex64::new(-1.5, 2.0).as_i64()), (1.5, -1));
         assert_eq!(Complex64::from_f64(0.5), Complex64::new(0.5, 0.0));
     }

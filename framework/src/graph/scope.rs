@@ -94,9 +94,11 @@ pub enum Operand<V> {
     Value(V),
     /// A tensor as it is; in a graph it becomes a `Const` node.
     Constant(Tensor),
-    /// An `i32`, an `f64` or an array of them, which is what Rust takes numbers without a suffix for. It takes the dtype that
-    /// the op asks for: that of its argument, or of the other inputs of the same attr. Integers become any dtype of
-    /// numbers that has the value, floats become floats, to which they are rounded, and complex numbers.
+    /// An `i32`, an `f64` or an array of them by value, which is what Rust takes numbers without a suffix for; a variable of
+    /// such a type is one too, as a value does not tell how it was written. It takes the dtype that the op asks for: that
+    /// of its argument, or of the other inputs of the same attr, or else what TensorFlow makes of Python's numbers:
+    /// `int32` or `float` if the attr allows it, or the attr's default. Integers become any dtype of numbers that has the
+    /// value, floats become floats, to which they are rounded, and complex numbers.
     Literal(Tensor),
 }
 

@@ -17,8 +17,9 @@ use crate::shape::Shape;
 )]
 pub trait IntoTensor {
     /// Whether the value may be a literal without a suffix, such as `2` or `[0.5, 1.0]`: an `i32` or `f64`, or an array of
-    /// them. As an input of an op it takes the dtype that the op asks for, if that can be; see
-    /// [`Operand::Literal`](crate::graph::Operand::Literal).
+    /// them by value, be it written in place or a variable. As an input of an op it takes the dtype that the op asks for,
+    /// if that can be; see [`Operand::Literal`](crate::graph::Operand::Literal). References, slices and vectors are data,
+    /// which keeps its dtype.
     const IS_LITERAL: bool = false;
 
     /// The tensor.
@@ -100,7 +101,7 @@ by_reference! {
     [] String: false, |text| Ok(Tensor::from(&*text));
     [] &String: false, |text| Ok(Tensor::from(&**text));
     [T: Nested, const N: usize] [T; N]: T::HOLDS_LITERALS, |array| array.as_slice().into_tensor();
-    [T: Nested, const N: usize] &[T; N]: T::HOLDS_LITERALS, |array| array.as_slice().into_tensor();
+    [T: Nested, const N: usize] &[T; N]: false, |array| array.as_slice().into_tensor();
     [T: Nested] Vec<T>: false, |vec| vec.as_slice().into_tensor();
     [T: Nested] &Vec<T>: false, |vec| vec.as_slice().into_tensor();
     [S: Data<Elem: Element>, D: Dimension] ArrayBase<S, D>: false, |array| (&array).into_tensor();
@@ -249,6 +250,19 @@ mod tests {
         assert_eq!(of([[0.0f32; 3]; 0]), (vec![0, 3], vec![0.0f32; 0]));
         assert_eq!(of(Vec::<Vec<[f32; 2]>>::new()), (vec![0, 0, 2], vec![0.0f32; 0]));
         assert_eq!(of(&Tensor::scalar(1i32)), (vec![], vec![1]));
+    }
+
+    #[test]
+    fn arrays_by_value_are_literals_and_by_reference_data() {
+        fn is_literal<T: IntoTensor>(_: T) -> bool {
+            T::IS_LITERAL
+        }
+        let weights = [[0.5, 1.5]];
+        assert!(is_literal(2) && is_literal(0.5) && is_literal(weights) && is_literal([1, 2]));
+        assert!(!is_literal(&weights) && !is_literal(&[1, 2]));
+        assert!(
+            !is_literal(&weights[..]) && !is_literal(weights.to_vec()) && !is_literal(2i64) && !is_literal([0.5f32])
+        );
     }
 
     #[test]

@@ -1,0 +1,31 @@
+//! Allocations of calls that programs make by the million.
+
+use std::sync::atomic::Ordering;
+
+use kernlink::prelude::*;
+
+use super::{ALLOCATIONS, alone};
+
+/// The least number of allocations that `run` needs in many runs: threads that wake or end may add theirs to one.
+fn fewest<T>(mut run: impl FnMut() -> T) -> usize {
+    let count = |run: &mut dyn FnMut() -> T| {
+        let before = ALLOCATIONS.load(Ordering::SeqCst);
+        let kept = run();
+        let after = ALLOCATIONS.load(Ordering::SeqCst);
+        drop(kept);
+        after - before
+    };
+    (0..100).map(|_| count(&mut run)).min().expect("there are runs")
+}
+
+/// A literal is made a tensor of its own dtype and one of the op's; the look at the other inputs takes no memory.
+#[test]
+fn literals_of_eager_calls_cost_no_more_than_the_tensor_of_the_literal() {
+    let _turn = alone();
+    let mut eager = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let x = Tensor::new([1.0f32, 2.0]).unwrap();
+    let tensor = fewest(|| Tensor::scalar(1.0f64));
+    let typed = fewest(|| ops::add_v2(&mut eager, &x, 1.0f32).build().unwrap());
+    let literal = fewest(|| ops::add_v2(&mut eager, &x, 1.0).build().unwrap());
+    assert!(literal <= typed + tensor, "{literal} allocations with a literal, {typed} with 1.0f32, {tensor} a tensor");
+}
