@@ -22,6 +22,7 @@ mod graphs;
 mod kernel_context;
 #[cfg(feature = "text-format")]
 mod kernels;
+#[cfg(feature = "text-format")]
 mod missing;
 mod nodes;
 mod op_test;
