@@ -120,8 +120,17 @@ pub fn shape_from(sizes: &Tensor, name: &str) -> Result<Shape> {
         dims.push(dim.unwrap_or(0));
         total = total.saturating_mul(dims[dims.len() - 1].max(1));
     }
-    ensure!(total < 1 << 60, InvalidArgument, "{name} {dims:?} describes too many elements");
+    ensure!(total < 1 << 60, InvalidArgument, "{name} {} describes too many elements", listed(&dims));
     Ok(Shape::from(&dims[..]))
+}
+
+/// `[1, 2]`, for messages: what a feed made long is cut, so that a message never takes much memory.
+pub fn listed(items: &[impl std::fmt::Debug]) -> String {
+    const MOST: usize = 32;
+    match items.get(..MOST) {
+        Some(first) if items.len() > MOST => format!("{first:?} and {} more", items.len() - MOST),
+        _ => format!("{items:?}"),
+    }
 }
 
 /// `[1,2]`: where element `index` stands in a tensor of this shape, for messages.

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::integers::{axis, scalar};
+use super::integers::{axis, listed, scalar};
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::shape::Shape;
@@ -18,7 +18,7 @@ pub fn folded(shape: &Shape, axes: &[i64], keep_dims: bool) -> Result<(SmallVec<
     let mut fold: SmallVec<[bool; 8]> = SmallVec::from_elem(false, shape.rank());
     for &axis in axes {
         let axis = shape.axis(axis).map_err(|error| error.context("Invalid reduction dimension"))?;
-        ensure!(!fold[axis], InvalidArgument, "reduction axes {axes:?} contain dimension {axis} twice");
+        ensure!(!fold[axis], InvalidArgument, "reduction axes {} contain dimension {axis} twice", listed(axes));
         fold[axis] = true;
     }
     let mut output = Shape::scalar();

@@ -6,7 +6,7 @@ use kernlink::kernel::KernelContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink::{bail, ensure};
-use kernlink_geometry::integers::{scalar, vector};
+use kernlink_geometry::integers::{listed, scalar, vector};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -72,7 +72,7 @@ fn broadcast_args(ctx: &mut KernelContext<'_, ops::BroadcastArgs>) -> Result<()>
     let mut dims = scratch::room(rank)?;
     for axis in 0..rank {
         let (x, y) = (size(&a, axis), size(&b, axis));
-        ensure!(x == y || x == 1 || y == 1, InvalidArgument, "Incompatible shapes: {a:?} vs. {b:?}");
+        ensure!(x == y || x == 1 || y == 1, InvalidArgument, "Incompatible shapes: {} vs. {}", listed(&a), listed(&b));
         dims.push(if x == 1 { y } else { x });
     }
     let output = tensor_of(&dims, ctx.output_dtype_at(0)?, Shape::from([rank]))?;
@@ -103,10 +103,10 @@ fn gradient_axes(a: &[i64], b: &[i64]) -> Result<[Vec<i64>; 2]> {
     let size = |shape: &[i64], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |axis| shape[axis]);
     for axis in 0..rank {
         let (x, y) = (size(a, axis), size(b, axis));
-        ensure!(x == y || x == 1 || y == 1, InvalidArgument, "Incompatible shapes: {a:?} vs. {b:?}");
+        ensure!(x == y || x == 1 || y == 1, InvalidArgument, "Incompatible shapes: {} vs. {}", listed(a), listed(b));
         for (axes, size) in axes.iter_mut().zip([x, y]) {
             if size == 1 {
-                axes.push(axis as i64);
+                scratch::push(axes, axis as i64)?;
             }
         }
     }
@@ -126,8 +126,10 @@ fn concat_offset(ctx: &mut KernelContext<'_, ops::ConcatOffset>) -> Result<()> {
         ensure!(
             shape.len() == first.len() && (0..shape.len()).all(same),
             InvalidArgument,
-            "All dimensions except {axis} must match. Input {index} has shape {shape:?} and doesn't match input 0 \
-             with shape {first:?}."
+            "All dimensions except {axis} must match. Input {index} has shape {} and doesn't match input 0 \
+             with shape {}.",
+            listed(&shape),
+            listed(&first)
         );
         let mut offset = scratch::zeros(first.len())?;
         offset[axis] = start;
@@ -148,5 +150,14 @@ mod tests {
         assert_eq!(gradient_axes(&[2, 1, 3], &[1, 3]).unwrap(), [vec![1], vec![0, 1]]);
         assert_eq!(gradient_axes(&[0, 1], &[1, 3]).unwrap(), [vec![1], vec![0]]);
         assert!(gradient_axes(&[2], &[3]).is_err());
+    }
+
+    #[test]
+    fn a_message_shows_no_more_than_the_first_sizes() {
+        let error = gradient_axes(&[2; 100_000], &[3; 33]).map(drop).unwrap_err();
+        assert!(error.message().len() < 500, "{error}");
+        assert!(error.message().contains("2] and 99968 more vs. [3, "), "{error}");
+        let error = gradient_axes(&[2, 4], &[3]).unwrap_err();
+        assert!(error.message().ends_with("Incompatible shapes: [2, 4] vs. [3]"), "{error}");
     }
 }

@@ -4,6 +4,7 @@ use kernlink::dtype::{DataType, Element};
 use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
+use kernlink::tensor::scratch::MakeRoom;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Multinomial, StatelessMultinomial};
 
@@ -32,9 +33,9 @@ fn draw(ctx: &mut RawContext<'_>, generator: impl FnOnce(u64) -> Philox) -> Resu
         let rows = logits.chunks_exact(classes);
         match output.dtype() {
             DataType::Int32 => {
-                draw_rows(rows, &mut words, output.as_mut_slice::<i32>()?, samples, |class| class as i32)
+                draw_rows(rows, &mut words, output.as_mut_slice::<i32>()?, samples, |class| class as i32)?
             }
-            _ => draw_rows(rows, &mut words, output.as_mut_slice::<i64>()?, samples, |class| class as i64),
+            _ => draw_rows(rows, &mut words, output.as_mut_slice::<i64>()?, samples, |class| class as i64)?,
         }
     }
     ctx.set_output_at(0, output)
@@ -47,13 +48,14 @@ fn draw_rows<'a, U: Element>(
     output: &mut [U],
     samples: usize,
     convert: impl Fn(usize) -> U,
-) {
+) -> Result<()> {
     let mut sums = Vec::new();
     for (logits, output) in rows.zip(output.chunks_exact_mut(samples)) {
         let finite = || logits.iter().filter(|logit| logit.is_finite());
         let greatest = finite().fold(f64::MIN, |greatest, &logit| greatest.max(logit));
         let mut total = 0.0;
         sums.clear();
+        sums.make_room(logits.len())?;
         sums.extend(logits.iter().map(|&logit| {
             if logit.is_finite() {
                 total += (logit - greatest).exp();
@@ -65,6 +67,7 @@ fn draw_rows<'a, U: Element>(
             *class = convert(sums.partition_point(|&sum| sum <= place));
         }
     }
+    Ok(())
 }
 
 #[register_kernel(

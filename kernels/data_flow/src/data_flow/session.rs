@@ -7,7 +7,7 @@ use kernlink::dtype::TString;
 use kernlink::kernel::{KernelContext, RawContext, ResourceHandleOp};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
-use kernlink::tensor::{ResourceHandle, Tensor, Variant, VariantValue};
+use kernlink::tensor::{ResourceHandle, Tensor, Variant, VariantValue, scratch};
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -98,7 +98,8 @@ fn get_handle_v2(ctx: &mut KernelContext<'_, ops::GetSessionHandleV2>) -> Result
 /// The name that input 0 holds.
 fn name(ctx: &RawContext<'_>) -> Result<String> {
     let name = ctx.input_at(0)?.to_scalar::<TString>()?;
-    String::from_utf8(name.to_vec()).map_err(|_| Error::invalid_argument("the name of a session tensor is UTF-8"))
+    String::from_utf8(scratch::copied(&name)?)
+        .map_err(|_| Error::invalid_argument("the name of a session tensor is UTF-8"))
 }
 
 #[register_kernel(device = Cpu)]
