@@ -1,6 +1,6 @@
 //! The default fetches of a run: outputs that no other node uses, of nodes without side effects.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
@@ -126,54 +126,62 @@ fn usable(graph: &Graph) -> Vec<bool> {
     harmless.iter().zip(depths).map(|(&harmless, depth)| harmless && depth == (0, 0)).collect()
 }
 
-/// What is known of functions, by name. A call has the side effects of what it calls, so that a recursive call by itself has
-/// none.
+/// Which functions have side effects, with all that they call, by name. A recursive call by itself has none.
 #[derive(Default)]
 struct Effects {
-    functions: HashMap<String, Body>,
-}
-
-/// A function's body.
-#[derive(Default)]
-struct Body {
-    /// Whether one of its own nodes has side effects.
-    changes: bool,
-    calls: Vec<FunctionRef>,
+    functions: HashMap<String, bool>,
 }
 
 impl Effects {
     /// Whether a node has side effects.
     fn of(&mut self, graph: &Graph, node: &Node) -> bool {
-        if changes(node) {
-            return true;
+        changes(node) || called(node).any(|function| self.of_function(graph, function))
+    }
+
+    /// Whether a function has. Each is looked at once, however many call it, and none by recursion: libraries may be chains
+    /// of thousands.
+    fn of_function(&mut self, graph: &Graph, function: &FunctionRef) -> bool {
+        if let Some(&known) = self.functions.get(&function.name) {
+            return known;
         }
-        // Libraries may be chains of thousands of functions: they are not followed by calls of this one.
-        let mut open: Vec<FunctionRef> = called(node).cloned().collect();
-        let mut reached: HashSet<String> = HashSet::new();
-        while let Some(function) = open.pop() {
-            if !reached.insert(function.name.clone()) {
-                continue;
+        // Those that it can come to call and of which nothing is known, each with those that call it.
+        let mut callers = HashMap::from([(function.name.clone(), Vec::new())]);
+        let mut open = vec![function.clone()];
+        let mut with_effects = Vec::new();
+        while let Some(caller) = open.pop() {
+            let (mut has_effects, calls) = effects_and_calls(graph, &caller);
+            for call in calls {
+                match (self.functions.get(&call.name), callers.get_mut(&call.name)) {
+                    (Some(&known), _) => has_effects |= known,
+                    (None, Some(callers)) => callers.push(caller.name.clone()),
+                    (None, None) => {
+                        callers.insert(call.name.clone(), vec![caller.name.clone()]);
+                        open.push(call);
+                    }
+                }
             }
-            let body = self.functions.entry(function.name.clone()).or_insert_with(|| Body::of(graph, &function));
-            if body.changes {
-                return true;
+            if has_effects {
+                with_effects.push(caller.name);
             }
-            open.extend(body.calls.iter().filter(|call| !reached.contains(&call.name)).cloned());
         }
-        false
+        self.functions.extend(callers.keys().map(|name| (name.clone(), false)));
+        while let Some(name) = with_effects.pop() {
+            with_effects.extend(callers.remove(&name).unwrap_or_default());
+            self.functions.insert(name, true);
+        }
+        self.functions[&function.name]
     }
 }
 
-impl Body {
-    fn of(graph: &Graph, function: &FunctionRef) -> Body {
-        match graph.function_body(function) {
-            Ok(body) => {
-                let nodes = body.graph.nodes();
-                Body { changes: nodes.iter().any(changes), calls: nodes.iter().flat_map(called).cloned().collect() }
-            }
-            // An unknown function may have side effects.
-            Err(_) => Body { changes: graph.has_function(&function.name), calls: Vec::new() },
+/// Whether a node of a function's body has side effects by itself, and the functions that its nodes call.
+fn effects_and_calls(graph: &Graph, function: &FunctionRef) -> (bool, Vec<FunctionRef>) {
+    match graph.function_body(function) {
+        Ok(body) => {
+            let nodes = body.graph.nodes();
+            (nodes.iter().any(changes), nodes.iter().flat_map(called).cloned().collect())
         }
+        // One that cannot be read may have side effects.
+        Err(_) => (graph.has_function(&function.name), Vec::new()),
     }
 }
 

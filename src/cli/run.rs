@@ -60,7 +60,14 @@ fn watch(timeout: Duration) -> mpsc::Sender<()> {
     std::thread::spawn(move || {
         if end.recv_timeout(timeout.saturating_add(GRACE)) == Err(mpsc::RecvTimeoutError::Timeout) {
             let message = "the time is up, and what runs does not end by itself";
-            output::tell(&format!("error: {}", Error::new(Code::DeadlineExceeded, message)));
+            let error = Error::new(Code::DeadlineExceeded, message);
+            // Standard error may be what the run waits for.
+            let (told, is_told) = mpsc::channel();
+            std::thread::spawn(move || {
+                output::tell(&format!("error: {error}"));
+                let _ = told.send(());
+            });
+            let _ = is_told.recv_timeout(GRACE);
             std::process::exit(2);
         }
     });

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
-use kernlink::proto::read_graph;
+use kernlink::proto::{NodeDef, read_graph};
 use kernlink::tensor::Tensor;
 
 use crate::command::{bad, digits, folder, good, holds, kernlink, save, sum};
@@ -157,6 +157,11 @@ fn chains_of_thousands_of_functions_are_told_apart_from_endless_ones() {
     let deep = ["is called within 1000 other calls", "SessionOptions::call_depth"];
     bad(&["run", &model], 2, &deep);
     bad(&["bench", &model], 2, &deep);
+    // However many nodes call a chain, each of its functions is looked at once.
+    let mut called_often = chain(10_000, false);
+    let call = called_often.node.last().expect("the call").clone();
+    called_often.node.extend((0..10_000).map(|index| NodeDef { name: format!("y{index}"), ..call.clone() }));
+    bad(&["run", &save("called-often.pb", &called_often), "--timeout", "60"], 2, &deep);
     holds(&good(&["inspect", &model]), &["20000 functions", "missing: nothing"]);
     holds(&good(&["select", &model]), &["Neg CPU T=float", "PartitionedCall CPU"]);
     let out = file.to_str().unwrap();

@@ -132,7 +132,7 @@ fn stuck(name: &str) -> String {
 fn a_run_ends_in_time_and_its_trace_tells_of_it() {
     let (model, file) = (stuck("stuck.pb"), folder("trace").join("stuck.json"));
     let _ = std::fs::remove_file(&file);
-    bad(&["run", &model, "--timeout", "2", "--trace", file.to_str().unwrap()], 2, &["DEADLINE_EXCEEDED"]);
+    bad(&["run", &model, "--timeout", "4", "--trace", file.to_str().unwrap()], 2, &["DEADLINE_EXCEEDED"]);
     let (events, _) = trace(&file);
     named(&events, "queue");
     assert!(events.iter().all(|event| event.whole["name"] != "taken"), "it never ran");
@@ -147,6 +147,24 @@ fn a_run_ends_in_time_and_its_trace_tells_of_it() {
         let write = node("write", "WriteFile", &["name", "name"], &[]);
         let nobody_reads = save("pipe.pb", &graph([name.clone(), write]));
         bad(&["run", &nobody_reads, "--target", "write", "--timeout", "0.5"], 2, &["DEADLINE_EXCEEDED"]);
+        // Nor does telling so wait for whoever reads standard error.
+        let text = constant("text", Tensor::scalar(TString::from(vec![b'x'; 300_000])));
+        let print = node("print", "PrintV2", &["text"], &[]);
+        let model = save("print.pb", &graph([text, print]));
+        let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_kernlink"));
+        let run =
+            run.args(["run", &model, "--target", "print", "--timeout", "0.5"]).stderr(std::process::Stdio::piped());
+        let mut run = run.spawn().unwrap();
+        let unread = run.stderr.take();
+        let (ended, end) = std::sync::mpsc::channel();
+        let process = run.id().to_string();
+        std::thread::spawn(move || ended.send(run.wait().unwrap().code()));
+        let code = end.recv_timeout(std::time::Duration::from_secs(60)).unwrap_or_else(|_| {
+            std::process::Command::new("kill").args(["-9", &process]).status().unwrap();
+            None
+        });
+        assert_eq!(code, Some(2), "the run that prints did not end by itself");
+        drop(unread);
         // Reading one would wait for somebody to write.
         let nobody_writes = save("read.pb", &graph([name, node("read", "ReadFile", &["name"], &[])]));
         bad(&["run", &nobody_writes, "--output", "read"], 2, &["INVALID_ARGUMENT", "no regular file", "node `read`"]);

@@ -83,7 +83,9 @@ def cases():
                 if op in ("Sqrt", "Sign", "Square", "Exp", "Sin", "Cos", "Sinh", "Cosh", "Log", "Rsqrt", "Reciprocal"):
                     yield one(op, d, "axes", [T(d, np.array(cut))], tolerance)
             if d in COMPLEX and op in ANNEX_G:
-                yield one(op, d, "infinity", [T(d, INFINITY + [0j] * (op == "Rsqrt"))], tolerance)
+                # Of the root of -inf-2i TensorFlow's vector code loses the sign, which its scalar code keeps.
+                infinity = [c for c in INFINITY if op != "Sqrt" or c != complex(-math.inf, -2)]
+                yield one(op, d, "infinity", [T(d, infinity + [0j] * (op == "Rsqrt"))], tolerance)
         if "float" in dtypes(op):
             yield many(op, "float", "shapes", [[R("float", s, 3)] for s in SHAPES], None if exact else tol("float"))
     for d in REAL + INTS:

@@ -230,7 +230,7 @@ pub(crate) fn check(
 /// # Errors
 /// The fault.
 pub(crate) fn is_fault(error: &Error) -> Result<(), String> {
-    let faults = ["the kernel panicked", "did not set output", "was not computed", "another tensor shares"];
+    let faults = ["the kernel panicked", "did not set output", "was not computed", "shared with another tensor"];
     match error.code() == Code::Internal && faults.iter().any(|fault| error.message().contains(fault)) {
         true => Err(error.to_string()),
         false => Ok(()),

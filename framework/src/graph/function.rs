@@ -94,7 +94,7 @@ impl Library {
 
     /// A node whose op is a function, as one that calls it; `None` for other nodes.
     pub(super) fn as_call(&self, node: &NodeDef, registry: &Registry) -> Option<Result<NodeDef>> {
-        let function = self.find(&node.op).filter(|_| registry.op(&node.op).is_err())?;
+        let function = self.find(&node.op).filter(|_| registry.find_op(&node.op).is_none())?;
         let types = |args: &[ArgDef]| -> Result<ProtoValue> {
             let signature = function.signature.as_ref();
             let attrs = attrs_of_call(signature.map_or(&[], |signature| &signature.attr), &node.attr);
@@ -123,7 +123,7 @@ impl Library {
 
     /// A graph whose nodes call functions by calls; `None` if it does so already.
     pub(super) fn with_calls(&self, def: &GraphDef, registry: &Registry) -> Result<Option<GraphDef>> {
-        if !def.node.iter().any(|node| self.find(&node.op).is_some() && registry.op(&node.op).is_err()) {
+        if !def.node.iter().any(|node| self.find(&node.op).is_some() && registry.find_op(&node.op).is_none()) {
             return Ok(None);
         }
         let nodes = def.node.iter().map(|node| self.as_call(node, registry).unwrap_or_else(|| Ok(node.clone())));
@@ -301,7 +301,7 @@ pub(super) fn instantiate(
                 results.map_err(within)?
             }
             None => {
-                let Ok(op) = registry.op(&node.op).map(|op| op.def) else {
+                let Some(op) = registry.find_op(&node.op).map(|op| op.def) else {
                     missing.nodes.insert(node.name.clone(), HashMap::new());
                     bodies.push(node);
                     continue;

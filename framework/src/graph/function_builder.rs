@@ -79,7 +79,7 @@ impl Graph {
     pub fn free_function_name(&mut self, base: &str) -> String {
         let base: String = base.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let mut suffixes = std::mem::take(&mut self.function_suffixes);
-        let is_free = |name: &str| !self.has_function(name) && self.registry.op(name).is_err();
+        let is_free = |name: &str| !self.has_function(name) && self.registry.find_op(name).is_none();
         let name = numbered(&base, &mut suffixes, is_free);
         self.function_suffixes = suffixes;
         name

@@ -87,7 +87,8 @@ impl Graph {
 
 fn missing_ops(def: &GraphDef, library: Option<&Library>, registry: &Registry) -> MissingOps {
     let mut missing = MissingOps::new();
-    let is_missing = |op: &str| registry.op(op).is_err() && library.is_none_or(|library| library.find(op).is_none());
+    let is_missing =
+        |op: &str| registry.find_op(op).is_none() && library.is_none_or(|library| library.find(op).is_none());
     for node in def.node.iter().filter(|node| is_missing(&node.op)) {
         missing.entry(node.op.clone()).or_default().push(node.name.clone());
     }

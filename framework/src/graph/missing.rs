@@ -65,7 +65,7 @@ pub(super) fn missing_outputs(def: &GraphDef, edges: &[Edges], registry: &Regist
     let mut outputs = MissingOutputs::new();
     let mut needed_always = MissingOps::new();
     for (position, node) in def.node.iter().enumerate() {
-        if registry.op(&node.op).is_err() {
+        if registry.find_op(&node.op).is_none() {
             outputs.insert(position, Vec::new());
             if NodeClass::of(&node.op).is_control_flow() {
                 needed_always.entry(node.op.clone()).or_default().push(node.name.clone());
@@ -84,7 +84,8 @@ pub(super) fn missing_outputs(def: &GraphDef, edges: &[Edges], registry: &Regist
             continue;
         }
         // A node that cannot be read says so when it is added.
-        let expected = registry.op(&node.op).and_then(|op| slots_of(node, op.def)).unwrap_or_default().inputs;
+        let op = registry.find_op(&node.op);
+        let expected = op.and_then(|op| slots_of(node, op.def).ok()).unwrap_or_default().inputs;
         for (input, &(source, index)) in edges.data.iter().enumerate() {
             let Some(found) = outputs.get_mut(&source) else { continue };
             let more = (index + 1).saturating_sub(found.len());

@@ -141,7 +141,7 @@ impl<'a> Walk<'a, '_, '_> {
             }
             self.node(node, &node.op, &attrs, true)?;
             for created in self.needs.created.iter().filter(|created| created.from == NodeClass::of(&node.op)) {
-                if self.needs.registry.op(created.to).is_ok() {
+                if self.needs.registry.find_op(created.to).is_some() {
                     self.node(node, created.to, &attrs, false)?;
                 }
             }
@@ -152,7 +152,7 @@ impl<'a> Walk<'a, '_, '_> {
     /// The attrs that a node states, but for tensors, by which no kernel is chosen. What depends on an attr of the
     /// function that nobody gave stays a placeholder.
     fn attrs(&mut self, node: &NodeDef, bound: Option<&AttrMap>) -> Result<AttrMap> {
-        let entry = self.needs.registry.op(&node.op).ok();
+        let entry = self.needs.registry.find_op(&node.op);
         let mut attrs = AttrMap::new();
         for (name, value) in &node.attr {
             if matches!(value.value, Some(proto::attr_value::Value::Tensor(_))) {
@@ -227,9 +227,9 @@ impl<'a> Walk<'a, '_, '_> {
             Some(AttrValue::String(label)) => label.to_string_lossy().into_owned(),
             _ => String::new(),
         };
-        let (values, is_known) = match self.needs.registry.op(op) {
-            Ok(entry) => (self.declared(op, &entry.def.attrs, attrs)?, true),
-            Err(_) => {
+        let (values, is_known) = match self.needs.registry.find_op(op) {
+            Some(entry) => (self.declared(op, &entry.def.attrs, attrs)?, true),
+            None => {
                 self.needs.unknown.entry(op.to_owned()).or_default().push(node.name.clone());
                 let stated =
                     attrs.iter().filter(|(name, value)| !name.starts_with('_') && matches!(value, AttrValue::Type(_)));

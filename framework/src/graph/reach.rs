@@ -66,8 +66,8 @@ impl Graph {
     /// Whether a node of a function is of an op with state. What is no op is a function, and a call has the state of what
     /// it calls.
     pub(super) fn keeps_state(&self, node: &NodeDef) -> bool {
-        let entry = self.registry.op(&node.op);
-        entry.is_ok_and(|entry| entry.def.is_stateful && !NodeClass::of(&entry.def.name).is_call())
+        let entry = self.registry.find_op(&node.op);
+        entry.is_some_and(|entry| entry.def.is_stateful && !NodeClass::of(&entry.def.name).is_call())
     }
 }
 

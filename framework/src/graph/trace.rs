@@ -254,7 +254,7 @@ impl Graph {
     /// ALREADY_EXISTS if a function or op has this name; INVALID_ARGUMENT if a capture is missing or does not exist;
     /// UNIMPLEMENTED if a node has an attr that no message holds.
     pub fn define(&mut self, name: &str, trace: &Trace, captures: &[Output], attrs: &AttrMap) -> Result<Function> {
-        if self.has_function(name) || self.registry.op(name).is_ok() {
+        if self.has_function(name) || self.registry.find_op(name).is_some() {
             let kind = if self.has_function(name) { "a function" } else { "an op" };
             return Err(Error::already_exists(format!("there is {kind} `{}` already", shortened(name))));
         }

@@ -126,12 +126,17 @@ impl Registry {
     /// NOT_FOUND; the message names the Cargo feature that brings the op, if one is known, or similar names.
     #[track_caller]
     pub fn op(&self, name: &str) -> Result<&'static OpEntry> {
-        let found = self.tables().ops.get(name).copied().filter(|entry| entry.selected);
-        found.ok_or_else(|| {
+        self.find_op(name).ok_or_else(|| {
             let advice = self.advice([name]);
             let separator = if advice.is_empty() { "" } else { "; " };
             Error::not_found(self.unknown_op(name) + separator + &advice)
         })
+    }
+
+    /// The op with this name, if there is one: what [`Registry::op`] returns, without the cost of an error that says why
+    /// there is none.
+    pub fn find_op(&self, name: &str) -> Option<&'static OpEntry> {
+        self.tables().ops.get(name).copied().filter(|entry| entry.selected)
     }
 
     /// Whether selective registration left the op out.

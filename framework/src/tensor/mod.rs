@@ -567,7 +567,10 @@ fn exclusive(buffer: &mut Arc<HostBuffer>) -> Option<&mut HostBuffer> {
 #[cold]
 #[track_caller]
 fn shared() -> Error {
-    Error::internal("the elements are shared with another tensor and cannot be changed")
+    Error::internal(
+        "the elements are shared with another tensor and cannot be changed: call `make_unique` first, or take the tensor \
+         from `forward_input_or_allocate_output`",
+    )
 }
 
 #[cold]
