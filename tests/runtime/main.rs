@@ -15,6 +15,7 @@ mod devices;
 mod eager;
 #[cfg(feature = "text-format")]
 mod endless;
+mod foreign;
 #[cfg(feature = "text-format")]
 mod functions;
 #[cfg(feature = "text-format")]

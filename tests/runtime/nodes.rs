@@ -160,7 +160,7 @@ fn an_output_of_another_graph() {
         &mut graph(),
         ops::Relu::DEF,
         |node| _ = node.input(far),
-        &["Input 'features' is an output that does not exist"],
+        &["Input 'features' cannot be connected: this output belongs to another graph"],
     );
 }
 

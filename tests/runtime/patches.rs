@@ -191,7 +191,7 @@ fn what_does_not_fit_is_refused() {
         let (b, n) = (id(patch, "b"), output(patch, "n"));
         patch.set_inputs(b, vec![n]);
     });
-    refuses(two, Code::InvalidArgument, &["no output 1 of `a`"], |patch| {
+    refuses(two, Code::InvalidArgument, &["output 1 of `a` (op Neg) does not exist"], |patch| {
         let a = output(patch, "a");
         patch.replace_uses(Output { index: 1, ..a }, a);
     });
@@ -332,7 +332,7 @@ fn nodes_are_added_beside_a_node_of_the_graph() {
     patch.beside(other.ids().last().unwrap());
     let error = ops::neg(&mut patch, x).build().unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
-    assert!(error.message().contains("to add a node beside"), "{error}");
+    assert!(error.message().contains("the node to add another one beside: this node belongs to another"), "{error}");
 }
 
 #[test]

@@ -131,9 +131,9 @@ impl<'s, S: OpScope> NodeBuilder<'s, S> {
 }
 
 impl<S: OpScope<Node = NodeId>> NodeBuilder<'_, S> {
-    /// Makes the node run after another one.
-    pub fn control_input(&mut self, node: NodeId) -> &mut Self {
-        self.request.control_inputs.push(node);
+    /// Makes the node run after another one: a node, or that of an output.
+    pub fn control_input(&mut self, node: impl Into<NodeId>) -> &mut Self {
+        self.request.control_inputs.push(node.into());
         self
     }
 }
@@ -152,6 +152,7 @@ impl OpScope for Graph {
             None => self.free_name(&op.def.name),
         };
         let dtype_of = |output: &Output| self.slot(*output).map(|slot| slot.dtype);
+        self.absent_inputs(op.def, &inputs, &mut faults);
         settle(op.def, &mut inputs, &attrs, dtype_of, &mut faults);
         let given: SmallVec<[Given; 2]> =
             inputs.iter().map(|input| Given::new(input, |output| self.slot(*output))).collect();
@@ -293,9 +294,67 @@ impl Graph {
         Ok(Output { node, index: 0 })
     }
 
-    /// Whether the graph has this node: ids of nodes that a closure added to a function's body end with the closure.
+    /// Says which inputs are no outputs of the graph.
+    fn absent_inputs(&self, op: &OpDef, inputs: &[NodeInput<Output>], faults: &mut Vec<String>) {
+        for (position, input) in inputs.iter().enumerate() {
+            let absent = input.operands().iter().find_map(|operand| match operand {
+                Operand::Value(output) if self.slot(*output).is_none() => Some(*output),
+                _ => None,
+            });
+            if let Some(output) = absent {
+                let name = op.inputs.get(position).map_or("?", |arg| &arg.name);
+                faults.push(format!("Input '{name}' cannot be connected: {}", self.absent(output)));
+            }
+        }
+    }
+
+    /// Whether the graph has this node. It has not the nodes of other graphs, nor, when the closure is done, those that a
+    /// closure added to a function's body.
+    #[inline]
     pub fn has(&self, id: NodeId) -> bool {
         id.index() < self.nodes.len() && self.id_at(id.index()) == id
+    }
+
+    /// The id of the node in this place.
+    #[inline]
+    pub(super) fn id_at(&self, position: usize) -> NodeId {
+        self.epochs.id(position)
+    }
+
+    /// Why an id names no node of the graph, and what to do.
+    #[cold]
+    pub(crate) fn absent_node(&self, id: NodeId) -> String {
+        self.absence("node", id)
+    }
+
+    #[cold]
+    fn absence(&self, what: &str, id: NodeId) -> String {
+        match self.epochs.is_foreign(id) {
+            true => format!(
+                "this {what} belongs to another graph: take one that a call on this graph returned, or that \
+                 `find_or_suggest` or `output` finds in it by name"
+            ),
+            false => format!(
+                "this {what} is not in the graph, or not any more. A function's body hands out what its closure \
+                 returns; what a patch moves, its `Renumbering` tells; nodes that were taken back are gone; and a clone \
+                 has only the nodes that the graph had when it was cloned"
+            ),
+        }
+    }
+
+    /// Why something is no output of the graph, and what to do.
+    #[cold]
+    pub(super) fn absent(&self, output: Output) -> String {
+        match self.has(output.node) {
+            true => {
+                let node = self.node(output.node);
+                let (name, count) = (&node.name, node.signature.outputs.len());
+                let outputs = if count == 1 { "1 output".to_owned() } else { format!("{count} outputs") };
+                let (index, op) = (output.index, node.op_name());
+                format!("output {index} of `{name}` (op {op}) does not exist: the node has {outputs}, counted from 0")
+            }
+            false => self.absence("output", output.node),
+        }
     }
 
     /// The type of an output, if it exists.
@@ -308,6 +367,9 @@ impl Graph {
 
     /// Removes the nodes from position `length` on.
     pub(super) fn truncate(&mut self, length: usize) {
+        if length < self.nodes.len() {
+            self.epochs.end(length);
+        }
         self.truncate_contexts(length);
         for node in self.nodes.drain(length.min(self.nodes.len())..) {
             if let Some(by_name) = self.by_name.get_mut() {
@@ -321,10 +383,20 @@ impl Graph {
 
     #[track_caller]
     pub(super) fn check_control_inputs(&self, control_inputs: &[NodeId]) -> Result<()> {
-        if control_inputs.iter().all(|&control| self.has(control)) {
-            return Ok(());
-        }
-        Err(Error::invalid_argument("a control input is a node that does not exist"))
+        let mut checks = control_inputs.iter().map(|&control| self.check_node(control));
+        checks.find(Result::is_err).unwrap_or(Ok(())).map_err(|error| error.context("a control input"))
+    }
+
+    /// Refuses ids that name no node of the graph.
+    #[track_caller]
+    pub(crate) fn check_node(&self, id: NodeId) -> Result<()> {
+        if self.has(id) { Ok(()) } else { Err(Error::invalid_argument(self.absent_node(id))) }
+    }
+
+    /// Refuses what is no output of the graph.
+    #[track_caller]
+    pub(crate) fn check_output(&self, output: Output) -> Result<()> {
+        if self.slot(output).is_some() { Ok(()) } else { Err(Error::invalid_argument(self.absent(output))) }
     }
 
     #[track_caller]
@@ -341,7 +413,7 @@ impl Graph {
                 continue;
             }
             let Some(slot) = self.slot(*input) else {
-                return Err(Error::invalid_argument(format!("input {i} comes from an output that does not exist")));
+                return Err(Error::invalid_argument(format!("input {i}: {}", self.absent(*input))));
             };
             if slot.dtype != expected.dtype || (expected.is_ref && !slot.is_ref) {
                 let argument = signature.input_ranges.iter().position(|range| range.contains(&i)).unwrap_or(0);

@@ -48,8 +48,6 @@ pub(super) enum Context {
     /// A function's body, from its first node on.
     Body {
         first: usize,
-        /// Tells the body's ids from those of nodes that stand in the same places at other times.
-        epoch: u32,
         /// The nodes outside that nodes of the body wait for.
         waits: Vec<NodeId>,
     },
@@ -63,10 +61,4 @@ impl Context {
             Context::Surround(context) => context.first,
         }
     }
-}
-
-/// The id of the node in this place: in a function's body that is being built, one that no other node ever has.
-pub(super) fn id_in(bodies: &[(usize, u32)], position: usize) -> NodeId {
-    let body = bodies.iter().rev().find(|(first, _)| position >= *first);
-    NodeId { position: position as u32, epoch: body.map_or(0, |(_, epoch)| *epoch) }
 }

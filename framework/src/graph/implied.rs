@@ -7,7 +7,8 @@ use crate::dtype::DataType;
 use crate::error::Error;
 use crate::op::{ArgDef, ArgType, InOutType, OpDef};
 
-/// What is known of one input argument: the types of its tensors. `None` stands for one that does not exist.
+/// What is known of one input argument: the types of its tensors. `None` stands for one that does not exist, of which
+/// the scope tells.
 pub(crate) struct Given {
     list: bool,
     types: Vec<Option<InOutType>>,
@@ -62,9 +63,7 @@ impl<'a> Inference<'a> {
             }
             _ => {}
         }
-        let Some(types) = given.types.iter().copied().collect::<Option<Vec<_>>>() else {
-            return self.faults.push(format!("Input '{}' is an output that does not exist", arg.name));
-        };
+        let Some(types) = given.types.iter().copied().collect::<Option<Vec<_>>>() else { return };
         if let Some(number) = &arg.number_attr {
             self.imply(number, AttrValue::Int(types.len() as i64), &arg.name);
         }

@@ -58,6 +58,7 @@ impl Graph {
         let edges = def.node.iter().map(|node| Edges::parse(node, &by_name)).collect::<Result<Vec<_>>>()?;
         let order = topological_order(def, &edges)?;
         let mut missing = missing_outputs(def, &edges, &self.registry)?;
+        self.epochs.begin(0);
         let mut ids = vec![self.id_at(0); def.node.len()];
         for (place, &position) in order.iter().enumerate() {
             ids[position] = self.id_at(place);

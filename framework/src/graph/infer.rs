@@ -112,7 +112,7 @@ impl Graph {
     /// INVALID_ARGUMENT if there is no such output, or its shape is another one.
     pub fn set_shape(&mut self, output: Output, shape: &PartialShape) -> Result<()> {
         if self.slot(output).is_none() {
-            return Err(Error::invalid_argument("the shape of an output that does not exist is set"));
+            return Err(Error::invalid_argument(format!("a shape is set: {}", self.absent(output))));
         }
         let mut next_symbol = self.next_symbol;
         let mut known = self.known(output, &mut next_symbol);

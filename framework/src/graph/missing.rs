@@ -149,8 +149,7 @@ impl Graph {
         control_inputs.sort_unstable();
         control_inputs.dedup();
         let given = inputs.iter().map(|&input| {
-            let fault = || Error::invalid_argument("an input comes from an output that does not exist");
-            self.slot(input).ok_or_else(fault)
+            self.slot(input).ok_or_else(|| Error::invalid_argument(format!("an input: {}", self.absent(input))))
         });
         let given = given.collect::<Result<Vec<_>>>().map_err(context)?;
         let mut attrs = node_attrs(node, ENTRY.def)?;

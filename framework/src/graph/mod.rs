@@ -69,9 +69,10 @@ pub use values::Values;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use context::{Context, id_in};
+use context::Context;
 use evaluate::Constants;
 use function::Library;
+use ids::Epochs;
 
 use crate::attr::AttrMap;
 use crate::collect::OpEntry;
@@ -131,8 +132,7 @@ pub struct Graph {
     constants: Constants,
     /// What surrounds the nodes that are being added, the outermost first.
     contexts: Vec<Context>,
-    /// How many function bodies closures have built.
-    epoch: u32,
+    epochs: Epochs,
 }
 
 /// The GraphDef version that Kernlink reads and writes: that of TensorFlow 2.21.
@@ -154,7 +154,7 @@ impl Graph {
             next_symbol: 0,
             constants: Constants::default(),
             contexts: Vec::new(),
-            epoch: 0,
+            epochs: Epochs::default(),
         }
     }
 
@@ -189,15 +189,17 @@ impl Graph {
 
     /// The nodes with their ids.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
-        let bodies = self.open_bodies();
-        (0..self.nodes.len()).map(move |position| id_in(&bodies, position))
+        self.epochs.ids(self.nodes.len())
     }
 
     /// A node.
     ///
     /// # Panics
-    /// If the id is of another graph with more nodes.
+    /// If the id is none of this graph's ([`Graph::has`]) and the graph has no node in its place; with debug assertions
+    /// in any case.
+    #[track_caller]
     pub fn node(&self, id: NodeId) -> &Node {
+        debug_assert!(self.has(id), "{}", self.absent_node(id));
         &self.nodes[id.index()]
     }
 
@@ -276,6 +278,7 @@ impl Graph {
 
     /// Appends a checked node whose inputs are in the graph already.
     fn push(&mut self, node: Node) -> NodeId {
+        self.epochs.begin(self.nodes.len());
         let id = self.id_at(self.nodes.len());
         if let Some(by_name) = self.by_name.get_mut() {
             by_name.insert(node.name.clone(), id);

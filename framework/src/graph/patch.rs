@@ -88,10 +88,7 @@ impl OpScope for GraphPatch<'_> {
     #[track_caller]
     fn apply(&mut self, mut request: NodeRequest<'_, Output>) -> Result<Applied<Self>> {
         if let Some(beside) = self.beside {
-            if !self.graph.has(beside) {
-                let message = format!("there is no {} to add a node beside", self.describe(beside));
-                return Err(Error::invalid_argument(message));
-            }
+            self.graph.check_node(beside).map_err(|error| error.context("the node to add another one beside"))?;
             if request.device.is_empty() {
                 request.device.clone_from(&self.graph.node(beside).device);
             }
@@ -244,6 +241,7 @@ impl GraphPatch<'_> {
         if let Some(id) =
             changed.chain(self.removed.iter().copied()).find(|&id| id.index() >= own || !self.graph.has(id))
         {
+            self.graph.check_node(id).map_err(|error| error.context("a node that the patch changes"))?;
             let what = self.describe(id);
             return Err(Error::invalid_argument(format!("{what} is no node of the graph that the patch changes")));
         }
@@ -255,15 +253,11 @@ impl GraphPatch<'_> {
         }
         let outputs = self.replaced.iter().flat_map(|(old, new)| [old, new]);
         let outputs = outputs.chain(self.inputs.values().flatten()).chain(&self.kept).chain(&self.fed);
-        if let Some(output) = outputs.copied().find(|&output| self.graph.slot(output).is_none()) {
-            let (name, index) = (self.describe(output.node), output.index);
-            return Err(Error::invalid_argument(format!("there is no output {index} of {name}")));
+        for &output in outputs {
+            self.graph.check_output(output).map_err(|error| error.context("an output that the patch names"))?;
         }
         let mut awaited = self.redirected.values().chain(self.control_inputs.values()).flatten();
-        match awaited.find(|&&id| !self.graph.has(id)) {
-            Some(id) => Err(Error::invalid_argument(format!("there is no {} to wait for", self.describe(*id)))),
-            None => Ok(()),
-        }
+        awaited.try_for_each(|&id| self.graph.check_node(id)).map_err(|error| error.context("a node to wait for"))
     }
 
     /// What is waited for in the end, for each node from which control edges are redirected.
@@ -463,7 +457,7 @@ impl GraphPatch<'_> {
         if self.frames(&HashMap::new(), &before).is_err() {
             return Ok(());
         }
-        let name = |index: usize| self.describe(NodeId::at(index));
+        let name = |index: usize| self.describe(self.graph.id_at(index));
         Err(Error::invalid_argument(match fault {
             FrameFault::Different { node, inputs: [(first, _), (other, _)] } => {
                 let (node, first, other) = (name(node), name(first), name(other));
@@ -477,7 +471,7 @@ impl GraphPatch<'_> {
 
     fn frames(&self, edits: &HashMap<NodeId, Edges>, order: &[NodeId]) -> Result<Frames<'_>, FrameFault> {
         let sources = |index: usize| {
-            let (inputs, controls) = self.edges(edits, NodeId::at(index));
+            let (inputs, controls) = self.edges(edits, self.graph.id_at(index));
             inputs.iter().map(|input| input.node).chain(controls.iter().copied()).map(NodeId::index)
         };
         let passage = |index: usize| {
@@ -501,6 +495,7 @@ impl GraphPatch<'_> {
         redirected: &HashMap<NodeId, Vec<NodeId>>,
     ) -> Result<Renumbering> {
         let added = self.before.0..self.graph.nodes.len();
+        let epochs = self.graph.epochs.clone();
         // What is inferred again may turn out not to fit.
         let backup = (!self.inputs.is_empty()).then(|| self.graph.clone());
         for (id, Edges { inputs, controls }) in edits {
@@ -525,12 +520,13 @@ impl GraphPatch<'_> {
         let own = added.start;
         let origin = |index: usize| self.origins.get(index - own).copied().flatten();
         Ok(Renumbering {
+            epochs,
             replaced: replaced.iter().filter_map(|(&old, &new)| Some((old, output(new)?))).collect(),
             redirected: redirected
                 .iter()
                 .map(|(&old, new)| (old, new.iter().filter_map(|&id| moved(id)).collect()))
                 .collect(),
-            added: added.filter_map(|index| Some((moved(NodeId::at(index))?, origin(index)))).collect(),
+            added: added.filter_map(|index| Some((map[index]?, origin(index)))).collect(),
             nodes: map,
         })
     }

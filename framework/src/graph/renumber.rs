@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
+use super::ids::Epochs;
 use super::{Graph, NodeId, Output};
 use crate::error::{Error, Result};
 
 /// Where the nodes of a graph are after it was edited: a [`NodeId`] counts the nodes before it, so that nodes that go,
-/// or move behind others, change the ids of the rest.
+/// or move behind others, change the ids of the rest. Nodes before the first that goes or moves keep theirs.
 #[derive(Clone, Debug, Default)]
 pub struct Renumbering {
+    /// Of the graph from before.
+    pub(super) epochs: Epochs,
     /// For each node from before, where it is.
     pub(super) nodes: Vec<Option<NodeId>>,
     /// What took the place of outputs from before, as ids of the edited graph.
@@ -20,14 +23,14 @@ pub struct Renumbering {
 }
 
 impl Renumbering {
-    /// Nodes that were moved or removed, and nothing else.
-    pub(crate) fn of_nodes(nodes: Vec<Option<NodeId>>) -> Renumbering {
-        Renumbering { nodes, ..Renumbering::default() }
+    /// Where the node in this place from before is; `None` if it is gone.
+    pub(crate) fn at(&self, position: usize) -> Option<NodeId> {
+        self.nodes.get(position).copied().flatten()
     }
 
-    /// Where a node from before is; `None` if it is gone.
+    /// Where a node from before is; `None` if it is gone, or of another graph.
     pub fn node(&self, before: NodeId) -> Option<NodeId> {
-        self.nodes.get(before.index()).copied().flatten()
+        self.at(before.index()).filter(|_| self.epochs.id(before.index()) == before)
     }
 
     /// Where an output from before is; `None` if its node is gone.
@@ -61,10 +64,11 @@ impl Graph {
     ///
     /// # Errors
     /// INTERNAL if a node is missing.
-    pub(crate) fn subgraph(&self, keep: &[NodeId]) -> Result<(Graph, Vec<Option<NodeId>>)> {
+    pub(crate) fn subgraph(&self, keep: &[NodeId]) -> Result<(Graph, Renumbering)> {
         let mut graph = self.empty_like(self.next_symbol);
         graph.nodes = keep.iter().map(|&id| self.node(id).clone()).collect();
-        let map = positions(keep, self.nodes.len());
+        graph.epochs.begin(0);
+        let map = positions(keep, self.nodes.len(), &graph.epochs);
         graph.rename_edges(&map)?;
         for output in keep.iter().flat_map(|&id| outputs(self, id)) {
             let to = Output { node: map[output.node.index()].unwrap_or(output.node), ..output };
@@ -75,7 +79,7 @@ impl Graph {
                 graph.held.insert(to, held.clone());
             }
         }
-        Ok((graph, map))
+        Ok((graph, Renumbering { epochs: self.epochs.clone(), nodes: map, ..Renumbering::default() }))
     }
 
     /// Keeps these nodes, in this order; see [`Graph::subgraph`].
@@ -83,7 +87,12 @@ impl Graph {
     /// # Errors
     /// INTERNAL if a node that another one needs is missing; the graph is of no use then.
     pub(super) fn retain(&mut self, keep: &[NodeId]) -> Result<Vec<Option<NodeId>>> {
-        let map = positions(keep, self.nodes.len());
+        let stay = keep.iter().enumerate().take_while(|(position, id)| id.index() == *position).count();
+        if stay < self.nodes.len() {
+            self.epochs.end(stay);
+            self.epochs.begin(stay);
+        }
+        let map = positions(keep, self.nodes.len(), &self.epochs);
         let mut nodes: Vec<_> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
         self.nodes = keep.iter().filter_map(|id| nodes[id.index()].take()).collect();
         self.rename_edges(&map)?;
@@ -113,9 +122,9 @@ impl Graph {
     }
 }
 
-fn positions(keep: &[NodeId], nodes: usize) -> Vec<Option<NodeId>> {
+fn positions(keep: &[NodeId], nodes: usize, epochs: &Epochs) -> Vec<Option<NodeId>> {
     let mut map = vec![None; nodes];
-    keep.iter().enumerate().for_each(|(position, id)| map[id.index()] = Some(NodeId::at(position)));
+    keep.iter().enumerate().for_each(|(position, id)| map[id.index()] = Some(epochs.id(position)));
     map
 }
 

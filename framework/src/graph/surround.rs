@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::budget::Budget;
 use super::build::NodeSpec;
-use super::context::{CaptureNode, Context, ControlFlowContext, id_in};
+use super::context::{CaptureNode, Context, ControlFlowContext};
 use super::implied::{Given, faults_error, infer_attrs};
 use super::infer::Scope;
 use super::scope::{NodeInput, Operand};
@@ -143,7 +143,8 @@ impl Graph {
     fn add_capture(&mut self, capture: CaptureNode, value: Output) -> Result<Output> {
         let CaptureNode { op, ref_op, inputs, mut attrs, output } = capture;
         let Some(slot) = self.slot(value) else {
-            return Err(Error::invalid_argument("what is used in a branch or loop is an output that does not exist"));
+            let message = format!("a branch or loop cannot take a value: {}", self.absent(value));
+            return Err(Error::invalid_argument(message));
         };
         let op = self.registry.op(&if slot.is_ref { ref_op } else { op }.name)?;
         let name = format!("{}/{}", self.node(value.node).name, op.def.name);
@@ -230,20 +231,6 @@ impl Graph {
             }
         }
         Ok(())
-    }
-
-    /// The id of the node in this place.
-    pub(super) fn id_at(&self, position: usize) -> NodeId {
-        id_in(&self.open_bodies(), position)
-    }
-
-    /// The first places and the epochs of the bodies that are being built, the outermost first.
-    pub(super) fn open_bodies(&self) -> Vec<(usize, u32)> {
-        let bodies = self.contexts.iter().filter_map(|context| match context {
-            Context::Body { first, epoch, .. } => Some((*first, *epoch)),
-            Context::Surround(_) => None,
-        });
-        bodies.collect()
     }
 
     /// Forgets what was brought in by nodes from position `length` on.

@@ -42,7 +42,7 @@ impl TensorSpec {
     /// # Errors
     /// INVALID_ARGUMENT if the graph has no such output.
     pub fn like(graph: &Graph, output: Output) -> Result<TensorSpec> {
-        let slot = graph.slot(output).ok_or_else(|| Error::invalid_argument("there is no such output"))?;
+        let slot = graph.slot(output).ok_or_else(|| Error::invalid_argument(graph.absent(output)))?;
         let held = graph.handle_shapes_and_types(output).map(<[_]>::to_vec);
         Ok(TensorSpec { shape: graph.shape(output).clone(), held, ..TensorSpec::new(slot.dtype) })
     }
@@ -123,7 +123,7 @@ impl Trace {
     /// INVALID_ARGUMENT if there is no such output, or it was added after the body was built.
     pub fn add_result(&mut self, graph: &Graph, value: Output) -> Result<()> {
         let index = self.results.len();
-        let slot = graph.slot(value).ok_or_else(|| no_result(index))?;
+        let slot = graph.slot(value).ok_or_else(|| graph.no_result(index, value))?;
         // Nodes that were added since stand where those of the body stood.
         ensure!(
             value.node.index() < self.first,
@@ -172,11 +172,12 @@ impl Trace {
     }
 }
 
-fn no_result(index: usize) -> Error {
-    Error::invalid_argument(format!("result {index} is an output that does not exist"))
-}
-
 impl Graph {
+    #[cold]
+    fn no_result(&self, index: usize, result: Output) -> Error {
+        Error::invalid_argument(format!("result {index}: {}", self.absent(result)))
+    }
+
     /// Builds the body of a function: `build` gets the arguments, adds nodes and returns the results. The graph stays as
     /// it was. Inside, names of nodes are the body's own, so that [`Graph::find`] sees no node outside; outputs from
     /// outside can be used as they are.
@@ -192,11 +193,12 @@ impl Graph {
         let depth = self.contexts.len();
         let by_name = std::mem::replace(&mut self.by_name, HashMap::new().into());
         let suffixes = std::mem::take(&mut self.suffixes);
-        self.epoch += 1;
-        self.contexts.push(Context::Body { first, epoch: self.epoch, waits: Vec::new() });
+        self.epochs.end(first);
+        self.contexts.push(Context::Body { first, waits: Vec::new() });
         let built = self.trace_inside(arguments, build);
         let context = self.contexts.drain(depth..).next();
         let nodes = self.nodes.split_off(first);
+        self.epochs.end(first);
         self.truncate(first);
         (self.by_name, self.suffixes) = (by_name, suffixes);
         let (mut trace, results) = built?;
@@ -233,7 +235,7 @@ impl Graph {
         }
         let values = build(self, arguments)?;
         let results = values.to_outputs();
-        let types = results.iter().enumerate().map(|(index, &r)| self.slot(r).ok_or_else(|| no_result(index)));
+        let types = results.iter().enumerate().map(|(index, &r)| self.slot(r).ok_or_else(|| self.no_result(index, r)));
         let trace = Trace {
             first: 0,
             nodes: Vec::new(),
@@ -301,8 +303,7 @@ impl Graph {
         let mut captured: BTreeMap<Output, String> = BTreeMap::new();
         for &capture in captures {
             let slot = self.slot(capture);
-            let slot =
-                slot.ok_or_else(|| Error::invalid_argument("what is captured is an output that does not exist"))?;
+            let slot = slot.ok_or_else(|| Error::invalid_argument(format!("a capture: {}", self.absent(capture))))?;
             let name = unique(&argument_name(&self.node(capture.node).name));
             signature.input_arg.push(arg(name.clone(), slot.dtype));
             captured.insert(capture, name);
@@ -316,7 +317,7 @@ impl Graph {
             Some((node, _)) => {
                 let ranges = node.op.def.outputs.iter().zip(&node.signature.output_ranges);
                 let found = ranges.into_iter().find(|(_, range)| range.contains(&output.index));
-                let (argument, range) = found.ok_or_else(|| no_result(output.index))?;
+                let (argument, range) = found.ok_or_else(|| self.no_result(output.index, *output))?;
                 Ok(format!("{}:{}:{}", node.name, argument.name, output.index - range.start))
             }
         };

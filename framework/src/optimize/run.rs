@@ -112,8 +112,13 @@ impl Optimizer {
     /// Optimises a graph in place; `ends` is renumbered with it. Says what each pass did.
     ///
     /// # Errors
-    /// Those of a pass, with its name; the graph is as the passes before it left it.
+    /// INVALID_ARGUMENT if `ends` names what is not in the graph; those of a pass, with its name. The graph is as the
+    /// passes before it left it.
     pub fn optimize(&self, graph: &mut Graph, ends: &mut Ends) -> Result<Vec<PassReport>> {
+        for (what, outputs) in [("a feed", ends.feeds()), ("a fetch", ends.fetches())] {
+            outputs.iter().try_for_each(|&output| graph.check_output(output)).map_err(|error| error.context(what))?;
+        }
+        ends.targets().iter().try_for_each(|&id| graph.check_node(id)).map_err(|error| error.context("a target"))?;
         let mut reports = Vec::with_capacity(self.passes.len());
         for &pass in &self.passes {
             let nodes_before = graph.nodes().len();
@@ -135,9 +140,9 @@ impl Optimizer {
             return Ok(None);
         }
         let kept = prune::kept(graph, ends);
-        let (mut part, map) = graph.subgraph(&kept)?;
+        let (mut part, renumbering) = graph.subgraph(&kept)?;
         let mut origins: Vec<Origin> = kept.into_iter().map(Origin::Node).collect();
-        let mut ends = renumbered(ends, &Renumbering::of_nodes(map))?;
+        let mut ends = renumbered(ends, &renumbering)?;
         for &pass in &self.passes {
             let mut follow = |renumbering: &Renumbering| origins = followed(&origins, renumbering);
             self.run_one(pass, &mut part, &mut ends, &mut follow)?;
@@ -205,10 +210,7 @@ fn renumbered(ends: &Ends, renumbering: &Renumbering) -> Result<Ends> {
 
 /// Where the nodes of an edited graph come from.
 fn followed(origins: &[Origin], renumbering: &Renumbering) -> Vec<Origin> {
-    let moved = origins
-        .iter()
-        .enumerate()
-        .filter_map(|(before, &origin)| Some((renumbering.node(NodeId::at(before))?, origin)));
+    let moved = origins.iter().enumerate().filter_map(|(before, &origin)| Some((renumbering.at(before)?, origin)));
     let beside = |before: Option<NodeId>| match before.and_then(|id| origins.get(id.index())) {
         Some(&Origin::Node(node)) => Origin::Beside(Some(node)),
         Some(&beside) => beside,

@@ -137,8 +137,10 @@ impl Session {
     /// The device that a node runs on.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if the graph's requests cannot be met.
+    /// INVALID_ARGUMENT if the graph's requests cannot be met, or the node is not in the graph.
+    #[track_caller]
     pub fn device_of(&self, node: NodeId) -> Result<&str> {
+        self.graph.check_node(node)?;
         let device = self.placement()?.get(node.index()).copied().unwrap_or(0);
         Ok(self.shared.devices[device as usize].name())
     }

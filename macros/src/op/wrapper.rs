@@ -127,8 +127,8 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
         }
 
         impl #builder<'_, #krate::graph::Graph> {
-            /// Makes the node run after another one.
-            #vis fn control_input(mut self, node: #krate::graph::NodeId) -> Self {
+            /// Makes the node run after another one: a node, or that of an output.
+            #vis fn control_input(mut self, node: impl ::core::convert::Into<#krate::graph::NodeId>) -> Self {
                 self.0.control_input(node);
                 self
             }

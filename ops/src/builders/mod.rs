@@ -86,9 +86,9 @@ impl<'g, K> Building<'g, K> {
         self
     }
 
-    /// Makes it run after a node.
-    pub fn control_input(mut self, node: NodeId) -> Self {
-        self.control_inputs.push(node);
+    /// Makes it run after a node, or that of an output.
+    pub fn control_input(mut self, node: impl Into<NodeId>) -> Self {
+        self.control_inputs.push(node.into());
         self
     }
 }

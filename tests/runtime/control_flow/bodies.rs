@@ -148,7 +148,7 @@ fn functions_that_do_not_fit_are_refused() {
         })
         .unwrap();
     let error = FunctionBuilder::new("H", [DataType::Float]).build(g, |_, [_]| Ok(leaked.unwrap())).unwrap_err();
-    assert!(error.message().contains("in function `H`: result 0 is an output that does not exist"), "{error}");
+    assert!(error.message().contains("in function `H`: result 0: this output is not in the graph"), "{error}");
 
     let reference = ops::variable_v2(g, [], DataType::Float).build().unwrap();
     let error = FunctionBuilder::new("Assigns", [DataType::Float])
@@ -240,7 +240,7 @@ fn results_are_added_from_before_the_body_alone() {
     let x = placeholder(g, "x", DataType::Float);
     let (mut trace, inside) = g.trace(vec![DataType::Float.into()], |g, y| ops::neg(g, y[0]).build()).unwrap();
     let error = trace.add_result(g, inside).unwrap_err();
-    assert!(error.message().contains("result 1 is an output that does not exist"), "{error}");
+    assert!(error.message().contains("result 1: this output is not in the graph"), "{error}");
     // In the place where the body's argument stood.
     let later = ops::cast(g, x, DataType::Int32).name("later").build().unwrap();
     let error = trace.add_result(g, later).unwrap_err();

@@ -354,9 +354,9 @@ fn what_does_not_fit_is_said_with_its_place() {
         if form == Form::Functions {
             built.unwrap();
             let refused = error(ops::neg(g, leaked.unwrap()).build());
-            assert!(refused.message().contains("an output that does not exist"), "{refused}");
+            assert!(refused.message().contains("this output is not in the graph, or not any more"), "{refused}");
             let refused = error(form.cond(g, p, |g| ops::neg(g, leaked.unwrap()).build(), |_| Ok(x)));
-            assert!(refused.message().contains("an output that does not exist"), "{refused}");
+            assert!(refused.message().contains("this output is not in the graph, or not any more"), "{refused}");
             // Nor does a node wait for it, also where another node stands in its place.
             while g.nodes().len() <= leaked.unwrap().node.index() {
                 ops::neg(g, x).build().unwrap();
@@ -367,13 +367,13 @@ fn what_does_not_fit_is_said_with_its_place() {
             let built =
                 [waits(g), ops::cond(g, p, waits, |_| Ok(x)).build(), ops::v1::cond(g, p, waits, |_| Ok(x)).build()];
             for refused in built.map(error) {
-                let said = "a control input is a node that does not exist";
+                let said = "a control input: this node is not in the graph, or not any more";
                 assert!(refused.message().contains(said) && refused.to_string().contains("waits"), "{refused}");
             }
             let mut patch = g.patch();
             patch.set_control_inputs(x.node, vec![awaited]);
             let refused = patch.apply().unwrap_err();
-            assert!(refused.message().contains("to wait for"), "{refused}");
+            assert!(refused.message().contains("a node to wait for: this node is not in the graph"), "{refused}");
         }
     }
 }
