@@ -425,6 +425,35 @@ fn headers_are_believed_only_as_far_as_they_go() {
     expect(CheckpointReader::from_bytes(&table(&[]), Vec::new()).map(drop), Code::DataLoss, &["header"]);
 }
 
+/// A file of a few bytes may speak of exabytes: what is not there is found out before there is memory for all.
+#[test]
+fn memory_is_asked_only_for_what_is_there() {
+    use proto::{Message, SavedSliceMeta, SavedTensorSliceMeta, TensorShapeProto, TensorSliceProto};
+    use proto::{tensor_shape_proto::Dim, tensor_slice_proto::Extent, tensor_slice_proto::extent::HasLength};
+    let dim = |size| Dim { size, name: String::new() };
+    let shape = Some(TensorShapeProto { dim: vec![dim(1 << 60)], unknown_rank: false });
+    let half = |start| {
+        let extent = Extent { start, has_length: Some(HasLength::Length(1 << 59)) };
+        TensorSliceProto { extent: vec![extent] }
+    };
+    let halves = vec![half(0), half(1 << 59)];
+    let dtype = DataType::Int8.number();
+    let header = proto::BundleHeaderProto { num_shards: 1, ..Default::default() };
+    let whole = proto::BundleEntryProto { dtype, shape: shape.clone(), size: 9, ..Default::default() };
+    let parts = proto::BundleEntryProto { slices: halves.clone(), ..whole.clone() };
+    let entries = [("", header.encode_to_vec()), ("parts", parts.encode_to_vec()), ("whole", whole.encode_to_vec())];
+    let entries = entries.map(|(key, value)| (key.as_bytes().to_vec(), value));
+    let reader = CheckpointReader::from_bytes(&table(&entries), vec![vec![1; 9]]).unwrap();
+    expect(reader.read("parts"), Code::NotFound, &["parts", "is not in the checkpoint"]);
+    let middle = TensorSlice::new(&[Some((1, 1 << 59))]).unwrap();
+    expect(reader.read_slice("whole", &middle), Code::DataLoss, &["whole", "Invalid size", "9 bytes"]);
+    let tensor = SavedSliceMeta { name: "t".to_owned(), shape, r#type: dtype, slice: halves };
+    let meta = SavedTensorSliceMeta { tensor: vec![tensor], versions: None };
+    let list = proto::SavedTensorSlices { meta: Some(meta), data: None };
+    let first = SliceFilesReader::from_bytes(table(&[(Vec::new(), list.encode_to_vec())])).unwrap();
+    expect(first.read("t"), Code::DataLoss, &["t", "are missing"]);
+}
+
 #[test]
 fn sealed_nonsense_is_refused() {
     let (mut bundles, mut first) = (0, 0);

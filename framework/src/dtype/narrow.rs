@@ -178,6 +178,11 @@ enum Style {
     FiniteUnsignedZero,
 }
 
+/// 2 to a power within ±1022, exactly; the precision of `powi` is not specified.
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
 #[derive(Clone, Copy)]
 struct Format {
     mantissa: u32,
@@ -215,12 +220,10 @@ impl Format {
         } else {
             let exponent = i32::from(magnitude >> self.mantissa);
             let fraction = f32::from(magnitude & ((1 << self.mantissa) - 1));
-            let unit = 2f32.powi(1 - self.bias - self.mantissa as i32);
-            if exponent == 0 {
-                fraction * unit
-            } else {
-                (fraction + (1 << self.mantissa) as f32) * unit * 2f32.powi(exponent - 1)
-            }
+            // A code below the first binade has its step, without the leading bit.
+            let leading = if exponent == 0 { 0.0 } else { (1 << self.mantissa) as f32 };
+            let step = power_of_two(exponent.max(1) - self.bias - self.mantissa as i32);
+            (fraction + leading) * step as f32
         };
         if negative { -value } else { value }
     }
@@ -242,7 +245,7 @@ impl Format {
         // Scaled so that a step between neighbouring codes of the value's binade is 1; halves then round to even.
         let exponent = (magnitude.to_bits() >> 23) as i32 - 127;
         let exponent = exponent.max(1 - self.bias);
-        let scaled = f64::from(magnitude) * 2f64.powi(self.mantissa as i32 - exponent);
+        let scaled = f64::from(magnitude) * power_of_two(self.mantissa as i32 - exponent);
         let rounded = scaled.round_ties_even() as i32;
         let code = ((exponent + self.bias - 1) << self.mantissa) + rounded;
         if code > i32::from(self.max_finite()) {

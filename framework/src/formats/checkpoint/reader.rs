@@ -1,6 +1,7 @@
 //! Reading checkpoints: an index of entries, and data files in which the tensors stand one behind the other.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -219,8 +220,8 @@ impl CheckpointReader {
         Ok(file)
     }
 
-    /// Reads the value of an entry.
-    fn value(&self, entry: &CheckpointEntry) -> Result<Tensor> {
+    /// Where the value of an entry is, which is as large as it must be.
+    fn place(&self, entry: &CheckpointEntry) -> Result<(FileBytes, Range<usize>)> {
         if !entry.dtype.is_pod() && entry.dtype != DataType::String {
             return Err(Error::unimplemented(format!("{} tensors cannot be read from checkpoints", entry.dtype)));
         }
@@ -248,6 +249,13 @@ impl CheckpointReader {
                 u128::from(entry.offset) + u128::from(entry.size)
             )));
         };
+        Ok((file, range))
+    }
+
+    /// Reads the value of an entry.
+    fn value(&self, entry: &CheckpointEntry) -> Result<Tensor> {
+        let CheckpointEntry { dtype, ref shape, .. } = *entry;
+        let (file, range) = self.place(entry)?;
         let bytes = &file[range.clone()];
         if dtype == DataType::String {
             return strings(shape, bytes, entry.crc);
@@ -264,9 +272,9 @@ impl CheckpointReader {
         let part = wanted.shape_in(&entry.shape)?;
         let whole = [TensorSlice::full(entry.shape.rank())];
         let saved = if entry.slices.is_empty() { &whole } else { entry.slices.as_slice() };
-        let stored = |slice: &TensorSlice| -> Result<Tensor> {
+        let stored = |slice: &TensorSlice| -> Result<&CheckpointEntry> {
             if entry.slices.is_empty() {
-                return self.value(entry);
+                return Ok(entry);
             }
             // A part that covers the whole tensor is stored under the tensor's own name.
             let key = if slice.is_full() { name.to_vec() } else { slice_key(name, slice) };
@@ -275,12 +283,12 @@ impl CheckpointReader {
             if own.dtype != entry.dtype || own.shape != slice.shape_in(&entry.shape)? {
                 return Err(Error::data_loss(format!("its part {slice} has another dtype or shape than it")));
             }
-            self.value(own)
+            Ok(own)
         };
         if let Some(same) =
             saved.iter().find(|&slice| slice == wanted || (slice.covers(&entry.shape) && part == entry.shape))
         {
-            return stored(same);
+            return self.value(stored(same)?);
         }
         let overlaps: Vec<_> =
             saved.iter().filter_map(|slice| Some((slice, slice.overlap(wanted, &entry.shape)?))).collect();
@@ -291,10 +299,13 @@ impl CheckpointReader {
                 name.escape_ascii()
             )));
         }
+        // A few bytes can name parts of any size: memory is asked for those that are there.
+        for (slice, _) in &overlaps {
+            self.place(stored(slice)?)?;
+        }
         let mut tensor = Tensor::zeros(entry.dtype, part.clone())?;
         for (slice, overlap) in overlaps {
-            let source = stored(slice)?;
-            copy_overlap(&source, &mut tensor, &overlap)?;
+            copy_overlap(&self.value(stored(slice)?)?, &mut tensor, &overlap)?;
         }
         Ok(tensor)
     }
