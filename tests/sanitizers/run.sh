@@ -1,61 +1,103 @@
 #!/usr/bin/env bash
 # Runs the tests that touch unsafe code under AddressSanitizer, those of protocols between threads under ThreadSanitizer,
-# the tensors under Miri, every op with memory refused, and each fuzz target for ten minutes: about two hours. A project's CI runs it weekly.
+# the unsafe code of the framework under Miri, every op with memory refused, and each fuzz target for ten minutes: two to three
+# hours on four processors. A project's CI runs it weekly.
 #
 #   bash tests/sanitizers/run.sh                    # everything
 #   bash tests/sanitizers/run.sh address thread     # or some of: address, thread, miri, memory, fuzz
 #
-# Needs the nightly toolchain with `rust-src` and `miri`, and `cargo install cargo-fuzz`. KERNLINK_FUZZ_TIME says for how many
-# seconds a fuzz target runs (600), KERNLINK_FUZZ_TARGETS which do (all).
+# It says first what is missing and how to install it. KERNLINK_FUZZ_TIME says for how many seconds a fuzz target runs (600),
+# KERNLINK_FUZZ_TARGETS which do (all). It takes 20 GB in `target/sanitizers`, which may be deleted afterwards.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-host=$(rustc +nightly -vV | sed -n 's/^host: //p')
-# What each sanitizer builds is of no use to the others, nor to a usual build.
-target=${CARGO_TARGET_DIR:-$PWD/target}/sanitizers
 step() { printf '\n== %s\n' "$*"; }
 
-# A suppression needs a reason, which stands beside it in the file.
-suppressions=$PWD/tests/sanitizers/thread.txt
+# ---- what it needs ----
+
+[ $# -gt 0 ] || set -- address thread miri memory fuzz
+missing=0
+need() { # what, how to install it, a command that succeeds if it is there
+    local what=$1 install=$2
+    shift 2
+    "$@" >/dev/null 2>&1 || { echo "tests/sanitizers/run.sh: $what is missing: $install" >&2; missing=1; }
+}
+need "cc" "install a C compiler" cc --version
+need "Rust" "install it by rustup, https://rustup.rs" cargo --version
+component() { rustup +nightly component list 2>/dev/null | grep -E "^$1.*\(installed\)"; }
+for part in "$@"; do
+    case $part in
+        memory) continue ;;
+        address | thread | miri | fuzz) ;;
+        *) echo "tests/sanitizers/run.sh: no part \`$part\`: address, thread, miri, memory, fuzz" >&2; exit 2 ;;
+    esac
+    need "the nightly toolchain" "\`rustup toolchain install nightly\`" rustc +nightly --version
+    case $part in
+        thread) need "the standard library's source" "\`rustup component add --toolchain nightly rust-src\`" component rust-src ;;
+        miri)
+            need "Miri" "\`rustup component add --toolchain nightly miri\`" component miri
+            need "the standard library's source" "\`rustup component add --toolchain nightly rust-src\`" component rust-src
+            ;;
+        fuzz)
+            need "cargo-fuzz" "\`cargo install --locked cargo-fuzz\`" cargo fuzz --version
+            need "a C++ compiler, for libFuzzer" "install one, such as g++" c++ --version
+            ;;
+    esac
+done
+[ "$missing" = 0 ] || exit 1
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+# What each sanitizer builds is of no use to the others, nor to a usual build.
+target=${CARGO_TARGET_DIR:-$PWD/target}/sanitizers
+export CARGO_INCREMENTAL=0
+
+# ---- the parts, each in a shell of its own ----
 
 address() {
     export RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=$target/address
+    # Without optimisation the golden cases would take hours.
+    export CARGO_PROFILE_DEV_OPT_LEVEL=1
     # What lives until the process ends (the registry, the pools of threads) is no leak.
     export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
-    step "address: framework and kernels"
-    cargo +nightly test --target "$host" --lib -p kernlink-framework -p kernlink-geometry -p kernlink-kernels-common \
-        -p kernlink-kernels-array -p kernlink-kernels-element-wise -p kernlink-kernels-math -p kernlink-kernels-nn \
-        -p kernlink-kernels-random -p kernlink-kernels-sparse -p kernlink-kernels-state -p kernlink-kernels-string
-    step "address: golden cases, checkpoints, models"
-    cargo +nightly test --target "$host" --features cli --test oracle
+    step "address: the libraries, golden cases, checkpoints, models, the runtime"
+    # Of the rest, procedural macros run in the compiler, and the GPU's kernels in its driver.
+    cargo +nightly test --locked --target "$host" --workspace --exclude kernlink-macros --exclude kernlink-kernels-gpu \
+        --exclude custom-ops --features cli --lib --test oracle --test runtime
 }
 
 thread() {
-    export RUSTFLAGS="-Zsanitizer=thread" CARGO_TARGET_DIR=$target/thread TSAN_OPTIONS="suppressions=$suppressions"
-    # The standard library must be instrumented, too, or its synchronisation would not be seen.
-    step "thread: executor, registry, resources"
-    cargo +nightly test -Zbuild-std --target "$host" --lib -p kernlink-framework -- runtime:: registry:: resource:: step:: kernel::
+    export RUSTFLAGS="-Zsanitizer=thread" CARGO_TARGET_DIR=$target/thread CARGO_PROFILE_DEV_OPT_LEVEL=1
+    # A suppression needs a reason, which stands beside it in the file.
+    export TSAN_OPTIONS="suppressions=$PWD/tests/sanitizers/thread.txt"
+    # The standard library must be instrumented, too, or its synchronisation would not be seen. One set of packages, so
+    # that nothing is built twice.
+    local packages=(-Zbuild-std --locked --target "$host" -p kernlink -p kernlink-framework --features kernlink/cli)
+    step "thread: executor, registry, resources, kernels"
+    cargo +nightly test "${packages[@]}" --lib -- runtime:: registry:: resource:: step:: kernel:: tensor::
     step "thread: sessions, queues and the registry under load"
-    KERNLINK_LOAD_RUNS=500 KERNLINK_STRESS_SECONDS=10 \
-        cargo +nightly test -Zbuild-std --target "$host" --features cli --test load
+    KERNLINK_LOAD_RUNS=500 KERNLINK_STRESS_SECONDS=10 cargo +nightly test "${packages[@]}" --test load
+    step "thread: control flow, devices, queues, variables"
+    cargo +nightly test "${packages[@]}" --test runtime
 }
 
 miri() {
-    export CARGO_TARGET_DIR=$target/miri MIRIFLAGS=-Zmiri-disable-isolation
-    step "miri: tensors, dtypes, shapes"
-    cargo +nightly miri test -p kernlink-framework --lib -- tensor:: dtype:: shape:: kernel::place runtime::index
+    # Tree Borrows is what crossbeam-epoch, below rayon, keeps to: by Stacked Borrows its lists are undefined behaviour.
+    export CARGO_TARGET_DIR=$target/miri RUST_BACKTRACE=0 \
+        MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows"
+    step "miri: tensors, dtypes, shapes, what kernels are given"
+    cargo +nightly miri test --locked -p kernlink-framework --lib -- tensor:: dtype:: shape:: kernel::
 }
 
 memory() {
     export CARGO_TARGET_DIR=$target/memory
     step "memory: every op's golden cases, made large, with requests refused"
-    cargo test --features cli --test scratch -- --include-ignored
+    cargo test --locked --features cli --test scratch -- --include-ignored
 }
 
 fuzz() {
     export CARGO_TARGET_DIR=$target/fuzz
     local seconds=${KERNLINK_FUZZ_TIME:-600} name
-    # Where a target starts from, and what it needs besides. Their paths are whole: run_op has a working directory of its own.
+    # Where a target starts from, and what it needs besides. The corpus has a whole path: run_op changes its folder.
     local -A options=(
         [import_graph]="examples/digits -- -max_len=4096"
         [pbtxt]="tests/saved_model/data/tf1 -- -max_len=4096"
@@ -66,14 +108,26 @@ fuzz() {
     for name in ${KERNLINK_FUZZ_TARGETS:-import_graph pbtxt checkpoint saved_model run_op}; do
         step "fuzz: $name, for $seconds seconds"
         mkdir -p "$PWD/fuzz/corpus/$name"
-        # Kernlink itself refuses what there is no memory for, so libFuzzer's limits are off.
+        # Kernlink itself refuses what there is no memory for, so libFuzzer's limits (that of one request is the same) are off.
         # shellcheck disable=SC2086
         cargo +nightly fuzz run "$name" "$PWD/fuzz/corpus/$name" ${options[$name]} \
             -rss_limit_mb=0 -max_total_time="$seconds" -print_final_stats=1
     done
 }
 
-for part in "${@:-address thread miri memory fuzz}"; do
-    for one in $part; do "$one"; done
+# A part that finds something does not keep the others from running.
+found=()
+for part in "$@"; do
+    began=$SECONDS
+    set +e
+    (set -e; "$part")
+    status=$?
+    set -e
+    [ "$status" = 0 ] && result="no findings" || { result="FINDINGS, see above"; found+=("$part"); }
+    step "$part: $result, $((SECONDS - began)) seconds"
 done
+if [ ${#found[@]} -gt 0 ]; then
+    printf '\nfindings: %s\n' "${found[*]}" >&2
+    exit 1
+fi
 printf '\nno findings\n'

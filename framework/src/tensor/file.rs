@@ -122,6 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
     fn tensors_share_a_large_file_and_cannot_change_it() {
         let path = std::env::temp_dir().join(format!("kernlink-file-{}", std::process::id()));
         let numbers: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
@@ -138,6 +139,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
     fn what_does_not_fit_is_not_shared() {
         let path = std::env::temp_dir().join(format!("kernlink-file-odd-{}", std::process::id()));
         std::fs::write(&path, vec![1; 200_000]).unwrap();

@@ -353,7 +353,8 @@ mod tests {
             body();
             _ = done.send(());
         });
-        ended.recv_timeout(Duration::from_secs(20)).expect("it waits for itself, or has panicked");
+        let limit = Duration::from_secs(if cfg!(miri) { 600 } else { 20 });
+        ended.recv_timeout(limit).expect("it waits for itself, or has panicked");
     }
 
     #[test]

@@ -32,7 +32,7 @@ macro_rules! summands {
         impl Summand for $t {
             type MeanAcc = $mean;
             #[inline(always)]
-            fn lift_mean(self) -> $mean { <$mean>::from(self.widen()) }
+            fn lift_mean(self) -> $mean { <$mean>::from(Computed::widen(self)) }
             #[inline(always)]
             fn mean(sum: $mean, count: usize) -> $t { $mean_of(sum, count) }
         }
