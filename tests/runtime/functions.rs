@@ -201,3 +201,21 @@ fn a_function_that_calls_what_it_is_given_may_call_itself_by_that() {
         assert_eq!(y[0].to_scalar::<i32>().unwrap(), -1);
     }
 }
+
+/// As TensorFlow's kernel has it, and as others infer it.
+#[test]
+fn what_stands_for_a_result_has_the_shape_that_is_said() {
+    let mut test = kernlink::testing::cpu();
+    let cases: [(PartialShape, &[usize]); 4] = [
+        (PartialShape::from_known([Some(2), Some(3)]), &[2, 3]),
+        (PartialShape::from_known([None, Some(3)]), &[0, 3]),
+        (PartialShape::from_known([Some(3), None, Some(1 << 40)]), &[3, 0, 1 << 40]),
+        (PartialShape::unknown(), &[]),
+    ];
+    for (attr, shape) in cases {
+        for dtype in [DataType::Float, DataType::String, DataType::Variant] {
+            test.run(|op| ops::fake_param(op, dtype, attr.clone()).build())
+                .expect_shape(ops::FakeParam::OUTPUT, shape.to_vec());
+        }
+    }
+}

@@ -20,6 +20,7 @@ mod foreign;
 mod functions;
 #[cfg(feature = "text-format")]
 mod graphs;
+mod hostile;
 mod kernel_context;
 #[cfg(feature = "text-format")]
 mod kernels;

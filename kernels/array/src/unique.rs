@@ -122,7 +122,9 @@ fn unique(ctx: &mut RawContext<'_>) -> Result<()> {
     } else {
         let size = outer * inner;
         let mut slices = scratch::room(words.len())?;
-        for slice in 0..count {
+        // There may be more slices without elements than can be counted.
+        let copied = if words.is_empty() { 0 } else { count };
+        for slice in 0..copied {
             (0..outer).for_each(|o| slices.extend_from_slice(&words[(o * count + slice) * inner..][..inner]));
         }
         number((0..count).map(|slice| &slices[slice * size..][..size]))?

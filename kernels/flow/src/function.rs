@@ -7,7 +7,7 @@ use kernlink::attr::FunctionRef;
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::shape::PartialShape;
+use kernlink::shape::Shape;
 use kernlink::step::Function;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, dispatch_pod, ensure};
@@ -236,7 +236,7 @@ impl OpKernel<ops::SymbolicGradient> for Refused {
     }
 }
 
-/// Stands for a result that the other branch has.
+/// Stands for a result that the other branch has. Of a shape that is not all known, the unknown dimensions are empty.
 struct FakeParamKernel {
     value: Tensor,
 }
@@ -245,8 +245,8 @@ struct FakeParamKernel {
 impl OpKernel<ops::FakeParam> for FakeParamKernel {
     fn new(ctx: &KernelConstruction<'_, ops::FakeParam>) -> Result<Self> {
         let attrs = ctx.attrs();
-        let known = |shape: &PartialShape| shape.to_shape();
-        let shape = known(&attrs.shape).unwrap_or_else(|| [0].into());
+        let dims = attrs.shape.dims().unwrap_or_default().iter();
+        let shape: Shape = dims.map(|dim| dim.unwrap_or(0)).collect();
         shape.check()?;
         Ok(Self { value: Tensor::zeros(attrs.dtype, shape)? })
     }

@@ -128,7 +128,8 @@ fn gradient<T: RealNumber>(ctx: &mut RawContext<'_>, dilation: &Dilation, of_fil
     let mut output = ctx.allocate_output_at(0, shape.clone())?;
     let target = output.as_mut_slice::<T>()?;
     target.fill(T::ZERO);
-    if gradient.num_elements() > 0 {
+    // Nothing flows into a filter without elements, which makes no sums.
+    if gradient.num_elements() > 0 && !target.is_empty() {
         let (elements, filter, gradient) = (input.as_slice::<T>()?, filter.as_slice::<T>()?, gradient.as_slice::<T>()?);
         let (image, windows) = (geometry.image(), gradient.len() / geometry.batch);
         for (at, &flow) in gradient.iter().enumerate() {

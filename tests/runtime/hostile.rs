@@ -1,0 +1,33 @@
+//! Inputs that random cases of `tests/fuzz_ops` found: they once made a kernel panic or run without end.
+
+use kernlink::prelude::*;
+
+#[test]
+fn slices_without_elements_are_not_counted_one_by_one() {
+    let mut test = kernlink::testing::cpu();
+    let many = Tensor::zeros(DataType::Float, [1 << 62, 0]).unwrap();
+    test.run(|op| ops::unique_v2(op, many.clone(), [0i64]).build()).expect_error(Code::ResourceExhausted, "");
+    let one = Tensor::zeros(DataType::Float, [1, 1 << 62, 0]).unwrap();
+    test.run(|op| ops::unique_v2(op, one.clone(), [0i64]).build())
+        .expect_shape(ops::UniqueV2::Y, [1, 1 << 62, 0])
+        .expect(ops::UniqueV2::IDX, [0]);
+    let four = Tensor::zeros(DataType::Float, [4, 0]).unwrap();
+    test.run(|op| ops::unique_v2(op, four.clone(), [0i64]).build())
+        .expect_shape(ops::UniqueV2::Y, [1, 0])
+        .expect(ops::UniqueV2::IDX, [0, 0, 0, 0]);
+}
+
+#[test]
+fn nothing_flows_into_a_filter_without_elements() {
+    let mut test = kernlink::testing::cpu();
+    let image = Tensor::zeros(DataType::Float, [2, 1, 1, 3]).unwrap();
+    for filter in [[2, 0, 3], [0, 2, 3], [0, 0, 3]] {
+        let filter = Tensor::zeros(DataType::Float, filter).unwrap();
+        let ones = [1i64; 4];
+        let flow = image.clone();
+        test.run(|op| {
+            ops::dilation2d_backprop_filter(op, image.clone(), filter.clone(), flow, ones, ones, "SAME").build()
+        })
+        .expect_shape(ops::Dilation2DBackpropFilter::FILTER_BACKPROP, filter.shape().clone());
+    }
+}
