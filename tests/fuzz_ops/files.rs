@@ -9,7 +9,7 @@ use kernlink::tensor::Tensor;
 use kernlink::{Result, SavedModel};
 
 use crate::run_graph;
-use crate::support::random_op::{self, Choices};
+use crate::support::random_op::{self, Choices, Outcome};
 use crate::support::{golden_files, path};
 
 /// What is loaded from a folder or a file.
@@ -73,12 +73,12 @@ impl Model {
         self.from.join(self.name).display().to_string()
     }
 
-    /// Corrupts one of its files, loads it and runs what it offers; says whether that went to its end.
-    pub(crate) fn corrupt_and_load(&self, choices: &mut Choices, device: &Arc<dyn Device>) -> Result<bool, String> {
+    /// Corrupts one of its files, loads it and runs what it offers.
+    pub(crate) fn corrupt_and_load(&self, choices: &mut Choices, device: &Arc<dyn Device>) -> Result<Outcome, String> {
         if let Kind::Graph = self.kind {
             let mut bytes = std::fs::read(&self.from).expect("the data of the tests");
             corrupt(choices, &mut bytes);
-            let Ok(def) = kernlink::proto::graph_from_bytes(bytes) else { return Ok(false) };
+            let Ok(def) = kernlink::proto::graph_from_bytes(bytes) else { return Ok(Outcome::Refused) };
             return run_graph(&def, device);
         }
         let folder = PathBuf::from("model");
@@ -94,8 +94,8 @@ impl Model {
             std::fs::create_dir_all(parent).and_then(|()| std::fs::write(&to, bytes)).expect("a file can be written");
         }
         match self.load(&folder, device) {
-            Ok(()) => Ok(true),
-            Err(error) => random_op::is_fault(&error).map(|()| false),
+            Ok(()) => Ok(Outcome::Ran),
+            Err(error) => random_op::is_fault(&error).map(|()| Outcome::Refused),
         }
     }
 
@@ -139,19 +139,19 @@ fn run_signatures(model: &MetaGraph) -> Result<()> {
     Ok(())
 }
 
-/// Changes, inserts, removes or cuts off some bytes.
+/// Changes, inserts, removes or cuts off some bytes; mostly changes, which leave most of a file readable.
 pub(crate) fn corrupt(choices: &mut Choices, bytes: &mut Vec<u8>) {
     for _ in 0..1 + choices.below(4) {
         if bytes.is_empty() {
             return;
         }
         let position = (choices.below(1 << 15) << 15 | choices.below(1 << 15)) % bytes.len();
-        match choices.below(5) {
+        match choices.below(10) {
             0 => bytes.truncate(position),
-            1 => bytes[position] ^= 1 << choices.below(8),
-            2 => bytes[position] = choices.below(256) as u8,
-            3 => drop(bytes.remove(position)),
-            _ => bytes.insert(position, choices.below(256) as u8),
+            1 => drop(bytes.remove(position)),
+            2 => bytes.insert(position, choices.below(256) as u8),
+            3..=5 => bytes[position] = choices.below(256) as u8,
+            _ => bytes[position] ^= 1 << choices.below(8),
         }
     }
 }

@@ -9,16 +9,21 @@
 //! | `KERNLINK_FUZZ_SEED` | which is the first | 1 |
 //! | `KERNLINK_FUZZ_GIB` | the address space, in GiB | 8 |
 //! | `KERNLINK_FUZZ_SECONDS` | how long one case may take | 60 |
+//! | `KERNLINK_FUZZ_OPS` | run only these single ops, such as `MatMul,Conv2D` | all, and graphs and files |
 //!
-//! Of eight cases six are single ops, one is a graph, one a file.
+//! Of sixteen cases twelve are single ops, two golden graphs with other constants and attrs, one the message of a corrupt graph,
+//! one a corrupt model or checkpoint. Ops that take what other nodes make, such as variables, run in the graphs of their golden
+//! cases, where they and their constants change. The end says how many of each ran, and which ops never did.
 
 mod files;
 mod graphs;
 #[path = "../support/mod.rs"]
 mod support;
+mod tally;
 
-use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +35,8 @@ use kernlink::graph::Graph;
 use kernlink::proto::{GraphDef, Message, graph_from_bytes, read_graph};
 use kernlink::registry::Registry;
 use kernlink::runtime::{RunOptions, Session};
-use support::random_op::{self, Choices, Material, generator};
+use support::random_op::{self, Choices, Material, Outcome, generator};
+use tally::{Record, Tally};
 
 /// Set in the process that runs cases: the folder for what they write.
 const CHILD: &str = "KERNLINK_FUZZ_CHILD";
@@ -43,6 +49,11 @@ static RUNNING: AtomicU64 = AtomicU64::new(0);
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// The ops that alone run.
+fn only_ops() -> Option<String> {
+    std::env::var("KERNLINK_FUZZ_OPS").ok()
 }
 
 /// How graphs run: one that waits ends.
@@ -65,7 +76,7 @@ fn watch_over_children() {
     std::fs::create_dir_all(&folder).unwrap();
     let (first, count) = (number("KERNLINK_FUZZ_SEED", 1), number("KERNLINK_FUZZ_CASES", 4000));
     let (mut next, end) = (first, first + count);
-    let mut deaths = String::new();
+    let (mut deaths, start) = (String::new(), Instant::now());
     while next < end {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "nothing_panics", "--nocapture"]).env(CHILD, &folder);
@@ -84,13 +95,15 @@ fn watch_over_children() {
         next = seed + 1;
     }
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-    let (faults, ran) = (deaths + &read("faults.txt"), read("ran.txt"));
-    let good = ran.lines().filter(|line| line.ends_with('+')).count();
-    let ops: BTreeSet<&str> = ran.lines().filter_map(|line| line.split(' ').nth(1)).collect();
-    println!("{count} cases of {} ops, {good} of which ran to the end", ops.len());
+    let (faults, tally) = (deaths + &read("faults.txt"), Tally::new(&read("ran.txt")));
+    println!("{count} cases from seed {first} in {} s\n{tally}", start.elapsed().as_secs());
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(faults.is_empty(), "{faults}{} faults", faults.matches("case ").count());
-    assert!(good as u64 > count / 20, "the cases are too poor: only {good} of {count} ran to the end");
+    if only_ops().is_none() && count >= 1000 {
+        let ran = tally.ran();
+        assert!(ran as u64 > count / 3, "the cases are too poor: only {ran} of {count} ran to the end");
+        assert!(tally.never_seen().is_empty(), "no case that ran has {:?}", tally.never_seen());
+    }
 }
 
 // ---- the process that runs cases ----
@@ -135,21 +148,21 @@ fn guarded<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     }
 }
 
-/// Imports a graph, which may be anything, and runs all of it; says whether it ran to its end.
-fn run_graph(def: &GraphDef, device: &Arc<dyn Device>) -> Result<bool, String> {
+/// Imports a graph, which may be anything, and runs all of it.
+fn run_graph(def: &GraphDef, device: &Arc<dyn Device>) -> Result<Outcome, String> {
     let registry = kernlink::registry().map_err(|error| error.to_string())?;
     let graph = match Graph::import(def, &registry) {
         Ok(graph) => graph,
-        Err(error) => return random_op::is_fault(&error).map(|()| false),
+        Err(error) => return random_op::is_fault(&error).map(|()| Outcome::Refused),
     };
     let sinks: Vec<String> = graph.sinks().into_iter().map(|id| graph.node(id).name.clone()).collect();
     let targets: Vec<&str> = sinks.iter().map(String::as_str).collect();
     if targets.is_empty() {
-        return Ok(false);
+        return Ok(Outcome::Refused);
     }
     match Session::on(graph, device.clone()).run_with(&[], &[], &targets, &options()) {
-        Ok(_) => Ok(true),
-        Err(error) => random_op::is_fault(&error).map(|()| false),
+        Ok(_) => Ok(Outcome::Ran),
+        Err(error) => random_op::is_fault(&error).map(|()| Outcome::Failed),
     }
 }
 
@@ -158,6 +171,8 @@ struct Child {
     registry: Arc<Registry>,
     material: Material,
     graphs: Vec<GraphDef>,
+    /// Of ops that only run in a graph, because they take what others make (variables, queues, iterators): the cases.
+    in_graphs: BTreeMap<String, Vec<usize>>,
     models: Vec<files::Model>,
     device: Arc<dyn Device>,
 }
@@ -166,12 +181,17 @@ impl Child {
     fn new(folder: PathBuf) -> Child {
         let registry = kernlink::registry().unwrap();
         let golden: Vec<GraphDef> = support::golden_files().iter().map(|file| read_graph(file).unwrap()).collect();
-        let material = Material::new(&registry, golden.iter().flat_map(random_op::seeds));
+        let mut material = Material::new(&registry, golden.iter().flat_map(random_op::seeds));
         let graphs: Vec<GraphDef> = golden.iter().flat_map(graphs::cases).collect();
+        let mut in_graphs = graphs::by_op(&graphs);
+        in_graphs.retain(|op, _| !material.has_seeds(op));
         let (ops, seeds) = material.counts();
         assert!(ops > 700 && seeds > 5000 && graphs.len() > 300, "{ops} ops, {seeds} seeds, {} graphs", graphs.len());
+        if let Some(ops) = only_ops() {
+            material.retain(&ops.split(',').collect::<Vec<_>>());
+        }
         let device: Arc<dyn Device> = Arc::new(CpuDevice::new(2).unwrap());
-        Child { folder, registry, material, graphs, models: files::models(), device }
+        Child { folder, registry, material, graphs, in_graphs, models: files::models(), device }
     }
 
     fn run(&self) {
@@ -186,62 +206,77 @@ impl Child {
         let first = number("KERNLINK_FUZZ_SEED", 1);
         for seed in first..first + number("KERNLINK_FUZZ_CASES", 1) {
             RUNNING.store(seed, Ordering::Relaxed);
-            let (what, result) = self.case(seed);
-            use std::io::Write;
-            let line = match result {
-                Ok(true) => format!("{seed} {what} +\n"),
-                _ => format!("{seed} {what} -\n"),
-            };
-            ran.write_all(line.as_bytes()).unwrap();
+            let start = Instant::now();
+            let (what, marks, result) = self.case(seed);
+            let outcome = *result.as_ref().unwrap_or(&Outcome::Failed);
+            let record = Record { seed, what: &what, outcome, took: start.elapsed(), marks: &marks };
+            write!(ran, "{record}").unwrap();
             if let Err(fault) = result {
-                faults.write_all(format!("case {seed}: {fault}\n\n").as_bytes()).unwrap();
+                write!(faults, "case {seed}: {fault}\n\n").unwrap();
             }
         }
         RUNNING.store(0, Ordering::Relaxed);
         drop(std::panic::take_hook());
     }
 
-    /// Runs a case; says what it was and whether it ran to its end.
-    fn case(&self, seed: u64) -> (String, Result<bool, String>) {
+    /// Runs a case; says what it was, what makes it hostile, and how far it got.
+    fn case(&self, seed: u64) -> (String, String, Result<Outcome, String>) {
         let mut draw = generator(seed);
         let choices = &mut Choices(&mut draw);
         let log = |case: &dyn std::fmt::Display| {
             std::fs::write(self.folder.join("case.txt"), format!("{seed}: {case}")).unwrap();
         };
-        match seed % 8 {
-            0 if seed.is_multiple_of(16) => {
+        let (what, result) = match seed % 16 {
+            _ if only_ops().is_some() => return self.single_op(choices, &log),
+            0 => {
                 let source = self.material.seed(choices);
                 let mut bytes = as_graph(source).encode_to_vec();
                 files::corrupt(choices, &mut bytes);
                 log(&format_args!("a corrupt graph of {source}"));
                 let run = || match graph_from_bytes(bytes) {
                     Ok(def) => run_graph(&def, &self.device),
-                    Err(_) => Ok(false),
+                    Err(_) => Ok(Outcome::Refused),
                 };
-                ("(file)".to_owned(), guarded(run).map_err(|fault| format!("corrupt {source}\n  {fault}")))
+                ("(message)", guarded(run).map_err(|fault| format!("corrupt {source}\n  {fault}")))
             }
-            0 => {
+            8 => {
                 let model = &self.models[choices.below(self.models.len())];
                 log(&format_args!("a corrupt file of {}", model.name()));
                 let run = || model.corrupt_and_load(choices, &self.device);
-                ("(file)".to_owned(), guarded(run).map_err(|fault| format!("corrupt {}\n  {fault}", model.name())))
+                ("(file)", guarded(run).map_err(|fault| format!("corrupt {}\n  {fault}", model.name())))
             }
-            1 => {
+            1 | 9 => {
                 let case = &self.graphs[choices.below(self.graphs.len())];
-                let run = || graphs::mutate_and_run(choices, case, &self.registry, &self.device, |case| log(&case));
-                ("(graph)".to_owned(), guarded(run))
+                let run =
+                    || graphs::mutate_and_run(choices, case, None, &self.registry, &self.device, |case| log(&case));
+                ("(graph)", guarded(run))
             }
-            _ => {
-                let case = loop {
-                    if let Some(case) = random_op::random_case(choices, &self.material) {
-                        break case;
-                    }
-                };
-                log(&case);
-                let run = || random_op::check(&case, &self.registry, &*self.device, choices);
-                (case.op.clone(), guarded(run).map_err(|fault| format!("{case}\n  {fault}")))
+            _ => return self.single_op(choices, &log),
+        };
+        (what.to_owned(), String::new(), result)
+    }
+
+    fn single_op(
+        &self,
+        choices: &mut Choices,
+        log: &dyn Fn(&dyn std::fmt::Display),
+    ) -> (String, String, Result<Outcome, String>) {
+        let case = loop {
+            if let Some(case) = random_op::random_case(choices, &self.material) {
+                break case;
             }
+        };
+        if let Some(cases) = self.in_graphs.get(&case.op)
+            && !choices.one_in(6)
+        {
+            let (graph, op) = (&self.graphs[cases[choices.below(cases.len())]], Some(case.op.as_str()));
+            let run = || graphs::mutate_and_run(choices, graph, op, &self.registry, &self.device, |case| log(&case));
+            return (case.op.clone(), String::new(), guarded(run));
         }
+        log(&case);
+        let run = || random_op::check(&case, &self.registry, &*self.device, choices);
+        let result = guarded(run).map_err(|fault| format!("{case}\n  {fault}"));
+        (case.op.clone(), tally::marks(&case), result)
     }
 }
 
