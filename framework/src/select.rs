@@ -334,15 +334,7 @@ mod tests {
 
     #[test]
     fn a_stub_tells_which_kernel_it_stands_for() {
-        static PROVIDER: Provider = Provider {
-            name: "x",
-            part_of: None,
-            ops: None,
-            kernels: None,
-            feature_of: None,
-            lacks: None,
-            location: HERE,
-        };
+        static PROVIDER: Provider = Provider::new("x", HERE);
         const HERE: Location = Location { file: "x.rs", line: 3 };
         let left_out = LeftOut {
             op: "MatMul",

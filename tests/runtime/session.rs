@@ -397,13 +397,9 @@ fn duplicates_are_reported_with_both_locations() {
 #[test]
 fn a_broken_promise_is_explained() {
     static LOST: Provider = Provider {
-        name: "lost-crate",
-        part_of: None,
         ops: Some(3),
         kernels: Some(0),
-        feature_of: None,
-        lacks: None,
-        location: Location { file: "lost/src/lib.rs", line: 1 },
+        ..Provider::new("lost-crate", Location { file: "lost/src/lib.rs", line: 1 })
     };
     let error = Registry::linked(&[&LOST]).err().unwrap();
     assert_eq!(error.code(), Code::FailedPrecondition);

@@ -316,15 +316,7 @@ mod tests {
     use crate::op::{AttrDefault, AttrType, OpDef};
     use crate::proto::{FunctionDefLibrary, GradientDef, NameAttrList, attr_to_proto};
 
-    static PROVIDER: Provider = Provider {
-        name: "test",
-        part_of: None,
-        ops: None,
-        kernels: None,
-        feature_of: None,
-        lacks: None,
-        location: HERE,
-    };
+    static PROVIDER: Provider = Provider::new("test", HERE);
     const HERE: Location = Location { file: file!(), line: line!() };
     const FLOATS: AttrConstraint = AttrConstraint { attr: "T", values: ConstraintValues::Types(&[DataType::Float]) };
     const MODES: AttrConstraint = AttrConstraint { attr: "mode", values: ConstraintValues::Strings(&["a"]) };

@@ -51,16 +51,14 @@ impl Provider {
         std::ptr::eq(self, other) || (self.part_of.is_some() && self.part_of == other.part_of)
     }
 
+    /// A provider that is whole by itself, promises nothing and tells nothing of ops that it lacks.
+    pub const fn new(name: &'static str, location: Location) -> Provider {
+        Provider { name, part_of: None, ops: None, kernels: None, feature_of: None, lacks: None, location }
+    }
+
     /// Stands for the crate of what is registered at run time.
-    pub(crate) const RUN_TIME: Provider = Provider {
-        name: "(registered at run time)",
-        part_of: None,
-        ops: None,
-        kernels: None,
-        feature_of: None,
-        lacks: None,
-        location: Location { file: file!(), line: line!() },
-    };
+    pub(crate) const RUN_TIME: Provider =
+        Provider::new("(registered at run time)", Location { file: file!(), line: line!() });
 }
 
 /// The provider that a crate is: implemented by [`provider!`](crate::provider), for a type that is the crate's own.

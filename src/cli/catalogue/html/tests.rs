@@ -32,7 +32,7 @@ fn entry(def: OpDef, provider: &'static Provider, file: &'static str) -> &'stati
 
 fn provider(name: &'static str) -> &'static Provider {
     let location = Location { file: "src/lib.rs", line: 1 };
-    leak(Provider { name, part_of: None, ops: None, kernels: None, feature_of: None, lacks: None, location })
+    leak(Provider::new(name, location))
 }
 
 /// An op with the same text wherever it may have one.
