@@ -10,7 +10,7 @@ use crate::step::NodeStats;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::cli::job::{Job, Missing, What};
+use crate::cli::job::{How, Job, What};
 use crate::cli::progress::Progress;
 use crate::cli::{output, words};
 
@@ -35,7 +35,7 @@ pub(crate) struct Bench {
           allow_negative_numbers = true)]
     runs: u32,
     /// How many runs come before them
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    #[arg(long, visible_alias = "warm-up", value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
     warmup: u32,
     /// How to print what was measured
     #[arg(long, value_enum, default_value = "text")]
@@ -45,7 +45,7 @@ pub(crate) struct Bench {
 pub(crate) fn bench(args: &Bench) -> Result<()> {
     let started = Instant::now();
     let model = args.what.load()?;
-    let job = args.what.prepare(&model, Missing::Fill)?;
+    let job = args.what.prepare(&model, How { fill: true, functions: false })?;
     let loaded = started.elapsed();
     let measured = measure(args, &job)?;
     match args.format {
@@ -182,7 +182,7 @@ struct Row {
 }
 
 fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> String {
-    let mut text = job.unnamed().unwrap_or_default();
+    let mut text = job.unnamed();
     for input in &job.inputs {
         if let Some(with) = input.filled {
             let (name, tensor) = (escaped(&input.name), &input.tensor);

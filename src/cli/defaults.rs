@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::attr::{AttrValue, FunctionRef};
+use crate::cli::lacking::Lacking;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
@@ -17,31 +18,37 @@ pub(crate) struct Defaults {
     pub(crate) targets: Vec<String>,
     /// Unused outputs that are left out: their nodes have side effects, or may have no value.
     pub(crate) left_out: Vec<String>,
+    /// Those that are left out because ops are missing.
+    pub(crate) lacking: Vec<String>,
 }
 
-/// What nothing else uses.
+/// What nothing else uses, without what needs ops that are missing, unless there is nothing else.
 ///
 /// # Errors
 /// INVALID_ARGUMENT, with names that can be given, if nothing is left.
-pub(crate) fn defaults(graph: &Graph) -> Result<Defaults> {
+pub(crate) fn defaults(graph: &Graph, lacking: &Lacking) -> Result<Defaults> {
     let usable = usable(graph);
     let (mut fetches, mut targets, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    for id in graph.sinks() {
+    // An unused placeholder is no answer, and fetching it would only ask for a feed.
+    let sinks = graph.sinks().into_iter().filter(|&id| !graph.is_placeholder(id));
+    let (without, sinks): (Vec<NodeId>, Vec<NodeId>) = sinks.partition(|&id| lacking.needs(id));
+    for id in sinks {
         let node = graph.node(id);
-        // An unused placeholder is no answer, and fetching it would only ask for a feed.
-        if graph.is_placeholder(id) {
-            continue;
-        }
         match node.signature.outputs.len() {
             _ if !usable[id.index()] => left_out.push(node.name.clone()),
             0 => targets.push(node.name.clone()),
             count => fetches.extend((0..count).map(|index| graph.output_name(Output { node: id, index }))),
         }
     }
-    if fetches.is_empty() && targets.is_empty() {
+    let names: Vec<String> = without.iter().map(|&id| graph.node(id).name.clone()).collect();
+    if !fetches.is_empty() || !targets.is_empty() {
+        return Ok(Defaults { fetches, targets, left_out, lacking: names });
+    }
+    if names.is_empty() {
         return Err(nothing(graph, &usable, &left_out));
     }
-    Ok(Defaults { fetches, targets, left_out })
+    // The run's error says what is missing.
+    Ok(Defaults { fetches, targets: names, left_out, lacking: Vec::new() })
 }
 
 /// The first few names.

@@ -8,7 +8,7 @@ use crate::attr::AttrMap;
 use crate::device::Device;
 use crate::error::{Result, escaped};
 use crate::formats::{self, SignatureTensor};
-use crate::graph::{self, Graph, Needs};
+use crate::graph::{self, Graph, Needs, NodeClass};
 use crate::kernel::CPU;
 use crate::proto::{self, GraphDef, MetaGraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
@@ -161,8 +161,14 @@ fn endpoints(text: &mut String, def: &GraphDef, graph: Option<&Graph>) {
             return String::new();
         };
         let node = graph.node(id);
-        let outputs = node.signature.outputs.iter().zip(&node.output_shapes);
-        outputs.map(|(slot, shape)| format!(" {} {shape}", slot.dtype)).collect::<Vec<_>>().join(",")
+        if node.class == NodeClass::Missing && node.signature.outputs.is_empty() {
+            return " unknown".to_owned();
+        }
+        let output = |(index, shape)| match node.output_dtype(index) {
+            Some(dtype) => format!(" {dtype} {shape}"),
+            None => " unknown".to_owned(),
+        };
+        node.output_shapes.iter().enumerate().map(output).collect::<Vec<_>>().join(",")
     };
     let mut section = |title: &str, wanted: &dyn Fn(&NodeDef) -> bool| {
         let _ = writeln!(text, "{title}:");

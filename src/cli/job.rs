@@ -13,7 +13,8 @@ use crate::shape::{PartialShape, Shape};
 use crate::tensor::Tensor;
 use clap::Args;
 
-use crate::cli::defaults::{Defaults, defaults, some};
+use crate::cli::defaults::{defaults, some};
+use crate::cli::lacking::Lacking;
 use crate::cli::model::Model;
 use crate::cli::part::Part;
 use crate::cli::words::count;
@@ -57,17 +58,42 @@ pub(crate) struct What {
     /// Refuses what would not run where it is to run
     #[arg(long)]
     no_soft_placement: bool,
+    /// How deeply calls of functions may be nested; 0 for 1,000. Each takes memory
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = calls, allow_negative_numbers = true)]
+    call_depth: u32,
 }
 
 fn whole(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "it must be a whole number, 0 or more")
 }
 
-/// How inputs that are not given are treated.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Missing {
-    Refuse,
-    Fill,
+fn calls(text: &str) -> Result<u32, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number from 0 to 4294967295")
+}
+
+/// How a run is prepared.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    /// Makes up inputs that are not given; else they are refused.
+    pub(crate) fill: bool,
+    /// Prepares the functions that the run can come to call, too.
+    pub(crate) functions: bool,
+}
+
+impl How {
+    /// A run of the graph.
+    pub(crate) fn callable(
+        self,
+        session: &Session,
+        feeds: &[&str],
+        fetches: &[&str],
+        targets: &[&str],
+    ) -> Result<Callable> {
+        match self.functions {
+            true => session.prepare(feeds, fetches, targets),
+            false => session.make_callable(feeds, fetches, targets),
+        }
+    }
 }
 
 /// A value that a job feeds.
@@ -86,6 +112,8 @@ pub(crate) struct Job<'m> {
     targets: Vec<String>,
     /// Nodes that do not run unless they are named.
     left_out: Vec<String>,
+    /// The line that says what does not run because ops are missing.
+    lacking: Option<String>,
     is_default: bool,
     /// Whether variables have no values because no checkpoint is given.
     lacks_checkpoint: bool,
@@ -103,7 +131,7 @@ impl What {
     /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model> {
         let devices = crate::cli::device::devices(&self.device, self.threads)?;
-        let options = SessionOptions::new().strict_placement(self.no_soft_placement);
+        let options = SessionOptions::new().strict_placement(self.no_soft_placement).call_depth(self.call_depth);
         Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options)
     }
 
@@ -121,7 +149,7 @@ impl What {
     }
 
     /// Reads the inputs and prepares the run.
-    pub(crate) fn prepare<'m>(&self, model: &'m Model, missing: Missing) -> Result<Job<'m>> {
+    pub(crate) fn prepare<'m>(&self, model: &'m Model, how: How) -> Result<Job<'m>> {
         // A model with signatures runs one, unless nodes of its graph are named.
         let default = match (model, model.meta()) {
             _ if !self.target.is_empty() => None,
@@ -138,8 +166,8 @@ impl What {
             return Err(Error::invalid_argument(message));
         }
         let job = match self.signature.as_deref().or(default) {
-            Some(name) => self.prepare_signature(model, name, missing),
-            None => self.prepare_graph(model, missing),
+            Some(name) => self.prepare_signature(model, name, how),
+            None => self.prepare_graph(model, how),
         };
         let are_named = !self.output.is_empty() || !self.target.is_empty();
         match self.signature {
@@ -173,45 +201,63 @@ impl What {
         matches!(model, Model::Meta(_)) && self.checkpoint.is_none()
     }
 
-    fn prepare_graph<'m>(&self, model: &'m Model, missing: Missing) -> Result<Job<'m>> {
+    fn prepare_graph<'m>(&self, model: &'m Model, how: How) -> Result<Job<'m>> {
         let session = model.session();
         let graph = session.graph();
         let mut inputs = self.inputs(|name| {
             let output = graph.output(name).map_err(|error| error.context("--input"))?;
-            Ok(graph.node(output.node).signature.outputs[output.index].dtype)
+            graph.node(output.node).output_dtype(output.index).ok_or_else(|| {
+                let name = shortened(name);
+                Error::invalid_argument(format!(
+                    "--input: nothing says what dtype `{name}` has: its op is missing, and no node that is not takes it"
+                ))
+            })
         })?;
         let is_default = self.output.is_empty() && self.target.is_empty();
-        let Defaults { fetches: outputs, targets, left_out } = match is_default {
-            true => defaults(graph)?,
-            false => Defaults { fetches: self.output.clone(), targets: self.target.clone(), left_out: Vec::new() },
+        let fed: Vec<Output> = inputs.iter().map(|input| graph.output(&input.name)).collect::<Result<_>>()?;
+        let (mut targets, mut left_out, mut lacking) = (self.target.clone(), Vec::new(), None);
+        let outputs = match is_default {
+            true => {
+                let lacks = Lacking::of(graph, &fed);
+                let found = defaults(graph, &lacks)?;
+                (targets, left_out) = (found.targets, found.left_out);
+                lacking = (!found.lacking.is_empty()).then(|| lacks.line(&found.lacking));
+                found.fetches
+            }
+            false => self.output.clone(),
         };
         let fetches: Vec<&str> = outputs.iter().map(String::as_str).collect();
         let target_names: Vec<&str> = targets.iter().map(String::as_str).collect();
-        let fed: Vec<Output> = inputs.iter().map(|input| graph.output(&input.name)).collect::<Result<_>>()?;
         let needed = missing_feeds(graph, &fed, &fetches, &target_names)?.into_iter().map(|id| {
             let node = graph.node(id);
             (node.name.clone(), node.signature.outputs[0].dtype, node.output_shapes[0].clone())
         });
-        add_missing(&mut inputs, needed.collect(), missing)?;
+        add_missing(&mut inputs, needed.collect(), how)?;
         let feeds: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         self.check_placement(session, &fed, &fetches, &target_names)?;
-        let callable = session.make_callable(&feeds, &fetches, &target_names)?;
+        let callable = how.callable(session, &feeds, &fetches, &target_names)?;
         let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
         let runner = Runner::Graph(callable, tensors);
         let lacks_checkpoint = self.lacks_checkpoint(model);
-        Ok(Job { inputs, outputs, targets, left_out, is_default, lacks_checkpoint, runner })
+        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default, lacks_checkpoint, runner })
     }
 
     /// A job whose inputs and outputs go by a signature's names for them.
-    fn prepare_signature<'m>(&self, model: &'m Model, name: &str, missing: Missing) -> Result<Job<'m>> {
+    fn prepare_signature<'m>(&self, model: &'m Model, name: &str, how: How) -> Result<Job<'m>> {
         let meta =
             model.meta().ok_or_else(|| Error::invalid_argument("--signature: a plain graph has no signatures"))?;
         if !self.output.is_empty()
             && let Some(signature) = meta.signatures().get(name)
         {
-            return self.prepare_part(model, signature, missing);
+            return self.prepare_part(model, signature, &self.output, how);
         }
-        let runner = meta.signature(name)?;
+        if let Some(signature) = meta.signatures().get(name)
+            && let Some((outputs, line)) = able(model.session().graph(), signature)
+        {
+            let job = self.prepare_part(model, signature, &outputs, how)?;
+            return Ok(Job { lacking: Some(line), ..job });
+        }
+        let runner = if how.functions { meta.prepare(name) } else { meta.signature(name) }?;
         let signature = runner.signature();
         let fed = signature.inputs.values().map(|input| model.session().graph().output(&input.tensor));
         let fetches: Vec<&str> = signature.outputs.values().map(|output| output.tensor.as_str()).collect();
@@ -222,7 +268,7 @@ impl What {
             |name: &String| inputs.iter().any(|input| input.name == *name) || signature.defaults.contains_key(name);
         let needed = signature.inputs.iter().filter(|(name, _)| !given(name));
         let needed = needed.map(|(name, tensor)| (name.clone(), tensor.dtype, tensor.shape.clone())).collect();
-        add_missing(&mut inputs, needed, missing)?;
+        add_missing(&mut inputs, needed, how)?;
         let named = |input: &Input| {
             let (name, _) = signature.inputs.get_key_value(&input.name)?;
             Some((name.as_str(), input.tensor.clone()))
@@ -230,11 +276,17 @@ impl What {
         let fed = inputs.iter().filter_map(named).collect();
         let runner = Runner::Signature(runner, fed);
         let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
-        Ok(Job { inputs, outputs, targets, left_out, is_default: false, lacks_checkpoint, runner })
+        Ok(Job { inputs, outputs, targets, left_out, lacking: None, is_default: false, lacks_checkpoint, runner })
     }
 
     /// A job that computes some of a signature's outputs, and nodes besides. It needs the inputs that lead to them.
-    fn prepare_part<'m>(&self, model: &'m Model, signature: &Signature, missing: Missing) -> Result<Job<'m>> {
+    fn prepare_part<'m>(
+        &self,
+        model: &'m Model,
+        signature: &Signature,
+        outputs: &[String],
+        how: How,
+    ) -> Result<Job<'m>> {
         let (session, graph) = (model.session(), model.session().graph());
         let mut inputs = self.signature_inputs(signature)?;
         let output = |name: &String| match signature.outputs.get(name) {
@@ -246,7 +298,7 @@ impl What {
                 Error::not_found(message + error.message())
             }),
         };
-        let wanted = self.output.iter().map(output).collect::<Result<Vec<Output>>>()?;
+        let wanted = outputs.iter().map(output).collect::<Result<Vec<Output>>>()?;
         let tensor = |name: &str| signature.inputs.get(name).map(|input| graph.output(&input.tensor)).transpose();
         let mut fed = Vec::new();
         for input in &inputs {
@@ -268,7 +320,7 @@ impl What {
                 None => needed.push((name.clone(), input.dtype, input.shape.clone())),
             }
         }
-        add_missing(&mut inputs, needed, missing)?;
+        add_missing(&mut inputs, needed, how)?;
         let mut feeds = Vec::new();
         for input in &inputs {
             feeds.extend(tensor(&input.name)?);
@@ -278,10 +330,10 @@ impl What {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         self.check_placement(session, &feeds, &names, &[])?;
         let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
-        let runner = Runner::Part(Part::new(session, &feeds, tensors, &wanted)?);
+        let runner = Runner::Part(Part::new(session, &feeds, tensors, &wanted, how)?);
         let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
-        let outputs = self.output.clone();
-        Ok(Job { inputs, outputs, targets, left_out, is_default: false, lacks_checkpoint, runner })
+        let outputs = outputs.to_vec();
+        Ok(Job { inputs, outputs, targets, left_out, lacking: None, is_default: false, lacks_checkpoint, runner })
     }
 
     /// The values of `--input` for a signature.
@@ -355,17 +407,18 @@ impl Job<'_> {
         answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error) } else { error })
     }
 
-    /// Reports targets that run although they were not named.
-    pub(crate) fn unnamed(&self) -> Option<String> {
-        self.is_default.then(|| {
+    /// Reports targets that run although they were not named, and what does not run.
+    pub(crate) fn unnamed(&self) -> String {
+        let mut text = String::new();
+        if self.is_default {
             let names: Vec<_> = self.outputs.iter().chain(&self.targets).map(|name| escaped(name)).collect();
-            let mut text = format!("no --output is given: fetching what nothing else uses: {}\n", names.join(", "));
+            text += &format!("no --output is given: fetching what nothing else uses: {}\n", names.join(", "));
             if !self.left_out.is_empty() {
                 let left_out = some(&self.left_out);
                 text += &format!("not run, as it changes something or may have no value: {left_out}\n");
             }
-            text
-        })
+        }
+        text + self.lacking.as_deref().unwrap_or_default()
     }
 }
 
@@ -380,6 +433,19 @@ pub(crate) fn without_checkpoint(error: Error) -> Error {
         true => error.append("\n  the variables of a MetaGraph get their values by --checkpoint PREFIX"),
         false => error,
     }
+}
+
+/// The outputs of a signature that need no op which is missing, and the line that says what does not run; `None` if all can
+/// run, or none: the run's error says why.
+fn able(graph: &Graph, signature: &Signature) -> Option<(Vec<String>, String)> {
+    let fed: Vec<Output> = signature.inputs.values().filter_map(|input| graph.output(&input.tensor).ok()).collect();
+    let lacking = Lacking::of(graph, &fed);
+    let needs = |output: &SignatureTensor| {
+        graph.output(&output.tensor).is_ok_and(|output| !fed.contains(&output) && lacking.needs(output.node))
+    };
+    let (without, able): (Vec<_>, Vec<_>) = signature.outputs.iter().partition(|(_, output)| needs(output));
+    let names = |outputs: Vec<(&String, _)>| outputs.into_iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    (!without.is_empty() && !able.is_empty()).then(|| (names(able), lacking.line(&names(without))))
 }
 
 /// Ops with their number of nodes.
@@ -397,8 +463,8 @@ fn input_line(name: &str, dtype: DataType, shape: &PartialShape) -> String {
 }
 
 /// Fills in the inputs that are not given, or refuses to go on without them.
-fn add_missing(inputs: &mut Vec<Input>, needed: Vec<(String, DataType, PartialShape)>, missing: Missing) -> Result<()> {
-    if missing == Missing::Refuse && !needed.is_empty() {
+fn add_missing(inputs: &mut Vec<Input>, needed: Vec<(String, DataType, PartialShape)>, how: How) -> Result<()> {
+    if !how.fill && !needed.is_empty() {
         let lines: String = needed.iter().map(|(name, dtype, shape)| input_line(name, *dtype, shape)).collect();
         return Err(Error::invalid_argument(format!("inputs are missing:{lines}")));
     }

@@ -17,6 +17,7 @@ mod defaults;
 mod device;
 mod inspect;
 mod job;
+mod lacking;
 mod manual;
 mod model;
 mod new;

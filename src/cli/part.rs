@@ -5,6 +5,8 @@ use crate::graph::Output;
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session};
 use crate::tensor::Tensor;
 
+use crate::cli::job::How;
+
 /// Values for inputs, and what of the graph is computed from them.
 pub(crate) struct Part {
     /// None where all outputs are inputs themselves.
@@ -21,7 +23,13 @@ enum Source {
 
 impl Part {
     /// Prepares a run that gives `feeds` values and computes what is wanted. An input may be wanted, too.
-    pub(crate) fn new(session: &Session, feeds: &[Output], values: Vec<Tensor>, wanted: &[Output]) -> Result<Part> {
+    pub(crate) fn new(
+        session: &Session,
+        feeds: &[Output],
+        values: Vec<Tensor>,
+        wanted: &[Output],
+        how: How,
+    ) -> Result<Part> {
         let mut fetches: Vec<Output> = Vec::new();
         let source = |output: &Output| match feeds.iter().position(|feed| feed == output) {
             Some(feed) => Source::Feed(feed),
@@ -36,7 +44,7 @@ impl Part {
         };
         let (feeds, fetches) = (names(feeds), names(&fetches));
         let [feeds, fetches] = [&feeds, &fetches].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        let callable = (!fetches.is_empty()).then(|| session.make_callable(&feeds, &fetches, &[])).transpose()?;
+        let callable = (!fetches.is_empty()).then(|| how.callable(session, &feeds, &fetches, &[])).transpose()?;
         Ok(Part { callable, feeds: values, sources })
     }
 

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error, Result, escaped};
 use crate::formats;
 use crate::runtime::{RunMetadata, RunOptions};
+use crate::step::StepStats;
 use crate::tensor::Tensor;
 use clap::Args;
 
-use crate::cli::job::{Missing, What};
+use crate::cli::job::{How, What};
 use crate::cli::model::Model;
 use crate::cli::progress::Progress;
 use crate::cli::words::count;
@@ -27,6 +28,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..),
           allow_negative_numbers = true)]
     steps: u64,
+    /// Prepares the functions that the run can come to call when the model is loaded, so that the first run takes no longer
+    /// than others
+    #[arg(long)]
+    warm_up: bool,
     /// Writes each output to DIR/NAME.npy
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
@@ -54,8 +59,8 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Ends the program after the time, unless what this returns is dropped before: nothing else ends what does not look at the
-/// clock, such as an import, or a kernel that waits for whoever reads a pipe.
-fn watch(timeout: Duration) -> mpsc::Sender<()> {
+/// clock, such as an import, or a kernel that waits for whoever reads a pipe. The trace has what has ended by then.
+fn watch(timeout: Duration, trace: Option<(PathBuf, Arc<StepStats>)>) -> mpsc::Sender<()> {
     let (running, end) = mpsc::channel();
     std::thread::spawn(move || {
         if end.recv_timeout(timeout.saturating_add(GRACE)) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -68,6 +73,17 @@ fn watch(timeout: Duration) -> mpsc::Sender<()> {
                 let _ = told.send(());
             });
             let _ = is_told.recv_timeout(GRACE);
+            // The disk may be what the run waits for.
+            let (written, is_written) = mpsc::channel();
+            std::thread::spawn(move || {
+                if let Some((file, stats)) = trace
+                    && let Err(error) = trace::write(&file, &stats.take())
+                {
+                    output::tell(&format!("error: {error}"));
+                }
+                let _ = written.send(());
+            });
+            let _ = is_written.recv_timeout(GRACE);
             std::process::exit(2);
         }
     });
@@ -82,10 +98,11 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         check_folder(folder)?;
     }
     let started = Instant::now();
-    let watch = args.timeout.map(watch);
+    let stats = args.trace.as_ref().map(|_| Arc::<StepStats>::default());
+    let watch = args.timeout.map(|timeout| watch(timeout, args.trace.clone().zip(stats.clone())));
     let model = args.what.load()?;
     let checkpoint = args.save_checkpoint.as_deref().map(|prefix| Ok((prefix, saving(&model, prefix)?))).transpose()?;
-    let job = args.what.prepare(&model, Missing::Refuse)?;
+    let job = args.what.prepare(&model, How { fill: false, functions: args.warm_up })?;
     if let Some(folder) = &args.save {
         check_file_names(folder, &job.outputs)?;
     }
@@ -96,7 +113,10 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let mut progress = Progress::new("step", args.steps);
     for step in 1..=args.steps {
         progress.begin_next();
-        let mut options = RunOptions::new().trace(args.trace.is_some());
+        let mut options = RunOptions::new();
+        if let Some(stats) = &stats {
+            options = options.trace_to(stats.clone());
+        }
         options.timeout = args.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
         // A run of few nodes does not look at the clock.
         if options.timeout == Some(Duration::ZERO) {
@@ -123,7 +143,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         meta.save(prefix).map_err(|error| error.context("--save-checkpoint"))?;
     }
 
-    let mut text = job.unnamed().unwrap_or_default();
+    let mut text = job.unnamed();
     for (name, tensor) in job.outputs.iter().zip(&answers) {
         let name = escaped(name);
         let _ = writeln!(text, "{name}: {} {}\n  {}", tensor.dtype(), tensor.shape(), tensor.values_text());

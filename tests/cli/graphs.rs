@@ -90,7 +90,8 @@ fn names_and_numbers_read_well() {
     let bench = good(&["bench", &one, "--runs", "1", "--warmup", "1", "--threads", "1"]);
     holds(&bench, &["; 1 run to warm up, 1 timed, 1 thread\n", "on average of 1 traced run:"]);
     let lacking = save("lacking.pb", &graph([node("x", "NoSuchOp", &[], &[])]));
-    holds(&good(&["inspect", &lacking]), &["(1 node)"]);
+    holds(&good(&["inspect", &lacking]), &["(1 node)", "x (NoSuchOp) unknown\n"]);
+    bad(&["run", &lacking], 2, &["`NoSuchOp`", "node `x`"]);
     let empty = save("empty.pb", &graph([]));
     bad(&["run", &empty], 2, &["the graph has no nodes"]);
     bad(&["optimize", &empty, "-o", "x.pb"], 2, &["the graph has no nodes"]);
@@ -157,6 +158,13 @@ fn chains_of_thousands_of_functions_are_told_apart_from_endless_ones() {
     let deep = ["is called within 1000 other calls", "SessionOptions::call_depth"];
     bad(&["run", &model], 2, &deep);
     bad(&["bench", &model], 2, &deep);
+    for command in [&["run", "--warm-up"][..], &["run"], &["bench", "--runs=1", "--warm-up=0"]] {
+        let short = save("short.pb", &chain(2_000, false));
+        good(&[command, &[&short, "--call-depth", "2000"]].concat());
+        bad(&[command, &[&short, "--call-depth", "100"]].concat(), 2, &["is called within 100 other calls"]);
+    }
+    bad(&["run", &model, "--call-depth", "-1"], 2, &["--call-depth", "a whole number from 0"]);
+    bad(&["run", &model, "--warm-up"], 2, &["more than 10000 functions are to be prepared"]);
     // However many nodes call a chain, each of its functions is looked at once.
     let mut called_often = chain(10_000, false);
     let call = called_often.node.last().expect("the call").clone();
@@ -185,6 +193,14 @@ fn inspect_and_dot() {
     let half = save("half.pb", &def);
     holds(&good(&["run", &half, "--output", "c"]), &["c: float []", "1.5"]);
     bad(&["run", &half, "--output", "b"], 2, &["`NoSuchOp`", "node `a`"]);
+    let lacks = "not run, as it needs what this program lacks (NoSuchOp): b\n";
+    let run = good(&["run", &half]);
+    holds(&run, &["fetching what nothing else uses: c\n", lacks, "c: float []", "1.5"]);
+    holds(&good(&["bench", &half, "--runs", "1"]), &[lacks, "latency"]);
+    // What is fed in the place of what is missing is not.
+    let fed = good(&["run", &half, "--input", "a=2"]);
+    holds(&fed, &["b: float []", "-2.0"]);
+    assert!(!fed.contains("not run"), "{fed}");
     let out = folder("missing").join("kept.pb");
     good(&["optimize", &half, "--output", "b", "--out", out.to_str().unwrap()]);
     assert_eq!(kernlink::proto::read_graph(&out).unwrap().node[0], def.node[0]);
@@ -245,7 +261,8 @@ fn one_op_in_text_says_all() {
     holds(&good(&["ops", "Cast"]), &["cast(scope, x: Output, dst_t: DataType)", ".truncate(bool)  // default false"]);
     holds(&good(&["ops", "Where"]), &["where_(scope, input: Output)"]);
     let text = good(&["ops", "MatMul"]);
-    holds(&text, &["b: a tensor, of the dtype of a", "kernels: 8", "mat_mul<_>", "none for T in {uint8"]);
+    let kernels = if cfg!(feature = "gpu") { "kernels: 11" } else { "kernels: 8" };
+    holds(&text, &["b: a tensor, of the dtype of a", kernels, "mat_mul<_>", "none for T in {uint8"]);
     holds(&good(&["ops", "StridedSlice"]), &["in host memory: begin, end, strides", "feature array"]);
     holds(&good(&["kernels", "--device", "XPU"]), &["0 kernels", "`XPU`", "there are kernels for CPU"]);
     holds(&good(&["kernels", "--op", "MatMul", "--device", "XPU"]), &["0 kernels: none of MatMul", "CPU"]);

@@ -146,7 +146,11 @@ fn a_run_ends_in_time_and_its_trace_tells_of_it() {
         let name = constant("name", Tensor::scalar(TString::from(pipe.to_str().unwrap())));
         let write = node("write", "WriteFile", &["name", "name"], &[]);
         let nobody_reads = save("pipe.pb", &graph([name.clone(), write]));
-        bad(&["run", &nobody_reads, "--target", "write", "--timeout", "0.5"], 2, &["DEADLINE_EXCEEDED"]);
+        let _ = std::fs::remove_file(&file);
+        let run = ["run", &nobody_reads, "--target", "write", "--timeout", "0.5", "--trace", file.to_str().unwrap()];
+        bad(&run, 2, &["DEADLINE_EXCEEDED"]);
+        let (events, _) = trace(&file);
+        assert!(events.iter().all(|event| event.whole["name"] != "write"), "it never ended");
         // Nor does telling so wait for whoever reads standard error.
         let text = constant("text", Tensor::scalar(TString::from(vec![b'x'; 300_000])));
         let print = node("print", "PrintV2", &["text"], &[]);

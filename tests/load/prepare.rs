@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use kernlink::formats::{LoadOptions, SavedModel};
+use kernlink::graph::FunctionBuilder;
 use kernlink::prelude::{DataType, Graph, Tensor, ops};
 
 use crate::alone;
@@ -36,6 +37,30 @@ fn the_first_run_of_a_prepared_signature_makes_no_kernel() {
     let missing =
         SavedModel::load(path("tests/saved_model/data/tf2"), &registry, &LoadOptions::new().prepare("nowhere"));
     assert_eq!(missing.map(drop).unwrap_err().code(), kernlink::Code::NotFound);
+}
+
+#[test]
+fn what_another_run_calls_is_not_prepared() {
+    let _alone = alone();
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let function = |graph: &mut Graph, name: &str| {
+        let built = FunctionBuilder::new(name, [DataType::Float]).build(graph, |g, [x]| ops::neg(g, x).build());
+        let call = ops::call(graph, &built.unwrap(), [x]).build().unwrap()[0];
+        ops::identity(graph, call).name(&name.to_lowercase()).build().unwrap();
+    };
+    function(&mut graph, "One");
+    function(&mut graph, "Other");
+    let session = kernlink::prelude::Session::new(graph).unwrap();
+    let (one, other) = (session.make_callable(&["x"], &["one"], &[]), session.make_callable(&["x"], &["other"], &[]));
+    session.prepare(&["x"], &["one"], &[]).unwrap();
+    let made = |callable: kernlink::Result<kernlink::runtime::Callable>| {
+        let before = kernels();
+        callable.unwrap().run(&[Tensor::scalar(1f32)]).unwrap();
+        kernels() - before
+    };
+    assert_eq!(made(one), 0);
+    assert!(made(other) > 0, "the other was prepared, too");
 }
 
 #[test]

@@ -155,7 +155,10 @@ fn calls_may_be_nested_as_deeply_as_a_session_allows() {
                 assert_eq!(session.run(&[], &["y"], &[]).unwrap()[0].to_scalar::<f32>().unwrap(), -2.0);
             }
         }
+        // What is prepared has a bound, which is said.
         let session = Session::new(graph).unwrap();
-        session.prepare(&[], &["y"], &[]).unwrap();
+        let error = session.prepare(&[], &["y"], &[]).map(drop).unwrap_err();
+        assert_eq!(error.code(), kernlink::Code::ResourceExhausted, "{error}");
+        assert!(error.message().contains("more than 10000 functions"), "{error}");
     }
 }

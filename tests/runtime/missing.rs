@@ -197,3 +197,96 @@ fn a_signature_is_refused_for_what_it_needs_alone() {
     let error = model.signature("nowhere").map(drop).unwrap_err();
     assert!(error.message().contains("fine, lost, nameless"), "{error}");
 }
+
+#[test]
+fn a_missing_op_of_a_function_with_effects_refuses_those_who_call_it() {
+    // TensorFlow notes of functions whether they have effects: the op that is missing may be one that has.
+    let mut def = with_functions("").to_def().unwrap();
+    let functions = &mut def.library.as_mut().unwrap().function;
+    let half = functions.iter_mut().filter_map(|function| function.signature.as_mut()).find(|it| it.name == "Half");
+    half.unwrap().is_stateful = true;
+    let session = Session::new(Graph::import(&def, &kernlink::registry().unwrap()).unwrap()).unwrap();
+    refused(&session, &[("x", Tensor::scalar(2f32))], "half", &["`NoSuchOp`", "node `lost`", "in function `Half`"]);
+}
+
+#[test]
+fn dtypes_that_nobody_knows_are_said_to_be_unknown() {
+    let graph = import(NODES);
+    let lost = graph.node(graph.find("lost").unwrap());
+    let dtypes: Vec<_> = (0..5).map(|index| lost.output_dtype(index)).collect();
+    assert_eq!(dtypes, [None, Some(DataType::Float), Some(DataType::Int32), None, None]);
+    let y = graph.node(graph.find("y").unwrap());
+    assert_eq!((y.output_dtype(0), y.output_dtype(1)), (Some(DataType::Float), None));
+}
+
+#[test]
+fn the_name_that_stands_for_missing_ops_is_reserved() {
+    let def = proto::graph_from_text(r#"node { name: "a" op: "_MissingOp" } versions { producer: 2474 }"#).unwrap();
+    let error = Graph::import(&def, &kernlink::registry().unwrap()).map(drop).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+    assert!(error.to_string().contains("`a`") && error.message().contains("reserved"), "{error}");
+    let op = kernlink::op::OpDef { name: "_MissingOp".into(), ..kernlink::op::OpDef::EMPTY };
+    let error = kernlink::registry::Registry::from_ops([op]).map(drop).unwrap_err();
+    assert!(error.message().contains("reserved"), "{error}");
+}
+
+/// A function of an attr `T`, which one node calls by its name with it and another without, outside of functions and in one.
+const CALLS: &str = r#"
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "good" op: "Negated" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "bad" op: "Negated" input: "x" }
+    node { name: "behind" op: "Neg" input: "bad" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "inside" op: "Both" input: "x" }
+    library {
+      function { signature { name: "Negated" attr { name: "T" type: "type" } input_arg { name: "x" type_attr: "T" }
+          output_arg { name: "y" type_attr: "T" } }
+        node_def { name: "n" op: "Neg" input: "x" attr { key: "T" value { placeholder: "T" } } }
+        ret { key: "y" value: "n:y:0" } }
+      function { signature { name: "Both" input_arg { name: "x" type: DT_FLOAT } output_arg { name: "y" type: DT_FLOAT }
+          output_arg { name: "z" type: DT_FLOAT } }
+        node_def { name: "fine" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+        node_def { name: "bad_inside" op: "Negated" input: "x" }
+        ret { key: "y" value: "fine:y:0" } ret { key: "z" value: "bad_inside:y:0" } } }
+    versions { producer: 2474 }"#;
+
+#[test]
+fn a_call_that_cannot_be_refuses_what_needs_it_alone() {
+    let session = Session::new(import(CALLS)).unwrap();
+    let x = || ("x", Tensor::scalar(2f32));
+    let y = session.run(&[x()], &["good"], &[]).unwrap();
+    assert_eq!(y[0].to_scalar::<f32>().unwrap(), -2.0);
+    for (fetch, node) in [("bad", "`bad`"), ("behind", "`bad`"), ("inside:1", "`bad_inside`")] {
+        let error = session.run(&[x()], &[fetch], &[]).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+        let text = error.to_string();
+        assert!(text.contains(node) && text.contains("the attr `T` is not given"), "{text}");
+    }
+    let fed = session.run(&[("bad", Tensor::scalar(3f32))], &["behind"], &[]).unwrap();
+    assert_eq!(fed[0].to_scalar::<f32>().unwrap(), -3.0);
+}
+
+#[test]
+fn a_call_whose_shapes_do_not_fit_is_left_to_its_kernels() {
+    // A session may be fed other shapes than the graph says.
+    let graph = import(
+        r#"
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+          attr { key: "shape" value { shape { dim { size: 3 } } } } }
+        node { name: "y" op: "PartitionedCall" input: "x" attr { key: "Tin" value { list { type: DT_FLOAT } } }
+          attr { key: "Tout" value { list { type: DT_FLOAT } } } attr { key: "f" value { func { name: "F" } } } }
+        library { function { signature { name: "F" input_arg { name: "x" type: DT_FLOAT }
+            output_arg { name: "y" type: DT_FLOAT } }
+          node_def { name: "two" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value"
+            value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 1 float_val: 2 } } } }
+          node_def { name: "sum" op: "AddV2" input: "x" input: "two:output:0" attr { key: "T" value { type: DT_FLOAT } } }
+          ret { key: "y" value: "sum:z:0" } } }
+        versions { producer: 2474 }"#,
+    );
+    assert!(graph.node(graph.find("y").unwrap()).fault().is_some());
+    let session = Session::new(graph).unwrap();
+    let run = |x: &[f32]| session.run(&[("x", Tensor::vector(x).unwrap())], &["y"], &[]);
+    assert_eq!(run(&[1.0, 1.0]).unwrap()[0].as_slice::<f32>().unwrap(), [2.0, 3.0]);
+    let error = run(&[1.0; 3]).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+    assert!(error.to_string().contains("node `sum`"), "{error}");
+}

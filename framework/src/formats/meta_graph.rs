@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::object_graph::UnsavedVariables;
-use super::signature::{Signature, SignatureRunner};
+use super::signature::{Signature, SignatureRunner, SignatureTensor};
 use crate::device::Device;
 use crate::dtype::TString;
 use crate::error::{Error, Result, shortened};
@@ -150,10 +150,15 @@ impl MetaGraph {
     /// [`LoadOptions::prepare`] has it done when the model is loaded.
     ///
     /// # Errors
-    /// As [`MetaGraph::signature`].
+    /// As [`MetaGraph::signature`] and [`Session::prepare`].
     pub fn prepare(&self, name: &str) -> Result<SignatureRunner<'_>> {
         let runner = self.signature(name)?;
-        self.session.prepare_functions();
+        let names = |tensors: &'_ BTreeMap<String, SignatureTensor>| -> Vec<String> {
+            tensors.values().map(|tensor| tensor.tensor.clone()).collect()
+        };
+        let (feeds, fetches) = (names(&runner.signature().inputs), names(&runner.signature().outputs));
+        let [feeds, fetches] = [&feeds, &fetches].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+        self.session.prepare_functions(&feeds, &fetches, &[])?;
         Ok(runner)
     }
 

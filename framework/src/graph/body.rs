@@ -1,11 +1,12 @@
 //! The body of a function as a graph to run.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::budget::Budget;
 use super::function::{argument_dtypes, instantiate, result_dtypes};
 use super::infer::Scope;
-use super::{Graph, NodeClass, NodeId, Output};
+use super::{Graph, Node, NodeClass, NodeId, Output};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
@@ -36,13 +37,15 @@ impl Graph {
     /// Removes the functions that no node calls, nor another function that is called.
     pub fn remove_unused_functions(&mut self) {
         let Some(functions) = self.functions.as_deref() else { return };
-        let nodes = self.nodes.iter().flat_map(|node| node.attrs.iter()).flat_map(|(_, value)| match value {
-            AttrValue::Func(function) => std::slice::from_ref(function),
-            AttrValue::ListFunc(functions) => functions,
-            _ => &[],
-        });
-        let used = functions.retained(nodes);
+        let used = functions.retained(self.nodes.iter().flat_map(called));
         self.functions = used.map(Arc::new);
+    }
+
+    /// The names of the functions that nodes can come to call.
+    pub(crate) fn functions_reached(&self, nodes: &[NodeId]) -> HashSet<String> {
+        let Some(functions) = self.functions.as_deref() else { return HashSet::new() };
+        let reached = functions.reached(nodes.iter().flat_map(|&id| called(self.node(id))));
+        reached.into_iter().map(str::to_owned).collect()
     }
 
     /// The dtypes of the arguments and of the results of a function that is called with the attrs of `call`.
@@ -72,6 +75,7 @@ impl Graph {
         graph.import_nodes(&def, &Scope::of_body(&budget)).map_err(within)?;
         let (mut arguments, mut results) = (Vec::new(), Vec::new());
         let mut targets = Vec::new();
+        let has_effects = function.signature.as_ref().is_some_and(|signature| signature.is_stateful);
         for id in graph.ids() {
             let node = graph.node(id);
             let index = || match node.attrs.get("index") {
@@ -82,8 +86,11 @@ impl Graph {
                 NodeClass::Arg => arguments.push((index()?, Output { node: id, index: 0 })),
                 NodeClass::Retval => results.push((index()?, node.inputs[0])),
                 _ if node.op.def.is_stateful => targets.push(id),
-                // What its op does is unknown. If nothing takes what it computes, it may be there for an effect.
-                NodeClass::Missing if function.control_ret.is_empty() && node.signature.outputs.is_empty() => {
+                // What its op does is unknown. It may be there for an effect if the function has some, as TensorFlow notes
+                // of those that it traces, or nothing takes what it computes.
+                NodeClass::Missing
+                    if has_effects || (function.control_ret.is_empty() && node.signature.outputs.is_empty()) =>
+                {
                     targets.push(id);
                 }
                 _ => {}
@@ -102,14 +109,20 @@ impl Graph {
 
     /// Whether a function, or one that it calls, keeps a state or has effects.
     pub fn is_stateful_function(&self, name: &str) -> bool {
-        let Some(functions) = &self.functions else { return false };
-        let Some(function) = functions.find(name) else { return false };
-        let all = functions.reachable(&function.node_def).into_iter().chain([function]);
-        all.flat_map(|function| &function.node_def).any(|node| self.keeps_state(node))
+        self.function_reach().is_some_and(|reach| reach.stateful.contains(name))
     }
 
     fn no_function(&self, name: &str) -> Error {
         let hint = crate::registry::did_you_mean(name, self.function_names());
         Error::not_found(format!("the graph has no function `{}`{hint}", crate::error::shortened(name)))
     }
+}
+
+/// The functions that a node names in its attrs.
+fn called(node: &Node) -> impl Iterator<Item = &FunctionRef> {
+    node.attrs.iter().flat_map(|(_, value)| match value {
+        AttrValue::Func(function) => std::slice::from_ref(function),
+        AttrValue::ListFunc(functions) => functions,
+        _ => &[],
+    })
 }

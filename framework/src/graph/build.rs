@@ -228,8 +228,8 @@ impl Graph {
             Err(error) => {
                 fault = match scope.faults {
                     Faults::Ignore => None,
-                    Faults::RefuseCalls if class == NodeClass::Call => Some(Box::new(context(error))),
-                    Faults::Refuse | Faults::RefuseCalls => return Err(context(error)),
+                    Faults::NoteCalls if class == NodeClass::Call => Some(Box::new(context(error))),
+                    Faults::Refuse | Faults::NoteCalls => return Err(context(error)),
                 };
                 signature.outputs.iter().map(|_| unknown(&mut next_symbol)).collect()
             }
@@ -244,7 +244,19 @@ impl Graph {
         self.next_symbol = next_symbol;
         let signature = Arc::new(signature);
         let output_shapes = vec![PartialShape::unknown(); known.len()];
-        let node = Node { name, op, class, attrs, signature, inputs, control_inputs, device, output_shapes, fault };
+        let node = Node {
+            name,
+            op,
+            class,
+            attrs,
+            signature,
+            inputs,
+            control_inputs,
+            device,
+            output_shapes,
+            fault,
+            unknown_outputs: Vec::new(),
+        };
         let id = self.push(node);
         for (index, known) in known.into_iter().enumerate() {
             self.note(Output { node: id, index }, known);

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::budget::Budget;
 use super::node_def::node_attrs;
+use super::reach::Reach;
 use super::{created, default_value};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
@@ -21,6 +23,8 @@ use crate::registry::Registry;
 pub(super) struct Library {
     pub(super) def: FunctionDefLibrary,
     by_name: HashMap<String, usize>,
+    /// What they come to call, once somebody has asked.
+    pub(super) reach: OnceLock<Reach>,
 }
 
 impl Library {
@@ -33,11 +37,12 @@ impl Library {
     fn new(def: &FunctionDefLibrary) -> Library {
         let names = def.function.iter().enumerate();
         let names = names.filter_map(|(i, function)| Some((function.signature.as_ref()?.name.clone(), i)));
-        Library { by_name: names.collect(), def: def.clone() }
+        Library { by_name: names.collect(), def: def.clone(), reach: OnceLock::new() }
     }
 
     /// Adds a function whose name none has yet.
     pub(super) fn insert(&mut self, name: String, function: FunctionDef) {
+        self.reach.take();
         self.by_name.insert(name, self.def.function.len());
         self.def.function.push(function);
     }
@@ -49,6 +54,7 @@ impl Library {
 
     /// Removes the functions that were added when there were `length` already.
     pub(super) fn truncate(&mut self, length: usize) {
+        self.reach.take();
         self.def.function.truncate(length);
         self.by_name.retain(|_, index| *index < length);
     }
@@ -63,8 +69,8 @@ impl Library {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// The functions that calls can come to run, with their gradients; `None` if there are none.
-    pub(super) fn retained<'c>(&self, calls: impl Iterator<Item = &'c FunctionRef>) -> Option<Library> {
+    /// The names of the functions that calls can come to run, with their gradients.
+    pub(super) fn reached<'c>(&self, calls: impl Iterator<Item = &'c FunctionRef>) -> HashSet<&str> {
         let mut used: HashSet<&str> = HashSet::new();
         let mut open: Vec<String> = calls.flat_map(functions_in).collect();
         while let Some(name) = open.pop() {
@@ -83,6 +89,12 @@ impl Library {
                 open.extend(gradients.map(|gradient| gradient.gradient_func.clone()));
             }
         }
+        used
+    }
+
+    /// The functions that calls can come to run, with their gradients; `None` if there are none.
+    pub(super) fn retained<'c>(&self, calls: impl Iterator<Item = &'c FunctionRef>) -> Option<Library> {
+        let used = self.reached(calls);
         if used.is_empty() {
             return None;
         }
@@ -121,13 +133,14 @@ impl Library {
         Some(call().map_err(|error: Error| error.at_node(&node.name, &node.op, &node.device)))
     }
 
-    /// A graph whose nodes call functions by calls; `None` if it does so already.
-    pub(super) fn with_calls(&self, def: &GraphDef, registry: &Registry) -> Result<Option<GraphDef>> {
+    /// A graph whose nodes call functions by calls, but for those that cannot be calls; `None` if it does so already.
+    pub(super) fn with_calls(&self, def: &GraphDef, registry: &Registry) -> Option<GraphDef> {
         if !def.node.iter().any(|node| self.find(&node.op).is_some() && registry.find_op(&node.op).is_none()) {
-            return Ok(None);
+            return None;
         }
-        let nodes = def.node.iter().map(|node| self.as_call(node, registry).unwrap_or_else(|| Ok(node.clone())));
-        Ok(Some(GraphDef { node: nodes.collect::<Result<_>>()?, ..def.clone() }))
+        let call = |node| self.as_call(node, registry).and_then(Result::ok);
+        let nodes = def.node.iter().map(|node| call(node).unwrap_or_else(|| node.clone()));
+        Some(GraphDef { node: nodes.collect(), ..def.clone() })
     }
 
     /// The functions that nodes name in their attrs, and those that their bodies name in turn.
@@ -293,11 +306,17 @@ pub(super) fn instantiate(
             }
         }
         let results = match functions.and_then(|functions| functions.as_call(&node, registry)) {
-            Some(call) => {
+            // One that cannot be a call refuses what needs it, as one whose op is missing.
+            Some(Err(_)) => {
+                missing.nodes.insert(node.name.clone(), HashMap::new());
+                bodies.push(node);
+                continue;
+            }
+            Some(Ok(call)) => {
                 let function = functions.and_then(|functions| functions.find(&node.op));
                 let signature = function.and_then(|function| function.signature.as_ref());
                 let results = named_results(signature.map_or(&[], |s| &s.output_arg), signature, &node.attr);
-                node = call.map_err(within)?;
+                node = call;
                 results.map_err(within)?
             }
             None => {

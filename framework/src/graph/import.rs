@@ -10,7 +10,7 @@ use super::infer::Scope;
 use super::missing::{MissingOps, missing_outputs};
 use super::node_def::node_attrs;
 use super::order::{Edges, topological_order};
-use super::{GRAPH_DEF_VERSION, Graph, Output, is_valid_node_name};
+use super::{GRAPH_DEF_VERSION, Graph, Output, created, is_valid_node_name};
 use crate::error::{Error, Result, shortened};
 use crate::proto::GraphDef;
 use crate::registry::Registry;
@@ -34,7 +34,8 @@ fn check_versions(def: &GraphDef) -> Result<()> {
 
 impl Graph {
     /// Imports a graph. Other ops that the registry lacks refuse only the runs that need them: until then their nodes are of
-    /// class [`NodeClass::Missing`](super::NodeClass::Missing). So do calls of functions with [faults](super::Node::fault).
+    /// class [`NodeClass::Missing`](super::NodeClass::Missing). So do nodes that call a function by its name, as an op, in a way
+    /// that it cannot be called.
     ///
     /// # Errors
     /// NOT_FOUND if ops of TensorFlow 1's control flow are missing; ALREADY_EXISTS for two nodes of one name;
@@ -46,7 +47,7 @@ impl Graph {
         let functions = Library::of(def);
         let mut graph = Graph::new(registry);
         graph.versions = def.versions.clone().unwrap_or_default();
-        let calls = functions.as_ref().map_or(Ok(None), |functions| functions.with_calls(def, registry))?;
+        let calls = functions.as_ref().and_then(|functions| functions.with_calls(def, registry));
         graph.functions = functions.map(Arc::new);
         graph.import_nodes(calls.as_ref().unwrap_or(def), &Scope::of_import(&Budget::new()))?;
         Ok(graph)
@@ -69,7 +70,9 @@ impl Graph {
             let inputs = edges.data.iter().map(|&(node, index)| Output { node: ids[node], index }).collect();
             let control_inputs = edges.control.iter().map(|&node| ids[node]).collect();
             if let Some(outputs) = missing.remove(&position) {
-                self.add_missing(node, inputs, control_inputs, outputs)?;
+                let functions = self.functions.as_deref();
+                let fault = functions.and_then(|functions| functions.as_call(node, &self.registry)?.err());
+                self.add_missing(node, inputs, control_inputs, outputs, fault)?;
                 continue;
             }
             let op = self.registry.op(&node.op)?;
@@ -109,6 +112,11 @@ fn index(def: &GraphDef) -> Result<HashMap<&str, usize>> {
             let (op, name) = (shortened(&node.op), shortened(&node.name));
             let message = format!("node {position} (op {op}) has the illegal name `{name}`");
             return Err(Error::invalid_argument(message));
+        }
+        if node.op == created::MISSING {
+            let message =
+                format!("the op's name, {}, is reserved: it stands for ops that are missing", created::MISSING);
+            return Err(Error::invalid_argument(message).at_node(&node.name, &node.op, &node.device));
         }
         if by_name.insert(node.name.as_str(), position).is_some() {
             return Err(Error::already_exists(format!("the graph has two nodes `{}`", node.name)));

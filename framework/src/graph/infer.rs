@@ -25,8 +25,9 @@ pub(super) struct Scope<'a> {
 pub(super) enum Faults {
     /// They are errors: a graph that is being built, or a body on behalf of a call, which counts as the call's own fault.
     Refuse,
-    /// Those of the bodies of called functions refuse the runs that need the call: a graph that is imported.
-    RefuseCalls,
+    /// Those of the bodies of called functions are noted with the call: a graph that is imported. They may come from shapes
+    /// that a run's feeds do not have.
+    NoteCalls,
     /// They are none: the body of a function that is to run. TensorFlow runs none of its shape functions, and what they
     /// cannot tell without a call's arguments may be right. What is unknown is for kernels to check.
     Ignore,
@@ -70,7 +71,7 @@ impl Scope<'_> {
 
     /// That of a graph that is imported.
     pub(super) fn of_import(budget: &Budget) -> Scope<'_> {
-        Scope { faults: Faults::RefuseCalls, ..Scope::root(budget) }
+        Scope { faults: Faults::NoteCalls, ..Scope::root(budget) }
     }
 
     /// That of a function's body which is to run.

@@ -30,15 +30,7 @@ static ENTRY: OpEntry = OpEntry {
     shape_fn: None,
     system: true,
     selected: true,
-    provider: &Provider {
-        name: env!("CARGO_PKG_NAME"),
-        part_of: None,
-        ops: None,
-        kernels: None,
-        feature_of: None,
-        lacks: None,
-        location: HERE,
-    },
+    provider: &Provider::new(env!("CARGO_PKG_NAME"), HERE),
     location: HERE,
     writable: AtomicBool::new(false),
 };
@@ -53,8 +45,8 @@ const NAME: &str = "_missing_op";
 const MAX_OUTPUTS: usize = 1 << 16;
 const MAX_OUTPUTS_PER_EDGE: usize = 16;
 
-/// The outputs of the nodes of a graph whose ops are missing, by the nodes' positions.
-pub(super) type MissingOutputs = HashMap<usize, Vec<InOutType>>;
+/// The outputs of the nodes of a graph whose ops are missing, by the nodes' positions; `None` for those that nobody knows.
+pub(super) type MissingOutputs = HashMap<usize, Vec<Option<InOutType>>>;
 
 /// The outputs of the nodes whose ops are missing, as far as other nodes take them, with the types that those expect.
 ///
@@ -94,10 +86,10 @@ pub(super) fn missing_outputs(def: &GraphDef, edges: &[Edges], registry: &Regist
                     format!("it takes output {index} of `{}`, of which nothing is known", def.node[source].name);
                 Error::invalid_argument(message).at_node(&node.name, &node.op, &node.device)
             })?;
-            found.extend(std::iter::repeat_n(UNKNOWN, more));
+            found.extend(std::iter::repeat_n(None, more));
             if let Some(expected) = expected.get(input) {
-                let is_ref = found[index].is_ref || expected.is_ref;
-                found[index] = InOutType { dtype: expected.dtype, is_ref };
+                let is_ref = found[index].is_some_and(|known| known.is_ref) || expected.is_ref;
+                found[index] = Some(InOutType { dtype: expected.dtype, is_ref });
             }
         }
     }
@@ -125,9 +117,18 @@ impl Node {
         }
     }
 
-    /// What shape inference found wrong with the function that the node calls. It refuses the runs that need the node.
+    /// What is wrong with the call of a function that the node is. That of a node of class [`NodeClass::Missing`] refuses the
+    /// runs that need the node. Any other comes from what shape inference knows, and refuses none, as in TensorFlow: feeds
+    /// may have other shapes, and if not, a kernel meets what is wrong.
     pub fn fault(&self) -> Option<&Error> {
         self.fault.as_deref()
+    }
+
+    /// The dtype of an output; `None` if there is no such output, or the op is missing and nothing that takes the output says
+    /// what it is. The signature has `Variant` for it then.
+    pub fn output_dtype(&self, index: usize) -> Option<DataType> {
+        let known = self.signature.outputs.get(index).filter(|_| !self.unknown_outputs.contains(&index));
+        known.map(|slot| slot.dtype)
     }
 
     /// The attrs, without what only stands for the op's name.
@@ -137,13 +138,25 @@ impl Node {
 }
 
 impl Graph {
-    /// Adds a node whose op is missing.
+    /// Whether the registry lacks an op of a node of the graph, or of any function in its library.
+    pub fn lacks_ops(&self) -> bool {
+        let functions = self.functions.as_deref();
+        let is_missing = |op: &str| {
+            self.registry.find_op(op).is_none() && functions.is_none_or(|functions| functions.find(op).is_none())
+        };
+        let bodies = functions.map_or(&[][..], |functions| &functions.def.function);
+        self.nodes.iter().any(|node| node.class == NodeClass::Missing)
+            || bodies.iter().flat_map(|function| &function.node_def).any(|node| is_missing(&node.op))
+    }
+
+    /// Adds a node whose op is missing, or that calls a function as it cannot be called, which `fault` says.
     pub(super) fn add_missing(
         &mut self,
         node: &NodeDef,
         inputs: Vec<Output>,
         mut control_inputs: Vec<NodeId>,
-        outputs: Vec<InOutType>,
+        outputs: Vec<Option<InOutType>>,
+        fault: Option<Error>,
     ) -> Result<NodeId> {
         let context = |error: Error| error.at_node(&node.name, &node.op, &node.device);
         control_inputs.sort_unstable();
@@ -154,6 +167,8 @@ impl Graph {
         let given = given.collect::<Result<Vec<_>>>().map_err(context)?;
         let mut attrs = node_attrs(node, ENTRY.def)?;
         attrs.insert(NAME, node.op.as_str());
+        let unknown_outputs = (0..outputs.len()).filter(|&index| outputs[index].is_none()).collect();
+        let outputs = outputs.into_iter().map(|output| output.unwrap_or(UNKNOWN)).collect();
         let signature = Signature { inputs: given, outputs, ..Signature::default() };
         let output_shapes = vec![PartialShape::unknown(); signature.outputs.len()];
         let id = self.push(Node {
@@ -166,7 +181,8 @@ impl Graph {
             control_inputs,
             device: node.device.clone(),
             output_shapes,
-            fault: None,
+            fault: fault.map(Box::new),
+            unknown_outputs,
         });
         let mut symbols = self.next_symbol;
         for index in 0..self.node(id).signature.outputs.len() {
@@ -176,14 +192,15 @@ impl Graph {
         Ok(id)
     }
 
-    /// Refuses nodes whose ops are missing, all in one error, and calls with a [fault](Node::fault).
+    /// Refuses nodes whose ops are missing, all in one error, and those that call functions as they cannot be called.
     pub(crate) fn check_present(&self, nodes: &[NodeId]) -> Result<()> {
         let mut missing = MissingOps::new();
-        for node in nodes.iter().map(|&id| self.node(id)).filter(|node| node.class == NodeClass::Missing) {
+        let lacking = || nodes.iter().map(|&id| self.node(id)).filter(|node| node.class == NodeClass::Missing);
+        for node in lacking().filter(|node| node.fault.is_none()) {
             missing.entry(node.op_name().into_owned()).or_default().push(node.name.clone());
         }
         if missing.is_empty() {
-            let fault = nodes.iter().find_map(|&id| self.node(id).fault());
+            let fault = lacking().find_map(Node::fault);
             return fault.map_or(Ok(()), |fault| Err(fault.clone()));
         }
         Err(error("the run", &missing, &self.registry))

@@ -59,7 +59,6 @@ pub use node_def::{
     validate_node_def,
 };
 pub use patch::GraphPatch;
-pub(crate) use reach::Reach;
 pub use renumber::Renumbering;
 pub use scope::{Applied, IntoOperand, NodeInput, NodeRequest, OpScope, Operand, Outputs};
 pub use surround::Savepoint;
@@ -105,6 +104,8 @@ pub struct Node {
     /// What is known of its outputs' shapes.
     pub output_shapes: Vec<PartialShape>,
     fault: Option<Box<Error>>,
+    /// The outputs of which nobody knows the dtype, because the op is missing.
+    unknown_outputs: Vec<usize>,
 }
 
 /// A graph whose nodes are checked: every attr is valid, every edge connects equal dtypes, and there is no cycle but

@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::function::called_by;
+use super::function::{Library, called_by};
 use super::{Graph, NodeClass};
 use crate::proto::{NodeDef, attr_value};
 
 /// Functions, by what they come to call.
-#[derive(Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reach {
     /// Those that keep a state or have effects, or call one that does.
     pub(crate) stateful: HashSet<String>,
@@ -17,9 +17,13 @@ pub(crate) struct Reach {
 }
 
 impl Graph {
-    /// What the functions of the graph's library come to call.
-    pub(crate) fn function_reach(&self) -> Reach {
-        let Some(functions) = self.functions.as_deref() else { return Reach::default() };
+    /// What the functions of the graph's library come to call; `None` if there is no library.
+    pub(crate) fn function_reach(&self) -> Option<&Reach> {
+        let functions = self.functions.as_deref()?;
+        Some(functions.reach.get_or_init(|| self.reach_of(functions)))
+    }
+
+    fn reach_of(&self, functions: &Library) -> Reach {
         let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut callees: HashMap<&str, usize> = HashMap::new();
         let (mut stateful, mut open) = (Vec::new(), HashSet::new());

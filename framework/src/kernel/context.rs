@@ -496,6 +496,11 @@ impl<'a, O: Op> KernelContext<'a, O> {
         unsafe { &mut *std::ptr::from_mut(raw).cast::<KernelContext<'a, O>>() }
     }
 
+    pub(super) fn from_raw_ref<'b>(raw: &'b RawContext<'a>) -> &'b KernelContext<'a, O> {
+        // SAFETY: as in `from_raw`.
+        unsafe { &*std::ptr::from_ref(raw).cast::<KernelContext<'a, O>>() }
+    }
+
     /// The position of an input among the node's inputs.
     pub fn input_position(&self, input: InputArg<O>) -> usize {
         self.raw.signature.input_ranges[input.index()].start

@@ -160,7 +160,7 @@ pub trait DynKernel: Send + Sync + 'static {
     }
 
     /// See [`OpKernel::trace_string`].
-    fn trace_string(&self, ctx: &mut RawContext<'_>) -> Option<String> {
+    fn trace_string(&self, ctx: &RawContext<'_>) -> Option<String> {
         let _ = ctx;
         None
     }
@@ -186,8 +186,8 @@ impl<O: Op, K: OpKernel<O>> DynKernel for Erased<O, K> {
         self.0.asks_for_values()
     }
 
-    fn trace_string(&self, ctx: &mut RawContext<'_>) -> Option<String> {
-        self.0.trace_string(KernelContext::from_raw(ctx))
+    fn trace_string(&self, ctx: &RawContext<'_>) -> Option<String> {
+        self.0.trace_string(KernelContext::from_raw_ref(ctx))
     }
 }
 
@@ -211,8 +211,8 @@ impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
         false
     }
 
-    fn trace_string(&self, ctx: &mut RawContext<'_>) -> Option<String> {
-        self.0.trace_string(KernelContext::from_raw(ctx))
+    fn trace_string(&self, ctx: &RawContext<'_>) -> Option<String> {
+        self.0.trace_string(KernelContext::from_raw_ref(ctx))
     }
 }
 

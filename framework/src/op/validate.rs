@@ -7,6 +7,7 @@ use kernlink_spec::{dtype_from_word, is_op_name};
 use super::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, OpDef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
+use crate::graph::created;
 
 impl OpDef {
     /// Checks the op against all of TensorFlow's rules. What `#[register_op]` and
@@ -20,6 +21,9 @@ impl OpDef {
         let mut faults = Vec::new();
         if !self.is_internal() && !is_op_name(&self.name) {
             faults.push(format!("invalid name: `{}` (did you use CamelCase?)", self.name));
+        }
+        if self.name == created::MISSING {
+            faults.push("the name is reserved: it stands for ops that are missing".to_owned());
         }
         let mut seen = BTreeSet::new();
         let args = self.inputs.iter().chain(self.outputs.iter()).map(|arg| &*arg.name);

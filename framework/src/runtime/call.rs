@@ -38,7 +38,7 @@ impl<'c> KernelCall<'c> {
     pub(super) fn run(self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
         let kernel = self.kernel;
         let mut context = self.context(inputs, outputs);
-        let begun = self.begin(&mut context);
+        let begun = self.begin(&context);
         self.guarded(|| kernel.compute(&mut context))?;
         if let Some(begun) = begun {
             record(&context, begun, kernel.is_async());
@@ -52,7 +52,7 @@ impl<'c> KernelCall<'c> {
     /// See [`KernelCall::run`].
     pub(super) async fn run_async(&self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
         let mut context = self.context(inputs, outputs);
-        let begun = self.begin(&mut context);
+        let begun = self.begin(&context);
         {
             let mut computing = pin!(async { self.kernel.compute_async(&mut context).await });
             let attended = poll_fn(|waker| match self.guarded(|| Ok(computing.as_mut().poll(waker))) {
@@ -87,14 +87,14 @@ impl<'c> KernelCall<'c> {
 
     /// Notes when it begins, if the step collects statistics.
     #[inline(always)]
-    fn begin(self, context: &mut RawContext<'_>) -> Option<Begun> {
+    fn begin(self, context: &RawContext<'_>) -> Option<Begun> {
         self.step.stats().map(|_| begin(&**self.kernel, context))
     }
 }
 
 /// Notes what is to be told of a call from the time before it.
 #[cold]
-fn begin(kernel: &dyn DynKernel, context: &mut RawContext<'_>) -> Begun {
+fn begin(kernel: &dyn DynKernel, context: &RawContext<'_>) -> Begun {
     // A trace is no reason to fail a run.
     let said = catch_panic("the kernel's trace_string", || Ok(kernel.trace_string(context)));
     Begun::now(context.inputs(), said.unwrap_or_else(|error| Some(error.message().to_owned())))

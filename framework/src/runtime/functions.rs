@@ -1,7 +1,7 @@
 //! The functions of a graph, as kernels call them.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use prost::Message;
@@ -13,7 +13,7 @@ use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Reach};
+use crate::graph::Graph;
 use crate::optimize::{Ends, Optimizer};
 use crate::proto;
 use crate::step::{BoxFuture, Function, FunctionLibrary, SessionContext, Step, lock};
@@ -36,8 +36,6 @@ pub(super) struct Functions {
     optimizer: Result<Optimizer>,
     /// How deeply calls may be nested.
     call_depth: u32,
-    /// What functions come to call.
-    reach: OnceLock<Reach>,
     own: Weak<Functions>,
     /// The bodies without state, by name, attrs and device.
     stateless: Mutex<HashMap<Key, Arc<Body>>>,
@@ -59,6 +57,20 @@ impl Unplanned {
             self.enough = 2 * self.bodies.len() + 16;
         }
         self.bodies.push(body);
+    }
+
+    /// Takes those of these functions out.
+    fn take(&mut self, names: &HashSet<String>) -> Vec<Arc<Body>> {
+        let mut taken = Vec::new();
+        self.bodies.retain(|body| {
+            let Some(body) = body.upgrade() else { return false };
+            let is_other = !names.contains(&body.call.name);
+            if !is_other {
+                taken.push(body);
+            }
+            is_other
+        });
+        taken
     }
 }
 
@@ -100,7 +112,6 @@ impl Functions {
             is_soft,
             optimizer: optimizer.clone(),
             call_depth,
-            reach: OnceLock::new(),
             own: own.clone(),
             stateless: Mutex::default(),
             unplanned: Mutex::default(),
@@ -112,9 +123,9 @@ impl Functions {
         let (arguments, results) = self.graph.function_dtypes(call)?;
         let function = proto::attr_to_proto(&AttrValue::Func(call.clone()))?.encode_to_vec();
         let key = Key { function, device: device.to_owned() };
-        let reach = self.reach.get_or_init(|| self.graph.function_reach());
-        let body = if reach.stateful.contains(&call.name) {
-            let outer = outer.filter(|_| reach.recursive.contains(&call.name));
+        let reach = self.graph.function_reach();
+        let body = if reach.is_some_and(|reach| reach.stateful.contains(&call.name)) {
+            let outer = outer.filter(|_| reach.is_some_and(|reach| reach.recursive.contains(&call.name)));
             let around = std::iter::successors(outer, |within| within.outer.as_ref()).find(|within| within.key == key);
             match around.map(|within| within.body.clone()).filter(|body| body.strong_count() > 0) {
                 Some(body) => Held::Borrowed(body),
@@ -158,10 +169,23 @@ impl FunctionLibrary for Functions {
         self.within(None, call, device)
     }
 
-    fn prepare(&self) {
-        for _ in 0..MOST_PREPARED {
-            let Some(body) = lock(&self.unplanned).bodies.pop() else { return };
-            if let Some(body) = body.upgrade() {
+    fn prepare(&self, names: &HashSet<String>) -> Result<()> {
+        let mut left = MOST_PREPARED;
+        loop {
+            let bodies = lock(&self.unplanned).take(names);
+            if bodies.is_empty() {
+                return Ok(());
+            }
+            for (index, body) in bodies.iter().enumerate() {
+                if left == 0 {
+                    let mut unplanned = lock(&self.unplanned);
+                    bodies[index..].iter().for_each(|body| unplanned.push(Arc::downgrade(body)));
+                    return Err(Error::resource_exhausted(format!(
+                        "more than {MOST_PREPARED} functions are to be prepared: prepare the run alone \
+                         (Session::make_callable, MetaGraph::signature), which plans each when it is first called"
+                    )));
+                }
+                left -= 1;
                 body.prepare();
             }
         }

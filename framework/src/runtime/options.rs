@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::device::Device;
 use crate::resource::ResourceManager;
-use crate::step::{Cancellation, CollectiveExecutor, NodeStats};
+use crate::step::{Cancellation, CollectiveExecutor, NodeStats, StepStats};
 
 /// How a session runs.
 #[derive(Clone, Default)]
@@ -98,6 +98,8 @@ pub struct RunOptions {
     pub cancellation: Option<Cancellation>,
     /// Whether statistics of every node are collected.
     pub trace: bool,
+    /// Where they are collected, if others are to see them while the run goes on; see [`RunOptions::trace_to`].
+    pub stats: Option<Arc<StepStats>>,
     /// Which of the session's [pools](SessionOptions::inter_op_pool) nodes run on: 0, which is the default, stands for
     /// the first, or for the devices' own threads if the session has none; -1 for the thread that asks for the run.
     pub inter_op_pool: i32,
@@ -169,6 +171,14 @@ impl RunOptions {
     /// Has statistics of every node collected.
     pub fn trace(mut self, trace: bool) -> RunOptions {
         self.trace = trace;
+        self
+    }
+
+    /// Has statistics of every node collected in `stats`, where another thread can take those of the nodes that have ended
+    /// while the run goes on. What it takes is not in the [`RunMetadata`].
+    pub fn trace_to(mut self, stats: Arc<StepStats>) -> RunOptions {
+        self.trace = true;
+        self.stats = Some(stats);
         self
     }
 

@@ -229,16 +229,19 @@ impl Session {
     /// compiled when the shapes are known. There, and where caches should be warm, a run prepares best.
     ///
     /// # Errors
-    /// As [`Session::make_callable`].
+    /// As [`Session::make_callable`]; RESOURCE_EXHAUSTED if there are more than 10,000 such functions.
     pub fn prepare(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<Callable> {
         let callable = self.make_callable(feeds, fetches, targets)?;
-        self.prepare_functions();
+        self.prepare_functions(feeds, fetches, targets)?;
         Ok(callable)
     }
 
-    /// Plans the functions that what was planned can come to call.
-    pub(crate) fn prepare_functions(&self) {
-        self.functions.prepare();
+    /// Plans the functions that a run which was planned can come to call.
+    pub(crate) fn prepare_functions(&self, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<()> {
+        let outputs = |names: &[&str]| names.iter().map(|name| self.graph.output(name)).collect::<Result<Vec<_>>>();
+        let targets = targets.iter().map(|name| self.graph.find_or_suggest(name)).collect::<Result<Vec<_>>>()?;
+        let needed = self.graph.needed(&outputs(feeds)?, &outputs(fetches)?, &targets);
+        self.functions.prepare(&self.graph.functions_reached(&needed))
     }
 
     /// Sets up a run whose feeds come, and fetches go, in several calls of [`PartialRun::run`].
@@ -345,7 +348,7 @@ impl Shared {
         let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut step = Step::new(&self.context, cancellation, deadline).with_inter_op(inter_op);
         if options.trace {
-            step = step.with_stats();
+            step = step.with_stats_in(options.stats.clone().unwrap_or_default());
         }
         let step = Arc::new(step);
         let run = PlanRun::new(executor, &step, Nesting::default(), feeds);

@@ -53,7 +53,7 @@ pub struct Step {
     is_idle_awaited: AtomicBool,
     idle: Waiters,
     numbers: AtomicU64,
-    stats: Option<StepStats>,
+    stats: Option<Arc<StepStats>>,
     deferred: Arc<Deferred>,
     inter_op: InterOp,
 }
@@ -117,13 +117,19 @@ impl Step {
 
     /// The same step, which collects statistics.
     pub fn with_stats(mut self) -> Step {
-        self.stats = Some(StepStats::default());
+        self.stats = Some(Arc::default());
+        self
+    }
+
+    /// The same step, which collects statistics there.
+    pub fn with_stats_in(mut self, stats: Arc<StepStats>) -> Step {
+        self.stats = Some(stats);
         self
     }
 
     /// The statistics, if they are collected.
     pub fn stats(&self) -> Option<&StepStats> {
-        self.stats.as_ref()
+        self.stats.as_deref()
     }
 
     /// A number that no other step of this process has.

@@ -70,7 +70,7 @@ pub(in crate::runtime) fn variable(resources: &ResourceManager, input: &Tensor) 
 }
 
 impl DynKernel for Waiting {
-    fn trace_string(&self, ctx: &mut RawContext<'_>) -> Option<String> {
+    fn trace_string(&self, ctx: &RawContext<'_>) -> Option<String> {
         self.kernel.trace_string(ctx)
     }
 
