@@ -116,6 +116,20 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Bytes as errors quote them: as [`shortened`] does, with `\u{FFFD}` for what is not UTF-8.
+pub fn shortened_bytes(bytes: &[u8]) -> String {
+    let mut end = bytes.len().min(MAX_QUOTED);
+    // A character is not cut: at most three bytes continue it.
+    while end < bytes.len() && end + 3 > MAX_QUOTED && bytes[end] & 0xC0 == 0x80 {
+        end -= 1;
+    }
+    let text = String::from_utf8_lossy(&bytes[..end]);
+    match bytes.len() - end {
+        0 => escaped(&text).into_owned(),
+        _ => format!("{}... ({} bytes)", escaped(&text), bytes.len()),
+    }
+}
+
 /// A text with its control characters as escapes, such as `\n`: a terminal obeys none of them.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
@@ -131,14 +145,16 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Bounds a message's length. Both ends are kept: the end may say what to do.
-fn bounded(message: String) -> String {
+/// Bounds a message's length. Both ends are kept: the end may say what to do. It is cut where it is, which takes no memory.
+fn bounded(mut message: String) -> String {
     if message.len() <= MAX_MESSAGE {
         return message;
     }
     let head = message.floor_char_boundary(MAX_MESSAGE / 2);
     let tail = message.ceil_char_boundary(message.len() - MAX_MESSAGE / 4);
-    format!("{}... ({} bytes) ...{}", &message[..head], message.len(), &message[tail..])
+    message.replace_range(head..tail, &format!("... ({} bytes) ...", message.len()));
+    message.shrink_to_fit();
+    message
 }
 
 /// An error: code, message, the source line that raised it and, once a node has met it, that node, its op and device.
@@ -360,6 +376,10 @@ mod tests {
         assert_eq!(shortened("a\u{1b}[31m\nb\u{9b}é"), "a\\u{1b}[31m\\nb\\u{9b}é");
         let name = "é".repeat(500_000);
         assert!(shortened(&name).ends_with("... (1000000 bytes)") && shortened(&name).len() < 250);
+        assert_eq!(shortened_bytes(b"a\n\xffb"), "a\\n\u{FFFD}b");
+        for text in [name.as_str(), &format!("x{name}"), &"\u{1F600}".repeat(100)] {
+            assert_eq!(shortened_bytes(text.as_bytes()), shortened(text));
+        }
         let error = Error::invalid_argument(format!("`{name}` is long")).context(&name).append("; do this");
         let error = error.at_node(&name, &name, &name);
         let text = error.to_string();

@@ -3,6 +3,7 @@
 use super::{TensorShapeProto, tensor_shape_proto};
 use crate::error::Result;
 use crate::shape::PartialShape;
+use crate::tensor::scratch;
 
 /// The shape in a message.
 ///
@@ -12,7 +13,7 @@ pub fn shape_from_proto(proto: &TensorShapeProto) -> Result<PartialShape> {
     if proto.unknown_rank {
         return Ok(PartialShape::unknown());
     }
-    let dims: Vec<i64> = proto.dim.iter().map(|dim| dim.size).collect();
+    let dims: Vec<i64> = scratch::collected(proto.dim.iter().map(|dim| dim.size))?;
     PartialShape::from_dims(&dims)
 }
 

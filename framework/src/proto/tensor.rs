@@ -8,7 +8,7 @@ use crate::dtype::{DataType, Int2, Int4};
 use crate::error::{Error, Result};
 use crate::proto::{shape_from_proto, shape_to_proto};
 use crate::shape::Shape;
-use crate::tensor::{ResourceHandle, Tensor};
+use crate::tensor::{ResourceHandle, Tensor, scratch};
 
 /// The tensor in a message. As TensorFlow reads them, values that are fewer than the elements repeat the last one, and
 /// values beyond the elements are left out.
@@ -46,10 +46,10 @@ pub(crate) fn from_content(dtype: DataType, shape: Shape, content: &[u8]) -> Res
         return Err(Error::invalid_argument(message));
     }
     // TensorFlow leaves the upper bits of a narrow integer clear, whatever its sign.
-    let extended = |extend: fn(u8) -> i8| content.iter().map(|&byte| extend(byte) as u8).collect::<Vec<_>>();
+    let extended = |extend: fn(u8) -> i8| scratch::collected(content.iter().map(|&byte| extend(byte) as u8));
     match dtype {
-        DataType::Int4 => return Tensor::from_bytes(dtype, shape, &extended(|byte| Int4::from_low_bits(byte).0)),
-        DataType::Int2 => return Tensor::from_bytes(dtype, shape, &extended(|byte| Int2::from_low_bits(byte).0)),
+        DataType::Int4 => return Tensor::from_bytes(dtype, shape, &extended(|byte| Int4::from_low_bits(byte).0)?),
+        DataType::Int2 => return Tensor::from_bytes(dtype, shape, &extended(|byte| Int2::from_low_bits(byte).0)?),
         _ => {}
     }
     #[cfg(target_endian = "little")]
@@ -57,7 +57,7 @@ pub(crate) fn from_content(dtype: DataType, shape: Shape, content: &[u8]) -> Res
     #[cfg(target_endian = "big")]
     {
         let width = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
-        let swapped: Vec<u8> = content.chunks(width).flat_map(|word| word.iter().rev().copied()).collect();
+        let swapped: Vec<u8> = scratch::collected(content.chunks(width).flat_map(|word| word.iter().rev().copied()))?;
         Tensor::from_bytes(dtype, shape, &swapped)
     }
 }
@@ -75,7 +75,7 @@ fn handle_from_proto(proto: &ResourceHandleProto) -> ResourceHandle {
 /// The message that holds a tensor.
 ///
 /// # Errors
-/// UNIMPLEMENTED for variants.
+/// UNIMPLEMENTED for variants; RESOURCE_EXHAUSTED if there is not enough memory.
 pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
     let mut proto = TensorProto {
         dtype: tensor.dtype().number(),
@@ -92,12 +92,15 @@ pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
                 maybe_type_name: handle.type_name.clone(),
                 ..ResourceHandleProto::default()
             };
-            proto.resource_handle_val = tensor.as_slice::<ResourceHandle>()?.iter().map(to_proto).collect();
+            proto.resource_handle_val = scratch::collected(tensor.as_slice::<ResourceHandle>()?.iter().map(to_proto))?;
         }
         DataType::Variant => return Err(Error::unimplemented("variant tensors cannot be written to messages")),
         dtype => {
             debug_assert!(dtype.is_pod());
-            proto.tensor_content = content_of(tensor)?.into_owned().into();
+            proto.tensor_content = match content_of(tensor)? {
+                Cow::Borrowed(bytes) => scratch::copied(bytes)?.into(),
+                Cow::Owned(bytes) => bytes.into(),
+            };
         }
     }
     Ok(proto)
@@ -106,7 +109,7 @@ pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
 /// The elements of a tensor of plain bytes in little-endian order.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for string, resource and variant.
+/// INVALID_ARGUMENT for string, resource and variant; RESOURCE_EXHAUSTED if there is not enough memory.
 pub(crate) fn content_of(tensor: &Tensor) -> Result<Cow<'_, [u8]>> {
     let bytes = tensor.bytes()?;
     if cfg!(target_endian = "little") {
@@ -114,7 +117,7 @@ pub(crate) fn content_of(tensor: &Tensor) -> Result<Cow<'_, [u8]>> {
     }
     let dtype = tensor.dtype();
     let width = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
-    Ok(Cow::Owned(bytes.chunks(width).flat_map(|word| word.iter().rev().copied()).collect()))
+    scratch::collected(bytes.chunks(width).flat_map(|word| word.iter().rev().copied())).map(Cow::Owned)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::TensorProto;
 use crate::dtype::{DataType, Element, TString, for_each_dtype, types::*};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, scratch};
 
 macro_rules! fields {
     ($(
@@ -32,7 +32,7 @@ macro_rules! fields {
         /// Puts the first `count` elements into the field of their dtype.
         ///
         /// # Errors
-        /// INTERNAL for resources and variants.
+        /// INTERNAL for resources and variants; RESOURCE_EXHAUSTED if there is not enough memory.
         pub(crate) fn put_values(tensor: &Tensor, count: usize, proto: &mut TensorProto) -> Result<()> {
             match tensor.dtype() {
                 $(DataType::$variant => put!($kind $element $field, tensor, count, proto),)*
@@ -74,7 +74,7 @@ macro_rules! put {
         objects()?
     };
     (Complex $element:ident $field:ident, $tensor:expr, $count:expr, $proto:expr) => {
-        $proto.$field = list($tensor, $count, |value: &$element| [value.re, value.im])?.concat()
+        $proto.$field = list($tensor, $count, |value: &$element| [value.re, value.im])?.into_flattened()
     };
     (Float $element:ident half_val, $tensor:expr, $count:expr, $proto:expr) => {
         $proto.half_val = list($tensor, $count, |value: &$element| value.to_bits().into())?
@@ -126,7 +126,7 @@ pub(super) fn fill<V, T: Element>(shape: Shape, values: &[V], convert: impl Fn(&
 
 /// The first `count` elements as a field has them.
 fn list<T: Element, V>(tensor: &Tensor, count: usize, convert: impl Fn(&T) -> V) -> Result<Vec<V>> {
-    Ok(tensor.as_slice::<T>()?.iter().take(count).map(convert).collect())
+    scratch::collected(tensor.as_slice::<T>()?.iter().take(count).map(convert))
 }
 
 #[cfg(test)]

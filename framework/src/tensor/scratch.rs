@@ -4,7 +4,7 @@
 //! instead, and asks first, as tensors do, whether the system has as much ([`may_request`]). What is as large as a rank,
 //! a number of arguments or a name needs none of this.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
 use bytemuck::Zeroable;
@@ -181,6 +181,7 @@ macro_rules! makes_room {
 
 makes_room!([T] Vec<T>, T);
 makes_room!([T] VecDeque<T>, T);
+makes_room!([T: Ord] BinaryHeap<T>, T);
 makes_room!([] String, u8);
 makes_room!([K: Eq + Hash, V, S: BuildHasher] HashMap<K, V, S>, (K, V));
 makes_room!([K: Eq + Hash, S: BuildHasher] HashSet<K, S>, K);

@@ -1,5 +1,6 @@
 //! Strings to numbers of buckets, and tensors to fingerprints.
 
+use kernlink::error::shortened_bytes;
 use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
@@ -44,7 +45,7 @@ fn fingerprint_shape(c: &mut InferenceContext<'_>) -> Result<()> {
                 method.as_bytes() == b"farmhash64",
                 InvalidArgument,
                 "unsupported method: `{}`",
-                method.to_string_lossy()
+                shortened_bytes(&method)
             );
             c.make_dim(8)
         }
