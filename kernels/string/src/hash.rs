@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kernlink::dtype::{DataType, TString};
-use kernlink::error::Result;
+use kernlink::error::{Result, shortened_bytes};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
@@ -115,7 +115,7 @@ fn fingerprint(ctx: &mut KernelContext<'_, ops::Fingerprint>) -> Result<()> {
         method.as_bytes() == b"farmhash64",
         InvalidArgument,
         "Unsupported fingerprint method: {}",
-        method.to_string_lossy()
+        shortened_bytes(method)
     );
     let data = ctx.input(ops::Fingerprint::DATA)?;
     let Some(&rows) = data.shape().first() else {

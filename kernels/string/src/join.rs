@@ -11,7 +11,7 @@ use kernlink_kernels_common::summarize::{Style, summarize};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::map::{fill, room};
+use super::map::fill;
 
 /// The bytes of several strings, with what stands between them.
 fn length<'a>(parts: impl Iterator<Item = &'a TString>, separator: &[u8]) -> usize {
@@ -20,7 +20,7 @@ fn length<'a>(parts: impl Iterator<Item = &'a TString>, separator: &[u8]) -> usi
 
 /// Several strings as one.
 fn joined<'a>(parts: impl Iterator<Item = &'a TString> + Clone, separator: &[u8]) -> Result<TString> {
-    let mut text = room(length(parts.clone(), separator))?;
+    let mut text = scratch::room(length(parts.clone(), separator))?;
     for (index, part) in parts.enumerate() {
         if index > 0 {
             text.extend_from_slice(separator);
@@ -161,7 +161,7 @@ fn unsorted_segment_join(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Re
         let segment = ids[group[0]] as usize;
         for (place, slot) in out[segment * inner..(segment + 1) * inner].iter_mut().enumerate() {
             let parts = group.iter().map(|&row| &strings[row * inner + place]);
-            let mut text = room(length(parts.clone(), attrs.separator.as_bytes()))?;
+            let mut text = scratch::room(length(parts.clone(), attrs.separator.as_bytes()))?;
             for part in parts {
                 // As in TensorFlow, no separator follows as long as there is only nothing.
                 if !text.is_empty() {
@@ -188,8 +188,8 @@ impl OpKernel<ops::StringFormat> for FormatKernel {
         let parts: Vec<String> = match attrs.placeholder.as_str() {
             // An empty placeholder stands between any two characters.
             "" if template.is_empty() => vec![String::new()],
-            "" => template.chars().map(String::from).collect(),
-            placeholder => template.split(placeholder).map(str::to_owned).collect(),
+            "" => scratch::collected(template.chars().map(String::from))?,
+            placeholder => scratch::collected(template.split(placeholder).map(str::to_owned))?,
         };
         let inputs = ctx.input_len(ops::StringFormat::INPUTS);
         ensure!(

@@ -6,10 +6,7 @@ use kernlink::dtype::{DataType, Element, TString};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
-use kernlink::tensor::{Tensor, may_request};
-
-/// From how many bytes on a string is among what the system is asked about.
-const LARGE: usize = 64 << 10;
+use kernlink::tensor::Tensor;
 
 /// About how many nanoseconds a string costs, of which each byte takes `per_byte`.
 fn cost(strings: &[TString], per_byte: usize) -> usize {
@@ -74,18 +71,6 @@ pub(super) fn fill<U: Element>(
         Some((_, error)) => Err(error),
         None => Ok(()),
     }
-}
-
-/// No bytes yet, with room for so many.
-///
-/// # Errors
-/// RESOURCE_EXHAUSTED if there is no memory for them.
-pub(super) fn room(bytes: usize) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    if (bytes < LARGE || may_request(bytes)) && text.try_reserve_exact(bytes).is_ok() {
-        return Ok(text);
-    }
-    Err(Error::resource_exhausted(format!("out of memory for a string of {bytes} bytes")))
 }
 
 /// A vector of integers as a tensor of `dtype`, which is `int32` or `int64`.

@@ -1,14 +1,15 @@
 //! AsString, StringToNumber.
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Element, TString, bf16, f16};
-use kernlink::error::{Error, Result};
+use kernlink::error::{Error, Result, shortened_bytes};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::summarize::general;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::map::{each, map, room};
+use super::map::{each, map};
 
 /// Digits after the point beyond which a double has only zeros.
 const ALL_DIGITS: usize = 1100;
@@ -100,6 +101,7 @@ impl Format {
         }
         if keep_point && !digits.contains('.') {
             let at = digits.find('e').unwrap_or(digits.len());
+            digits.make_room(1)?;
             digits.insert(at, '.');
         }
         self.fill(sign, &digits, true)
@@ -111,7 +113,7 @@ impl Format {
         if missing == 0 {
             return Ok(text.clone());
         }
-        let mut filled = room(text.len().saturating_add(missing))?;
+        let mut filled = scratch::room(text.len().saturating_add(missing))?;
         let fill = |filled: &mut Vec<u8>| filled.extend(std::iter::repeat_n(b' ', missing));
         if self.flag == Some(b'-') {
             filled.extend_from_slice(text);
@@ -126,7 +128,7 @@ impl Format {
 
 /// An empty string with room for two parts.
 fn empty(first: usize, second: usize) -> Result<String> {
-    Ok(String::from_utf8(room(first.saturating_add(second))?).unwrap_or_default())
+    Ok(String::from_utf8(scratch::room(first.saturating_add(second))?).unwrap_or_default())
 }
 
 /// C's `%.*e` of a number that is not negative.
@@ -211,7 +213,12 @@ impl OpKernel<ops::AsString> for AsStringKernel {
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::AsString>) -> Result<()> {
         let format = &self.format;
-        let complex = |re: f64, im: f64| Ok(format!("({},{})", format.float(re)?, format.float(im)?));
+        let complex = |re: f64, im: f64| {
+            let (re, im) = (format.float(re)?, format.float(im)?);
+            let mut text = empty(re.len() + im.len(), 3)?;
+            ["(", &re, ",", &im, ")"].iter().for_each(|part| text.push_str(part));
+            Ok(text)
+        };
         match ctx.input(ops::AsString::INPUT)?.dtype() {
             DataType::Float => print(ctx, |value: f32| format.float(value.into())),
             DataType::Double => print(ctx, |value: f64| format.float(value)),
@@ -275,8 +282,10 @@ fn float<T: std::str::FromStr>(text: &str, from_hex: fn(f64) -> T, nan: T) -> Op
         let value = hexadecimal(digits)?;
         return Some(from_hex(if negative { -value } else { value }));
     }
-    let lower = size.to_ascii_lowercase();
-    if let Some(rest) = lower.strip_prefix("nan(").and_then(|rest| rest.strip_suffix(')')) {
+    if let Some((head, rest)) = size.split_at_checked(4)
+        && head.eq_ignore_ascii_case("nan(")
+        && let Some(rest) = rest.strip_suffix(')')
+    {
         return rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(nan);
     }
     text.parse().ok()
@@ -295,7 +304,7 @@ fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
 fn parse<T: Element>(ctx: &mut RawContext<'_>, parse: fn(&str) -> Option<T>) -> Result<()> {
     map(ctx, 4, |text| {
         trimmed(text).and_then(parse).ok_or_else(|| {
-            let text = text.to_string_lossy();
+            let text = shortened_bytes(text);
             Error::invalid_argument(format!("StringToNumberOp could not correctly convert string: {text}"))
         })
     })

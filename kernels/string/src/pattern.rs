@@ -53,7 +53,7 @@ impl OpKernel<ops::RegexReplace> for ReplaceKernel {
     fn compute(&self, ctx: &mut KernelContext<'_, ops::RegexReplace>) -> Result<()> {
         let pattern = scalar(ctx.input(ops::RegexReplace::PATTERN)?, "Pattern")?;
         let re2 = self.latest.get(&pattern, Re2::new)?;
-        let rewrite = Rewrite::new(&scalar(ctx.input(ops::RegexReplace::REWRITE)?, "Rewrite")?);
+        let rewrite = Rewrite::new(&scalar(ctx.input(ops::RegexReplace::REWRITE)?, "Rewrite")?)?;
         map(ctx, PER_BYTE, |text| re2.replace(text, &rewrite, self.all))
     }
 }
@@ -70,7 +70,7 @@ impl OpKernel<ops::StaticRegexReplace> for StaticReplaceKernel {
         let attrs = ctx.attrs();
         Ok(Self {
             re2: Re2::new(attrs.pattern.as_bytes())?,
-            rewrite: Rewrite::new(attrs.rewrite.as_bytes()),
+            rewrite: Rewrite::new(attrs.rewrite.as_bytes())?,
             all: attrs.replace_global,
         })
     }

@@ -1,12 +1,13 @@
 //! StringLength, StringLower, StringUpper, StringStrip, Substr.
 
-use std::borrow::Cow;
+use std::char::ToLowercase;
 
 use kernlink::dtype::TString;
-use kernlink::error::{Error, Result};
+use kernlink::error::{Error, Result, shortened_bytes};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -53,25 +54,82 @@ fn is_unicode(encoding: &str) -> Result<bool> {
     }
 }
 
-/// The text as far as TensorFlow sees it when it changes the case of Unicode: up to a zero byte.
-fn until_zero(text: &TString) -> Cow<'_, str> {
+/// Whether the next letter among `letters` is one that has cases. What may stand within a word is passed over, such as
+/// apostrophes and accents.
+fn meets_cased(letters: impl Iterator<Item = char>) -> bool {
+    // The standard library tells no more of either kind than what it makes of a sigma behind it.
+    let ends_word = |letters: &[char]| letters.iter().chain(&['Σ']).collect::<String>().to_lowercase().ends_with('ς');
+    for letter in letters {
+        if ends_word(&[letter]) {
+            return true;
+        }
+        if !ends_word(&['A', letter]) {
+            return false;
+        }
+    }
+    false
+}
+
+/// The character that begins at `at`, in lower case: a sigma at the end of a word is another than one within.
+fn lower(text: &str, at: usize, character: char) -> ToLowercase {
+    let is_final = || meets_cased(text[..at].chars().rev()) && !meets_cased(text[at..].chars().skip(1));
+    if character == 'Σ' && is_final() { 'ς'.to_lowercase() } else { character.to_lowercase() }
+}
+
+/// The text with ASCII changed by `ascii`, and all else by `change`. As far as TensorFlow sees it when it changes the case
+/// of Unicode: up to a zero byte, with `\u{FFFD}` for what is not UTF-8.
+fn changed<C: Iterator<Item = char>>(
+    text: &TString,
+    ascii: fn(&mut [u8]),
+    change: impl Fn(&str, usize, char) -> C,
+) -> Result<TString> {
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-    String::from_utf8_lossy(&text[..end])
+    let mut changed = scratch::room(end)?;
+    for chunk in text[..end].utf8_chunks() {
+        let (valid, mut at) = (chunk.valid(), 0);
+        while at < valid.len() {
+            let rest = &valid.as_bytes()[at..];
+            // Most texts are ASCII to their end, which is seen faster than where a run of it ends.
+            let run = if rest.is_ascii() { rest.len() } else { rest.iter().take_while(|byte| byte.is_ascii()).count() };
+            let start = changed.len();
+            scratch::append(&mut changed, &rest[..run])?;
+            ascii(&mut changed[start..]);
+            at += run;
+            let Some(character) = valid[at..].chars().next() else { break };
+            for other in change(valid, at, character) {
+                scratch::append(&mut changed, other.encode_utf8(&mut [0; 4]).as_bytes())?;
+            }
+            at += character.len_utf8();
+        }
+        if !chunk.invalid().is_empty() {
+            scratch::append(&mut changed, "\u{FFFD}".as_bytes())?;
+        }
+    }
+    Ok(changed.into())
+}
+
+/// The text with its ASCII letters changed.
+fn changed_ascii(text: &TString, ascii: fn(&mut [u8])) -> Result<TString> {
+    let mut text = scratch::copied(text)?;
+    ascii(&mut text);
+    Ok(text.into())
 }
 
 #[register_kernel(device = Cpu, state = |ctx| is_unicode(&ctx.attrs().encoding))]
 fn string_lower(&unicode: &bool, ctx: &mut KernelContext<'_, ops::StringLower>) -> Result<()> {
     match unicode {
-        false => map(ctx, 1, |text| Ok(TString::from(text.to_ascii_lowercase()))),
-        true => map(ctx, 4, |text| Ok(TString::from(until_zero(text).to_lowercase()))),
+        false => map(ctx, 1, |text| changed_ascii(text, <[u8]>::make_ascii_lowercase)),
+        true => map(ctx, 4, |text| changed(text, <[u8]>::make_ascii_lowercase, lower)),
     }
 }
 
 #[register_kernel(device = Cpu, state = |ctx| is_unicode(&ctx.attrs().encoding))]
 fn string_upper(&unicode: &bool, ctx: &mut KernelContext<'_, ops::StringUpper>) -> Result<()> {
     match unicode {
-        false => map(ctx, 1, |text| Ok(TString::from(text.to_ascii_uppercase()))),
-        true => map(ctx, 4, |text| Ok(TString::from(until_zero(text).to_uppercase()))),
+        false => map(ctx, 1, |text| changed_ascii(text, <[u8]>::make_ascii_uppercase)),
+        true => {
+            map(ctx, 4, |text| changed(text, <[u8]>::make_ascii_uppercase, |_, _, character| character.to_uppercase()))
+        }
     }
 }
 
@@ -177,7 +235,7 @@ fn substr(ctx: &RawContext<'_>, unit: Unit) -> Result<Tensor> {
         }
         let (text, pos, len) = (&texts[at[0]], pos[at[1]], len[at[1]]);
         *slot = part(text, pos, len, unit).ok_or_else(|| {
-            let text = text.escape_ascii();
+            let text = shortened_bytes(text);
             Error::invalid_argument(format!("pos {pos} out of range for string b'{text}' at index {index}"))
         })?;
     }
@@ -188,4 +246,49 @@ fn substr(ctx: &RawContext<'_>, unit: Unit) -> Result<Tensor> {
 fn substr_kernel(&unit: &Unit, ctx: &mut KernelContext<'_, ops::Substr>) -> Result<()> {
     let output = substr(ctx, unit)?;
     ctx.set_output(ops::Substr::OUTPUT, output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_are_those_of_the_standard_library() {
+        let texts = [
+            "",
+            "ABC xyz",
+            "ΟΔΥΣΣΕΥΣ",
+            "ΑΣ ΒΣ, Σ",
+            "ΑΣ'",
+            "ΑΣ'Β",
+            "Α''Σ''",
+            "''Σ",
+            "aΣ1",
+            "Σa",
+            "ÀÉ\u{301}Σ\u{301}",
+            "İI\u{307}",
+            "ß ŉ ﬃ",
+            "ʰΣ",
+            "AʰΣ ʰ",
+            "\u{1F600}Σ.Σ:Σ",
+        ];
+        for text in texts {
+            let own = |changed: TString| String::from_utf8(changed.to_vec()).unwrap();
+            let bytes = TString::from(text);
+            assert_eq!(own(changed(&bytes, <[u8]>::make_ascii_lowercase, lower).unwrap()), text.to_lowercase());
+            let upper = changed(&bytes, <[u8]>::make_ascii_uppercase, |_, _, c| c.to_uppercase());
+            assert_eq!(own(upper.unwrap()), text.to_uppercase());
+        }
+        let broken = TString::from(&b"A\xCE\xA3\xFFB\0C"[..]);
+        assert_eq!(changed(&broken, <[u8]>::make_ascii_lowercase, lower).unwrap(), TString::from("aς\u{FFFD}b"));
+    }
+
+    #[test]
+    fn every_character_is_passed_over_or_ends_a_word_as_in_the_standard_library() {
+        for character in ('\u{80}'..='\u{1FFFF}').chain('\u{E0000}'..='\u{E0FFF}') {
+            let text = format!("A{character}Σ{character}a Σ{character}");
+            let changed = changed(&TString::from(text.as_str()), <[u8]>::make_ascii_lowercase, lower).unwrap();
+            assert_eq!(changed.to_string_lossy(), text.to_lowercase());
+        }
+    }
 }

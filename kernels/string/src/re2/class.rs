@@ -6,19 +6,33 @@ use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassU
 /// The last code point.
 pub(super) const LAST: u32 = 0x10_FFFF;
 
+/// So many ranges of a set are put in order only at its end.
+const MANY: usize = 4096;
+
 /// A set of code points, surrogates included, as ranges with both ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Set {
     ranges: Vec<(u32, u32)>,
+    /// How many ranges there were when they were last put in order.
+    ordered: usize,
 }
 
 impl Set {
     pub(super) fn of(ranges: &[(u32, u32)]) -> Set {
-        Set { ranges: ranges.to_vec() }
+        Set { ranges: ranges.to_vec(), ordered: 0 }
     }
 
     pub(super) fn add(&mut self, other: &Set) {
         self.ranges.extend_from_slice(&other.ranges);
+        // However often a class names the same characters, it takes no more than they do.
+        if self.ranges.len() > MANY + 2 * self.ordered {
+            *self = std::mem::take(self).normal();
+        }
+    }
+
+    /// The memory that the ranges take, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.ranges[..])
     }
 
     /// In order, without overlaps and neighbours.
@@ -31,7 +45,7 @@ impl Set {
                 _ => merged.push((low, high)),
             }
         }
-        Set { ranges: merged }
+        Set { ordered: merged.len(), ranges: merged }
     }
 
     /// What is not in the set.
@@ -46,7 +60,7 @@ impl Set {
         if next <= LAST {
             ranges.push((next, LAST));
         }
-        Set { ranges }
+        Set { ordered: ranges.len(), ranges }
     }
 
     /// The set with all characters that differ from its own only by case.
@@ -76,7 +90,7 @@ impl Set {
 
     /// What matches one character of the set.
     pub(super) fn into_hir(self) -> Hir {
-        let Set { ranges } = self.normal();
+        let Set { ranges, ordered } = self.normal();
         if let Some(&(low, LAST)) = ranges.last()
             && low <= 0x80
         {
@@ -97,7 +111,7 @@ impl Set {
             .filter(|(low, high)| low <= high)
             .flat_map(|(low, high)| surrogates(low, high))
             .collect();
-        let class = Hir::class(Class::Unicode(Set { ranges }.unicode()));
+        let class = Hir::class(Class::Unicode(Set { ranges, ordered }.unicode()));
         if surrogates.is_empty() {
             return class;
         }

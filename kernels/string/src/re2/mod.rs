@@ -7,7 +7,7 @@ mod parse;
 use std::ops::Range;
 
 use kernlink::dtype::TString;
-use kernlink::error::{Error, Result};
+use kernlink::error::{Error, Result, shortened, shortened_bytes};
 use kernlink::tensor::scratch;
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
@@ -36,7 +36,7 @@ fn compile(pattern: &str, hir: &Hir, captures: WhichCaptures) -> Result<Regex> {
 
 #[track_caller]
 fn invalid(pattern: &str, why: &str) -> Error {
-    Error::invalid_argument(format!("Invalid pattern: {pattern}, error: {why}"))
+    Error::invalid_argument(format!("Invalid pattern: {}, error: {why}", shortened(pattern)))
 }
 
 impl Re2 {
@@ -123,7 +123,7 @@ impl Re2 {
 
 fn read(pattern: &[u8]) -> Result<(&str, parse::Parsed)> {
     let Ok(text) = std::str::from_utf8(pattern) else {
-        return Err(invalid(&String::from_utf8_lossy(pattern), "invalid UTF-8"));
+        return Err(invalid(&shortened_bytes(pattern), "invalid UTF-8"));
     };
     let parsed = parse::parse(text).map_err(|why| invalid(text, &why))?;
     Ok((text, parsed))
@@ -162,13 +162,16 @@ enum Part {
 
 impl Rewrite {
     /// Reads a rewrite string: `\0` to `\9` are groups, `\\` is a backslash.
-    pub(super) fn new(text: &[u8]) -> Rewrite {
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(super) fn new(text: &[u8]) -> Result<Rewrite> {
         let (mut parts, mut literal, mut breaks_off, mut highest_group) = (Vec::new(), Vec::new(), false, 0);
         let mut bytes = text.iter();
         while let Some(&byte) = bytes.next() {
             if byte != b'\\' {
                 if !breaks_off {
-                    literal.push(byte);
+                    scratch::push(&mut literal, byte)?;
                 }
                 continue;
             }
@@ -178,16 +181,17 @@ impl Rewrite {
                     let group = usize::from(digit - b'0');
                     highest_group = highest_group.max(group);
                     if !breaks_off {
-                        parts.extend([Part::Text(std::mem::take(&mut literal)), Part::Group(group)]);
+                        scratch::push(&mut parts, Part::Text(std::mem::take(&mut literal)))?;
+                        scratch::push(&mut parts, Part::Group(group))?;
                     }
                 }
-                Some(b'\\') if !breaks_off => literal.push(b'\\'),
+                Some(b'\\') if !breaks_off => scratch::push(&mut literal, b'\\')?,
                 Some(b'\\') => {}
                 _ => breaks_off = true,
             }
         }
-        parts.push(Part::Text(literal));
-        Rewrite { parts, breaks_off, highest_group }
+        scratch::push(&mut parts, Part::Text(literal))?;
+        Ok(Rewrite { parts, breaks_off, highest_group })
     }
 
     /// Appends what takes the place of a match; whether it is complete.
@@ -202,5 +206,24 @@ impl Rewrite {
             }
         }
         Ok(!self.breaks_off)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_pattern_takes_is_bounded() {
+        for part in ["a|", "(?i:b)", "^*", "()"] {
+            let error = Re2::new(part.repeat(1 << 19).as_bytes()).unwrap_err();
+            assert!(error.message().ends_with("too large - compile failed"), "{part}: {error}");
+            assert!(error.message().len() < 500);
+        }
+        // A class that says the same over and over is as large as what it says.
+        let class = format!("[{}]", "ab".repeat(1 << 17));
+        assert!(Re2::whole(class.as_bytes()).unwrap().matches(b"b"));
+        let error = Re2::new(&b"(".repeat(100_000)).unwrap_err();
+        assert!(error.message().len() < 500, "{error}");
     }
 }

@@ -1,6 +1,7 @@
 //! RE2's syntax. What a pattern means, and what is wrong with it, is as in RE2's `parse.cc`, with its flags for Perl's
 //! syntax; patterns that nest more than 250 groups are refused.
 
+use kernlink::error::shortened;
 use regex_syntax::hir::{Capture, Hir, Look, Repetition};
 
 use super::class::{LAST, Set, any_byte, encode, perl, posix};
@@ -10,6 +11,10 @@ use crate::unicode;
 const MAX_REPEAT: u32 = 1000;
 /// Groups in groups: what follows recurses over them.
 const MAX_DEPTH: usize = 250;
+/// Bytes that an expression may take before it is compiled, about: more than any takes that RE2 compiles.
+const MAX_BYTES: usize = 128 << 20;
+/// What an expression takes, beside the characters of its classes, about.
+const ITEM: usize = 256;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -74,6 +79,8 @@ struct Parser<'a> {
     group: Group,
     captures: u32,
     names: Vec<&'a str>,
+    /// Bytes that what was read takes, about.
+    taken: usize,
 }
 
 /// Parses a pattern; the error is in RE2's words.
@@ -86,6 +93,7 @@ pub(super) fn parse(pattern: &str) -> Result<Parsed> {
         group: Group::new(Flags::default(), None),
         captures: 0,
         names: Vec::new(),
+        taken: 0,
     };
     // Where the repetition began that stands right before.
     let mut repetition: Option<&str> = None;
@@ -95,7 +103,7 @@ pub(super) fn parse(pattern: &str) -> Result<Parsed> {
         repetition = repeats.then_some(repetition.unwrap_or(start));
     }
     if !parser.open.is_empty() {
-        return Err(format!("missing ): {pattern}"));
+        return Err(format!("missing ): {}", shortened(pattern)));
     }
     Ok(Parsed { hir: parser.group.end().hir, groups: parser.captures as usize })
 }
@@ -106,14 +114,29 @@ fn between<'a>(start: &'a str, rest: &str) -> &'a str {
 }
 
 impl<'a> Parser<'a> {
-    fn push(&mut self, hir: Hir) {
-        self.group.sequence.push(Item { hir, repeats: 1 });
+    /// Counts what an expression takes, before it is made.
+    fn take_bytes(&mut self, bytes: usize) -> Result<()> {
+        self.taken += ITEM + bytes;
+        if self.taken > MAX_BYTES { Err("pattern too large - compile failed".to_owned()) } else { Ok(()) }
     }
 
-    fn literal(&mut self, character: u32) {
-        let set = || Set::of(&[(character, character)]).folded();
-        let hir = if self.flags.fold_case { set().into_hir() } else { Hir::literal(encode(character)) };
-        self.push(hir);
+    fn push(&mut self, hir: Hir) -> Result<()> {
+        self.take_bytes(0)?;
+        self.group.sequence.push(Item { hir, repeats: 1 });
+        Ok(())
+    }
+
+    fn push_set(&mut self, set: Set) -> Result<()> {
+        self.take_bytes(set.bytes())?;
+        self.group.sequence.push(Item { hir: set.into_hir(), repeats: 1 });
+        Ok(())
+    }
+
+    fn literal(&mut self, character: u32) -> Result<()> {
+        if self.flags.fold_case {
+            return self.push_set(Set::of(&[(character, character)]).folded());
+        }
+        self.push(Hir::literal(encode(character)))
     }
 
     /// Takes a prefix off the rest, if it is there.
@@ -147,13 +170,16 @@ impl<'a> Parser<'a> {
             }
             ')' => {
                 self.next();
-                let Some(outer) = self.open.pop() else { return Err(format!("unexpected ): {}", self.whole)) };
+                let Some(outer) = self.open.pop() else {
+                    return Err(format!("unexpected ): {}", shortened(self.whole)));
+                };
                 let group = std::mem::replace(&mut self.group, outer);
                 self.flags = group.outer;
                 self.group.sequence.push(group.end());
             }
             '|' => {
                 self.next();
+                self.take_bytes(0)?;
                 self.group.end_alternative();
             }
             '^' | '$' => {
@@ -163,12 +189,12 @@ impl<'a> Parser<'a> {
                     ('^', true) => Look::StartLF,
                     (_, false) => Look::End,
                     (_, true) => Look::EndLF,
-                }));
+                }))?;
             }
             '.' => {
                 self.next();
                 let all: &[(u32, u32)] = if self.flags.dot_newline { &[(0, LAST)] } else { &[(0, 9), (11, LAST)] };
-                self.push(Set::of(all).into_hir());
+                self.push_set(Set::of(all))?;
             }
             '[' => self.class()?,
             '*' | '+' | '?' => {
@@ -187,13 +213,13 @@ impl<'a> Parser<'a> {
                 }
                 None => {
                     self.next();
-                    self.literal('{'.into());
+                    self.literal('{'.into())?;
                 }
             },
             '\\' => self.escape()?,
             _ => {
                 self.next();
-                self.literal(next.into());
+                self.literal(next.into())?;
             }
         }
         Ok(false)
@@ -201,8 +227,9 @@ impl<'a> Parser<'a> {
 
     fn open_group(&mut self, captures: bool) -> Result<()> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(format!("groups nest too deeply: {}", self.whole));
+            return Err(format!("groups nest too deeply: {}", shortened(self.whole)));
         }
+        self.take_bytes(0)?;
         self.captures += u32::from(captures);
         let group = Group::new(self.flags, captures.then_some(self.captures));
         self.open.push(std::mem::replace(&mut self.group, group));
@@ -214,11 +241,13 @@ impl<'a> Parser<'a> {
         let start = self.rest;
         let after = &start[2..];
         if let Some(named) = after.strip_prefix("P<") {
-            let Some(end) = named.find('>') else { return Err(format!("invalid named capture group: {start}")) };
+            let Some(end) = named.find('>') else {
+                return Err(format!("invalid named capture group: {}", shortened(start)));
+            };
             let (name, rest) = (&named[..end], &named[end + 1..]);
             let valid = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if !valid {
-                return Err(format!("invalid named capture group: {}", between(start, rest)));
+                return Err(format!("invalid named capture group: {}", shortened(between(start, rest))));
             }
             self.names.push(name);
             self.rest = rest;
@@ -244,7 +273,7 @@ impl<'a> Parser<'a> {
                     self.flags = flags;
                     return Ok(());
                 }
-                _ => return Err(format!("invalid perl operator: {}", between(start, self.rest))),
+                _ => return Err(format!("invalid perl operator: {}", shortened(between(start, self.rest)))),
             }
             any = true;
         }
@@ -262,14 +291,14 @@ impl<'a> Parser<'a> {
         let lazy = self.take("?");
         let text = between(start, self.rest);
         if let Some(previous) = previous {
-            return Err(format!("bad repetition operator: {}", between(previous, self.rest)));
+            return Err(format!("bad repetition operator: {}", shortened(between(previous, self.rest))));
         }
-        let too_large = || Err(format!("invalid repetition size: {text}"));
+        let too_large = || Err(format!("invalid repetition size: {}", shortened(text)));
         if min > MAX_REPEAT || max.is_some_and(|max| max > MAX_REPEAT || max < min) {
             return too_large();
         }
         let Some(Item { hir, mut repeats }) = self.group.sequence.pop() else {
-            return Err(format!("no argument for repetition operator: {text}"));
+            return Err(format!("no argument for repetition operator: {}", shortened(text)));
         };
         if counted {
             repeats = repeats.saturating_mul(max.unwrap_or(min).max(1));
@@ -277,6 +306,7 @@ impl<'a> Parser<'a> {
                 return too_large();
             }
         }
+        self.take_bytes(0)?;
         let greedy = lazy == self.flags.swap_greed;
         let hir = Hir::repetition(Repetition { min, max, greedy, sub: Box::new(hir) });
         self.group.sequence.push(Item { hir, repeats });
@@ -296,16 +326,16 @@ impl<'a> Parser<'a> {
         };
         if let Some(hir) = looked {
             self.rest = &after[1..];
-            self.push(hir);
+            self.push(hir)?;
         } else if let Some(quoted) = after.strip_prefix('Q') {
             let (quoted, rest) = quoted.split_once("\\E").unwrap_or((quoted, ""));
             self.rest = rest;
-            quoted.chars().for_each(|character| self.literal(character.into()));
+            quoted.chars().try_for_each(|character| self.literal(character.into()))?;
         } else if let Some(set) = self.named_class()? {
-            self.push(set.into_hir());
+            self.push_set(set)?;
         } else {
             let character = self.escaped()?;
-            self.literal(character);
+            self.literal(character)?;
         }
         Ok(())
     }
@@ -324,14 +354,16 @@ impl<'a> Parser<'a> {
         }
         let rest = characters.as_str();
         let (name, rest) = match rest.strip_prefix('{') {
-            Some(braced) => braced.split_once('}').ok_or_else(|| format!("invalid character class range: {start}"))?,
+            Some(braced) => {
+                braced.split_once('}').ok_or_else(|| format!("invalid character class range: {}", shortened(start)))?
+            }
             None => rest.split_at(rest.chars().next().map_or(0, char::len_utf8)),
         };
         self.rest = rest;
         let (name, negated) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
         match unicode::group(name) {
             Some(ranges) => Ok(Some(self.folded(Set::of(&ranges), (letter == 'P') != negated))),
-            None => Err(format!("invalid character class range: {}", between(start, rest))),
+            None => Err(format!("invalid character class range: {}", shortened(between(start, rest)))),
         }
     }
 
@@ -350,7 +382,7 @@ impl<'a> Parser<'a> {
         let mut first = true;
         loop {
             if self.rest.is_empty() {
-                return Err(format!("missing ]: {start}"));
+                return Err(format!("missing ]: {}", shortened(start)));
             }
             if self.rest.starts_with(']') && !first {
                 break;
@@ -369,14 +401,13 @@ impl<'a> Parser<'a> {
                     high = self.class_character(start)?;
                 }
                 if high < low {
-                    return Err(format!("invalid character class range: {}", between(from, self.rest)));
+                    return Err(format!("invalid character class range: {}", shortened(between(from, self.rest))));
                 }
                 set.add(&self.folded(Set::of(&[(low, high)]), false));
             }
         }
         self.next();
-        self.push(if negated { set.negated() } else { set }.into_hir());
-        Ok(())
+        self.push_set(if negated { set.negated() } else { set })
     }
 
     /// `[:alpha:]` and its like, if the rest begins so.
@@ -386,14 +417,16 @@ impl<'a> Parser<'a> {
             return Ok(None);
         };
         let (plain, negated) = name.strip_prefix('^').map_or((name, false), |plain| (plain, true));
-        let Some(set) = posix(plain) else { return Err(format!("invalid character class range: [:{name}:]")) };
+        let Some(set) = posix(plain) else {
+            return Err(format!("invalid character class range: [:{}:]", shortened(name)));
+        };
         self.rest = rest;
         Ok(Some(self.folded(set, negated)))
     }
 
     fn class_character(&mut self, class: &str) -> Result<u32> {
         match self.rest.chars().next() {
-            None => Err(format!("missing ]: {class}")),
+            None => Err(format!("missing ]: {}", shortened(class))),
             Some('\\') => self.escaped(),
             Some(character) => {
                 self.next();
@@ -426,7 +459,7 @@ impl<'a> Parser<'a> {
                     self.next();
                     let larger = value.unwrap_or(0) * 16 + next;
                     if larger > LAST {
-                        return Err(format!("invalid escape sequence: {}", between(start, self.rest)));
+                        return Err(format!("invalid escape sequence: {}", shortened(between(start, self.rest))));
                     }
                     value = Some(larger);
                 }
@@ -446,7 +479,7 @@ impl<'a> Parser<'a> {
             'v' => Some(11),
             other => (other.is_ascii() && !other.is_ascii_alphanumeric()).then_some(other.into()),
         };
-        value.ok_or_else(|| format!("invalid escape sequence: {}", between(start, self.rest)))
+        value.ok_or_else(|| format!("invalid escape sequence: {}", shortened(between(start, self.rest))))
     }
 }
 
