@@ -14,3 +14,4 @@ pub mod rows;
 pub mod strided;
 pub mod summarize;
 pub mod tensors;
+pub mod wire;

@@ -8,7 +8,7 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
-use kernlink_geometry::integers::single;
+use kernlink_geometry::integers::{listed, single};
 use kernlink_kernels_common::strided::{Run as _, StridedCopy};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -215,10 +215,11 @@ fn output_sizes(
     ensure!(
         sizes.len() == rank,
         InvalidArgument,
-        "rt_input.shape and shape={sizes:?} are incompatible: rt_input.rank = {rank} but shape.rank = {}",
+        "rt_input.shape and shape={} are incompatible: rt_input.rank = {rank} but shape.rank = {}",
+        listed(&sizes),
         sizes.len()
     );
-    ensure!(sizes.iter().all(|&size| size >= -1), InvalidArgument, "shape {sizes:?} has a size below -1");
+    ensure!(sizes.iter().all(|&size| size >= -1), InvalidArgument, "shape {} has a size below -1", listed(&sizes));
     for (size, &own) in sizes[ragged + 1..].iter_mut().zip(&values.shape()[1..]) {
         ensure!(
             *size < 0 || *size == own as i64,

@@ -4,10 +4,11 @@ use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::proto::{Message, TensorProto, tensor_from_proto, tensor_to_proto};
-use kernlink::shape::Shape;
+use kernlink::shape::{MAX_RANK, Shape};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::wire::{next_field, read_varint, write_varint};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -22,7 +23,7 @@ fn serialize(tensor: &Tensor) -> Result<TString> {
         // A length takes 10 bytes at most.
         let mut content = scratch::room(proto.string_val.iter().map(|string| string.len() + 10).sum())?;
         for string in &proto.string_val {
-            write_varint(&mut content, string.len() as u64);
+            write_varint(&mut content, string.len() as u64)?;
         }
         proto.string_val.drain(..).for_each(|string| content.extend_from_slice(&string));
         proto.tensor_content = content.into();
@@ -32,42 +33,67 @@ fn serialize(tensor: &Tensor) -> Result<TString> {
     Ok(bytes.into())
 }
 
-fn write_varint(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
+/// The message, with room made beforehand for the values that it holds: decoding asks for no more, but for the names of
+/// dimensions, resources and variants.
+fn message(bytes: &TString) -> Result<TensorProto> {
+    let malformed = |_| Error::invalid_argument("Could not parse serialized proto");
+    let (mut rest, mut dims, mut counts) = (bytes.as_bytes(), 0, [0usize; 18]);
+    while let Some((field, bytes)) = next_field(&mut rest).map_err(malformed)? {
+        counts[field.min(17) as usize] += match (field, bytes) {
+            (2, Some(mut shape)) => {
+                while let Some((field, _)) = next_field(&mut shape).map_err(malformed)? {
+                    dims += usize::from(field == 2);
+                }
+                0
+            }
+            // Values stand by themselves, or many in a row.
+            (5 | 9, Some(row)) => row.len() / 4,
+            (6 | 12, Some(row)) => row.len() / 8,
+            (7 | 10 | 11 | 13 | 16 | 17, Some(row)) => row.iter().filter(|&&byte| byte < 0x80).count(),
+            _ => 1,
+        };
     }
-    bytes.push(value as u8);
-}
-
-fn read_varint(bytes: &mut &[u8]) -> Option<usize> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let byte = *bytes.split_off_first()?;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return usize::try_from(value).ok();
-        }
-    }
-    None
+    ensure!(
+        dims <= MAX_RANK,
+        InvalidArgument,
+        "Could not construct tensor from proto: rank {dims} is above {MAX_RANK}"
+    );
+    let mut proto = TensorProto::default();
+    proto.float_val.make_room(counts[5])?;
+    proto.double_val.make_room(counts[6])?;
+    proto.int_val.make_room(counts[7])?;
+    proto.string_val.make_room(counts[8])?;
+    proto.scomplex_val.make_room(counts[9])?;
+    proto.int64_val.make_room(counts[10])?;
+    proto.bool_val.make_room(counts[11])?;
+    proto.dcomplex_val.make_room(counts[12])?;
+    proto.half_val.make_room(counts[13])?;
+    proto.resource_handle_val.make_room(counts[14])?;
+    proto.variant_val.make_room(counts[15])?;
+    proto.uint32_val.make_room(counts[16])?;
+    proto.uint64_val.make_room(counts[17])?;
+    // Bytes and strings are parts of the buffer.
+    proto.merge(bytes.clone().into_bytes()).map_err(|_| Error::invalid_argument("Could not parse serialized proto"))?;
+    Ok(proto)
 }
 
 fn deserialize(bytes: &TString) -> Result<Tensor> {
-    let mut proto = TensorProto::decode(bytes.as_bytes())
-        .map_err(|_| Error::invalid_argument("Could not parse serialized proto"))?;
+    let mut proto = message(bytes)?;
     if proto.dtype == DataType::String.number() && !proto.tensor_content.is_empty() {
         let content = std::mem::take(&mut proto.tensor_content);
-        let mut content = &content[..];
+        let mut rest = &content[..];
         let bad = || Error::invalid_argument("Could not construct tensor from proto");
         let elements = shape_of(&proto)?.num_elements();
         // Each element has a length of at least one byte.
         ensure!(elements <= content.len(), InvalidArgument, "Could not construct tensor from proto");
-        let lengths = (0..elements).map(|_| read_varint(&mut content).ok_or_else(bad));
-        let lengths: Vec<usize> = scratch::collected_ok(lengths)?;
+        let length = |_| read_varint(&mut rest).ok().and_then(|length| usize::try_from(length).ok()).ok_or_else(bad);
+        let lengths: Vec<usize> = scratch::collected_ok((0..elements).map(length))?;
         proto.string_val.make_room(elements)?;
+        let mut start = content.len() - rest.len();
         for length in lengths {
-            let string = content.split_off(..length).ok_or_else(bad)?;
-            proto.string_val.push(TString::from(string).into_bytes());
+            let end = start.checked_add(length).filter(|&end| end <= content.len()).ok_or_else(bad)?;
+            proto.string_val.push(content.slice(start..end));
+            start = end;
         }
     }
     tensor_from_proto(&proto).map_err(|error| error.context("Could not construct tensor from proto"))

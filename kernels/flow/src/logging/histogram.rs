@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::wire::Message;
+use kernlink::error::Result;
+use kernlink_kernels_common::wire::Message;
 
 /// The upper bounds of the buckets.
 static LIMITS: LazyLock<Vec<f64>> = LazyLock::new(|| {
@@ -42,7 +43,7 @@ impl Histogram {
     }
 
     /// A `HistogramProto`; runs of empty buckets become one.
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
         let (mut limits, mut counts) = (Vec::new(), Vec::new());
         let mut bucket = 0;
         while bucket < self.buckets.len() {
@@ -57,13 +58,13 @@ impl Histogram {
             bucket = end + 1;
         }
         let mut message = Message::default();
-        message.double(1, self.min);
-        message.double(2, self.max);
-        message.double(3, self.count);
-        message.double(4, self.sum);
-        message.double(5, self.sum_squares);
-        message.doubles(6, &limits);
-        message.doubles(7, &counts);
-        message.finish()
+        message.double(1, self.min)?;
+        message.double(2, self.max)?;
+        message.double(3, self.count)?;
+        message.double(4, self.sum)?;
+        message.double(5, self.sum_squares)?;
+        message.doubles(6, &limits)?;
+        message.doubles(7, &counts)?;
+        Ok(message.finish())
     }
 }

@@ -7,11 +7,11 @@ use kernlink::proto::{Message as _, tensor_to_proto};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
+use kernlink_kernels_common::wire::Message;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::summary::{VALUE, set_summary, tagged};
-use super::wire::Message;
 
 /// Fields of `Summary.Value`.
 const AUDIO: u32 = 6;
@@ -27,28 +27,31 @@ fn scalar(tensor: &Tensor, name: &str) -> Result<TString> {
 
 /// A tensor as a `TensorProto`.
 fn encoded(tensor: &Tensor) -> Result<Vec<u8>> {
-    Ok(tensor_to_proto(tensor)?.encode_to_vec())
+    let proto = tensor_to_proto(tensor)?;
+    let mut bytes = scratch::room(proto.encoded_len())?;
+    proto.encode(&mut bytes).map_err(|error| Error::internal(error.to_string()))?;
+    Ok(bytes)
 }
 
 #[register_kernel(device = Cpu, T = [realnumbertype, variant, resource, string, bool, complex128, complex64])]
 fn tensor_summary(ctx: &mut KernelContext<'_, ops::TensorSummary>) -> Result<()> {
     let mut value = Message::default();
-    value.bytes(NODE_NAME, ctx.node().as_bytes());
-    value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummary::TENSOR)?)?);
+    value.bytes(NODE_NAME, ctx.node().as_bytes())?;
+    value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummary::TENSOR)?)?)?;
     let mut summary = Message::default();
-    summary.bytes(VALUE, &value.finish());
+    summary.bytes(VALUE, &value.finish())?;
     set_summary(ctx, summary)
 }
 
 #[register_kernel(device = Cpu, T = [realnumbertype, variant, resource, string, bool, complex128, complex64])]
 fn tensor_v2(ctx: &mut KernelContext<'_, ops::TensorSummaryV2>) -> Result<()> {
-    let mut value = tagged(&scalar(ctx.input(ops::TensorSummaryV2::TAG)?, "tag")?);
+    let mut value = tagged(&scalar(ctx.input(ops::TensorSummaryV2::TAG)?, "tag")?)?;
     let metadata = ctx.input(ops::TensorSummaryV2::SERIALIZED_SUMMARY_METADATA)?;
     let metadata = scalar(metadata, "serialized_summary_metadata")?;
-    value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummaryV2::TENSOR)?)?);
-    value.bytes(METADATA, &metadata);
+    value.bytes(TENSOR, &encoded(ctx.input(ops::TensorSummaryV2::TENSOR)?)?)?;
+    value.bytes(METADATA, &metadata)?;
     let mut summary = Message::default();
-    summary.bytes(VALUE, &value.finish());
+    summary.bytes(VALUE, &value.finish())?;
     set_summary(ctx, summary)
 }
 
@@ -133,14 +136,16 @@ fn audio(ctx: &mut RawContext<'_>, rate: f32, limit: i64) -> Result<()> {
             .ok_or_else(|| Error::invalid_argument("Provided channels and frames cannot be encoded as a WAV."))??;
         let name = if limit > 1 { format!("/audio/{index}") } else { "/audio".to_owned() };
         let mut sound = Message::default();
-        sound.float(1, rate);
-        sound.integer(2, channels as u64);
-        sound.integer(3, frames as u64);
-        sound.bytes(4, &file);
-        sound.bytes(5, b"audio/wav");
-        let mut value = tagged(&[tag.as_bytes(), name.as_bytes()].concat());
-        value.bytes(AUDIO, &sound.finish());
-        summary.bytes(VALUE, &value.finish());
+        sound.float(1, rate)?;
+        sound.integer(2, channels as u64)?;
+        sound.integer(3, frames as u64)?;
+        sound.bytes(4, &file)?;
+        sound.bytes(5, b"audio/wav")?;
+        let mut tag = scratch::copied(&tag)?;
+        scratch::append(&mut tag, name.as_bytes())?;
+        let mut value = tagged(&tag)?;
+        value.bytes(AUDIO, &sound.finish())?;
+        summary.bytes(VALUE, &value.finish())?;
     }
     set_summary(ctx, summary)
 }

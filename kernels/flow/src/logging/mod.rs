@@ -4,4 +4,3 @@ mod histogram;
 mod media;
 mod print;
 mod summary;
-mod wire;

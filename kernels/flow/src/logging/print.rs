@@ -9,22 +9,39 @@ use kernlink::dtype::TString;
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{Attrs, InputList, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
-use kernlink::tensor::scratch;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::summarize::{Style, summarize};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-/// The values of several tensors, each in brackets.
-fn values(tensors: InputList<'_>, limit: i64, separator: &str) -> Result<String> {
-    let mut text = Vec::new();
+/// `head` and the values of several tensors, each in brackets.
+fn values(head: &str, tensors: InputList<'_>, limit: i64, separator: &str) -> Result<Vec<u8>> {
+    let mut text = scratch::copied(head.as_bytes())?;
     for (index, tensor) in tensors.iter().enumerate() {
         scratch::append(&mut text, if index > 0 { separator.as_bytes() } else { b"" })?;
         scratch::push(&mut text, b'[')?;
         scratch::append(&mut text, &summarize(tensor, limit, Style::First)?)?;
         scratch::push(&mut text, b']')?;
     }
-    Ok(String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(text)
+}
+
+/// `String::from_utf8_lossy`, whose memory may be refused.
+fn lossy(bytes: Vec<u8>) -> Result<String> {
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(text),
+        Err(error) => error.into_bytes(),
+    };
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.make_room(chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8())?;
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    Ok(text)
 }
 
 #[register_kernel(device = Default, host_memory = ["condition", "data"], cheap)]
@@ -34,8 +51,8 @@ fn assert(attrs: &Attrs<ops::Assert>, ctx: &mut KernelContext<'_, ops::Assert>) 
     if condition.to_scalar()? {
         return Ok(());
     }
-    let values = values(ctx.input_list(ops::Assert::DATA), attrs.summarize, " ")?;
-    Err(Error::invalid_argument(format!("assertion failed: {values}")))
+    let message = values("assertion failed: ", ctx.input_list(ops::Assert::DATA), attrs.summarize, " ")?;
+    Err(Error::invalid_argument(lossy(message)?))
 }
 
 struct PrintKernel {
@@ -56,9 +73,10 @@ impl OpKernel<ops::Print> for PrintKernel {
         let spend = |left: i64| if left > 0 { Some(left - 1) } else { None };
         let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend);
         if left.is_ok_and(|left| left > 0) || left.is_err_and(|left| left < 0) {
-            let values = values(ctx.input_list(ops::Print::DATA), self.summarize, "")?;
+            let mut line = values(&self.message, ctx.input_list(ops::Print::DATA), self.summarize, "")?;
+            scratch::push(&mut line, b'\n')?;
             // Nobody can be told that nobody listens.
-            let _ = writeln!(std::io::stderr(), "{}{values}", self.message);
+            let _ = std::io::stderr().write_all(&line);
         }
         let input = ctx.take_input(ops::Print::INPUT)?;
         ctx.set_output(ops::Print::OUTPUT, input)

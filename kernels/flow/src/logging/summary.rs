@@ -3,16 +3,17 @@
 use std::collections::HashSet;
 
 use kernlink::dtype::{DataType, Pod, TString, bf16, f16};
-use kernlink::error::Result;
+use kernlink::error::{Error, Result, shortened_bytes};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::MakeRoom;
 use kernlink::{bail, ensure};
 use kernlink_kernels_common::number::AsPrimitive;
+use kernlink_kernels_common::wire::{Malformed, Message, next_field};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::histogram::Histogram;
-use super::wire::{Malformed, Message, next_field};
 
 /// The field of `Summary` that holds a value.
 pub(super) const VALUE: u32 = 1;
@@ -22,12 +23,12 @@ const SIMPLE_VALUE: u32 = 2;
 const HISTOGRAM: u32 = 5;
 
 /// A `Summary.Value` that has a tag so far.
-pub(super) fn tagged(tag: &[u8]) -> Message {
+pub(super) fn tagged(tag: &[u8]) -> Result<Message> {
     let mut message = Message::default();
     if !tag.is_empty() {
-        message.bytes(TAG, tag);
+        message.bytes(TAG, tag)?;
     }
-    message
+    Ok(message)
 }
 
 /// Sets the output to a summary.
@@ -62,6 +63,13 @@ fn each_number(tensor: &Tensor, f: &mut dyn FnMut(f32, f64) -> bool) -> Result<b
     }
 }
 
+/// Appends a number under its tag.
+fn add_value(summary: &mut Message, tag: &[u8], value: f32) -> Result<()> {
+    let mut message = tagged(tag)?;
+    message.float(SIMPLE_VALUE, value)?;
+    summary.bytes(VALUE, &message.finish())
+}
+
 #[register_kernel(device = Cpu, T = [realnumbertype])]
 fn scalar(ctx: &mut KernelContext<'_, ops::ScalarSummary>) -> Result<()> {
     let (tags, values) = (ctx.input(ops::ScalarSummary::TAGS)?, ctx.input(ops::ScalarSummary::VALUES)?);
@@ -71,16 +79,15 @@ fn scalar(ctx: &mut KernelContext<'_, ops::ScalarSummary>) -> Result<()> {
         InvalidArgument,
         "tags and values are not the same shape: {shape} != {}{}",
         values.shape(),
-        if let [tag] = names { format!(" (tag '{}')", tag.to_string_lossy()) } else { String::new() }
+        if let [tag] = names { format!(" (tag '{}')", shortened_bytes(tag)) } else { String::new() }
     );
     let mut summary = Message::default();
-    let mut names = names.iter();
+    let (mut names, mut added) = (names.iter(), Ok(()));
     each_number(values, &mut |value, _| {
-        let mut message = tagged(names.next().map_or(&[], |tag| tag.as_bytes()));
-        message.float(SIMPLE_VALUE, value);
-        summary.bytes(VALUE, &message.finish());
-        true
+        added = add_value(&mut summary, names.next().map_or(&[], |tag| tag.as_bytes()), value);
+        added.is_ok()
     })?;
+    added?;
     set_summary(ctx, summary)
 }
 
@@ -88,7 +95,7 @@ fn scalar(ctx: &mut KernelContext<'_, ops::ScalarSummary>) -> Result<()> {
 fn histogram_summary(ctx: &mut KernelContext<'_, ops::HistogramSummary>) -> Result<()> {
     let tag = ctx.input(ops::HistogramSummary::TAG)?;
     ensure!(tag.rank() == 0, InvalidArgument, "tags must be scalar");
-    let mut message = tagged(&tag.to_scalar::<TString>()?);
+    let mut message = tagged(&tag.to_scalar::<TString>()?)?;
     let (mut histogram, mut odd) = (Histogram::new(), None);
     each_number(ctx.input(ops::HistogramSummary::VALUES)?, &mut |_, value| {
         if value.is_finite() {
@@ -102,32 +109,39 @@ fn histogram_summary(ctx: &mut KernelContext<'_, ops::HistogramSummary>) -> Resu
         let what = if odd.is_nan() { "Nan" } else { "Infinity" };
         bail!(InvalidArgument, "{what} in summary histogram for: {}", ctx.node());
     }
-    message.bytes(HISTOGRAM, &histogram.encode());
+    message.bytes(HISTOGRAM, &histogram.encode()?)?;
     let mut summary = Message::default();
-    summary.bytes(VALUE, &message.finish());
+    summary.bytes(VALUE, &message.finish())?;
     set_summary(ctx, summary)
 }
 
-/// Appends the values of a summary, and their tags to `tags`; the tag that was there before, if one was.
-fn merge<'a>(
-    mut text: &'a [u8],
-    summary: &mut Message,
-    tags: &mut HashSet<&'a [u8]>,
-) -> std::result::Result<Option<&'a [u8]>, Malformed> {
-    while let Some((field, bytes)) = next_field(&mut text)? {
+/// Appends the values of a summary, and their tags to `tags`.
+///
+/// # Errors
+/// INVALID_ARGUMENT for what is no summary, and for a tag that was there before; RESOURCE_EXHAUSTED if there is not enough
+/// memory.
+fn merge<'a>(mut text: &'a [u8], summary: &mut Message, tags: &mut HashSet<&'a [u8]>) -> Result<()> {
+    let malformed = |Malformed| Error::invalid_argument("Could not parse one of the summary inputs");
+    while let Some((field, bytes)) = next_field(&mut text).map_err(malformed)? {
         let (1, Some(value)) = (field, bytes) else { continue };
         let (mut tag, mut rest): (&[u8], _) = (&[], value);
-        while let Some((field, bytes)) = next_field(&mut rest)? {
+        while let Some((field, bytes)) = next_field(&mut rest).map_err(malformed)? {
             if let (1, Some(bytes)) = (field, bytes) {
                 tag = bytes;
             }
         }
-        if !tag.is_empty() && !tags.insert(tag) {
-            return Ok(Some(tag));
+        if !tag.is_empty() {
+            tags.make_room(1)?;
+            ensure!(
+                tags.insert(tag),
+                InvalidArgument,
+                "Duplicate tag {} found in summary inputs",
+                shortened_bytes(tag)
+            );
         }
-        summary.bytes(VALUE, value);
+        summary.bytes(VALUE, value)?;
     }
-    Ok(None)
+    Ok(())
 }
 
 #[register_kernel(device = Cpu)]
@@ -135,14 +149,7 @@ fn merge_summary(ctx: &mut KernelContext<'_, ops::MergeSummary>) -> Result<()> {
     let (mut summary, mut tags) = (Message::default(), HashSet::new());
     for input in ctx.input_list(ops::MergeSummary::INPUTS).iter() {
         for text in input.as_slice::<TString>()? {
-            match merge(text, &mut summary, &mut tags) {
-                Ok(None) => {}
-                Ok(Some(tag)) => {
-                    let tag = String::from_utf8_lossy(tag);
-                    bail!(InvalidArgument, "Duplicate tag {tag} found in summary inputs");
-                }
-                Err(Malformed) => bail!(InvalidArgument, "Could not parse one of the summary inputs"),
-            }
+            merge(text, &mut summary, &mut tags)?;
         }
     }
     set_summary(ctx, summary)

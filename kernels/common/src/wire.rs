@@ -1,86 +1,118 @@
-//! The little of protobuf's encoding that summaries need.
+//! The little of protobuf's encoding that kernels need: messages are written and read field by field, and memory for them may
+//! be refused.
 
-/// A message that is being written.
+use kernlink::error::Result;
+use kernlink::tensor::scratch::MakeRoom;
+
+/// The bytes of a key or of an integer, at most.
+const VARINT: usize = 10;
+
+/// Appends an integer, for which there is room.
+fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// Appends an integer: seven bits a byte, the lowest first.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub fn write_varint(bytes: &mut Vec<u8>, value: u64) -> Result<()> {
+    bytes.make_room(VARINT)?;
+    put_varint(bytes, value);
+    Ok(())
+}
+
+/// A message that is being written. What is appended fails with RESOURCE_EXHAUSTED if there is not enough memory.
 #[derive(Default)]
-pub(super) struct Message(Vec<u8>);
+pub struct Message(Vec<u8>);
 
 impl Message {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
+    /// Appends a key, and makes room for `bytes` behind it.
+    fn key(&mut self, field: u32, kind: u64, bytes: usize) -> Result<()> {
+        self.0.make_room(VARINT.saturating_add(bytes))?;
+        put_varint(&mut self.0, u64::from(field) << 3 | kind);
+        Ok(())
     }
 
-    fn key(&mut self, field: u32, kind: u64) {
-        self.varint(u64::from(field) << 3 | kind);
+    /// Appends the key and the length of bytes that follow, with room for them.
+    fn head(&mut self, field: u32, length: usize) -> Result<()> {
+        self.key(field, 2, length.saturating_add(VARINT))?;
+        put_varint(&mut self.0, length as u64);
+        Ok(())
     }
 
     /// A string, or bytes, or a message within this one.
-    pub(super) fn bytes(&mut self, field: u32, bytes: &[u8]) {
-        self.key(field, 2);
-        self.varint(bytes.len() as u64);
+    pub fn bytes(&mut self, field: u32, bytes: &[u8]) -> Result<()> {
+        self.head(field, bytes.len())?;
         self.0.extend_from_slice(bytes);
+        Ok(())
     }
 
     /// A double; 0 is what is not written.
-    pub(super) fn double(&mut self, field: u32, value: f64) {
+    pub fn double(&mut self, field: u32, value: f64) -> Result<()> {
         if value.to_bits() != 0 {
-            self.key(field, 1);
+            self.key(field, 1, 8)?;
             self.0.extend_from_slice(&value.to_le_bytes());
         }
+        Ok(())
     }
 
     /// A float, also if it is 0.
-    pub(super) fn float(&mut self, field: u32, value: f32) {
-        self.key(field, 5);
+    pub fn float(&mut self, field: u32, value: f32) -> Result<()> {
+        self.key(field, 5, 4)?;
         self.0.extend_from_slice(&value.to_le_bytes());
+        Ok(())
     }
 
     /// An integer that is not negative; 0 is what is not written.
-    pub(super) fn integer(&mut self, field: u32, value: u64) {
+    pub fn integer(&mut self, field: u32, value: u64) -> Result<()> {
         if value != 0 {
-            self.key(field, 0);
-            self.varint(value);
+            self.key(field, 0, VARINT)?;
+            put_varint(&mut self.0, value);
         }
+        Ok(())
     }
 
     /// A list of doubles.
-    pub(super) fn doubles(&mut self, field: u32, values: &[f64]) {
+    pub fn doubles(&mut self, field: u32, values: &[f64]) -> Result<()> {
         if !values.is_empty() {
-            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            self.bytes(field, &bytes);
+            self.head(field, size_of_val(values))?;
+            self.0.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         }
+        Ok(())
     }
 
     /// The message as bytes.
-    pub(super) fn finish(self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
         self.0
     }
 }
 
 /// A field of a message that is being read: its number, and its bytes if it has a length.
-pub(super) type Field<'a> = (u64, Option<&'a [u8]>);
+pub type Field<'a> = (u64, Option<&'a [u8]>);
 
 /// Reads the next field of a message; `None` at its end, an error if it is malformed.
-pub(super) fn next_field<'a>(rest: &mut &'a [u8]) -> Result<Option<Field<'a>>, Malformed> {
+pub fn next_field<'a>(rest: &mut &'a [u8]) -> std::result::Result<Option<Field<'a>>, Malformed> {
     if rest.is_empty() {
         return Ok(None);
     }
-    let key = varint(rest)?;
+    let key = read_varint(rest)?;
     let field = key >> 3;
     if field == 0 || field > 0x1FFF_FFFF {
         return Err(Malformed);
     }
     let bytes = match key & 7 {
         0 => {
-            varint(rest)?;
+            read_varint(rest)?;
             None
         }
         1 => take(rest, 8).map(|_| None)?,
         2 => {
-            let length = varint(rest)?;
+            let length = read_varint(rest)?;
             Some(take(rest, usize::try_from(length).map_err(|_| Malformed)?)?)
         }
         5 => take(rest, 4).map(|_| None)?,
@@ -92,9 +124,10 @@ pub(super) fn next_field<'a>(rest: &mut &'a [u8]) -> Result<Option<Field<'a>>, M
 
 /// Bytes that are no message.
 #[derive(Debug)]
-pub(super) struct Malformed;
+pub struct Malformed;
 
-fn varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
+/// Reads an integer.
+pub fn read_varint(rest: &mut &[u8]) -> std::result::Result<u64, Malformed> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, tail) = rest.split_first().ok_or(Malformed)?;
@@ -107,7 +140,7 @@ fn varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
     Err(Malformed)
 }
 
-fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], Malformed> {
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> std::result::Result<&'a [u8], Malformed> {
     let (taken, tail) = rest.split_at_checked(length).ok_or(Malformed)?;
     *rest = tail;
     Ok(taken)
@@ -120,11 +153,11 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let mut message = Message::default();
-        message.bytes(1, b"tag");
-        message.float(2, 0.0);
-        message.double(3, 1.5);
-        message.double(4, 0.0);
-        message.doubles(300, &[1.0; 40]);
+        message.bytes(1, b"tag").unwrap();
+        message.float(2, 0.0).unwrap();
+        message.double(3, 1.5).unwrap();
+        message.double(4, 0.0).unwrap();
+        message.doubles(300, &[1.0; 40]).unwrap();
         let bytes = message.finish();
         let mut rest = bytes.as_slice();
         assert_eq!(next_field(&mut rest).unwrap(), Some((1, Some(&b"tag"[..]))));
