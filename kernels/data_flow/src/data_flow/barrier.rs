@@ -4,10 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kernlink::dtype::{DataType, TString};
+use kernlink::error::shortened_bytes;
 use kernlink::kernel::{AsyncOpKernel, Attrs, KernelConstruction, KernelContext, NamedResource, OpKernel, RawContext};
 use kernlink::resource::Resource;
 use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::tensors::listed;
@@ -79,21 +81,26 @@ impl Barrier {
                 ensure!(
                     !state.is_closed,
                     Cancelled,
-                    "Barrier {name} is closed, but attempted to insert a brand new key: {key:?}.  Insertion index: {row}."
+                    "Barrier {name} is closed, but attempted to insert a brand new key: \"{}\".  Insertion index: {row}.",
+                    shortened_bytes(key)
                 );
                 has_new = true;
-                state.incomplete.insert(key.clone(), (state.now, vec![None; self.dtypes.len()]));
+                state.incomplete.make_room(1)?;
+                let components = scratch::filled(None, self.dtypes.len())?;
+                state.incomplete.insert(key.clone(), (state.now, components));
             }
             let Some((begun, components)) = state.incomplete.get_mut(key) else { continue };
             ensure!(
                 components[component].is_none(),
                 InvalidArgument,
-                "Key {key:?} already has a value for component {component} in barrier {name}"
+                "Key \"{}\" already has a value for component {component} in barrier {name}",
+                shortened_bytes(key)
             );
             components[component] = Some(slice(values, row)?);
             if components.iter().all(Option::is_some) {
                 let head = [Tensor::from(*begun), Tensor::scalar(key.clone())];
-                let element: Element = head.into_iter().chain(components.drain(..).flatten()).collect();
+                complete.make_room(1)?;
+                let element: Element = scratch::collected(head.into_iter().chain(components.drain(..).flatten()))?;
                 state.incomplete.remove(key);
                 self.ready.ensure_components(&element, None)?;
                 complete.push_back(element);

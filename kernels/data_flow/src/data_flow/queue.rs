@@ -12,6 +12,7 @@ use kernlink::dtype::DataType;
 use kernlink::resource::Resource;
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::MakeRoom;
 use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::listed;
 
@@ -192,17 +193,22 @@ impl Queue {
                     }
                 }
                 if outcome.is_none() {
-                    while work.taken.len() < work.wanted
-                        && state.store.available(state.is_closed) > 0
-                        && let Some(element) = state.store.pop()
-                    {
+                    while work.taken.len() < work.wanted && state.store.available(state.is_closed) > 0 {
+                        if let Err(error) = work.taken.make_room(1) {
+                            outcome = Some(Err(error));
+                            break;
+                        }
+                        let Some(element) = state.store.pop() else { break };
                         work.taken.push(element);
                         progress = true;
                     }
-                    if work.taken.len() < work.wanted {
+                    if outcome.is_some() {
+                        state.store.give_back(std::mem::take(&mut work.taken));
+                    } else if work.taken.len() < work.wanted {
                         break;
+                    } else {
+                        outcome = Some(Ok(std::mem::take(&mut work.taken)));
                     }
-                    outcome = Some(Ok(std::mem::take(&mut work.taken)));
                 }
                 progress = true;
                 if let (Some(attempt), Some(outcome)) = (state.dequeues.pop_front(), outcome) {

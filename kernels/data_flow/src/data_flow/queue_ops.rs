@@ -182,7 +182,8 @@ async fn enqueue_many(_: &NoTimeout, ctx: &RawContext<'_>) -> Result<()> {
             component.shape()[0]
         );
     }
-    let element = |row: usize| batch.iter().map(|component| slice(component, row)).collect::<Result<Element>>();
+    let element =
+        |row: usize| -> Result<Element> { scratch::collected_ok(batch.iter().map(|component| slice(component, row))) };
     let elements = VecDeque::from(scratch::collected_ok((0..count).map(element))?);
     queue.enqueue(elements).await
 }

@@ -1,10 +1,12 @@
 //! How queues keep their elements: in order, at random, by priority.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use kernlink::Result;
 
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::{self, MakeRoom};
 
 /// An element of a queue: one tensor a component.
 pub(super) type Element = Vec<Tensor>;
@@ -20,9 +22,35 @@ pub(super) enum Store {
     },
     /// By the first component and, among equals, in the order in which they came.
     ByPriority {
-        elements: BTreeMap<(i64, u64), Element>,
+        elements: BinaryHeap<Prioritized>,
         next: u64,
     },
+}
+
+/// An element in its place: the heap's greatest is that with the lowest priority and number.
+pub(super) struct Prioritized {
+    place: Reverse<(i64, u64)>,
+    element: Element,
+}
+
+impl PartialEq for Prioritized {
+    fn eq(&self, other: &Prioritized) -> bool {
+        self.place == other.place
+    }
+}
+
+impl Eq for Prioritized {}
+
+impl PartialOrd for Prioritized {
+    fn partial_cmp(&self, other: &Prioritized) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Prioritized {
+    fn cmp(&self, other: &Prioritized) -> std::cmp::Ordering {
+        self.place.cmp(&other.place)
+    }
 }
 
 impl Store {
@@ -42,13 +70,19 @@ impl Store {
         }
     }
 
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
     pub(super) fn push(&mut self, element: Element) -> Result<()> {
         match self {
-            Store::Ordered(elements) => elements.push_back(element),
-            Store::Shuffled { elements, .. } => elements.push(element),
+            Store::Ordered(elements) => {
+                elements.make_room(1)?;
+                elements.push_back(element);
+            }
+            Store::Shuffled { elements, .. } => scratch::push(elements, element)?,
             Store::ByPriority { elements, next } => {
-                let priority = element[0].to_scalar::<i64>()?;
-                elements.insert((priority, *next), element);
+                let place = Reverse((element[0].to_scalar::<i64>()?, *next));
+                elements.make_room(1)?;
+                elements.push(Prioritized { place, element });
                 *next += 1;
             }
         }
@@ -63,7 +97,7 @@ impl Store {
                 Some(elements.swap_remove(index))
             }
             Store::Shuffled { .. } => None,
-            Store::ByPriority { elements, .. } => elements.pop_first().map(|(_, element)| element),
+            Store::ByPriority { elements, .. } => elements.pop().map(|first| first.element),
         }
     }
 

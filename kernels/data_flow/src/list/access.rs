@@ -85,8 +85,7 @@ fn push(list: &mut TensorList, item: Tensor, element_dtype: DataType) -> Result<
         "Tried to push item into a full list list size: {count} max_num_elements: {}",
         list.max_num_elements.unwrap_or_default()
     );
-    list.tensors.push(Some(item));
-    Ok(())
+    scratch::push(&mut list.tensors, Some(item))
 }
 
 #[register_kernel(device = Cpu, op = ops::TensorListPushBack, cheap)]
@@ -116,7 +115,7 @@ fn tensor_list_push_back_batch(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>)
     for (row, variant) in handles.as_slice::<Variant>()?.iter().enumerate() {
         let not_a_list =
             || Error::invalid_argument(format!("Input handle[{row}] is not a list. Saw: '{}'", variant.type_name()));
-        let mut list = variant.get::<TensorList>().ok_or_else(not_a_list)?.clone();
+        let mut list = variant.get::<TensorList>().ok_or_else(not_a_list)?.copied()?;
         push(&mut list, slice(&tensor, row)?, attrs.element_dtype)?;
         lists.push(Variant::new(list));
     }

@@ -205,7 +205,7 @@ fn tensor_list_concat_lists(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) ->
             list.element_dtype,
             attrs.element_dtype
         );
-        Ok(list.clone())
+        list.copied()
     };
     let mut joined = scratch::room(shape.num_elements())?;
     let pairs = first.as_slice::<Variant>()?.iter().zip(second.as_slice::<Variant>()?);

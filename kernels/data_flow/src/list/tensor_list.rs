@@ -9,7 +9,6 @@ use kernlink::{Error, Result, bail, ensure};
 use kernlink_kernels_common::tensors::{add_to, zeros_like};
 
 /// A list of tensors of one dtype, whose shapes are compatible with one another as far as `element_shape` says.
-#[derive(Clone)]
 pub(super) struct TensorList {
     /// The elements; `None` for those that are not set.
     pub(super) tensors: Vec<Option<Tensor>>,
@@ -22,6 +21,16 @@ pub(super) struct TensorList {
 impl TensorList {
     pub(super) fn new(element_dtype: DataType, element_shape: PartialShape) -> TensorList {
         TensorList { tensors: Vec::new(), element_shape, element_dtype, max_num_elements: None }
+    }
+
+    /// A list like this one with other elements.
+    fn with(&self, tensors: Vec<Option<Tensor>>) -> TensorList {
+        TensorList { tensors, element_shape: self.element_shape.clone(), ..*self }
+    }
+
+    /// A list with the same elements.
+    pub(super) fn copied(&self) -> Result<TensorList> {
+        Ok(self.with(scratch::copied(&self.tensors)?))
     }
 
     /// Adds `count` elements that are not set.
@@ -68,7 +77,7 @@ impl VariantValue for TensorList {
     fn zeros_like(&self) -> Result<Variant> {
         let zeros = |tensor: &Option<Tensor>| tensor.as_ref().map(zeros_like).transpose();
         let tensors = scratch::collected_ok(self.tensors.iter().map(zeros))?;
-        Ok(Variant::new(TensorList { tensors, ..self.clone() }))
+        Ok(Variant::new(self.with(tensors)))
     }
 
     fn add(&self, other: &Variant) -> Result<Variant> {
@@ -106,7 +115,7 @@ impl VariantValue for TensorList {
         };
         let tensors = scratch::collected_ok(self.tensors.iter().zip(&other.tensors).map(add))?;
         let element_shape = self.element_shape.merge(&other.element_shape)?;
-        Ok(Variant::new(TensorList { tensors, element_shape, ..self.clone() }))
+        Ok(Variant::new(TensorList { element_shape, ..self.with(tensors) }))
     }
 }
 
@@ -133,7 +142,7 @@ pub(super) fn change_list(ctx: &mut RawContext<'_>, change: impl FnOnce(&mut Ten
         change(list)?;
         return ctx.set_output_at(0, handle);
     }
-    let mut list = list_in(&handle)?.clone();
+    let mut list = list_in(&handle)?.copied()?;
     change(&mut list)?;
     ctx.set_output_at(0, list.into_tensor())
 }

@@ -1,10 +1,11 @@
 //! Maps from tensors to tensors.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::RawContext;
-use kernlink::tensor::scratch;
+use kernlink::shape::Shape;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::tensor::{Tensor, Variant, VariantValue};
 use kernlink::{Error, Result, ensure};
 use kernlink_kernels_common::tensors::add_to;
@@ -14,11 +15,21 @@ use kernlink_ops as ops;
 use super::rows::join;
 
 /// What tells a key from others: its dtype, its shape and its elements as bytes, strings with their lengths.
-type Key = (DataType, Vec<usize>, Vec<u8>);
+type Key = (DataType, Shape, TString);
 
 /// A map from tensors to tensors. The keys are kept as they were given.
-#[derive(Clone, Default)]
-struct TensorMap(BTreeMap<Key, (Tensor, Tensor)>);
+#[derive(Default)]
+struct TensorMap(HashMap<Key, (Tensor, Tensor)>);
+
+impl TensorMap {
+    /// A copy, with room for `more`.
+    fn copied(&self, more: usize) -> Result<TensorMap> {
+        let mut copy = HashMap::new();
+        copy.make_room(self.0.len().saturating_add(more))?;
+        copy.extend(self.0.iter().map(|(id, pair)| (id.clone(), pair.clone())));
+        Ok(TensorMap(copy))
+    }
+}
 
 fn key(tensor: &Tensor) -> Result<Key> {
     let bytes = match tensor.dtype() {
@@ -43,7 +54,7 @@ fn key(tensor: &Tensor) -> Result<Key> {
         dtype if dtype.is_pod() => scratch::copied(tensor.bytes()?)?,
         dtype => kernlink::bail!(InvalidArgument, "a tensor of dtype {dtype} cannot be the key of a map"),
     };
-    Ok((tensor.dtype(), tensor.shape().dims().to_vec(), bytes))
+    Ok((tensor.dtype(), tensor.shape().clone(), TString::from(bytes)))
 }
 
 impl VariantValue for TensorMap {
@@ -59,7 +70,7 @@ impl VariantValue for TensorMap {
         let Some(other) = other.get::<TensorMap>() else {
             kernlink::bail!(InvalidArgument, "a map and a variant of type '{}' cannot be added", other.type_name());
         };
-        let mut sum = self.clone();
+        let mut sum = self.copied(other.0.len())?;
         for (id, (key, value)) in &other.0 {
             match sum.0.get_mut(id) {
                 Some((_, own)) => add_to(own, value)?,
@@ -90,7 +101,7 @@ fn change_map(ctx: &mut RawContext<'_>, change: impl FnOnce(&mut TensorMap) -> R
         change(map)?;
         return ctx.set_output_at(0, handle);
     }
-    let mut map = map_in(&handle)?.clone();
+    let mut map = map_in(&handle)?.copied(1)?;
     change(&mut map)?;
     ctx.set_output_at(0, Tensor::scalar(Variant::new(map)))
 }
@@ -104,6 +115,7 @@ fn empty(ctx: &mut RawContext<'_>) -> Result<()> {
 fn insert(ctx: &mut RawContext<'_>) -> Result<()> {
     let (given, value) = (ctx.input_at(1)?.clone(), ctx.input_at(2)?.clone());
     change_map(ctx, |map| {
+        map.0.make_room(1)?;
         map.0.insert(key(&given)?, (given, value));
         Ok(())
     })
@@ -146,7 +158,9 @@ fn size(ctx: &mut RawContext<'_>) -> Result<()> {
 fn stack_keys(ctx: &mut RawContext<'_>) -> Result<()> {
     let map = map_in(ctx.input_at(0)?)?;
     let dtype = ctx.output_dtype_at(0)?;
-    let mut keys = map.0.values().map(|(key, _)| key).peekable();
+    let mut entries: Vec<_> = scratch::collected(&map.0)?;
+    entries.sort_unstable_by(|(a, _), (b, _)| (a.0, a.1.dims(), &a.2).cmp(&(b.0, b.1.dims(), &b.2)));
+    let mut keys = entries.iter().map(|(_, (key, _))| key).peekable();
     let Some(first) = keys.peek() else {
         kernlink::bail!(InvalidArgument, "TensorMapStackKeys cannot be called on empty map.");
     };

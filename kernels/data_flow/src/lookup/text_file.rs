@@ -1,13 +1,13 @@
 //! Tables filled from the lines of a text file.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::str::FromStr;
 
 use kernlink::dtype::{DataType, TString};
-use kernlink::error::shortened;
+use kernlink::error::{shortened, shortened_bytes};
 use kernlink::kernel::{KernelState, RawConstruction, RawContext};
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Error, Result, bail, ensure};
 
 use super::table::Table;
@@ -37,9 +37,26 @@ enum Field {
 fn parse<T: FromStr>(token: &[u8], line: i64, kind: &str) -> Result<T> {
     let text = std::str::from_utf8(token).ok().map(str::trim);
     text.and_then(|text| text.parse().ok()).ok_or_else(|| {
-        let token = token.escape_ascii().to_string();
-        Error::invalid_argument(format!("Field {} in line {line} is not a valid {kind}.", shortened(&token)))
+        let token = shortened_bytes(token);
+        Error::invalid_argument(format!("Field {token} in line {line} is not a valid {kind}."))
     })
+}
+
+/// Appends the next line, with its end; whether there was one. `BufRead::read_until` whose memory may be refused.
+fn read_line(file: &mut impl BufRead, line: &mut Vec<u8>, name: &str) -> Result<bool> {
+    loop {
+        let read = match file.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read.map_err(|error| Error::from_io(name, &error))?,
+        };
+        let end = read.iter().position(|&byte| byte == b'\n').map(|at| at + 1);
+        let (taken, is_whole) = (end.unwrap_or(read.len()), end.is_some() || read.is_empty());
+        scratch::append(line, &read[..taken])?;
+        file.consume(taken);
+        if is_whole {
+            return Ok(!line.is_empty());
+        }
+    }
 }
 
 impl Field {
@@ -56,13 +73,14 @@ impl Field {
 
     fn push(&mut self, token: &[u8], line: i64, offset: i64) -> Result<()> {
         match self {
-            Field::Ints32(values) => values.push(parse::<i32>(token, line, "int32")?.wrapping_add(offset as i32)),
-            Field::Ints64(values) => values.push(parse(token, line, "int64")?),
-            Field::Floats(values) => values.push(parse(token, line, "float")?),
-            Field::Doubles(values) => values.push(parse(token, line, "double")?),
-            Field::Texts(values) => values.push(TString::from(token)),
+            Field::Ints32(values) => {
+                scratch::push(values, parse::<i32>(token, line, "int32")?.wrapping_add(offset as i32))
+            }
+            Field::Ints64(values) => scratch::push(values, parse(token, line, "int64")?),
+            Field::Floats(values) => scratch::push(values, parse(token, line, "float")?),
+            Field::Doubles(values) => scratch::push(values, parse(token, line, "double")?),
+            Field::Texts(values) => scratch::push(values, scratch::copied(token)?.into()),
         }
-        Ok(())
     }
 
     fn into_tensor(self) -> Result<Tensor> {
@@ -114,7 +132,10 @@ impl Lines {
             "filename should be a single string, but got {}",
             name.shape()
         );
-        let name = name.to_scalar::<TString>()?.to_string_lossy().into_owned();
+        let name = name.to_scalar::<TString>()?;
+        let name = std::str::from_utf8(&name).map_err(|_| {
+            Error::invalid_argument(format!("a file name must be UTF-8, and `{}` is not", shortened_bytes(&name)))
+        })?;
         ensure!(!name.is_empty(), InvalidArgument, "filename cannot be empty.");
         Lines::ensure_fits(self.key, table.key_dtype, "key")?;
         Lines::ensure_fits(self.value, table.value_dtype, "value")?;
@@ -122,15 +143,15 @@ impl Lines {
             // Nodes that share a table by its name may all want to fill it.
             return Ok(());
         }
-        let cannot_read = |error| Error::from_io(format!("cannot read {name}"), &error);
-        let about = std::fs::metadata(&name).map_err(cannot_read)?;
+        let cannot_read = |error| Error::from_io(format!("cannot read {}", shortened(name)), &error);
+        let about = std::fs::metadata(name).map_err(cannot_read)?;
         // Read and not mapped: the graph itself may write this file meanwhile.
         ensure!(about.is_file() || about.is_dir(), InvalidArgument, "cannot read {name}: it is no regular file");
-        let file = BufReader::new(File::open(&name).map_err(cannot_read)?);
-        let (keys, values) = self.read(file, &name, table.key_dtype, table.value_dtype)?;
+        let file = BufReader::new(File::open(name).map_err(cannot_read)?);
+        let (keys, values) = self.read(file, name, table.key_dtype, table.value_dtype)?;
         match table.initialize(&keys, &values) {
             Err(error) if table.is_filled() => drop(error),
-            result => result.map_err(|error| error.context(&name))?,
+            result => result.map_err(|error| error.context(shortened(name)))?,
         }
         Ok(())
     }
@@ -140,8 +161,7 @@ impl Lines {
         let (mut line, mut number) = (Vec::new(), 0);
         loop {
             line.clear();
-            let length = file.read_until(b'\n', &mut line).map_err(|error| Error::from_io(name, &error))?;
-            if length == 0 {
+            if !read_line(&mut file, &mut line, name)? {
                 break;
             }
             line.retain(|&byte| byte != b'\r' && byte != b'\n');
@@ -169,10 +189,7 @@ impl Lines {
     fn take(&self, line: &[u8], index: i64, number: i64, field: &mut Field) -> Result<()> {
         let place = number + 1;
         match (index, field) {
-            (LINE_NUMBER, Field::Ints64(values)) => {
-                values.push(number.wrapping_add(self.offset));
-                Ok(())
-            }
+            (LINE_NUMBER, Field::Ints64(values)) => scratch::push(values, number.wrapping_add(self.offset)),
             (WHOLE_LINE, field) => field.push(line, place, self.offset),
             (column, field) => {
                 let mut columns = line.split(|&byte| byte == self.delimiter);
@@ -181,7 +198,7 @@ impl Lines {
                     None => bail!(
                         InvalidArgument,
                         "Invalid number of columns in line {place} ({}) : expected at least {} got {}",
-                        shortened(&line.escape_ascii().to_string()),
+                        shortened_bytes(line),
                         column + 1,
                         line.split(|&byte| byte == self.delimiter).count()
                     ),
