@@ -1,7 +1,7 @@
 //! Integers that kernels read from tensors: shapes, axes, sizes, indices.
 
 use kernlink::error::{Error, Result};
-use kernlink::shape::{Shape, resolve_axis};
+use kernlink::shape::{MAX_RANK, Shape, resolve_axis};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
@@ -108,10 +108,12 @@ pub fn checked_shape(dims: impl IntoIterator<Item = Option<usize>>) -> Result<Sh
 /// The shape that a vector of sizes describes.
 ///
 /// # Errors
-/// INVALID_ARGUMENT if it is no vector, for a negative size, or for too many elements.
+/// INVALID_ARGUMENT if it is no vector, for a negative size, for a rank above 254, or for too many elements.
 #[track_caller]
 pub fn shape_from(sizes: &Tensor, name: &str) -> Result<Shape> {
     ensure!(sizes.rank() == 1, InvalidArgument, "{name} must be 1-dimensional, not {}", sizes.shape());
+    let rank = sizes.num_elements();
+    ensure!(rank <= MAX_RANK, InvalidArgument, "{name} describes a shape of rank {rank}, above {MAX_RANK}");
     let mut dims = scratch::room(sizes.num_elements())?;
     let mut total = 1usize;
     for size in sizes.to_i64_vec()? {

@@ -1,6 +1,6 @@
 //! One tensor cut into several.
 
-use super::integers::{axis, ensure_scalar, single};
+use super::integers::{axis, ensure_scalar, listed, single};
 use super::rearranged::{Elements, Rearranged};
 use super::strided::StridedCopy;
 use kernlink::error::Result;
@@ -130,7 +130,8 @@ fn split_sizes(sizes: &[i64], total: usize) -> Result<Vec<usize>> {
         if unknown.is_some() { rest >= 0 } else { rest == 0 },
         InvalidArgument,
         "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than \
-         the size of the input along split_dim if not fully specified. Got sizes {sizes:?} for {total}"
+         the size of the input along split_dim if not fully specified. Got sizes {} for {total}",
+        listed(sizes)
     );
     scratch::collected(sizes.iter().map(|&size| if size == -1 { rest as usize } else { size as usize }))
 }

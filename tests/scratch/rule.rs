@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::support::path;
 
 /// What ends the process when it gets no memory; `tensor::scratch` has a form of each that fails.
-const INFALLIBLE: [&str; 12] = [
+const INFALLIBLE: [&str; 17] = [
     "with_capacity(",
     ".collect()",
     ".collect::<",
@@ -21,6 +21,11 @@ const INFALLIBLE: [&str; 12] = [
     ".sort_by_key(",
     ".concat()",
     "vec![",
+    ".join(",
+    "_lossy(",
+    ".escape_ascii()",
+    ".encode_to_vec()",
+    "BTree",
 ];
 
 fn sources(folder: &Path, files: &mut Vec<std::path::PathBuf>) {

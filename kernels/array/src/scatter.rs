@@ -61,7 +61,7 @@ impl Places {
         for (place, update) in self.rows.iter().zip(updates.chunks_exact(self.row)) {
             if let Some(place) = place {
                 let row = output[place * self.row..][..self.row].iter_mut();
-                row.zip(update).for_each(|(element, update)| M::merge(element, update));
+                row.zip(update).try_for_each(|(element, update)| M::merge(element, update))?;
             }
         }
         Ok(())
@@ -90,14 +90,17 @@ impl Places {
 
 /// What becomes of an element that is updated.
 trait Merge<T>: Send + Sync + 'static {
-    fn merge(element: &mut T, update: &T);
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    fn merge(element: &mut T, update: &T) -> Result<()>;
 }
 
 struct Assign;
 
 impl<T: Clone> Merge<T> for Assign {
-    fn merge(element: &mut T, update: &T) {
+    fn merge(element: &mut T, update: &T) -> Result<()> {
         element.clone_from(update);
+        Ok(())
     }
 }
 
@@ -107,7 +110,10 @@ macro_rules! merges {
 
         impl<$($bounds)*> Merge<$t> for $name {
             #[inline(always)]
-            fn merge($element: &mut $t, $update: &$t) { $body }
+            fn merge($element: &mut $t, $update: &$t) -> Result<()> {
+                $body;
+                Ok(())
+            }
         }
     )+};
 }
@@ -117,7 +123,18 @@ merges! {
     Greater: |element: T, update| if *update > *element { *element = *update }, [T: Pod + PartialOrd];
     Less: |element: T, update| if *update < *element { *element = *update }, [T: Pod + PartialOrd];
     Or: |element: bool, update| *element |= *update, [];
-    Join: |element: TString, update| *element = [element.as_bytes(), update.as_bytes()].concat().into(), [];
+}
+
+/// Strings one after another.
+struct Join;
+
+impl Merge<TString> for Join {
+    fn merge(element: &mut TString, update: &TString) -> Result<()> {
+        let mut text = scratch::room(element.len() + update.len())?;
+        [&*element, update].iter().for_each(|part| text.extend_from_slice(part));
+        *element = text.into();
+        Ok(())
+    }
 }
 
 /// Attr `bad_indices_policy`: whether updates with indices out of range are left out.

@@ -6,7 +6,9 @@
 use std::ops::Range;
 
 use kernlink::dtype::Element;
+use kernlink::error::Result;
 use kernlink::kernel::RawContext;
+use kernlink::tensor::scratch;
 
 use super::plan::Plan;
 use super::reducer::Reducer;
@@ -21,14 +23,18 @@ const PART: usize = 16 * 1024;
 const MAX_PARTS: usize = 64;
 
 /// Reduces `input` to `output`, whose shapes are those of the plan. Neither is empty.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
 pub(super) fn reduce<R: Reducer<T>, T: Element + Copy>(
     ctx: &RawContext<'_>,
     plan: Plan,
     input: &[T],
     output: &mut [T],
-) {
+) -> Result<()> {
     if plan.inner_folded {
-        fold_runs::<R, T>(ctx, &plan, input, output)
+        fold_runs::<R, T>(ctx, &plan, input, output);
+        Ok(())
     } else {
         fold_rows::<R, T>(ctx, plan, input, output)
     }
@@ -164,14 +170,19 @@ fn fold_runs<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, plan: &Plan
 }
 
 /// Reductions whose innermost run is kept: rows of neighbours are folded into rows of the output.
-fn fold_rows<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, mut plan: Plan, input: &[T], output: &mut [T]) {
+fn fold_rows<R: Reducer<T>, T: Element + Copy>(
+    ctx: &RawContext<'_>,
+    mut plan: Plan,
+    input: &[T],
+    output: &mut [T],
+) -> Result<()> {
     let adjacent = plan.take_adjacent();
     let (plan, inner) = (&plan, plan.inner);
     let blocks = plan.folded.count();
     // Results for elements of the output, from number `first` on.
     let fold = |first: usize, blocks: Range<usize>, rows: Range<usize>, results: &mut [R::Acc]| {
         let tile = (8192 / size_of::<R::Acc>()).max(1);
-        let mut scratch = Vec::new();
+        let mut buffer = Vec::new();
         let mut done = 0;
         while done < results.len() {
             let (row, column) = ((first + done) / inner, (first + done) % inner);
@@ -179,7 +190,7 @@ fn fold_rows<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, mut plan: P
             let base = plan.kept.offsets(row).step() + column;
             let mut offsets = plan.folded.offsets(blocks.start);
             let starts = blocks.clone().map(|_| base + offsets.step() + rows.start * inner);
-            fold_block::<R, T>(input, starts, inner, rows.len(), &mut results[done..done + width], &mut scratch);
+            fold_block::<R, T>(input, starts, inner, rows.len(), &mut results[done..done + width], &mut buffer);
             done += width;
         }
     };
@@ -195,10 +206,10 @@ fn fold_rows<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, mut plan: P
                 }
             }
         });
-        return;
+        return Ok(());
     }
     let width = output.len();
-    let mut results = vec![R::IDENTITY; width * parts];
+    let mut results = scratch::filled(R::IDENTITY, width * parts)?;
     ctx.parallel_chunks(&mut results, width, cost(plan.count / parts), |first, piece| {
         for (index, results) in (first / width..).zip(piece.chunks_mut(width)) {
             if blocks >= parts {
@@ -212,6 +223,7 @@ fn fold_rows<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, mut plan: P
         let column = results[index..].iter().step_by(width);
         *target = R::finish(column.copied().fold(R::IDENTITY, R::merge), plan.count);
     }
+    Ok(())
 }
 
 /// Folds `rows` rows, `stride` apart, from each of `starts` on into one row of results.

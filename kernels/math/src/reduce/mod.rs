@@ -49,23 +49,28 @@ fn compute<R: Reducer<T>, T: Element + Copy>(ctx: &mut RawContext<'_>, keep_dims
         return ctx.set_output_at(0, output);
     }
     let mut output = ctx.allocate_output_at(0, plan.output.clone())?;
-    fill::<R, T>(ctx, plan, input.as_slice()?, output.as_mut_slice()?);
+    fill::<R, T>(ctx, plan, input.as_slice()?, output.as_mut_slice()?)?;
     ctx.set_output_at(0, output)
 }
 
-fn fill<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, plan: Plan, input: &[T], output: &mut [T]) {
+fn fill<R: Reducer<T>, T: Element + Copy>(
+    ctx: &RawContext<'_>,
+    plan: Plan,
+    input: &[T],
+    output: &mut [T],
+) -> Result<()> {
     if input.is_empty() {
         output.fill(R::finish(R::IDENTITY, 0));
-    } else {
-        drive::reduce::<R, T>(ctx, plan, input, output);
+        return Ok(());
     }
+    drive::reduce::<R, T>(ctx, plan, input, output)
 }
 
 /// The sums of the rows of a matrix of `columns` columns: one for each element of `sums`.
 pub(crate) fn sum_rows<T: Summand>(ctx: &RawContext<'_>, matrix: &[T], columns: usize, sums: &mut [T]) -> Result<()> {
     if !sums.is_empty() {
         let plan = Plan::new(&Shape::from([sums.len(), columns]), &[1], false)?;
-        if plan.is_copy() { sums.copy_from_slice(matrix) } else { fill::<SumOf, T>(ctx, plan, matrix, sums) }
+        if plan.is_copy() { sums.copy_from_slice(matrix) } else { fill::<SumOf, T>(ctx, plan, matrix, sums)? }
     }
     Ok(())
 }
@@ -100,7 +105,7 @@ where
     let input = ctx.input(L2Loss::T)?;
     let plan = Plan::new(&Shape::from([input.num_elements()]), &[0], false)?;
     let mut output = ctx.allocate_output(L2Loss::OUTPUT, Shape::scalar())?;
-    fill::<HalfSquares, T>(ctx, plan, input.as_slice()?, output.as_mut_slice()?);
+    fill::<HalfSquares, T>(ctx, plan, input.as_slice()?, output.as_mut_slice()?)?;
     ctx.set_output(L2Loss::OUTPUT, output)
 }
 
@@ -116,7 +121,7 @@ mod tests {
         let ctx = RawContext::new("node", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
         let plan = Plan::new(&Shape::from(dims), axes, false).unwrap();
         let mut output = vec![T::default(); plan.output.num_elements()];
-        fill::<R, T>(&ctx, plan, input, &mut output);
+        fill::<R, T>(&ctx, plan, input, &mut output).unwrap();
         output
     }
 

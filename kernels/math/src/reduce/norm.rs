@@ -68,7 +68,7 @@ fn euclidean_norm<T: Computed<Wide: Root>>(attrs: &Attrs<O>, ctx: &mut KernelCon
             }
         });
     } else {
-        fill::<NormOf, T>(ctx, plan, elements, norms);
+        fill::<NormOf, T>(ctx, plan, elements, norms)?;
     }
     ctx.set_output(O::OUTPUT, output)
 }
