@@ -36,10 +36,21 @@ fn what_cannot_be_placed_is_refused_or_goes_elsewhere() {
         let y = session.run(&[("x", Tensor::scalar(1f32))], &["a"], &[]).unwrap();
         assert_eq!(y[0].to_scalar::<f32>().unwrap(), 2.0);
     }
-    for options in [&strict, &SessionOptions::new().threads(1)] {
-        let session = Session::with_options(placed(&[("a", "/device:CPU:zero")]), options).unwrap();
-        let error = session.run(&[("x", Tensor::scalar(1f32))], &["a"], &[]).unwrap_err();
-        assert!(error.message().contains("Malformed device specification"), "{error}");
+    // A name that is none is refused in any case, and a type that there is not goes elsewhere, as with TensorFlow.
+    for options in [&strict, &soft, &SessionOptions::new().threads(1)] {
+        for device in ["/device:CPU:zero", "banana", "nonsense:0", "/XPU:0", "/job:localhost/banana:1"] {
+            let session = Session::with_options(placed(&[("a", device)]), options).unwrap();
+            let error = session.run(&[("x", Tensor::scalar(1f32))], &["a"], &[]).unwrap_err();
+            assert_eq!(error.code(), kernlink::Code::InvalidArgument);
+            let said = format!("Malformed device specification '{device}': expected `/device:TYPE:NUMBER`");
+            assert!(
+                error.message().contains(&said) && error.node().is_some_and(|node| node.node.starts_with('a')),
+                "{error}"
+            );
+        }
+        let session = Session::with_options(placed(&[("a", "/device:BANANA:0")]), options).unwrap();
+        let ran = session.run(&[("x", Tensor::scalar(1f32))], &["a"], &[]);
+        assert_eq!(ran.is_ok(), !std::ptr::eq(options, &strict));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 
 /// What a name says of a device. A part that is not given, or given as `*`, stands for any.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -20,19 +20,32 @@ pub struct DeviceName {
 }
 
 impl DeviceName {
-    /// Reads a name: `/device:CPU:0`, `/cpu:0`, `CPU:0`, with or without job, replica and task.
+    /// Reads a name: `/device:CPU:0`, `/cpu:0`, `CPU:0`, with or without job, replica and task. Any type stands behind
+    /// `device:`, but only CPU, GPU and TPU for themselves, as with TensorFlow. A number too large for any device is
+    /// read as the greatest.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if it is malformed.
     pub fn parse(name: &str) -> Result<DeviceName> {
-        let fault = || Error::invalid_argument(format!("Malformed device specification '{name}'"));
+        let fault = || {
+            Error::invalid_argument(format!(
+                "Malformed device specification '{}': expected `/device:TYPE:NUMBER`, such as `/device:CPU:0`; also \
+                 `/cpu:0` and `/gpu:0`, and `/job:NAME`, `/replica:NUMBER` and `/task:NUMBER` before it",
+                shortened(name)
+            ))
+        };
         let mut parsed = DeviceName::default();
         for part in name.split('/').filter(|part| !part.is_empty()) {
-            let (key, value) = part.split_once(':').unwrap_or((part, "*"));
+            let is_type = |key: &str| ["CPU", "GPU", "TPU"].iter().any(|known| known.eq_ignore_ascii_case(key));
+            let (key, value) = match part.split_once(':') {
+                Some(both) => both,
+                None if is_type(part) => (part, "*"),
+                None => return Err(fault()),
+            };
             let number = |value: &str| match value {
                 "*" => Ok(None),
                 digits if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
-                    digits.parse().map(Some).map_err(|_| fault())
+                    Ok(Some(digits.parse().unwrap_or(u32::MAX)))
                 }
                 _ => Err(fault()),
             };
@@ -41,7 +54,7 @@ impl DeviceName {
                     && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             };
             match key {
-                "job" => parsed.job = (value != "*").then(|| value.to_owned()),
+                "job" if value == "*" || legal(value) => parsed.job = (value != "*").then(|| value.to_owned()),
                 "replica" => parsed.replica = number(value)?,
                 "task" => parsed.task = number(value)?,
                 "device" => {
@@ -52,15 +65,12 @@ impl DeviceName {
                     parsed.device_type = (kind != "*").then(|| kind.to_uppercase());
                     parsed.id = number(id)?;
                 }
-                _ if legal(key) => {
+                _ if is_type(key) => {
                     parsed.device_type = Some(key.to_uppercase());
                     parsed.id = number(value)?;
                 }
                 _ => return Err(fault()),
             }
-        }
-        if parsed == DeviceName::default() && !name.is_empty() && !name.contains('*') {
-            return Err(fault());
         }
         Ok(parsed)
     }
@@ -133,8 +143,53 @@ mod tests {
         }
         assert_eq!(DeviceName::parse("/gpu:*").unwrap().to_string(), "/device:GPU:*");
         assert_eq!(DeviceName::parse("").unwrap(), DeviceName::default());
-        for wrong in ["/device:CPU:x", "/job:a/task:b", "/cpu:0:1", "@", "/device:1PU:0"] {
-            assert_eq!(DeviceName::parse(wrong).unwrap_err().code(), crate::Code::InvalidArgument, "{wrong}");
+        for form in ["cpu", "/CPU", "CPU:*", "/device:cpu"] {
+            assert_eq!(DeviceName::parse(form).unwrap().to_string(), "/device:CPU:*", "{form}");
+        }
+        assert_eq!(DeviceName::parse("/device:Banana:0").unwrap().device_type.as_deref(), Some("BANANA"));
+        assert_eq!(DeviceName::parse("/device:CPU:99999999999").unwrap().id, Some(u32::MAX));
+        for any in ["/", "/job:*", "/task:*", "/device:*", "/device:*:*"] {
+            assert_eq!(DeviceName::parse(any).unwrap(), DeviceName::default(), "{any}");
+        }
+    }
+
+    /// TensorFlow's placer refuses all of these, also under soft placement.
+    #[test]
+    fn what_is_no_name_of_a_device_is_refused() {
+        for wrong in [
+            "banana",
+            "BANANA:0",
+            "/banana:0",
+            "nonsense/x",
+            "XPU:0",
+            "localhost",
+            "/job:1a",
+            "/job:",
+            "/job:lo-cal",
+            "/job:localhost/banana:0",
+            "/job:localhost/device",
+            "/replica:x",
+            "/replica:",
+            "/task:-1",
+            "/job:a/task:b",
+            "/device:CPU:x",
+            "/device:CPU:",
+            "/device:",
+            "/device:CPU:0:0",
+            "/device:1PU:0",
+            "/device:C-U:0",
+            "/cpu:",
+            "/cpu:0:1",
+            "/cpu:0 ",
+            " /cpu:0",
+            "*",
+            "/*",
+            "@",
+        ] {
+            let error = DeviceName::parse(wrong).unwrap_err();
+            assert_eq!(error.code(), crate::Code::InvalidArgument, "{wrong}");
+            let said = format!("Malformed device specification '{wrong}': expected `/device:TYPE:NUMBER`");
+            assert!(error.message().starts_with(&said), "{error}");
         }
     }
 
