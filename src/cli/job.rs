@@ -206,12 +206,13 @@ impl What {
         let graph = session.graph();
         let mut inputs = self.inputs(|name| {
             let output = graph.output(name).map_err(|error| error.context("--input"))?;
-            graph.node(output.node).output_dtype(output.index).ok_or_else(|| {
+            let dtype = graph.node(output.node).output_dtype(output.index).ok_or_else(|| {
                 let name = shortened(name);
                 Error::invalid_argument(format!(
                     "--input: nothing says what dtype `{name}` has: its op is missing, and no node that is not takes it"
                 ))
-            })
+            })?;
+            Ok((dtype, graph.shape(output)))
         })?;
         let is_default = self.output.is_empty() && self.target.is_empty();
         let fed: Vec<Output> = inputs.iter().map(|input| graph.output(&input.name)).collect::<Result<_>>()?;
@@ -339,7 +340,7 @@ impl What {
     /// The values of `--input` for a signature.
     fn signature_inputs(&self, signature: &Signature) -> Result<Vec<Input>> {
         self.inputs(|name| match signature.inputs.get(name) {
-            Some(tensor) => Ok(tensor.dtype),
+            Some(tensor) => Ok((tensor.dtype, &tensor.shape)),
             None => {
                 let takes = signature.inputs.iter().map(|(name, tensor)| input_line(name, tensor.dtype, &tensor.shape));
                 let hint = did_you_mean(name, signature.inputs.keys().map(String::as_str));
@@ -371,15 +372,23 @@ impl What {
         Ok(())
     }
 
-    /// The values of `--input`, of the dtypes that `dtype` says.
-    fn inputs(&self, dtype: impl Fn(&str) -> Result<DataType>) -> Result<Vec<Input>> {
+    /// The values of `--input`, of the dtypes that `expected` says. Reports shapes that are others than it says: sessions
+    /// take them, as TensorFlow's do in C++.
+    fn inputs<'m>(&self, expected: impl Fn(&str) -> Result<(DataType, &'m PartialShape)>) -> Result<Vec<Input>> {
         let input = |input: &String| {
             let (name, source) = input
                 .split_once('=')
                 .filter(|(name, _)| !name.is_empty())
                 .ok_or_else(|| Error::invalid_argument(format!("--input `{}`: expected NAME=SRC", shortened(input))))?;
-            let tensor = source::read(source, dtype(name)?);
+            let (dtype, shape) = expected(name)?;
+            let tensor = source::read(source, dtype);
             let tensor = tensor.map_err(|error| error.context(format!("--input {}", shortened(name))))?;
+            if !shape.accepts(tensor.shape()) {
+                let (name, given) = (shortened(name), tensor.shape());
+                output::tell(&format!(
+                    "--input {name}: shape {given} where the model says {shape}; it runs all the same"
+                ));
+            }
             Ok(Input { name: name.to_owned(), tensor, filled: None })
         };
         let inputs = self.input.iter().map(input).collect::<Result<Vec<Input>>>()?;

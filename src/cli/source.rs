@@ -1,6 +1,7 @@
 //! Sources of an input's value: `@file.npy`, `@file.json`, `@file.txt` or a JSON literal; for strings also bytes of files.
 
 mod strings;
+mod table;
 
 use std::path::Path;
 
@@ -43,7 +44,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
             let file = FileBytes::open(path)?;
             let tensor = match kind {
                 "txt" if dtype == DataType::String => Ok(Tensor::scalar(TString::from(&file[..]))),
-                "txt" => text(&file).and_then(|text| from_text(text, dtype)),
+                "txt" => text(&file).and_then(|text| table::read(text, dtype)),
                 _ => text(&file).and_then(|text| {
                     let value = parse(text, dtype).map_err(|error| Error::invalid_argument(error.to_string()))?;
                     from_json(&value, dtype)
@@ -120,27 +121,6 @@ fn quote_words(text: &str) -> Option<String> {
     (kept > 0).then(|| quoted + &text[kept..])
 }
 
-/// Numbers in a text file: a line a row, blanks or commas between; a single line is a vector.
-fn from_text(text: &str, dtype: DataType) -> Result<Tensor> {
-    let word = |word: &str| match word {
-        "true" | "True" => Value::Bool(true),
-        "false" | "False" => Value::Bool(false),
-        _ => word.parse::<serde_json::Number>().map_or_else(|_| Value::from(word), Value::Number),
-    };
-    let rows: Vec<Value> = text
-        .lines()
-        .map(|line| line.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()))
-        .map(|words| words.map(word).collect::<Vec<_>>())
-        .filter(|row| !row.is_empty())
-        .map(Value::Array)
-        .collect();
-    let value = match <[Value; 1]>::try_from(rows) {
-        Ok([row]) => row,
-        Err(rows) => Value::Array(rows),
-    };
-    from_json(&value, dtype)
-}
-
 /// Nested lists of numbers, bools or strings; complex numbers are pairs, and `{"b64": "..."}` is a string of bytes.
 fn from_json(value: &Value, dtype: DataType) -> Result<Tensor> {
     let mut dims = Vec::new();
@@ -194,11 +174,29 @@ fn unsuitable(value: &Value, dtype: DataType) -> Error {
 }
 
 fn convert<T: Pod>(shape: Shape, leaves: &[&Value]) -> Result<Tensor> {
-    let elements = leaves.iter().map(|leaf| {
-        let value = scalar(leaf, T::DTYPE).and_then(T::from_scalar);
-        value.ok_or_else(|| unsuitable(leaf, T::DTYPE))
-    });
+    let elements = leaves.iter().map(|leaf| element::<T>(leaf));
     Tensor::from_elements(shape, &elements.collect::<Result<Vec<_>>>()?)
+}
+
+/// A JSON value as an element. A number that has no finite neighbour in the dtype is refused: whoever means infinity
+/// writes so.
+fn element<T: Pod>(value: &Value) -> Result<T> {
+    let unsuitable = || unsuitable(value, T::DTYPE);
+    let scalar = scalar(value, T::DTYPE).ok_or_else(unsuitable)?;
+    let element = T::from_scalar(scalar).ok_or_else(unsuitable)?;
+    if is_finite(scalar) && !is_finite(element.to_scalar()) {
+        let message = "; the dtype has no number so large: give a smaller one, or infinity as `\"inf\"`";
+        return Err(unsuitable().append(message));
+    }
+    Ok(element)
+}
+
+fn is_finite(scalar: Scalar) -> bool {
+    match scalar {
+        Scalar::Float(value) => value.is_finite(),
+        Scalar::Complex(value) => value.is_finite(),
+        _ => true,
+    }
 }
 
 /// What a JSON value stands for as an element of a dtype.
@@ -264,6 +262,11 @@ mod tests {
         assert_eq!(tensor.shape().dims(), [2, 2]);
         assert_eq!(tensor.as_slice::<f32>().unwrap()[1], 2.5);
         assert_eq!(read("[[1, 2], [3, 4]]", DataType::Complex64).unwrap().shape().dims(), [2]);
+        assert_eq!(
+            read("[65519, \"inf\", 1e-300]", DataType::Half).unwrap().values_text().to_string(),
+            "[65504.0 inf 0.0]"
+        );
+        assert!(read("1e300", DataType::Double).is_ok());
         assert_eq!(read("[]", DataType::Int32).unwrap().shape().dims(), [0]);
         assert_eq!(read("\"x\"", DataType::String).unwrap().rank(), 0);
         let bytes = read("[{\"b64\": \"/wA=\"}, \"a\"]", DataType::String).unwrap();
@@ -279,6 +282,10 @@ mod tests {
             ("-9", DataType::Int4),
             ("1.5", DataType::Int64),
             ("true", DataType::Float),
+            ("1e300", DataType::Float),
+            ("[1, -1e39]", DataType::Bfloat16),
+            ("65520", DataType::Half),
+            ("[1, 1e39]", DataType::Complex64),
             ("1", DataType::Resource),
             ("[1, 2, 3]", DataType::Complex64),
             ("{", DataType::Int32),

@@ -117,6 +117,22 @@ fn texts_are_read_as_others_write_them() {
         fails(&file(name, &utf_16), &["INVALID_ARGUMENT", name, "UTF-16: save it as UTF-8"]);
     }
     fails(&file("broken.json", b"[\xff]"), &["INVALID_ARGUMENT", "broken.json", "not UTF-8"]);
+    holds(&runs(&file("saved.txt", b"# x, y\n1,2\n3, 4\n")), &["[[2.0 4.0], [4.0 6.0]]"]);
+    for (name, text, words) in [
+        ("gap.txt", "1 2\n1,,3", "line 2: no value stands where value 2 is expected"),
+        ("empty.txt", "", "there are no values in the file"),
+        ("ragged.txt", "1,2\n\n3", "line 3 has 1 values, where line 1 has 2"),
+        ("word.txt", "1 2\n3 four", "line 2, value 2: `\"four\"` is no float"),
+        ("large.txt", "1e300 2", "line 1, value 1: `1e+300` is no float; the dtype has no number so large"),
+        ("large.json", "[[1, 1e300]]", "`1e+300` is no float; the dtype has no number so large"),
+    ] {
+        fails(&file(name, text.as_bytes()), &["INVALID_ARGUMENT", name, words]);
+    }
+    let other_shape = kernlink(&run("scope/x=[1, 2]").each_ref().map(String::as_str));
+    holds(&String::from_utf8_lossy(&other_shape.stdout), &["[2.0 4.0]"]);
+    let note = "--input scope/x: shape [2] where the model says [?,2]; it runs all the same";
+    holds(&String::from_utf8_lossy(&other_shape.stderr), &[note]);
+    fails("scope/x=[[-1e39, 0]]", &["INVALID_ARGUMENT", "--input scope/x", "-1e+39", "no number so large"]);
 }
 
 #[test]

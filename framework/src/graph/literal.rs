@@ -168,7 +168,7 @@ fn fault(arg: &ArgDef, what: &str, dtype: DataType, source: Option<&ArgDef>) -> 
 }
 
 /// The elements of a literal as those of another dtype: integers become any number that has their value, floats become
-/// floats, to which they are rounded, and complex numbers.
+/// floats, to which they are rounded, and complex numbers. What is finite stays so.
 ///
 /// # Errors
 /// What the literal is, if it does not become that.
@@ -185,6 +185,7 @@ fn settled(literal: &Tensor, dtype: DataType) -> Result<Tensor, String> {
             let element = T::from_scalar(same_kind).filter(|element| is_exact(element.to_scalar(), value));
             element.ok_or_else(|| match value {
                 Scalar::Integer(value) => value.to_string(),
+                Scalar::Float(value) if same_kind_of(wanted) => format!("{value:?} (too large)"),
                 Scalar::Float(value) => format!("{value:?}"),
                 other => format!("{other:?}"),
             })
@@ -197,10 +198,16 @@ fn settled(literal: &Tensor, dtype: DataType) -> Result<Tensor, String> {
         let elements: Vec<T> = elements.collect::<Result<_, _>>()?;
         Tensor::from_elements(shape, &elements).map_err(|error| error.message().to_owned())
     }
+    fn same_kind_of(wanted: Scalar) -> bool {
+        matches!(wanted, Scalar::Float(_) | Scalar::Complex(_))
+    }
     fn is_exact(converted: Scalar, value: Scalar) -> bool {
         match (converted, value) {
             (Scalar::Float(float) | Scalar::Complex(Complex64 { re: float, .. }), Scalar::Integer(value)) => {
                 float == value as f64
+            }
+            (Scalar::Float(float) | Scalar::Complex(Complex64 { re: float, .. }), Scalar::Float(value)) => {
+                float.is_finite() || !value.is_finite()
             }
             _ => true,
         }
@@ -242,7 +249,8 @@ mod tests {
         becomes(7, &[QInt8(7)]);
         becomes(-8, &[Int4(-8)]);
         becomes(3, &[Complex32::new(3.0, 0.0)]);
-        becomes([0.1, 1e40], &[0.1f32, f32::INFINITY]);
+        becomes([0.1, f64::INFINITY, 1e-300], &[0.1f32, f32::INFINITY, 0.0]);
+        becomes(1e300, &[1e300]);
         becomes(0.5, &[bf16::from_f32(0.5)]);
         becomes(0.5, &[Complex32::new(0.5, 0.0)]);
         let shape = settled(&literal([[1, 2], [3, 4]]), DataType::Int64).unwrap();
@@ -251,6 +259,10 @@ mod tests {
         assert_eq!(refused(literal([1, 300]), DataType::Uint8), "300");
         assert_eq!(refused(literal(-1), DataType::Uint64), "-1");
         assert_eq!(refused(literal(2.0), DataType::Int32), "2.0");
+        assert_eq!(refused(literal([0.1, 1e300]), DataType::Float), "1e300 (too large)");
+        assert_eq!(refused(literal(-65520.0), DataType::Half), "-65520.0 (too large)");
+        assert_eq!(refused(literal(1e39), DataType::Bfloat16), "1e39 (too large)");
+        assert_eq!(refused(literal(1e39), DataType::Complex64), "1e39 (too large)");
         assert_eq!(refused(literal(16777217), DataType::Float), "16777217");
         assert_eq!(refused(literal(1), DataType::Bool), "1");
         assert_eq!(refused(literal(1), DataType::String), "int32");

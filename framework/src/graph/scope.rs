@@ -98,7 +98,8 @@ pub enum Operand<V> {
     /// such a type is one too, as a value does not tell how it was written. It takes the dtype that the op asks for: that
     /// of its argument, or of the other inputs of the same attr, or else what TensorFlow makes of Python's numbers:
     /// `int32` or `float` if the attr allows it, or the attr's default. Integers become any dtype of numbers that has the
-    /// value, floats become floats, to which they are rounded, and complex numbers.
+    /// value, floats become floats, to which they are rounded, and complex numbers; one that is finite and that the dtype
+    /// could only hold as infinity is refused.
     Literal(Tensor),
 }
 
