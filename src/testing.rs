@@ -18,7 +18,8 @@
 //! ```
 //!
 //! Inputs and attrs are those of the op's wrapper, and outputs are named as in kernels: what is misspelt does not compile.
-//! Every run also checks that the shapes are those that the op's shape function gives. What a run leaves in kernels and
+//! Every run also checks that the shapes are those that the op's shape function gives, and that the kernel leaves inputs alone
+//! that others share: an op without a state runs with shared inputs first, and then with inputs of its own. What a run leaves in kernels and
 //! resources is there for the next one of the same [`OpTest`].
 
 use std::sync::Arc;

@@ -129,3 +129,58 @@ fn another_error() {
 fn no_error() {
     testing::cpu().run(|op| ops::sqrt(op, 4.0f32).build()).expect_error(Code::NotFound, "middle");
 }
+
+/// Sets the first element to zero, in a tensor that may not be its own.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub(crate) struct FirstToZero;
+
+#[register_kernel(device = Cpu)]
+fn first_to_zero_in_place(ctx: &mut KernelContext<'_, FirstToZero>) -> Result<()> {
+    let mut y = ctx.input(FirstToZero::X)?.clone();
+    y.as_mut_slice::<f32>()?[0] = 0.0;
+    ctx.set_output(FirstToZero::Y, y)
+}
+
+#[test]
+#[should_panic(expected = "with inputs that others share, as nodes of a graph do: the elements are shared")]
+fn a_kernel_that_changes_what_others_share_fails_with_few_elements_too() {
+    testing::cpu().run(|op| first_to_zero(op, [1.0f32]).build()).expect(FirstToZero::Y, [0.0]);
+}
+
+#[test]
+#[should_panic(expected = "Sqrt: `y` is float instead of double: float [] 2.0")]
+fn the_dtype_alone() {
+    let ran = testing::cpu().run(|op| ops::sqrt(op, 4.0f32).build());
+    ran.expect_dtype(ops::Sqrt::Y, DataType::Float)
+        .expect(ops::Sqrt::Y, 2.0)
+        .expect_dtype(ops::Sqrt::Y, DataType::Double);
+}
+
+#[test]
+#[should_panic(expected = "Sqrt: `y`: dtype float instead of double")]
+fn what_is_no_literal_has_a_dtype() {
+    testing::cpu().run(|op| ops::sqrt(op, [4.0f32]).build()).expect(ops::Sqrt::Y, &[2.0f64]);
+}
+
+#[test]
+#[should_panic(expected = "Sqrt: `y`: dtype float instead of double")]
+fn a_literal_too_large_for_the_dtype_is_not_infinity() {
+    testing::cpu().run(|op| ops::sqrt(op, f32::INFINITY).build()).expect(ops::Sqrt::Y, 1e300);
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn graphs_hold_kernels_against_shape_functions_too() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    halve(&mut graph, x).name("halve").build().unwrap();
+    let session = Session::new(graph).unwrap();
+    let run = |n| session.run(&[("x", Tensor::zeros(DataType::Float, [n]).unwrap())], &["halve", "halve:2"], &[]);
+    run(6).unwrap();
+    let error = run(7).unwrap_err();
+    assert_eq!((error.code(), error.node().map(|node| &*node.node)), (Code::Internal, Some("halve")));
+    let said = "the shape function of Halve gives [7] for output 2, and the kernel []";
+    assert!(error.message().contains(said), "{error}");
+    let mut eager = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    assert!(halve(&mut eager, [0.0f32; 7]).build().unwrap_err().message().contains(said));
+}

@@ -9,6 +9,10 @@ use crate::device::Device;
 use crate::error::{Result, catch_panic};
 use crate::kernel::{DynKernel, RawContext, RunInfo};
 use crate::op::{OpDef, Signature};
+#[cfg(debug_assertions)]
+use crate::shape::PartialShape;
+#[cfg(debug_assertions)]
+use crate::shape_inference::{Inferred, check_outputs};
 use crate::step::{Begun, Ran, Step, at_work, trace_node};
 use crate::tensor::Tensor;
 
@@ -27,6 +31,9 @@ pub(super) struct KernelCall<'c> {
     pub(super) step: &'c Arc<Step>,
     /// What else the kernel is told of this run; its step and device are those above.
     pub(super) run: RunInfo<'c>,
+    /// What the outputs are held against.
+    #[cfg(debug_assertions)]
+    pub(super) inferred: Option<&'c Inferred>,
 }
 
 impl<'c> KernelCall<'c> {
@@ -37,13 +44,28 @@ impl<'c> KernelCall<'c> {
     #[inline(always)]
     pub(super) fn run(self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
         let kernel = self.kernel;
+        #[cfg(debug_assertions)]
+        let shapes = self.shapes(inputs);
         let mut context = self.context(inputs, outputs);
         let begun = self.begin(&context);
         self.guarded(|| kernel.compute(&mut context))?;
         if let Some(begun) = begun {
             record(&context, begun, kernel.is_async());
         }
+        #[cfg(debug_assertions)]
+        self.check(shapes, outputs)?;
         Ok(())
+    }
+
+    /// The shapes that the outputs must have, as far as they are known.
+    #[cfg(debug_assertions)]
+    fn shapes(self, inputs: &[Option<Tensor>]) -> Option<Vec<PartialShape>> {
+        self.inferred?.of_call(self.op, self.signature, inputs)
+    }
+
+    #[cfg(debug_assertions)]
+    fn check(self, shapes: Option<Vec<PartialShape>>, outputs: &[Option<Tensor>]) -> Result<()> {
+        shapes.map_or(Ok(()), |shapes| check_outputs(self.op, &shapes, outputs, self.run.unused_outputs))
     }
 
     /// Runs the kernel as one that waits, which holds no thread meanwhile.
@@ -51,6 +73,8 @@ impl<'c> KernelCall<'c> {
     /// # Errors
     /// See [`KernelCall::run`].
     pub(super) async fn run_async(&self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
+        #[cfg(debug_assertions)]
+        let shapes = self.shapes(inputs);
         let mut context = self.context(inputs, outputs);
         let begun = self.begin(&context);
         {
@@ -64,6 +88,8 @@ impl<'c> KernelCall<'c> {
         if let Some(begun) = begun {
             record(&context, begun, true);
         }
+        #[cfg(debug_assertions)]
+        self.check(shapes, outputs)?;
         Ok(())
     }
 

@@ -29,6 +29,8 @@
 
 mod arithmetic;
 pub mod common;
+#[cfg(debug_assertions)]
+mod computed;
 mod constrain;
 mod context;
 mod handles;
@@ -38,6 +40,8 @@ pub mod strided_slice;
 pub mod testing;
 
 pub use arithmetic::DimOrConstant;
+#[cfg(debug_assertions)]
+pub(crate) use computed::{Inferred, check_outputs};
 pub(crate) use constrain::subshape_indices;
 pub(crate) use context::GRAPH_DEF_VERSION;
 pub use context::{DimHandle, InferenceContext, ShapeAndType, ShapeFn, ShapeHandle};

@@ -35,7 +35,8 @@ use crate::shape::Shape;
 
 /// An n-dimensional array of elements of one dtype, in row-major order.
 ///
-/// Cloning shares the elements. They can be changed only while nothing else shares them.
+/// Cloning shares the elements, but for a few small ones, which it copies. They can be changed only while nothing else
+/// shares them.
 ///
 /// ```
 /// use kernlink_framework::tensor::Tensor;
@@ -279,10 +280,12 @@ impl Tensor {
         Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
     }
 
-    /// The elements, to change.
+    /// The elements, to change. [`Tensor::make_unique`] makes sure that no other tensor shares them.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if `T` is not the type of the dtype; INTERNAL if another tensor shares the elements.
+    /// INVALID_ARGUMENT if `T` is not the type of the dtype; INTERNAL if another tensor shares the elements. Numbers of at
+    /// most 16 bytes together are stored in the tensor itself as a rule, so that clones have their own and this does not
+    /// fail; it may all the same, as where they are part of a larger tensor.
     #[track_caller]
     #[inline]
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
@@ -375,7 +378,8 @@ impl Tensor {
     /// The elements of a tensor of plain bytes, bool excluded, as bytes to change.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for string, resource, variant and bool; INTERNAL if another tensor shares the elements.
+    /// INVALID_ARGUMENT for string, resource, variant and bool; INTERNAL if another tensor shares the elements, as
+    /// [`Tensor::as_mut_slice`] says.
     #[inline]
     #[track_caller]
     pub fn bytes_mut(&mut self) -> Result<&mut [u8]> {
@@ -509,6 +513,18 @@ impl Tensor {
             _ => Tensor::from_bytes(self.dtype, &self.shape, self.bytes()?)?,
         };
         Ok(())
+    }
+
+    /// A copy whose elements clones share, however few they are; strings, resources and variants are so in any case.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(crate) fn to_shareable(&self) -> Result<Tensor> {
+        let Storage::Inline(_) = &self.storage else { return Ok(self.clone()) };
+        let bytes = self.bytes()?;
+        let mut large = Tensor::zeros(DataType::Uint8, [INLINE_BYTES + 1])?;
+        large.raw_bytes_mut()?[..bytes.len()].copy_from_slice(bytes);
+        Ok(Tensor { shape: self.shape.clone(), dtype: self.dtype, storage: large.storage })
     }
 
     /// A tensor that stands for a place: what flows from an output of type `Ref(T)`. It has no elements of its own.

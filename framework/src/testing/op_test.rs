@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::compare::{Tolerance, compare};
 use crate::device::Device;
+use crate::dtype::DataType;
 use crate::error::{Code, Error, Result};
 use crate::graph::{
     Applied, Given, NodeInput, NodeRequest, OpScope, Operand, Outputs, complete_attrs, infer_attrs, settle,
@@ -93,12 +94,26 @@ impl OpScope for OpTest {
     type Output = Tensor;
     type Node = ();
 
-    /// Runs the op, and holds its shape function against what it gives.
+    /// Runs the op, and holds its shape function against what it gives. Its inputs are shared with others in the first
+    /// run, which an op without a state follows with one that owns them.
     #[track_caller]
-    fn apply(&mut self, request: NodeRequest<'_, Tensor>) -> Result<Applied<OpTest>> {
+    fn apply(&mut self, mut request: NodeRequest<'_, Tensor>) -> Result<Applied<OpTest>> {
         let op = self.eager.registry().op(&request.op.name)?.def;
+        settle(op, &mut request.inputs, &request.attrs, |tensor| Some(tensor.dtype()), &mut request.faults);
         let inferred = self.inferred(&request);
-        let Applied { node, outputs, .. } = self.eager.apply(request)?;
+        let (shared, inputs) = SharedInputs::of(&request)?;
+        let applied = self.eager.apply(shared);
+        inputs.check(op)?;
+        let applied = match (applied, op.is_stateful) {
+            (applied, true) => applied?,
+            (Ok(_), false) => self.eager.apply(request)?,
+            // What fails in both runs is told without words on inputs.
+            (Err(error), false) => match self.eager.apply(request) {
+                Ok(_) => return Err(error.context("with inputs that others share, as nodes of a graph do")),
+                Err(error) => return Err(error),
+            },
+        };
+        let Applied { node, outputs, .. } = applied;
         let signature = outputs.signature().clone();
         let tensors = outputs.into_vec();
         match inferred {
@@ -122,6 +137,58 @@ impl OpScope for OpTest {
         let outputs = Outputs::new(tensors.iter().cloned().map(Some).collect(), signature.clone());
         self.ran.push(OpRun { op, signature, outputs: tensors });
         Ok(Applied { node, outputs })
+    }
+}
+
+/// Inputs that the test shares with the kernel, and copies of what they were.
+struct SharedInputs(Vec<(Tensor, Tensor)>);
+
+impl SharedInputs {
+    /// A request for the same with inputs that are shared, however small they are, but for those that only a device or a
+    /// variable holds.
+    fn of<'o>(request: &NodeRequest<'o, Tensor>) -> Result<(NodeRequest<'o, Tensor>, SharedInputs)> {
+        let mut kept = Vec::new();
+        let mut share = |operand: &Operand<Tensor>| -> Result<Operand<Tensor>> {
+            let Some(tensor) = tensor(operand) else { return Ok(operand.clone()) };
+            if tensor.reference().is_some() || tensor.device_memory().is_some() {
+                return Ok(operand.clone());
+            }
+            let shared = tensor.to_shareable()?;
+            let mut copy = shared.clone();
+            copy.make_unique()?;
+            kept.push((shared.clone(), copy));
+            Ok(Operand::Constant(shared))
+        };
+        let mut inputs = SmallVec::new();
+        for input in &request.inputs {
+            inputs.push(match input {
+                NodeInput::Single(operand) => NodeInput::Single(share(operand)?),
+                NodeInput::List(operands) => NodeInput::List(operands.iter().map(&mut share).collect::<Result<_>>()?),
+            });
+        }
+        let (op, attrs, name) = (request.op, request.attrs.clone(), request.name.clone());
+        let (device, control_inputs, faults) =
+            (request.device.clone(), request.control_inputs.clone(), request.faults.clone());
+        let shared = NodeRequest { op, inputs, attrs, name, device, control_inputs, faults };
+        Ok((shared, SharedInputs(kept)))
+    }
+
+    /// Refuses inputs that are not what they were.
+    fn check(&self, op: &OpDef) -> Result<()> {
+        for (index, (shared, copy)) in self.0.iter().enumerate() {
+            let is_same = match (shared.bytes(), copy.bytes()) {
+                (Ok(shared), Ok(copy)) => shared == copy,
+                _ => shared.dtype() != DataType::String || compare(shared, copy, Tolerance::EXACT).is_ok(),
+            };
+            if !is_same {
+                return Err(Error::internal(format!(
+                    "the kernel of {} changes its input {index}, which is not its own: others read it, too. It takes the \
+                     input's place by `forward_input_or_allocate_output`, or takes the input and calls `make_unique`",
+                    op.name
+                )));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -179,7 +246,11 @@ impl<R> Ran<R> {
         if names.is_empty() { "no op at all".to_owned() } else { names.join(", ") }
     }
 
-    /// Expects these elements, exactly; NaN equals NaN. Numbers without a suffix have the dtype of the output.
+    /// Expects these elements, exactly; NaN equals NaN.
+    ///
+    /// Numbers that may stand there without a suffix, which are `i32` and `f64` and arrays of them by value, take the dtype of
+    /// the output: a value does not tell how it was written. All else must have the output's dtype: `[0.5f32]`, a slice or
+    /// reference such as `&[0.5]`, a `Vec`, a [`Tensor`]. [`Ran::expect_dtype`] says which dtype it is.
     ///
     /// # Panics
     /// If the run failed, or the output has another dtype or shape, or other elements.
@@ -223,6 +294,19 @@ impl<R> Ran<R> {
         }
         for (index, (actual, expected)) in actual.iter().zip(expected).enumerate() {
             check::<O, _>(&format!("{name}:{index}"), actual, expected, Tolerance::EXACT);
+        }
+        self
+    }
+
+    /// Expects a dtype, whatever the elements.
+    ///
+    /// # Panics
+    /// If the run failed, or the output has another dtype.
+    #[track_caller]
+    pub fn expect_dtype<O: Op>(self, output: OutputArg<O>, expected: DataType) -> Self {
+        let (name, actual) = (&O::DEF.outputs[output.index()].name, self.output(output));
+        if actual.dtype() != expected {
+            panic!("{}: `{name}` is {} instead of {expected}: {actual}", O::DEF.name, actual.dtype());
         }
         self
     }
@@ -271,5 +355,41 @@ fn check<O: Op, T: IntoTensor>(name: &str, actual: &Tensor, expected: T, toleran
     };
     if let Err(difference) = compare(actual, &expected, tolerance) {
         panic!("{}: `{name}`: {difference}\n  expected: {expected}\n  computed: {actual}", O::DEF.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_that_are_changed_are_told() {
+        let [ones, other] = [[1.0f32, 1.0], [1.0, 2.0]].map(|values| Tensor::new(values).unwrap());
+        let [a, b] = ["a", "b"].map(|text| Tensor::new(text).unwrap());
+        let check = |pairs: &[(&Tensor, &Tensor)]| {
+            let pairs = pairs.iter().map(|&(shared, copy)| (shared.clone(), copy.clone())).collect();
+            SharedInputs(pairs).check(&OpDef::EMPTY)
+        };
+        check(&[(&ones, &ones), (&a, &a)]).unwrap();
+        for pairs in [[(&a, &a), (&ones, &other)], [(&ones, &ones), (&a, &b)]] {
+            let error = check(&pairs).unwrap_err();
+            assert!(error.message().contains("changes its input 1, which is not its own"), "{error}");
+        }
+    }
+
+    #[test]
+    fn few_elements_can_be_shared_too() {
+        let tensor = Tensor::new([1u8, 2, 3]).unwrap();
+        let mut own = tensor.clone();
+        own.as_mut_slice::<u8>().unwrap()[0] = 9;
+        let shared = tensor.to_shareable().unwrap();
+        let mut other = shared.clone();
+        assert!(other.as_mut_slice::<u8>().is_err());
+        other.make_unique().unwrap();
+        other.as_mut_slice::<u8>().unwrap()[0] = 9;
+        assert_eq!(
+            (shared.as_slice::<u8>().unwrap(), tensor.as_slice::<u8>().unwrap()),
+            (&[1, 2, 3][..], &[1, 2, 3][..])
+        );
     }
 }

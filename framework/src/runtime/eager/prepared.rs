@@ -24,6 +24,8 @@ pub(super) struct Prepared {
     kernel: Arc<dyn DynKernel>,
     /// What is in host memory, if the device has its own.
     slots: Option<HostSlots>,
+    #[cfg(debug_assertions)]
+    inferred: Option<Box<crate::shape_inference::Inferred>>,
 }
 
 impl Prepared {
@@ -61,7 +63,14 @@ impl Prepared {
             surroundings: Some(&surroundings),
         })?;
         let slots = device.has_own_memory().then(|| def.host_slots(op, &signature));
-        Ok(Prepared { op, signature: Arc::new(signature), kernel: kernel.into(), slots })
+        Ok(Prepared {
+            op,
+            signature: Arc::new(signature),
+            kernel: kernel.into(),
+            slots,
+            #[cfg(debug_assertions)]
+            inferred: crate::shape_inference::Inferred::new(entry.shape_fn, &attrs),
+        })
     }
 
     /// Whether a second kernel of the same node would be another one.
@@ -108,6 +117,8 @@ impl Prepared {
             pool: device.pool().map(|pool| &**pool),
             step: &step,
             run: RunInfo::default(),
+            #[cfg(debug_assertions)]
+            inferred: self.inferred.as_deref(),
         };
         let computed = step.end(call.run(inputs, &mut outputs), [device]);
         if is_traced {

@@ -70,6 +70,8 @@ impl<'p> NodeRef<'p> {
                 memory: node.memory.as_deref(),
                 ..RunInfo::default()
             },
+            #[cfg(debug_assertions)]
+            inferred: node.inferred.as_deref(),
         }
     }
 }

@@ -135,6 +135,11 @@ impl Finish<'_> {
                 references,
                 unused_outputs: layout.unused_outputs(laid_out),
                 memory: draft.memory.clone(),
+                #[cfg(debug_assertions)]
+                inferred: match (&draft.act, &draft.own) {
+                    (Act::Kernel(_), None) => crate::shape_inference::Inferred::new(node.op.shape_fn, &node.attrs),
+                    _ => None,
+                },
             }
         });
         let nodes: Table<kind::Node, PlanNode> = nodes.collect();

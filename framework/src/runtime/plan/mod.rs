@@ -59,6 +59,9 @@ pub(super) struct PlanNode {
     /// See [`RunInfo::unused_outputs`](crate::kernel::RunInfo).
     pub(super) unused_outputs: u64,
     pub(super) memory: Option<Box<NodeMemory>>,
+    /// What its outputs are held against.
+    #[cfg(debug_assertions)]
+    pub(super) inferred: Option<Box<crate::shape_inference::Inferred>>,
 }
 
 /// An input that comes from an output of type `Ref(T)`.
