@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::dtype::DataType;
 use crate::error::{Code, Error, Result, escaped, shortened};
-use crate::formats::{Signature, SignatureRunner, SignatureTensor};
+use crate::formats::{Signature, SignatureRunner};
 use crate::graph::{Graph, NodeId, Output};
 use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
@@ -16,7 +16,6 @@ use clap::Args;
 use crate::cli::defaults::{defaults, some};
 use crate::cli::lacking::Lacking;
 use crate::cli::model::Model;
-use crate::cli::part::Part;
 use crate::cli::words::count;
 use crate::cli::{output, source};
 
@@ -123,8 +122,6 @@ pub(crate) struct Job<'m> {
 enum Runner<'m> {
     Graph(Callable, Vec<Tensor>),
     Signature(SignatureRunner<'m>, Vec<(&'m str, Tensor)>),
-    /// Some outputs of a signature; see [`part`](super::part).
-    Part(Part),
 }
 
 impl What {
@@ -173,12 +170,17 @@ impl What {
         match self.signature {
             None if are_named => job.map_err(|error| match model.meta() {
                 // The names of a signature's inputs and outputs are not those of nodes.
-                Some(meta) if error.code() == Code::NotFound && !meta.signatures().is_empty() => {
+                Some(meta) if error.code() == Code::NotFound => {
+                    let others = meta.signatures().iter().filter(|(name, _)| Some(name.as_str()) != default);
                     let outputs = |signature: &Signature| listed(signature.outputs.keys().map(String::as_str));
-                    let signatures = meta.signatures().iter();
-                    let lines =
-                        signatures.map(|(name, s)| format!("\n  --signature {}: {}", shortened(name), outputs(s)));
-                    error.append(format!("\nfor the outputs of a signature, name it:{}", lines.collect::<String>()))
+                    let lines: String = others
+                        .map(|(name, s)| format!("\n  --signature {}: {}", shortened(name), outputs(s)))
+                        .collect();
+                    let which = if default.is_some() { "another" } else { "a" };
+                    match lines.is_empty() {
+                        true => error,
+                        false => error.append(format!("\nfor the outputs of {which} signature, name it:{lines}")),
+                    }
                 }
                 _ => error,
             }),
@@ -247,27 +249,37 @@ impl What {
     fn prepare_signature<'m>(&self, model: &'m Model, name: &str, how: How) -> Result<Job<'m>> {
         let meta =
             model.meta().ok_or_else(|| Error::invalid_argument("--signature: a plain graph has no signatures"))?;
-        if !self.output.is_empty()
+        let mut lacking = None;
+        let mut outputs = self.output.clone();
+        if outputs.is_empty()
             && let Some(signature) = meta.signatures().get(name)
+            && let Some((able, line)) = able(model.session().graph(), signature)
         {
-            return self.prepare_part(model, signature, &self.output, how);
+            (outputs, lacking) = (able, Some(line));
         }
-        if let Some(signature) = meta.signatures().get(name)
-            && let Some((outputs, line)) = able(model.session().graph(), signature)
-        {
-            let job = self.prepare_part(model, signature, &outputs, how)?;
-            return Ok(Job { lacking: Some(line), ..job });
-        }
-        let runner = if how.functions { meta.prepare(name) } else { meta.signature(name) }?;
+        let names: Vec<&str> = outputs.iter().map(String::as_str).collect();
+        let runner = match (names.is_empty(), how.functions) {
+            (true, false) => meta.signature(name),
+            (true, true) => meta.prepare(name),
+            (false, false) => meta.signature_outputs(name, &names),
+            (false, true) => meta.prepare_outputs(name, &names),
+        }?;
         let signature = runner.signature();
-        let fed = signature.inputs.values().map(|input| model.session().graph().output(&input.tensor));
-        let fetches: Vec<&str> = signature.outputs.values().map(|output| output.tensor.as_str()).collect();
+        if outputs.is_empty() {
+            outputs.extend(signature.outputs.keys().cloned());
+        }
+        let fed = runner.inputs().map(|name| model.session().graph().output(&signature.inputs[name].tensor));
+        let tensors = outputs.iter().map(|name| match signature.outputs.get(name) {
+            Some(output) => output.tensor.as_str(),
+            None => name,
+        });
+        let fetches: Vec<&str> = tensors.collect();
         self.check_placement(model.session(), &fed.collect::<Result<Vec<_>>>()?, &fetches, &[])?;
-        let outputs: Vec<String> = signature.outputs.keys().cloned().collect();
         let mut inputs = self.signature_inputs(signature)?;
         let given =
             |name: &String| inputs.iter().any(|input| input.name == *name) || signature.defaults.contains_key(name);
-        let needed = signature.inputs.iter().filter(|(name, _)| !given(name));
+        let needed = runner.inputs().filter_map(|name| signature.inputs.get_key_value(name));
+        let needed = needed.filter(|(name, _)| !given(name));
         let needed = needed.map(|(name, tensor)| (name.clone(), tensor.dtype, tensor.shape.clone())).collect();
         add_missing(&mut inputs, needed, how)?;
         let named = |input: &Input| {
@@ -277,64 +289,7 @@ impl What {
         let fed = inputs.iter().filter_map(named).collect();
         let runner = Runner::Signature(runner, fed);
         let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
-        Ok(Job { inputs, outputs, targets, left_out, lacking: None, is_default: false, lacks_checkpoint, runner })
-    }
-
-    /// A job that computes some of a signature's outputs, and nodes besides. It needs the inputs that lead to them.
-    fn prepare_part<'m>(
-        &self,
-        model: &'m Model,
-        signature: &Signature,
-        outputs: &[String],
-        how: How,
-    ) -> Result<Job<'m>> {
-        let (session, graph) = (model.session(), model.session().graph());
-        let mut inputs = self.signature_inputs(signature)?;
-        let output = |name: &String| match signature.outputs.get(name) {
-            Some(output) => graph.output(&output.tensor),
-            None => graph.output(name).map_err(|error| {
-                let known = || signature.outputs.keys().map(String::as_str);
-                let (hint, unknown, known) = (did_you_mean(name, known()), shortened(name), listed(known()));
-                let message = format!("--output: the signature gives no `{unknown}`; it gives {known}{hint}\n");
-                Error::not_found(message + error.message())
-            }),
-        };
-        let wanted = outputs.iter().map(output).collect::<Result<Vec<Output>>>()?;
-        let tensor = |name: &str| signature.inputs.get(name).map(|input| graph.output(&input.tensor)).transpose();
-        let mut fed = Vec::new();
-        for input in &inputs {
-            fed.extend(tensor(&input.name)?);
-        }
-        let fetches: Vec<Output> = wanted.iter().copied().filter(|output| !fed.contains(output)).collect();
-        let mut needed = Vec::new();
-        for id in graph.needed(&fed, &fetches, &[]).into_iter().filter(|&id| graph.is_placeholder(id)) {
-            let of_node = |input: &SignatureTensor| graph.output(&input.tensor).is_ok_and(|output| output.node == id);
-            let Some((name, input)) = signature.inputs.iter().find(|(_, input)| of_node(input)) else {
-                return Err(Error::invalid_argument(format!(
-                    "an --output needs the value of `{}`, which is no input of the signature: for nodes of the graph, \
-                     leave --signature out and give inputs by the names of nodes",
-                    shortened(&graph.node(id).name)
-                )));
-            };
-            match signature.defaults.get(name) {
-                Some(tensor) => inputs.push(Input { name: name.clone(), tensor: tensor.clone(), filled: None }),
-                None => needed.push((name.clone(), input.dtype, input.shape.clone())),
-            }
-        }
-        add_missing(&mut inputs, needed, how)?;
-        let mut feeds = Vec::new();
-        for input in &inputs {
-            feeds.extend(tensor(&input.name)?);
-        }
-        let names = |outputs: &[Output]| outputs.iter().map(|&output| graph.output_name(output)).collect::<Vec<_>>();
-        let names = names(&fetches);
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.check_placement(session, &feeds, &names, &[])?;
-        let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
-        let runner = Runner::Part(Part::new(session, &feeds, tensors, &wanted, how)?);
-        let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
-        let outputs = outputs.to_vec();
-        Ok(Job { inputs, outputs, targets, left_out, lacking: None, is_default: false, lacks_checkpoint, runner })
+        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default: false, lacks_checkpoint, runner })
     }
 
     /// The values of `--input` for a signature.
@@ -411,7 +366,6 @@ impl Job<'_> {
             Runner::Signature(runner, inputs) => runner
                 .run_with_metadata(inputs, options, metadata)
                 .map(|answers| self.outputs.iter().filter_map(|name| answers.get(name).cloned()).collect()),
-            Runner::Part(part) => part.run(options, metadata),
         };
         answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error) } else { error })
     }

@@ -23,7 +23,6 @@ mod model;
 mod new;
 mod optimize;
 mod output;
-mod part;
 mod progress;
 mod run;
 mod select;

@@ -290,3 +290,49 @@ fn a_call_whose_shapes_do_not_fit_is_left_to_its_kernels() {
     assert_eq!(error.code(), Code::InvalidArgument, "{error}");
     assert!(error.to_string().contains("node `sum`"), "{error}");
 }
+
+#[test]
+fn a_part_of_a_signature_takes_and_needs_what_leads_to_it() {
+    let text = r#"
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        node { name: "other" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        node { name: "stray" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        node { name: "middle" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+        node { name: "y" op: "Neg" input: "middle" attr { key: "T" value { type: DT_FLOAT } } }
+        node { name: "z" op: "NoSuchOp" input: "other" }
+        node { name: "w" op: "Neg" input: "stray" attr { key: "T" value { type: DT_FLOAT } } }"#;
+    let names = |names: &[(&str, &str)]| -> BTreeMap<String, TensorInfo> {
+        names.iter().map(|(name, tensor)| ((*name).to_owned(), info(tensor))).collect()
+    };
+    let signature = SignatureDef {
+        inputs: names(&[("in", "x:0"), ("half", "middle:0"), ("other", "other:0"), ("lost", "nowhere:0")]),
+        outputs: names(&[("out", "y:0"), ("bad", "z:0"), ("same", "x:0"), ("stray", "w:0")]),
+        ..SignatureDef::default()
+    };
+    let def = MetaGraphDef {
+        graph_def: Some(proto::graph_from_text(text).unwrap()),
+        signature_def: BTreeMap::from([("f".to_owned(), signature)]),
+        ..MetaGraphDef::default()
+    };
+    let model = MetaGraph::import(def, &kernlink::registry().unwrap(), &LoadOptions::new()).unwrap();
+    let float = |value: f32| Tensor::scalar(value);
+    // An input that is no placeholder stands for what its node computes.
+    let part = model.signature_outputs("f", &["out", "y"]).unwrap();
+    assert_eq!(part.inputs().collect::<Vec<_>>(), ["half"]);
+    let found = part.run(&[("half", float(3.0)), ("other", float(0.0))]).unwrap();
+    assert!(found.len() == 2 && found.values().all(|value| value.to_scalar::<f32>().unwrap() == -3.0), "{found:?}");
+    let error = part.run(&[("in", float(1.0))]).unwrap_err();
+    assert!(error.message().contains("inputs are missing: half"), "{error}");
+    let same = model.signature_outputs("f", &["same"]).unwrap();
+    assert_eq!(same.inputs().collect::<Vec<_>>(), ["in"]);
+    assert_eq!(same.run(&[("in", float(2.0))]).unwrap()["same"].to_scalar::<f32>().unwrap(), 2.0);
+    for (name, output, code, words) in [
+        ("f", "bad", Code::NotFound, "`NoSuchOp`"),
+        ("f", "ot", Code::NotFound, "the signature gives no `ot`; it gives bad, out, same, stray; did you mean out?"),
+        ("f", "stray", Code::InvalidArgument, "`stray`, which is no input of the signature"),
+        ("g", "out", Code::NotFound, "no signature `g`"),
+    ] {
+        let error = model.signature_outputs(name, &[output]).map(drop).unwrap_err();
+        assert!(error.code() == code && error.message().contains(words), "{error}");
+    }
+}

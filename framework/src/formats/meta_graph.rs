@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::object_graph::UnsavedVariables;
-use super::signature::{Signature, SignatureRunner, SignatureTensor};
+use super::signature::{MakeCallable, Signature, SignatureRunner, SignatureTensor};
 use crate::device::Device;
 use crate::dtype::TString;
 use crate::error::{Error, Result, shortened};
@@ -127,8 +127,25 @@ impl MetaGraph {
     /// Prepares a signature for runs.
     ///
     /// # Errors
-    /// NOT_FOUND if there is none of this name, with those that there are; INVALID_ARGUMENT if it is malformed; and as [`Session::make_callable`].
+    /// NOT_FOUND if there is none of this name, with those that there are; INVALID_ARGUMENT if it is malformed; and as
+    /// [`Session::make_callable`].
     pub fn signature(&self, name: &str) -> Result<SignatureRunner<'_>> {
+        self.runner(name, None, Session::make_callable)
+    }
+
+    /// Prepares a part of a signature: its runs compute only these outputs, and take only the inputs that lead to them. The
+    /// rest of the signature need not be able to run.
+    ///
+    /// An output is one of the signature by its name for it, or else a tensor of the graph: `node` or `node:1`.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such signature or output, with those that there are; INVALID_ARGUMENT if the signature is
+    /// malformed, or an output needs a placeholder that is no input of the signature; and as [`Session::make_callable`].
+    pub fn signature_outputs(&self, name: &str, outputs: &[&str]) -> Result<SignatureRunner<'_>> {
+        self.runner(name, Some(outputs), Session::make_callable)
+    }
+
+    fn runner(&self, name: &str, outputs: Option<&[&str]>, make: MakeCallable) -> Result<SignatureRunner<'_>> {
         if let Some(error) = self.malformed.get(name) {
             return Err(error.clone());
         }
@@ -142,8 +159,11 @@ impl MetaGraph {
                 _ => format!("the model has no signature `{name}`; it has: {}{hint}", listed(names())),
             })
         })?;
-        SignatureRunner::new(signature, &self.session)
-            .map_err(|error| error.context(format!("signature `{}`", shortened(name))))
+        let runner = match outputs {
+            None => SignatureRunner::new(signature, &self.session, make),
+            Some(outputs) => SignatureRunner::of_outputs(signature, &self.session, outputs, make),
+        };
+        runner.map_err(|error| error.context(format!("signature `{}`", shortened(name))))
     }
 
     /// Prepares a signature for runs, with the functions that it can come to call, as [`Session::prepare`] does.
@@ -152,14 +172,15 @@ impl MetaGraph {
     /// # Errors
     /// As [`MetaGraph::signature`] and [`Session::prepare`].
     pub fn prepare(&self, name: &str) -> Result<SignatureRunner<'_>> {
-        let runner = self.signature(name)?;
-        let names = |tensors: &'_ BTreeMap<String, SignatureTensor>| -> Vec<String> {
-            tensors.values().map(|tensor| tensor.tensor.clone()).collect()
-        };
-        let (feeds, fetches) = (names(&runner.signature().inputs), names(&runner.signature().outputs));
-        let [feeds, fetches] = [&feeds, &fetches].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        self.session.prepare_functions(&feeds, &fetches, &[])?;
-        Ok(runner)
+        self.runner(name, None, Session::prepare)
+    }
+
+    /// As [`MetaGraph::signature_outputs`], with the functions that the run can come to call, as [`MetaGraph::prepare`] does.
+    ///
+    /// # Errors
+    /// As [`MetaGraph::signature_outputs`] and [`Session::prepare`].
+    pub fn prepare_outputs(&self, name: &str, outputs: &[&str]) -> Result<SignatureRunner<'_>> {
+        self.runner(name, Some(outputs), Session::prepare)
     }
 
     /// The names of the nodes in a collection; none if there is no such collection.

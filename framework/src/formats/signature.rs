@@ -1,10 +1,10 @@
 //! Signatures: a model's inputs and outputs, by names that say their purpose.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
-use crate::graph::TensorName;
+use crate::graph::{Graph, NodeId, Output, TensorName};
 use crate::proto::{SignatureDef, TensorInfo, shape_from_proto, tensor_from_proto, tensor_info};
 use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session};
@@ -108,8 +108,11 @@ pub struct SignatureRunner<'m> {
     /// The inputs in the order in which the callable takes them.
     inputs: Vec<&'m str>,
     /// For each output, the source of its value.
-    outputs: Vec<(&'m str, Source)>,
+    outputs: Vec<(String, Source)>,
 }
+
+/// [`Session::make_callable`] or [`Session::prepare`]: of a session, feeds, fetches and targets.
+pub(super) type MakeCallable = fn(&Session, &[&str], &[&str], &[&str]) -> Result<Callable>;
 
 /// The source of an output's value.
 enum Source {
@@ -120,32 +123,81 @@ enum Source {
 }
 
 impl<'m> SignatureRunner<'m> {
-    pub(super) fn new(signature: &'m Signature, session: &Session) -> Result<SignatureRunner<'m>> {
+    pub(super) fn new(signature: &'m Signature, session: &Session, make: MakeCallable) -> Result<SignatureRunner<'m>> {
         let graph = session.graph();
-        let mut fed = Vec::new();
-        for (name, input) in &signature.inputs {
-            fed.push(graph.output(&input.tensor).map_err(|error| error.context(format!("input `{name}`")))?);
-        }
-        let (mut fetches, mut outputs) = (Vec::new(), Vec::new());
-        for (name, output) in &signature.outputs {
-            let found = graph.output(&output.tensor).map_err(|error| error.context(format!("output `{name}`")))?;
-            let source = match fed.iter().position(|&input| input == found) {
-                Some(position) => Source::Feed(position),
-                None => {
-                    fetches.push(output.tensor.as_str());
-                    Source::Fetch(fetches.len() - 1)
+        let fed = signature.inputs.iter().map(|(name, input)| {
+            let found = graph.output(&input.tensor);
+            Ok((name.as_str(), found.map_err(|error| error.context(format!("input `{}`", shortened(name))))?))
+        });
+        let fed = fed.collect::<Result<Vec<_>>>()?;
+        let wanted = signature.outputs.iter().map(|(name, output)| {
+            let found = graph.output(&output.tensor);
+            Ok((name.clone(), found.map_err(|error| error.context(format!("output `{}`", shortened(name))))?))
+        });
+        SignatureRunner::prepare(signature, session, &fed, wanted.collect::<Result<_>>()?, make)
+    }
+
+    /// Of some outputs, by the signature's names or by those of tensors in the graph. Only inputs that lead to them are fed.
+    pub(super) fn of_outputs(
+        signature: &'m Signature,
+        session: &Session,
+        outputs: &[&str],
+        make: MakeCallable,
+    ) -> Result<SignatureRunner<'m>> {
+        let graph = session.graph();
+        let find = |name: &&str| {
+            let found = match signature.outputs.get(*name) {
+                Some(output) => {
+                    let found = graph.output(&output.tensor);
+                    found.map_err(|error| error.context(format!("output `{}`", shortened(name))))
                 }
+                None => graph.output(name).map_err(|error| {
+                    let known = || signature.outputs.keys().map(String::as_str);
+                    let (hint, unknown, known) = (did_you_mean(name, known()), shortened(name), listed(known()));
+                    let message = format!("the signature gives no `{unknown}`; it gives {known}{hint}\n");
+                    Error::not_found(message + error.message())
+                }),
             };
-            outputs.push((name.as_str(), source));
-        }
-        let feeds: Vec<&str> = signature.inputs.values().map(|input| input.tensor.as_str()).collect();
-        let callable = (!fetches.is_empty()).then(|| session.make_callable(&feeds, &fetches, &[])).transpose()?;
-        Ok(SignatureRunner {
-            signature,
-            callable,
-            inputs: signature.inputs.keys().map(String::as_str).collect(),
-            outputs,
-        })
+            Ok(((*name).to_owned(), found?))
+        };
+        let wanted = outputs.iter().map(find).collect::<Result<Vec<(String, Output)>>>()?;
+        // An input that is not in the graph leads nowhere.
+        let inputs = signature.inputs.iter();
+        let inputs = inputs.filter_map(|(name, input)| Some((name.as_str(), graph.output(&input.tensor).ok()?)));
+        let fed = needed_inputs(graph, inputs.collect(), &wanted)?;
+        SignatureRunner::prepare(signature, session, &fed, wanted, make)
+    }
+
+    fn prepare(
+        signature: &'m Signature,
+        session: &Session,
+        fed: &[(&'m str, Output)],
+        wanted: Vec<(String, Output)>,
+        make: MakeCallable,
+    ) -> Result<SignatureRunner<'m>> {
+        let mut fetches: Vec<Output> = Vec::new();
+        let source = |(name, wanted): (String, Output)| {
+            let source = match fed.iter().position(|(_, input)| *input == wanted) {
+                Some(position) => Source::Feed(position),
+                None => Source::Fetch(fetches.iter().position(|fetch| *fetch == wanted).unwrap_or_else(|| {
+                    fetches.push(wanted);
+                    fetches.len() - 1
+                })),
+            };
+            (name, source)
+        };
+        let outputs = wanted.into_iter().map(source).collect();
+        let name = |output: Output| session.graph().output_name(output);
+        let feeds: Vec<String> = fed.iter().map(|(_, input)| name(*input)).collect();
+        let fetches: Vec<String> = fetches.into_iter().map(name).collect();
+        let [feeds, fetches] = [&feeds, &fetches].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+        let callable = (!fetches.is_empty()).then(|| make(session, &feeds, &fetches, &[])).transpose()?;
+        Ok(SignatureRunner { signature, callable, inputs: fed.iter().map(|(name, _)| *name).collect(), outputs })
+    }
+
+    /// The names of the inputs that a run takes, in their order: those without a default must be given.
+    pub fn inputs(&self) -> impl Iterator<Item = &'m str> + '_ {
+        self.inputs.iter().copied()
     }
 
     /// The signature.
@@ -182,11 +234,16 @@ impl<'m> SignatureRunner<'m> {
     ) -> Result<BTreeMap<String, Tensor>> {
         let mut feeds: Vec<Option<Tensor>> = vec![None; self.inputs.len()];
         for (name, tensor) in inputs {
-            let position = self.inputs.iter().position(|input| input == name).ok_or_else(|| {
-                let hint = did_you_mean(name, self.inputs.iter().copied());
+            let input = self.signature.inputs.get(*name).ok_or_else(|| {
+                let hint = did_you_mean(name, self.signature.inputs.keys().map(String::as_str));
                 let name = shortened(name);
                 Error::invalid_argument(format!("the signature has no input `{name}`: it takes {}{hint}", self.takes()))
             })?;
+            // The outputs may not need all inputs of the signature.
+            let Some(position) = self.inputs.iter().position(|input| input == name) else {
+                check(name, input, tensor)?;
+                continue;
+            };
             if feeds[position].replace(tensor.clone()).is_some() {
                 return Err(Error::invalid_argument(format!("input `{}` is given twice", shortened(name))));
             }
@@ -215,18 +272,48 @@ impl<'m> SignatureRunner<'m> {
             Source::Fetch(position) => fetched[*position].clone(),
             Source::Feed(position) => feeds[*position].clone(),
         };
-        Ok(self.outputs.iter().map(|(name, source)| ((*name).to_owned(), value(source))).collect())
+        Ok(self.outputs.iter().map(|(name, source)| (name.clone(), value(source))).collect())
     }
 
     /// The inputs, for people.
     fn takes(&self) -> String {
-        if self.inputs.is_empty() {
+        if self.signature.inputs.is_empty() {
             return "nothing".to_owned();
         }
         let inputs = self.signature.inputs.iter();
         let texts = inputs.map(|(name, input)| format!("{} ({} {})", shortened(name), input.dtype, input.shape));
         listed(texts.collect::<Vec<_>>().iter().map(String::as_str))
     }
+}
+
+/// Those inputs from which what is wanted is computed.
+///
+/// # Errors
+/// INVALID_ARGUMENT if a placeholder is needed that is no input.
+fn needed_inputs<'m>(
+    graph: &Graph,
+    mut inputs: Vec<(&'m str, Output)>,
+    wanted: &[(String, Output)],
+) -> Result<Vec<(&'m str, Output)>> {
+    let fed: Vec<Output> = inputs.iter().map(|(_, input)| *input).collect();
+    let fetches: Vec<Output> = wanted.iter().map(|(_, output)| *output).collect();
+    let (mut used, mut awaited) = (HashSet::<Output>::from_iter(fetches.iter().copied()), HashSet::<NodeId>::new());
+    for id in graph.needed(&fed, &fetches, &[]) {
+        let node = graph.node(id);
+        if graph.is_placeholder(id) {
+            return Err(Error::invalid_argument(format!(
+                "an output needs the value of `{}`, which is no input of the signature: run the graph itself, without the \
+                 signature, with values by the names of nodes",
+                shortened(&node.name)
+            )));
+        }
+        used.extend(&node.inputs);
+        awaited.extend(&node.control_inputs);
+    }
+    // A placeholder that is only waited for must be fed, too; any other node runs then.
+    inputs
+        .retain(|(_, input)| used.contains(input) || graph.is_placeholder(input.node) && awaited.contains(&input.node));
+    Ok(inputs)
 }
 
 fn check(name: &str, input: &SignatureTensor, tensor: &Tensor) -> Result<()> {
