@@ -18,6 +18,21 @@
 //! # }
 //! ```
 //!
+//! A graph in a file, which TensorFlow or a program like the one above has written, runs in the same way:
+//!
+//! ```no_run
+//! use kernlink::prelude::*;
+//!
+//! fn main() -> Result<()> {
+//!     let def = kernlink::proto::read_graph("model.pb")?;
+//!     let session = Session::new(Graph::import(&def, &kernlink::registry()?)?)?;
+//!     let x = Tensor::vector(&[1.0f32, 2.0, 3.0])?;
+//!     let answers = session.run(&[("x", x)], &["y"], &[])?;
+//!     println!("{}", answers[0]); // float [3] [1.0 4.0 9.0]
+//!     Ok(())
+//! }
+//! ```
+//!
 #![doc = include_str!("../docs/features.md")]
 
 /// The examples of docs/constants.md.

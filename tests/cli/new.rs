@@ -10,6 +10,9 @@ use crate::support::path;
 fn the_crate_builds_passes_its_test_and_has_a_command_with_its_op() {
     let new = NewCrate::write("my-ops", &[]);
     new.check_format();
+    // The versions are those of the checkout, of which Cargo leaves out what the crate does not need.
+    let lock = |file: std::path::PathBuf| std::fs::read_to_string(file).unwrap();
+    assert_eq!(lock(new.folder.join("Cargo.lock")), lock(path("Cargo.lock")));
     // As it is written Cargo takes it, and it depends on the checkout.
     holds(&new.cargo(&["tree", "--depth", "1"]), &["my-ops v0.1.0", "kernlink v", env!("CARGO_MANIFEST_DIR")]);
     let new = new.with_profile_of_the_workspace();
@@ -55,6 +58,8 @@ fn the_crate_is_named_as_asked_and_depends_on_what_is_published() {
     std::fs::write(to.with_file_name("Cargo.toml"), "[workspace]\n").unwrap();
     let text = good(&["new", to.to_str().unwrap(), "--name", "sound-ops"]);
     holds(&text, &["crate sound-ops is in", "cargo run -- run own.pb", "inside the workspace of"]);
+    holds(&text, &["depends on the published crate", "kernlink = { path = \"CHECKOUT\" }", "takes minutes"]);
+    assert!(!to.join("Cargo.lock").exists());
     let read = |file: &str| std::fs::read_to_string(to.join(file)).unwrap();
     let manifest = read("Cargo.toml");
     let version = format!("kernlink = \"{}\"\n", env!("CARGO_PKG_VERSION"));

@@ -23,8 +23,6 @@ impl NewCrate {
         let all = [&["new", at, "--kernlink", env!("CARGO_MANIFEST_DIR")], args].concat();
         let output = Command::new(env!("CARGO_BIN_EXE_kernlink")).args(all).output().expect("the command starts");
         assert!(output.status.success(), "{output:?}");
-        // The versions that are there, as nothing is to be downloaded.
-        std::fs::copy(crate::support::path("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file");
         NewCrate { folder }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct New {
     /// The crate's name; by default that of the folder
     #[arg(long)]
     name: Option<String>,
-    /// Depends on a checkout of Kernlink, in this folder, and not on the published crate
+    /// Depends on a checkout of Kernlink, in this folder, and not on the published crate: also for the versions of others
     #[arg(long, value_name = "PATH")]
     kernlink: Option<PathBuf>,
     /// Adds a kernel for the GPU, in WGSL
@@ -65,6 +65,10 @@ pub(crate) fn new(args: &New) -> Result<()> {
         let text = text.replace("my-ops", &name).replace("my_ops", &name.replace('-', "_"));
         write(&args.dir.join(file), &text)?;
     }
+    // Cargo leaves out of it what the crate does not need.
+    if let Some(lock) = kernlink.as_deref().and_then(|checkout| std::fs::read(checkout.join("Cargo.lock")).ok()) {
+        output::write(&args.dir.join("Cargo.lock"), &lock)?;
+    }
     let mut text = format!("crate {name} is in {}: an op, its kernel, a test, and a command\n", args.dir.display());
     if let Some(workspace) = workspace {
         text += &format!(
@@ -73,6 +77,11 @@ pub(crate) fn new(args: &New) -> Result<()> {
             workspace.display()
         );
     }
+    if kernlink.is_none() {
+        text += "It depends on the published crate; where Cargo finds none, give a checkout in its Cargo.toml: \
+                 kernlink = { path = \"CHECKOUT\" }, as `new --kernlink CHECKOUT` writes it.\n";
+    }
+    text += "The first of these commands compiles Kernlink, which takes minutes.\n";
     text += &format!("Try it, as its README.md says:\n  cd {}\n", place::quoted(&args.dir));
     let commands = ["test", "run -- ops --own", "run --example own", "run -- run own.pb --input 'x=[1, 2, 3]'"];
     let on_gpu = ["test --features gpu", "run --features gpu -- run own.pb --input 'x=[1, 2, 3]' --device gpu"];
