@@ -116,11 +116,33 @@ fn op(registry: &Registry, name: &str) -> Result<&'static OpEntry> {
         if registry.absence(name) != Some(Absence::Unknown) {
             return error;
         }
-        match did_you_mean(name, registry.ops().map(|entry| &*entry.def.name)) {
-            hint if hint.is_empty() => error,
-            hint => Error::not_found(format!("there is no op `{}`{hint}", shortened(name))),
+        let hint = match did_you_mean(name, registry.ops().map(|entry| &*entry.def.name)) {
+            hint if hint.is_empty() => with_name(registry, name),
+            hint => hint,
+        };
+        match hint.is_empty() {
+            true => error,
+            false => Error::not_found(format!("there is no op `{}`{hint}", shortened(name))),
         }
     })
+}
+
+/// So many ops are told that have a name in theirs.
+const MOST: usize = 20;
+
+/// The ops that have a name in theirs, in upper or lower case.
+fn with_name(registry: &Registry, name: &str) -> String {
+    let part = name.to_ascii_lowercase();
+    let names = registry.ops().map(|entry| &*entry.def.name);
+    let mut names: Vec<&str> = names.filter(|op| op.to_ascii_lowercase().contains(&part)).collect();
+    if part.is_empty() || names.is_empty() {
+        return String::new();
+    }
+    names.sort_unstable();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("; it is in the names of {}{more}", names.join(", "))
 }
 
 /// Whether a crate is none of Kernlink's.

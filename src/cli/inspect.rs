@@ -16,7 +16,7 @@ use crate::runtime::without_kernel;
 use clap::Args;
 
 use crate::cli::words::count;
-use crate::cli::{model, output};
+use crate::cli::{model, output, unknown};
 
 #[derive(Args)]
 pub(crate) struct Inspect {
@@ -30,25 +30,27 @@ pub(crate) struct Inspect {
     device: Option<String>,
 }
 
-pub(crate) fn inspect(args: &Inspect) -> Result<()> {
+/// Whether everything in the model can run here, as far as can be seen without a run.
+pub(crate) fn inspect(args: &Inspect) -> Result<bool> {
     let graphs = model::read(&args.model)?;
     if args.dot {
         let dots = graphs.iter().filter_map(|graph| graph.graph_def.as_ref()).map(graph::to_dot);
-        return output::print_bytes(dots.collect::<String>().as_bytes());
+        return output::print_bytes(dots.collect::<String>().as_bytes()).map(|()| true);
     }
     let device = match &args.device {
         Some(name) => crate::cli::device::devices(name, 1)?.into_iter().next(),
         None => None,
     };
-    let mut text = String::new();
+    let (mut text, mut is_whole) = (String::new(), true);
     for graph in &graphs {
-        describe(&mut text, graph, device.as_deref())?;
+        is_whole &= describe(&mut text, graph, device.as_deref())?;
     }
-    output::print(&text)
+    output::print_verdict(&text)?;
+    Ok(is_whole)
 }
 
-/// Describes one graph of a model.
-fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>) -> Result<()> {
+/// Describes one graph of a model. Whether it can be imported and nothing is missing.
+fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>) -> Result<bool> {
     let info = meta.meta_info_def.as_ref();
     if let Some(info) = info {
         let mut words = Vec::new();
@@ -65,7 +67,7 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
     signatures(text, meta)?;
     let Some(def) = &meta.graph_def else {
         let _ = writeln!(text, "no graph");
-        return Ok(());
+        return Ok(false);
     };
     let registry = crate::registry()?;
     let graph = Graph::import(def, &registry);
@@ -102,6 +104,10 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
             let _ = writeln!(text, "  {advice}");
         }
     }
+    let unknown = unknown::attrs(def, &registry);
+    if !unknown.is_empty() {
+        let _ = writeln!(text, "passed over:\n  {}", unknown.join("\n  "));
+    }
     match (&graph, device) {
         (Err(error), _) if missing.is_empty() => {
             let _ = writeln!(text, "the graph cannot be imported: {error}");
@@ -109,7 +115,7 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
         (Ok(graph), Some(device)) => elsewhere(text, graph, device)?,
         _ => {}
     }
-    Ok(())
+    Ok(graph.is_ok() && missing.is_empty())
 }
 
 /// The nodes for which a device has no kernel.

@@ -16,6 +16,7 @@ use clap::Args;
 use crate::cli::defaults::{defaults, some};
 use crate::cli::lacking::Lacking;
 use crate::cli::model::Model;
+use crate::cli::progress::Waiting;
 use crate::cli::words::count;
 use crate::cli::{output, source};
 
@@ -127,6 +128,7 @@ enum Runner<'m> {
 impl What {
     /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model> {
+        let _waiting = Waiting::new("loading");
         let devices = crate::cli::device::devices(&self.device, self.threads)?;
         let options = SessionOptions::new().strict_placement(self.no_soft_placement).call_depth(self.call_depth);
         Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options)

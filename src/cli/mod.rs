@@ -28,6 +28,7 @@ mod run;
 mod select;
 mod source;
 mod trace;
+mod unknown;
 mod verify;
 mod words;
 
@@ -76,8 +77,8 @@ enum Command {
 
 /// Runs the command that this program's arguments name, and tells on standard error what failed.
 ///
-/// The exit status is 0 if all went well, 1 if a check failed ([`verify`](crate::golden), `ops --check`), 2 after an
-/// error. Ends the program itself when the arguments are wrong, or ask for help or the version.
+/// The exit status is 0 if all went well, 1 if a check failed ([`verify`](crate::golden), `ops --check`, `inspect` of a
+/// model that lacks something here), 2 after an error. Ends the program itself when the arguments are wrong, or ask for help or the version.
 pub fn main() -> ExitCode {
     let cli = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = cli.unwrap_or_else(|error| {
@@ -118,7 +119,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Run(args) => run::run(&args).map(|()| true),
         Command::Bench(args) => bench::bench(&args).map(|()| true),
         Command::Verify(args) => verify::verify(&args),
-        Command::Inspect(args) => inspect::inspect(&args).map(|()| true),
+        Command::Inspect(args) => inspect::inspect(&args),
         Command::Optimize(args) => optimize::optimize(&args).map(|()| true),
         Command::Checkpoint(args) => checkpoint::checkpoint(&args).map(|()| true),
         Command::Ops(catalogue::Ops { check: Some(old), .. }) => check::check(&old),

@@ -12,6 +12,7 @@ use crate::runtime::{Session, SessionOptions};
 
 /// The graphs of a model as they are written, nothing run: one, or those of a SavedModel.
 pub(crate) fn read(path: &Path) -> Result<Vec<MetaGraphDef>> {
+    check(path)?;
     if path.is_dir() {
         return Ok(formats::read_saved_model_folder(path)?.meta_graphs);
     }
@@ -32,6 +33,23 @@ fn read_graph(path: &Path) -> Result<GraphDef> {
             None => error,
         }
     })
+}
+
+/// Refuses what is no file and no folder.
+fn check(path: &Path) -> Result<()> {
+    if path.as_os_str() == "-" && !path.exists() {
+        let message =
+            "no model is read from standard input by `-`: give a file, which /dev/stdin may be if it is no pipe";
+        return Err(Error::invalid_argument(message));
+    }
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Error::not_found(format!(
+            "cannot read {}: there is no such file or folder; a model is the folder of a SavedModel, a MetaGraph (.meta), or \
+             a graph (.pb or .pbtxt)",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// What is wrong with a --tag for another model than a SavedModel.
@@ -61,6 +79,7 @@ impl Model {
         devices: Vec<Arc<dyn Device>>,
         session: SessionOptions,
     ) -> Result<Model> {
+        check(path)?;
         let mut options = LoadOptions::new().session(session);
         options.devices = devices;
         if !tags.is_empty() {
@@ -94,7 +113,9 @@ impl Model {
             })?;
             return Ok(Model::Meta(model));
         }
-        let graph = Graph::import(&read_graph(path)?, &crate::registry()?)?;
+        let (def, registry) = (read_graph(path)?, crate::registry()?);
+        let graph = Graph::import(&def, &registry)?;
+        crate::cli::unknown::warn_of_attrs(&def, &registry);
         Ok(Model::Graph(Session::on_devices(graph, options.devices, &options.session)))
     }
 

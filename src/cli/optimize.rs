@@ -14,7 +14,7 @@ use clap::Args;
 
 use crate::cli::defaults::{nothing_to_compute, some};
 use crate::cli::words::count;
-use crate::cli::{model, output};
+use crate::cli::{model, output, unknown};
 
 /// Runs the graph passes that a session runs, as far as their result is a graph that TensorFlow reads too, and writes the
 /// graph. It computes the same: inputs and outputs keep their names.
@@ -79,7 +79,12 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     let meta = choose(args)?;
     let def = meta.graph_def.as_ref();
     let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", args.model.display())))?;
-    let mut graph = Graph::import(def, &crate::registry()?)?;
+    let registry = crate::registry()?;
+    let mut graph = Graph::import(def, &registry)?;
+    unknown::warn_of_attrs(def, &registry);
+    for (op, nodes) in Graph::missing_ops(def, &registry) {
+        output::tell(&format!("warning: kept as it is: {}", registry.missing_op(&op, &nodes)));
+    }
     let (mut ends, kept) = ends(args, &meta, &graph)?;
     let mut text = format!("{}: {}, keeping {kept}\n", args.model.display(), count(graph.nodes().len(), "node"));
     for report in optimizer.optimize(&mut graph, &mut ends)? {

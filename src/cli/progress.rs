@@ -2,10 +2,18 @@
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// What ends sooner shows nothing.
 const BEFORE_FIRST: Duration = Duration::from_millis(500);
+
+/// What of a single thing ends sooner shows nothing.
+const BEFORE_WAITING: Duration = Duration::from_secs(2);
+
+/// How often the line of a single thing changes.
+const BETWEEN_WAITING: Duration = Duration::from_secs(1);
 
 /// How often the line changes.
 const BETWEEN: Duration = Duration::from_millis(100);
@@ -24,9 +32,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Of so many steps, runs or files.
     pub(crate) fn new(what: &'static str, total: u64) -> Progress {
-        // A terminal that obeys no control sequences could not remove the line.
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let is_seen = total > 1 && !is_dumb && std::io::stderr().is_terminal();
+        let is_seen = total > 1 && is_seen();
         let started = Instant::now();
         Progress { what, begun: 0, total, started, next: is_seen.then(|| started + BEFORE_FIRST), is_shown: false }
     }
@@ -42,18 +48,67 @@ impl Progress {
         self.next = Some(now + BETWEEN);
         self.is_shown = true;
         let text = line(self.what, self.begun, self.total, now - self.started);
-        let mut to = std::io::stderr();
-        let _ = write!(to, "\r{text}\x1b[K").and_then(|()| to.flush());
+        show(&text);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.is_shown {
-            let mut to = std::io::stderr();
-            let _ = write!(to, "\r\x1b[K").and_then(|()| to.flush());
+            show("");
         }
     }
+}
+
+/// A line such as `loading, 5 s`, of something that cannot say how far it is. It is gone when this is dropped.
+pub(crate) struct Waiting {
+    /// What is dropped to end it, and the thread that shows it; none where nobody sees it.
+    shown: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
+}
+
+impl Waiting {
+    /// Of something that begins now.
+    pub(crate) fn new(what: &'static str) -> Waiting {
+        let shown = is_seen().then(|| {
+            let (running, end) = mpsc::channel();
+            (running, std::thread::spawn(move || tell_until(what, &end)))
+        });
+        Waiting { shown }
+    }
+}
+
+/// Shows how long something has taken, until there is an end.
+fn tell_until(what: &str, end: &mpsc::Receiver<()>) {
+    let started = Instant::now();
+    let mut pause = BEFORE_WAITING;
+    while end.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
+        show(&format!("{what}, {} s", started.elapsed().as_secs()));
+        pause = BETWEEN_WAITING;
+    }
+    if pause == BETWEEN_WAITING {
+        show("");
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((running, shown)) = self.shown.take() {
+            drop(running);
+            let _ = shown.join();
+        }
+    }
+}
+
+/// Whether somebody sees lines that change: a terminal that obeys no control sequences could not remove them.
+fn is_seen() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    !is_dumb && std::io::stderr().is_terminal()
+}
+
+/// Puts a text in the place of the line.
+fn show(text: &str) {
+    let mut to = std::io::stderr();
+    let _ = write!(to, "\r{text}\x1b[K").and_then(|()| to.flush());
 }
 
 /// The line when number `begun` begins, some time after the first.

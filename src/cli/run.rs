@@ -15,7 +15,7 @@ use clap::Args;
 
 use crate::cli::job::{How, What};
 use crate::cli::model::Model;
-use crate::cli::progress::Progress;
+use crate::cli::progress::{Progress, Waiting};
 use crate::cli::words::count;
 use crate::cli::{output, trace};
 
@@ -111,6 +111,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let began = Instant::now();
     let mut answers = Ok(Vec::new());
     let mut progress = Progress::new("step", args.steps);
+    let waiting = (args.steps == 1).then(|| Waiting::new("running"));
     for step in 1..=args.steps {
         progress.begin_next();
         let mut options = RunOptions::new();
@@ -133,7 +134,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         }
     }
     let ran = began.elapsed();
-    drop((progress, watch));
+    drop((progress, waiting, watch));
     // The trace of a failed run shows why, such as where the time went before a deadline.
     if let Some(file) = &args.trace {
         trace::write(file, &metadata.step_stats)?;

@@ -1,5 +1,6 @@
 //! Sources of an input's value: `@file.npy`, `@file.json`, `@file.txt` or a JSON literal; for strings also bytes of files.
 
+mod literal;
 mod strings;
 mod table;
 
@@ -30,8 +31,12 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
                 return Error::invalid_argument("no value stands behind the `=`: expected JSON, or @ and a file");
             }
             let is_file = kind(Path::new(source)).is_some() || Path::new(source).is_file();
+            let instead = literal::instead(source, dtype).map(|json| format!("; write '{json}'"));
             let source = shortened(source);
-            let hint = if is_file { format!("; for what is in that file, write @{source}") } else { String::new() };
+            let hint = match is_file {
+                true => format!("; for what is in that file, write @{source}"),
+                false => instead.unwrap_or_default(),
+            };
             Error::invalid_argument(format!(
                 "`{source}` is neither @file.npy, @file.json, @file.txt nor JSON: {error}{hint}"
             ))
@@ -39,7 +44,10 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
         return from_json(&value, dtype);
     };
     match kind(path) {
-        Some("npy") => crate::npy::read_as(path, dtype),
+        Some("npy") => match crate::npy::read_as(path, dtype)? {
+            tensor if tensor.dtype() == dtype => Ok(tensor),
+            tensor => Err(literal::other_dtype(tensor.dtype(), dtype).context(path.display())),
+        },
         Some(kind) => {
             let file = FileBytes::open(path)?;
             let tensor = match kind {
@@ -164,6 +172,9 @@ fn flatten<'v>(value: &'v Value, dims: &[usize], leaves: &mut Vec<&'v Value>) ->
 }
 
 fn unsuitable(value: &Value, dtype: DataType) -> Error {
+    if value.is_array() && !dtype.is_complex() {
+        return Error::invalid_argument("the lists are ragged: a list stands where others have a value");
+    }
     // A long list is cut before it is written out.
     let text = match value {
         Value::Array(_) => "a list".to_owned(),

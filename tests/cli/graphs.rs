@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::proto::{NodeDef, read_graph};
+use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 
 use crate::command::{bad, digits, folder, good, holds, kernlink, save, sum};
@@ -72,7 +73,10 @@ fn mistakes_are_explained() {
     bad(&["kernels", "--op", "matmul"], 2, &["there is no op `matmul`; did you mean MatMul?"]);
     bad(&["ops", "Conv3D"], 2, &["`Conv3D` is not linked into this program: TensorFlow has it, but Kernlink lacks it"]);
     bad(&["ops", "TextNormalizer"], 2, &["`use that_crate as _;`"]);
-    bad(&["run", "nowhere.pb"], 2, &["nowhere.pb", "NOT_FOUND"]);
+    bad(&["run", "nowhere.pb"], 2, &["NOT_FOUND: cannot read nowhere.pb: there is no such file or folder; a model is"]);
+    bad(&["select", "/nope"], 2, &["NOT_FOUND: cannot read /nope", "the folder of a SavedModel"]);
+    bad(&["inspect", "-"], 2, &["no model is read from standard input by `-`"]);
+    bad(&["ops", "Zero"], 2, &["there is no op `Zero`; it is in the names of", "ZerosLike"]);
     bad(&["run", env!("CARGO_TARGET_TMPDIR")], 2, &["NOT_FOUND", "SavedModel"]);
     bad(&["run", &model, "--threads", "-1"], 2, &["--threads", "-1"]);
     bad(&["run", &digits("images.npy")], 2, &["INVALID_ARGUMENT", "no GraphDef"]);
@@ -90,7 +94,7 @@ fn names_and_numbers_read_well() {
     let bench = good(&["bench", &one, "--runs", "1", "--warmup", "1", "--threads", "1"]);
     holds(&bench, &["; 1 run to warm up, 1 timed, 1 thread\n", "on average of 1 traced run:"]);
     let lacking = save("lacking.pb", &graph([node("x", "NoSuchOp", &[], &[])]));
-    holds(&good(&["inspect", &lacking]), &["(1 node)", "x (NoSuchOp) unknown\n"]);
+    bad(&["inspect", &lacking], 1, &["(1 node)", "x (NoSuchOp) unknown\n"]);
     bad(&["run", &lacking], 2, &["`NoSuchOp`", "node `x`"]);
     let empty = save("empty.pb", &graph([]));
     bad(&["run", &empty], 2, &["the graph has no nodes"]);
@@ -186,7 +190,7 @@ fn inspect_and_dot() {
         node("b", "OtherOp", &["a"], &[]),
         node("c", "Square", &["a"], &[("T", AttrValue::Type(DataType::Uint16))]),
     ]);
-    holds(&good(&["inspect", &save("missing.pb", &def)]), &["NoSuchOp", "OtherOp", "missing:"]);
+    bad(&["inspect", &save("missing.pb", &def)], 1, &["NoSuchOp", "OtherOp", "missing:"]);
     // It has what is not missing, and an error for what is.
     let negated = node("b", "Neg", &["a"], &[("T", AttrValue::Type(DataType::Float))]);
     let def = graph([node("a", "NoSuchOp", &[], &[]), negated, constant("c", Tensor::scalar(1.5f32))]);
@@ -202,11 +206,82 @@ fn inspect_and_dot() {
     holds(&fed, &["b: float []", "-2.0"]);
     assert!(!fed.contains("not run"), "{fed}");
     let out = folder("missing").join("kept.pb");
-    good(&["optimize", &half, "--output", "b", "--out", out.to_str().unwrap()]);
+    let warned = ["warning: kept as it is: op `NoSuchOp`", "(node `a`)"];
+    bad(&["optimize", &half, "--output", "b", "--out", out.to_str().unwrap()], 0, &warned);
     assert_eq!(kernlink::proto::read_graph(&out).unwrap().node[0], def.node[0]);
     let dot = good(&["inspect", "--dot", &sum("dot.pb")]);
     holds(&dot, &["digraph", "scope/x", "scope/y", "->"]);
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+}
+
+#[test]
+fn attrs_that_an_op_lacks_are_told() {
+    let attrs =
+        [("T", AttrValue::Type(DataType::Float)), ("transpos_a", AttrValue::Bool(true)), ("_note", AttrValue::Int(1))];
+    let def = graph([
+        constant("x", Tensor::zeros(DataType::Float, [1, 1]).unwrap()),
+        node("y", "MatMul", &["x", "x"], &attrs),
+    ]);
+    let model = save("attrs.pb", &def);
+    let told = "op MatMul has no attr `transpos_a` (node `y`); did you mean transpose_a";
+    let text = good(&["inspect", &model]);
+    holds(&text, &["passed over:", told]);
+    assert!(!text.contains("_note"), "{text}");
+    bad(&["run", &model], 0, &["warning: attrs that are passed over:", told, "y: float [1,1]"]);
+}
+
+#[test]
+fn values_and_files_that_are_none_are_told_what_to_be() {
+    let shape = ("shape", AttrValue::Shape(PartialShape::unknown()));
+    let input = |name, dtype| node(name, "Placeholder", &[], &[("dtype", AttrValue::Type(dtype)), shape.clone()]);
+    let same = |name, from, dtype| node(name, "Identity", &[from], &[("T", AttrValue::Type(dtype))]);
+    let def = graph([
+        input("f", DataType::Float),
+        input("b", DataType::Bool),
+        input("s", DataType::String),
+        input("c", DataType::Complex64),
+        same("of_f", "f", DataType::Float),
+        same("of_b", "b", DataType::Bool),
+        same("of_s", "s", DataType::String),
+        same("of_c", "c", DataType::Complex64),
+    ]);
+    let model = save("values.pb", &def);
+    for (value, output, advice) in [
+        ("f=nan", "of_f", "write 'NaN'"),
+        ("f=1,2,3", "of_f", "write '[1, 2, 3]'"),
+        ("f=[1. 2.]", "of_f", "write '[1.0, 2.0]'"),
+        ("f=[1, [2]]", "of_f", "the lists are ragged"),
+        ("b=True", "of_b", "write 'true'"),
+        ("s=hello", "of_s", "write '\"hello\"'"),
+    ] {
+        bad(&["run", &model, "--input", value, "--output", output], 2, &[advice]);
+    }
+    let text = good(&["run", &model, "--input", "c=[[1, 2], [0.5, -1]]", "--output", "of_c"]);
+    holds(&text, &["of_c: complex64 [2]\n  [(1+2j) (0.5-1j)]\n"]);
+    // NumPy's default, float64, is not what most models take.
+    let file = folder("values").join("x.npy");
+    kernlink::npy::write(&file, &Tensor::scalar(1.5f64)).unwrap();
+    let value = format!("f=@{}", file.display());
+    let words = ["x.npy: the array is double, and the input is float: save it as `array.astype(np.float32)`"];
+    bad(&["run", &model, "--input", &value, "--output", "of_f"], 2, &words);
+
+    let text = "node { name: \"x\" op: \"NoOp\" }\nnode { name: \"y\"\n  inptu: \"x\" }\n";
+    let written = |name: &str, bytes: &[u8]| {
+        let file = folder("values").join(name);
+        std::fs::write(&file, bytes).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    bad(&["inspect", &written("a.pbtxt", text.as_bytes())], 2, &["line 3, column 3: field 'inptu' not found"]);
+    bad(
+        &["inspect", &written("a.pb", text.as_bytes())],
+        2,
+        &["it is text; the name of a graph in text ends in .pbtxt"],
+    );
+    bad(&["inspect", &written("a.meta", text.as_bytes())], 2, &["the name of a MetaGraph in text ends in .meta.pbtxt"]);
+    bad(&["inspect", &written("b.pbtxt", b"\x0a\xff")], 2, &["the name of a binary file ends otherwise"]);
+    let output = kernlink(&["inspect", &written("b.pb", b"\x0a\xff")]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("this is no GraphDef") && !error.contains("pbtxt"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,11 @@ use std::io::Read as _;
 use std::os::fd::FromRawFd as _;
 use std::process::{Command, Stdio};
 
-use crate::command::{kernlink, sum};
+use kernlink::attr::AttrValue;
+use kernlink::dtype::DataType;
+
+use crate::command::{kernlink, save, sum};
+use crate::support::{graph, node};
 
 /// Both ends of a new terminal: the one that people look at, and the one that programs write to.
 fn terminal() -> (File, File) {
@@ -41,4 +45,33 @@ fn long_runs_say_how_far_they_are() {
     // Standard error that is no terminal has nothing of it.
     let output = kernlink(&["run", &model, "--input", "scope/x=[[1, 2]]", "--steps", "100000", "--timeout", "2"]);
     assert!(!String::from_utf8_lossy(&output.stderr).contains("step 1"), "{output:?}");
+}
+
+#[test]
+fn one_long_run_says_that_it_goes_on() {
+    // Nobody ever fills the queue.
+    let types = ("component_types", AttrValue::ListType(vec![DataType::Float]));
+    let def = graph([
+        node("queue", "FIFOQueueV2", &[], &[types.clone()]),
+        node("taken", "QueueDequeueV2", &["queue"], &[types]),
+    ]);
+    let model = save("waits.pb", &def);
+    let (mut seen, written) = terminal();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_kernlink"))
+        .args(["run", &model, "--output", "taken"])
+        .env("TERM", "xterm")
+        .stdout(Stdio::null())
+        .stderr(written)
+        .spawn()
+        .expect("the command starts");
+    let (mut text, mut piece) = (String::new(), [0; 4096]);
+    while text.matches("running, ").count() < 2 && text.len() < 1 << 20 {
+        let length = seen.read(&mut piece).expect("the terminal is open");
+        text += &String::from_utf8_lossy(&piece[..length]);
+    }
+    run.kill().expect("it runs");
+    run.wait().expect("it ends");
+    assert!(text.contains("\rrunning, 2 s\u{1b}[K"), "{text:?}");
+    let output = kernlink(&["run", &model, "--output", "taken", "--timeout", "3"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("running, "), "{output:?}");
 }

@@ -190,7 +190,7 @@ fn a_missing_op_says_whose_it_is_and_what_to_do() {
         let run = session(&graph([node("a", op, &[], &[])])).run(&[], &[], &["a"]);
         run.err().map_or(String::new(), |error| error.to_string())
     };
-    let advice = "name that crate in the program, so that it is linked: `use that_crate as _;`";
+    let advice = "a crate that declares it must be named in the program: `use that_crate as _;`";
     let holds = |op: &str, words: &[&str], not: &[&str]| {
         let error = error(op);
         let start = format!("op `{op}` is not linked into this program");

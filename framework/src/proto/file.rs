@@ -13,14 +13,17 @@ use crate::tensor::{FileBytes, may_request};
 trait FileMessage: Message + Default {
     /// Its name in messages to people.
     const NAME: &'static str;
+    /// What to do with a text in the place of a binary message.
+    const TEXT_HINT: &'static str;
     #[cfg(feature = "text-format")]
     fn from_text(text: &str) -> Result<Self>;
 }
 
 macro_rules! file_messages {
-    ($($message:ident: $from_text:ident),*) => {$(
+    ($($message:ident: $from_text:ident, $text_hint:literal;)*) => {$(
         impl FileMessage for $message {
             const NAME: &'static str = stringify!($message);
+            const TEXT_HINT: &'static str = $text_hint;
             #[cfg(feature = "text-format")]
             fn from_text(text: &str) -> Result<Self> {
                 super::$from_text(text)
@@ -29,13 +32,31 @@ macro_rules! file_messages {
     )*};
 }
 
-file_messages!(GraphDef: graph_from_text, MetaGraphDef: meta_graph_from_text, SavedModel: saved_model_from_text);
+file_messages! {
+    GraphDef: graph_from_text, ": it is text; the name of a graph in text ends in .pbtxt";
+    MetaGraphDef: meta_graph_from_text, ": it is text; the name of a MetaGraph in text ends in .meta.pbtxt";
+    SavedModel: saved_model_from_text, ": it is text; a SavedModel in text is called saved_model.pbtxt";
+}
 
 fn from_bytes<M: FileMessage>(bytes: Bytes) -> Result<M> {
+    let head = bytes.slice(..bytes.len().min(HEAD));
     M::decode(bytes).map_err(|error| {
-        let name = M::NAME;
-        Error::invalid_argument(format!("this is no {name} ({error}); if it is text, its name must end in .pbtxt"))
+        let hint = if is_printable(&head) { M::TEXT_HINT } else { "" };
+        Error::invalid_argument(format!("this is no {} ({error}){hint}", M::NAME))
     })
+}
+
+/// So many bytes show whether a file is text.
+const HEAD: usize = 256;
+
+/// Whether bytes are the head of a text: UTF-8 without control characters, but for a character that may be cut.
+fn is_printable(head: &[u8]) -> bool {
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or("\0"),
+        Err(_) => return false,
+    };
+    !text.chars().any(|c| c.is_control() && !c.is_whitespace())
 }
 
 /// The graph in a binary message. Tensor contents share `bytes`.
@@ -133,7 +154,9 @@ fn is_text(path: &Path) -> bool {
 
 #[cfg(feature = "text-format")]
 fn from_text<M: FileMessage>(bytes: &[u8]) -> Result<M> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Error::invalid_argument("the text is not UTF-8"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| {
+        Error::invalid_argument("the text is not UTF-8: the name of a binary file ends otherwise, a graph's in .pb")
+    })?;
     M::from_text(text)
 }
 

@@ -46,9 +46,24 @@ pub fn saved_model_from_text(text: &str) -> Result<SavedModel> {
 
 fn message_from_text<M: Message + Default>(name: &str, text: &str) -> Result<M> {
     check_nesting(text)?;
-    let message = DynamicMessage::parse_text_format(descriptor(name)?, &without_foreign_fields(text))
-        .map_err(|error| Error::invalid_argument(format!("this is no {name} in text format: {error}")))?;
+    let message =
+        DynamicMessage::parse_text_format(descriptor(name)?, &without_foreign_fields(text)).map_err(|error| {
+            let (line, column) = place(text, &error);
+            let message = format!("this is no {name} in text format: line {line}, column {column}: {error}");
+            Error::invalid_argument(message)
+        })?;
     M::decode(message.encode_to_vec().as_slice()).map_err(|error| Error::invalid_argument(error.to_string()))
+}
+
+/// The line and column where the parser stopped, from 1.
+fn place(text: &str, error: &prost_reflect::text_format::ParseError) -> (usize, usize) {
+    // Only the error's debug text has the span, at its end; an error without one is met at the end of the text.
+    let debug = format!("{error:?}");
+    let span = debug.rsplit_once("span: ").and_then(|(_, span)| span.split_once("..")?.0.parse().ok());
+    let before = &text.as_bytes()[..span.unwrap_or(text.len()).min(text.len())];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
 }
 
 /// A graph as protobuf text.

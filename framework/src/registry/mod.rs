@@ -173,11 +173,8 @@ impl Registry {
                 Absence::Lacking(_) | Absence::Unknown => elsewhere = true,
             }
         }
-        let elsewhere = elsewhere.then(|| {
-            "if another crate declares a missing op, name that crate in the program, so that it is linked: \
-             `use that_crate as _;`"
-                .to_owned()
-        });
+        let elsewhere = elsewhere
+            .then(|| "a crate that declares it must be named in the program: `use that_crate as _;`".to_owned());
         left_out.then(select::advice).into_iter().chain(elsewhere).collect::<Vec<_>>().join("; ")
     }
 

@@ -18,6 +18,10 @@ impl Tensor {
             self.as_slice::<T>().ok().and_then(|s| s.get(index)).map(|value| match value.to_scalar() {
                 // Without the names of the types that hold quantized and small integers.
                 Scalar::Integer(number) => number.to_string(),
+                Scalar::Complex(number) if self.dtype() == DataType::Complex64 => {
+                    complex(number.re as f32, number.im as f32)
+                }
+                Scalar::Complex(number) => complex(number.re, number.im),
                 _ => format!("{value:?}"),
             })
         });
@@ -85,6 +89,14 @@ impl fmt::Display for Tensor {
     }
 }
 
+/// A complex number as NumPy prints it: `(1+2j)`.
+fn complex(re: impl fmt::Debug, im: impl fmt::Debug) -> String {
+    let [re, im] = [format!("{re:?}"), format!("{im:?}")];
+    let part = |text: &str| text.strip_suffix(".0").unwrap_or(text).to_owned();
+    let sign = if im.starts_with('-') { "" } else { "+" };
+    format!("({}{sign}{}j)", part(&re), part(&im))
+}
+
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -93,7 +105,7 @@ impl fmt::Debug for Tensor {
 
 #[cfg(test)]
 mod tests {
-    use crate::dtype::Int4;
+    use crate::dtype::{Complex32, Complex64, Int4};
     use crate::tensor::Tensor;
 
     #[test]
@@ -102,6 +114,10 @@ mod tests {
         assert_eq!(tensor.to_string(), "int32 [2,8] [[0 1 2 ... 5 6 7], [8 9 10 ... 13 14 15]]");
         assert_eq!(Tensor::vector(&[Int4(-8), Int4(7)]).unwrap().to_string(), "int4 [2] [-8 7]");
         assert_eq!(Tensor::scalar(1.5f32).to_string(), "float [] 1.5");
+        let complex =
+            [Complex32::new(1.0, 2.0), Complex32::new(0.1, -0.0), Complex32::new(f32::NAN, f32::NEG_INFINITY)];
+        assert_eq!(Tensor::vector(&complex).unwrap().to_string(), "complex64 [3] [(1+2j) (0.1-0j) (NaN-infj)]");
+        assert_eq!(Tensor::scalar(Complex64::new(0.1, 1e30)).to_string(), "complex128 [] (0.1+1e30j)");
         assert_eq!(Tensor::zeros(crate::dtype::DataType::Float, [0]).unwrap().to_string(), "float [0] []");
     }
 }
