@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::dtype::DataType;
 use crate::error::{Code, Error, Result, escaped, shortened};
-use crate::formats::{Signature, SignatureRunner};
+use crate::formats::{Signature, SignatureRunner, SignatureTensor};
 use crate::graph::{Graph, NodeId, Output};
 use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};

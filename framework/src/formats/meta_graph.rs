@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::object_graph::UnsavedVariables;
-use super::signature::{MakeCallable, Signature, SignatureRunner, SignatureTensor};
+use super::signature::{MakeCallable, Signature, SignatureRunner};
 use crate::device::Device;
 use crate::dtype::TString;
 use crate::error::{Error, Result, shortened};
