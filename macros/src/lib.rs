@@ -54,6 +54,9 @@ use proc_macro::TokenStream;
 ///   it runs the op; then the inputs, and the attrs that have no default and do not follow from the inputs. It returns a
 ///   `ZeroOutBuilder` with a method for each other attr, with `name`, `device`, `attr` and `control_input`, and with
 ///   `build`. Its documentation states dtypes, constraints and defaults, from the specs.
+/// - where two attrs that the wrapper takes have one type, so that exchanged values would compile: `struct
+///   MaxPoolRequired`, one field for each attr that it takes. It is the wrapper's last parameter, in the place of these
+///   attrs. Its fields borrow strings (`&str`) and lists (`&[i64]`).
 /// - for an op with several outputs a struct with a field for each, `TopKV2Output` for `TopKV2`: what `build` returns.
 ///
 /// The wrapper is called as TensorFlow's Python function: `MatMul` is `mat_mul`, `Ns>MyOp` is `ns_my_op`, `_Arg` is

@@ -4,6 +4,7 @@ mod def;
 mod doc;
 mod family;
 mod parse;
+mod required;
 mod stand_in;
 mod typed;
 mod words;
