@@ -12,6 +12,7 @@ mod kernel;
 mod op;
 mod path;
 mod provider;
+mod seen;
 mod span;
 
 use proc_macro::TokenStream;
@@ -119,7 +120,8 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// A function takes the context of one op, `KernelContext<'_, Op>`, or of any, `RawContext<'_>`; before it `&State` if it
 /// keeps something for its node: `Attrs<Op>`, another `State: KernelState`, or what `state` makes. `async` functions
-/// may wait.
+/// may wait. A private function may be called as the wrapper of its op, `zero_out` for `ZeroOut`, and stand beside it: other
+/// code then means the wrapper by this name, and cannot call the function.
 ///
 /// `O` stands for each of the ops of a list: as a generic parameter (`fn f<O: Op>(ctx: &mut KernelContext<'_, O>)`,
 /// `impl<O: Op> OpKernel<O> for K`, `type K<O, T> = Unary<O, T>`), or, where it is not declared, as the name of the op in
