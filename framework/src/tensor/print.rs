@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{ResourceHandle, Tensor};
 use crate::dispatch_pod;
-use crate::dtype::{DataType, Scalar, ScalarElement as _, TString};
+use crate::dtype::{Complex64, DataType, Scalar, ScalarElement as _, TString};
 
 /// Elements that are shown at each end of a dimension.
 const EDGE: usize = 3;
@@ -18,6 +18,11 @@ impl Tensor {
             self.as_slice::<T>().ok().and_then(|s| s.get(index)).map(|value| match value.to_scalar() {
                 // Without the names of the types that hold quantized and small integers.
                 Scalar::Integer(number) => number.to_string(),
+                Scalar::Complex(_) => match self.dtype() {
+                    // With no more digits than its parts have.
+                    DataType::Complex64 => complex_text(value.to_scalar(), |part| format!("{:?}", part as f32)),
+                    _ => complex_text(value.to_scalar(), |part| format!("{part:?}")),
+                },
                 _ => format!("{value:?}"),
             })
         });
@@ -79,6 +84,13 @@ impl Tensor {
     }
 }
 
+/// `1.0+2.0j`, as Python writes a complex number.
+fn complex_text(value: Scalar, part: impl Fn(f64) -> String) -> String {
+    let Scalar::Complex(Complex64 { re, im }) = value else { return String::new() };
+    let sign = if im.is_sign_negative() && !im.is_nan() { '-' } else { '+' };
+    format!("{}{sign}{}j", part(re), part(im.abs()))
+}
+
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.dtype(), self.shape(), self.values_text())
@@ -93,8 +105,16 @@ impl fmt::Debug for Tensor {
 
 #[cfg(test)]
 mod tests {
-    use crate::dtype::Int4;
+    use crate::dtype::{Complex32, Complex64, Int4};
     use crate::tensor::Tensor;
+
+    #[test]
+    fn complex_numbers_print_as_in_python() {
+        let tensor = Tensor::vector(&[Complex32::new(1.0, 2.0), Complex32::new(0.1, -0.0)]).unwrap();
+        assert_eq!(tensor.to_string(), "complex64 [2] [1.0+2.0j 0.1-0.0j]");
+        let edges = [Complex64::new(-1e300, f64::NEG_INFINITY), Complex64::new(f64::NAN, -f64::NAN)];
+        assert_eq!(Tensor::vector(&edges).unwrap().values_text(), "[-1e300-infj NaN+NaNj]");
+    }
 
     #[test]
     fn long_dimensions_are_shortened() {
