@@ -109,6 +109,12 @@ mod backend {
 #[doc(hidden)]
 pub use backend::*;
 
+/// What `provider!` imports.
+#[doc(hidden)]
+pub mod first_provider {
+    pub use crate::__first_provider as __kernlink_provider;
+}
+
 /// The ops of all linked crates, in link order.
 pub fn linked_ops() -> impl Iterator<Item = &'static OpEntry> {
     backend::ops()
@@ -196,24 +202,50 @@ macro_rules! provider {
     (| $whole:expr) => { $whole };
     (?) => { None };
     (? $value:expr) => { Some($value) };
+    // The `$` is for the macro that is made.
     (@ $ops:expr, $kernels:expr, $feature_of:expr, $lacks:expr $(, $whole:expr)?) => {
-        /// This crate as a provider of ops and kernels.
-        pub static KERNLINK_PROVIDER: $crate::kernel::Provider = $crate::kernel::Provider {
-            name: env!("CARGO_PKG_NAME"),
-            part_of: $crate::provider!(| $($whole)?),
-            ops: $ops,
-            kernels: $kernels,
-            feature_of: $feature_of,
-            lacks: $lacks,
-            location: $crate::kernel::Location { file: file!(), line: line!() },
-        };
+        $crate::provider!(@ $ops, $kernels, $feature_of, $lacks $(, $whole)?; $);
+    };
+    (@ $ops:expr, $kernels:expr, $feature_of:expr, $lacks:expr $(, $whole:expr)?; $dollar:tt) => {
+        #[allow(unused_imports, reason = "of a second `provider!` it is hidden")]
+        use $crate::__private::first_provider::*;
+        __kernlink_provider! {
+            /// This crate as a provider of ops and kernels.
+            pub static KERNLINK_PROVIDER: $crate::kernel::Provider = $crate::kernel::Provider {
+                name: env!("CARGO_PKG_NAME"),
+                part_of: $crate::provider!(| $($whole)?),
+                ops: $ops,
+                kernels: $kernels,
+                feature_of: $feature_of,
+                lacks: $lacks,
+                location: $crate::kernel::Location { file: file!(), line: line!() },
+            };
 
-        // A glob import of another crate's root must not bring that crate's.
-        #[doc(hidden)]
-        pub(crate) enum KernlinkProvider {}
+            // A glob import of another crate's root must not bring that crate's.
+            #[doc(hidden)]
+            pub(crate) enum KernlinkProvider {}
 
-        impl $crate::kernel::CrateProvider for KernlinkProvider {
-            const PROVIDER: &'static $crate::kernel::Provider = &KERNLINK_PROVIDER;
+            impl $crate::kernel::CrateProvider for KernlinkProvider {
+                const PROVIDER: &'static $crate::kernel::Provider = &KERNLINK_PROVIDER;
+            }
+        }
+
+        /// What is made of a second `provider!`.
+        #[allow(unused_macros, reason = "there should be none")]
+        macro_rules! __kernlink_provider {
+            ($dollar($dollar items:tt)*) => {
+                ::core::compile_error!(
+                    "this crate has a second `kernlink::provider!`: a crate is one provider; keep one, with the numbers of \
+                     all its ops and kernels"
+                );
+            };
         }
     };
+}
+
+/// Makes the items of a crate's first `provider!`, which hides it from a second.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __first_provider {
+    ($($items:tt)*) => { $($items)* };
 }

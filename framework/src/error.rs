@@ -1,8 +1,10 @@
 //! The error of every fallible call: a canonical code, a message, where it was raised, and which node met it.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, Location, catch_unwind};
+use std::sync::Once;
 
 /// `Result` with Kernlink's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -166,6 +168,8 @@ struct Inner {
     code: Code,
     message: String,
     location: &'static Location<'static>,
+    /// Where a panic began that the error stands for, if it is known.
+    panicked_at: Option<String>,
     node: Option<NodeContext>,
 }
 
@@ -196,7 +200,8 @@ impl Error {
     /// An error raised at the caller's line.
     #[track_caller]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { code, message: bounded(message.into()), location: Location::caller(), node: None }))
+        let (message, location) = (bounded(message.into()), Location::caller());
+        Error(Box::new(Inner { code, message, location, panicked_at: None, node: None }))
     }
 
     /// An error of the operating system about a file, with TensorFlow's code for it.
@@ -247,7 +252,7 @@ impl Error {
         &self.0.message
     }
 
-    /// The source line that raised the error.
+    /// The source line that raised the error; of a panic, which has its place in the message, the line that caught it.
     pub fn location(&self) -> &'static Location<'static> {
         self.0.location
     }
@@ -296,19 +301,67 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}\n  raised at {}", self.0.location)
+        match &self.0.panicked_at {
+            Some(place) => write!(f, "{self}\n  raised at {place}"),
+            None => write!(f, "{self}\n  raised at {}", self.0.location),
+        }
     }
 }
 
 impl std::error::Error for Error {}
 
-/// Calls `body`; a panic in it becomes an INTERNAL error that says that `what` panicked.
+thread_local! {
+    /// Where this thread panicked last.
+    static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// From now on errors say where a panic began: what is unwound does not tell. The panic hook of the program is called
+/// as before; one that it sets later, and that does not call ours, costs the errors the place.
+pub(crate) fn watch_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // A hook cannot be set meanwhile.
+        if std::thread::panicking() {
+            return;
+        }
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let place = info.location().map(ToString::to_string);
+            // A thread that ends has none any more.
+            _ = PANICKED_AT.try_with(|last| last.replace(place));
+            previous(info);
+        }));
+    });
+}
+
+/// Where the panic began that this thread has just caught, if it is known.
+pub(crate) fn take_panic_place() -> Option<String> {
+    PANICKED_AT.try_with(RefCell::take).ok().flatten()
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+/// Calls `body`; a panic in it becomes an INTERNAL error that says that `what` panicked, and where.
+#[track_caller]
 pub(crate) fn catch_panic<T>(what: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-        Err(Error::internal(format!("{what} panicked: {text}")))
-    })
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(done) => done,
+        Err(panic) => Err(panicked(what, &*panic)),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn panicked(what: &str, panic: &(dyn std::any::Any + Send)) -> Error {
+    let place = take_panic_place();
+    let at = place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
+    let mut error = Error::internal(format!("{what} panicked{at}: {}", panic_text(panic)));
+    error.0.panicked_at = place;
+    error
 }
 
 /// Returns an [`Error`] with the given [`Code`] and formatted message from the surrounding function.
@@ -368,6 +421,22 @@ mod tests {
         }
         let (error, line) = (Error::unauthenticated("who?"), line!());
         assert_eq!((error.location().file(), error.location().line()), (file!(), line));
+    }
+
+    #[test]
+    fn a_panic_is_an_error_that_says_where() {
+        watch_panics();
+        let line = line!() + 1;
+        let error = catch_panic::<()>("the kernel", || panic!("a {}", "fault")).unwrap_err();
+        let place = format!("{}:{line}:", file!());
+        assert_eq!(error.code(), Code::Internal);
+        assert!(error.message().starts_with(&format!("the kernel panicked at {place}")), "{error}");
+        assert!(error.message().ends_with(": a fault"), "{error}");
+        assert!(format!("{error:?}").contains(&format!("raised at {place}")), "{error:?}");
+        assert_eq!(take_panic_place(), None);
+        // What is thrown again says no place, rather than another's.
+        let error = catch_panic::<()>("the kernel", || panic::resume_unwind(Box::new("thrown"))).unwrap_err();
+        assert_eq!(error.message(), "the kernel panicked: thrown");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod kernel;
 mod op;
 mod path;
 mod provider;
+mod seen;
 mod span;
 
 use proc_macro::TokenStream;
@@ -54,6 +55,9 @@ use proc_macro::TokenStream;
 ///   it runs the op; then the inputs, and the attrs that have no default and do not follow from the inputs. It returns a
 ///   `ZeroOutBuilder` with a method for each other attr, with `name`, `device`, `attr` and `control_input`, and with
 ///   `build`. Its documentation states dtypes, constraints and defaults, from the specs.
+/// - where two attrs that the wrapper takes have one type, so that exchanged values would compile: `struct
+///   MaxPoolRequired`, one field for each attr that it takes. It is the wrapper's last parameter, in the place of these
+///   attrs. Its fields borrow strings (`&str`) and lists (`&[i64]`).
 /// - for an op with several outputs a struct with a field for each, `TopKV2Output` for `TopKV2`: what `build` returns.
 ///
 /// The wrapper is called as TensorFlow's Python function: `MatMul` is `mat_mul`, `Ns>MyOp` is `ns_my_op`, `_Arg` is
@@ -116,7 +120,8 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// A function takes the context of one op, `KernelContext<'_, Op>`, or of any, `RawContext<'_>`; before it `&State` if it
 /// keeps something for its node: `Attrs<Op>`, another `State: KernelState`, or what `state` makes. `async` functions
-/// may wait.
+/// may wait. A private function may be called as the wrapper of its op, `zero_out` for `ZeroOut`, and stand beside it: other
+/// code then means the wrapper by this name, and cannot call the function.
 ///
 /// `O` stands for each of the ops of a list: as a generic parameter (`fn f<O: Op>(ctx: &mut KernelContext<'_, O>)`,
 /// `impl<O: Op> OpKernel<O> for K`, `type K<O, T> = Unary<O, T>`), or, where it is not declared, as the name of the op in

@@ -62,7 +62,7 @@ fn is_plain() -> bool {
 
 /// The file with the crate's root, which the compiler that expands the macro is told to compile. Editors expand macros in
 /// processes of their own, for many crates: those have no such argument.
-fn root() -> Option<PathBuf> {
+pub(crate) fn root() -> Option<PathBuf> {
     let mut files = std::env::args_os().map(PathBuf::from).filter(|path| path.extension().is_some_and(|it| it == "rs"));
     files.find(|path| path.is_file())
 }

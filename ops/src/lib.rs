@@ -30,7 +30,10 @@
 //!
 //! - `Identity`, which names the op in kernels, and its arguments: `Identity::INPUT`, `Identity::OUTPUT`;
 //! - `IdentityAttrs`, what a kernel reads as `ctx.attrs()`;
-//! - `identity(&mut graph, input)`, which adds a node to a graph.
+//! - `identity(&mut graph, input)`, which adds a node to a graph. Inputs and then the attrs without a default are its
+//!   parameters, the other attrs methods of what it returns. Where two of these attrs have one type, they are given by name,
+//!   in a struct: `max_pool(&mut graph, input, MaxPoolRequired { ksize: &[1, 2, 2, 1], strides: &[1, 2, 2, 1], padding:
+//!   "SAME" })`.
 
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;

@@ -113,7 +113,10 @@ fn panics_are_errors_of_the_node_however_a_kernel_is_called() {
     for way in WAYS {
         let error = call(way, "panic", false).0.unwrap_err();
         assert_eq!((error.code(), error.node().unwrap().node.as_str()), (Code::Internal, "it"), "{way:?}");
-        assert!(error.message().contains("the kernel panicked: as asked"), "{way:?}: {error}");
+        let (what, said) = error.message().split_once(": ").unwrap();
+        assert!(what.starts_with("the kernel panicked at ") && what.contains(file!()), "{way:?}: {error}");
+        assert_eq!(said, "as asked", "{way:?}");
+        assert!(format!("{error:?}").lines().last().unwrap().contains(file!()), "{error:?}");
     }
 }
 

@@ -255,7 +255,11 @@ fn errors_are_those_of_nodes() {
         Code::InvalidArgument,
         "Input 'y' is given as 16777217, which is no float, the dtype of input 'x'",
     );
-    fails(ops::add_v2(e, true, false).build(), Code::InvalidArgument, "attr `T` is bool but must be one of");
+    fails(
+        ops::add_v2(e, true, false).build(),
+        Code::InvalidArgument,
+        "attr `T` (the dtype of input `x`) is bool but must be one of",
+    );
     fails(
         ops::relu(e, 1.0f32).device("/device:GPU:0").build(),
         Code::InvalidArgument,

@@ -666,7 +666,7 @@ fn a_panic_outside_of_kernels_fails_the_run_and_nothing_else() {
         for _ in 0..3 {
             let error = session.run_with(&[("x", vector())], &["after", "never"], &[], &options).unwrap_err();
             assert_eq!(error.code(), Code::Internal);
-            assert!(error.message().contains("panicked: dropped"), "{error}");
+            assert!(error.message().ends_with(": dropped"), "{error}");
             let answer = session.run_with(&[("x", vector())], &["square"], &[], &options).unwrap();
             assert_eq!(answer[0].as_slice::<f32>().unwrap()[5], 1.0);
         }

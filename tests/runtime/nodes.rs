@@ -181,7 +181,8 @@ fn constants_of_a_node_that_fails_are_removed() {
 fn strings_that_are_not_allowed_name_the_nearest() {
     let graph = &mut graph();
     let x = of(graph, DataType::Float);
-    let error = ops::max_pool(graph, x, vec![1, 2, 2, 1], vec![1, 1, 1, 1], "same").build().unwrap_err();
+    let windows = ops::MaxPoolRequired { ksize: &[1, 2, 2, 1], strides: &[1, 1, 1, 1], padding: "same" };
+    let error = ops::max_pool(graph, x, windows).build().unwrap_err();
     assert!(error.message().contains("attr `padding` is \"same\" but must be one of SAME, VALID"), "{error}");
     assert!(error.message().contains("did you mean \"SAME\"?"), "{error}");
 }

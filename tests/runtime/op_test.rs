@@ -62,7 +62,8 @@ fn state_is_kept_from_run_to_run() {
     // Several ops of one run, and a resource that the next one finds.
     let table = test
         .run(|op| {
-            let table = ops::mutable_hash_table_v2(op, DataType::String, DataType::Int64).build()?;
+            let dtypes = ops::MutableHashTableV2Required { key_dtype: DataType::String, value_dtype: DataType::Int64 };
+            let table = ops::mutable_hash_table_v2(op, dtypes).build()?;
             ops::lookup_table_insert_v2(op, &table, ["a", "b"], [1i64, 2]).build()?;
             Ok(table)
         })

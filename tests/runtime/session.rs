@@ -286,7 +286,11 @@ fn a_panic_is_an_error_and_the_session_lives_on() {
             let error = session.run(&[("x", vector(&[-1.0]))], &["glass"], &[]).unwrap_err();
             assert_eq!(error.code(), Code::Internal);
             let text = error.to_string();
-            assert!(text.contains("panicked") && text.contains("a negative element") && text.contains("`glass`"));
+            assert!(
+                text.contains("panicked at tests/runtime/session.rs:")
+                    && text.contains("a negative element")
+                    && text.contains("`glass`")
+            );
             let answer = session.run(&[("x", vector(&[1.0]))], &["glass"], &[]).unwrap();
             assert_eq!(answer[0].to_scalar::<f32>().unwrap(), 1.0);
         }

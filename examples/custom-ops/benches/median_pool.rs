@@ -30,8 +30,13 @@ fn composed(bencher: divan::Bencher) {
     let vector = |g: &mut Graph, values: &[i32]| {
         ops::const_(g, Tensor::vector(values).unwrap(), DataType::Int32).build().unwrap()
     };
-    let patches =
-        ops::extract_image_patches(g, x, vec![1, 3, 3, 1], vec![1, 1, 1, 1], vec![1, 1, 1, 1], "SAME").build().unwrap();
+    let windows = ops::ExtractImagePatchesRequired {
+        ksizes: &[1, 3, 3, 1],
+        strides: &[1, 1, 1, 1],
+        rates: &[1, 1, 1, 1],
+        padding: "SAME",
+    };
+    let patches = ops::extract_image_patches(g, x, windows).build().unwrap();
     let shape = vector(g, &[1, 256, 256, 9, 16]);
     let windows = ops::reshape(g, patches, shape).build().unwrap();
     let order = vector(g, &[0, 1, 2, 4, 3]);

@@ -105,10 +105,11 @@ fn eager_execution_and_graphs_share_a_vocabulary() -> Result<()> {
 #[test]
 fn a_handle_of_something_else_is_refused() -> Result<()> {
     let mut eager = EagerContext::new(&kernlink::registry()?)?;
-    let table = ops::hash_table_v2(&mut eager, DataType::String, DataType::Int64).shared_name("it").build()?;
+    let dtypes = ops::HashTableV2Required { key_dtype: DataType::String, value_dtype: DataType::Int64 };
+    let table = ops::hash_table_v2(&mut eager, dtypes).shared_name("it").build()?;
     let error = look_up_words(&mut eager, table.clone(), words(&["a"])?).build().unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
-    assert!(error.message().contains("not a custom_ops::Vocabulary"), "{error}");
+    assert!(error.message().contains("where a custom_ops::Vocabulary is expected"), "{error}");
     assert!(!is_vocabulary_initialized(&mut eager, table.clone()).build()?.to_scalar::<bool>()?);
     let error = initialize_vocabulary(&mut eager, table, words(&["a"])?).build().unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);

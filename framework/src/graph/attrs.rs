@@ -4,7 +4,7 @@ use prost::Message;
 
 use crate::attr::{AttrMap, AttrValue};
 use crate::error::{Error, Result};
-use crate::op::{AttrDef, AttrDefault, OpDef, ValueFacts};
+use crate::op::{ArgType, AttrDef, AttrDefault, OpDef, ValueFacts};
 use crate::proto;
 
 /// Adds the defaults that are missing and checks every attr that the op declares. Attrs that the op does not know are
@@ -29,7 +29,7 @@ pub fn complete_attrs(op: &OpDef, attrs: &mut AttrMap) -> Result<()> {
             }
         }
         if let Some(value) = attrs.get(&def.name)
-            && let Err(fault) = check_value(def, value)
+            && let Err(fault) = check_value(op, def, value)
         {
             faults.push(fault + &super::nearest::allowed_string(def, value));
         }
@@ -37,8 +37,8 @@ pub fn complete_attrs(op: &OpDef, attrs: &mut AttrMap) -> Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(Error::invalid_argument(faults.join("; "))) }
 }
 
-/// Whether an attr may have a value; a placeholder stands for any.
-pub(super) fn check_value(def: &AttrDef, value: &AttrValue) -> Result<(), String> {
+/// Whether an attr of `op` may have a value; a placeholder stands for any.
+pub(super) fn check_value(op: &OpDef, def: &AttrDef, value: &AttrValue) -> Result<(), String> {
     if matches!(value, AttrValue::Placeholder(_)) {
         return Ok(());
     }
@@ -51,7 +51,18 @@ pub(super) fn check_value(def: &AttrDef, value: &AttrValue) -> Result<(), String
         AttrValue::ListString(list) => facts.strings = list.iter().map(|text| text.as_bytes()).collect(),
         _ => {}
     }
-    def.check_value(&facts)
+    def.check_value(&facts).map_err(|fault| format!("attr `{}`{} {fault}", def.name, origin(op, &def.name)))
+}
+
+/// What an attr says of the first input that it belongs to, in brackets: users who never gave the attr know the input.
+fn origin(op: &OpDef, attr: &str) -> String {
+    let of_input = op.inputs.iter().find_map(|arg| match &arg.ty {
+        _ if arg.number_attr.as_deref() == Some(attr) => Some(("number of tensors in", &arg.name)),
+        ArgType::Attr(ty) if ty == attr => Some(("dtype of", &arg.name)),
+        ArgType::ListAttr(types) if types == attr => Some(("dtypes of", &arg.name)),
+        _ => None,
+    });
+    of_input.map_or_else(String::new, |(what, input)| format!(" (the {what} input `{input}`)"))
 }
 
 /// The value that an attr has by default.

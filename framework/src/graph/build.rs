@@ -425,13 +425,13 @@ impl Graph {
                 continue;
             }
             let Some(slot) = self.slot(*input) else {
-                return Err(Error::invalid_argument(format!("input {i}: {}", self.absent(*input))));
+                let (name, absent) = (signature.input_called(op, i), self.absent(*input));
+                return Err(Error::invalid_argument(format!("{name}: {absent}")));
             };
             if slot.dtype != expected.dtype || (expected.is_ref && !slot.is_ref) {
-                let argument = signature.input_ranges.iter().position(|range| range.contains(&i)).unwrap_or(0);
                 return Err(Error::invalid_argument(format!(
-                    "input {i} (`{}`) comes from `{}`, which is {}{}, but the op expects {}{}",
-                    op.inputs.get(argument).map_or("?", |arg| &arg.name),
+                    "{} comes from `{}`, which is {}{}, but the op expects {}{}",
+                    signature.input_called(op, i),
                     self.output_name(*input),
                     slot.dtype,
                     if slot.is_ref { "_ref" } else { "" },

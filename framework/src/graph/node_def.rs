@@ -27,7 +27,7 @@ pub fn validate_node_def(node: &NodeDef, op: &OpDef) -> Result<()> {
     }
     let inputs = split_inputs(node)?.data.len();
     let attrs = node_attrs(node, op)?;
-    let values = op.attrs.iter().filter_map(|def| check_value(def, attrs.get(&def.name)?).err());
+    let values = op.attrs.iter().filter_map(|def| check_value(op, def, attrs.get(&def.name)?).err());
     let mut faults: Vec<String> = values.collect();
     let missing = op.attrs.iter().filter(|def| attrs.get(&def.name).is_none());
     let missing: Vec<String> = missing.map(|def| format!("`{}`", def.name)).collect();

@@ -73,7 +73,7 @@ impl RawConstruction<'_> {
     #[track_caller]
     pub fn input_dtype_at(&self, index: usize) -> Result<DataType> {
         let slot = self.signature.inputs.get(index);
-        slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no input {index}")))
+        slot.map(|slot| slot.dtype).ok_or_else(|| self.signature.no_input(self.op, index))
     }
 
     /// The dtype of output `index`.
@@ -83,7 +83,7 @@ impl RawConstruction<'_> {
     #[track_caller]
     pub fn output_dtype_at(&self, index: usize) -> Result<DataType> {
         let slot = self.signature.outputs.get(index);
-        slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no output {index}")))
+        slot.map(|slot| slot.dtype).ok_or_else(|| self.signature.no_output(self.op, index))
     }
 
     /// The session.

@@ -141,12 +141,13 @@ impl<'a> RawContext<'a> {
     #[track_caller]
     fn missing(&self, index: usize) -> Error {
         match self.inputs.get(index) {
-            None => Error::invalid_argument(format!("there is no input {index}")),
+            None => self.signature.no_input(self.op, index),
             // Of a node with dead inputs it is not known which they are: the kernel may have taken others.
             Some(_) if self.run.is_input_dead => Error::internal(format!(
-                "input {index} is dead, or was taken already: a kernel that takes dead inputs asks `is_input_dead` first"
+                "{} is dead, or was taken already: a kernel that takes dead inputs asks `is_input_dead` first",
+                self.signature.input_called(self.op, index)
             )),
-            Some(_) => Error::internal(format!("input {index} was taken already")),
+            Some(_) => Error::internal(format!("{} was taken already", self.signature.input_called(self.op, index))),
         }
     }
 
@@ -186,7 +187,7 @@ impl<'a> RawContext<'a> {
     #[track_caller]
     pub fn output_dtype_at(&self, index: usize) -> Result<DataType> {
         let slot = self.signature.outputs.get(index);
-        slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no output {index}")))
+        slot.map(|slot| slot.dtype).ok_or_else(|| self.signature.no_output(self.op, index))
     }
 
     /// A tensor for output `index`, to be filled and given to [`RawContext::set_output_at`].
@@ -201,7 +202,8 @@ impl<'a> RawContext<'a> {
         shape.check()?;
         let dtype = self.output_dtype_at(index)?;
         if self.outputs.get(index).is_some_and(Option::is_some) {
-            return Err(Error::internal(format!("output {index} is allocated though it is set")));
+            let output = self.signature.output_called(self.op, index);
+            return Err(Error::internal(format!("{output} is allocated though it is set")));
         }
         Tensor::alloc(dtype, shape)
     }
@@ -252,9 +254,10 @@ impl<'a> RawContext<'a> {
         match self.output_dtype_at(index) {
             Err(error) => error,
             Ok(expected) if tensor.dtype() != expected => {
-                Error::internal(format!("output {index} must be {expected}, not {}", tensor.dtype()))
+                let output = self.signature.output_called(self.op, index);
+                Error::internal(format!("{output} must be {expected}, not {}", tensor.dtype()))
             }
-            Ok(_) => Error::internal(format!("output {index} is set twice")),
+            Ok(_) => Error::internal(format!("{} is set twice", self.signature.output_called(self.op, index))),
         }
     }
 
@@ -378,7 +381,7 @@ impl<'a> RawContext<'a> {
     #[track_caller]
     pub fn input_dtype_at(&self, index: usize) -> Result<DataType> {
         let slot = self.signature.inputs.get(index);
-        slot.map(|slot| slot.dtype).ok_or_else(|| Error::invalid_argument(format!("there is no input {index}")))
+        slot.map(|slot| slot.dtype).ok_or_else(|| self.signature.no_input(self.op, index))
     }
 
     /// Records memory that the kernel allocated for this call, in addition to tensors of
@@ -595,19 +598,32 @@ impl<O> DerefMut for KernelContext<'_, O> {
 mod tests {
     use super::*;
     use crate::Code;
-    use crate::op::InOutType;
+    use crate::op::OpDefBuilder;
 
     #[test]
     fn an_input_that_is_not_there_says_why() {
-        let signature = Signature { inputs: vec![InOutType::from(DataType::Float)], ..Signature::default() };
-        let missing = |run: RunInfo<'_>, index: usize| {
-            let mut inputs = [None];
-            let context = RawContext::in_run("n", (&OpDef::EMPTY, &signature), &mut inputs, &mut [], None, run);
-            context.input_at(index).unwrap_err()
+        let op = OpDefBuilder::new("Mix").attr("N: int").input("x: float").input("more: N * float").output("y: float");
+        let op = op.build().unwrap();
+        let attrs = [("N".to_owned(), crate::attr::AttrValue::Int(2))].into_iter().collect();
+        let signature = Signature::new(&op, &attrs).unwrap();
+        let with_context = |run: RunInfo<'_>, ask: &dyn Fn(&mut RawContext<'_>) -> Error| {
+            let (mut inputs, mut outputs) = ([None, None, None], [None]);
+            ask(&mut RawContext::in_run("n", (&op, &signature), &mut inputs, &mut outputs, None, run))
         };
+        let missing = |run, index| with_context(run, &|context| context.input_at(index).unwrap_err());
         let dead = RunInfo { is_input_dead: true, ..RunInfo::default() };
-        assert!(missing(dead, 0).message().contains("is dead"));
-        assert_eq!(missing(RunInfo::default(), 0).message(), "input 0 was taken already");
-        assert_eq!(missing(dead, 1).code(), Code::InvalidArgument);
+        assert!(missing(dead, 0).message().starts_with("input `x` (0) is dead"));
+        assert_eq!(missing(RunInfo::default(), 0).message(), "input `x` (0) was taken already");
+        assert_eq!(missing(RunInfo::default(), 2).message(), "input `more`[1] (2) was taken already");
+        let none = missing(dead, 3);
+        assert_eq!(none.message(), "there is no input 3: op Mix has 3 (`x`, `more`)");
+        assert_eq!(none.code(), Code::InvalidArgument);
+        let wrong = |context: &mut RawContext<'_>| context.set_output_at(0, Tensor::scalar(1i32)).unwrap_err();
+        assert_eq!(with_context(dead, &wrong).message(), "output `y` (0) must be float, not int32");
+        let twice = |context: &mut RawContext<'_>| {
+            context.set_output_at(0, Tensor::scalar(1.0f32)).unwrap();
+            context.set_output_at(0, Tensor::scalar(1.0f32)).unwrap_err()
+        };
+        assert_eq!(with_context(dead, &twice).message(), "output `y` (0) is set twice");
     }
 }

@@ -5,8 +5,10 @@
 //! only for shards that others have begun.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{panic_text, take_panic_place};
 
 /// The parts of one piece of work.
 struct Crew {
@@ -18,7 +20,8 @@ struct Crew {
     busy: AtomicUsize,
     /// Whether the loop is over, so that no helper may begin.
     closed: AtomicBool,
-    panicked: AtomicBool,
+    /// What a helper's panic said, and where it began.
+    panicked: Mutex<Option<String>>,
 }
 
 // SAFETY: `work` points to something `Sync`, and is used only while it is valid; see `help`.
@@ -49,10 +52,17 @@ impl Crew {
         if !self.closed.load(SeqCst) {
             // SAFETY: the owner waits until `busy` is zero.
             let done = catch_unwind(AssertUnwindSafe(|| unsafe { self.take_part() }));
-            self.panicked.fetch_or(done.is_err(), SeqCst);
+            if let Err(panic) = done {
+                let at = take_panic_place().map_or_else(String::new, |place| format!(" at {place}"));
+                lock(&self.panicked).get_or_insert_with(|| format!("{at}: {}", panic_text(&*panic)));
+            }
         }
         self.busy.fetch_sub(1, SeqCst);
     }
+}
+
+fn lock(said: &Mutex<Option<String>>) -> MutexGuard<'_, Option<String>> {
+    said.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Closes the loop to helpers, even if the owner panics.
@@ -81,7 +91,7 @@ pub(super) fn run(pool: &rayon::ThreadPool, total: usize, work: &(dyn Fn(usize) 
         next: AtomicUsize::new(0),
         busy: AtomicUsize::new(0),
         closed: AtomicBool::new(false),
-        panicked: AtomicBool::new(false),
+        panicked: Mutex::new(None),
     });
     let close = Close(&crew);
     for _ in 1..total.min(pool.current_num_threads()) {
@@ -91,7 +101,9 @@ pub(super) fn run(pool: &rayon::ThreadPool, total: usize, work: &(dyn Fn(usize) 
     // SAFETY: `work` lives until the end of this function.
     unsafe { crew.take_part() };
     drop(close);
-    assert!(!crew.panicked.load(SeqCst), "a part of the kernel's work panicked on another thread");
+    if let Some(said) = lock(&crew.panicked).take() {
+        panic!("a part of its work, on another thread, panicked{said}");
+    }
 }
 
 #[cfg(test)]

@@ -102,7 +102,8 @@ impl RawContext<'_> {
     #[track_caller]
     pub fn reference_at(&self, index: usize) -> Result<&TensorRef> {
         let tensor = self.input_at(index)?;
-        tensor.reference().ok_or_else(|| Error::internal(format!("input {index} is no reference")))
+        let no_reference = || format!("{} is no reference", self.signature.input_called(self.op(), index));
+        tensor.reference().ok_or_else(|| Error::internal(no_reference()))
     }
 
     /// The value behind input `index`, of type `Ref(T)`, as it is: what changes the variable later leaves it as it was, and

@@ -105,6 +105,30 @@ impl Signature {
         self.ensure_types(&types(inputs), &types(outputs))
     }
 
+    /// Input `index` of a node of `op` as messages call it: ``input `x` (0)``, and ``input `values`[1] (2)`` of a list.
+    pub(crate) fn input_called(&self, op: &OpDef, index: usize) -> String {
+        called("input", &op.inputs, &self.input_ranges, index)
+    }
+
+    /// Output `index`, as [`Signature::input_called`].
+    pub(crate) fn output_called(&self, op: &OpDef, index: usize) -> String {
+        called("output", &op.outputs, &self.output_ranges, index)
+    }
+
+    /// The error for an input that a node of `op` does not have.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn no_input(&self, op: &OpDef, index: usize) -> Error {
+        no_such("input", &op.inputs, self.inputs.len(), &op.name, index)
+    }
+
+    /// The error for an output that a node of `op` does not have.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn no_output(&self, op: &OpDef, index: usize) -> Error {
+        no_such("output", &op.outputs, self.outputs.len(), &op.name, index)
+    }
+
     /// Checks the number of inputs of a node of `op`.
     #[track_caller]
     pub(crate) fn check_input_count(&self, op: &OpDef, given: usize) -> Result<()> {
@@ -118,6 +142,24 @@ impl Signature {
             names.join(", ")
         )))
     }
+}
+
+/// An input or output as messages call it.
+#[cold]
+fn called(kind: &str, args: &[ArgDef], ranges: &[Range<usize>], index: usize) -> String {
+    let found = args.iter().zip(ranges).find(|(_, range)| range.contains(&index));
+    match found {
+        Some((arg, range)) if arg.is_list() => format!("{kind} `{}`[{}] ({index})", arg.name, index - range.start),
+        Some((arg, _)) => format!("{kind} `{}` ({index})", arg.name),
+        None => format!("{kind} {index}"),
+    }
+}
+
+#[track_caller]
+fn no_such(kind: &str, args: &[ArgDef], count: usize, op: &str, index: usize) -> Error {
+    let names: Vec<_> = args.iter().map(|arg| format!("`{}`", arg.name)).collect();
+    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    Error::invalid_argument(format!("there is no {kind} {index}: op {op} has {count}{names}"))
 }
 
 /// The most tensors that one list argument may have.

@@ -108,7 +108,7 @@ fn check_attr(attr: &AttrDef, faults: &mut Vec<String>) {
     if let Some(default) = &attr.default
         && let Err(fault) = attr.check_value(&default.facts())
     {
-        faults.push(format!("default: {fault}"));
+        faults.push(format!("default: attr `{name}` {fault}"));
     }
 }
 
@@ -133,21 +133,20 @@ pub(crate) struct ValueFacts<'a> {
 }
 
 impl AttrDef {
-    /// Whether the attr may have a value; if not, why.
+    /// Whether the attr may have a value; if not, why, to follow the attr's name.
     pub(crate) fn check_value(&self, value: &ValueFacts<'_>) -> Result<(), String> {
-        let name = &self.name;
         let empty_list = value.length == Some(0);
         if value.ty.map_or(!(empty_list && self.ty.list), |ty| ty != self.ty) {
             let found = value.ty.map_or_else(|| "an empty list".to_owned(), |ty| ty.to_string());
-            return Err(format!("attr `{name}` must be {}, not {found}", self.ty));
+            return Err(format!("must be {}, not {found}", self.ty));
         }
         if let Some(minimum) = self.minimum {
             match (value.int, value.length) {
                 (Some(value), _) if value < minimum => {
-                    return Err(format!("attr `{name}` is {value} but must be at least {minimum}"));
+                    return Err(format!("is {value} but must be at least {minimum}"));
                 }
                 (_, Some(length)) if (length as i64) < minimum => {
-                    return Err(format!("attr `{name}` has {length} elements but needs at least {minimum}"));
+                    return Err(format!("has {length} elements but needs at least {minimum}"));
                 }
                 _ => {}
             }
@@ -165,10 +164,8 @@ impl AttrDef {
         };
         match refused {
             None => Ok(()),
-            Some((value, allowed)) if self.ty.list => {
-                Err(format!("attr `{name}` holds {value} but only {allowed} are allowed"))
-            }
-            Some((value, allowed)) => Err(format!("attr `{name}` is {value} but must be one of {allowed}")),
+            Some((value, allowed)) if self.ty.list => Err(format!("holds {value} but only {allowed} are allowed")),
+            Some((value, allowed)) => Err(format!("is {value} but must be one of {allowed}")),
         }
     }
 }

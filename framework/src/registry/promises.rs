@@ -24,40 +24,91 @@ pub(super) fn check(
     for kernel in kernels {
         found.entry(kernel.provider).or_insert((kernel.provider, 0, 0)).2 += 1;
     }
-    let (mut lost, mut wrong, mut numbers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut faults, mut numbers, mut is_lost) = (BTreeSet::new(), BTreeSet::new(), false);
     for &(provider, ops, kernels) in found.values() {
         for (kind, promised, found) in [("ops", provider.ops, ops), ("kernels", provider.kernels, kernels)] {
             let (name, location) = (provider.name, provider.location);
-            match promised {
+            let fault = match promised {
                 Some(promised) if found < promised => {
-                    numbers.insert(format!("`{kind} = {found}` at {location}"));
-                    lost.insert(format!("crate {name} is linked but delivered {found} of its {promised} {kind} ({location})"))
+                    is_lost = true;
+                    format!("crate {name} is linked but delivered {found} of its {promised} {kind} ({location})")
                 }
-                Some(promised) if found > promised => wrong.insert(format!(
-                    "crate {name} promises {promised} {kind} but registers {found}: correct the number in `provider!` at \
-                     {location}, or state it there if a macro writes registrations, which `registered_{kind}!` does not see"
-                )),
-                _ => false,
+                Some(promised) if found > promised => {
+                    format!("crate {name} promises {promised} {kind} but registers {found} ({location})")
+                }
+                _ => continue,
             };
+            faults.insert(fault);
+            numbers.insert(format!("`{kind} = {found}` at {location}"));
         }
     }
-    if lost.is_empty() && wrong.is_empty() {
+    if faults.is_empty() {
         let mut providers: Vec<_> = found.into_values().map(|(provider, ..)| provider).collect();
         providers.sort_by_key(|provider| (provider.name, provider.location));
         return Ok(providers);
     }
-    if lost.is_empty() {
-        return Err(Error::failed_precondition(joined(wrong, "; ")));
-    }
-    Err(Error::failed_precondition(format!(
-        "{}. If a number in `provider!` is wrong, correct it: {} is what was found (`registered_ops!()` and \
-         `registered_kernels!()` count the sources). If it is right, the linker has dropped registrations: a static library \
-         needs --whole-archive (-force_load on Apple), and a Rust `dylib` has a collection of its own; see docs/linking.md",
-        joined(lost.into_iter().chain(wrong), "; "),
+    let is = if numbers.len() == 1 { "is" } else { "are" };
+    let mut message = format!(
+        "{}. If a number in `provider!` is wrong, correct it: {} {is} what was found. A kernel counts once for each choice \
+         of its dtypes; `registered_ops!()` and `registered_kernels!()` count the sources, but not what a macro writes",
+        joined(faults, "; "),
         joined(numbers, ", ")
-    )))
+    );
+    if is_lost {
+        message.push_str(
+            ". If the number is right, the linker has dropped registrations: a static library needs --whole-archive \
+             (-force_load on Apple), and a Rust `dylib` has a collection of its own; see docs/linking.md",
+        );
+    }
+    Err(Error::failed_precondition(message))
 }
 
 fn joined(texts: impl IntoIterator<Item = String>, separator: &str) -> String {
     texts.into_iter().collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Location;
+    use crate::op::OpDef;
+
+    #[test]
+    fn all_numbers_that_are_wrong_are_told_at_once() {
+        const LOCATION: Location = Location { file: "own/src/lib.rs", line: 3 };
+        static OWN: Provider = Provider {
+            name: "own",
+            part_of: None,
+            ops: Some(1),
+            kernels: Some(2),
+            feature_of: None,
+            lacks: None,
+            location: LOCATION,
+        };
+        let entry = || -> &'static OpEntry {
+            Box::leak(Box::new(OpEntry {
+                def: Box::leak(Box::new(OpDef::EMPTY)),
+                shape_fn: None,
+                system: false,
+                selected: true,
+                provider: &OWN,
+                location: LOCATION,
+                writable: false.into(),
+            }))
+        };
+        let (one, two) = ([entry()], [entry(), entry()]);
+        let more_ops_fewer_kernels = check(&[&OWN], &two, &[]).unwrap_err();
+        for words in [
+            "promises 1 ops but registers 2 (own/src/lib.rs:3)",
+            "delivered 0 of its 2 kernels (own/src/lib.rs:3)",
+            "correct it: `kernels = 0` at own/src/lib.rs:3, `ops = 2` at own/src/lib.rs:3 are what was found",
+            "once for each choice of its dtypes",
+            "--whole-archive",
+        ] {
+            assert!(more_ops_fewer_kernels.message().contains(words), "`{words}` is not in: {more_ops_fewer_kernels}");
+        }
+        let fewer_kernels = check(&[&OWN], &one, &[]).unwrap_err();
+        assert!(fewer_kernels.message().contains("correct it: `kernels = 0` at own/src/lib.rs:3 is what was found"));
+        assert!(!fewer_kernels.message().contains("ops but registers"), "{fewer_kernels}");
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use super::Resource;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::tensor::ResourceHandle;
 
 /// The container of resources that name none.
@@ -176,7 +176,11 @@ impl ResourceManager {
         let of_type = containers.entry(named(container).to_owned()).or_default().of_type::<T>();
         if of_type.by_name.get(name).is_some_and(Kept::is_alive) {
             let (container, type_name) = (named(container), T::type_name());
-            return Err(Error::already_exists(format!("Resource {container}/{name}/{type_name} exists already")));
+            return Err(Error::already_exists(format!(
+                "{} exists already: it is made once; give the second a name of its own (`shared_name`), or delete the first \
+                 before",
+                called(container, name, type_name)
+            )));
         }
         of_type.insert(name, resource);
         Ok(())
@@ -196,12 +200,30 @@ impl ResourceManager {
     #[track_caller]
     fn missing<T: Resource>(&self, container: &str, name: &str) -> Error {
         let container = named(container);
-        match self.read().get(container) {
-            None => Error::not_found(format!(
-                "Container {container} does not exist. (Could not find resource: {container}/{name})"
-            )),
-            Some(_) => Error::not_found(format!("Resource {container}/{name}/{} does not exist.", T::type_name())),
-        }
+        self.no_such(container, name, T::type_name())
+    }
+
+    /// The error for a resource that is not there; the type is empty where any would do.
+    #[cold]
+    #[track_caller]
+    fn no_such(&self, container: &str, name: &str, type_name: &str) -> Error {
+        let container = named(container);
+        let of_name = |container: &Container| {
+            let types = container.0.values().filter(|of_type| of_type.by_name.get(name).is_some_and(Kept::is_alive));
+            let mut types: Vec<_> = types.map(|of_type| of_type.type_name).filter(|ty| *ty != type_name).collect();
+            types.sort_unstable();
+            types
+        };
+        let found = match self.read().get(container).map(of_name) {
+            None => "; the container has no resource at all".to_owned(),
+            Some(types) if types.is_empty() => String::new(),
+            Some(types) => format!("; under this name it has one of type {}", types.join(" and one of type ")),
+        };
+        Error::not_found(format!(
+            "{} does not exist{found}. Run first what makes it, such as the initializer of a variable or the op that makes a \
+             table, in this session or one that shares resources with it",
+            called(container, name, type_name)
+        ))
     }
 
     /// The resource with this name; if there is none, `make` makes it, with the manager locked meanwhile.
@@ -269,7 +291,9 @@ impl ResourceManager {
             }
             None => None,
         };
-        found.map(|resource| resource as Arc<dyn Any + Send + Sync>).ok_or_else(|| no_such(handle))
+        found
+            .map(|resource| resource as Arc<dyn Any + Send + Sync>)
+            .ok_or_else(|| self.no_such(&handle.container, &handle.name, &handle.type_name))
     }
 
     /// As [`ResourceManager::lookup_or_create`], by handle.
@@ -318,7 +342,7 @@ impl ResourceManager {
             let of_type = container.type_of(handle)?.and_then(|id| container.0.get_mut(&id));
             removed = of_type.and_then(|of_type| of_type.by_name.remove(&handle.name));
         }
-        removed.map(drop).ok_or_else(|| no_such(handle))
+        removed.map(drop).ok_or_else(|| self.no_such(&handle.container, &handle.name, &handle.type_name))
     }
 
     /// Removes all resources of a container. An empty name stands for the default one.
@@ -425,21 +449,18 @@ fn ensure_type<T: Resource>(handle: &ResourceHandle) -> Result<()> {
     if suits { Ok(()) } else { Err(wrong_type::<T>(handle)) }
 }
 
-#[cold]
-#[track_caller]
-fn no_such(handle: &ResourceHandle) -> Error {
-    let (container, name, type_name) = (named(&handle.container), &handle.name, &handle.type_name);
-    Error::not_found(format!("Resource {container}/{name}/{type_name} does not exist."))
+/// A resource as messages call it.
+fn called(container: &str, name: &str, type_name: &str) -> String {
+    let of_type = if type_name.is_empty() { String::new() } else { format!(" of type {type_name}") };
+    format!("resource `{}`{of_type} in container `{}`", shortened(name), shortened(named(container)))
 }
 
 #[cold]
 #[track_caller]
 fn wrong_type<T: Resource>(handle: &ResourceHandle) -> Error {
     Error::invalid_argument(format!(
-        "Trying to access resource {} located in container {} using the wrong type: it is a {}, not a {}",
-        handle.name,
-        handle.container,
-        handle.type_name,
+        "{} is given where a {} is expected: the handle comes from an op that makes another kind of resource",
+        called(&handle.container, &handle.name, &handle.type_name),
         T::type_name()
     ))
 }
@@ -494,6 +515,32 @@ mod tests {
         assert!(manager.lookup_any(&handle).unwrap().downcast::<Number>().is_ok());
         assert_eq!(manager.create_handle(&handle, Arc::new(Number(4))).unwrap_err().code(), Code::AlreadyExists);
         assert!(manager.list().is_empty());
+    }
+
+    #[test]
+    fn errors_name_type_name_and_container_and_what_to_do() {
+        let manager = ResourceManager::new();
+        let says = |error: Error, code: Code, words: &[&str]| {
+            assert_eq!(error.code(), code);
+            words.iter().for_each(|words| assert!(error.message().contains(words), "`{words}` is not in: {error}"));
+        };
+        let missing = || manager.lookup::<Number>("", "n").map(drop).unwrap_err();
+        let number = "resource `n` of type Number in container `localhost` does not exist";
+        says(missing(), Code::NotFound, &[number, "no resource at all", "Run first what makes it"]);
+        manager.create("", "n", Arc::new(Other)).unwrap();
+        says(missing(), Code::NotFound, &[number, "; under this name it has one of type Other. Run first"]);
+        let handle = manager.make_handle::<Number>("cpu", "", "n");
+        says(manager.lookup_any(&handle).map(drop).unwrap_err(), Code::NotFound, &[number]);
+        says(manager.delete_handle(&handle).unwrap_err(), Code::NotFound, &[number]);
+        let wrong = manager.lookup_handle::<Other>(&handle).map(drop).unwrap_err();
+        let words = "resource `n` of type Number in container `localhost` is given where a Other is expected";
+        says(wrong, Code::InvalidArgument, &[words]);
+        let again = manager.create("", "n", Arc::new(Other)).unwrap_err();
+        says(
+            again,
+            Code::AlreadyExists,
+            &["resource `n` of type Other in container `localhost` exists already", "`shared_name`"],
+        );
     }
 
     #[test]

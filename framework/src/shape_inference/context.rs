@@ -272,7 +272,7 @@ impl<'a> InferenceContext<'a> {
         match self.inputs.get(index) {
             Some(&shape) => shape,
             None => {
-                self.record_fault(format!("there is no input {index}, only {}", self.inputs.len()));
+                self.record_fault(self.signature.no_input(self.op, index).message().to_owned());
                 self.unknown_shape()
             }
         }
@@ -349,7 +349,7 @@ impl<'a> InferenceContext<'a> {
                 shape
             }
             None => {
-                self.record_fault(format!("there is no output {index}, only {}", self.num_outputs()));
+                self.record_fault(self.signature.no_output(self.op, index).message().to_owned());
                 self.unknown_shape()
             }
         }
@@ -371,7 +371,7 @@ impl<'a> InferenceContext<'a> {
     pub fn set_output(&self, index: usize, shape: ShapeHandle) {
         match self.outputs.borrow_mut().get_mut(index) {
             Some(slot) => *slot = Some(shape),
-            None => self.record_fault(format!("there is no output {index}, only {}", self.num_outputs())),
+            None => self.record_fault(self.signature.no_output(self.op, index).message().to_owned()),
         }
     }
 

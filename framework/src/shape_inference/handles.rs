@@ -27,7 +27,7 @@ impl InferenceContext<'_> {
         if index < self.num_outputs() {
             set_at(&mut self.output_handles.borrow_mut(), index, held.to_vec());
         } else {
-            self.record_fault(format!("there is no output {index}, only {}", self.num_outputs()));
+            self.record_fault(self.signature().no_output(self.op(), index).message().to_owned());
         }
     }
 

@@ -101,19 +101,19 @@ fn bad_nodes() {
     );
     bad(&node("Mix", &["a", "^e", "b"], &attrs()), "input `b` stands after a control input");
     bad(&node("Mix", &["a", "^e:1"], &attrs()), "control input `^e:1` must not have `:`");
-    bad(&with("T", Value::Type(STRING)), "attr `T` is string but must be one of float, int32");
-    bad(&with("T", Value::I(1)), "attr `T` must be type, not int");
+    bad(&with("T", Value::Type(STRING)), "attr `T` (the dtype of input `x`) is string but must be one of float, int32");
+    bad(&with("T", Value::I(1)), "attr `T` (the dtype of input `x`) must be type, not int");
     bad(&with("T", Value::Type(101)), "attr `T`: AttrValue must not have reference type value of float_ref");
     bad(&with("T", Value::Type(77)), "attr `T`: AttrValue has invalid DataType: 77");
     bad(&with("L", types(&[FLOAT, 103])), "attr `L`: AttrValue must not have reference type value of int32_ref");
     let mut unset = with("T", Value::Type(FLOAT));
     unset.attr.insert("T".into(), AttrValue { value: None });
     bad(&unset, "attr `T`: an attr has no value");
-    bad(&with("T", types(&[FLOAT])), "attr `T` must be type, not list(type)");
-    bad(&with("N", Value::I(-1)), "attr `N` is -1 but must be at least 0");
+    bad(&with("T", types(&[FLOAT])), "attr `T` (the dtype of input `x`) must be type, not list(type)");
+    bad(&with("N", Value::I(-1)), "attr `N` (the number of tensors in input `xs`) is -1 but must be at least 0");
     bad(&with("N", Value::I(1 << 40)), "cannot be a list of 1099511627776 tensors");
     bad(&with("mode", Value::S("c".into())), "attr `mode` is \"c\" but must be one of a, b");
-    bad(&with("L", Value::Type(FLOAT)), "attr `L` must be list(type), not type");
+    bad(&with("L", Value::Type(FLOAT)), "attr `L` (the dtypes of input `any`) must be list(type), not type");
     bad(&node("Mix", &["a", "b"], &attrs()), "2 inputs are given but the op takes 4 (x, xs, any)");
     bad(&node("Mix", &["a", "b", "c", "d", "e"], &attrs()), "5 inputs are given");
     // A default does not stand for an attr that is missing: `add_defaults` does that.
@@ -123,7 +123,7 @@ fn bad_nodes() {
     let mut all = node("Mix", &["^a", "b"], &[("T", Value::I(1))]);
     bad(&all, "stands after a control input");
     all.input.clear();
-    bad(&all, "attr `T` must be type, not int; NodeDef missing attrs `N`, `L`, `mode`");
+    bad(&all, "attr `T` (the dtype of input `x`) must be type, not int; NodeDef missing attrs `N`, `L`, `mode`");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::text::{compact, substituted};
 use super::wgsl::{self, Written};
 use crate::hash::fnv;
 use crate::provider::Provider;
+use crate::seen;
 
 /// Above so many choices of its dtypes, a constraint counts for the hash of the registration instead: each choice
 /// costs an impl.
@@ -61,7 +62,7 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
     let combinations = combinations_of(&lists);
     let provider = Provider::of(&args.krate);
     let of_ops = target.ops.iter().map(|op| of_op(args, target, op, &provider, &allow, &lists, &combinations));
-    let item = (!target.is_template).then_some(&target.item).map(|item| quote!(#allow #item));
+    let item = (!target.is_template && !target.is_hidden).then_some(&target.item).map(|item| quote!(#allow #item));
     quote! {
         #item
 
@@ -94,7 +95,7 @@ fn of_op(
     let alias = has_type_params.then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
     let name = format_ident!("{OP}");
     let of_op = target.names_op.then(|| quote!(type #name = #op;));
-    let template = target.is_template.then_some(&target.item);
+    let template = (target.is_template || target.is_hidden).then_some(&target.item);
     let function = target.function.as_ref().map(|item| function::kernel(item, args, op));
     let device = &args.device;
     let host_memory = &args.host_memory;
@@ -324,24 +325,77 @@ fn coherence(
             (None, values) => variant.push_str(&format!("={}", sorted_text(values))),
         }
     }
-    let (device, variant) = (fnv(args.device.as_deref().unwrap_or_default()), fnv(&variant));
+    let device_name = args.device.as_deref().unwrap_or_default();
+    let of_priority = args.priority;
+    // In a copy for one of several ops it says nothing.
+    let op_text = Some(compact(op.to_token_stream())).filter(|text| text != OP);
+    let key =
+        |dtypes: &str| op_text.as_ref().map(|op| format!("kernel {op} {device_name} {of_priority} {variant} {dtypes}"));
+    let (device, variant_hash) = (fnv(device_name), fnv(&variant));
     let priority = Literal::i32_unsuffixed(args.priority);
     let impls = combinations(&dtypes).into_iter().map(|dtypes| {
+        let texts = dtypes.iter().map(|choice| choice.text()).collect::<Vec<_>>().join(", ");
         let dtypes = dtypes.iter().map(|choice| match choice {
             Choice::Type(element, _) => element.path(krate),
             Choice::Int(..) | Choice::Bool(..) => TokenStream::new(),
         });
+        let dtypes = quote!((#(#dtypes,)*));
+        let earlier = key(&texts).map_or_else(Vec::new, |key| seen::earlier(key, span));
+        let implementation = |number: u64| {
+            quote! {
+                #krate::kernel::check::RegistersKernel<
+                    #provider,
+                    #krate::kernel::check::DeviceMarker<#device>,
+                    #dtypes,
+                    #variant_hash,
+                    { #priority },
+                    #number,
+                >
+            }
+        };
+        // Those before may be for another op of the same text: the compiler knows.
+        let checks = earlier.iter().zip(0..).map(|(place, number)| {
+            let message = duplicate(args, op, &texts, place);
+            let implementation = implementation(number);
+            quote_spanned! {span=>
+                const _: () = {
+                    struct __Of<Op>(::core::marker::PhantomData<Op>);
+                    #[allow(dead_code, reason = "hidden by the other, if there is one")]
+                    trait __Unregistered {
+                        const IS_REGISTERED: bool = false;
+                    }
+                    impl<Op> __Unregistered for __Of<Op> {}
+                    #[allow(dead_code, reason = "where it is not for this op")]
+                    impl<Op: #implementation> __Of<Op> {
+                        const IS_REGISTERED: bool = true;
+                    }
+                    ::core::assert!(!<__Of<#op>>::IS_REGISTERED, #message);
+                };
+            }
+        });
+        let implementation = implementation(earlier.len() as u64);
         quote_spanned! {span=>
-            impl #krate::kernel::check::RegistersKernel<
-                #provider,
-                #krate::kernel::check::DeviceMarker<#device>,
-                (#(#dtypes,)*),
-                #variant,
-                { #priority },
-            > for #op {}
+            #(#checks)*
+            impl #implementation for #op {}
         }
     });
     quote!(#(#impls)*)
+}
+
+/// What is wrong with a kernel that is registered at `place`, too.
+fn duplicate(args: &KernelArgs, op: &Type, dtypes: &str, place: &str) -> String {
+    let device = match args.device.as_deref() {
+        Some("CPU") => "the CPU",
+        Some("GPU") => "the GPU",
+        Some("DEFAULT") | None => "any device",
+        Some(device) => device,
+    };
+    let dtypes = if dtypes.is_empty() { String::new() } else { format!(" with {dtypes}") };
+    format!(
+        "this crate registers two kernels for `{}`{dtypes} on {device}, here and at {place}: nothing says which of them runs; \
+         remove one, or give one a `priority` or a `label`",
+        last_word(op)
+    )
 }
 
 /// The values of a list, one by one.

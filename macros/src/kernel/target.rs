@@ -1,8 +1,12 @@
 //! What a registration stands on: the impl of a kernel, a function, or a type alias.
 
+use kernlink_spec::function_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote};
-use syn::{Fields, GenericArgument, GenericParam, Generics, Item, ItemFn, ItemImpl, PathArguments, Type, parse_quote};
+use syn::{
+    Fields, GenericArgument, GenericParam, Generics, Item, ItemFn, ItemImpl, PathArguments, Type, Visibility,
+    parse_quote,
+};
 
 use super::function;
 use super::parse::{AttrList, KernelArgs, Values};
@@ -20,6 +24,9 @@ pub(super) struct Target {
     /// Whether the item is written once for each op, with [`OP`] as the op's name, because it does not declare [`OP`] as
     /// a generic parameter.
     pub(super) is_template: bool,
+    /// Whether the item stands in the scope of the registration, hidden from others: a function that is called as the
+    /// wrapper of its op, which may stand beside it.
+    pub(super) is_hidden: bool,
     /// Whether [`OP`] stands for the op in it.
     pub(super) names_op: bool,
     /// The types of the ops.
@@ -88,6 +95,7 @@ impl Target {
                 Target {
                     item,
                     is_template: false,
+                    is_hidden: false,
                     names_op: declares_op(&parsed.generics),
                     ops: args.ops.clone(),
                     is_async: false,
@@ -118,6 +126,7 @@ impl Target {
         Some(Target {
             item,
             is_template,
+            is_hidden: false,
             names_op: is_template || declares_op(&parsed.generics),
             ops,
             is_async,
@@ -148,6 +157,7 @@ impl Target {
         Some(Target {
             item: quote!(#allow #item),
             is_template,
+            is_hidden: !is_template && is_named_as_a_wrapper(&parsed, &ops),
             names_op,
             ops,
             is_async: parsed.sig.asyncness.is_some(),
@@ -180,6 +190,7 @@ impl Target {
         Some(Target {
             item,
             is_template: false,
+            is_hidden: false,
             names_op: false,
             ops: args.ops.clone(),
             is_async: false,
@@ -213,6 +224,16 @@ fn op_of(item: &ItemImpl, usage: &str, errors: &mut Errors) -> Option<(Type, boo
         errors.on(path, usage);
     }
     Some((op?, is_async))
+}
+
+/// Whether a function that only its module sees is called as the wrapper of one of the ops.
+pub(super) fn is_named_as_a_wrapper(function: &ItemFn, ops: &[Type]) -> bool {
+    let name = &function.sig.ident;
+    let is_wrapper = |op: &Type| match op {
+        Type::Path(path) => path.path.segments.last().is_some_and(|op| *name == function_name(&op.ident.to_string())),
+        _ => false,
+    };
+    matches!(function.vis, Visibility::Inherited) && ops.iter().any(is_wrapper)
 }
 
 /// The ops of an item that names `op`, and whether the item is a template: it names [`OP`] and does not declare it.

@@ -3,7 +3,7 @@
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 use super::parse::Spec;
-use super::{Op, words};
+use super::{Op, required, words};
 
 /// The doc comment of an op.
 pub(super) struct Doc {
@@ -48,9 +48,14 @@ pub(super) fn of_spec(spec: &Spec) -> String {
     }
 }
 
-/// The documentation of the wrapper function. `required` and `optional` are what the attrs that can be given are called
-/// in Rust, by the attrs' own names.
-pub(super) fn of_wrapper(op: &Op<'_>, required: &[(String, String)], optional: &[(String, String)]) -> String {
+/// The documentation of the wrapper function. `needed` and `optional` are what the attrs that can be given are called
+/// in Rust, by the attrs' own names; `is_struct` says whether the required ones are the fields of a struct.
+pub(super) fn of_wrapper(
+    op: &Op<'_>,
+    needed: &[(String, String)],
+    optional: &[(String, String)],
+    is_struct: bool,
+) -> String {
     let Op { args, checked, doc, name, .. } = op;
     let mut text = String::new();
     let mut paragraph = |part: &str| {
@@ -85,7 +90,11 @@ pub(super) fn of_wrapper(op: &Op<'_>, required: &[(String, String)], optional: &
         });
         attrs.collect::<Vec<_>>()
     };
-    section("Attrs", attrs(required));
+    let mut fields = attrs(needed);
+    if is_struct {
+        fields.insert(0, format!("By name, as the fields of [`{}`]:", required::name(op)));
+    }
+    section("Attrs", fields);
     section("Optional attrs", attrs(optional));
     let outputs = checked.outputs.iter().zip(&args.outputs).enumerate();
     let title = if checked.outputs.len() == 1 { "Output" } else { "Outputs" };

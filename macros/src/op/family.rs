@@ -7,7 +7,7 @@ use quote::{ToTokens as _, quote};
 use syn::{Attribute, Fields, ItemEnum, ItemStruct, Meta, Token, Variant, parse_quote};
 
 use super::parse::{Form, OpArgs};
-use super::{Mistake, check, expand, stand_in};
+use super::{Mistake, check, declare, stand_in};
 use crate::errors::{Errors, unknown};
 
 /// What a type may have and a family, which is none, may not.
@@ -42,7 +42,7 @@ pub(super) fn register(args: TokenStream, item: &ItemEnum) -> TokenStream {
     report(mistakes, members.len(), &mut errors);
     if errors.is_empty() {
         let ops = members.iter().zip(checked);
-        return ops.filter_map(|((item, args), checked)| Some(expand(args, item, checked?))).collect();
+        return ops.filter_map(|((item, args), checked)| Some(declare(args, item, checked?))).collect();
     }
     // Told once: the others have the value of the first.
     let Some(((first, args), others)) = members.split_first() else { return errors.with(TokenStream::new()) };

@@ -4,6 +4,7 @@ mod def;
 mod doc;
 mod family;
 mod parse;
+mod required;
 mod stand_in;
 mod typed;
 mod words;
@@ -18,6 +19,7 @@ use self::doc::Doc;
 use self::parse::{Form, OpArgs, Spec};
 pub(crate) use self::parse::{each_argument, key, once};
 use crate::errors::Errors;
+use crate::seen;
 
 /// An op, parsed and checked.
 struct Op<'a> {
@@ -52,7 +54,7 @@ fn register_one(args: TokenStream, item: &ItemStruct) -> TokenStream {
     }
     let args = OpArgs::parse(args, Form::Op, &mut errors);
     match check(&args, item) {
-        Ok(checked) if errors.is_empty() => return expand(&args, item, checked),
+        Ok(checked) if errors.is_empty() => return declare(&args, item, checked),
         Ok(_) => {}
         Err(mistakes) => {
             // With an argument that could not be read, others may seem to refer to nothing.
@@ -62,6 +64,29 @@ fn register_one(args: TokenStream, item: &ItemStruct) -> TokenStream {
         }
     }
     stand_in::expand(&args, item, &errors.value())
+}
+
+/// The op, or what is left of it if the crate declares one of this name already.
+fn declare(args: &OpArgs, item: &ItemStruct, checked: CheckedOp) -> TokenStream {
+    let name = args.name(item);
+    let Some(first) = declared_before(&name, item) else { return expand(args, item, checked) };
+    let message = format!(
+        "this crate declares op `{name}` twice, here and at {first}: an op has one declaration; remove one of them, or give \
+         one another name, by `name = \"...\"`"
+    );
+    let mut errors = Errors::default();
+    errors.at(item.ident.span(), message);
+    stand_in::expand(args, item, &errors.value())
+}
+
+/// Where the crate declares an op of this name already.
+fn declared_before(name: &str, item: &ItemStruct) -> Option<String> {
+    // Of declarations under conditions the compiler may keep one.
+    let is_conditional = item.attrs.iter().any(|attr| attr.path().is_ident("cfg"));
+    if is_conditional {
+        return None;
+    }
+    seen::earlier(format!("op {name}"), item.ident.span()).into_iter().next()
 }
 
 /// What is wrong with a declaration, and where.

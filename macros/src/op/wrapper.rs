@@ -5,6 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::parse::Spec;
+use super::required::{self, Required};
 use super::typed::rust_type;
 use super::{Op, doc, words};
 use crate::ident;
@@ -24,6 +25,8 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
     let scope = format_ident!("{}", if op_ident == "S" { "S_" } else { "S" });
     let builder_doc = format!("Settings of op `{name}`: what [`{function_path}`] returns.");
 
+    let given = || checked.attrs.iter().zip(&args.attrs).filter(|(attr, _)| !checked.is_inferred(&attr.name));
+    let required = given().filter(|(attr, _)| attr.default.is_none()).collect::<Vec<_>>();
     let mut taken = vec!["scope".to_owned()];
     let inputs = checked.inputs.iter().map(|arg| unique(&arg.name, &mut taken)).collect::<Vec<_>>();
     // The compiler shows where parameters are declared: at their specs.
@@ -39,15 +42,25 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
     let input_calls =
         checked.inputs.iter().map(|arg| format_ident!("{}", if arg.is_list() { "input_list" } else { "input" }));
 
-    let given = || checked.attrs.iter().zip(&args.attrs).filter(|(attr, _)| !checked.is_inferred(&attr.name));
-    let required = given().filter(|(attr, _)| attr.default.is_none()).collect::<Vec<_>>();
-    let required_params =
+    let is_struct = required::are_alike(required.iter().map(|(attr, _)| attr.ty));
+    let of_all = unique("required", &mut taken.clone());
+    // Fields are no parameters: they clash with each other alone.
+    let mut taken = if is_struct { Vec::new() } else { taken };
+    let required_idents =
         required.iter().map(|(attr, _)| unique(&function_name(&attr.name), &mut taken)).collect::<Vec<_>>();
-    let declarations = required.iter().zip(&required_params);
-    let declarations = declarations.map(|((attr, spec), param)| declared(spec, param, parameter_type(attr.ty, op)));
+    let of_struct = is_struct.then(|| required::structure(op, &function_path, &required, &required_idents));
+    let declarations = match &of_struct {
+        Some(Required { ty, .. }) => vec![quote!(#of_all: #ty,)],
+        None => {
+            let declarations = required.iter().zip(&required_idents);
+            declarations.map(|((attr, spec), param)| declared(spec, param, parameter_type(attr.ty, op))).collect()
+        }
+    };
     let required_names = required.iter().map(|(attr, _)| &attr.name);
-    let required_values =
-        required.iter().zip(&required_params).map(|((attr, _), param)| conversion(attr.ty, param, op));
+    let required_values = required.iter().zip(&required_idents).map(|((attr, _), ident)| match is_struct {
+        true => required::conversion(attr.ty, &quote!(#of_all.#ident)),
+        false => conversion(attr.ty, ident, op),
+    });
     let mut methods = METHODS.iter().map(|&method| method.to_owned()).collect();
     let optional = given().filter(|(attr, _)| attr.default.is_some()).collect::<Vec<_>>();
     let methods = optional.iter().map(|(attr, _)| unique(&function_name(&attr.name), &mut methods)).collect::<Vec<_>>();
@@ -55,8 +68,9 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
     let called = |attr: &AttrSpec, ident: &Ident| (attr.name.clone(), ident.to_string());
     let function_doc = doc::of_wrapper(
         op,
-        &required.iter().zip(&required_params).map(|((attr, _), ident)| called(attr, ident)).collect::<Vec<_>>(),
+        &required.iter().zip(&required_idents).map(|((attr, _), ident)| called(attr, ident)).collect::<Vec<_>>(),
         &optional.iter().zip(&methods).map(|((attr, _), ident)| called(attr, ident)).collect::<Vec<_>>(),
+        is_struct,
     );
     // Graphs of today refuse the op.
     let deprecated = args.deprecated.as_ref().map(|deprecated| {
@@ -64,15 +78,17 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
         quote!(#[deprecated(note = #note)])
     });
 
-    let many = checked.inputs.len() + required.len() > 6;
+    let many = checked.inputs.len() + declarations.len() > 6;
     let allow_many = many.then(|| quote!(#[allow(clippy::too_many_arguments, reason = "the op has as many")]));
     let allow_snake = function_path
         .trim_matches('_')
         .contains("__")
         .then(|| quote!(#[allow(non_snake_case, reason = "TensorFlow's name")]));
     let Outputs { ty: output_type, declaration, build } = outputs(op);
+    let required_struct = of_struct.map(|required| required.declaration);
     quote! {
         #declaration
+        #required_struct
 
         #[doc = #function_doc]
         #deprecated

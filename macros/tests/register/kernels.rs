@@ -7,6 +7,7 @@ use kernlink::Result;
 use kernlink::attr::AttrMap;
 use kernlink::collect::linked_kernels;
 use kernlink::dtype::{DataType, Element, Number};
+use kernlink::graph::Graph;
 use kernlink::kernel::{
     Attrs, ConstraintValues, DeviceType, KernelConstruction, KernelContext, KernelDef, KernelState, OpKernel,
     RawConstruction, RawContext,
@@ -369,4 +370,60 @@ fn functions_are_kernels() {
         assert_eq!(run(op, "O", ints.clone()), (vec![7], true, false));
     }
     assert_eq!(run("New", "B", ints), (vec![3, 5], true, false));
+}
+
+/// Its wrapper has the name of a kernel.
+#[register_op(attr("T: {float, int32}"), input("x: T"), output("y: T"), shape_fn = kernlink::shape_inference::common::unchanged_shape)]
+pub(crate) struct HalveAll;
+
+/// As `HalveAll`.
+#[register_op(attr("T: {float, int32}"), input("x: T"), output("y: T"), shape_fn = kernlink::shape_inference::common::unchanged_shape)]
+pub(crate) struct HalveSome;
+
+#[register_kernel(device = Cpu, op = [HalveSome, HalveAll], T = [f32])]
+#[register_kernel(device = Cpu, label = "exact", T = [i32])]
+#[register_kernel(device = Gpu, op = HalveSome)]
+fn halve_all(_: &mut RawContext<'_>) -> Result<()> {
+    Ok(())
+}
+
+#[register_kernel(device = Gpu, op = HalveSome, priority = 1)]
+#[register_kernel(device = Gpu, op = HalveAll)]
+fn halve_some(_: &mut RawContext<'_>) -> Result<()> {
+    Ok(())
+}
+
+#[test]
+fn a_function_may_be_called_as_the_wrapper_beside_it() {
+    let names = |op| {
+        let mut names = names(op);
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names("HalveAll"), ["halve_all", "halve_all", "halve_some"]);
+    assert_eq!(names("HalveSome"), ["halve_all", "halve_all", "halve_all", "halve_some"]);
+    let mut graph = Graph::new(&Arc::new(Registry::linked(&[&crate::KERNLINK_PROVIDER]).unwrap()));
+    let x = super::wrappers::source(&mut graph, DataType::Float).build().unwrap();
+    let y = halve_all(&mut graph, x).build().unwrap();
+    halve_some(&mut graph, y).build().unwrap();
+}
+
+mod other {
+    use kernlink::kernel::RawContext;
+    use kernlink_macros::{register_kernel, register_op};
+
+    /// Has the name of another struct.
+    #[register_op(name = "Other>HalveSome")]
+    pub(crate) struct HalveSome;
+
+    #[register_kernel(device = Cpu, op = HalveSome)]
+    #[register_kernel(device = Gpu, op = HalveSome)]
+    fn halve(_: &mut RawContext<'_>) -> kernlink::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn structs_of_one_name_are_ops_of_their_own() {
+    assert_eq!(names("Other>HalveSome"), ["halve", "halve"]);
 }

@@ -71,11 +71,34 @@ pub(crate) struct _Hid;
     attr("type: int = 4"),
     input("x: float"),
     input("scope: float"),
+    input("required: float"),
     output("self: float"),
     output("in: float"),
     shape_fn = unknown
 )]
 pub(crate) struct S;
+
+/// Attrs that could be exchanged, of every type that a field has.
+#[register_op(
+    name = "Ns>Window",
+    attr("sizes: list(int)"),
+    attr("strides: list(int)"),
+    attr("padding: string"),
+    attr("names: list(string)"),
+    attr("types: list(type)"),
+    attr("shape: shape"),
+    attr("type: float"),
+    attr("body: func"),
+    attr("rates: list(int) = [1]"),
+    input("x: float"),
+    output("y: float"),
+    shape_fn = unknown
+)]
+pub(crate) struct NsWindow;
+
+/// Nothing that a struct would borrow.
+#[register_op(attr("first: type"), attr("second: type"), shape_fn = unknown)]
+pub(crate) struct TwoTypes;
 
 fn graph() -> Graph {
     Graph::new(&Arc::new(Registry::linked(&[&crate::KERNLINK_PROVIDER]).unwrap()))
@@ -160,9 +183,43 @@ fn namespaces_and_internal_ops() {
 fn names_that_clash() {
     let mut graph = graph();
     let x = float(&mut graph);
-    let SOutput { self_, r#in } = s(&mut graph, x, x, 10, 20).y(11).y_(12).attr_(13).type_(14).build().unwrap();
+    let SOutput { self_, r#in } =
+        s(&mut graph, x, x, x, SRequired { x: 10, scope: 20 }).y(11).y_(12).attr_(13).type_(14).build().unwrap();
     assert_eq!((self_.index, r#in.index), (0, 1));
     let attrs = &graph.node(self_.node).attrs;
     let values = ["X", "Scope", "y", "Y", "attr", "type"].map(|name| attrs.required::<i64>(name).unwrap());
     assert_eq!(values, [10, 20, 11, 12, 13, 14]);
+}
+
+#[test]
+fn attrs_of_one_type_are_given_by_name() {
+    let mut graph = graph();
+    let x = float(&mut graph);
+    let names = ["a".to_owned(), "b".to_owned()];
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let required = NsWindowRequired {
+        strides: &[1, 2],
+        sizes: &[3, 4],
+        padding: "SAME",
+        names: &names,
+        types: &[DataType::Int32],
+        shape: [2, 3].into(),
+        type_: 0.5,
+        body: FunctionRef { name: "f".into(), ..FunctionRef::default() },
+    };
+    let y = ns_window(&mut graph, x, required.clone()).rates([5]).build().unwrap();
+    let attrs = &graph.node(y.node).attrs;
+    let ints = ["sizes", "strides", "rates"].map(|name| attrs.required::<Vec<i64>>(name).unwrap());
+    assert_eq!(ints, [vec![3, 4], vec![1, 2], vec![5]]);
+    assert_eq!(attrs.required::<String>("padding").unwrap(), "SAME");
+    assert_eq!(attrs.required::<Vec<String>>("names").unwrap(), ["a", "b"]);
+    assert_eq!(attrs.required::<Vec<DataType>>("types").unwrap(), [DataType::Int32]);
+    assert_eq!(attrs.required::<PartialShape>("shape").unwrap(), PartialShape::from([2, 3]));
+    assert_eq!(attrs.required::<f32>("type").unwrap(), 0.5);
+    assert_eq!(attrs.required::<FunctionRef>("body").unwrap().name, "f");
+
+    let types = TwoTypesRequired { second: DataType::Int8, first: DataType::Half };
+    let node = two_types(&mut graph, types).build().unwrap();
+    let types = ["first", "second"].map(|name| graph.node(node).attrs.required::<DataType>(name).unwrap());
+    assert_eq!(types, [DataType::Half, DataType::Int8]);
 }

@@ -152,7 +152,19 @@ pub(super) fn default(attr: &AttrDef) -> Option<String> {
 
 /// A Rust type for what users give for an attr, as the wrappers have it.
 pub(super) fn rust_type(attr: &AttrDef) -> String {
-    let element = match attr.ty.base {
+    let element = value_type(attr);
+    match (attr.ty.list, attr.ty.base) {
+        (false, AttrBase::String) => "&str".to_owned(),
+        (false, AttrBase::Shape) => "impl Into<PartialShape>".to_owned(),
+        (false, _) => element.to_owned(),
+        (true, AttrBase::String) => "impl IntoIterator<Item = impl Into<String>>".to_owned(),
+        (true, _) => format!("impl Into<Vec<{element}>>"),
+    }
+}
+
+/// The Rust type of an attr's value or, of a list, of its elements.
+pub(super) fn value_type(attr: &AttrDef) -> &'static str {
+    match attr.ty.base {
         AttrBase::String => "String",
         AttrBase::Int => "i64",
         AttrBase::Float => "f32",
@@ -161,12 +173,5 @@ pub(super) fn rust_type(attr: &AttrDef) -> String {
         AttrBase::Shape => "PartialShape",
         AttrBase::Tensor => "Tensor",
         AttrBase::Func => "FunctionRef",
-    };
-    match (attr.ty.list, attr.ty.base) {
-        (false, AttrBase::String) => "&str".to_owned(),
-        (false, AttrBase::Shape) => "impl Into<PartialShape>".to_owned(),
-        (false, _) => element.to_owned(),
-        (true, AttrBase::String) => "impl IntoIterator<Item = impl Into<String>>".to_owned(),
-        (true, _) => format!("impl Into<Vec<{element}>>"),
     }
 }

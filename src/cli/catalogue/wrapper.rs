@@ -1,7 +1,7 @@
 //! The wrapper that `#[register_op]` writes, from the OpDef: how it is called.
 
 use crate::collect::OpEntry;
-use crate::op::{ArgDef, AttrDef};
+use crate::op::{ArgDef, AttrBase, AttrDef};
 use kernlink_spec::function_name;
 
 use super::words;
@@ -23,6 +23,8 @@ pub(super) struct Wrapper {
     pub(super) function: String,
     /// Its parameters after the scope: name and type.
     pub(super) parameters: Vec<(String, String)>,
+    /// The struct that is its last parameter: its name and its fields, each with its type.
+    pub(super) required: Option<(String, Vec<(String, String)>)>,
     /// The builder's methods for optional attrs: name, type, default.
     pub(super) setters: Vec<(String, String, String)>,
     /// What `build` returns, errors aside.
@@ -43,9 +45,23 @@ impl Wrapper {
             let wanted = move |attr: &&AttrDef| !op.is_inferred(&attr.name) && attr.default.is_some() == optional;
             op.attrs.iter().filter(wanted)
         };
-        let required =
-            given(false).map(|attr| (unique(&function_name(&attr.name), &mut taken), words::rust_type(attr)));
-        parameters.extend(required);
+        // Where values in the wrong order would compile, they are given by name.
+        let types: Vec<_> = given(false).map(|attr| attr.ty).collect();
+        let is_struct = types.iter().enumerate().any(|(i, ty)| types[..i].contains(ty));
+        let required = match is_struct {
+            true => {
+                let mut taken = Vec::new();
+                let fields =
+                    given(false).map(|attr| (unique(&function_name(&attr.name), &mut taken), field_type(attr)));
+                Some((format!("{}Required", op.name.replace('>', "")), fields.collect()))
+            }
+            false => {
+                let each = given(false);
+                let each = each.map(|attr| (unique(&function_name(&attr.name), &mut taken), words::rust_type(attr)));
+                parameters.extend(each);
+                None
+            }
+        };
         let mut taken = METHODS.map(str::to_owned).to_vec();
         let setters = given(true).map(|attr| {
             let method = unique(&function_name(&attr.name), &mut taken);
@@ -54,6 +70,7 @@ impl Wrapper {
         Some(Wrapper {
             function: free(&function_name(&op.name)),
             parameters,
+            required,
             setters: setters.collect(),
             returns: returns(&op.outputs),
         })
@@ -61,11 +78,17 @@ impl Wrapper {
 
     /// The calls, one a line.
     pub(super) fn text(&self) -> String {
-        let parameters = self.parameters.iter().map(|(name, ty)| format!(", {name}: {ty}")).collect::<String>();
-        let mut text = format!("{}(scope{parameters})", self.function);
+        let typed = |(name, ty): &(String, String)| format!("{name}: {ty}");
+        let mut parameters: Vec<_> =
+            ["scope".to_owned()].into_iter().chain(self.parameters.iter().map(typed)).collect();
+        parameters.extend(self.required.as_ref().map(|(name, fields)| {
+            let fields: Vec<_> = fields.iter().map(typed).collect();
+            format!("{name} {{ {} }}", fields.join(", "))
+        }));
+        let mut text = format!("{}({})", self.function, parameters.join(", "));
         if text.len() > 88 {
-            let parameters = self.parameters.iter().map(|(name, ty)| format!("    {name}: {ty},\n"));
-            text = format!("{}(\n    scope,\n{})", self.function, parameters.collect::<String>());
+            let parameters = parameters.iter().map(|parameter| format!("    {parameter},\n"));
+            text = format!("{}(\n{})", self.function, parameters.collect::<String>());
         }
         let calls: Vec<_> = self.setters.iter().map(|(name, ty, _)| format!("    .{name}({ty})")).collect();
         let width = calls.iter().map(|call| call.chars().count()).max().unwrap_or_default().min(48);
@@ -78,6 +101,17 @@ impl Wrapper {
 
 fn input_type(arg: &ArgDef) -> String {
     if arg.is_list() { "impl IntoIterator<Item = Output>" } else { "Output" }.to_owned()
+}
+
+/// The type of a field: one that a literal borrows.
+fn field_type(attr: &AttrDef) -> String {
+    let ty = words::value_type(attr);
+    match (attr.ty.list, attr.ty.base) {
+        (false, AttrBase::String) => "&str".to_owned(),
+        (true, AttrBase::String) => "&[&str]".to_owned(),
+        (false, _) => ty.to_owned(),
+        (true, _) => format!("&[{ty}]"),
+    }
 }
 
 fn returns(outputs: &[ArgDef]) -> String {

@@ -210,10 +210,11 @@ const fn among(args: &'static [ArgDef], name: &str) -> bool {
 
 /// Says, for the type checker alone, that a crate registers one kernel for this op (`Self`), device, dtypes, variant (a
 /// hash of the attrs' names, the other constraints and the label) and priority. Two registrations of the same kernel
-/// are two implementations, which do not compile.
+/// are two implementations, which do not compile. Where the macro sees that two look the same, the second is number 1, and
+/// asks whether there is a number 0, for an error in words.
 ///
 /// That `Self` is the op keeps the compiler from comparing each kernel with those of all other ops.
-pub trait RegistersKernel<Provider, Device, Dtypes, const VARIANT: u64, const PRIORITY: i32> {}
+pub trait RegistersKernel<Provider, Device, Dtypes, const VARIANT: u64, const PRIORITY: i32, const NUMBER: u64> {}
 
 /// Stands for a device type in [`RegistersKernel`]; the parameter is a hash of its name.
 pub struct DeviceMarker<const NAME: u64>;

@@ -83,7 +83,8 @@ impl Prepared {
         self.signature.check_input_count(self.op, inputs.len())?;
         for (i, (input, expected)) in inputs.iter().zip(&self.signature.inputs).enumerate() {
             if input.dtype() != expected.dtype {
-                let message = format!("input {i} must be {}, not {}", expected.dtype, input.dtype());
+                let name = self.signature.input_called(self.op, i);
+                let message = format!("{name} must be {}, not {}", expected.dtype, input.dtype());
                 return Err(Error::invalid_argument(message));
             }
         }
@@ -135,7 +136,10 @@ impl Prepared {
                     }
                     return Ok(outputs);
                 }
-                Some(index) => Error::internal(format!("the kernel did not set output {index}")),
+                Some(index) => {
+                    let output = self.signature.output_called(self.op, index);
+                    Error::internal(format!("the kernel did not set {output}"))
+                }
             },
         };
         Err(failed(error))

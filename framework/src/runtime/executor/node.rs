@@ -93,7 +93,7 @@ pub(super) fn call_in_place(
     Tensor::clear(&mut output[0]);
     call(context, position, node, kernel, inputs, output)?;
     if output[0].is_none() {
-        return Err(unset(0));
+        return Err(unset(node, 0));
     }
     Ok(())
 }
@@ -114,8 +114,9 @@ pub(super) fn call(
 }
 
 #[cold]
-pub(super) fn unset(output: usize) -> Error {
-    Error::internal(format!("the kernel did not set output {output}"))
+pub(super) fn unset(node: NodeRef<'_>, output: usize) -> Error {
+    let output = node.plan.signature.output_called(node.plan.op, output);
+    Error::internal(format!("the kernel did not set {output}"))
 }
 
 /// Hands on what a kernel has computed.
@@ -133,7 +134,7 @@ pub(super) fn hand_on(
             continue;
         }
         if output.is_none() {
-            return Err(unset(index));
+            return Err(unset(node, index));
         }
         state.deliver(&plan.layout, edges, iteration, output);
     }

@@ -121,7 +121,7 @@ fn step(
         for (output, tensor) in outputs.iter_mut().enumerate() {
             let edges = context.plan.layout.edges_of(node.layout, output);
             if tensor.is_none() && !edges.is_empty() {
-                return Err(node::unset(output));
+                return Err(node::unset(node, output));
             }
             hand_on(slots, edges, tensor);
         }

@@ -22,6 +22,15 @@ pub mod other {
         Second,
         Sharpened,
     }
+
+    // A condition tells them apart.
+    #[cfg(all())]
+    #[register_op(name = "Dull")]
+    pub struct Third;
+
+    #[cfg(any())]
+    #[register_op(name = "Dull")]
+    pub struct Fourth;
 }
 
 fn main() {}

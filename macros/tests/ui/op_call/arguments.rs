@@ -11,7 +11,7 @@ kernlink::provider!();
 #[register_op(
     attr("T: {float, double}"),
     attr("k: int"),
-    attr("depth: int"),
+    attr("depth: float"),
     attr("sorted: bool = true"),
     input("values: T"),
     input("weights: T"),
@@ -21,18 +21,18 @@ pub struct Pick;
 
 pub fn calls(graph: &mut Graph, x: Output) -> Result<()> {
     // No graph.
-    pick(x, x, 1, 2).build()?;
+    pick(x, x, 1, 2.0).build()?;
     // Too few.
     pick(graph, x, x, 1).build()?;
     // Too many.
-    pick(graph, x, x, x, 1, 2).build()?;
+    pick(graph, x, x, x, 1, 2.0).build()?;
     // In another order.
-    pick(graph, 1, 2, x, x).build()?;
+    pick(graph, 1, 2.0, x, x).build()?;
     // Of another type.
-    pick(graph, x, Some(x), "k", 2).sorted(1).build()?;
+    pick(graph, x, Some(x), "k", 2.0).sorted(1).build()?;
     // Without `build`.
-    let picked = pick(graph, x, x, 1, 2);
-    pick(graph, x, picked, 1, 2).build()?;
+    let picked = pick(graph, x, x, 1, 2.0);
+    pick(graph, x, picked, 1, 2.0).build()?;
     Ok(())
 }
 

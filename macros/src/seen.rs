@@ -1,0 +1,28 @@
+//! What the crate has registered so far, so that the second of two that are the same can name the first.
+//!
+//! The compiler finds them, too, by impls that conflict; but the words of its error are those impls'.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use proc_macro2::Span;
+
+use crate::provider;
+
+/// Adds a registration and returns where those before it stand that have the same key.
+///
+/// Outside of the compiler there are none: editors expand an item many times, in one process for many crates.
+pub(crate) fn earlier(key: String, span: Span) -> Vec<String> {
+    /// One process of the compiler expands the macros of one crate.
+    static SEEN: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
+    if !proc_macro::is_available() || provider::root().is_none() {
+        return Vec::new();
+    }
+    let span = span.unwrap();
+    let place = format!("{}:{}", span.file(), span.line());
+    let mut seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let places = seen.entry(key).or_default();
+    let earlier = places.clone();
+    places.push(place);
+    earlier
+}
