@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::panic::{self, AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Once;
 
@@ -159,6 +159,70 @@ fn bounded(mut message: String) -> String {
     message
 }
 
+/// A message while it is written: bounded in length, and as far as there is memory for it. Of one that is too long both
+/// ends are kept: the end may say what to do.
+#[derive(Default)]
+struct Message {
+    text: String,
+    /// The bytes that were written, kept or not.
+    written: usize,
+    /// Where bytes were left out.
+    cut: Option<usize>,
+}
+
+impl Message {
+    fn of(arguments: fmt::Arguments<'_>) -> String {
+        if let Some(text) = arguments.as_str() {
+            return bounded(text.to_owned());
+        }
+        let mut message = Message::default();
+        // An error of a value's own `Display` leaves what came before.
+        let _ = message.write_fmt(arguments);
+        message.finish()
+    }
+
+    /// Leaves out what is neither among the first nor among the last bytes.
+    fn cut(&mut self) {
+        let from = self.cut.unwrap_or_else(|| self.text.floor_char_boundary(MAX_MESSAGE / 2));
+        let to = self.text.ceil_char_boundary(self.text.len().saturating_sub(MAX_MESSAGE / 4));
+        if from < to {
+            self.text.drain(from..to);
+        }
+        self.cut = Some(from);
+    }
+
+    fn finish(mut self) -> String {
+        if self.written > MAX_MESSAGE {
+            self.cut();
+        }
+        if let Some(place) = self.cut
+            && self.text.try_reserve(64).is_ok()
+        {
+            self.text.insert_str(place, &format!("... ({} bytes) ...", self.written));
+        }
+        self.text
+    }
+}
+
+impl fmt::Write for Message {
+    fn write_str(&mut self, mut piece: &str) -> fmt::Result {
+        self.written = self.written.saturating_add(piece.len());
+        while !piece.is_empty() {
+            let (part, rest) = piece.split_at(piece.floor_char_boundary(MAX_MESSAGE / 4));
+            if self.text.len() + part.len() > MAX_MESSAGE {
+                self.cut();
+            }
+            if self.text.try_reserve(part.len()).is_err() {
+                self.cut.get_or_insert(self.text.len());
+                return Ok(());
+            }
+            self.text.push_str(part);
+            piece = rest;
+        }
+        Ok(())
+    }
+}
+
 /// An error: code, message, the source line that raised it and, once a node has met it, that node, its op and device.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
@@ -204,6 +268,14 @@ impl Error {
         Error(Box::new(Inner { code, message, location, panicked_at: None, node: None }))
     }
 
+    /// An error raised at the caller's line, whose message `format_args!` gives. Unlike [`Error::new`] with `format!`, it
+    /// takes no more memory than a message may have, however long the values in it are, and none that cannot be refused.
+    #[track_caller]
+    pub fn format(code: Code, message: fmt::Arguments<'_>) -> Error {
+        let (message, location) = (Message::of(message), Location::caller());
+        Error(Box::new(Inner { code, message, location, panicked_at: None, node: None }))
+    }
+
     /// An error of the operating system about a file, with TensorFlow's code for it.
     #[track_caller]
     pub fn from_io(what: impl fmt::Display, error: &std::io::Error) -> Error {
@@ -220,7 +292,7 @@ impl Error {
             Kind::Unsupported => Code::Unimplemented,
             _ => Code::Unknown,
         };
-        Error::new(code, format!("{what}: {error}"))
+        Error::format(code, format_args!("{what}: {error}"))
     }
 
     constructors! {
@@ -264,13 +336,13 @@ impl Error {
 
     /// The same error with `context: ` before its message.
     pub fn context(mut self, context: impl fmt::Display) -> Error {
-        self.0.message = bounded(format!("{context}: {}", self.0.message));
+        self.0.message = Message::of(format_args!("{context}: {}", self.0.message));
         self
     }
 
     /// The same error with more text after its message.
     pub fn append(mut self, text: impl fmt::Display) -> Error {
-        self.0.message = bounded(format!("{}{text}", self.0.message));
+        self.0.message = Message::of(format_args!("{}{text}", self.0.message));
         self
     }
 
@@ -370,7 +442,7 @@ fn panicked(what: &str, panic: &(dyn std::any::Any + Send)) -> Error {
 #[macro_export]
 macro_rules! bail {
     ($code:ident, $($message:tt)+) => {
-        return ::std::result::Result::Err($crate::Error::new($crate::Code::$code, ::std::format!($($message)+)))
+        return ::std::result::Result::Err($crate::Error::format($crate::Code::$code, ::std::format_args!($($message)+)))
     };
 }
 
@@ -437,6 +509,32 @@ mod tests {
         // What is thrown again says no place, rather than another's.
         let error = catch_panic::<()>("the kernel", || panic::resume_unwind(Box::new("thrown"))).unwrap_err();
         assert_eq!(error.message(), "the kernel panicked: thrown");
+    }
+
+    #[test]
+    fn messages_are_bounded_while_they_are_written() {
+        struct Long(usize);
+        impl fmt::Display for Long {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (0..self.0).try_for_each(|number| write!(f, "{number} é"))
+            }
+        }
+        for count in [0, 1000, 1_000_000] {
+            let error = Error::format(Code::Internal, format_args!("first {} last", Long(count)));
+            let whole = format!("first {} last", Long(count));
+            let (head, tail) = (&whole[..whole.len().min(1000)], &whole[whole.len() - whole.len().min(1000)..]);
+            assert!(error.message().starts_with(head) && error.message().ends_with(tail));
+            match whole.len() <= MAX_MESSAGE {
+                true => assert_eq!(error.message(), whole),
+                false => {
+                    assert!(error.message().len() <= MAX_MESSAGE + 64);
+                    assert!(error.message().contains(&format!("... ({} bytes) ...", whole.len())));
+                }
+            }
+        }
+        // One piece, which is cut between characters.
+        let whole = "é".repeat(MAX_MESSAGE);
+        assert!(Error::format(Code::Internal, format_args!("{whole}!")).message().ends_with("é!"));
     }
 
     #[test]

@@ -29,9 +29,7 @@ impl Shape {
     /// INVALID_ARGUMENT for a negative size, a rank above 254, or more than 2⁶³ − 1 elements.
     #[track_caller]
     pub fn from_dims(dims: &[i64]) -> Result<Shape> {
-        if dims.len() > MAX_RANK {
-            return Err(Error::invalid_argument(format!("rank {} is above {MAX_RANK}", dims.len())));
-        }
+        check_rank(dims.len())?;
         if let Some(axis) = dims.iter().position(|&dim| dim < 0) {
             return Err(Error::invalid_argument(format!("dimension {axis} of shape {dims:?} is negative")));
         }
@@ -163,6 +161,18 @@ impl Shape {
     }
 }
 
+/// Fails for a rank above [`MAX_RANK`].
+///
+/// # Errors
+/// INVALID_ARGUMENT.
+#[track_caller]
+pub fn check_rank(rank: usize) -> Result<()> {
+    if rank > MAX_RANK {
+        return Err(Error::invalid_argument(format!("rank {rank} is above {MAX_RANK}")));
+    }
+    Ok(())
+}
+
 /// `axis` of a tensor with `rank` dimensions, counted from the end if negative.
 ///
 /// # Errors
@@ -267,12 +277,13 @@ impl PartialShape {
     /// INVALID_ARGUMENT for a size below −1, a rank above 254, or more than 2⁶³ − 1 elements.
     #[track_caller]
     pub fn from_dims(dims: &[i64]) -> Result<PartialShape> {
+        check_rank(dims.len())?;
         if dims.iter().any(|&dim| dim < -1) {
             return Err(Error::invalid_argument(format!("shape {dims:?} has a dimension below -1")));
         }
-        let known: Vec<i64> = dims.iter().map(|&dim| dim.max(1).min(if dim < 0 { 1 } else { i64::MAX })).collect();
-        Shape::from_dims(&known)?;
-        Ok(PartialShape(Some(dims.iter().map(|&dim| usize::try_from(dim).ok()).collect())))
+        let known = dims.iter().map(|&dim| usize::try_from(dim).ok());
+        known.clone().map(|dim| dim.unwrap_or(1)).collect::<Shape>().check()?;
+        Ok(PartialShape(Some(known.collect())))
     }
 
     /// The number of dimensions, if known.

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, scratch};
 use smallvec::{SmallVec, smallvec};
 
 use crate::counters::Counter;
@@ -174,7 +174,7 @@ pub(crate) async fn join(mut pieces: SmallVec<[ReadBack; 1]>, dtype: DataType, s
     {
         return only.await;
     }
-    let mut bytes = Vec::with_capacity(shape.num_elements() * dtype.size());
+    let mut bytes = scratch::room(shape.num_elements().saturating_mul(dtype.size()))?;
     for piece in pieces {
         bytes.extend_from_slice(piece.await?.bytes()?);
     }

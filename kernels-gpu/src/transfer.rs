@@ -3,7 +3,7 @@
 use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
 use kernlink::shape::Shape;
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, scratch};
 
 /// The bytes that so many elements take on the device.
 pub(crate) fn device_bytes(dtype: DataType, count: usize) -> usize {
@@ -20,14 +20,18 @@ pub(crate) fn to_device(tensor: &Tensor) -> Result<std::borrow::Cow<'_, [u8]>> {
         return Err(Error::invalid_argument(message));
     }
     if tensor.dtype() == DataType::Bool {
-        let wide: Vec<u32> = tensor.as_slice::<bool>()?.iter().map(|&value| u32::from(value)).collect();
-        return Ok(bytemuck::cast_slice(&wide).to_vec().into());
+        let mut bytes = scratch::room(device_bytes(DataType::Bool, tensor.num_elements()))?;
+        for &value in tensor.as_slice::<bool>()? {
+            bytes.extend_from_slice(&u32::from(value).to_ne_bytes());
+        }
+        return Ok(bytes.into());
     }
     let bytes = tensor.bytes()?;
     if bytes.len().is_multiple_of(4) {
         return Ok(bytes.into());
     }
-    let mut padded = bytes.to_vec();
+    let mut padded = scratch::room(bytes.len().next_multiple_of(4))?;
+    padded.extend_from_slice(bytes);
     padded.resize(bytes.len().next_multiple_of(4), 0);
     Ok(padded.into())
 }
@@ -36,7 +40,7 @@ pub(crate) fn to_device(tensor: &Tensor) -> Result<std::borrow::Cow<'_, [u8]>> {
 pub(crate) fn from_device(dtype: DataType, shape: Shape, bytes: &[u8]) -> Result<Tensor> {
     if dtype == DataType::Bool {
         let wide = bytes.chunks_exact(4).map(|word| word.iter().any(|&byte| byte != 0));
-        return Tensor::from_elements(shape, &wide.collect::<Vec<bool>>());
+        return Tensor::from_elements(shape, &scratch::collected(wide)?);
     }
     Tensor::from_bytes(dtype, shape, bytes)
 }

@@ -9,9 +9,7 @@ use kernlink::{Result, bail, ensure};
 #[track_caller]
 pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>> {
     match tensor.dtype() {
-        DataType::Int8 => Ok(tensor.as_slice::<i8>()?.iter().map(|&value| value.into()).collect()),
-        DataType::Int16 => Ok(tensor.as_slice::<i16>()?.iter().map(|&value| value.into()).collect()),
-        DataType::Int32 | DataType::Int64 => tensor.to_i64_vec(),
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => tensor.to_i64_vec(),
         other => bail!(InvalidArgument, "a tensor of signed integers is expected, not of {other}"),
     }
 }

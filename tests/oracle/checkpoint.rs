@@ -626,6 +626,21 @@ fn graphs_read_write_and_find_files() {
     assert_eq!(run("MatchingFiles", vec![name("x*/y")], &[], 1).unwrap()[0].num_elements(), 0);
 }
 
+/// TensorFlow answers the same.
+#[test]
+fn names_that_no_system_takes_are_refused() {
+    let long = "a".repeat(1 << 20);
+    let name = || text("name", &long);
+    expect(run("ReadFile", vec![name()], &[], 1), Code::InvalidArgument, &["File name too long", "1048576 bytes"]);
+    let written = run("WriteFile", vec![name(), text("contents", "x")], &[], 0);
+    expect(written.map(drop), Code::InvalidArgument, &["File name too long"]);
+    assert_eq!(run("MatchingFiles", vec![name()], &[], 1).unwrap()[0].num_elements(), 0);
+    let restored = run("Restore", vec![name(), text("tensor", "x")], &[("dt", AttrValue::Type(DataType::Float))], 1);
+    expect(restored, Code::NotFound, &["Failed to find any matching files"]);
+    let restored = restore(Path::new(&long), &["a"], &[""], &[DataType::Float]);
+    assert_eq!(restored.unwrap_err().code(), Code::NotFound);
+}
+
 #[test]
 fn importing_a_graph_reads_no_file() {
     let file = folder("unread").join("size");

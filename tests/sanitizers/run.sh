@@ -94,7 +94,7 @@ miri() {
 memory() {
     export CARGO_TARGET_DIR=$target/memory
     step "memory: every op's golden cases, made large, with requests refused"
-    cargo test --locked --features cli --test scratch -- --include-ignored
+    KERNLINK_SCRATCH_CASES=3 cargo test --locked --features cli --test scratch -- --include-ignored
 }
 
 fuzz() {

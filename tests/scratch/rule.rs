@@ -1,9 +1,10 @@
-//! A rule for kernels and geometry: what may take memory that cannot be refused is named in `bounded.txt`.
+//! A rule for kernels, geometry and shape functions: what may take memory that cannot be refused is named in `bounded.txt`,
+//! `bounded_gpu.txt` and `bounded_ops.txt`.
 //!
 //! There stands what is as large as a rank, a number of arguments or of threads, an attr that the node holds anyway, or a
-//! constant. `KERNLINK_UPDATE=1` rewrites the list: look at what that adds.
+//! constant. `KERNLINK_UPDATE=1` rewrites the lists: look at what that adds.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::support::path;
 
@@ -28,7 +29,7 @@ const INFALLIBLE: [&str; 17] = [
     "BTree",
 ];
 
-fn sources(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the sources are there").map(|entry| entry.expect("readable").path())
     {
         if entry.is_dir() {
@@ -39,14 +40,20 @@ fn sources(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// The lines of the crates' code, tests left out, that may take memory which cannot be refused.
-fn found() -> String {
-    let root = path("");
-    let mut files = Vec::new();
+/// The crates of kernels for the CPU, and what they share.
+fn kernels() -> Vec<PathBuf> {
     let crates =
         std::fs::read_dir(path("kernels")).expect("the crates of kernels").map(|entry| entry.expect("readable"));
-    let crates = crates.map(|entry| entry.path().join("src")).chain([path("geometry/src")]);
-    crates.filter(|folder| folder.is_dir()).for_each(|folder| sources(&folder, &mut files));
+    crates.map(|entry| entry.path().join("src")).chain([path("geometry/src")]).collect()
+}
+
+/// The lines of the folders' code, tests left out, that may take memory which cannot be refused. No kernel runs in what is
+/// `left_out`.
+fn found(folders: &[PathBuf], left_out: &[&str]) -> String {
+    let root = path("");
+    let mut files = Vec::new();
+    folders.iter().filter(|folder| folder.is_dir()).for_each(|folder| sources(folder, &mut files));
+    files.retain(|file| !left_out.iter().any(|part| file.starts_with(path(part))));
     files.sort();
     let mut text = String::new();
     for file in files {
@@ -66,10 +73,21 @@ fn found() -> String {
 
 #[test]
 fn what_cannot_be_refused_is_bounded_and_listed() {
-    let (list, found) = (path("tests/scratch/bounded.txt"), found());
-    assert!(found.lines().count() > 50, "the sources are found");
+    compare("bounded.txt", &found(&kernels(), &[]), 50);
+    // Graphs are built by programs, not by models.
+    compare("bounded_ops.txt", &found(&[path("ops/src")], &["ops/src/builders"]), 10);
+    // Shaders are as long as they are written.
+    let shaders = ["wgsl", "composition.rs", "pipeline.rs", "translation.rs", "team.rs", "adapter.rs"];
+    let shaders = shaders.map(|part| format!("kernels-gpu/src/{part}"));
+    compare("bounded_gpu.txt", &found(&[path("kernels-gpu/src")], &shaders.each_ref().map(String::as_str)), 50);
+}
+
+/// Compares what was found with the list of this name.
+fn compare(list: &str, found: &str, least: usize) {
+    let list = path("tests/scratch").join(list);
+    assert!(found.lines().count() > least, "the sources are found");
     if std::env::var_os("KERNLINK_UPDATE").is_some() {
-        std::fs::write(&list, &found).expect("the list can be written");
+        std::fs::write(&list, found).expect("the list can be written");
     }
     let listed = std::fs::read_to_string(&list).expect("the list is there");
     let new: Vec<&str> = found.lines().filter(|line| !listed.lines().any(|other| other == *line)).collect();
@@ -77,6 +95,7 @@ fn what_cannot_be_refused_is_bounded_and_listed() {
     assert!(
         new.is_empty() && gone.is_empty(),
         "memory whose size a tensor decides comes from kernlink::tensor::scratch; what is bounded otherwise is listed in \
-         tests/scratch/bounded.txt (KERNLINK_UPDATE=1 writes it).\nnot listed: {new:#?}\nlisted, but gone: {gone:#?}"
+         {} (KERNLINK_UPDATE=1 writes it).\nnot listed: {new:#?}\nlisted, but gone: {gone:#?}",
+        list.display()
     );
 }

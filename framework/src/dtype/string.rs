@@ -1,7 +1,7 @@
 //! The element of a string tensor.
 
 use std::borrow::Borrow;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::ops::{Deref, RangeBounds};
 
 use bytes::Bytes;
@@ -19,6 +19,23 @@ impl TString {
     /// The string, with `\u{FFFD}` for what is not UTF-8.
     pub fn to_string_lossy(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
+    }
+
+    /// The string for messages, with `\u{FFFD}` for what is not UTF-8: it is written as it is, without a copy.
+    pub fn display(&self) -> impl fmt::Display {
+        struct Lossy<'b>(&'b [u8]);
+        impl fmt::Display for Lossy<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                for chunk in self.0.utf8_chunks() {
+                    f.write_str(chunk.valid())?;
+                    if !chunk.invalid().is_empty() {
+                        f.write_char(char::REPLACEMENT_CHARACTER)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+        Lossy(&self.0)
     }
 
     /// A string whose bytes are part of the program: it costs no allocation.

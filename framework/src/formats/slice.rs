@@ -3,9 +3,11 @@
 use std::fmt;
 
 use super::coding::{put_ordered_i64, put_ordered_string, put_ordered_u64};
+use crate::bail;
 use crate::error::{Error, Result};
 use crate::proto::{TensorSliceProto, tensor_slice_proto};
-use crate::shape::Shape;
+use crate::shape::{Shape, check_rank};
+use crate::tensor::scratch;
 
 /// A part of a tensor: along each dimension all of it, or a range.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,13 +25,13 @@ impl Extent {
     /// INVALID_ARGUMENT for a negative start, a length below 1, or an end beyond what a dimension can be.
     fn new(start: i64, length: i64, text: &str) -> Result<Extent> {
         if start < 0 || length <= 0 {
-            return Err(Error::invalid_argument(format!(
+            bail!(
+                InvalidArgument,
                 "Expected non-negative start and positive length but got start = {start}, length = {length}: string = {text}"
-            )));
+            );
         }
         if start.checked_add(length).is_none() {
-            let message = format!("Extent end exceeds the maximum possible size: string = {text}");
-            return Err(Error::invalid_argument(message));
+            bail!(InvalidArgument, "Extent end exceeds the maximum possible size: string = {text}");
         }
         Ok(Extent { start: start as u64, length: length as u64 })
     }
@@ -63,16 +65,16 @@ impl TensorSlice {
             if part == "-" {
                 return Ok(None);
             }
-            let numbers: Vec<Option<i64>> =
-                part.split(',').filter(|number| !number.is_empty()).map(|number| number.trim().parse().ok()).collect();
-            match numbers[..] {
-                [Some(start), Some(length)] => Extent::new(start, length, text).map(Some),
-                _ => Err(Error::invalid_argument(format!(
-                    "Expected a pair of numbers or '-' but got '{part}': string = {text}"
-                ))),
+            let mut numbers =
+                part.split(',').filter(|number| !number.is_empty()).map(|number| number.trim().parse().ok());
+            match (numbers.next().flatten(), numbers.next().flatten(), numbers.next()) {
+                (Some(start), Some(length), None) => Extent::new(start, length, text).map(Some),
+                _ => bail!(InvalidArgument, "Expected a pair of numbers or '-' but got '{part}': string = {text}"),
             }
         };
-        text.split(':').filter(|part| !part.is_empty()).map(extent).collect::<Result<_>>().map(TensorSlice)
+        let parts = text.split(':').filter(|part| !part.is_empty());
+        check_rank(parts.clone().count())?;
+        parts.map(extent).collect::<Result<_>>().map(TensorSlice)
     }
 
     /// From a message.
@@ -211,22 +213,34 @@ impl Overlap {
 /// INVALID_ARGUMENT if the text is malformed; INTERNAL, as TensorFlow has it, if the part does not lie in the tensor.
 pub fn parse_shape_and_slice(text: &str) -> Result<(Shape, TensorSlice, Shape)> {
     let Some((dims, slice)) = text.rsplit_once(' ') else {
-        return Err(Error::invalid_argument(format!(
-            "Need least two elements in shape_and_slice specification: {text}"
-        )));
+        bail!(InvalidArgument, "Need least two elements in shape_and_slice specification: {text}");
     };
     let slice = TensorSlice::parse(slice)?;
     let dims = dims.split(' ').map(|dim| {
-        dim.parse().map_err(|_| Error::invalid_argument(format!("Non numerical dimension in shape_and_slice: {text}")))
+        dim.parse().or_else(|_| bail!(InvalidArgument, "Non numerical dimension in shape_and_slice: {text}"))
     });
+    check_rank(dims.clone().count())?;
     let shape = Shape::from_dims(&dims.collect::<Result<Vec<i64>>>()?)?;
     let part = slice.shape_in(&shape)?;
     Ok((shape, slice, part))
 }
 
 /// The key under which a checkpoint's table holds a part of a tensor.
-pub(super) fn slice_key(name: &[u8], slice: &TensorSlice) -> Vec<u8> {
-    let mut key = Vec::with_capacity(name.len() + 8 + 4 * slice.0.len());
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub(super) fn slice_key(name: &[u8], slice: &TensorSlice) -> Result<Vec<u8>> {
+    // A byte of the name takes two at most, and so do the bytes of a number.
+    let most = name.len().saturating_mul(2).saturating_add(32 + 32 * slice.0.len());
+    Ok(put_slice_key(scratch::room(most)?, name, slice))
+}
+
+/// [`slice_key`] of a name that a file has, and which is in memory as it is.
+pub(super) fn slice_key_of(name: &[u8], slice: &TensorSlice) -> Vec<u8> {
+    put_slice_key(Vec::new(), name, slice)
+}
+
+fn put_slice_key(mut key: Vec<u8>, name: &[u8], slice: &TensorSlice) -> Vec<u8> {
     put_ordered_u64(&mut key, 0);
     put_ordered_string(&mut key, name);
     put_ordered_u64(&mut key, slice.0.len() as u64);

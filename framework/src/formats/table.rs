@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::checksum;
 use super::coding::{put_varint, take, take_u32, take_varint};
 use crate::error::{Error, Result};
+use crate::tensor::scratch::{self, MakeRoom};
 
 const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 /// Two block handles, padded, and the magic number.
@@ -184,51 +185,60 @@ impl TableBuilder {
     }
 
     /// Adds an entry, whose key must come after those before it.
-    pub(super) fn add(&mut self, key: &[u8], value: &[u8]) {
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(super) fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         debug_assert!(self.block.count == 0 || self.block.last.as_slice() < key);
-        self.block.add(key, value);
+        self.block.add(key, value)?;
         if self.block.bytes.len() >= BLOCK_BYTES {
-            self.end_block();
+            self.end_block()?;
         }
+        Ok(())
     }
 
-    fn end_block(&mut self) {
+    fn end_block(&mut self) -> Result<()> {
         if self.block.count == 0 {
-            return;
+            return Ok(());
         }
         let block = std::mem::take(&mut self.block);
-        let last = block.last.clone();
-        let handle = self.write(block);
+        let last = scratch::copied(&block.last)?;
+        let handle = self.write(block)?;
         let mut value = Vec::new();
         handle.put(&mut value);
         // Every key is whole in an index.
         self.index.begin_run();
-        self.index.add(&last, &value);
+        self.index.add(&last, &value)
     }
 
-    fn write(&mut self, block: Block) -> Handle {
+    fn write(&mut self, block: Block) -> Result<Handle> {
         let offset = self.file.len();
-        self.file.extend(block.finish());
+        let block = block.finish()?;
+        self.file.make_room(block.len() + TRAILER_BYTES)?;
+        self.file.extend_from_slice(&block);
         let size = self.file.len() - offset;
         self.file.push(PLAIN);
         let crc = checksum::masked(&self.file[offset..]);
         self.file.extend(crc.to_le_bytes());
-        Handle { offset: offset as u64, size: size as u64 }
+        Ok(Handle { offset: offset as u64, size: size as u64 })
     }
 
     /// The table.
-    pub(super) fn finish(mut self) -> Vec<u8> {
-        self.end_block();
-        let metaindex = self.write(Block::default());
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    pub(super) fn finish(mut self) -> Result<Vec<u8>> {
+        self.end_block()?;
+        let metaindex = self.write(Block::default())?;
         let index = std::mem::take(&mut self.index);
-        let index = self.write(index);
+        let index = self.write(index)?;
         let mut footer = Vec::with_capacity(FOOTER_BYTES);
         metaindex.put(&mut footer);
         index.put(&mut footer);
         footer.resize(FOOTER_BYTES - 8, 0);
         footer.extend(MAGIC.to_le_bytes());
-        self.file.extend(footer);
-        self.file
+        scratch::append(&mut self.file, &footer)?;
+        Ok(self.file)
     }
 }
 
@@ -249,10 +259,12 @@ impl Block {
         self.run = RESTART_INTERVAL;
     }
 
-    fn add(&mut self, key: &[u8], value: &[u8]) {
+    fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let mut shared = 0;
+        // Beside the key and the value three numbers.
+        self.bytes.make_room(key.len().saturating_add(value.len()).saturating_add(30))?;
         if self.count == 0 || self.run >= RESTART_INTERVAL {
-            self.restarts.push(self.bytes.len() as u32);
+            scratch::push(&mut self.restarts, self.bytes.len() as u32)?;
             self.run = 0;
         } else {
             shared = self.last.iter().zip(key).take_while(|(a, b)| a == b).count();
@@ -262,20 +274,22 @@ impl Block {
         }
         self.bytes.extend_from_slice(&key[shared..]);
         self.bytes.extend_from_slice(value);
-        self.last = key.to_vec();
+        self.last = scratch::copied(key)?;
         self.run += 1;
         self.count += 1;
+        Ok(())
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    fn finish(mut self) -> Result<Vec<u8>> {
         if self.restarts.is_empty() {
             self.restarts.push(0);
         }
+        self.bytes.make_room(4 * self.restarts.len() + 4)?;
         for restart in &self.restarts {
             self.bytes.extend(restart.to_le_bytes());
         }
         self.bytes.extend((self.restarts.len() as u32).to_le_bytes());
-        self.bytes
+        Ok(self.bytes)
     }
 }
 
@@ -293,8 +307,8 @@ mod tests {
             .map(|i| (if i == 0 { Vec::new() } else { format!("layer/{i:05}").into_bytes() }, vec![i as u8; size]))
             .collect();
         let mut builder = TableBuilder::new();
-        entries.iter().for_each(|(key, value)| builder.add(key, value));
-        (builder.finish(), entries)
+        entries.iter().for_each(|(key, value)| builder.add(key, value).unwrap());
+        (builder.finish().unwrap(), entries)
     }
 
     fn contents(file: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::values::{fill, from_values, put_values};
-use super::{ResourceHandleProto, TensorProto};
+use super::{Message, ResourceHandleProto, TensorProto};
 use crate::dtype::{DataType, Int2, Int4};
 use crate::error::{Error, Result};
 use crate::proto::{shape_from_proto, shape_to_proto};
@@ -104,6 +104,16 @@ pub fn tensor_to_proto(tensor: &Tensor) -> Result<TensorProto> {
         }
     }
     Ok(proto)
+}
+
+/// A message's bytes.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub fn encoded(message: &impl Message) -> Result<Vec<u8>> {
+    let mut bytes = scratch::room(message.encoded_len())?;
+    message.encode_raw(&mut bytes);
+    Ok(bytes)
 }
 
 /// The elements of a tensor of plain bytes in little-endian order.

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::{CollectiveExecutor, lock};
-use crate::error::{Error, Result};
+use crate::bail;
+use crate::error::Result;
 use crate::resource::ResourceManager;
 use crate::tensor::Tensor;
 
@@ -82,9 +83,10 @@ impl SessionContext {
     /// INVALID_ARGUMENT if there is none.
     pub fn tensor(&self, handle: &str) -> Result<Tensor> {
         let found = lock(&self.tensors).get(handle).cloned();
-        found.ok_or_else(|| {
-            Error::invalid_argument(format!("The tensor with handle '{handle}' is not in the session store."))
-        })
+        match found {
+            Some(tensor) => Ok(tensor),
+            None => bail!(InvalidArgument, "The tensor with handle '{handle}' is not in the session store."),
+        }
     }
 
     /// Forgets the tensor that was kept under a handle.
@@ -93,9 +95,9 @@ impl SessionContext {
     /// INVALID_ARGUMENT if there is none.
     pub fn delete_tensor(&self, handle: &str) -> Result<()> {
         let removed = lock(&self.tensors).remove(handle);
-        let missing = || {
-            Error::invalid_argument(format!("Failed to delete a tensor with handle '{handle}' in the session store."))
-        };
-        removed.map(drop).ok_or_else(missing)
+        match removed {
+            Some(_) => Ok(()),
+            None => bail!(InvalidArgument, "Failed to delete a tensor with handle '{handle}' in the session store."),
+        }
     }
 }

@@ -10,9 +10,10 @@ use kernlink_spec::Kind;
 
 #[cfg(any(unix, windows))]
 use super::mapping::Mapping;
-use super::{HostBuffer, Storage, Tensor};
+use super::{HostBuffer, Storage, Tensor, scratch};
+use crate::bail;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::shape::Shape;
 
 /// Files and tensors below this size are copied: that costs less than their pages.
@@ -28,7 +29,7 @@ pub struct FileBytes(Contents);
 #[derive(Clone)]
 enum Contents {
     Mapped(Arc<HostBuffer>, usize),
-    Read(Arc<[u8]>),
+    Read(Arc<Vec<u8>>),
 }
 
 impl FileBytes {
@@ -38,26 +39,23 @@ impl FileBytes {
     /// [`Error::from_io`]'s if it cannot be read; INVALID_ARGUMENT if it is a pipe or a device; RESOURCE_EXHAUSTED if there is not enough memory.
     pub fn open(path: impl AsRef<Path>) -> Result<FileBytes> {
         let path = path.as_ref();
-        let cannot_read = |error| Error::from_io(format!("cannot read {}", path.display()), &error);
-        let about = std::fs::metadata(path).map_err(cannot_read)?;
-        // Opening a pipe waits for somebody to write to it, and opening a device may do anything.
-        if !about.is_file() && !about.is_dir() {
-            return Err(Error::invalid_argument(format!("cannot read {}: it is no regular file", path.display())));
-        }
-        let mut file = File::open(path).map_err(cannot_read)?;
-        let size = file.metadata().map_err(cannot_read)?.len();
+        let (file, size) = open(path)?;
         if usize::try_from(size).is_ok_and(|size| size >= MAPPED_FROM)
             && let Some(mapped) = map(&file)
         {
             return Ok(mapped);
         }
-        let mut bytes = Vec::new();
-        if bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX)).is_err() {
-            let message = format!("out of memory when reading {} ({size} bytes)", path.display());
-            return Err(Error::resource_exhausted(message));
-        }
-        file.read_to_end(&mut bytes).map_err(cannot_read)?;
-        Ok(FileBytes::from(bytes))
+        read(path, file, size).map(FileBytes::from)
+    }
+
+    /// The bytes of a file, in memory of their own: what happens to the file afterwards does not matter.
+    ///
+    /// # Errors
+    /// As [`FileBytes::open`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>> {
+        let path = path.as_ref();
+        let (file, size) = open(path)?;
+        read(path, file, size)
     }
 
     /// A tensor whose elements are the bytes of `range`, in little-endian order, shared where that is possible and worth
@@ -78,6 +76,35 @@ impl FileBytes {
     }
 }
 
+fn cannot_read(path: &Path) -> impl Fn(std::io::Error) -> Error + use<'_> {
+    move |error| Error::from_io(format_args!("cannot read {}", path.display()), &error)
+}
+
+/// A file and its size.
+fn open(path: &Path) -> Result<(File, u64)> {
+    let about = std::fs::metadata(path).map_err(cannot_read(path))?;
+    // Opening a pipe waits for somebody to write to it, and opening a device may do anything.
+    if !about.is_file() && !about.is_dir() {
+        bail!(InvalidArgument, "cannot read {}: it is no regular file", path.display());
+    }
+    let file = File::open(path).map_err(cannot_read(path))?;
+    let size = file.metadata().map_err(cannot_read(path))?.len();
+    Ok((file, size))
+}
+
+/// The bytes of a file that had this size, and may meanwhile have another.
+fn read(path: &Path, mut file: File, size: u64) -> Result<Vec<u8>> {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    let mut bytes = scratch::room(size).map_err(|_| {
+        Error::format(
+            Code::ResourceExhausted,
+            format_args!("out of memory when reading {} ({size} bytes)", path.display()),
+        )
+    })?;
+    file.read_to_end(&mut bytes).map_err(cannot_read(path))?;
+    Ok(bytes)
+}
+
 /// The file's contents, if the system can map them.
 #[cfg(any(unix, windows))]
 fn map(file: &File) -> Option<FileBytes> {
@@ -96,7 +123,7 @@ fn map(_: &File) -> Option<FileBytes> {
 impl From<Vec<u8>> for FileBytes {
     /// Bytes that stand for a file.
     fn from(bytes: Vec<u8>) -> FileBytes {
-        FileBytes(Contents::Read(bytes.into()))
+        FileBytes(Contents::Read(Arc::new(bytes)))
     }
 }
 
@@ -136,6 +163,16 @@ mod tests {
         assert_eq!(tensor.as_slice::<u32>().unwrap()[..3], [2, 3, 4]);
         assert!(!tensor.is_unique());
         assert!(tensor.as_mut_slice::<u32>().is_err() && tensor.bytes_mut().is_err());
+    }
+
+    #[test]
+    fn a_file_that_was_read_may_be_cut_short() {
+        let path = std::env::temp_dir().join(format!("kernlink-file-read-{}", std::process::id()));
+        std::fs::write(&path, vec![7; 200_000]).unwrap();
+        let bytes = FileBytes::read(&path).unwrap();
+        File::create(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(bytes, vec![7; 200_000]);
     }
 
     #[test]

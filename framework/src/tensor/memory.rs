@@ -1,12 +1,22 @@
 //! How much memory there is.
 //!
 //! Linux grants more memory than it has and kills the process that then uses it, so requests are compared with what is
-//! available first: large ones each, small ones whenever they have added up.
+//! available first: large ones each, small ones whenever they have added up. Where the process has a limit of its own
+//! (`ulimit -v`), some of it is kept back for what cannot be refused, such as a message or a node of a map.
 
+use std::io::Read;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Available memory is looked up once in so many bytes of requests.
 const CHECK_EVERY: usize = 256 << 20;
+
+/// What is kept back of the process's address space, at most. The allocator of glibc takes 64 MiB at once for each of
+/// its arenas, so that less would not do.
+const MARGIN: usize = 128 << 20;
+
+/// What is kept back of the process's address space, if that is limited: a small limit leaves less to keep.
+static KEPT: LazyLock<Option<usize>> = LazyLock::new(|| address_space().map(|limit| MARGIN.min(limit / 8)));
 
 /// Bytes requested since the last check.
 static UNCHECKED: AtomicUsize = AtomicUsize::new(0);
@@ -14,7 +24,8 @@ static UNCHECKED: AtomicUsize = AtomicUsize::new(0);
 /// Counts a request for memory, and returns whether the system can grant it; `true` on systems that do not say.
 pub fn may_request(bytes: usize) -> bool {
     let unchecked = UNCHECKED.fetch_add(bytes.min(CHECK_EVERY), Ordering::Relaxed);
-    if unchecked.saturating_add(bytes) < CHECK_EVERY {
+    // Between two checks no more is granted than a part of what is kept back.
+    if unchecked.saturating_add(bytes) < KEPT.map_or(CHECK_EVERY, |kept| kept / 8) {
         return true;
     }
     UNCHECKED.store(0, Ordering::Relaxed);
@@ -22,24 +33,57 @@ pub fn may_request(bytes: usize) -> bool {
 }
 
 fn has_room_for(bytes: usize) -> bool {
-    let limits = [available(), control_group()];
+    let limits = [available(), control_group(), left_of_address_space()];
     limits.into_iter().flatten().all(|limit| bytes < limit)
 }
 
 /// Bytes that new work can use without swapping, by `/proc/meminfo`.
 fn available() -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let mut text = [0; 4096];
+    let line = head_of("/proc/meminfo", &mut text)?.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 
+/// The beginning of a file of the system, without asking for memory.
+fn head_of<'t>(path: &str, text: &'t mut [u8; 4096]) -> Option<&'t str> {
+    let mut file = std::fs::File::open(path).ok()?;
+    let mut length = 0;
+    while length < text.len() {
+        match file.read(&mut text[length..]).ok()? {
+            0 => break,
+            more => length += more,
+        }
+    }
+    // What is cut off in a character is not of interest.
+    text[..length].utf8_chunks().next().map(|chunk| chunk.valid())
+}
+
+/// The limit on the process's address space; `None` if there is none.
+fn address_space() -> Option<usize> {
+    let mut text = [0; 4096];
+    let line =
+        head_of("/proc/self/limits", &mut text)?.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    // The limit in force, the highest it may be set to, and the unit.
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Bytes of address space that the process may still take, what is kept back left out.
+fn left_of_address_space() -> Option<usize> {
+    let kept = (*KEPT)?;
+    let mut text = [0; 4096];
+    let status = head_of("/proc/self/status", &mut text)?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(address_space()?.saturating_sub(kibibytes.checked_mul(1024)?).saturating_sub(kept))
+}
+
 /// Bytes that the process's control group may still use. Its page cache counts as free.
 fn control_group() -> Option<usize> {
-    let read = |name: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok();
-    let limit: usize = read("memory.max")?.trim().parse().ok()?;
-    let used: usize = read("memory.current")?.trim().parse().ok()?;
-    let files = read("memory.stat").and_then(|text| {
+    let mut text = [0; 4096];
+    let limit: usize = head_of("/sys/fs/cgroup/memory.max", &mut text)?.trim().parse().ok()?;
+    let used: usize = head_of("/sys/fs/cgroup/memory.current", &mut text)?.trim().parse().ok()?;
+    let files = head_of("/sys/fs/cgroup/memory.stat", &mut text).and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("inactive_file "))?;
         line.trim().parse().ok()
     });

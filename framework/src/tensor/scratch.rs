@@ -78,6 +78,18 @@ pub fn copied<T: Clone>(items: &[T]) -> Result<Vec<T>> {
     Ok(vector)
 }
 
+/// `text.to_owned()`.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+#[track_caller]
+pub fn copied_text(text: &str) -> Result<String> {
+    let mut copy = String::new();
+    copy.make_room(text.len())?;
+    copy.push_str(text);
+    Ok(copy)
+}
+
 /// `items.collect()` to a vector.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, scratch};
 use kernlink_geometry::stitch::stitched;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -28,19 +28,19 @@ fn stitch(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let output = gpu.output(ctx, O::MERGED, shape)?;
     if output.num_elements() > 0 {
         // Of rows for one place the last stays: the others are not written, so that it does not matter who comes first.
-        let mut taken = vec![false; rows];
+        let mut taken = scratch::zeros::<u8>(rows)?;
         let mut places = Vec::new();
         let indices: Vec<&Tensor> = ctx.input_list(O::INDICES).iter().collect();
         for indices in indices.iter().rev() {
-            let mut own = indices.as_slice::<i32>()?.to_vec();
+            let mut own = scratch::copied(indices.as_slice::<i32>()?)?;
             for place in own.iter_mut().rev() {
-                if std::mem::replace(&mut taken[*place as usize], true) {
+                if std::mem::replace(&mut taken[*place as usize], 1) == 1 {
                     *place = NOWHERE;
                 }
             }
             places.push(own);
         }
-        if taken.contains(&false) {
+        if taken.contains(&0) {
             fill(gpu, &output, [0; 2])?;
         }
         for (data, places) in ctx.input_list(O::DATA).iter().zip(places.iter().rev()) {

@@ -6,7 +6,7 @@ use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
-use kernlink::tensor::Tensor;
+use kernlink::tensor::{Tensor, scratch};
 use kernlink_geometry::channels::{Layout, Norm, bessel};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
@@ -83,7 +83,7 @@ impl BatchNorm {
         let layout = self.norm.forward(shape, [scale, offset, mean, variance].map(Tensor::shape), running)?;
         if shape.num_elements() == 0 {
             let y = gpu.allocate(x.dtype(), shape.clone())?;
-            let nothing = Tensor::from_elements([layout.channels], &vec![f32::NAN; layout.channels])?;
+            let nothing = Tensor::from_elements([layout.channels], &scratch::filled(f32::NAN, layout.channels)?)?;
             let nothing = gpu.to_device(&nothing)?;
             return Ok([y, nothing.clone(), nothing.clone(), nothing.clone(), nothing]);
         }

@@ -1,6 +1,7 @@
 //! Putting tensors together and taking them apart.
 
 use super::validate_variable_resource_handle;
+use kernlink::shape::check_rank;
 use kernlink::shape_inference::common::output_shape;
 use kernlink::shape_inference::strided_slice::{self, Masks};
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
@@ -96,6 +97,7 @@ pub fn slice_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     }
     let begin = c.make_shape_from_shape_tensor(1)?;
     let output = if let Some(sizes) = c.input_i64s(2)? {
+        check_rank(sizes.len())?;
         let begin = c.with_rank(begin, sizes.len())?;
         input = c.with_rank(input, sizes.len())?;
         let mut dims = Vec::with_capacity(sizes.len());

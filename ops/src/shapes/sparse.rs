@@ -1,7 +1,9 @@
 //! Sparse tensors: indices, values, and a shape.
 
+use kernlink::shape::check_rank;
 use kernlink::shape_inference::common::{output_shape, unknown_shape};
 use kernlink::shape_inference::{InferenceContext, ShapeHandle};
+use kernlink::tensor::scratch;
 use kernlink::{Result, bail, ensure};
 
 /// Checks that indices, values and shape can be those of one sparse tensor.
@@ -44,7 +46,8 @@ pub fn sparse_reduce_shape_fn(c: &mut InferenceContext<'_>) -> Result<()> {
     ensure!(!shape.is_empty(), InvalidArgument, "Number of dims in shape tensor must not be 0");
     let rank = shape.len() as i64;
     // As C++ divides: an axis that is too far below zero names no dimension.
-    let reduced: Vec<i64> = axes.iter().map(|axis| axis.saturating_add(rank) % rank).collect();
+    check_rank(shape.len())?;
+    let reduced = scratch::collected(axes.iter().map(|axis| axis.saturating_add(rank) % rank))?;
     let dims = (0..rank).zip(&shape).filter_map(|(axis, &size)| match (reduced.contains(&axis), keep_dims) {
         (false, _) => Some(c.make_dim(size)),
         (true, true) => Some(c.make_dim(1)),

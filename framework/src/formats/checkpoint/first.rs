@@ -10,16 +10,17 @@ use prost::Message;
 use super::glob::matching_files;
 use super::names::{NewFile, remove_left_overs};
 use super::reader::{VERSION, check_versions, copy_overlap};
+use crate::bail;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::formats::slice::{TensorSlice, slice_key};
 use crate::formats::table::{Table, TableBuilder};
 use crate::proto::{
-    SavedSlice, SavedSliceMeta, SavedTensorSliceMeta, SavedTensorSlices, TensorProto, VersionDef, number_of_values,
-    put_values, shape_from_proto, shape_to_proto, tensor_from_proto,
+    SavedSlice, SavedSliceMeta, SavedTensorSliceMeta, SavedTensorSlices, TensorProto, VersionDef, encoded,
+    number_of_values, put_values, shape_from_proto, shape_to_proto, tensor_from_proto,
 };
 use crate::shape::Shape;
-use crate::tensor::{FileBytes, Tensor};
+use crate::tensor::{FileBytes, Tensor, scratch};
 
 /// The largest message that is written, as in TensorFlow.
 const MAX_MESSAGE: usize = 1 << 31;
@@ -118,7 +119,10 @@ impl SliceFilesReader {
     fn entry(&self, name: &[u8]) -> Result<&Entry> {
         self.tensors.get(name).ok_or_else(|| {
             let name = name.escape_ascii();
-            Error::not_found(format!("Tensor name \"{name}\" not found in checkpoint files {}", self.pattern))
+            Error::format(
+                Code::NotFound,
+                format_args!("Tensor name \"{name}\" not found in checkpoint files {}", self.pattern),
+            )
         })
     }
 
@@ -149,7 +153,8 @@ impl SliceFilesReader {
     pub fn read_slice(&self, name: impl AsRef<[u8]>, wanted: &TensorSlice) -> Result<Tensor> {
         let name = name.as_ref();
         let entry = self.entry(name)?;
-        self.assemble(name, entry, wanted).map_err(|error| error.context(format!("tensor `{}`", name.escape_ascii())))
+        self.assemble(name, entry, wanted)
+            .map_err(|error| error.context(format_args!("tensor `{}`", name.escape_ascii())))
     }
 
     fn assemble(&self, name: &[u8], entry: &Entry, wanted: &TensorSlice) -> Result<Tensor> {
@@ -179,7 +184,7 @@ impl SliceFilesReader {
 
     /// The values of a part, from the file that holds it.
     fn value(&self, name: &[u8], entry: &Entry, slice: &TensorSlice, file: usize) -> Result<Tensor> {
-        let record = self.files[file].get(&slice_key(name, slice))?;
+        let record = self.files[file].get(&slice_key(name, slice)?)?;
         let missing = || Error::data_loss(format!("the values of its part {slice} are missing"));
         let record = SavedTensorSlices::decode(record.ok_or_else(missing)?.as_slice()).map_err(|_| missing())?;
         let mut values = record.data.and_then(|data| data.data).ok_or_else(missing)?;
@@ -226,30 +231,34 @@ impl SliceFileWriter {
     /// parts of one tensor disagree on its shape or dtype, or the part does not lie in it.
     pub fn add_slice(&mut self, name: &str, shape: &Shape, slice: &TensorSlice, part: &Tensor) -> Result<()> {
         if slice.shape_in(shape)? != *part.shape() {
-            return Err(Error::invalid_argument(format!(
+            bail!(
+                InvalidArgument,
                 "tensor `{name}`: the part {slice} of shape {shape} cannot be of shape {}",
                 part.shape()
-            )));
+            );
         }
         let values = values_of(part)?;
         let (proto, dtype) = (Some(shape_to_proto(&shape.into())), part.dtype().number());
-        let position = self.list.iter().position(|meta| meta.name == name).unwrap_or_else(|| {
-            let meta = SavedSliceMeta { name: name.to_owned(), shape: proto.clone(), r#type: dtype, slice: Vec::new() };
-            self.list.push(meta);
-            self.list.len() - 1
-        });
+        let position = match self.list.iter().position(|meta| meta.name == name) {
+            Some(position) => position,
+            None => {
+                let name = scratch::copied_text(name)?;
+                let meta = SavedSliceMeta { name, shape: proto.clone(), r#type: dtype, slice: Vec::new() };
+                scratch::push(&mut self.list, meta)?;
+                self.list.len() - 1
+            }
+        };
         let meta = &mut self.list[position];
         if meta.shape != proto || meta.r#type != dtype {
-            return Err(Error::internal(format!("Mismatching shapes or types: tensor `{name}` was added before")));
+            bail!(Internal, "Mismatching shapes or types: tensor `{name}` was added before");
         }
-        let saved = SavedSlice { name: name.to_owned(), slice: Some(slice.to_proto()), data: Some(values) };
+        let saved = SavedSlice { name: scratch::copied_text(name)?, slice: Some(slice.to_proto()), data: Some(values) };
         let record = SavedTensorSlices { meta: None, data: Some(saved) };
         if record.encoded_len() > MAX_MESSAGE {
-            let message = format!("Tensor slice is too large to serialize: tensor `{name}`");
-            return Err(Error::invalid_argument(message));
+            bail!(InvalidArgument, "Tensor slice is too large to serialize: tensor `{name}`");
         }
-        if self.values.insert(slice_key(name.as_bytes(), slice), record.encode_to_vec()).is_some() {
-            return Err(Error::invalid_argument(format!("Adding duplicate key: {name}")));
+        if self.values.insert(slice_key(name.as_bytes(), slice)?, encoded(&record)?).is_some() {
+            bail!(InvalidArgument, "Adding duplicate key: {name}");
         }
         meta.slice.push(slice.to_proto());
         Ok(())
@@ -263,13 +272,13 @@ impl SliceFileWriter {
         let versions = Some(VersionDef { producer: VERSION, ..VersionDef::default() });
         let list = SavedTensorSlices { meta: Some(SavedTensorSliceMeta { tensor: self.list, versions }), data: None };
         let mut table = TableBuilder::new();
-        table.add(b"", &list.encode_to_vec());
+        table.add(b"", &encoded(&list)?)?;
         for (key, value) in &self.values {
-            table.add(key, value);
+            table.add(key, value)?;
         }
         remove_left_overs(&self.path);
         let mut file = NewFile::create(self.path)?;
-        file.write(&table.finish())?;
+        file.write(&table.finish()?)?;
         file.rename()
     }
 }

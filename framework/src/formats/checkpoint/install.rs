@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use prost::Message;
-
 use super::names::{NewFile, data_name, index_name, link, remove_if_there, sync_folder_of};
 use super::reader::read_index;
 use crate::error::Result;
 use crate::formats::table::TableBuilder;
-use crate::proto::{BundleEntryProto, BundleHeaderProto};
+use crate::proto::{BundleEntryProto, BundleHeaderProto, encoded};
 use crate::tensor::FileBytes;
 
 /// The most data files that are looked for.
@@ -72,12 +70,12 @@ fn write_index(
     entries: &BTreeMap<Vec<u8>, BundleEntryProto>,
 ) -> Result<NewFile> {
     let mut table = TableBuilder::new();
-    table.add(b"", &header.encode_to_vec());
+    table.add(b"", &encoded(header)?)?;
     for (key, entry) in entries {
-        table.add(key, &entry.encode_to_vec());
+        table.add(key, &encoded(entry)?)?;
     }
     let mut file = NewFile::create(index_name(prefix))?;
-    file.write(&table.finish())?;
+    file.write(&table.finish()?)?;
     file.close()?;
     Ok(file)
 }

@@ -10,16 +10,16 @@ use prost::Message;
 
 use super::names::{data_name, index_name};
 use crate::dtype::{DataType, TString};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::formats::checksum;
 use crate::formats::coding::{take_u32, take_varint};
-use crate::formats::slice::{TensorSlice, slice_key};
+use crate::formats::slice::{TensorSlice, slice_key, slice_key_of};
 use crate::formats::table::Table;
 use crate::proto::{
     self, BundleEntryProto, BundleHeaderProto, VersionDef, bundle_header_proto::Endianness, shape_from_proto,
 };
 use crate::shape::Shape;
-use crate::tensor::{FileBytes, Tensor};
+use crate::tensor::{FileBytes, Tensor, scratch};
 
 /// The version of the format that is read and written.
 pub(super) const VERSION: i32 = 1;
@@ -163,7 +163,7 @@ impl CheckpointReader {
     pub fn tensors(&self) -> impl Iterator<Item = (String, &CheckpointEntry)> {
         let sliced = self.entries.iter().filter(|(_, entry)| !entry.slices.is_empty());
         let parts: HashSet<Vec<u8>> =
-            sliced.flat_map(|(key, entry)| entry.slices.iter().map(|slice| slice_key(key, slice))).collect();
+            sliced.flat_map(|(key, entry)| entry.slices.iter().map(|slice| slice_key_of(key, slice))).collect();
         let whole = self.entries.iter().filter(move |(key, _)| !parts.contains(*key));
         whole.map(|(key, entry)| (String::from_utf8_lossy(key).into_owned(), entry))
     }
@@ -175,7 +175,8 @@ impl CheckpointReader {
     pub fn entry(&self, name: impl AsRef<[u8]>) -> Result<&CheckpointEntry> {
         let name = name.as_ref();
         self.entries.get(name).filter(|_| !name.is_empty()).ok_or_else(|| {
-            Error::not_found(format!("Key {} not found in checkpoint {}", name.escape_ascii(), self.prefix.display()))
+            let (name, prefix) = (name.escape_ascii(), self.prefix.display());
+            Error::format(Code::NotFound, format_args!("Key {name} not found in checkpoint {prefix}"))
         })
     }
 
@@ -207,7 +208,7 @@ impl CheckpointReader {
     }
 
     fn name_tensor(&self, name: &[u8], error: Error) -> Error {
-        error.context(format!("tensor `{}` in checkpoint {}", name.escape_ascii(), self.prefix.display()))
+        error.context(format_args!("tensor `{}` in checkpoint {}", name.escape_ascii(), self.prefix.display()))
     }
 
     fn file(&self, shard: usize) -> Result<FileBytes> {
@@ -277,7 +278,7 @@ impl CheckpointReader {
                 return Ok(entry);
             }
             // A part that covers the whole tensor is stored under the tensor's own name.
-            let key = if slice.is_full() { name.to_vec() } else { slice_key(name, slice) };
+            let key = if slice.is_full() { scratch::copied(name)? } else { slice_key(name, slice)? };
             let own = self.entries.get(&key);
             let own = own.ok_or_else(|| Error::not_found(format!("its part {slice} is not in the checkpoint")))?;
             if own.dtype != entry.dtype || own.shape != slice.shape_in(&entry.shape)? {
@@ -352,7 +353,7 @@ fn strings(shape: &Shape, bytes: &[u8], expected: u32) -> Result<Tensor> {
     let count = shape.num_elements();
     let truncated = || Error::data_loss("the strings are truncated");
     let mut source = bytes;
-    let mut lengths = Vec::with_capacity(count.min(bytes.len()));
+    let mut lengths = scratch::room(count.min(bytes.len()))?;
     let mut crc = 0;
     for _ in 0..count {
         let length = take_varint(&mut source).ok_or_else(truncated)?;
@@ -371,7 +372,7 @@ fn strings(shape: &Shape, bytes: &[u8], expected: u32) -> Result<Tensor> {
         return Err(Error::data_loss("Checksum does not match: the strings are altered"));
     }
     let mut tensor = Tensor::zeros(DataType::String, shape.clone())?;
-    let mut payload = Bytes::copy_from_slice(source);
+    let mut payload = Bytes::from(scratch::copied(source)?);
     for (element, length) in tensor.as_mut_slice::<TString>()?.iter_mut().zip(lengths) {
         let length = usize::try_from(length).ok().filter(|&length| length <= payload.len());
         *element = TString::from(payload.split_to(length.ok_or_else(truncated)?));

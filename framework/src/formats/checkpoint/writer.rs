@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::install::install;
 use super::names::{NewFile, data_name, make_folder_of, remove_left_overs};
 use super::reader::VERSION;
+use crate::bail;
 use crate::dtype::{DataType, TString};
 use crate::error::{Error, Result};
 use crate::formats::checksum;
@@ -14,6 +15,7 @@ use crate::formats::slice::{TensorSlice, slice_key};
 use crate::proto::{self, BundleEntryProto, BundleHeaderProto, VersionDef, shape_to_proto};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
+use crate::tensor::scratch::{self, MakeRoom};
 
 /// Writes a checkpoint of TensorFlow's second format.
 ///
@@ -47,7 +49,7 @@ impl CheckpointWriter {
     /// INVALID_ARGUMENT for an empty name and one that was added before; UNIMPLEMENTED for resources and variants;
     /// [`Error::from_io`]'s if the file cannot be written.
     pub fn add(&mut self, name: impl AsRef<[u8]>, tensor: &Tensor) -> Result<()> {
-        self.add_as(name.as_ref().to_vec(), tensor)
+        self.add_as(scratch::copied(name.as_ref())?, tensor)
     }
 
     /// Adds a part of a tensor of shape `shape`.
@@ -64,11 +66,12 @@ impl CheckpointWriter {
     ) -> Result<()> {
         let name = name.as_ref();
         if slice.shape_in(shape)? != *part.shape() {
-            return Err(Error::invalid_argument(format!(
+            bail!(
+                InvalidArgument,
                 "tensor `{}`: the part {slice} of shape {shape} cannot be of shape {}",
                 name.escape_ascii(),
                 part.shape()
-            )));
+            );
         }
         if slice.covers(shape) {
             return self.add(name, part);
@@ -78,15 +81,16 @@ impl CheckpointWriter {
             shape: Some(shape_to_proto(&shape.into())),
             ..BundleEntryProto::default()
         };
-        let entry = self.entries.entry(name.to_vec()).or_insert_with(|| whole.clone());
+        let entry = self.entries.entry(scratch::copied(name)?).or_insert_with(|| whole.clone());
         if entry.dtype != whole.dtype || entry.shape != whole.shape || entry.size != 0 {
             let name = name.escape_ascii();
-            return Err(Error::invalid_argument(format!(
+            bail!(
+                InvalidArgument,
                 "tensor `{name}` is saved twice, as a whole or in parts of different dtypes or shapes"
-            )));
+            );
         }
         entry.slices.push(slice.to_proto());
-        self.add_as(slice_key(name, slice), part)
+        self.add_as(slice_key(name, slice)?, part)
     }
 
     fn add_as(&mut self, key: Vec<u8>, tensor: &Tensor) -> Result<()> {
@@ -94,16 +98,17 @@ impl CheckpointWriter {
             return Err(Error::invalid_argument("a tensor in a checkpoint needs a name"));
         }
         if self.entries.contains_key(&key) {
-            return Err(Error::invalid_argument(format!("Adding duplicate key: {}", key.escape_ascii())));
+            bail!(InvalidArgument, "Adding duplicate key: {}", key.escape_ascii());
         }
         let (size, crc) = match tensor.dtype() {
             DataType::String => self.write_strings(tensor.as_slice()?)?,
             DataType::Resource | DataType::Variant => {
-                return Err(Error::unimplemented(format!(
+                bail!(
+                    Unimplemented,
                     "tensor `{}` is a {}: checkpoints of Kernlink hold numbers and strings",
                     key.escape_ascii(),
                     tensor.dtype()
-                )));
+                );
             }
             _ => {
                 let content = proto::content_of(tensor)?;
@@ -127,9 +132,11 @@ impl CheckpointWriter {
 
     /// Writes the lengths, their checksum and the bytes; returns how many bytes that are, and their checksum.
     fn write_strings(&mut self, strings: &[TString]) -> Result<(u64, u32)> {
-        let mut head = Vec::with_capacity(strings.len() + 4);
+        let mut head = scratch::room(strings.len().saturating_add(4))?;
         let mut crc = 0;
         for text in strings {
+            // The longest number, and the checksum behind the last.
+            head.make_room(10 + 4)?;
             put_varint(&mut head, text.len() as u64);
             crc = match u32::try_from(text.len()) {
                 Ok(short) => crc32c::crc32c_append(crc, &short.to_le_bytes()),

@@ -1,7 +1,6 @@
 //! Saving, restoring and merging checkpoints.
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use kernlink::dtype::TString;
@@ -10,12 +9,12 @@ use kernlink::formats::{CheckpointReader, CheckpointWriter, merge_checkpoints};
 use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
-use kernlink::{bail, ensure};
+use kernlink::{Code, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::first::{FirstFormat, restore};
-use super::{part, part_to_save, path_of, single};
+use super::{LONGEST_NAME, part, part_to_save, path_of, single};
 
 /// Checks what SaveV2 and RestoreV2 have in common: a prefix, and as many names as parts.
 fn names_and_parts<'t>(names: &'t Tensor, parts: &'t Tensor) -> Result<(&'t [TString], &'t [TString])> {
@@ -74,32 +73,40 @@ fn restore_v2(attrs: &Attrs<ops::RestoreV2>, ctx: &mut KernelContext<'_, ops::Re
     let parts = ctx.input(ops::RestoreV2::SHAPE_AND_SLICES)?.clone();
     let (names, parts) = names_and_parts(&names, &parts)?;
     let first_output = ctx.output_range(ops::RestoreV2::TENSORS).start;
-    let path = path_of(&prefix)?;
-    if !CheckpointReader::exists(&path) {
+    if prefix.len() > LONGEST_NAME || !CheckpointReader::exists(path_of(&prefix)?) {
         let files = FirstFormat::open(&prefix)?;
         for (index, ((name, text), &dtype)) in names.iter().zip(parts).zip(&attrs.dtypes).enumerate() {
             ctx.set_output_at(first_output + index, restore(&files, name, Some(text), dtype)?)?;
         }
         return Ok(());
     }
-    let reader = CheckpointReader::open(path)?;
+    let reader = CheckpointReader::open(path_of(&prefix)?)?;
     let mut bytes = 0usize;
-    let mut mismatches = Vec::new();
+    let mut mismatches: Option<Error> = None;
     for (name, &dtype) in names.iter().zip(&attrs.dtypes) {
         let entry = reader.entry(name.as_bytes())?;
         bytes = bytes.saturating_add(entry.shape.num_elements().saturating_mul(entry.dtype.size()));
         if entry.dtype != dtype {
-            mismatches.push(format!(
-                "tensor_name = {}; expected dtype {dtype} does not equal original dtype {}",
-                name.to_string_lossy(),
-                entry.dtype
-            ));
+            let said = Error::format(
+                Code::InvalidArgument,
+                format_args!(
+                    "tensor_name = {}; expected dtype {dtype} does not equal original dtype {}",
+                    name.display(),
+                    entry.dtype
+                ),
+            );
+            mismatches = Some(match mismatches {
+                // As many as a message may have: the others would only be cut.
+                Some(error) if error.message().len() > 64 << 10 => error,
+                Some(error) => error.append(format_args!("\n{}", said.message())),
+                None => said,
+            });
         }
     }
-    if !mismatches.is_empty() {
-        bail!(InvalidArgument, "{}", mismatches.join("\n"));
+    if let Some(error) = mismatches {
+        return Err(error);
     }
-    let tensors: Vec<OnceLock<Result<Tensor>>> = names.iter().map(|_| OnceLock::new()).collect();
+    let tensors: Vec<OnceLock<Result<Tensor>>> = scratch::collected(names.iter().map(|_| OnceLock::new()))?;
     ctx.parallel_for(names.len(), bytes / names.len().max(1), |range| {
         for index in range {
             let _ = tensors[index].set(read(&reader, &names[index], &parts[index]));
@@ -120,7 +127,7 @@ fn read(reader: &CheckpointReader, name: &TString, text: &TString) -> Result<Ten
         shape == *stored,
         InvalidArgument,
         "tensor_name = {}; shape in shape_and_slice spec {shape} does not match the shape stored in checkpoint: {stored}",
-        name.to_string_lossy()
+        name.display()
     );
     reader.read_slice(name.as_bytes(), &slice)
 }
@@ -145,7 +152,9 @@ fn merge_v2_checkpoints(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Res
     let prefixes: Vec<PathBuf> = scratch::collected_ok(prefixes.as_slice::<TString>()?.iter().map(path_of))?;
     merge_checkpoints(&prefixes, &target, attrs.allow_missing_files)?;
     if attrs.delete_old_dirs {
-        let folders: HashSet<&Path> = prefixes.iter().filter_map(|prefix| prefix.parent()).collect();
+        let mut folders = scratch::collected(prefixes.iter().filter_map(|prefix| prefix.parent()))?;
+        folders.sort_unstable();
+        folders.dedup();
         for folder in folders.into_iter().filter(|&folder| Some(folder) != target.parent()) {
             // One that holds something else stays.
             let _ = std::fs::remove_dir(folder);

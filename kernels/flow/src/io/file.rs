@@ -5,11 +5,11 @@ use kernlink::ensure;
 use kernlink::error::{Error, Result};
 use kernlink::formats::matching_files;
 use kernlink::kernel::KernelContext;
-use kernlink::tensor::{FileBytes, Tensor};
+use kernlink::tensor::{FileBytes, Tensor, scratch};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::path_of;
+use super::{path_of, pattern_of};
 
 fn ensure_scalar(tensor: &Tensor, name: &str) -> Result<()> {
     ensure!(tensor.rank() == 0, InvalidArgument, "{name} must be a scalar, got shape {}", tensor.shape());
@@ -20,7 +20,13 @@ fn ensure_scalar(tensor: &Tensor, name: &str) -> Result<()> {
 fn basename(tensor: &Tensor) -> Result<Vec<u8>> {
     ensure_scalar(tensor, "basename")?;
     let text = tensor.to_scalar::<TString>()?;
-    Ok(text.split(|&byte| byte == 0).next().unwrap_or_default().to_vec())
+    scratch::copied(text.split(|&byte| byte == 0).next().unwrap_or_default())
+}
+
+/// The scalar that is a base and what follows it.
+fn with_suffix(mut base: Vec<u8>, suffix: String) -> Result<Tensor> {
+    scratch::append(&mut base, suffix.as_bytes())?;
+    Ok(Tensor::scalar(TString::from(base)))
 }
 
 fn number(tensor: &Tensor, name: &str) -> Result<i32> {
@@ -30,19 +36,19 @@ fn number(tensor: &Tensor, name: &str) -> Result<i32> {
 
 #[register_kernel(device = Cpu, cheap)]
 fn sharded_filename(ctx: &mut KernelContext<'_, ops::ShardedFilename>) -> Result<()> {
-    let mut name = basename(ctx.input(ops::ShardedFilename::BASENAME)?)?;
+    let name = basename(ctx.input(ops::ShardedFilename::BASENAME)?)?;
     let shard = number(ctx.input(ops::ShardedFilename::SHARD)?, "shard")?;
     let shards = number(ctx.input(ops::ShardedFilename::NUM_SHARDS)?, "num_shards")?;
-    name.extend(format!("-{shard:05}-of-{shards:05}").bytes());
-    ctx.set_output(ops::ShardedFilename::FILENAME, Tensor::scalar(TString::from(name)))
+    let name = with_suffix(name, format!("-{shard:05}-of-{shards:05}"))?;
+    ctx.set_output(ops::ShardedFilename::FILENAME, name)
 }
 
 #[register_kernel(device = Cpu, cheap)]
 fn sharded_filespec(ctx: &mut KernelContext<'_, ops::ShardedFilespec>) -> Result<()> {
-    let mut name = basename(ctx.input(ops::ShardedFilespec::BASENAME)?)?;
+    let name = basename(ctx.input(ops::ShardedFilespec::BASENAME)?)?;
     let shards = number(ctx.input(ops::ShardedFilespec::NUM_SHARDS)?, "num_shards")?;
-    name.extend(format!("-?????-of-{shards:05}").bytes());
-    ctx.set_output(ops::ShardedFilespec::FILENAME, Tensor::scalar(TString::from(name)))
+    let name = with_suffix(name, format!("-?????-of-{shards:05}"))?;
+    ctx.set_output(ops::ShardedFilespec::FILENAME, name)
 }
 
 /// The name of the file that a scalar holds.
@@ -59,9 +65,9 @@ fn file_name(tensor: &Tensor, name: &str) -> Result<std::path::PathBuf> {
 #[register_kernel(device = Cpu)]
 fn read_file(ctx: &mut KernelContext<'_, ops::ReadFile>) -> Result<()> {
     let path = file_name(ctx.input(ops::ReadFile::FILENAME)?, "filename")?;
-    // A pipe would make it wait forever.
-    let contents = FileBytes::open(path)?;
-    ctx.set_output(ops::ReadFile::CONTENTS, Tensor::scalar(TString::from(&contents[..])))
+    // A pipe would make it wait forever, and a mapped file that another program cuts short would end the process.
+    let contents = FileBytes::read(path)?;
+    ctx.set_output(ops::ReadFile::CONTENTS, Tensor::scalar(TString::from(contents)))
 }
 
 #[register_kernel(device = Cpu)]
@@ -75,7 +81,7 @@ fn write_file(ctx: &mut KernelContext<'_, ops::WriteFile>) -> Result<()> {
         contents.shape()
     );
     let contents = contents.to_scalar::<TString>()?;
-    let cannot = |error| Error::from_io(format!("cannot write {}", path.display()), &error);
+    let cannot = |error| Error::from_io(format_args!("cannot write {}", path.display()), &error);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(cannot)?;
     }
@@ -93,9 +99,12 @@ fn matching_files_kernel(ctx: &mut KernelContext<'_, ops::MatchingFiles>) -> Res
     );
     let mut names = Vec::new();
     for pattern in patterns.as_slice::<TString>()? {
-        names.extend(matching_files(&path_of(pattern)?.to_string_lossy())?);
+        let Some(pattern) = pattern_of(pattern)? else { continue };
+        for name in matching_files(&pattern)? {
+            scratch::push(&mut names, name)?;
+        }
     }
-    names.sort();
-    let names: Vec<TString> = names.into_iter().map(TString::from).collect();
+    names.sort_unstable();
+    let names = scratch::collected(names.into_iter().map(TString::from))?;
     ctx.set_output(ops::MatchingFiles::FILENAMES, Tensor::vector(&names)?)
 }

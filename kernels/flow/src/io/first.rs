@@ -1,15 +1,15 @@
 //! Saving and restoring in the first checkpoint format.
 
 use kernlink::dtype::{DataType, TString};
-use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::formats::{SliceFileWriter, SliceFilesReader, TensorSlice};
 use kernlink::kernel::{InputList, KernelContext};
 use kernlink::tensor::Tensor;
+use kernlink::{bail, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::{part, part_to_save, path_of, single};
+use super::{part, part_to_save, path_of, pattern_of, single};
 
 /// The files of a checkpoint, with the pattern that named them.
 pub(super) struct FirstFormat {
@@ -19,8 +19,15 @@ pub(super) struct FirstFormat {
 
 impl FirstFormat {
     pub(super) fn open(pattern: &TString) -> Result<FirstFormat> {
-        let pattern = path_of(pattern)?.to_string_lossy().into_owned();
-        Ok(FirstFormat { reader: SliceFilesReader::open(&pattern)?, pattern })
+        let Some(path) = pattern_of(pattern)? else {
+            // As the reader says it if there are none.
+            bail!(
+                NotFound,
+                "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {}",
+                pattern.display()
+            );
+        };
+        Ok(FirstFormat { reader: SliceFilesReader::open(&path)?, pattern: path })
     }
 }
 
@@ -36,7 +43,7 @@ pub(super) fn restore(
         dtype == expected,
         InvalidArgument,
         "Expected to restore a tensor of type {expected}, got a tensor of type {dtype} instead: tensor_name = {}",
-        name.to_string_lossy()
+        name.display()
     );
     let Some((shape, slice, _)) = text.map(part).transpose()?.flatten() else {
         return files.reader.read(name.as_bytes());
@@ -46,7 +53,7 @@ pub(super) fn restore(
         InvalidArgument,
         "Shape in shape_and_slice spec does not match the shape in the save file: {shape}, save file shape: {saved} \
          (tensor `{}` in {})",
-        name.to_string_lossy(),
+        name.display(),
         files.pattern
     );
     files.reader.read_slice(name.as_bytes(), &slice)
