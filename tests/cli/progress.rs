@@ -52,7 +52,7 @@ fn one_long_run_says_that_it_goes_on() {
     // Nobody ever fills the queue.
     let types = ("component_types", AttrValue::ListType(vec![DataType::Float]));
     let def = graph([
-        node("queue", "FIFOQueueV2", &[], &[types.clone()]),
+        node("queue", "FIFOQueueV2", &[], std::slice::from_ref(&types)),
         node("taken", "QueueDequeueV2", &["queue"], &[types]),
     ]);
     let model = save("waits.pb", &def);

@@ -25,9 +25,8 @@ fn nothing_flows_into_a_filter_without_elements() {
         let filter = Tensor::zeros(DataType::Float, filter).unwrap();
         let ones = [1i64; 4];
         let flow = image.clone();
-        test.run(|op| {
-            ops::dilation2d_backprop_filter(op, image.clone(), filter.clone(), flow, ones, ones, "SAME").build()
-        })
-        .expect_shape(ops::Dilation2DBackpropFilter::FILTER_BACKPROP, filter.shape().clone());
+        let windows = ops::Dilation2DBackpropFilterRequired { strides: &ones, rates: &ones, padding: "SAME" };
+        test.run(|op| ops::dilation2d_backprop_filter(op, image.clone(), filter.clone(), flow, windows).build())
+            .expect_shape(ops::Dilation2DBackpropFilter::FILTER_BACKPROP, filter.shape().clone());
     }
 }

@@ -160,7 +160,7 @@ fn the_dtype_alone() {
 #[test]
 #[should_panic(expected = "Sqrt: `y`: dtype float instead of double")]
 fn what_is_no_literal_has_a_dtype() {
-    testing::cpu().run(|op| ops::sqrt(op, [4.0f32]).build()).expect(ops::Sqrt::Y, &[2.0f64]);
+    testing::cpu().run(|op| ops::sqrt(op, [4.0f32]).build()).expect(ops::Sqrt::Y, [2.0f64].as_slice());
 }
 
 #[test]

@@ -109,11 +109,14 @@ fn handles_have_the_names_that_tensorflow_gives_them() -> Result<()> {
 #[test]
 fn lists_of_handles_have_a_name_each() -> Result<()> {
     let mut eager = eager();
-    let strings = |strings: &[&str]| strings.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-    let handles = thing_handles(&mut eager, strings(&["", "c"]), strings(&["a", "b"]), 2).build()?;
+    let handles =
+        thing_handles(&mut eager, ThingHandlesRequired { containers: &["", "c"], shared_names: &["a", "b"], n: 2 })
+            .build()?;
     let names: Vec<_> = handles.iter().map(|tensor| (handle_of(tensor).container, handle_of(tensor).name)).collect();
     assert_eq!(names, [("localhost", "a"), ("c", "b")].map(|(c, n)| (c.to_owned(), n.to_owned())));
-    let error = thing_handles(&mut eager, strings(&["", "c"]), strings(&["a"]), 2).build().unwrap_err();
+    let error = thing_handles(&mut eager, ThingHandlesRequired { containers: &["", "c"], shared_names: &["a"], n: 2 })
+        .build()
+        .unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.message().contains("Number of names (1) must be equal to N (2)"), "{error}");
     Ok(())

@@ -363,7 +363,7 @@ mod tests {
         let mut builder = TableBuilder { file: packed, block: Block::default(), index: Block::default() };
         let mut value = Vec::new();
         Handle { offset: 0, size: block.len() as u64 }.put(&mut value);
-        builder.index.add(&last, &value);
-        assert_eq!(contents(&builder.finish()).unwrap(), entries);
+        builder.index.add(&last, &value).unwrap();
+        assert_eq!(contents(&builder.finish().unwrap()).unwrap(), entries);
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn expand(args: &KernelArgs, target: &Target) -> TokenStream {
     let combinations = combinations_of(&lists);
     let provider = Provider::of(&args.krate);
     let of_ops = target.ops.iter().map(|op| of_op(args, target, op, &provider, &allow, &lists, &combinations));
-    let item = (!target.is_template && !target.is_hidden).then_some(&target.item).map(|item| quote!(#allow #item));
+    let item = (!target.is_template).then_some(&target.item).map(|item| quote!(#allow #item));
     quote! {
         #item
 
@@ -95,7 +95,7 @@ fn of_op(
     let alias = has_type_params.then(|| quote!(type __Kernel<#(#declarations),*> = #kernel;));
     let name = format_ident!("{OP}");
     let of_op = target.names_op.then(|| quote!(type #name = #op;));
-    let template = (target.is_template || target.is_hidden).then_some(&target.item);
+    let template = target.is_template.then_some(&target.item);
     let function = target.function.as_ref().map(|item| function::kernel(item, args, op));
     let device = &args.device;
     let host_memory = &args.host_memory;

@@ -6,22 +6,15 @@ use quote::{ToTokens as _, format_ident, quote};
 use syn::{Attribute, Item, Meta};
 
 use super::parse::KernelArgs;
-use super::target::{OP, Target, is_named_as_a_wrapper};
-use crate::errors::Errors;
+use super::target::{OP, Target};
 
 /// Hands ops and state on to the attributes below, in the item as it is kept. In a template, each copy of which has its op
 /// as [`OP`], they are for that one; those that list their own ops leave it, each with a template of its own, which is
-/// returned. So do all, each in a scope of its
-/// own, if the item is hidden in those of its registrations.
+/// returned.
 pub(super) fn hand_on(target: &mut Target, args: &KernelArgs) -> Vec<TokenStream> {
     let ops = &args.ops;
     let Ok(mut item) = syn::parse2::<Item>(target.item.clone()) else { return Vec::new() };
     let Some(attributes) = attributes(&mut item) else { return Vec::new() };
-    target.is_hidden |= target.function.as_ref().is_some_and(|function| {
-        let mut arguments = attributes.iter_mut().filter_map(arguments);
-        let ops = |arguments: &TokenStream| KernelArgs::parse(arguments.clone(), &mut Errors::default()).ops;
-        !target.is_template && arguments.any(|arguments| is_named_as_a_wrapper(function, &ops(arguments)))
-    });
     if let Some(state) = &args.state {
         add_to_all(attributes, "state", &quote!(#state));
     }
@@ -30,12 +23,8 @@ pub(super) fn hand_on(target: &mut Target, args: &KernelArgs) -> Vec<TokenStream
         false => quote!([#(#ops),*]),
     };
     let leaves = |attribute: &mut Attribute| {
-        let may_leave = |arguments: &mut TokenStream| target.is_hidden || (target.is_template && has(arguments, "op"));
-        arguments(attribute).is_some_and(may_leave)
+        target.is_template && arguments(attribute).is_some_and(|arguments| has(arguments, "op"))
     };
-    if target.is_hidden && !ops.is_empty() {
-        add_to_all(attributes, "op", &op);
-    }
     let leaving = attributes.extract_if(.., |attribute| leaves(attribute)).collect::<Vec<_>>();
     if !ops.is_empty() {
         add_to_all(attributes, "op", &op);
@@ -44,11 +33,7 @@ pub(super) fn hand_on(target: &mut Target, args: &KernelArgs) -> Vec<TokenStream
     if let Some(attributes) = self::attributes(&mut item) {
         attributes.retain_mut(|attribute| arguments(attribute).is_none());
     }
-    let alone = |attribute: Attribute| match target.is_hidden {
-        true => quote!(const _: () = { #attribute #item };),
-        false => quote!(#attribute #item),
-    };
-    leaving.into_iter().map(alone).collect()
+    leaving.into_iter().map(|attribute| quote!(#attribute #item)).collect()
 }
 
 fn attributes(item: &mut Item) -> Option<&mut Vec<Attribute>> {
@@ -62,7 +47,7 @@ fn attributes(item: &mut Item) -> Option<&mut Vec<Attribute>> {
 }
 
 /// The arguments of another `#[register_kernel(...)]`.
-fn arguments(attribute: &mut Attribute) -> Option<&mut TokenStream> {
+pub(super) fn arguments(attribute: &mut Attribute) -> Option<&mut TokenStream> {
     match &mut attribute.meta {
         Meta::List(list) if list.path.segments.last()?.ident == "register_kernel" => Some(&mut list.tokens),
         _ => None,

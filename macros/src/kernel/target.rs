@@ -3,15 +3,16 @@
 use kernlink_spec::function_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote};
+use syn::ext::IdentExt as _;
 use syn::{
     Fields, GenericArgument, GenericParam, Generics, Item, ItemFn, ItemImpl, PathArguments, Type, Visibility,
     parse_quote,
 };
 
-use super::function;
 use super::parse::{AttrList, KernelArgs, Values};
 use super::text::compact;
 use super::wgsl;
+use super::{function, stacked};
 use crate::errors::Errors;
 
 /// Stands for each of the ops in the item that is registered for them.
@@ -24,9 +25,6 @@ pub(super) struct Target {
     /// Whether the item is written once for each op, with [`OP`] as the op's name, because it does not declare [`OP`] as
     /// a generic parameter.
     pub(super) is_template: bool,
-    /// Whether the item stands in the scope of the registration, hidden from others: a function that is called as the
-    /// wrapper of its op, which may stand beside it.
-    pub(super) is_hidden: bool,
     /// Whether [`OP`] stands for the op in it.
     pub(super) names_op: bool,
     /// The types of the ops.
@@ -95,7 +93,6 @@ impl Target {
                 Target {
                     item,
                     is_template: false,
-                    is_hidden: false,
                     names_op: declares_op(&parsed.generics),
                     ops: args.ops.clone(),
                     is_async: false,
@@ -126,7 +123,6 @@ impl Target {
         Some(Target {
             item,
             is_template,
-            is_hidden: false,
             names_op: is_template || declares_op(&parsed.generics),
             ops,
             is_async,
@@ -138,8 +134,7 @@ impl Target {
         })
     }
 
-    fn of_function(item: TokenStream, parsed: ItemFn, args: &KernelArgs, errors: &mut Errors) -> Option<Target> {
-        let generics = &parsed.sig.generics;
+    fn of_function(item: TokenStream, mut parsed: ItemFn, args: &KernelArgs, errors: &mut Errors) -> Option<Target> {
         let op = function::op_of(&parsed, errors)?;
         if op.is_none() && args.ops.is_empty() {
             if !args.is_wrong("op") {
@@ -148,21 +143,28 @@ impl Target {
             }
             return None;
         }
-        let (ops, is_template) = ops_of("function", op, generics, args, errors)?;
-        let names_op = is_template || declares_op(generics);
-        let params = params(generics, args, errors);
+        let (ops, is_template) = ops_of("function", op, &parsed.sig.generics, args, errors)?;
+        let names_op = is_template || declares_op(&parsed.sig.generics);
+        let params = params(&parsed.sig.generics, args, errors);
         let names = params.iter().map(|(ident, _)| ident);
         let allow = function::state_of(&parsed)
             .map(|_| quote!(#[allow(clippy::ptr_arg, reason = "what a kernel keeps is lent as it is kept")]));
+        let called = with_names(&name_of(&parsed), &parsed.sig.generics);
+        let item = match !is_template && is_named_as_a_wrapper(&mut parsed, &ops) {
+            true => {
+                parsed.sig.ident = renamed(&parsed.sig.ident);
+                parsed.to_token_stream()
+            }
+            false => item,
+        };
         Some(Target {
             item: quote!(#allow #item),
             is_template,
-            is_hidden: !is_template && is_named_as_a_wrapper(&parsed, &ops),
             names_op,
             ops,
             is_async: parsed.sig.asyncness.is_some(),
             kernel: syn::parse2(with_arguments(quote!(__Function), names)).ok()?,
-            called: with_names(&parsed.sig.ident, generics),
+            called,
             params,
             function: Some(parsed),
             shader: None,
@@ -190,7 +192,6 @@ impl Target {
         Some(Target {
             item,
             is_template: false,
-            is_hidden: false,
             names_op: false,
             ops: args.ops.clone(),
             is_async: false,
@@ -226,14 +227,33 @@ fn op_of(item: &ItemImpl, usage: &str, errors: &mut Errors) -> Option<(Type, boo
     Some((op?, is_async))
 }
 
-/// Whether a function that only its module sees is called as the wrapper of one of the ops.
-pub(super) fn is_named_as_a_wrapper(function: &ItemFn, ops: &[Type]) -> bool {
-    let name = &function.sig.ident;
+/// What a function's name begins with that gave way to a wrapper.
+const RENAMED: &str = "__kernel_";
+
+/// A function that is called as its op's wrapper, which may stand beside it, gets another name.
+fn renamed(ident: &Ident) -> Ident {
+    Ident::new(&format!("{RENAMED}{}", ident.unraw()), ident.span())
+}
+
+/// The name that a function was written with.
+fn name_of(function: &ItemFn) -> Ident {
+    let ident = &function.sig.ident;
+    match ident.to_string().strip_prefix(RENAMED) {
+        Some(name) => Ident::new(name, ident.span()),
+        None => ident.clone(),
+    }
+}
+
+/// Whether a function that only its module sees is called as the wrapper of one of the ops that it is registered for.
+fn is_named_as_a_wrapper(function: &mut ItemFn, ops: &[Type]) -> bool {
+    let name = function.sig.ident.to_string();
     let is_wrapper = |op: &Type| match op {
-        Type::Path(path) => path.path.segments.last().is_some_and(|op| *name == function_name(&op.ident.to_string())),
+        Type::Path(path) => path.path.segments.last().is_some_and(|op| name == function_name(&op.ident.to_string())),
         _ => false,
     };
-    matches!(function.vis, Visibility::Inherited) && ops.iter().any(is_wrapper)
+    let others = function.attrs.iter_mut().filter_map(stacked::arguments);
+    let mut others = others.flat_map(|arguments| KernelArgs::parse(arguments.clone(), &mut Errors::default()).ops);
+    matches!(function.vis, Visibility::Inherited) && (ops.iter().any(is_wrapper) || others.any(|op| is_wrapper(&op)))
 }
 
 /// The ops of an item that names `op`, and whether the item is a template: it names [`OP`] and does not declare it.
