@@ -30,3 +30,18 @@ fn nothing_flows_into_a_filter_without_elements() {
             .expect_shape(ops::Dilation2DBackpropFilter::FILTER_BACKPROP, filter.shape().clone());
     }
 }
+
+/// As TensorFlow does.
+#[test]
+fn the_step_of_an_accumulator_goes_on_after_the_largest_number() {
+    let mut op = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
+    let op = &mut op;
+    let handle = ops::resource_conditional_accumulator(op, DataType::Float, Shape::scalar()).build().unwrap();
+    ops::resource_accumulator_set_global_step(op, handle.clone(), i64::MAX).build().unwrap();
+    ops::resource_accumulator_apply_gradient(op, handle.clone(), i64::MAX, 2.0f32).build().unwrap();
+    let taken = ops::resource_accumulator_take_gradient(op, handle.clone(), 1i32, DataType::Float).build().unwrap();
+    assert_eq!(taken.to_scalar::<f32>().unwrap(), 2.0);
+    ops::resource_accumulator_apply_gradient(op, handle.clone(), i64::MIN, 2.0f32).build().unwrap();
+    let count = ops::resource_accumulator_num_accumulated(op, handle).build().unwrap();
+    assert_eq!(count.to_scalar::<i32>().unwrap(), 1);
+}

@@ -90,7 +90,7 @@ impl Accumulator {
                 return None;
             }
             let sum = state.sum.take()?;
-            state.global_step += 1;
+            state.global_step = state.global_step.wrapping_add(1);
             Some((sum, std::mem::take(&mut state.count)))
         };
         let (mut sum, count) = self.changed.until(attempt).await;
