@@ -1,6 +1,6 @@
 //! Convolutions over rows and columns, and their gradients.
 
-use super::images::{last, paddings_last, shape_last};
+use super::images::{last, place, shape_last};
 use super::integers::shape_from;
 use kernlink::attr::AttrMap;
 use kernlink::ensure;
@@ -35,6 +35,7 @@ impl Attrs {
 pub struct Convolution {
     strides: [i64; 4],
     dilations: [i64; 4],
+    /// In the order of the format.
     padding: Padding,
     /// Where the channels are.
     pub format: TensorFormat,
@@ -59,23 +60,24 @@ impl Convolution {
         let format = TensorFormat::of_images(&attrs.format)?;
         let dilations = last(format, four("dilations", &attrs.dilations)?);
         let strides = last(format, four("strides", &attrs.strides)?);
-        for (name, values) in [("strides", strides), ("dilations", dilations)] {
+        for (name, values, given) in [("strides", strides, &attrs.strides), ("dilations", dilations, &attrs.dilations)]
+        {
             if values[0] != 1 || values[3] != 1 {
-                return Err(Error::new(code, format!("{name} {values:?} must be 1 in the batch and depth dimensions")));
+                return Err(Error::new(code, format!("{name} {given:?} must be 1 in the batch and depth dimensions")));
             }
             ensure!(
                 values.iter().all(|&value| value > 0),
                 InvalidArgument,
-                "{name} {values:?} must be larger than 0 in rows and columns"
+                "{name} {given:?} must be larger than 0 in rows and columns"
             );
         }
-        let explicit = paddings_last(format, &attrs.explicit);
-        let padding = Padding::new(&attrs.padding, &explicit, TensorFormat::Nhwc, 4)?;
+        let padding = Padding::new(&attrs.padding, &attrs.explicit, format, 4)?;
         Ok(Convolution { strides, dilations, padding, format })
     }
 
     fn axis(&self, axis: usize, size: usize, window: usize) -> Result<Axis> {
-        Axis::new(size, window, self.strides[axis], self.dilations[axis], self.padding.along(axis))
+        let padding = self.padding.along(place(self.format, axis));
+        Axis::new(size, window, self.strides[axis], self.dilations[axis], padding)
     }
 
     /// The convolution of an input with channels last and a filter of these shapes.
@@ -116,8 +118,8 @@ impl Convolution {
             gradient[3]
         );
         let geometry = self.forward(input, filter)?;
-        ensure_output(&geometry.rows, gradient, 1)?;
-        ensure_output(&geometry.columns, gradient, 2)?;
+        ensure_output(&geometry.rows, gradient, 1, self.format)?;
+        ensure_output(&geometry.columns, gradient, 2, self.format)?;
         if input.num_elements() > 0 {
             geometry.ensure_groups()?;
         }
@@ -173,13 +175,14 @@ pub(crate) fn ensure_gradient(input: &Shape, filter: &Shape, gradient: &Shape) -
     Ok(())
 }
 
-/// Fails unless the gradient is as large as the output.
-pub(crate) fn ensure_output(axis: &Axis, gradient: &Shape, dimension: usize) -> Result<()> {
+/// Fails unless the gradient is as large as the output in a dimension; channels are last, but for those who wrote it.
+pub(crate) fn ensure_output(axis: &Axis, gradient: &Shape, dimension: usize, format: TensorFormat) -> Result<()> {
     ensure!(
         axis.output == gradient[dimension],
         InvalidArgument,
-        "out_backprop has size {} in dimension {dimension}; an input of {} and a filter of {} make {}",
+        "out_backprop has size {} in dimension {}; an input of {} and a filter of {} make {}",
         gradient[dimension],
+        place(format, dimension),
         axis.input,
         axis.window,
         axis.output
@@ -321,6 +324,33 @@ pub(crate) mod tests {
         let sizes = Tensor::vector(&[3i32, 3, 3, 4]).unwrap();
         assert_eq!(convolution.backward_to_filter(&input, &sizes, &flow).unwrap().0, filter);
         assert!(convolution.backward_to_filter(&input, &Tensor::scalar(3i32), &flow).is_err());
+    }
+
+    #[test]
+    fn errors_speak_of_what_was_written() {
+        let nchw = |others: &[(&str, AttrValue)]| {
+            attrs(&[&[("data_format", "NCHW".into()), ("strides", vec![1, 1, 2, 3].into())][..], others].concat())
+        };
+        let error = Convolution::new(&nchw(&[("strides", vec![1, 2, 3, 4].into())])).unwrap_err();
+        assert!(error.message().contains("strides [1, 2, 3, 4]"), "{error}");
+        let error = Convolution::new(&nchw(&[("dilations", vec![1, 1, 0, 2].into())])).unwrap_err();
+        assert!(error.message().contains("dilations [1, 1, 0, 2]"), "{error}");
+        let paddings = [("padding", "EXPLICIT".into()), ("explicit_paddings", vec![0, 0, 0, 0, 1, -2, 3, 4].into())];
+        let error = Convolution::new(&nchw(&paddings)).unwrap_err();
+        assert!(error.message().contains("[0, 0, 0, 0, 1, -2, 3, 4]"), "{error}");
+        // Rows are dimension 2 there, and columns dimension 3.
+        let convolution = Convolution::new(&nchw(&[])).unwrap();
+        let backward = |flow: [usize; 4]| {
+            convolution.backward(&Shape::from([2, 8, 9, 3]), &Shape::from([3, 3, 3, 4]), &Shape::from(flow))
+        };
+        assert!(backward([2, 4, 3, 4]).is_ok());
+        assert!(backward([2, 5, 3, 4]).unwrap_err().message().contains("dimension 2"));
+        assert!(backward([2, 4, 4, 4]).unwrap_err().message().contains("dimension 3"));
+        // Each dimension has its own paddings.
+        let paddings = [("padding", "EXPLICIT".into()), ("explicit_paddings", vec![0, 0, 0, 0, 1, 2, 3, 4].into())];
+        let padded = Convolution::new(&nchw(&paddings)).unwrap();
+        let geometry = padded.forward(&Shape::from([2, 8, 9, 3]), &Shape::from([3, 3, 3, 4])).unwrap();
+        assert_eq!((geometry.rows.before, geometry.columns.before), (1, 3));
     }
 
     #[test]

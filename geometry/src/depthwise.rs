@@ -1,7 +1,7 @@
 //! Convolutions in which each input channel has filters of its own, and their gradients.
 
 use super::convolution::{Attrs, ensure_gradient, ensure_output};
-use super::images::{last, paddings_last, shape_last};
+use super::images::{last, place, shape_last};
 use super::integers::shape_from;
 use kernlink::attr::AttrMap;
 use kernlink::ensure;
@@ -15,6 +15,7 @@ use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
 pub struct Depthwise {
     strides: [i64; 4],
     dilations: [i64; 4],
+    /// In the order of the format.
     padding: Padding,
     /// Where the channels are.
     pub format: TensorFormat,
@@ -32,9 +33,10 @@ impl Depthwise {
         ensure!(
             strides[0] == 1 && strides[3] == 1,
             InvalidArgument,
-            "strides {strides:?} must be 1 in the batch and depth dimensions"
+            "strides {:?} must be 1 in the batch and depth dimensions",
+            attrs.strides
         );
-        let padding = Padding::new(&attrs.padding, &paddings_last(format, &attrs.explicit), TensorFormat::Nhwc, 4)?;
+        let padding = Padding::new(&attrs.padding, &attrs.explicit, format, 4)?;
         for value in &attrs.dilations {
             ensure!(i32::try_from(*value).is_ok(), InvalidArgument, "dilations has {value} out of range for an int32");
         }
@@ -67,7 +69,8 @@ impl Depthwise {
             filter[2]
         );
         let axis = |axis: usize, window: usize| {
-            Axis::new(input[axis], window, self.strides[axis], self.dilations[axis], self.padding.along(axis))
+            let padding = self.padding.along(place(self.format, axis));
+            Axis::new(input[axis], window, self.strides[axis], self.dilations[axis], padding)
         };
         let (rows, columns) = (axis(1, filter[0])?, axis(2, filter[1])?);
         Ok(Geometry { batch: input[0], rows, columns, in_depth, multiplier: filter[3] })
@@ -88,8 +91,8 @@ impl Depthwise {
             filter[3],
             gradient[3]
         );
-        ensure_output(&geometry.rows, gradient, 1)?;
-        ensure_output(&geometry.columns, gradient, 2)?;
+        ensure_output(&geometry.rows, gradient, 1, self.format)?;
+        ensure_output(&geometry.columns, gradient, 2, self.format)?;
         Ok(geometry)
     }
 

@@ -14,12 +14,24 @@ pub(crate) fn last<V: Copy>(format: TensorFormat, [first, second, third, fourth]
     }
 }
 
-/// The paddings of `explicit_paddings`, with those of the channels last.
-pub(crate) fn paddings_last(format: TensorFormat, explicit: &[i64]) -> Vec<i64> {
-    match *explicit {
-        // What is too short or long is an error.
-        [a, b, c, d, e, f, g, h] => last(format, [[a, b], [c, d], [e, f], [g, h]]).concat(),
-        _ => explicit.to_vec(),
+/// The values for dimensions with channels last in the order of the format: what errors say, as a user wrote it.
+pub(crate) fn as_written<V: Copy>(format: TensorFormat, [batch, rows, columns, channels]: [V; 4]) -> [V; 4] {
+    match format {
+        TensorFormat::Nchw => [batch, channels, rows, columns],
+        _ => [batch, rows, columns, channels],
+    }
+}
+
+/// Which dimension of images in a format is dimension `axis` of those with channels last.
+pub(crate) fn place(format: TensorFormat, axis: usize) -> usize {
+    last(format, [0, 1, 2, 3])[axis]
+}
+
+/// A shape with channels last in the order of the format, if it is one of images at all; see [`as_written`].
+pub(crate) fn shape_as_written(format: TensorFormat, shape: &Shape) -> Shape {
+    match shape[..] {
+        [batch, rows, columns, channels] => Shape::from(as_written(format, [batch, rows, columns, channels])),
+        _ => shape.clone(),
     }
 }
 
@@ -87,5 +99,7 @@ mod tests {
         let one = channels_last(TensorFormat::Nchw, &Shape::from([2, 1, 4, 5])).unwrap();
         assert!(matches!(one.elements, Elements::Same));
         assert_eq!(last(TensorFormat::Nchw, [1, 2, 3, 4]), [1, 3, 4, 2]);
+        assert_eq!(as_written(TensorFormat::Nchw, [1, 3, 4, 2]), [1, 2, 3, 4]);
+        assert_eq!([0, 1, 2, 3].map(|axis| place(TensorFormat::Nchw, axis)), [0, 2, 3, 1]);
     }
 }

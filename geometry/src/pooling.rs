@@ -1,6 +1,6 @@
 //! Pooling over rows and columns, or over depth, and its gradients.
 
-use super::images::{last, paddings_last, shape_last};
+use super::images::{as_written, last, place, shape_as_written, shape_last};
 use super::integers::shape_from;
 use kernlink::attr::AttrMap;
 use kernlink::device::DeviceType;
@@ -34,6 +34,7 @@ pub struct Pooling {
     /// How far it moves in each dimension.
     pub strides: [i64; 4],
     padding: String,
+    /// In the order of the format.
     explicit: Vec<i64>,
 }
 
@@ -83,15 +84,21 @@ impl Pooling {
         let strides = last(format, four("strides", &attrs.strides)?);
         let spatial = windows[0] == 1 && strides[0] == 1;
         if spatial || !batch_first {
-            ensure!(windows.iter().all(|&size| size > 0), InvalidArgument, "ksize {windows:?} must be positive");
+            ensure!(
+                windows.iter().all(|&size| size > 0),
+                InvalidArgument,
+                "ksize {:?} must be positive",
+                attrs.windows
+            );
         }
         ensure!(
             spatial,
             Unimplemented,
-            "pooling over the batch is not supported: ksize {windows:?}, strides {strides:?}"
+            "pooling over the batch is not supported: ksize {:?}, strides {:?}",
+            attrs.windows,
+            attrs.strides
         );
-        let explicit = paddings_last(format, &attrs.explicit);
-        Ok(Pooling { format, windows, strides, padding: attrs.padding.to_owned(), explicit })
+        Ok(Pooling { format, windows, strides, padding: attrs.padding.to_owned(), explicit: attrs.explicit })
     }
 
     /// The pooling whose window and stride are inputs `first` and `first + 1`; channels are last.
@@ -115,12 +122,13 @@ impl Pooling {
             depth == 1 || (height == 1 && width == 1),
             Unimplemented,
             "pooling is over depth or over rows and columns, not both: ksize {:?}",
-            self.windows
+            as_written(self.format, self.windows)
         );
         let explicit = if self.is_explicit() { &self.explicit[..] } else { &[] };
-        let padding = Padding::new(&self.padding, explicit, TensorFormat::Nhwc, 4)?;
+        let padding = Padding::new(&self.padding, explicit, self.format, 4)?;
+        let along = |axis: usize| padding.along(place(self.format, axis));
         for axis in [1, 2] {
-            if let Padding::Explicit((before, after)) = padding.along(axis) {
+            if let Padding::Explicit((before, after)) = along(axis) {
                 ensure!(
                     before.max(after) < self.windows[axis],
                     InvalidArgument,
@@ -132,7 +140,7 @@ impl Pooling {
         }
         let axis = |axis: usize| {
             let window = self.windows[axis] as usize;
-            Axis::new(shape[axis], window, self.strides[axis], 1, padding.along(axis))
+            Axis::new(shape[axis], window, self.strides[axis], 1, along(axis))
         };
         if depth > 1 {
             ensure!(
@@ -172,8 +180,8 @@ impl Pooling {
     pub fn maxima_back(&self, input: &Shape, maxima: &Shape, grad: &Shape) -> Result<Geometry> {
         let geometry = self.spatial(input)?;
         let pooled = geometry.output();
-        ensure_shape("orig_output", maxima, &pooled)?;
-        ensure_shape("grad", grad, &pooled)?;
+        self.ensure_shape("orig_output", maxima, &pooled)?;
+        self.ensure_shape("grad", grad, &pooled)?;
         Ok(geometry)
     }
 
@@ -183,8 +191,8 @@ impl Pooling {
     /// As [`Pooling::maxima_back`], but that the gradient must have the input's shape.
     pub fn maxima_back_back(&self, input: &Shape, maxima: &Shape, grad: &Shape) -> Result<Geometry> {
         let geometry = self.spatial(input)?;
-        ensure_shape("orig_output", maxima, &geometry.output())?;
-        ensure_shape("grad", grad, input)?;
+        self.ensure_shape("orig_output", maxima, &geometry.output())?;
+        self.ensure_shape("grad", grad, input)?;
         Ok(geometry)
     }
 
@@ -194,15 +202,16 @@ impl Pooling {
             self.windows[3] == 1 && self.strides[3] == 1,
             Unimplemented,
             "pooling over the depth has no gradient: ksize {:?}, strides {:?}",
-            self.windows,
-            self.strides
+            as_written(self.format, self.windows),
+            as_written(self.format, self.strides)
         );
         let geometry = self.geometry(input)?;
         // Pixels of an image are counted in 32 bits.
         ensure!(
             geometry.rows.input.saturating_mul(geometry.columns.input) < NOWHERE as usize,
             InvalidArgument,
-            "images of {input} are too large"
+            "images of {} are too large",
+            shape_as_written(self.format, input)
         );
         Ok(geometry)
     }
@@ -216,14 +225,20 @@ impl Pooling {
     pub fn with_argmax(&self, input: &Shape, index_type: DataType, across: bool) -> Result<Geometry> {
         let geometry = self.geometry(input)?;
         let total = input.num_elements();
-        ensure!(total > 0, InvalidArgument, "the input must not be empty, but is {input}");
+        ensure!(
+            total > 0,
+            InvalidArgument,
+            "the input must not be empty, but is {}",
+            shape_as_written(self.format, input)
+        );
         let most = if index_type == DataType::Int32 { i32::MAX as usize } else { i64::MAX as usize };
         let indexed = if across { total } else { total / geometry.batch };
         // Pixels of an image are counted in 32 bits.
         ensure!(
             indexed <= most && geometry.rows.input * geometry.columns.input < NOWHERE as usize,
             InvalidArgument,
-            "an index into {input} does not fit {index_type}"
+            "an index into {} does not fit {index_type}",
+            shape_as_written(self.format, input)
         );
         Ok(geometry)
     }
@@ -236,9 +251,22 @@ impl Pooling {
     pub fn argmax_back(&self, input: &Shape, grad: &Shape, argmax: &Shape) -> Result<Geometry> {
         let geometry = self.geometry(input)?;
         let pooled = Geometry { depth: geometry.depth / self.windows[3] as usize, ..geometry }.output();
-        ensure_shape("grad", grad, &pooled)?;
-        ensure_shape("argmax", argmax, &pooled)?;
+        self.ensure_shape("grad", grad, &pooled)?;
+        self.ensure_shape("argmax", argmax, &pooled)?;
         Ok(geometry)
+    }
+
+    /// Fails unless a tensor has the shape that the pooling gives.
+    fn ensure_shape(&self, name: &str, found: &Shape, expected: &Shape) -> Result<()> {
+        let written = |shape: &Shape| shape_as_written(self.format, shape);
+        ensure!(
+            found == expected,
+            InvalidArgument,
+            "{name} must have shape {}, not {}",
+            written(expected),
+            written(found)
+        );
+        Ok(())
     }
 
     /// Whether the op gives the paddings one by one.
@@ -271,7 +299,7 @@ impl Pooling {
         ensure!(grad.rank() == 4, InvalidArgument, "grad must be 4-dimensional, not {grad}");
         self.ensure_not_over_depth()?;
         let geometry = self.geometry(&shape)?;
-        ensure_shape("grad", grad, &geometry.output())?;
+        self.ensure_shape("grad", grad, &geometry.output())?;
         Ok((shape, geometry))
     }
 }
@@ -303,12 +331,6 @@ impl Geometry {
     pub fn output(&self) -> Shape {
         Shape::from([self.batch, self.rows.output, self.columns.output, self.depth])
     }
-}
-
-/// Fails unless a tensor has the shape that the pooling gives.
-fn ensure_shape(name: &str, found: &Shape, expected: &Shape) -> Result<()> {
-    ensure!(found == expected, InvalidArgument, "{name} must have shape {expected}, not {found}");
-    Ok(())
 }
 
 #[cfg(test)]
@@ -364,6 +386,31 @@ mod tests {
         let sizes = Tensor::vector(&[2i32, 4, 7, 8]).unwrap();
         let (shape, _) = pooling.averaged_back(&sizes, &Shape::from([2, 3, 7, 4])).unwrap();
         assert_eq!(shape, Shape::from([2, 7, 8, 4]));
+    }
+
+    #[test]
+    fn errors_speak_of_what_was_written() {
+        let nchw = |others: &[(&str, &[i64])]| {
+            let mut attrs = attrs(others);
+            attrs.insert("data_format", "NCHW");
+            attrs
+        };
+        let error = Pooling::new(&nchw(&[("ksize", &[1, 2, 0, 3])])).unwrap_err();
+        assert!(error.message().contains("[1, 2, 0, 3]"), "{error}");
+        let error = Pooling::new(&nchw(&[("ksize", &[2, 2, 1, 3]), ("strides", &[1, 2, 3, 4])])).unwrap_err();
+        assert!(error.message().contains("ksize [2, 2, 1, 3], strides [1, 2, 3, 4]"), "{error}");
+        let both = Pooling::new(&nchw(&[("ksize", &[1, 2, 1, 3])])).unwrap();
+        let error = both.geometry(&Shape::from([1, 6, 6, 4])).unwrap_err();
+        assert!(error.message().contains("[1, 2, 1, 3]"), "{error}");
+        let space = nchw(&[("ksize", &[1, 1, 2, 2]), ("strides", &[1, 1, 2, 2])]);
+        let space = Pooling::new(&space).unwrap();
+        let (input, pooled) = (Shape::from([2, 6, 8, 4]), Shape::from([2, 3, 4, 4]));
+        let error = space.maxima_back(&input, &pooled, &Shape::from([2, 3, 4, 5])).unwrap_err();
+        assert!(error.message().contains("shape [2,4,3,4], not [2,5,3,4]"), "{error}");
+        let mut padded = nchw(&[("explicit_paddings", &[0, 0, 0, 0, 1, -2, 0, 1])]);
+        padded.insert("padding", "EXPLICIT");
+        let error = Pooling::new(&padded).unwrap().geometry(&input).unwrap_err();
+        assert!(error.message().contains("[0, 0, 0, 0, 1, -2, 0, 1]"), "{error}");
     }
 
     #[test]

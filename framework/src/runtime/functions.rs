@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use prost::Message;
@@ -307,31 +308,56 @@ impl Body {
 /// Whatever the depth of the calls, bodies go one after the other: each has the next in its plan.
 impl Drop for Body {
     fn drop(&mut self) {
-        thread_local! {
-            /// What the body that goes first has still to drop.
-            static OTHERS: RefCell<Option<Vec<Arc<Executor>>>> = const { RefCell::new(None) };
-        }
         let Some(executor) = self.executor.take() else { return };
         let mut next = Some(executor);
-        // At the end of a thread there is no list.
-        let is_first = OTHERS.try_with(|others| match &mut *others.borrow_mut() {
+        let is_first = with_others(|others| match others {
             Some(others) => {
                 others.extend(next.take());
                 false
             }
-            others => {
+            None => {
                 *others = Some(Vec::new());
                 true
             }
         });
-        if is_first != Ok(true) {
+        if !is_first {
             return;
         }
+        // A kernel may panic when it goes: the others go all the same.
+        let mut panicked = None;
         while let Some(executor) = next {
-            drop(executor);
-            next = OTHERS.with(|others| others.borrow_mut().as_mut().and_then(Vec::pop));
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(executor))) {
+                panicked.get_or_insert(payload);
+            }
+            // In one turn: another thread may add to the list that they share.
+            next = with_others(|others| {
+                let next = others.as_mut().and_then(Vec::pop);
+                if next.is_none() {
+                    *others = None;
+                }
+                next
+            });
         }
-        OTHERS.with(|others| *others.borrow_mut() = None);
+        if let Some(payload) = panicked
+            && !std::thread::panicking()
+        {
+            resume_unwind(payload);
+        }
+    }
+}
+
+/// What the body that goes first has still to drop; `None` while none goes.
+type Others = Option<Vec<Arc<Executor>>>;
+
+/// Looks at the list of this thread, or, at the thread's end, when that is gone, at one that such threads share.
+fn with_others<T>(look: impl FnOnce(&mut Others) -> T) -> T {
+    thread_local! {
+        static OTHERS: RefCell<Others> = const { RefCell::new(None) };
+    }
+    static AT_ENDS: Mutex<Others> = Mutex::new(None);
+    match OTHERS.try_with(|_| ()) {
+        Ok(()) => OTHERS.with(|others| look(&mut others.borrow_mut())),
+        Err(_) => look(&mut lock(&AT_ENDS)),
     }
 }
 

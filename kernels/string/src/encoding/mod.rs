@@ -60,9 +60,7 @@ impl Encoding {
             "utf32" | "ucs4" | "iso10646ucs4" | "csucs4" => Encoding::Utf32(None),
             "utf32be" => Encoding::Utf32(Some(Order::Big)),
             "utf32le" => Encoding::Utf32(Some(Order::Little)),
-            "usascii" | "ascii" | "ansix3.4" | "ansix341968" | "iso646us" | "646" | "ascii7" | "us" | "cp367" => {
-                Encoding::Ascii
-            }
+            "usascii" | "ascii" | "ansix341968" | "iso646us" | "646" | "ascii7" | "us" | "cp367" => Encoding::Ascii,
             "iso88591" | "latin1" | "l1" | "cp819" | "819" | "ibm819" | "iso885911987" | "isoir100" | "88591" => {
                 Encoding::Latin1
             }
@@ -238,6 +236,10 @@ mod tests {
             assert_eq!(found, 1, "{name}");
         }
         assert!(Encoding::from_name("EBCDIC-XX").is_err());
+        for name in ["ANSI_X3.4-1968", "ISO646-US", "cp367"] {
+            assert_eq!(Encoding::from_name(name).ok(), Some(Encoding::Ascii), "{name}");
+        }
+        assert!(Encoding::from_name("ANSI_X3.4").is_err(), "TensorFlow does not know it");
         assert_eq!(Encoding::from_name("shift-jis").unwrap(), Encoding::Pairs(Pairs::ShiftJis));
     }
 
