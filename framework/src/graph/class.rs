@@ -97,7 +97,7 @@ pub(crate) mod created {
     pub(crate) const CALL: &str = "PartitionedCall";
     pub(crate) const CONSTANT: &str = "Const";
     /// Only in memory: written, a node has its own op.
-    pub(crate) const MISSING: &str = "_MissingOp";
+    pub(crate) const MISSING: &str = crate::op::MISSING_OP;
     pub(crate) const RECV: &str = "_Recv";
     pub(crate) const RETVAL: &str = "_Retval";
     pub(crate) const SEND: &str = "_Send";

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 
 use super::budget::Budget;
 use super::node_def::node_attrs;
-use super::reach::Reach;
 use super::{created, default_value};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
@@ -17,6 +16,15 @@ use crate::proto::{
     op_def::{ArgDef, AttrDef},
 };
 use crate::registry::Registry;
+
+/// Functions, by what they come to call.
+#[derive(Clone, Debug)]
+pub(crate) struct Reach {
+    /// Those that keep a state or have effects, or call one that does.
+    pub(crate) stateful: HashSet<String>,
+    /// Those that may come to call themselves, or others that do.
+    pub(crate) recursive: HashSet<String>,
+}
 
 /// The functions of a graph, by name.
 #[derive(Clone, Debug, Default)]

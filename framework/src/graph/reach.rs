@@ -3,18 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::function::{Library, called_by};
+use super::function::{Library, Reach, called_by};
 use super::{Graph, NodeClass};
 use crate::proto::{NodeDef, attr_value};
-
-/// Functions, by what they come to call.
-#[derive(Clone, Debug)]
-pub(crate) struct Reach {
-    /// Those that keep a state or have effects, or call one that does.
-    pub(crate) stateful: HashSet<String>,
-    /// Those that may come to call themselves, or others that do.
-    pub(crate) recursive: HashSet<String>,
-}
 
 impl Graph {
     /// What the functions of the graph's library come to call; `None` if there is no library.

@@ -18,4 +18,4 @@ pub use compatibility::{added_defaults_unchanged, attr_defaults_unchanged, broke
 pub use def::{AllowedValues, ArgDef, ArgType, AttrDef, AttrDefault, Deprecation, List, OpDef, Str, find_op};
 pub use signature::{InOutType, Signature, types_compatible};
 pub use typed::{DeclaresOneOpOfEachName, InputArg, InputListArg, Op, OutputArg, OutputListArg};
-pub(crate) use validate::ValueFacts;
+pub(crate) use validate::{MISSING_OP, ValueFacts};

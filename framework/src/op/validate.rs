@@ -7,7 +7,9 @@ use kernlink_spec::{dtype_from_word, is_op_name};
 use super::{AllowedValues, ArgDef, ArgType, AttrBase, AttrDef, AttrDefault, AttrType, OpDef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::graph::created;
+
+/// The op of nodes whose own op is missing. Nobody else may declare it.
+pub(crate) const MISSING_OP: &str = "_MissingOp";
 
 impl OpDef {
     /// Checks the op against all of TensorFlow's rules. What `#[register_op]` and
@@ -22,7 +24,7 @@ impl OpDef {
         if !self.is_internal() && !is_op_name(&self.name) {
             faults.push(format!("invalid name: `{}` (did you use CamelCase?)", self.name));
         }
-        if self.name == created::MISSING {
+        if self.name == MISSING_OP {
             faults.push("the name is reserved: it stands for ops that are missing".to_owned());
         }
         let mut seen = BTreeSet::new();
