@@ -246,6 +246,8 @@ pub struct NodeContext {
     pub op: String,
     /// The device on which it ran; empty before placement.
     pub device: String,
+    /// The function whose body has the node; empty for a node of the graph itself, and before a run.
+    pub function: String,
 }
 
 macro_rules! constructors {
@@ -352,7 +354,16 @@ impl Error {
             node: node.to_owned(),
             op: op.to_owned(),
             device: device.to_owned(),
+            function: String::new(),
         });
+        self
+    }
+
+    /// The same error, whose node is in the body of `function`; the innermost function stays.
+    pub fn in_function(mut self, function: &str) -> Error {
+        if let Some(node) = self.0.node.as_mut().filter(|node| node.function.is_empty()) {
+            function.clone_into(&mut node.function);
+        }
         self
     }
 }
@@ -360,12 +371,15 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.0.code, self.0.message)?;
-        if let Some(NodeContext { node, op, device }) = &self.0.node {
+        if let Some(NodeContext { node, op, device, function }) = &self.0.node {
             write!(f, "\n  in node `{}` (op {}", shortened(node), shortened(op))?;
             if !device.is_empty() {
                 write!(f, ", {}", shortened(device))?;
             }
             f.write_str(")")?;
+            if !function.is_empty() {
+                write!(f, " in function `{}`", shortened(function))?;
+            }
         }
         Ok(())
     }

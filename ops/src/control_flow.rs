@@ -171,6 +171,7 @@ pub(crate) fn output_shapes_attr(c: &InferenceContext<'_>) -> Result<bool> {
     for (index, shape) in shapes.iter().enumerate() {
         c.set_output(index, c.make_shape_from_partial(shape));
     }
+    c.set_outputs_are_promised();
     Ok(true)
 }
 

@@ -313,7 +313,7 @@ fn strings_beyond_memory_are_refused() {
     // The elements share their bytes; the results cannot.
     let text = kernlink::dtype::TString::from(vec![b'x'; 64 << 20]);
     let many = Tensor::vector(&vec![text; 1 << 18]).unwrap();
-    let beyond = "out of memory for a string of 17592186044416 bytes";
+    let beyond = "17592186044416 bytes";
     fails(ops::reduce_join(&mut eager, many.clone(), 0i32).build(), Code::ResourceExhausted, beyond);
     let ids = Tensor::vector(&vec![0i32; 1 << 18]).unwrap();
     fails(ops::unsorted_segment_join(&mut eager, many, ids, 1i32).build(), Code::ResourceExhausted, beyond);

@@ -191,10 +191,10 @@ fn kernels_that_wait_are_registered_while_the_program_runs() {
     expect(other, Code::InvalidArgument, &["WaitsForA is a kernel of op MatMul, not of Neg"]);
     registry.register_kernel(kernel).unwrap();
     let mut eager = EagerContext::new(&registry).unwrap();
-    let a = Tensor::from_elements([1, 2], &[3f32, 4.0]).unwrap();
-    let b = Tensor::from_elements([2, 1], &[5f32, 6.0]).unwrap();
+    let a = Tensor::from_elements([2, 2], &[3f32, 4.0, 5.0, 6.0]).unwrap();
+    let b = Tensor::from_elements([2, 2], &[5f32, 6.0, 7.0, 8.0]).unwrap();
     let product = ops::mat_mul(&mut eager, a, b).build().unwrap();
-    assert_eq!(product.as_slice::<f32>().unwrap(), [3.0, 4.0]);
+    assert_eq!(product.as_slice::<f32>().unwrap(), [3.0, 4.0, 5.0, 6.0]);
 }
 
 #[test]

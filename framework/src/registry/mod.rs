@@ -288,7 +288,7 @@ mod tests {
         let linked = "`use that_crate as _;`";
         assert_eq!(registry.absence("Svd"), Some(Absence::Lacking("an op of someone else")));
         assert!(
-            registry.op("Svd").err().unwrap().to_string().contains("an op of someone else; if another crate declares")
+            registry.op("Svd").err().unwrap().to_string().contains("an op of someone else; a crate that declares it")
         );
         assert!(registry.advice(["Svd"]).ends_with(linked));
         assert_eq!(registry.absence("Frobnicate"), Some(Absence::Unknown));

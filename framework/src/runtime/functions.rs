@@ -388,6 +388,15 @@ enum Held {
     Borrowed(Weak<Body>),
 }
 
+impl Instance {
+    fn body(&self) -> Result<Arc<Body>> {
+        match &self.body {
+            Held::Owned(body) => Ok(body.clone()),
+            Held::Borrowed(body) => body.upgrade().ok_or_else(outlived),
+        }
+    }
+}
+
 impl Function for Instance {
     fn argument_dtypes(&self) -> &[DataType] {
         &self.arguments
@@ -403,14 +412,14 @@ impl Function for Instance {
         depth: u32,
         arguments: Vec<Tensor>,
     ) -> BoxFuture<'static, Result<Vec<Tensor>>> {
-        let run = match &self.body {
-            Held::Owned(body) => body.run(step, depth, arguments),
-            Held::Borrowed(body) => {
-                body.upgrade().ok_or_else(outlived).and_then(|body| body.run(step, depth, arguments))
-            }
-        };
-        match run {
-            Ok(run) => Box::pin(RunFuture::new(run)),
+        match self.body().and_then(|body| body.run(step, depth, arguments)) {
+            Ok(run) => Box::pin(async move {
+                let result = RunFuture::new(run).await;
+                result.map_err(|error| match self.body() {
+                    Ok(body) => error.in_function(&body.call.name),
+                    Err(_) => error,
+                })
+            }),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }

@@ -55,12 +55,9 @@ impl Inferred {
             inputs.iter().map(known).collect::<Option<(Vec<PartialShape>, Vec<Option<Tensor>>)>>()?;
         let mut context = InferenceContext::new(op, &self.attrs, signature, shapes, values);
         context.run(self.shape_fn).ok()?;
-        Some(context.into_outputs())
+        (!context.outputs_are_promised()).then(|| context.into_outputs())
     }
 }
-
-/// TensorFlow's shape function counts the depth of the window, and its kernel does not.
-const CONTRADICTS_ITSELF: &str = "MaxPoolWithArgmax";
 
 /// Refuses outputs of other shapes than were inferred. A bit of `unused` stands for an output that nothing takes, whatever
 /// the kernel makes of it. Handles are scalars, of which TensorFlow's shape functions say `[2]` as of old.
@@ -77,7 +74,7 @@ pub(crate) fn check_outputs(
         let is_value = |tensor: &&Tensor| tensor.reference().is_none() && tensor.dtype() != DataType::Resource;
         let Some(tensor) = output.as_ref().filter(is_value) else { continue };
         let is_unused = index < 64 && unused >> index & 1 == 1;
-        if !is_unused && op.name != CONTRADICTS_ITSELF && !shape.accepts(tensor.shape()) {
+        if !is_unused && !shape.accepts(tensor.shape()) {
             return Err(Error::internal(format!(
                 "the shape function of {} gives {shape} for output {index}, and the kernel {}: one of them is wrong",
                 op.name,

@@ -114,6 +114,8 @@ pub struct InferenceContext<'a> {
     graph_def_version: i32,
     pub(super) output_handles: RefCell<Vec<Option<Vec<ShapeAndType>>>>,
     outputs: RefCell<Vec<Option<ShapeHandle>>>,
+    /// Whether kernels may compute other shapes than are inferred.
+    is_promise: Cell<bool>,
     /// The first mistake of the shape function itself.
     fault: Cell<Option<Error>>,
 }
@@ -146,8 +148,20 @@ impl<'a> InferenceContext<'a> {
             input_tensors,
             input_tensors_as_shapes: Vec::new(),
             outputs: RefCell::new(vec![None; signature.outputs.len()]),
+            is_promise: Cell::new(false),
             fault: Cell::new(None),
         }
+    }
+
+    /// Says that the outputs may turn out to have other shapes than the function infers: because an attr promises them, or
+    /// because TensorFlow's shape function, which is followed, contradicts its kernel. Debug builds then do not compare what
+    /// kernels compute.
+    pub fn set_outputs_are_promised(&self) {
+        self.is_promise.set(true);
+    }
+
+    pub(super) fn outputs_are_promised(&self) -> bool {
+        self.is_promise.get()
     }
 
     /// Adds what is known of inputs that hold shapes: a tensor `[4, <unknown>]` is the shape `[4,?]`. May be shorter

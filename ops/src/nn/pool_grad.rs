@@ -102,6 +102,8 @@ fn max_pool_with_argmax_shape(c: &mut InferenceContext<'_>) -> Result<()> {
         ensure!(size > 0, InvalidArgument, "ksize must be a positive int32 value, got: {size}");
     }
     shapes::max_pool_shape(c)?;
+    // It counts the depth of the window, and the kernel does not.
+    c.set_outputs_are_promised();
     c.set_output(1, c.output(0));
     Ok(())
 }

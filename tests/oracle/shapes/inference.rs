@@ -209,7 +209,7 @@ fn arguments_have_the_dtypes_that_a_function_takes() {
     };
     let mut called = call("c", "f", &["x"], 1);
     called.attr.insert("Tin".to_owned(), proto::attr_to_proto(&vec![DataType::Int32].into()).unwrap());
-    let words = ["in function `f`", "argument 0 is float in the function, but the call gives it int32", "`c`"];
+    let words = ["argument 0 of function `f` must be float, not int32", "`c`"];
     refused_run(
         import(vec![ints(&[2]), called.clone()], f()),
         &Tensor::vector(&[1i32, 2]).unwrap(),
@@ -300,7 +300,7 @@ fn what_a_body_gets_wrong_names_the_function() {
         graph(&[3, 4]),
         &x,
         Code::InvalidArgument,
-        &["in function `square`", "Dimensions must be equal", "`p`", "`c`"],
+        &["the matrices do not fit", "node `p`", "in function `square`"],
     );
     // While a graph is built, faults are told at once.
     let mut built = import(vec![placeholder("x", &[3, 4])], f()).unwrap();
@@ -322,7 +322,7 @@ fn what_a_body_gets_wrong_names_the_function() {
     refused_run(called, &x, Code::InvalidArgument, &["in function `f`", "the result `y` comes from `n:y:0`"]);
     let identity = function("f", 1, Vec::new(), &[("y", "x0")]);
     let wrong = import(vec![placeholder("x", &[1]), call("c", "f", &["x"], 2)], vec![identity.clone()]);
-    refused_run(wrong, &x, Code::InvalidArgument, &["fewer results"]);
+    refused_run(wrong, &x, Code::InvalidArgument, &["gives [float] and not [float, float]"]);
     let wrong = import(vec![placeholder("x", &[1]), call("c", "f", &["x", "x"], 1)], vec![identity]);
     assert!(wrong.is_ok(), "an argument too many is the runtime's to refuse");
 }
