@@ -391,7 +391,7 @@ impl Job<'_> {
 pub(crate) fn without_checkpoint(error: Error) -> Error {
     let lacks_value = match error.code() {
         Code::FailedPrecondition => true,
-        Code::NotFound => error.message().contains("Resource "),
+        Code::NotFound => error.message().contains("Run first what makes it"),
         _ => false,
     };
     match lacks_value {
