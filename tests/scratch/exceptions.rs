@@ -2,4 +2,14 @@
 
 /// A function among those that ask for it, and why it may. A place is excepted, never an op: what else the op asks for
 /// is refused.
-pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[];
+pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
+    ("tensor::buffer::Pool::give", "a list of free buffers, which takes a pointer for each"),
+    ("InferenceContext::run", "a message of debug builds alone, which quotes at most 1,000 elements of an input"),
+    ("encoding::pairs::Pairs::table", "the table of an encoding, which is a constant"),
+    ("kernels_string::re2::", "a parsed pattern, which is refused before it takes more than 128 MiB"),
+    ("kernels_string::pattern::Latest::get", "a compiled pattern, whose program is 8 MiB at most"),
+];
+
+/// Ops that are left out unless `KERNLINK_SCRATCH_OP` names them, and why they would take minutes.
+pub(crate) const SLOW: &[(&str, &str)] =
+    &[("RandomIndexShuffle", "each element walks a cycle of up to 65,536 numbers, in as many rounds as an attr says")];
