@@ -407,7 +407,8 @@ mod tests {
         let (input, pooled) = (Shape::from([2, 6, 8, 4]), Shape::from([2, 3, 4, 4]));
         let error = space.maxima_back(&input, &pooled, &Shape::from([2, 3, 4, 5])).unwrap_err();
         assert!(error.message().contains("shape [2,4,3,4], not [2,5,3,4]"), "{error}");
-        let mut padded = nchw(&[("explicit_paddings", &[0, 0, 0, 0, 1, -2, 0, 1])]);
+        let windows: [(&str, &[i64]); 2] = [("ksize", &[1, 1, 2, 2]), ("strides", &[1, 1, 2, 2])];
+        let mut padded = nchw(&[&windows[..], &[("explicit_paddings", &[0, 0, 0, 0, 1, -2, 0, 1])]].concat());
         padded.insert("padding", "EXPLICIT");
         let error = Pooling::new(&padded).unwrap().geometry(&input).unwrap_err();
         assert!(error.message().contains("[0, 0, 0, 0, 1, -2, 0, 1]"), "{error}");
