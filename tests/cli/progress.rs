@@ -22,25 +22,32 @@ fn terminal() -> (File, File) {
     unsafe { (File::from_raw_fd(seen), File::from_raw_fd(written)) }
 }
 
-#[test]
-fn long_runs_say_how_far_they_are() {
-    let model = sum("progress.pb");
+/// What the command has written to a terminal when the words are there for the second time, and it is ended.
+fn told_twice(args: &[&str], words: &str) -> String {
     let (mut seen, written) = terminal();
     let mut run = Command::new(env!("CARGO_BIN_EXE_kernlink"))
-        .args(["run", &model, "--input", "scope/x=[[1, 2]]", "--steps", "18446744073709551615"])
+        .args(args)
         .env("TERM", "xterm")
         .stdout(Stdio::null())
         .stderr(written)
         .spawn()
         .expect("the command starts");
     let (mut text, mut piece) = (String::new(), [0; 4096]);
-    // The second line takes the place of the first.
-    while text.matches("step ").count() < 2 && text.len() < 1 << 20 {
+    while text.matches(words).count() < 2 && text.len() < 1 << 20 {
         let length = seen.read(&mut piece).expect("the terminal is open");
         text += &String::from_utf8_lossy(&piece[..length]);
     }
     run.kill().expect("it runs");
     run.wait().expect("it ends");
+    text
+}
+
+#[test]
+fn long_runs_say_how_far_they_are() {
+    let model = sum("progress.pb");
+    let steps = ["--steps", "18446744073709551615"];
+    // The second line takes the place of the first.
+    let text = told_twice(&[&["run", &model, "--input", "scope/x=[[1, 2]]"], &steps[..]].concat(), "step ");
     assert!(text.starts_with("\rstep ") && text.contains(" of 18446744073709551615, "), "{text:?}");
     // Standard error that is no terminal has nothing of it.
     let output = kernlink(&["run", &model, "--input", "scope/x=[[1, 2]]", "--steps", "100000", "--timeout", "2"]);
@@ -56,21 +63,7 @@ fn one_long_run_says_that_it_goes_on() {
         node("taken", "QueueDequeueV2", &["queue"], &[types]),
     ]);
     let model = save("waits.pb", &def);
-    let (mut seen, written) = terminal();
-    let mut run = Command::new(env!("CARGO_BIN_EXE_kernlink"))
-        .args(["run", &model, "--output", "taken"])
-        .env("TERM", "xterm")
-        .stdout(Stdio::null())
-        .stderr(written)
-        .spawn()
-        .expect("the command starts");
-    let (mut text, mut piece) = (String::new(), [0; 4096]);
-    while text.matches("running, ").count() < 2 && text.len() < 1 << 20 {
-        let length = seen.read(&mut piece).expect("the terminal is open");
-        text += &String::from_utf8_lossy(&piece[..length]);
-    }
-    run.kill().expect("it runs");
-    run.wait().expect("it ends");
+    let text = told_twice(&["run", &model, "--output", "taken"], "running, ");
     assert!(text.contains("\rrunning, 2 s\u{1b}[K"), "{text:?}");
     let output = kernlink(&["run", &model, "--output", "taken", "--timeout", "3"]);
     assert!(!String::from_utf8_lossy(&output.stderr).contains("running, "), "{output:?}");
