@@ -60,6 +60,17 @@ pub(crate) fn some(names: &[String]) -> String {
     }
 }
 
+/// Where names of outputs are to be found: a line with what nothing else uses.
+pub(crate) fn ends(graph: &Graph) -> String {
+    let sinks = graph.sinks().into_iter().map(|id| graph.node(id));
+    let names: Vec<String> =
+        sinks.filter(|node| !node.signature.outputs.is_empty()).map(|node| node.name.clone()).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("\n`kernlink inspect` lists what can be computed; nothing else uses {}", some(&names)),
+    }
+}
+
 /// The error of a graph in which nothing is to be found to compute.
 pub(crate) fn nothing_to_compute(graph: &Graph) -> Error {
     Error::invalid_argument(match graph.nodes().iter().find(|node| !node.signature.outputs.is_empty()) {

@@ -13,7 +13,7 @@ use crate::shape::{PartialShape, Shape};
 use crate::tensor::Tensor;
 use clap::Args;
 
-use crate::cli::defaults::{defaults, some};
+use crate::cli::defaults::{defaults, ends, some};
 use crate::cli::lacking::Lacking;
 use crate::cli::model::Model;
 use crate::cli::progress::Waiting;
@@ -342,8 +342,9 @@ impl What {
             let tensor = tensor.map_err(|error| error.context(format!("--input {}", shortened(name))))?;
             if !shape.accepts(tensor.shape()) {
                 let (name, given) = (shortened(name), tensor.shape());
+                let advice = source::advice(source, shape);
                 output::tell(&format!(
-                    "--input {name}: shape {given} where the model says {shape}; it runs all the same"
+                    "--input {name}: shape {given} where the model says {shape}; the run is tried with it{advice}"
                 ));
             }
             Ok(Input { name: name.to_owned(), tensor, filled: None })
@@ -391,7 +392,7 @@ impl Job<'_> {
 pub(crate) fn without_checkpoint(error: Error) -> Error {
     let lacks_value = match error.code() {
         Code::FailedPrecondition => true,
-        Code::NotFound => error.message().contains("Run first what makes it"),
+        Code::NotFound => error.message().contains(crate::resource::MAKE_FIRST),
         _ => false,
     };
     match lacks_value {
@@ -446,6 +447,9 @@ fn add_missing(inputs: &mut Vec<Input>, needed: Vec<(String, DataType, PartialSh
 fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&str]) -> Result<Vec<NodeId>> {
     let output = |name: &&str| {
         graph.output(name).map_err(|error| match graph.find(name) {
+            None if error.code() == Code::NotFound && !name.contains(',') => {
+                error.context("--output").append(ends(graph))
+            }
             Some(id) if graph.node(id).signature.outputs.is_empty() => {
                 error.context("--output").append(format!(": run it with --target {}", shortened(name)))
             }

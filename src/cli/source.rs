@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::dispatch_pod;
 use crate::dtype::{Complex64, DataType, Pod, Scalar, TString};
 use crate::error::{Error, Result, shortened};
-use crate::shape::Shape;
+use crate::shape::{PartialShape, Shape};
 use crate::tensor::{FileBytes, Tensor, may_request};
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
                 "txt" if dtype == DataType::String => Ok(Tensor::scalar(TString::from(&file[..]))),
                 "txt" => text(&file).and_then(|text| table::read(text, dtype)),
                 _ => text(&file).and_then(|text| {
-                    let value = parse(text, dtype).map_err(|error| Error::invalid_argument(error.to_string()))?;
+                    let value = parse(text, dtype).map_err(Error::invalid_argument)?;
                     from_json(&value, dtype)
                 }),
             };
@@ -63,6 +63,16 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
         _ if dtype == DataType::String => Strings::Bytes(path).read(),
         _ if !path.exists() => Err(Error::not_found(format!("cannot read {}: there is no such file", path.display()))),
         _ => Err(Error::invalid_argument(format!("{}: the name must end in .npy, .txt or .json", path.display()))),
+    }
+}
+
+/// What to do where a value of the source has another shape than `shape`, if its form is the reason.
+pub(crate) fn advice(source: &str, shape: &PartialShape) -> &'static str {
+    let is_table = source.strip_prefix('@').and_then(|path| kind(Path::new(path))) == Some("txt");
+    match shape.dims().map(<[_]>::len) {
+        Some(0 | 3..) if is_table => " (a .txt holds a vector or rows: give other ranks as .npy or .json)",
+        Some(2) if is_table => " (a single line in a .txt is a vector: give a single row as .npy or .json)",
+        _ => "",
     }
 }
 
@@ -92,16 +102,18 @@ fn text(bytes: &[u8]) -> Result<&str> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// JSON, for floating dtypes with the words that Python writes for numbers that JSON lacks.
-fn parse(text: &str, dtype: DataType) -> serde_json::Result<Value> {
-    let result = serde_json::from_str(text);
-    match &result {
-        Err(_) if dtype.is_floating() || dtype.is_complex() => match quote_words(text) {
-            Some(text) => serde_json::from_str(&text),
-            None => result,
-        },
-        _ => result,
-    }
+/// JSON, for floating dtypes with the words that Python writes for numbers that JSON lacks; or what is wrong with the text.
+fn parse(text: &str, dtype: DataType) -> std::result::Result<Value, String> {
+    let parsed = |text: &str| serde_json::from_str(text).map_err(|error| literal::explained(text, &error, dtype));
+    parsed(text).or_else(|error| match quote_words(text).filter(|_| takes_words(dtype)) {
+        Some(quoted) => parsed(&quoted),
+        None => Err(error),
+    })
+}
+
+/// Whether the dtype has the numbers that JSON lacks.
+fn takes_words(dtype: DataType) -> bool {
+    dtype.is_floating() || dtype.is_complex()
 }
 
 /// The text with quotes around `NaN`, `Infinity` and `-Infinity` where they have none; nothing if there are no such words.
@@ -181,7 +193,12 @@ fn unsuitable(value: &Value, dtype: DataType) -> Error {
         Value::Object(_) => "an object in braces".to_owned(),
         value => format!("`{}`", shortened(&value.to_string())),
     };
-    Error::invalid_argument(format!("{text} is no {dtype}"))
+    let expected = match (value, dtype) {
+        (Value::String(_), DataType::Bool) => ": it is a string, and true or false is expected",
+        (Value::String(_), dtype) if dtype.is_pod() => ": it is a string, and a number is expected",
+        _ => "",
+    };
+    Error::invalid_argument(format!("{text} is no {dtype}{expected}"))
 }
 
 fn convert<T: Pod>(shape: Shape, leaves: &[&Value]) -> Result<Tensor> {
@@ -196,7 +213,7 @@ fn element<T: Pod>(value: &Value) -> Result<T> {
     let scalar = scalar(value, T::DTYPE).ok_or_else(unsuitable)?;
     let element = T::from_scalar(scalar).ok_or_else(unsuitable)?;
     if is_finite(scalar) && !is_finite(element.to_scalar()) {
-        let message = "; the dtype has no number so large: give a smaller one, or infinity as `\"inf\"`";
+        let message = "; the dtype has no number so large: give a smaller one, or infinity as `Infinity`";
         return Err(unsuitable().append(message));
     }
     Ok(element)

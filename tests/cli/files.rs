@@ -130,8 +130,12 @@ fn texts_are_read_as_others_write_them() {
     }
     let other_shape = kernlink(&run("scope/x=[1, 2]").each_ref().map(String::as_str));
     holds(&String::from_utf8_lossy(&other_shape.stdout), &["[2.0 4.0]"]);
-    let note = "--input scope/x: shape [2] where the model says [?,2]; it runs all the same";
+    let note = "--input scope/x: shape [2] where the model says [?,2]; the run is tried with it";
     holds(&String::from_utf8_lossy(&other_shape.stderr), &[note]);
+    let row = kernlink(&run(&file("row.txt", b"1 2")).each_ref().map(String::as_str));
+    holds(&String::from_utf8_lossy(&row.stderr), &[note, "a single line in a .txt is a vector"]);
+    fails(&file("nan.json", b"[[1,\n nan]]"), &["nan.json: line 2, column 2: `nan` is no JSON: write `NaN`"]);
+    fails("scope/x=[\"a\"]", &["`\"a\"` is no float: it is a string, and a number is expected"]);
     fails("scope/x=[[-1e39, 0]]", &["INVALID_ARGUMENT", "--input scope/x", "-1e+39", "no number so large"]);
 }
 

@@ -91,6 +91,11 @@ fn names_and_numbers_read_well() {
     holds(&run, &["what nothing else uses: ab\n", "\nab: float []\n  1.0\n"]);
     holds(&good(&["inspect", &one]), &["1 node of 1 op:", "ab (Const)", "parameters: 4 bytes in constants"]);
     holds(&good(&["optimize", &one, "-o", &folder("one").join("o.pb").display().to_string()]), &["1 node, keeping"]);
+    bad(
+        &["run", &one, "--output", "nope"],
+        2,
+        &["NOT_FOUND: --output: the graph has no node `nope`", "nothing else uses ab"],
+    );
     let bench = good(&["bench", &one, "--runs", "1", "--warmup", "1", "--threads", "1"]);
     holds(&bench, &["; 1 run to warm up, 1 timed, 1 thread\n", "on average of 1 traced run:"]);
     let lacking = save("lacking.pb", &graph([node("x", "NoSuchOp", &[], &[])]));

@@ -22,6 +22,7 @@ use std::fmt::Write;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use allocator::{callers, watched};
 use exceptions::{EXCEPTIONS, SLOW};
@@ -39,6 +40,9 @@ const FACTOR: usize = allocator::LARGE + 1;
 
 /// No input is made larger than this, in elements.
 const MOST: usize = 1 << 18;
+
+/// An op that takes longer is told on standard error.
+const NOTED: Duration = Duration::from_secs(10);
 
 /// From so many refusals of one run on, only some are tried.
 const REFUSALS: usize = 6;
@@ -257,6 +261,7 @@ fn check(part: usize, parts: usize) -> Faults {
         }
         // What stateful ops keep goes with the device.
         let device = CpuDevice::new(1).unwrap();
+        let began = Instant::now();
         let step = cases.len().div_ceil(most);
         for case in cases.iter().skip(seed.wrapping_mul(31).wrapping_add(index) % step).step_by(step) {
             let (_, found) = watched(None, || run(case, &case.inputs, &registry, &device));
@@ -264,6 +269,9 @@ fn check(part: usize, parts: usize) -> Faults {
             for inputs in enlarged(&case.inputs) {
                 faults.check(op, &small, || run(case, &inputs, &registry, &device));
             }
+        }
+        if began.elapsed() > NOTED {
+            eprintln!("{op} took {} seconds", began.elapsed().as_secs());
         }
     }
     faults

@@ -13,6 +13,10 @@ use crate::tensor::ResourceHandle;
 /// The container of resources that name none.
 const DEFAULT_CONTAINER: &str = "localhost";
 
+/// What errors of resources that are not there advise, and by which the command knows them.
+#[doc(hidden)]
+pub const MAKE_FIRST: &str = "Run first what makes it";
+
 /// Fewer names than these are not looked through.
 const MIN_SWEPT: usize = 16;
 
@@ -220,8 +224,8 @@ impl ResourceManager {
             Some(types) => format!("; under this name it has one of type {}", types.join(" and one of type ")),
         };
         Error::not_found(format!(
-            "{} does not exist{found}. Run first what makes it, such as the initializer of a variable or the op that makes a \
-             table, in this session or one that shares resources with it",
+            "{} does not exist{found}. {MAKE_FIRST}, such as the initializer of a variable or the op that makes a table, in \
+             this session or one that shares resources with it",
             called(container, name, type_name)
         ))
     }
@@ -526,7 +530,7 @@ mod tests {
         };
         let missing = || manager.lookup::<Number>("", "n").map(drop).unwrap_err();
         let number = "resource `n` of type Number in container `localhost` does not exist";
-        says(missing(), Code::NotFound, &[number, "no resource at all", "Run first what makes it"]);
+        says(missing(), Code::NotFound, &[number, "no resource at all", MAKE_FIRST]);
         manager.create("", "n", Arc::new(Other)).unwrap();
         says(missing(), Code::NotFound, &[number, "; under this name it has one of type Other. Run first"]);
         let handle = manager.make_handle::<Number>("cpu", "", "n");
