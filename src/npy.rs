@@ -9,7 +9,7 @@ use std::path::Path;
 use kernlink_framework::dtype::{DataType, TString};
 use kernlink_framework::error::{Error, Result};
 use kernlink_framework::shape::Shape;
-use kernlink_framework::tensor::{FileBytes, Tensor};
+use kernlink_framework::tensor::{FileBytes, Tensor, may_request};
 use npyz::{DType, Endianness, Field, TypeChar, TypeStr, WriteOptions, WriterBuilder};
 
 use self::header::Header;
@@ -62,6 +62,14 @@ fn array(mut reader: impl Read, raw: Option<DataType>) -> Result<Tensor> {
     let width = ty.num_bytes().ok_or_else(|| unsuitable(&"tensors"))?;
     let expected = shape.num_elements().checked_mul(width);
     let expected = expected.ok_or_else(|| Error::invalid_argument("the array has too many elements"))?;
+    // Strings are made beside the bytes, and so is another order of elements.
+    let beside = match ty.type_char() {
+        TypeChar::ByteStr | TypeChar::UnicodeStr => {
+            expected.saturating_add(shape.num_elements().saturating_mul(2 * size_of::<TString>()))
+        }
+        _ if header.is_fortran => expected,
+        _ => 0,
+    };
     let mut bytes = Vec::new();
     reader.take((expected as u64).saturating_add(1)).read_to_end(&mut bytes).map_err(malformed)?;
     if bytes.len() < expected {
@@ -69,6 +77,9 @@ fn array(mut reader: impl Read, raw: Option<DataType>) -> Result<Tensor> {
         return Err(Error::invalid_argument(message));
     }
     bytes.truncate(expected);
+    if !may_request(beside) {
+        return Err(Error::resource_exhausted("there is not enough memory for the array's elements"));
+    }
     if ty.endianness() == Endianness::Big {
         let word = match ty.type_char() {
             TypeChar::Complex => width / 2,
@@ -211,34 +222,57 @@ fn row_major(bytes: &[u8], shape: &Shape, width: usize) -> Vec<u8> {
 /// PERMISSION_DENIED or another code if the file cannot be written; UNIMPLEMENTED for resource and variant.
 pub fn write(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
     let path = path.as_ref();
-    let (code, bytes) = match tensor.dtype() {
-        DataType::String => {
-            let elements = tensor.as_slice::<TString>()?;
-            let width = elements.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
-            let mut bytes = vec![0; width * elements.len()];
-            for (target, text) in bytes.chunks_exact_mut(width).zip(elements) {
-                target[..text.len()].copy_from_slice(text);
-            }
-            (format!("|S{width}"), bytes)
-        }
-        DataType::Resource | DataType::Variant => {
-            return Err(Error::unimplemented(format!("{} tensors cannot be written as .npy", tensor.dtype())));
-        }
-        dtype => (type_code(quantized_as(dtype).unwrap_or(dtype)), tensor.bytes()?.to_vec()),
-    };
-    let ty: TypeStr = code.parse().map_err(|error| Error::internal(format!("type `{code}`: {error}")))?;
-    let ty = match quantized_as(tensor.dtype()) {
-        Some(_) => DType::Record(vec![Field { name: tensor.dtype().name().to_owned(), dtype: DType::Plain(ty) }]),
-        None => DType::Plain(ty),
-    };
-    let shape: Vec<u64> = tensor.shape().iter().map(|&dim| dim as u64).collect();
-    let save = || -> std::io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
-        WriteOptions::new_header_only().dtype(ty).shape(&shape).writer(&mut file).write_header_only()?;
-        file.write_all(&bytes)?;
-        file.flush()
-    };
+    let array = Array::of(tensor)?;
+    let save = || array.write_to(&mut BufWriter::new(File::create(path)?));
     save().map_err(|error| Error::from_io(format!("cannot write {}", path.display()), &error))
+}
+
+/// A tensor that can be written as a `.npy` file.
+pub(crate) struct Array<'t> {
+    tensor: &'t Tensor,
+    ty: DType,
+    /// Bytes an element.
+    width: usize,
+}
+
+impl<'t> Array<'t> {
+    /// # Errors
+    /// UNIMPLEMENTED for resource and variant.
+    pub(crate) fn of(tensor: &'t Tensor) -> Result<Array<'t>> {
+        let (code, width) = match tensor.dtype() {
+            DataType::String => {
+                let width = tensor.as_slice::<TString>()?.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
+                (format!("|S{width}"), width)
+            }
+            DataType::Resource | DataType::Variant => {
+                return Err(Error::unimplemented(format!("{} tensors cannot be written as .npy", tensor.dtype())));
+            }
+            dtype => (type_code(quantized_as(dtype).unwrap_or(dtype)), dtype.size()),
+        };
+        let ty: TypeStr = code.parse().map_err(|error| Error::internal(format!("type `{code}`: {error}")))?;
+        let ty = match quantized_as(tensor.dtype()) {
+            Some(_) => DType::Record(vec![Field { name: tensor.dtype().name().to_owned(), dtype: DType::Plain(ty) }]),
+            None => DType::Plain(ty),
+        };
+        Ok(Array { tensor, ty, width })
+    }
+
+    /// Writes the file. The elements take no memory besides the tensor's.
+    pub(crate) fn write_to(&self, to: &mut impl Write) -> std::io::Result<()> {
+        let shape: Vec<u64> = self.tensor.shape().iter().map(|&dim| dim as u64).collect();
+        let options = WriteOptions::new_header_only().dtype(self.ty.clone()).shape(&shape);
+        options.writer(&mut *to).write_header_only()?;
+        match self.tensor.as_slice::<TString>() {
+            Ok(texts) => texts.iter().try_for_each(|text| {
+                to.write_all(text)?;
+                // All elements are as wide as the longest.
+                let zeros = (self.width - text.len()) as u64;
+                std::io::copy(&mut std::io::repeat(0).take(zeros), to).map(drop)
+            })?,
+            Err(_) => to.write_all(self.tensor.bytes().map_err(std::io::Error::other)?)?,
+        }
+        to.flush()
+    }
 }
 
 fn type_code(dtype: DataType) -> String {

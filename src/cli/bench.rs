@@ -35,7 +35,7 @@ pub(crate) struct Bench {
           allow_negative_numbers = true)]
     runs: u32,
     /// How many runs come before them
-    #[arg(long, visible_alias = "warm-up", value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
     warmup: u32,
     /// How to print what was measured
     #[arg(long, value_enum, default_value = "text")]

@@ -62,6 +62,7 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
     let prefix = &prefix(&args.prefix)?;
     if let Some(folder) = &args.save {
         crate::cli::run::check_folder(folder)?;
+        crate::cli::run::check_file_names(folder, &args.tensor, "name only one of them with --tensor")?;
     }
     let mut text = String::new();
     let read: Read;
@@ -86,6 +87,9 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
         names = reader.tensors().map(|(name, ..)| name).collect();
         read = Box::new(move |name| reader.read(name));
     }
+    if !args.tensor.is_empty() {
+        text.clear();
+    }
     if args.verify {
         for name in &names {
             read(name)?;
@@ -93,17 +97,13 @@ pub(crate) fn checkpoint(args: &Checkpoint) -> Result<()> {
         let are = if names.len() == 1 { "is" } else { "are" };
         let _ = writeln!(text, "{} {are} whole", count(names.len(), "tensor"));
     }
-    if args.tensor.is_empty() {
-        return output::print(&text);
-    }
-    let mut text = String::new();
     for name in &args.tensor {
         let tensor = read(name)?;
         let _ = writeln!(text, "{}: {} {}\n  {}", escaped(name), tensor.dtype(), tensor.shape(), tensor.values_text());
         if let Some(folder) = &args.save {
             std::fs::create_dir_all(folder)
                 .map_err(|error| Error::from_io(format!("cannot make {}", folder.display()), &error))?;
-            crate::npy::write(folder.join(crate::cli::run::file_name(name)), &tensor)?;
+            output::write_array(&folder.join(crate::cli::run::file_name(name)), &tensor)?;
         }
     }
     output::print(&text)

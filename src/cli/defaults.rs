@@ -1,8 +1,7 @@
 //! The default fetches of a run: outputs that no other node uses, of nodes without side effects.
 
-use std::collections::HashMap;
-
 use crate::attr::{AttrValue, FunctionRef};
+use crate::cli::callees::Callees;
 use crate::cli::lacking::Lacking;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
@@ -108,7 +107,7 @@ fn nothing(graph: &Graph, usable: &[bool], left_out: &[String]) -> Error {
 
 /// The nodes that are safe to run: they always have a value, and neither they nor their inputs have side effects.
 fn usable(graph: &Graph) -> Vec<bool> {
-    let mut effects = Effects::default();
+    let mut with_effects = Callees::default();
     let mut harmless = vec![true; graph.nodes().len()];
     // The depth of conditionals and loops around a node.
     let mut depths = vec![(0i32, 0i32); graph.nodes().len()];
@@ -117,7 +116,8 @@ fn usable(graph: &Graph) -> Vec<bool> {
         let before = || node.inputs.iter().map(|input| input.node).chain(node.control_inputs.iter().copied());
         // A loop's back edge comes later, and leads to the same Merge as its Enter.
         let known = || before().filter(|from| from.index() < id.index());
-        harmless[id.index()] = !effects.of(graph, node) && known().all(|from| harmless[from.index()]);
+        harmless[id.index()] =
+            !has_effects(graph, node, &mut with_effects) && known().all(|from| harmless[from.index()]);
         let branch = known().map(|from| depths[from.index()].0).max().unwrap_or(0);
         let frame = known().map(|from| depths[from.index()].1).max().unwrap_or(0);
         let is_loop = before().count() > known().count();
@@ -144,51 +144,9 @@ fn usable(graph: &Graph) -> Vec<bool> {
     harmless.iter().zip(depths).map(|(&harmless, depth)| harmless && depth == (0, 0)).collect()
 }
 
-/// Which functions have side effects, with all that they call, by name. A recursive call by itself has none.
-#[derive(Default)]
-struct Effects {
-    functions: HashMap<String, bool>,
-}
-
-impl Effects {
-    /// Whether a node has side effects.
-    fn of(&mut self, graph: &Graph, node: &Node) -> bool {
-        changes(node) || called(node).any(|function| self.of_function(graph, function))
-    }
-
-    /// Whether a function has. Each is looked at once, however many call it, and none by recursion: libraries may be chains
-    /// of thousands.
-    fn of_function(&mut self, graph: &Graph, function: &FunctionRef) -> bool {
-        if let Some(&known) = self.functions.get(&function.name) {
-            return known;
-        }
-        // Those that it can come to call and of which nothing is known, each with those that call it.
-        let mut callers = HashMap::from([(function.name.clone(), Vec::new())]);
-        let mut open = vec![function.clone()];
-        let mut with_effects = Vec::new();
-        while let Some(caller) = open.pop() {
-            let (mut has_effects, calls) = effects_and_calls(graph, &caller);
-            for call in calls {
-                match (self.functions.get(&call.name), callers.get_mut(&call.name)) {
-                    (Some(&known), _) => has_effects |= known,
-                    (None, Some(callers)) => callers.push(caller.name.clone()),
-                    (None, None) => {
-                        callers.insert(call.name.clone(), vec![caller.name.clone()]);
-                        open.push(call);
-                    }
-                }
-            }
-            if has_effects {
-                with_effects.push(caller.name);
-            }
-        }
-        self.functions.extend(callers.keys().map(|name| (name.clone(), false)));
-        while let Some(name) = with_effects.pop() {
-            with_effects.extend(callers.remove(&name).unwrap_or_default());
-            self.functions.insert(name, true);
-        }
-        self.functions[&function.name]
-    }
+/// Whether a node has side effects, or comes to call a function that has.
+fn has_effects(graph: &Graph, node: &Node, known: &mut Callees) -> bool {
+    changes(node) || called(node).any(|function| known.any(graph, function, effects_and_calls))
 }
 
 /// Whether a node of a function's body has side effects by itself, and the functions that its nodes call.

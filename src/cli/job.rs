@@ -195,8 +195,8 @@ impl What {
     fn names_signature(&self, model: &Model, name: &str) -> bool {
         let Some(signature) = model.meta().and_then(|meta| meta.signatures().get(name)) else { return false };
         let graph = model.session().graph();
-        let inputs = self.input.iter().filter_map(|input| input.split_once('='));
-        inputs.into_iter().all(|(name, _)| signature.inputs.contains_key(name))
+        let mut inputs = self.input.iter().filter_map(|input| input.split_once('='));
+        inputs.all(|(name, _)| signature.inputs.contains_key(name))
             && self.output.iter().any(|name| signature.outputs.contains_key(name) || graph.output(name).is_err())
     }
 
@@ -338,7 +338,7 @@ impl What {
                 .filter(|(name, _)| !name.is_empty())
                 .ok_or_else(|| Error::invalid_argument(format!("--input `{}`: expected NAME=SRC", shortened(input))))?;
             let (dtype, shape) = expected(name)?;
-            let tensor = source::read(source, dtype);
+            let tensor = source::read(source, dtype, shape);
             let tensor = tensor.map_err(|error| error.context(format!("--input {}", shortened(name))))?;
             if !shape.accepts(tensor.shape()) {
                 let (name, given) = (shortened(name), tensor.shape());

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::attr::{AttrValue, FunctionRef};
+use crate::cli::callees::Callees;
 use crate::cli::defaults::some;
 use crate::error::shortened;
 use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
@@ -21,14 +22,22 @@ impl Lacking {
             return Lacking { nodes: HashSet::new(), ops: BTreeSet::new() };
         }
         let fed: HashSet<Output> = fed.iter().copied().collect();
-        let mut functions = Functions::default();
+        let mut known = Callees::default();
         let (mut open, mut ops) = (Vec::new(), BTreeSet::new());
         let mut users: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for id in graph.ids() {
             let node = graph.node(id);
-            let lacked = functions.lacked(graph, node);
-            if !lacked.is_empty() {
-                ops.extend(lacked);
+            let lacks = match (node.class, called(node)) {
+                (NodeClass::Missing, _) => {
+                    ops.insert(node.op_name().into_owned());
+                    true
+                }
+                (_, Some(call)) => {
+                    known.any(graph, call, |graph, function| lacked_and_calls(graph, function, &mut ops))
+                }
+                _ => false,
+            };
+            if lacks {
                 open.push(id);
             }
             let taken = node.inputs.iter().filter(|input| !fed.contains(input)).map(|input| input.node);
@@ -55,48 +64,20 @@ impl Lacking {
     }
 }
 
-/// The ops that functions lack, each looked at once.
-#[derive(Default)]
-struct Functions {
-    known: HashMap<String, BTreeSet<String>>,
-}
-
-impl Functions {
-    /// The ops that a node lacks.
-    fn lacked(&mut self, graph: &Graph, node: &Node) -> BTreeSet<String> {
-        match (node.class, called(node)) {
-            (NodeClass::Missing, _) => BTreeSet::from([node.op_name().into_owned()]),
-            (_, Some(call)) => self.of(graph, call),
-            _ => BTreeSet::new(),
+/// Whether a function lacks ops by itself, which are added to `ops`, and the functions that it calls.
+fn lacked_and_calls(graph: &Graph, function: &FunctionRef, ops: &mut BTreeSet<String>) -> (bool, Vec<FunctionRef>) {
+    // What is wrong with a function otherwise, its call says.
+    let Ok(body) = graph.function_body(function) else { return (false, Vec::new()) };
+    let (mut lacks, mut calls) = (false, Vec::new());
+    for id in body.graph.needed(&[], &body.results, &body.targets) {
+        let node = body.graph.node(id);
+        if node.class == NodeClass::Missing {
+            lacks = true;
+            ops.insert(node.op_name().into_owned());
         }
+        calls.extend(called(node).cloned());
     }
-
-    /// The ops that a function lacks, with the functions that it calls. Not by recursion: libraries may be chains of
-    /// thousands.
-    fn of(&mut self, graph: &Graph, call: &FunctionRef) -> BTreeSet<String> {
-        if let Some(known) = self.known.get(&call.name) {
-            return known.clone();
-        }
-        let (mut seen, mut open) = (HashSet::from([call.name.clone()]), vec![call.clone()]);
-        let mut lacked = BTreeSet::new();
-        while let Some(call) = open.pop() {
-            if let Some(known) = self.known.get(&call.name) {
-                lacked.extend(known.iter().cloned());
-                continue;
-            }
-            // What is wrong with a function otherwise, its call says.
-            let Ok(body) = graph.function_body(&call) else { continue };
-            for id in body.graph.needed(&[], &body.results, &body.targets) {
-                let node = body.graph.node(id);
-                if node.class == NodeClass::Missing {
-                    lacked.insert(node.op_name().into_owned());
-                }
-                open.extend(called(node).filter(|call| seen.insert(call.name.clone())).cloned());
-            }
-        }
-        self.known.insert(call.name.clone(), lacked.clone());
-        lacked
-    }
+    (lacks, calls)
 }
 
 /// The function that a node calls whenever it runs.

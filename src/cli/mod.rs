@@ -10,6 +10,7 @@
 //! ```
 
 mod bench;
+mod callees;
 mod catalogue;
 mod check;
 mod checkpoint;
@@ -26,6 +27,7 @@ mod output;
 mod progress;
 mod run;
 mod select;
+mod shell;
 mod source;
 mod trace;
 mod unknown;

@@ -1,12 +1,14 @@
 //! What the command writes: to standard output, to standard error, and to files, whole or not at all.
 
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::{BufWriter, ErrorKind, Write as _};
 #[cfg(unix)]
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Code, Error, Result, escaped};
+use crate::tensor::Tensor;
 
 /// A text for people, with control characters in names as escapes.
 fn readable(text: &str) -> String {
@@ -39,7 +41,39 @@ pub(crate) fn print_verdict(text: &str) -> Result<()> {
 
 /// Tells people something besides what is asked for, on standard error. Where nobody can be told, nothing is.
 pub(crate) fn tell(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", readable(text));
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut to = std::io::stderr();
+    if std::mem::take(&mut line.is_shown) {
+        let _ = write!(to, "\r\x1b[K");
+    }
+    let _ = writeln!(to, "{}", readable(text));
+}
+
+/// Shows a line that the next one takes the place of, or anything that is told; an empty one shows nothing. For standard
+/// errors that are terminals.
+pub(crate) fn show(text: &str) {
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    if line.is_over {
+        return;
+    }
+    line.is_shown = !text.is_empty();
+    let mut to = std::io::stderr();
+    let _ = write!(to, "\r{text}\x1b[K").and_then(|()| to.flush());
+}
+
+/// Shows no more lines, because the program ends.
+pub(crate) fn end_lines() {
+    LINE.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
+}
+
+/// The last line of standard error.
+static LINE: Mutex<Line> = Mutex::new(Line { is_shown: false, is_over: false });
+
+struct Line {
+    /// Whether it is one that [`show`] has written.
+    is_shown: bool,
+    /// Whether [`end_lines`] was called.
+    is_over: bool,
 }
 
 /// What a program has open already, by name.
@@ -116,30 +150,46 @@ pub(crate) fn check_distinct(files: &[(&str, &Path)], model: &Path) -> Result<()
 
 /// Writes a file. What is no regular file, such as a device, is written as it is; else see [`replace`].
 pub(crate) fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+    write_by(file, |to| to.write_all(bytes))
+}
+
+/// Writes a tensor as `.npy`, as [`write`] writes bytes.
+pub(crate) fn write_array(file: &Path, tensor: &Tensor) -> Result<()> {
+    let array = crate::npy::Array::of(tensor)?;
+    write_by(file, |to| array.write_to(&mut BufWriter::new(to)))
+}
+
+fn write_by(file: &Path, put: impl FnOnce(&mut fs::File) -> std::io::Result<()>) -> Result<()> {
     let at = place(file);
     match fs::metadata(&at) {
-        Ok(old) if !old.is_file() => fs::write(&at, bytes).map_err(|error| cannot_write(file, &error)),
-        old => replace(&at, bytes, old.ok().map(|old| old.permissions())),
+        Ok(old) if !old.is_file() => fs::File::create(&at).and_then(|mut to| put(&mut to)),
+        old => replace_by(&at, old.ok().map(|old| old.permissions()), put),
     }
+    .map_err(|error| cannot_write(file, &error))
 }
 
 /// Puts a new file in the place of one that may be there: a reader finds the old one or the new one whole, and what is
 /// mapped of the old one stays. It has the permissions of the old one.
 pub(crate) fn replace(file: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> Result<()> {
-    let put = || {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".kernlink-");
-        // A file that is not there yet gets what the umask leaves of these; one that is, only those of its owner at first.
-        #[cfg(unix)]
-        if permissions.is_none() {
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        }
-        let mut new = builder.tempfile_in(folder(file))?;
-        new.write_all(bytes)?;
-        permissions.map_or(Ok(()), |permissions| new.as_file().set_permissions(permissions))?;
-        new.persist(file).map_err(|error| error.error)
-    };
-    put().map(|_| ()).map_err(|error| cannot_write(file, &error))
+    replace_by(file, permissions, |to| to.write_all(bytes)).map_err(|error| cannot_write(file, &error))
+}
+
+fn replace_by(
+    file: &Path,
+    permissions: Option<fs::Permissions>,
+    put: impl FnOnce(&mut fs::File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".kernlink-");
+    // A file that is not there yet gets what the umask leaves of these; one that is, only those of its owner at first.
+    #[cfg(unix)]
+    if permissions.is_none() {
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    }
+    let mut new = builder.tempfile_in(folder(file))?;
+    put(new.as_file_mut())?;
+    permissions.map_or(Ok(()), |permissions| new.as_file().set_permissions(permissions))?;
+    new.persist(file).map(drop).map_err(|error| error.error)
 }
 
 /// The folder that a file is in.

@@ -1,10 +1,12 @@
 //! How far something long is, on standard error if that is a terminal.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
+use std::io::IsTerminal;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use crate::cli::output::show;
 
 /// What ends sooner shows nothing.
 const BEFORE_FIRST: Duration = Duration::from_millis(500);
@@ -103,12 +105,6 @@ impl Drop for Waiting {
 fn is_seen() -> bool {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     !is_dumb && std::io::stderr().is_terminal()
-}
-
-/// Puts a text in the place of the line.
-fn show(text: &str) {
-    let mut to = std::io::stderr();
-    let _ = write!(to, "\r{text}\x1b[K").and_then(|()| to.flush());
 }
 
 /// The line when number `begun` begins, some time after the first.

@@ -69,6 +69,7 @@ fn watch(timeout: Duration, trace: Option<(PathBuf, Arc<StepStats>)>) -> mpsc::S
             // Standard error may be what the run waits for.
             let (told, is_told) = mpsc::channel();
             std::thread::spawn(move || {
+                output::end_lines();
                 output::tell(&format!("error: {error}"));
                 let _ = told.send(());
             });
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let checkpoint = args.save_checkpoint.as_deref().map(|prefix| Ok((prefix, saving(&model, prefix)?))).transpose()?;
     let job = args.what.prepare(&model, How { fill: false, functions: args.warm_up })?;
     if let Some(folder) = &args.save {
-        check_file_names(folder, &job.outputs)?;
+        check_file_names(folder, &job.outputs, "name only one of them with --output")?;
     }
     let loaded = started.elapsed();
     let mut metadata = RunMetadata::default();
@@ -128,6 +129,8 @@ pub(crate) fn run(args: &Run) -> Result<()> {
             answers = Err(Error::new(Code::DeadlineExceeded, message));
             break;
         }
+        // What the step before gave would keep variables from being changed in place.
+        drop(answers);
         answers = job.run(&options, &mut metadata);
         if answers.is_err() {
             break;
@@ -170,8 +173,8 @@ pub(crate) fn file_name(output: &str) -> String {
     format!("{}.npy", output.replace(['/', ':', '\\'], "_"))
 }
 
-/// Refuses outputs of which one file would overwrite the other, or cannot be written.
-fn check_file_names(to: &Path, outputs: &[String]) -> Result<()> {
+/// Refuses outputs of which one file would overwrite the other, for which `advice` is given, or cannot be written.
+pub(crate) fn check_file_names(to: &Path, outputs: &[String], advice: &str) -> Result<()> {
     let mut files: HashMap<String, &str> = HashMap::new();
     for output in outputs {
         if to.is_dir() {
@@ -183,7 +186,7 @@ fn check_file_names(to: &Path, outputs: &[String]) -> Result<()> {
         {
             let file = file_name(output);
             return Err(Error::already_exists(format!(
-                "--save: `{first}` and `{output}` would both be written to {file}; name only one of them with --output"
+                "--save: `{first}` and `{output}` would both be written to {file}; {advice}"
             )));
         }
     }
@@ -222,7 +225,7 @@ fn save(folder: &Path, names: &[String], tensors: &[Tensor]) -> Result<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Error::from_io(format!("cannot make {}", folder.display()), &error))?;
     for (name, tensor) in names.iter().zip(tensors) {
-        crate::npy::write(folder.join(file_name(name)), tensor)?;
+        output::write_array(&folder.join(file_name(name)), tensor)?;
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! Sources of an input's value: `@file.npy`, `@file.json`, `@file.txt` or a JSON literal; for strings also bytes of files.
 
+mod json;
 mod literal;
 mod strings;
 mod table;
 
 use std::path::Path;
 
+use crate::cli::shell;
 use crate::dispatch_pod;
 use crate::dtype::{Complex64, DataType, Pod, Scalar, TString};
 use crate::error::{Error, Result, shortened};
@@ -13,10 +15,12 @@ use crate::shape::{PartialShape, Shape};
 use crate::tensor::{FileBytes, Tensor, may_request};
 use serde_json::Value;
 
+use self::json::parse;
 use self::strings::Strings;
 
-/// The tensor that `source` describes, as `dtype`.
-pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
+/// The tensor that `source` describes, as `dtype`. Its shape is what it has, whatever `expected` says; only what a column of
+/// numbers is, a vector or a matrix, goes by that.
+pub(crate) fn read(source: &str, dtype: DataType, expected: &PartialShape) -> Result<Tensor> {
     if let Some(strings) = Strings::of(source) {
         return match dtype {
             DataType::String => strings.read(),
@@ -31,7 +35,7 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
                 return Error::invalid_argument("no value stands behind the `=`: expected JSON, or @ and a file");
             }
             let is_file = kind(Path::new(source)).is_some() || Path::new(source).is_file();
-            let instead = literal::instead(source, dtype).map(|json| format!("; write '{json}'"));
+            let instead = literal::instead(source, dtype).map(|json| format!("; write {}", shell::word(&json)));
             let source = shortened(source);
             let hint = match is_file {
                 true => format!("; for what is in that file, write @{source}"),
@@ -52,7 +56,10 @@ pub(crate) fn read(source: &str, dtype: DataType) -> Result<Tensor> {
             let file = FileBytes::open(path)?;
             let tensor = match kind {
                 "txt" if dtype == DataType::String => Ok(Tensor::scalar(TString::from(&file[..]))),
-                "txt" => text(&file).and_then(|text| table::read(text, dtype)),
+                "txt" => text(&file).and_then(|text| {
+                    let is_vector = expected.dims().is_some_and(|dims| dims.len() == 1);
+                    table::read(text, dtype, is_vector)
+                }),
                 _ => text(&file).and_then(|text| {
                     let value = parse(text, dtype).map_err(Error::invalid_argument)?;
                     from_json(&value, dtype)
@@ -102,45 +109,6 @@ fn text(bytes: &[u8]) -> Result<&str> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// JSON, for floating dtypes with the words that Python writes for numbers that JSON lacks; or what is wrong with the text.
-fn parse(text: &str, dtype: DataType) -> std::result::Result<Value, String> {
-    let parsed = |text: &str| serde_json::from_str(text).map_err(|error| literal::explained(text, &error, dtype));
-    parsed(text).or_else(|error| match quote_words(text).filter(|_| takes_words(dtype)) {
-        Some(quoted) => parsed(&quoted),
-        None => Err(error),
-    })
-}
-
-/// Whether the dtype has the numbers that JSON lacks.
-fn takes_words(dtype: DataType) -> bool {
-    dtype.is_floating() || dtype.is_complex()
-}
-
-/// The text with quotes around `NaN`, `Infinity` and `-Infinity` where they have none; nothing if there are no such words.
-fn quote_words(text: &str) -> Option<String> {
-    let mut quoted = String::new();
-    let (mut kept, mut at, mut in_string) = (0, 0, false);
-    let bytes = text.as_bytes();
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if in_string => at += 1,
-            b'"' => in_string = !in_string,
-            b'N' | b'I' | b'-' if !in_string => {
-                let word = ["NaN", "Infinity", "-Infinity"].into_iter().find(|word| text[at..].starts_with(word));
-                if let Some(word) = word {
-                    quoted.extend([&text[kept..at], "\"", word, "\""]);
-                    at += word.len();
-                    kept = at;
-                    continue;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    (kept > 0).then(|| quoted + &text[kept..])
-}
-
 /// Nested lists of numbers, bools or strings; complex numbers are pairs, and `{"b64": "..."}` is a string of bytes.
 fn from_json(value: &Value, dtype: DataType) -> Result<Tensor> {
     let mut dims = Vec::new();
@@ -152,7 +120,8 @@ fn from_json(value: &Value, dtype: DataType) -> Result<Tensor> {
             None => break,
         }
     }
-    if dtype.is_complex() && dims.pop() != Some(2) {
+    // A list without elements has no pairs either.
+    if dtype.is_complex() && dims.last() != Some(&0) && dims.pop() != Some(2) {
         return Err(Error::invalid_argument("complex numbers are written as pairs [re, im]"));
     }
     let mut leaves = Vec::new();
@@ -284,6 +253,10 @@ fn random<T: Pod>(tensor: &mut Tensor) -> Result<()> {
 mod tests {
     use super::*;
 
+    fn read(source: &str, dtype: DataType) -> Result<Tensor> {
+        super::read(source, dtype, &PartialShape::unknown())
+    }
+
     #[test]
     fn literals() {
         let tensor = read("[[1, 2.5], [\"nan\", \"-inf\"]]", DataType::Float).unwrap();
@@ -296,6 +269,7 @@ mod tests {
         );
         assert!(read("1e300", DataType::Double).is_ok());
         assert_eq!(read("[]", DataType::Int32).unwrap().shape().dims(), [0]);
+        assert_eq!(read("[[], []]", DataType::Complex64).unwrap().shape().dims(), [2, 0]);
         assert_eq!(read("\"x\"", DataType::String).unwrap().rank(), 0);
         let bytes = read("[{\"b64\": \"/wA=\"}, \"a\"]", DataType::String).unwrap();
         assert_eq!(bytes.as_slice::<TString>().unwrap(), [TString::from(&b"\xff\0"[..]), TString::from("a")]);
@@ -332,13 +306,12 @@ mod tests {
 
     #[test]
     fn words_of_python_are_read() {
-        let read = |text, dtype| super::read(text, dtype).map(|tensor| tensor.values_text().to_string());
+        let read = |text, dtype| read(text, dtype).map(|tensor| tensor.values_text().to_string());
         assert_eq!(read("[NaN, Infinity, -Infinity, -1]", DataType::Float).unwrap(), "[NaN inf -inf -1.0]");
         assert_eq!(
             read("[[NaN, 1]]", DataType::Complex64).unwrap(),
             read("[[\"NaN\", 1]]", DataType::Complex64).unwrap()
         );
-        assert_eq!(quote_words(r#"["NaN", "\"Infinity", é, -2]"#), None);
         for (text, dtype) in [("[NaN]", DataType::Int32), ("[NaN]", DataType::String), ("[NaN", DataType::Float)] {
             assert!(read(text, dtype).is_err(), "{text}");
         }

@@ -167,7 +167,7 @@ fn chains_of_thousands_of_functions_are_told_apart_from_endless_ones() {
     let deep = ["is called within 1000 other calls", "SessionOptions::call_depth"];
     bad(&["run", &model], 2, &deep);
     bad(&["bench", &model], 2, &deep);
-    for command in [&["run", "--warm-up"][..], &["run"], &["bench", "--runs=1", "--warm-up=0"]] {
+    for command in [&["run", "--warm-up"][..], &["run"], &["bench", "--runs=1", "--warmup=0"]] {
         let short = save("short.pb", &chain(2_000, false));
         good(&[command, &[&short, "--call-depth", "2000"]].concat());
         bad(&[command, &[&short, "--call-depth", "100"]].concat(), 2, &["is called within 100 other calls"]);

@@ -143,6 +143,9 @@ fn checkpoints_go_by_any_of_their_names() {
     }
     std::fs::write(list.join("checkpoint"), "model_checkpoint_path: \"model\"\n").unwrap();
     holds(&good(&["checkpoint", at, "--verify"]), &["2 tensors are whole"]);
+    holds(&good(&["checkpoint", at, "--verify", "--tensor", "w"]), &["2 tensors are whole\nw: float [2,1]"]);
+    let save = ["checkpoint", at, "--save", at, "--tensor", "a/b", "--tensor", "a_b"];
+    bad(&save, 2, &["ALREADY_EXISTS", "`a/b` and `a_b` would both be written to a_b.npy; name only one"]);
 }
 
 #[test]

@@ -22,8 +22,8 @@ fn terminal() -> (File, File) {
     unsafe { (File::from_raw_fd(seen), File::from_raw_fd(written)) }
 }
 
-/// What the command has written to a terminal when the words are there for the second time, and it is ended.
-fn told_twice(args: &[&str], words: &str) -> String {
+/// What the command has written to a terminal when the words are there for so many times, and it is ended.
+fn told(args: &[&str], words: &str, times: usize) -> String {
     let (mut seen, written) = terminal();
     let mut run = Command::new(env!("CARGO_BIN_EXE_kernlink"))
         .args(args)
@@ -33,7 +33,7 @@ fn told_twice(args: &[&str], words: &str) -> String {
         .spawn()
         .expect("the command starts");
     let (mut text, mut piece) = (String::new(), [0; 4096]);
-    while text.matches(words).count() < 2 && text.len() < 1 << 20 {
+    while text.matches(words).count() < times && text.len() < 1 << 20 {
         let length = seen.read(&mut piece).expect("the terminal is open");
         text += &String::from_utf8_lossy(&piece[..length]);
     }
@@ -47,7 +47,7 @@ fn long_runs_say_how_far_they_are() {
     let model = sum("progress.pb");
     let steps = ["--steps", "18446744073709551615"];
     // The second line takes the place of the first.
-    let text = told_twice(&[&["run", &model, "--input", "scope/x=[[1, 2]]"], &steps[..]].concat(), "step ");
+    let text = told(&[&["run", &model, "--input", "scope/x=[[1, 2]]"], &steps[..]].concat(), "step ", 2);
     assert!(text.starts_with("\rstep ") && text.contains(" of 18446744073709551615, "), "{text:?}");
     // Standard error that is no terminal has nothing of it.
     let output = kernlink(&["run", &model, "--input", "scope/x=[[1, 2]]", "--steps", "100000", "--timeout", "2"]);
@@ -63,8 +63,11 @@ fn one_long_run_says_that_it_goes_on() {
         node("taken", "QueueDequeueV2", &["queue"], &[types]),
     ]);
     let model = save("waits.pb", &def);
-    let text = told_twice(&["run", &model, "--output", "taken"], "running, ");
+    let text = told(&["run", &model, "--output", "taken"], "running, ", 2);
     assert!(text.contains("\rrunning, 2 s\u{1b}[K"), "{text:?}");
+    // What is told takes the place of the line.
+    let text = told(&["run", &model, "--output", "taken", "--timeout", "2.5"], "error: ", 1);
+    assert!(text.contains("\r\u{1b}[Kerror: DEADLINE_EXCEEDED"), "{text:?}");
     let output = kernlink(&["run", &model, "--output", "taken", "--timeout", "3"]);
     assert!(!String::from_utf8_lossy(&output.stderr).contains("running, "), "{output:?}");
 }

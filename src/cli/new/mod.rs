@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use clap::Args;
 
-use crate::cli::output;
+use crate::cli::{output, shell};
 
 /// Writes a crate: an op with a kernel, a test, and this command with the op in it.
 #[derive(Args)]
@@ -61,9 +61,9 @@ pub(crate) fn new(args: &New) -> Result<()> {
         None => concat!("\"", env!("CARGO_PKG_VERSION"), "\"").to_owned(),
     };
     for (file, text) in FILES.into_iter().chain(EXAMPLES).chain(GPU_FILES.into_iter().filter(|_| args.gpu)) {
-        let text = with_blocks(text, &blocks).replace("@kernlink@", &dependency);
-        let text = text.replace("my-ops", &name).replace("my_ops", &name.replace('-', "_"));
-        write(&args.dir.join(file), &text)?;
+        let text = with_blocks(text, &blocks);
+        let words = [("@kernlink@", &*dependency), ("my-ops", &name), ("my_ops", &name.replace('-', "_"))];
+        write(&args.dir.join(file), &replaced(&text, &words))?;
     }
     // Cargo leaves out of it what the crate does not need.
     if let Some(lock) = kernlink.as_deref().and_then(|checkout| std::fs::read(checkout.join("Cargo.lock")).ok()) {
@@ -82,7 +82,7 @@ pub(crate) fn new(args: &New) -> Result<()> {
                  kernlink = { path = \"CHECKOUT\" }, as `new --kernlink CHECKOUT` writes it.\n";
     }
     text += "The first of these commands compiles Kernlink, which takes minutes.\n";
-    text += &format!("Try it, as its README.md says:\n  cd {}\n", place::quoted(&args.dir));
+    text += &format!("Try it, as its README.md says:\n  cd {}\n", shell::path(&args.dir));
     let commands = ["test", "run -- ops --own", "run --example own", "run -- run own.pb --input 'x=[1, 2, 3]'"];
     let on_gpu = ["test --features gpu", "run --features gpu -- run own.pb --input 'x=[1, 2, 3]' --device gpu"];
     let commands = commands.into_iter().chain(on_gpu.into_iter().filter(|_| args.gpu));
@@ -107,6 +107,21 @@ fn with_blocks(text: &str, blocks: &[(&str, bool)]) -> String {
     kept
 }
 
+/// The text with each word replaced, at once: what takes the place of one may hold another.
+fn replaced(text: &str, words: &[(&str, &str)]) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    let first = |rest: &str| {
+        let found = words.iter().filter_map(|&(word, by)| Some((rest.find(word)?, word, by)));
+        found.min_by_key(|(at, ..)| *at)
+    };
+    while let Some((at, word, by)) = first(rest) {
+        result.extend([&rest[..at], by]);
+        rest = &rest[at + word.len()..];
+    }
+    result + rest
+}
+
 fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
@@ -123,6 +138,13 @@ mod tests {
         let text = "a\n// @gpu\nb\n// @end\n# @workspace\nc\n# @end\n<!-- @gpu -->\nd\n<!-- @end -->\ne @gpu\n";
         assert_eq!(with_blocks(text, &[("gpu", true), ("workspace", false)]), "a\nb\nd\ne @gpu\n");
         assert_eq!(with_blocks(text, &[("gpu", false), ("workspace", true)]), "a\nc\ne @gpu\n");
+    }
+
+    #[test]
+    fn names_and_paths_may_hold_what_is_replaced() {
+        let words = [("@kernlink@", "\"../my-ops/kernlink\""), ("my-ops", "my_ops2"), ("my_ops", "my_ops2")];
+        let text = "name = \"my-ops\" # my_ops\nkernlink = @kernlink@\n";
+        assert_eq!(replaced(text, &words), "name = \"my_ops2\" # my_ops2\nkernlink = \"../my-ops/kernlink\"\n");
     }
 
     #[test]

@@ -72,14 +72,6 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
     if way.as_os_str().is_empty() { ".".into() } else { way }
 }
 
-/// A path for a shell to read.
-pub(super) fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | ':' | '.' | '_' | '-' | '+' | ',' | '~');
-    let dashed = if text.starts_with('-') { format!("./{text}") } else { text };
-    if dashed.chars().all(is_plain) { dashed } else { format!("'{}'", dashed.replace('\'', r"'\''")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,12 +84,5 @@ mod tests {
         assert_eq!(way("/a/b", "/a"), "..");
         assert_eq!(way("/a", "/a"), ".");
         assert_eq!(way("a", "/a"), "/a");
-    }
-
-    #[test]
-    fn shells_read_paths() {
-        for (path, text) in [("../my-ops", "../my-ops"), ("my ops", "'my ops'"), ("a'b", r"'a'\''b'"), ("-x", "./-x")] {
-            assert_eq!(quoted(Path::new(path)), text);
-        }
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn instead(text: &str, dtype: DataType) -> Option<String> {
         DataType::String => serde_json::Value::from(text).to_string(),
         _ => json(text),
     };
-    let value = super::parse(&json, dtype).ok()?;
+    let value = super::json::parse(&json, dtype).ok()?;
     super::from_json(&value, dtype).is_ok().then_some(json)
 }
 
@@ -62,7 +62,7 @@ fn json(text: &str) -> String {
 }
 
 /// A number or truth value as JSON has it.
-fn word(word: &str) -> String {
+pub(super) fn word(word: &str) -> String {
     match &*word.to_ascii_lowercase() {
         "nan" => "NaN".to_owned(),
         "inf" | "+inf" | "infinity" => "Infinity".to_owned(),
@@ -72,33 +72,6 @@ fn word(word: &str) -> String {
         _ if word.ends_with('.') => format!("{word}0"),
         _ => word.strip_prefix('+').unwrap_or(word).to_owned(),
     }
-}
-
-/// What is wrong with a text that is no JSON, in words of what to write where it is known.
-pub(super) fn explained(text: &str, error: &serde_json::Error, dtype: DataType) -> String {
-    let known = text.lines().nth(error.line().saturating_sub(1)).and_then(|line| {
-        let (start, found) = word_at(line, error.column().checked_sub(1)?)?;
-        let instead = word(found);
-        let place = format!("line {}, column {}", error.line(), start + 1);
-        match &*instead {
-            "NaN" | "Infinity" | "-Infinity" if !super::takes_words(dtype) => {
-                Some(format!("{place}: `{found}` is no {dtype}"))
-            }
-            _ if instead != found => Some(format!("{place}: `{found}` is no JSON: write `{instead}`")),
-            _ => None,
-        }
-    });
-    known.unwrap_or_else(|| error.to_string())
-}
-
-/// What stands around a byte of a line, up to blanks and JSON's own signs, and the byte at which it begins.
-fn word_at(line: &str, byte: usize) -> Option<(usize, &str)> {
-    let divides =
-        |byte: u8| matches!(byte, b',' | b':' | b'[' | b']' | b'{' | b'}' | b'"') || byte.is_ascii_whitespace();
-    let (before, after) = line.as_bytes().split_at(byte.min(line.len()));
-    let start = before.iter().rposition(|&byte| divides(byte)).map_or(0, |at| at + 1);
-    let end = after.iter().position(|&byte| divides(byte)).map_or(line.len(), |at| byte + at);
-    Some((start, line.get(start..end)?))
 }
 
 /// The error of an array in a file that has another dtype than the input.
@@ -140,23 +113,6 @@ mod tests {
         }
         for (text, dtype) in [("hello", DataType::Float), ("[1", DataType::Float), ("1.5 x", DataType::Int32)] {
             assert_eq!(instead(text, dtype), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn words_that_json_lacks_are_explained_where_they_stand() {
-        for (text, dtype, said) in [
-            ("[1, nan]", DataType::Float, "line 1, column 5: `nan` is no JSON: write `NaN`"),
-            ("[[1],\n [-inf]]", DataType::Double, "line 2, column 3: `-inf` is no JSON: write `-Infinity`"),
-            ("True", DataType::Bool, "line 1, column 1: `True` is no JSON: write `true`"),
-            ("[1., 2]", DataType::Float, "line 1, column 2: `1.` is no JSON: write `1.0`"),
-            ("[+1]", DataType::Int32, "line 1, column 2: `+1` is no JSON: write `1`"),
-            ("[1, NaN]", DataType::Int32, "line 1, column 5: `NaN` is no int32"),
-            ("[1, é", DataType::Int32, "expected value at line 1 column 5"),
-            ("", DataType::Int32, "EOF while parsing a value at line 1 column 0"),
-            ("[1,", DataType::Int32, "EOF while parsing a value at line 1 column 3"),
-        ] {
-            assert_eq!(super::super::parse(text, dtype).unwrap_err(), said, "{text}");
         }
     }
 }

@@ -15,13 +15,13 @@ struct Row {
     values: Vec<Value>,
 }
 
-/// A line a row, blanks or commas between values; a single line is a vector. Lines without values do not count, nor what
+/// A line a row, blanks or commas between values; a single line is a vector, and so is a single column if `is_vector`. Lines without values do not count, nor what
 /// stands behind a `#`, as in files that NumPy's `savetxt` writes.
 ///
 /// # Errors
 /// INVALID_ARGUMENT, with the line, for values that are missing between commas or no elements of the dtype, and lines of
 /// different lengths; also for a file without values.
-pub(super) fn read(text: &str, dtype: DataType) -> Result<Tensor> {
+pub(super) fn read(text: &str, dtype: DataType, is_vector: bool) -> Result<Tensor> {
     let mut rows: Vec<Row> = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         let values = values(text).map_err(|error| error.context(format!("line {line}")))?;
@@ -46,6 +46,9 @@ pub(super) fn read(text: &str, dtype: DataType) -> Result<Tensor> {
     if let Some(fault) = fault(&rows, dtype) {
         return Err(fault);
     }
+    if is_vector && first.values.len() == 1 {
+        return from_json(&Value::Array(rows.into_iter().flat_map(|row| row.values).collect()), dtype);
+    }
     let mut rows: Vec<Value> = rows.into_iter().map(|row| Value::Array(row.values)).collect();
     let value = if rows.len() == 1 { rows.swap_remove(0) } else { Value::Array(rows) };
     from_json(&value, dtype)
@@ -60,7 +63,7 @@ fn values(line: &str) -> Result<Vec<Value>> {
     let word = |word: &str| match word {
         "true" | "True" => Value::Bool(true),
         "false" | "False" => Value::Bool(false),
-        _ => word.parse::<serde_json::Number>().map_or_else(|_| Value::from(word), Value::Number),
+        _ => number(word).map_or_else(|| Value::from(word), Value::Number),
     };
     let mut values = Vec::new();
     for part in line.split(',') {
@@ -75,6 +78,13 @@ fn values(line: &str) -> Result<Vec<Value>> {
         }
     }
     Ok(values)
+}
+
+/// A number, also one that JSON would write otherwise, such as `+1`, `.5` and `1.`.
+fn number(word: &str) -> Option<serde_json::Number> {
+    let as_json = || word.parse().ok();
+    let as_integer = || word.parse::<i64>().ok().map(Into::into);
+    as_json().or_else(as_integer).or_else(|| serde_json::Number::from_f64(word.parse().ok()?))
 }
 
 /// What is wrong with the first value that is no element of the dtype, and where it stands. Complex numbers take two.
@@ -104,15 +114,19 @@ mod tests {
 
     #[test]
     fn lines_are_rows() {
-        let text = |text, dtype| read(text, dtype).map(|tensor| tensor.values_text().to_string());
+        let text = |text, dtype| read(text, dtype, false).map(|tensor| tensor.values_text().to_string());
         assert_eq!(text("1 2,3\t4", DataType::Int32).unwrap(), "[1 2 3 4]");
         assert_eq!(
             text("# a header, as NumPy writes\n1, 2 # two\n\n 3 ,4\n", DataType::Float).unwrap(),
             "[[1.0 2.0], [3.0 4.0]]"
         );
         assert_eq!(text("nan -inf", DataType::Double).unwrap(), "[NaN -inf]");
+        assert_eq!(text(".5 1. +2 -.25e1", DataType::Float).unwrap(), "[0.5 1.0 2.0 -2.5]");
+        assert_eq!(text("+2", DataType::Int32).unwrap(), "[2]");
+        assert_eq!(text("1\n2\n", DataType::Int32).unwrap(), "[[1], [2]]");
+        assert_eq!(read("1\n2\n", DataType::Int32, true).unwrap().shape().dims(), [2]);
         assert_eq!(text("True false", DataType::Bool).unwrap(), "[true false]");
-        assert_eq!(read("1 2\n3 4", DataType::Complex64).unwrap().shape().dims(), [2]);
+        assert_eq!(read("1 2\n3 4", DataType::Complex64, true).unwrap().shape().dims(), [2]);
     }
 
     #[test]
@@ -132,7 +146,7 @@ mod tests {
             ("1 2\n3 y", DataType::Complex64, "line 2, value 2: `\"y\"` is no complex64"),
             ("1 2 3", DataType::Complex64, "pairs"),
         ] {
-            let error = read(text, dtype).unwrap_err();
+            let error = read(text, dtype, false).unwrap_err();
             assert!(error.message().contains(said), "{text:?}: {error}");
         }
     }
