@@ -14,6 +14,7 @@
 mod allocator;
 mod exceptions;
 mod rule;
+mod state;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -282,11 +283,13 @@ const COUNTS: &str = "counts ";
 const MET: &str = "met ";
 const FAULTS: &str = "faults:\n";
 
-/// Starts a process that checks a part of the ops; what it wrote when it ended.
-fn start(part: usize, parts: usize) -> JoinHandle<Output> {
+/// Set in a process that [`alone`] started.
+const ALONE: &str = "KERNLINK_SCRATCH_ALONE";
+
+/// Starts a process that runs one ignored test, so that the allocator sees nothing else; what it wrote when it ended.
+fn alone(test: &str, variables: &[(&str, String)]) -> JoinHandle<Output> {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "part_of_the_ops", "--ignored", "--nocapture"]);
-    command.env("KERNLINK_SCRATCH_PART", format!("{part}/{parts}"));
+    command.args(["--exact", test, "--ignored", "--nocapture"]).env(ALONE, "1").envs(variables.iter().cloned());
     std::thread::spawn(move || command.stderr(Stdio::inherit()).output().unwrap())
 }
 
@@ -305,7 +308,8 @@ fn part_of_the_ops() {
 #[ignore = "some ops take minutes unoptimised; `tests/sanitizers/run.sh memory` runs it"]
 fn no_op_ends_the_process_when_memory_is_refused() {
     let parts = std::thread::available_parallelism().map_or(1, |count| count.get().min(4));
-    let processes: Vec<_> = (0..parts).map(|part| start(part, parts)).collect();
+    let start = |part| alone("part_of_the_ops", &[("KERNLINK_SCRATCH_PART", format!("{part}/{parts}"))]);
+    let processes: Vec<_> = (0..parts).map(start).collect();
     let (mut text, mut runs, mut refusals, mut met) = (String::new(), 0, 0, BTreeSet::new());
     for process in processes {
         let output = process.join().unwrap();

@@ -66,26 +66,21 @@ fn decode(ctx: &mut RawContext<'_>, encoding: Encoding, faults: Faults) -> Resul
     let texts = ctx.input_at(0)?.as_slice::<TString>()?;
     let mut splits = scratch::room(texts.len() + 1)?;
     splits.push(0);
-    let (mut characters, mut starts, mut failed) = (Vec::new(), Vec::new(), None);
+    let (mut characters, mut starts) = (Vec::new(), Vec::new());
     let offsets = ctx.num_outputs() > 2;
     for text in texts {
         let mut at = 0;
         encoding.each(text, &mut |(character, length)| {
-            match faults.settle(character) {
-                Ok(Some(character)) => {
-                    let pushed = scratch::push(&mut characters, character as i32);
-                    let pushed = if offsets { pushed.and(scratch::push(&mut starts, at as i64)) } else { pushed };
-                    failed = pushed.err().or(failed.take());
+            if let Some(character) = faults.settle(character)? {
+                scratch::push(&mut characters, character as i32)?;
+                if offsets {
+                    scratch::push(&mut starts, at as i64)?;
                 }
-                Ok(None) => {}
-                Err(error) => failed = Some(error),
             }
             at += length;
-        });
+            Ok(())
+        })?;
         splits.push(characters.len() as i64);
-    }
-    if let Some(error) = failed {
-        return Err(error);
     }
     ctx.set_output_at(0, integers(&splits, ctx.output_dtype_at(0)?)?)?;
     ctx.set_output_at(1, Tensor::vector(&characters)?)?;
@@ -131,19 +126,16 @@ impl OpKernel<ops::UnicodeTranscode> for TranscodeKernel {
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::UnicodeTranscode>) -> Result<()> {
         map(ctx, 4, |text| {
-            let (mut result, mut failed) = (scratch::room(text.len())?, None);
+            let mut result = scratch::room(text.len())?;
             self.input.each(text, &mut |(character, _)| {
                 // Here, other than when decoding, a control character is a fault like any other.
                 let control = self.faults.control && character.is_some_and(|character| character < 0x20);
-                match self.faults.settle(character.filter(|_| !control)) {
-                    Ok(Some(character)) => {
-                        failed = self.output.push(character, &mut result).err().or(failed.take());
-                    }
-                    Ok(None) => {}
-                    Err(error) => failed = Some(error),
+                match self.faults.settle(character.filter(|_| !control))? {
+                    Some(character) => self.output.push(character, &mut result),
+                    None => Ok(()),
                 }
-            });
-            failed.map_or(Ok(TString::from(result)), Err)
+            })?;
+            Ok(TString::from(result))
         })
     }
 }

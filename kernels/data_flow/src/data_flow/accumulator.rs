@@ -288,12 +288,25 @@ fn add_sparse(sum: &Sum, indices: &[i64], values: &Tensor) -> Result<Sum> {
         sum.values.shape(),
         values.shape()
     );
-    let (mut i, mut j) = (0, 0);
-    let (mut merged, mut counts, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-    while i < sum.indices.len() || j < indices.len() {
-        let (own, other) = (sum.indices.get(i), indices.get(j));
-        let takes_own = own.is_some() && other.is_none_or(|other| own <= Some(other));
-        let takes_other = other.is_some() && own.is_none_or(|own| other <= Some(own));
+    // Which of the two the next slice comes from; from both if they have the same index.
+    let takes = |i: usize, j: usize| match (sum.indices.get(i), indices.get(j)) {
+        (None, None) => None,
+        (own, other) => Some((
+            own.is_some() && other.is_none_or(|other| own <= Some(other)),
+            other.is_some() && own.is_none_or(|own| other <= Some(own)),
+        )),
+    };
+    let (mut i, mut j, mut slices) = (0, 0, 0);
+    while let Some((takes_own, takes_other)) = takes(i, j) {
+        (i, j, slices) = (i + usize::from(takes_own), j + usize::from(takes_other), slices + 1);
+    }
+    let (mut merged, mut counts) = (scratch::room(slices)?, scratch::room(slices)?);
+    let mut shape = values.shape().clone();
+    shape.dims_mut()[0] = slices;
+    let mut joined = Tensor::alloc(values.dtype(), shape)?;
+    (i, j) = (0, 0);
+    let mut at = 0;
+    while let Some((takes_own, takes_other)) = takes(i, j) {
         let mut part = if takes_own { sum.values.slice_rows(i, i + 1)? } else { values.slice_rows(j, j + 1)? };
         let mut count = 0;
         if takes_own {
@@ -311,14 +324,7 @@ fn add_sparse(sum: &Sum, indices: &[i64], values: &Tensor) -> Result<Sum> {
             j += 1;
         }
         counts.push(count);
-        parts.push(part);
-    }
-    let mut shape = values.shape().clone();
-    shape.dims_mut()[0] = parts.len();
-    let mut joined = Tensor::alloc(values.dtype(), shape)?;
-    let mut at = 0;
-    for part in &parts {
-        copy_elements(&mut joined, at, part)?;
+        copy_elements(&mut joined, at, &part)?;
         at += part.num_elements();
     }
     Ok(Sum { values: joined, indices: merged, counts })

@@ -74,10 +74,16 @@ impl Barrier {
             keys.len(),
             state.incomplete.len()
         );
-        let mut complete = VecDeque::new();
-        let mut has_new = false;
+        let (mut complete, mut has_new) = (VecDeque::new(), false);
+        complete.make_room(keys.len())?;
         for (row, key) in keys.iter().enumerate() {
-            if !state.incomplete.contains_key(key) {
+            // All memory is asked for before anything changes: an element is whole, or as it was.
+            let value = slice(values, row)?;
+            let begun = state.incomplete.get(key).map(|(_, components)| components);
+            let has = |other: usize| begun.is_some_and(|components| components[other].is_some());
+            let completes = (0..self.dtypes.len()).all(|other| other == component || has(other));
+            let mut element: Element = scratch::room(if completes { 2 + self.dtypes.len() } else { 0 })?;
+            if begun.is_none() {
                 ensure!(
                     !state.is_closed,
                     Cancelled,
@@ -96,11 +102,10 @@ impl Barrier {
                 "Key \"{}\" already has a value for component {component} in barrier {name}",
                 shortened_bytes(key)
             );
-            components[component] = Some(slice(values, row)?);
-            if components.iter().all(Option::is_some) {
-                let head = [Tensor::from(*begun), Tensor::scalar(key.clone())];
-                complete.make_room(1)?;
-                let element: Element = scratch::collected(head.into_iter().chain(components.drain(..).flatten()))?;
+            components[component] = Some(value);
+            if completes {
+                element.extend([Tensor::from(*begun), Tensor::scalar(key.clone())]);
+                element.extend(components.drain(..).flatten());
                 state.incomplete.remove(key);
                 self.ready.ensure_components(&element, None)?;
                 complete.push_back(element);

@@ -1,6 +1,7 @@
 //! Staging areas with keys.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernlink::dtype::DataType;
@@ -8,7 +9,7 @@ use kernlink::kernel::{KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::Tensor;
-use kernlink::tensor::scratch;
+use kernlink::tensor::scratch::{self, MakeRoom};
 use kernlink::{Error, Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -28,9 +29,37 @@ struct Area {
 
 #[derive(Default)]
 struct State {
-    complete: BTreeMap<i64, Parts>,
-    incomplete: BTreeMap<i64, Parts>,
+    complete: HashMap<i64, Parts>,
+    /// The keys in `complete`, and some that were there: a tree of nodes could not be refused memory.
+    order: BinaryHeap<Reverse<i64>>,
+    incomplete: HashMap<i64, Parts>,
     bytes: usize,
+}
+
+impl State {
+    /// Makes room for one more element, whatever becomes of it.
+    fn make_room(&mut self) -> Result<()> {
+        self.complete.make_room(1)?;
+        self.incomplete.make_room(1)?;
+        if self.order.len() == self.order.capacity() {
+            // Each complete element has its key there, so that these fit.
+            self.order.clear();
+            self.order.extend(self.complete.keys().copied().map(Reverse));
+            self.order.make_room(self.complete.len() + 1)?;
+        }
+        Ok(())
+    }
+
+    /// The lowest key of a complete element.
+    fn lowest(&mut self) -> Option<i64> {
+        while let Some(&Reverse(key)) = self.order.peek() {
+            if self.complete.contains_key(&key) {
+                return Some(key);
+            }
+            self.order.pop();
+        }
+        None
+    }
 }
 
 /// Takes the components at `indices` out of an element, or copies of them.
@@ -75,6 +104,9 @@ impl Area {
             if !self.limits.have_room(state.complete.len(), state.bytes, bytes) {
                 return None;
             }
+            if let Err(error) = state.make_room() {
+                return Some(Err(error));
+            }
             let mut parts = state.incomplete.remove(&key).unwrap_or_else(|| vec![None; self.components]);
             let taken = indices.iter().find(|&&index| parts[index].is_some());
             let result = match taken {
@@ -90,8 +122,11 @@ impl Area {
                     Ok(())
                 }
             };
-            let place = if parts.iter().all(Option::is_some) { &mut state.complete } else { &mut state.incomplete };
-            place.insert(key, parts);
+            if parts.iter().any(Option::is_none) {
+                state.incomplete.insert(key, parts);
+            } else if state.complete.insert(key, parts).is_none() {
+                state.order.push(Reverse(key));
+            }
             Some(result)
         };
         let result = self.changed.until(attempt).await;
@@ -103,7 +138,7 @@ impl Area {
     async fn get(&self, key: Option<i64>, indices: &[usize], stay: bool) -> Result<(i64, Vec<Tensor>)> {
         let attempt = || {
             let mut state = self.lock();
-            let key = key.or_else(|| state.complete.keys().next().copied())?;
+            let key = key.or_else(|| state.lowest())?;
             let parts = state.complete.get_mut(&key)?;
             let picked = match pick(parts, key, indices, stay) {
                 Ok(picked) => picked,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kernlink::dtype::{DataType, TString};
 use kernlink::kernel::{Attrs, KernelContext, RawContext};
 use kernlink::resource::Resource;
-use kernlink::tensor::{Tensor, TensorRef};
+use kernlink::tensor::{Tensor, TensorRef, scratch};
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::ensure_scalar;
 use kernlink_macros::register_kernel;
@@ -81,8 +81,7 @@ fn push(ctx: &mut RawContext<'_>) -> Result<()> {
         if let Some(max) = stack.max_size.filter(|&max| tensors.len() >= max) {
             bail!(InvalidArgument, "Stack[{}] overflowed its max_size ({max})", stack.name);
         }
-        tensors.push(tensor.clone());
-        Ok(())
+        scratch::push(tensors, tensor.clone())
     })?;
     ctx.set_output_at(0, tensor)
 }

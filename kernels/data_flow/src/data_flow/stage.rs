@@ -7,6 +7,7 @@ use kernlink::kernel::{KernelState, NamedResource, RawConstruction, RawContext};
 use kernlink::resource::Resource;
 use kernlink::step::Waiters;
 use kernlink::tensor::Tensor;
+use kernlink::tensor::scratch::MakeRoom;
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::integers::ensure_scalar;
 use kernlink_macros::register_kernel;
@@ -92,11 +93,15 @@ impl Area {
             if !self.limits.have_room(state.elements.len(), state.bytes, bytes) {
                 return None;
             }
+            let tensors = tensors.take()?;
+            if let Err(error) = state.elements.make_room(1) {
+                return Some(Err(error));
+            }
             state.bytes += bytes;
-            state.elements.push_back(tensors.take()?);
-            Some(())
+            state.elements.push_back(tensors);
+            Some(Ok(()))
         };
-        self.changed.until(attempt).await;
+        self.changed.until(attempt).await?;
         self.changed.wake_all();
         Ok(())
     }

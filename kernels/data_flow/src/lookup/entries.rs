@@ -157,7 +157,13 @@ impl Entries {
                 }
                 continue;
             }
+            // The index comes last, since it has room: it must not say where a row is that memory was refused for.
             let index = self.len();
+            self.keys.push(keys, row)?;
+            if let Err(error) = self.values.push(values, row) {
+                self.keys.swap_remove(index);
+                return Err(error);
+            }
             match (&mut self.index, &given) {
                 (Index::Ints(rows), Keys::Ints32(keys)) => rows.insert(keys[row].into(), index),
                 (Index::Ints(rows), Keys::Ints64(keys)) => rows.insert(keys[row], index),
@@ -165,8 +171,6 @@ impl Entries {
                 (Index::Texts(rows), Keys::Rows(keys)) => rows.insert(keys[row].clone(), index),
                 _ => bail!(Internal, "keys of another dtype"),
             };
-            self.keys.push(keys, row)?;
-            self.values.push(values, row)?;
         }
         Ok(())
     }
@@ -175,19 +179,20 @@ impl Entries {
     pub(super) fn remove(&mut self, keys: &Tensor, key_width: usize) -> Result<()> {
         let given = Keys::new(keys, key_width)?;
         for row in 0..given.len() {
-            let removed = match (&mut self.index, &given) {
+            let Some(removed) = self.row_of(&given, row) else { continue };
+            // The last entry moves to the place that is free then. Its key may get no memory, so it is asked for first.
+            let last = self.len() - 1;
+            let moved = if removed == last { None } else { Some(self.keys.row(last)?) };
+            let moved = moved.as_ref().map(|key| Keys::new(key, key_width)).transpose()?;
+            match (&mut self.index, &given) {
                 (Index::Ints(index), Keys::Ints32(keys)) => index.remove(&i64::from(keys[row])),
                 (Index::Ints(index), Keys::Ints64(keys)) => index.remove(&keys[row]),
                 (Index::Texts(index), Keys::Texts(keys)) => index.remove(&keys[row]),
                 (Index::Texts(index), Keys::Rows(keys)) => index.remove(&keys[row]),
                 _ => bail!(Internal, "keys of another dtype"),
             };
-            let Some(removed) = removed else { continue };
-            let last = self.len() - 1;
-            if removed != last {
-                // The last entry moves to the place that is free now.
-                let moved = self.keys.row(last)?;
-                match (&mut self.index, Keys::new(&moved, key_width)?) {
+            if let Some(moved) = moved {
+                match (&mut self.index, moved) {
                     (Index::Ints(index), Keys::Ints32(keys)) => index.insert(keys[0].into(), removed),
                     (Index::Ints(index), Keys::Ints64(keys)) => index.insert(keys[0], removed),
                     (Index::Texts(index), Keys::Texts(keys)) => index.insert(keys[0].clone(), removed),

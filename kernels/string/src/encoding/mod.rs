@@ -78,7 +78,10 @@ impl Encoding {
     }
 
     /// Calls `f` with each character of a text.
-    pub(super) fn each(self, text: &[u8], f: &mut dyn FnMut(Decoded)) {
+    ///
+    /// # Errors
+    /// The first of `f`, which is not called again: what memory was refused for would be asked for with each character.
+    pub(super) fn each(self, text: &[u8], f: &mut dyn FnMut(Decoded) -> Result<()>) -> Result<()> {
         let mut rest = text;
         // A mark of the byte order counts as part of the first character.
         let mut mark = 0;
@@ -107,9 +110,10 @@ impl Encoding {
         while !rest.is_empty() {
             let (character, length) = encoding.next(rest);
             rest = &rest[length..];
-            f((character, length + mark));
+            f((character, length + mark))?;
             mark = 0;
         }
+        Ok(())
     }
 
     /// The first character of a text that is not empty, of an encoding with a byte order.
@@ -224,6 +228,8 @@ impl Output {
 
 #[cfg(test)]
 mod tests {
+    use kernlink::Error;
+
     use super::*;
 
     #[test]
@@ -232,7 +238,11 @@ mod tests {
         for (name, encoding) in NAMES {
             assert_eq!(Encoding::from_name(name).unwrap(), encoding, "{name}");
             let mut found = 0;
-            encoding.each(b"\xC1", &mut |_| found += 1);
+            let count = &mut |_| {
+                found += 1;
+                Ok(())
+            };
+            encoding.each(b"\xC1", count).unwrap();
             assert_eq!(found, 1, "{name}");
         }
         assert!(Encoding::from_name("EBCDIC-XX").is_err());
@@ -253,9 +263,24 @@ mod tests {
             for bits in (0..1 << 24).step_by(251) {
                 let text: [u8; 3] = [(bits >> 16) as u8, (bits >> 8) as u8, bits as u8];
                 let mut taken = 0;
-                encoding.each(&text, &mut |(_, length)| taken += length);
+                let take = &mut |(_, length)| {
+                    taken += length;
+                    Ok(())
+                };
+                encoding.each(&text, take).unwrap();
                 assert_eq!(taken, 3, "{encoding:?} {text:?}");
             }
         }
+    }
+
+    #[test]
+    fn characters_end_with_the_first_error() {
+        let mut seen = 0;
+        let refuse = &mut |_| {
+            seen += 1;
+            Err(Error::resource_exhausted("no"))
+        };
+        Encoding::Utf8.each(b"abc", refuse).unwrap_err();
+        assert_eq!(seen, 1);
     }
 }
