@@ -126,6 +126,76 @@ fn a_function_that_is_missing_is_named() {
     assert!(error.message().contains("Absent"), "{error}");
 }
 
+/// Its kernel is never made.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub(crate) struct Refuse;
+
+struct RefuseKernel;
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<Refuse> for RefuseKernel {
+    fn new(_: &KernelConstruction<Refuse>) -> Result<Self> {
+        bail!(InvalidArgument, "as asked")
+    }
+    fn compute(&self, _: &mut KernelContext<Refuse>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_error_names_the_function_whose_body_has_the_node() {
+    // In both, one that calls the function at fault.
+    let mut graph = graph();
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    for name in ["Made", "Run"] {
+        let fault = FunctionBuilder::new(name, [DataType::Float]).build(&mut graph, |g, [x]| match name {
+            "Made" => refuse(g, x).name("fault").build(),
+            _ => ops::check_numerics(g, x, "as asked").name("fault").build(),
+        });
+        let fault = fault.unwrap();
+        let calls = FunctionBuilder::new(&format!("Calls{name}"), [DataType::Float])
+            .build(&mut graph, |g, [x]| Ok(ops::call(g, &fault, [x]).build()?[0]));
+        ops::call(&mut graph, &calls.unwrap(), [x]).name(name).build().unwrap();
+    }
+    let session = Session::new(graph).unwrap();
+    for name in ["Made", "Run"] {
+        let error = session.run(&[("x", Tensor::scalar(f32::NAN))], &[name], &[]).unwrap_err();
+        let node = error.node().unwrap();
+        assert_eq!((node.node.as_str(), node.function.as_str()), ("fault", name), "{error}");
+        assert!(error.message().contains("as asked"), "{error}");
+        assert_eq!(error.to_string().matches("in function").count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn an_error_that_ends_other_calls_is_not_of_their_functions() {
+    let mut graph = graph();
+    let n = ops::placeholder(&mut graph, DataType::Int32).name("n").build().unwrap();
+    let fault = |g: &mut Graph| node(g, "FailLater", "fault", &[], &[("panics", false.into())]);
+    for name in ["Waits", "Fails"] {
+        let function = FunctionBuilder::new(name, [DataType::Int32]).build(&mut graph, |g, [n]| match name {
+            "Waits" => Ok(vec![node(g, "WaitAtGate", "wait", &[n], &[])]),
+            // What is still at work keeps it from telling of its error before the others end.
+            _ => {
+                let one = ops::constant(g, 1f32)?;
+                Ok(vec![fault(g), node(g, "Slow", "slow", &[one], &[])])
+            }
+        });
+        ops::call(&mut graph, &function.unwrap(), [n]).name(name).build().unwrap();
+    }
+    fault(&mut graph);
+    for (fails, function) in [("Fails", "Fails"), ("fault", "")] {
+        for threads in [1, 2, 4] {
+            let session = Session::with_options(graph.clone(), &SessionOptions::new().threads(threads)).unwrap();
+            for fetches in [["Waits", fails], [fails, "Waits"]] {
+                let error = session.run(&[("n", Tensor::scalar(1000i32))], &fetches, &[]).unwrap_err();
+                let node = error.node().unwrap();
+                assert_eq!((node.node.as_str(), node.function.as_str()), ("fault", function), "{error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_node_of_a_function_may_wait_for_an_argument() {
     let text = r#"

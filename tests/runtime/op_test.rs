@@ -6,7 +6,7 @@ use kernlink::testing::{self, Tolerance, infer_ok};
 
 use super::eager::{Counter, counter};
 
-/// The elements before and after the middle, and how many there are. The shape function is wrong for `[7]`.
+/// The elements before and after the middle, and how many there are. The shape function is wrong for `[7]`, and panics for `[8]`.
 #[register_op(
     attr("T: {int32, float}"),
     attr("N: int >= 1 = 2"),
@@ -15,6 +15,7 @@ use super::eager::{Counter, counter};
     output("length: int64"),
     shape_fn = |c| {
         c.with_rank(c.input(0), 1)?;
+        assert_ne!(c.value(c.dim(c.input(0), 0)), Some(8), "as asked");
         c.set_output(2, if c.value(c.dim(c.input(0), 0)) == Some(7) { c.vector(7) } else { c.scalar() });
         Ok(())
     }
@@ -87,6 +88,24 @@ fn a_shape_function_that_refuses_too_much() {
 }
 
 #[test]
+fn a_shape_function_that_panics() {
+    testing::cpu().run(|op| halve(op, [0; 8]).build()).expect_error(Code::Internal, "the shape function panicked");
+}
+
+#[test]
+fn a_shape_function_that_only_promises() {
+    let mut test = testing::cpu();
+    // TensorFlow's says `[2]`, and handles are scalars.
+    test.run(|op| ops::tensor_array_v3(op, 3, DataType::Float).build()).expect_shape(ops::TensorArrayV3::HANDLE, []);
+    // TensorFlow's counts the depth of the window, and its kernel does not.
+    let image = Tensor::from_elements([1, 2, 2, 4], &[1f32; 16]).unwrap();
+    let window =
+        ops::MaxPoolWithArgmaxRequired { ksize: &[1, 1, 1, 2], strides: &[1, 1, 1, 2], padding: "VALID".into() };
+    test.run(|op| ops::max_pool_with_argmax(op, &image, window).build())
+        .expect_shape(ops::MaxPoolWithArgmax::OUTPUT, [1, 2, 2, 4]);
+}
+
+#[test]
 #[should_panic(expected = "Halve: `parts:1`: 1 of 2 elements differ; the first is element [1]: 3 instead of 4\n  \
                            expected: int32 [2] [2 4]\n  computed: int32 [2] [2 3]")]
 fn the_element_that_differs() {
@@ -148,6 +167,30 @@ fn a_kernel_that_changes_what_others_share_fails_with_few_elements_too() {
     testing::cpu().run(|op| first_to_zero(op, [1.0f32]).build()).expect(FirstToZero::Y, [0.0]);
 }
 
+/// Negates its input, in place if it owns it; otherwise it forgets to.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub(crate) struct NegateOwn;
+
+#[register_kernel(device = Cpu)]
+fn negate_own(ctx: &mut KernelContext<'_, NegateOwn>) -> Result<()> {
+    let mut x = ctx.take_input(NegateOwn::X)?;
+    if x.is_unique() {
+        x.as_mut_slice::<f32>()?.iter_mut().for_each(|x| *x = -*x);
+    }
+    ctx.set_output(NegateOwn::Y, x)
+}
+
+#[test]
+fn a_kernel_that_gives_something_else_for_inputs_that_others_share() {
+    let said = "with inputs that others share, as nodes of a graph do, the kernel of NegateOwn gives something else";
+    // Also where the test itself holds on to them.
+    for input in [Tensor::new([1.0f32]).unwrap(), Tensor::vector(&[0f32; 100]).unwrap()] {
+        testing::cpu().run(|op| negate_own(op, &input).build()).expect_error(Code::Internal, said);
+        testing::cpu().run(|op| negate_own(op, input).build()).expect_error(Code::Internal, said);
+    }
+    testing::cpu().run(|op| negate_own(op, [f32::NAN]).build()).expect(NegateOwn::Y, [f32::NAN]);
+}
+
 #[test]
 #[should_panic(expected = "Sqrt: `y` is float instead of double: float [] 2.0")]
 fn the_dtype_alone() {
@@ -184,4 +227,10 @@ fn graphs_hold_kernels_against_shape_functions_too() {
     assert!(error.message().contains(said), "{error}");
     let mut eager = EagerContext::new(&kernlink::registry().unwrap()).unwrap();
     assert!(halve(&mut eager, [0.0f32; 7]).build().unwrap_err().message().contains(said));
+    let panicked = [run(8).unwrap_err(), halve(&mut eager, [0.0f32; 8]).name("halve").build().unwrap_err()];
+    for error in panicked {
+        assert_eq!((error.code(), error.node().map(|node| &*node.node)), (Code::Internal, Some("halve")), "{error}");
+        let message = error.message();
+        assert!(message.contains("the shape function panicked") && message.contains("as asked"), "{error}");
+    }
 }

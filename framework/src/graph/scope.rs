@@ -85,6 +85,13 @@ impl<V> NodeInput<V> {
             NodeInput::List(operands) => operands,
         }
     }
+
+    pub(crate) fn operands_mut(&mut self) -> &mut [Operand<V>] {
+        match self {
+            NodeInput::Single(operand) => std::slice::from_mut(operand),
+            NodeInput::List(operands) => operands,
+        }
+    }
 }
 
 /// One tensor that is given to an op.
@@ -110,6 +117,26 @@ impl<V> Operand<V> {
             Operand::Value(_) => None,
             Operand::Constant(tensor) | Operand::Literal(tensor) => Some(tensor),
         }
+    }
+}
+
+impl Operand<Tensor> {
+    /// The tensor, which without a graph it is in any case.
+    pub(crate) fn into_tensor(self) -> Tensor {
+        let (Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) = self;
+        tensor
+    }
+
+    /// As [`Operand::into_tensor`].
+    pub(crate) fn as_tensor(&self) -> &Tensor {
+        let (Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) = self;
+        tensor
+    }
+
+    /// As [`Operand::into_tensor`].
+    pub(crate) fn as_tensor_mut(&mut self) -> &mut Tensor {
+        let (Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) = self;
+        tensor
     }
 }
 

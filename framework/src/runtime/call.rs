@@ -40,12 +40,12 @@ impl<'c> KernelCall<'c> {
     /// Runs the kernel to its end on this thread.
     ///
     /// # Errors
-    /// What the kernel meets; INTERNAL if it panics.
+    /// What the kernel meets; INTERNAL if it panics, or in a debug build its op's shape function.
     #[inline(always)]
     pub(super) fn run(self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
         let kernel = self.kernel;
         #[cfg(debug_assertions)]
-        let shapes = self.shapes(inputs);
+        let shapes = self.shapes(inputs)?;
         let mut context = self.context(inputs, outputs);
         let begun = self.begin(&context);
         self.guarded(|| kernel.compute(&mut context))?;
@@ -58,9 +58,12 @@ impl<'c> KernelCall<'c> {
     }
 
     /// The shapes that the outputs must have, as far as they are known.
+    ///
+    /// # Errors
+    /// INTERNAL if the shape function panics.
     #[cfg(debug_assertions)]
-    fn shapes(self, inputs: &[Option<Tensor>]) -> Option<Vec<PartialShape>> {
-        self.inferred?.of_call(self.op, self.signature, inputs)
+    fn shapes(self, inputs: &[Option<Tensor>]) -> Result<Option<Vec<PartialShape>>> {
+        self.inferred.map_or(Ok(None), |inferred| inferred.of_call(self.op, self.signature, inputs))
     }
 
     #[cfg(debug_assertions)]
@@ -74,7 +77,7 @@ impl<'c> KernelCall<'c> {
     /// See [`KernelCall::run`].
     pub(super) async fn run_async(&self, inputs: &mut [Option<Tensor>], outputs: &mut [Option<Tensor>]) -> Result<()> {
         #[cfg(debug_assertions)]
-        let shapes = self.shapes(inputs);
+        let shapes = self.shapes(inputs)?;
         let mut context = self.context(inputs, outputs);
         let begun = self.begin(&context);
         {

@@ -13,7 +13,7 @@ use super::plan::{Plan, PlanOptions};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shortened};
 use crate::graph::Graph;
 use crate::optimize::{Ends, Optimizer};
 use crate::proto;
@@ -235,7 +235,11 @@ impl Body {
         if let Some(executor) = self.executor.get() {
             return Ok(executor.clone());
         }
-        let executor = Arc::new(Executor::new(self.make_plan(arguments)?));
+        let plan = self.make_plan(arguments).map_err(|error| match error.node() {
+            Some(_) => error.in_function(&self.call.name),
+            None => error.append(format_args!("\n  in function `{}`", shortened(&self.call.name))),
+        });
+        let executor = Arc::new(Executor::new(plan?));
         Ok(self.executor.get_or_init(|| executor).clone())
     }
 
@@ -272,9 +276,9 @@ impl Body {
             session: &shared.session,
             functions: &self.functions,
             optimizer: shared.optimizer.as_ref().map_err(Clone::clone)?,
+            function: &self.call.name,
         };
         Plan::new(&body.graph, &ends, &options)
-            .map_err(|error| error.append(format!("\n  in function `{}`", self.call.name)))
     }
 
     fn run(&self, step: &Arc<Step>, depth: u32, arguments: Vec<Tensor>) -> Result<Arc<PlanRun>> {
@@ -414,11 +418,9 @@ impl Function for Instance {
     ) -> BoxFuture<'static, Result<Vec<Tensor>>> {
         match self.body().and_then(|body| body.run(step, depth, arguments)) {
             Ok(run) => Box::pin(async move {
-                let result = RunFuture::new(run).await;
-                result.map_err(|error| match self.body() {
-                    Ok(body) => error.in_function(&body.call.name),
-                    Err(_) => error,
-                })
+                // The body lives as long: what it calls may call it.
+                let _owner = self;
+                RunFuture::new(run).await
             }),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }

@@ -310,6 +310,7 @@ impl Session {
             session: &self.shared.context,
             functions: &self.functions,
             optimizer,
+            function: "",
         };
         let executor = Arc::new(Executor::new(Plan::new(&self.graph, &ends, &options)?));
         Ok(lock(&self.executors).entry(signature).or_insert(executor).clone())

@@ -1,16 +1,18 @@
-//! What kernels compute, held against what the shape functions of their ops say; for debug builds.
+//! What kernels compute, held against what the shape functions of their ops say: in debug builds, and where ops are tested.
 
+#[cfg(debug_assertions)]
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{InferenceContext, ShapeFn};
 use crate::attr::AttrMap;
 use crate::dtype::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, catch_panic};
 use crate::op::{OpDef, Signature};
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
 /// A node whose kernel is held against its op's shape function.
+#[cfg(debug_assertions)]
 pub(crate) struct Inferred {
     shape_fn: ShapeFn,
     attrs: AttrMap,
@@ -18,6 +20,7 @@ pub(crate) struct Inferred {
     left: AtomicU32,
 }
 
+#[cfg(debug_assertions)]
 impl Inferred {
     const CALLS: u32 = 8;
 
@@ -32,31 +35,56 @@ impl Inferred {
 
     /// The shapes that the outputs of a call must have; `None` if that is not to be known. A shape function that refuses
     /// the inputs says nothing: feeds may have other shapes than the graph says, and then the kernel decides.
+    ///
+    /// # Errors
+    /// INTERNAL if the shape function panics.
     pub(crate) fn of_call(
         &self,
         op: &OpDef,
         signature: &Signature,
         inputs: &[Option<Tensor>],
-    ) -> Option<Vec<PartialShape>> {
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok()?;
-        let known = |input: &Option<Tensor>| {
-            let tensor = input.as_ref()?;
-            // In a graph, shape functions look behind handles.
-            if tensor.reference().is_some() || tensor.dtype() == DataType::Resource {
-                return Some((PartialShape::unknown(), None));
-            }
-            let is_small = tensor.num_bytes() <= Inferred::SMALL && tensor.device_memory().is_none();
-            let bytes = tensor.bytes().ok().filter(|_| is_small);
-            // A copy, so that the kernel may still be the only owner of its input.
-            let value = bytes.and_then(|bytes| Tensor::from_bytes(tensor.dtype(), tensor.shape(), bytes).ok());
-            Some((tensor.shape().into(), value))
+    ) -> Result<Option<Vec<PartialShape>>> {
+        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err() {
+            return Ok(None);
+        }
+        // A copy, so that the kernel may still be the only owner of its input.
+        let copy = |tensor: &Tensor| match tensor.num_bytes() <= Inferred::SMALL {
+            true => Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes().ok()?).ok(),
+            false => None,
         };
-        let (shapes, values) =
-            inputs.iter().map(known).collect::<Option<(Vec<PartialShape>, Vec<Option<Tensor>>)>>()?;
-        let mut context = InferenceContext::new(op, &self.attrs, signature, shapes, values);
-        context.run(self.shape_fn).ok()?;
-        (!context.outputs_are_promised()).then(|| context.into_outputs())
+        Ok(infer_call(self.shape_fn, (op, signature, &self.attrs), inputs, copy)?.unwrap_or_default())
     }
+}
+
+/// What a shape function says of the outputs of a call: the shapes that they must have, `None` if that is not to be known, or
+/// why it refuses the inputs.
+pub(crate) type Said = Result<Option<Vec<PartialShape>>>;
+
+/// What a shape function says of a call of a node with this op, signature and attrs. `value` gives what it may know of an
+/// input's elements.
+///
+/// # Errors
+/// INTERNAL if it panics.
+pub(crate) fn infer_call(
+    shape_fn: ShapeFn,
+    (op, signature, attrs): (&OpDef, &Signature, &AttrMap),
+    inputs: &[Option<Tensor>],
+    value: impl Fn(&Tensor) -> Option<Tensor>,
+) -> Result<Said> {
+    let known = |input: &Option<Tensor>| {
+        let tensor = input.as_ref()?;
+        // In a graph, shape functions look behind handles.
+        if tensor.reference().is_some() || tensor.dtype() == DataType::Resource {
+            return Some((PartialShape::unknown(), None));
+        }
+        let value = if tensor.device_memory().is_none() { value(tensor) } else { None };
+        Some((tensor.shape().into(), value))
+    };
+    let known: Option<(Vec<PartialShape>, Vec<Option<Tensor>>)> = inputs.iter().map(known).collect();
+    let Some((shapes, values)) = known else { return Ok(Ok(None)) };
+    let mut context = InferenceContext::new(op, attrs, signature, shapes, values);
+    let said = catch_panic("the shape function", || Ok(context.run(shape_fn)))?;
+    Ok(said.map(|()| (!context.outputs_are_promised()).then(|| context.into_outputs())))
 }
 
 /// Refuses outputs of other shapes than were inferred. A bit of `unused` stands for an output that nothing takes, whatever

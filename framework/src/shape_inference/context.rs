@@ -154,8 +154,8 @@ impl<'a> InferenceContext<'a> {
     }
 
     /// Says that the outputs may turn out to have other shapes than the function infers: because an attr promises them, or
-    /// because TensorFlow's shape function, which is followed, contradicts its kernel. Debug builds then do not compare what
-    /// kernels compute.
+    /// because TensorFlow's shape function, which is followed, contradicts its kernel. Debug builds and tests then do not compare
+    /// what kernels compute.
     pub fn set_outputs_are_promised(&self) {
         self.is_promise.set(true);
     }

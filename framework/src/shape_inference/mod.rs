@@ -29,7 +29,6 @@
 
 mod arithmetic;
 pub mod common;
-#[cfg(debug_assertions)]
 mod computed;
 mod constrain;
 mod context;
@@ -41,7 +40,8 @@ pub mod testing;
 
 pub use arithmetic::DimOrConstant;
 #[cfg(debug_assertions)]
-pub(crate) use computed::{Inferred, check_outputs};
+pub(crate) use computed::Inferred;
+pub(crate) use computed::{Said, check_outputs, infer_call};
 pub(crate) use constrain::subshape_indices;
 pub(crate) use context::GRAPH_DEF_VERSION;
 pub use context::{DimHandle, InferenceContext, ShapeAndType, ShapeFn, ShapeHandle};

@@ -47,12 +47,6 @@ impl From<f64> for Tolerance {
 /// # Errors
 /// Says where they differ, and by how much.
 pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Result<(), String> {
-    if actual.dtype() != expected.dtype() {
-        return Err(format!("dtype {} instead of {}", actual.dtype(), expected.dtype()));
-    }
-    if actual.shape() != expected.shape() {
-        return Err(format!("shape {} instead of {}", actual.shape(), expected.shape()));
-    }
     // Everything would be within a relative tolerance of infinity.
     let within = |difference: f64, expected: f64| expected.is_finite() && difference <= tolerance.at(expected);
     let near = |a: f64, e: f64| (a.is_nan() && e.is_nan()) || a == e || within((a - e).abs(), e.abs());
@@ -63,6 +57,29 @@ pub fn compare(actual: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Resu
         }
         _ => a == e,
     };
+    compare_by(actual, expected, same)
+}
+
+/// Compares what must be the same to the last bit; any NaN is like any other.
+///
+/// # Errors
+/// See [`compare`].
+pub(super) fn compare_bits(actual: &Tensor, expected: &Tensor) -> Result<(), String> {
+    let alike = |a: f64, e: f64| (a.is_nan() && e.is_nan()) || a.to_bits() == e.to_bits();
+    compare_by(actual, expected, |a, e| match (a, e) {
+        (Scalar::Float(a), Scalar::Float(e)) => alike(a, e),
+        (Scalar::Complex(a), Scalar::Complex(e)) => alike(a.re, e.re) && alike(a.im, e.im),
+        _ => a == e,
+    })
+}
+
+fn compare_by(actual: &Tensor, expected: &Tensor, same: impl Fn(Scalar, Scalar) -> bool) -> Result<(), String> {
+    if actual.dtype() != expected.dtype() {
+        return Err(format!("dtype {} instead of {}", actual.dtype(), expected.dtype()));
+    }
+    if actual.shape() != expected.shape() {
+        return Err(format!("shape {} instead of {}", actual.shape(), expected.shape()));
+    }
     match actual.dtype() {
         DataType::String => differences::<TString>(actual, expected, |x, y| x == y),
         dtype => dispatch_pod!(dtype, T => {
@@ -112,6 +129,14 @@ mod tests {
         assert!(difference([100i32], [101i32], 0.5.into()).is_err(), "integers are exact");
         assert!(difference(f64::INFINITY, f64::NEG_INFINITY, 1.0.into()).is_err());
         assert!(difference(1.0f32 + f32::EPSILON, 1.0f32, Tolerance::of(DataType::Float)).is_ok());
+    }
+
+    #[test]
+    fn what_is_the_same_to_the_last_bit() {
+        let [a, b] = [[1.0f32, f32::NAN, -0.0], [1.0, -f32::NAN, 0.0]].map(|values| Tensor::new(values).unwrap());
+        assert!(compare_bits(&a, &a).is_ok());
+        let said = "1 of 3 elements differ; the first is element [2]: -0.0 instead of 0.0";
+        assert_eq!(compare_bits(&a, &b).unwrap_err(), said);
     }
 
     #[test]

@@ -17,10 +17,10 @@
 //!
 //! Every run also holds the op's shape function against what the kernel gives, and runs the kernel with inputs that others
 //! share, however small they are: one that changes them fails. An op without a state then runs once more, with inputs of its
-//! own. What one run leaves in kernels and
-//! resources is there for the next one of the same [`OpTest`]. Shape functions have tests of their own in
-//! [`shape_inference::testing`](crate::shape_inference::testing). Ops with reference inputs run in graphs only: they are
-//! tested in a [`Session`](crate::runtime::Session), and [`compare`] serves for its answers.
+//! own, and must give the same. What one run leaves in kernels and resources is there for the next one of the same
+//! [`OpTest`]. Shape functions have tests of their own in [`shape_inference::testing`](crate::shape_inference::testing). Ops
+//! with reference inputs run in graphs only: they are tested in a [`Session`](crate::runtime::Session), and [`compare`] serves
+//! for its answers.
 
 mod compare;
 mod op_test;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::compare::{Tolerance, compare};
+use super::compare::{Tolerance, compare, compare_bits};
+use crate::collect::OpEntry;
 use crate::device::Device;
 use crate::dtype::DataType;
 use crate::error::{Code, Error, Result};
@@ -14,8 +15,8 @@ use crate::graph::{
 use crate::op::{Op, OpDef, OutputArg, OutputListArg, Signature};
 use crate::registry::Registry;
 use crate::runtime::EagerContext;
-use crate::shape::{PartialShape, Shape};
-use crate::shape_inference::InferenceContext;
+use crate::shape::Shape;
+use crate::shape_inference::{Said, check_outputs, infer_call};
 use crate::tensor::{IntoTensor, Tensor};
 
 /// Where ops are tested: a registry and a device. Kernels with state and resources keep it from run to run.
@@ -67,27 +68,90 @@ impl OpTest {
         &self.eager
     }
 
-    /// The shapes that the op's shape function gives for the outputs; `None` if the node is at fault before.
-    fn inferred(&self, request: &NodeRequest<'_, Tensor>) -> Option<Result<Vec<PartialShape>>> {
-        let entry = self.eager.registry().op(&request.op.name).ok()?;
-        let (mut inputs, mut attrs) = (request.inputs.clone(), request.attrs.clone());
-        let mut faults = request.faults.clone();
-        settle(entry.def, &mut inputs, &attrs, |tensor| Some(tensor.dtype()), &mut faults);
-        let given: SmallVec<[Given; 2]> = inputs.iter().map(|input| Given::new(input, |_| None)).collect();
-        infer_attrs(entry.def, &given, &mut attrs, &mut faults);
-        complete_attrs(entry.def, &mut attrs).ok()?;
-        let signature = Signature::new(entry.def, &attrs).ok().filter(|_| faults.is_empty())?;
-        let tensors: Vec<Option<Tensor>> = inputs.iter().flat_map(NodeInput::operands).map(tensor).collect();
-        let shapes = tensors.iter().flatten().map(|tensor| PartialShape::from(tensor.shape())).collect();
-        let mut context = InferenceContext::new(entry.def, &attrs, &signature, shapes, tensors);
-        Some(context.run(entry.shape_fn?).map(|()| context.into_outputs()))
+    /// What the op's shape function says of the outputs: nothing if the node is at fault before.
+    ///
+    /// # Errors
+    /// INTERNAL if it panics.
+    fn inferred(&self, op: &OpEntry, request: &NodeRequest<'_, Tensor>) -> Result<Said> {
+        let Some(shape_fn) = op.shape_fn else { return Ok(Ok(None)) };
+        let (mut attrs, mut faults) = (request.attrs.clone(), request.faults.clone());
+        let given: SmallVec<[Given; 2]> = request.inputs.iter().map(|input| Given::new(input, |_| None)).collect();
+        infer_attrs(op.def, &given, &mut attrs, &mut faults);
+        if !faults.is_empty() || complete_attrs(op.def, &mut attrs).is_err() {
+            return Ok(Ok(None));
+        }
+        let Ok(signature) = Signature::new(op.def, &attrs) else { return Ok(Ok(None)) };
+        let inputs = request.inputs.iter().flat_map(NodeInput::operands);
+        let inputs: Vec<_> = inputs.map(|operand| Some(operand.as_tensor().clone())).collect();
+        infer_call(shape_fn, (op.def, &signature, &attrs), &inputs, |tensor| Some(tensor.clone()))
+    }
+
+    /// Runs the op with inputs that others share. Afterwards nothing shares those of the request, as far as that is up to
+    /// this.
+    ///
+    /// # Errors
+    /// INTERNAL if the op changes them. The inner result is the op's own.
+    fn apply_shared(&mut self, request: &NodeRequest<'_, Tensor>) -> Result<Result<Outputs<Tensor>>> {
+        let (shared, inputs) = SharedInputs::of(request)?;
+        let applied = self.eager.apply(shared);
+        inputs.check(request.op)?;
+        Ok(applied.map(|applied| applied.outputs))
+    }
+
+    /// Runs the op with inputs of its own.
+    fn apply_own(&mut self, mut request: NodeRequest<'_, Tensor>) -> Result<Outputs<Tensor>> {
+        for operand in request.inputs.iter_mut().flat_map(NodeInput::operands_mut) {
+            let tensor = operand.as_tensor_mut();
+            if is_on_host(tensor) {
+                tensor.make_unique()?;
+            }
+        }
+        self.eager.apply(request).map(|applied| applied.outputs)
+    }
+
+    /// Runs an op without a state both ways, which must come to the same.
+    fn apply_both(&mut self, op: &OpDef, request: NodeRequest<'_, Tensor>) -> Result<Outputs<Tensor>> {
+        let shared = match self.apply_shared(&request)? {
+            Ok(outputs) => comparable(outputs.into_vec())?,
+            // What fails in both runs is told without words on inputs.
+            Err(error) => {
+                self.apply_own(request)?;
+                return Err(error.context("with inputs that others share, as nodes of a graph do"));
+            }
+        };
+        let own = self.apply_own(request)?;
+        let (signature, own) = (own.signature().clone(), own.into_vec());
+        for (index, (shared, own)) in shared.iter().zip(&own).enumerate() {
+            if let Some(shared) = shared
+                && let Err(difference) = compare_bits(shared, own)
+            {
+                return Err(Error::internal(format!(
+                    "with inputs that others share, as nodes of a graph do, the kernel of {} gives something else for output \
+                     {index} than with its own: {difference}",
+                    op.name
+                )));
+            }
+        }
+        Ok(Outputs::new(own.into_iter().map(Some).collect(), signature))
     }
 }
 
-fn tensor(operand: &Operand<Tensor>) -> Option<Tensor> {
-    match operand {
-        Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor) => Some(tensor.clone()),
-    }
+/// Whether it has elements of its own on the host, rather than in a device or a variable.
+fn is_on_host(tensor: &Tensor) -> bool {
+    tensor.reference().is_none() && tensor.device_memory().is_none()
+}
+
+/// What can be compared with what another run gives. They are copies: an output may be an input that was passed on, which
+/// would remain shared.
+fn comparable(outputs: Vec<Tensor>) -> Result<Vec<Option<Tensor>>> {
+    let copy = |mut tensor: Tensor| {
+        if !is_on_host(&tensor) || matches!(tensor.dtype(), DataType::Resource | DataType::Variant) {
+            return Ok(None);
+        }
+        tensor.make_unique()?;
+        Ok(Some(tensor))
+    };
+    outputs.into_iter().map(copy).collect()
 }
 
 impl OpScope for OpTest {
@@ -95,48 +159,29 @@ impl OpScope for OpTest {
     type Node = ();
 
     /// Runs the op, and holds its shape function against what it gives. Its inputs are shared with others in the first
-    /// run, which an op without a state follows with one that owns them.
+    /// run, which an op without a state follows with one that owns them and must give the same.
     #[track_caller]
     fn apply(&mut self, mut request: NodeRequest<'_, Tensor>) -> Result<Applied<OpTest>> {
-        let op = self.eager.registry().op(&request.op.name)?.def;
+        let entry = self.eager.registry().op(&request.op.name)?;
+        let op = entry.def;
         settle(op, &mut request.inputs, &request.attrs, |tensor| Some(tensor.dtype()), &mut request.faults);
-        let inferred = self.inferred(&request);
-        let (shared, inputs) = SharedInputs::of(&request)?;
-        let applied = self.eager.apply(shared);
-        inputs.check(op)?;
-        let applied = match (applied, op.is_stateful) {
-            (applied, true) => applied?,
-            (Ok(_), false) => self.eager.apply(request)?,
-            // What fails in both runs is told without words on inputs.
-            (Err(error), false) => match self.eager.apply(request) {
-                Ok(_) => return Err(error.context("with inputs that others share, as nodes of a graph do")),
-                Err(error) => return Err(error),
-            },
+        let said = self.inferred(entry, &request)?;
+        let outputs = match op.is_stateful {
+            true => self.apply_shared(&request)??,
+            false => self.apply_both(op, request)?,
         };
-        let Applied { node, outputs, .. } = applied;
         let signature = outputs.signature().clone();
-        let tensors = outputs.into_vec();
-        match inferred {
-            None => {}
-            Some(Err(error)) => {
+        let outputs: SmallVec<[Option<Tensor>; 2]> = outputs.into_vec().into_iter().map(Some).collect();
+        match said {
+            Ok(shapes) => check_outputs(op, &shapes.unwrap_or_default(), &outputs, 0)?,
+            Err(error) => {
                 let message = format!("the shape function of {} refuses what the kernel computes: {error}", op.name);
                 return Err(Error::internal(message));
             }
-            Some(Ok(shapes)) => {
-                for (index, (tensor, shape)) in tensors.iter().zip(&shapes).enumerate() {
-                    if !shape.accepts(tensor.shape()) {
-                        return Err(Error::internal(format!(
-                            "the shape function of {} gives {shape} for output {index}, and the kernel {}",
-                            op.name,
-                            tensor.shape()
-                        )));
-                    }
-                }
-            }
         }
-        let outputs = Outputs::new(tensors.iter().cloned().map(Some).collect(), signature.clone());
-        self.ran.push(OpRun { op, signature, outputs: tensors });
-        Ok(Applied { node, outputs })
+        let tensors = outputs.iter().flatten().cloned().collect();
+        self.ran.push(OpRun { op, signature: signature.clone(), outputs: tensors });
+        Ok(Applied { node: (), outputs: Outputs::new(outputs, signature) })
     }
 }
 
@@ -149,8 +194,8 @@ impl SharedInputs {
     fn of<'o>(request: &NodeRequest<'o, Tensor>) -> Result<(NodeRequest<'o, Tensor>, SharedInputs)> {
         let mut kept = Vec::new();
         let mut share = |operand: &Operand<Tensor>| -> Result<Operand<Tensor>> {
-            let Some(tensor) = tensor(operand) else { return Ok(operand.clone()) };
-            if tensor.reference().is_some() || tensor.device_memory().is_some() {
+            let tensor = operand.as_tensor();
+            if !is_on_host(tensor) {
                 return Ok(operand.clone());
             }
             let shared = tensor.to_shareable()?;
@@ -346,12 +391,9 @@ impl<R> Ran<R> {
 #[track_caller]
 fn check<O: Op, T: IntoTensor>(name: &str, actual: &Tensor, expected: T, tolerance: Tolerance) {
     let expected = expected.into_tensor().unwrap_or_else(|error| panic!("what is expected is no tensor: {error}"));
-    let expected = if T::IS_LITERAL {
-        match Operand::<Tensor>::Literal(expected).with_dtype(actual.dtype()) {
-            Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor) => tensor,
-        }
-    } else {
-        expected
+    let expected = match T::IS_LITERAL {
+        true => Operand::<Tensor>::Literal(expected).with_dtype(actual.dtype()).into_tensor(),
+        false => expected,
     };
     if let Err(difference) = compare(actual, &expected, tolerance) {
         panic!("{}: `{name}`: {difference}\n  expected: {expected}\n  computed: {actual}", O::DEF.name);

@@ -84,8 +84,7 @@ impl KeyWriter {
 
     /// No dtype has number 0, which stands for a list.
     fn dtype_of(&mut self, operand: &Operand<Tensor>) -> Option<()> {
-        let (Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor)) = operand;
-        self.byte(tensor.dtype().number() as u8)
+        self.byte(operand.as_tensor().dtype().number() as u8)
     }
 
     fn list<T>(&mut self, tag: u8, items: &[T], mut one: impl FnMut(&mut KeyWriter, &T) -> Option<()>) -> Option<()> {

@@ -226,18 +226,12 @@ impl OpScope for EagerContext {
         let mut inputs: SmallVec<[Option<Tensor>; 3]> = SmallVec::with_capacity(request.inputs.len());
         for input in request.inputs {
             match input {
-                NodeInput::Single(operand) => inputs.push(Some(tensor(operand))),
-                NodeInput::List(operands) => inputs.extend(operands.into_iter().map(tensor).map(Some)),
+                NodeInput::Single(operand) => inputs.push(Some(operand.into_tensor())),
+                NodeInput::List(operands) => inputs.extend(operands.into_iter().map(Operand::into_tensor).map(Some)),
             }
         }
         let outputs = prepared.run(request.name.as_deref(), device, &mut inputs, &shared.session, &shared.trace)?;
         Ok(Applied { node: (), outputs: Outputs::new(outputs, prepared.signature.clone()) })
-    }
-}
-
-fn tensor(operand: Operand<Tensor>) -> Tensor {
-    match operand {
-        Operand::Value(tensor) | Operand::Constant(tensor) | Operand::Literal(tensor) => tensor,
     }
 }
 

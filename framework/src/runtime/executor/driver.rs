@@ -229,7 +229,9 @@ impl Driver {
             let error = match context.step.cancellation().reason() {
                 // The run was ended, and the kernel merely says so.
                 Some(reason) if is_end => reason,
-                _ => error.at_node(&node.name, &node.op.name, device),
+                // One of a function that the kernel has called is of a node of that function.
+                _ if error.node().is_some() => error,
+                _ => error.at_node(&node.name, &node.op.name, device).in_function(&context.plan.function),
             };
             context.step.cancellation().cancel(error.clone());
             self.error = Some(error);

@@ -153,6 +153,7 @@ impl Finish<'_> {
         let feeds = feeds.collect();
         let is_waiting = |node: &PlanNode| node.waiting.is_some() || matches!(node.action, Action::Wait(_));
         let plan = Plan {
+            function: self.context.options.function.into(),
             waits: nodes.values().iter().any(is_waiting),
             layout,
             devices: self.context.options.devices.clone(),

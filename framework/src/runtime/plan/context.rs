@@ -27,6 +27,8 @@ pub(in crate::runtime) struct PlanOptions<'a> {
     pub(in crate::runtime) session: &'a Arc<SessionContext>,
     pub(in crate::runtime) functions: &'a Arc<dyn FunctionLibrary>,
     pub(in crate::runtime) optimizer: &'a Optimizer,
+    /// The function whose body the graph is; empty for a session's.
+    pub(in crate::runtime) function: &'a str,
 }
 
 /// Constants in the memory of devices, by node and device: the plans of one graph share them.

@@ -102,6 +102,8 @@ impl PlanNode {
 
 /// See the module.
 pub(super) struct Plan {
+    /// The function whose body it runs; empty for the graph itself.
+    pub(super) function: Box<str>,
     pub(super) layout: Layout,
     pub(super) nodes: Table<kind::Node, PlanNode>,
     pub(super) devices: Arc<[Arc<dyn Device>]>,
