@@ -392,7 +392,7 @@ impl Job<'_> {
 pub(crate) fn without_checkpoint(error: Error) -> Error {
     let lacks_value = match error.code() {
         Code::FailedPrecondition => true,
-        Code::NotFound => error.message().contains(crate::resource::MAKE_FIRST),
+        Code::NotFound => error.is_missing_resource(),
         _ => false,
     };
     match lacks_value {

@@ -37,6 +37,7 @@ mod words;
 use std::process::ExitCode;
 
 use crate::Result;
+use crate::error::watch_panics;
 use crate::optimize::Optimizer;
 use crate::registry::listed;
 use clap::error::ErrorKind;
@@ -82,6 +83,7 @@ enum Command {
 /// The exit status is 0 if all went well, 1 if a check failed ([`verify`](crate::golden), `ops --check`, `inspect` of a
 /// model that lacks something here), 2 after an error. Ends the program itself when the arguments are wrong, or ask for help or the version.
 pub fn main() -> ExitCode {
+    watch_panics();
     let cli = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = cli.unwrap_or_else(|error| {
         let error = error.with_cmd(&command());

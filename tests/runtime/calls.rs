@@ -110,6 +110,7 @@ fn statistics_and_traces_are_taken_however_a_kernel_is_called() {
 
 #[test]
 fn panics_are_errors_of_the_node_however_a_kernel_is_called() {
+    kernlink::error::watch_panics();
     for way in WAYS {
         let error = call(way, "panic", false).0.unwrap_err();
         assert_eq!((error.code(), error.node().unwrap().node.as_str()), (Code::Internal, "it"), "{way:?}");

@@ -1,6 +1,7 @@
 //! Functions: which calls share a body and its state, and when that is freed.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::graph::{Function, FunctionBuilder, NodeBuilder};
@@ -140,6 +141,49 @@ impl OpKernel<Refuse> for RefuseKernel {
     fn compute(&self, _: &mut KernelContext<Refuse>) -> Result<()> {
         Ok(())
     }
+}
+
+/// Forwards its input; its kernel takes a while to make.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub(crate) struct MadeSlowly;
+
+struct MadeSlowlyKernel;
+
+/// How many such kernels there are, begun and made.
+static SLOWLY: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<MadeSlowly> for MadeSlowlyKernel {
+    fn new(_: &KernelConstruction<MadeSlowly>) -> Result<Self> {
+        SLOWLY[0].fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(100));
+        SLOWLY[1].fetch_add(1, Ordering::SeqCst);
+        Ok(MadeSlowlyKernel)
+    }
+    fn compute(&self, ctx: &mut KernelContext<MadeSlowly>) -> Result<()> {
+        let x = ctx.take_input(MadeSlowly::X)?;
+        ctx.set_output(MadeSlowly::Y, x)
+    }
+}
+
+#[test]
+fn what_several_prepare_at_once_is_ready_for_each() {
+    let mut graph = graph();
+    let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+    let slow =
+        FunctionBuilder::new("Ready", [DataType::Float]).build(&mut graph, |g, [x]| made_slowly(g, x).build()).unwrap();
+    ops::call(&mut graph, &slow, [x]).name("y").build().unwrap();
+    let session = Session::new(graph).unwrap();
+    let [begun, made] = &SLOWLY;
+    std::thread::scope(|scope| {
+        scope.spawn(|| session.prepare(&["x"], &["y"], &[]).unwrap());
+        while begun.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        session.prepare(&["x"], &["y"], &[]).unwrap();
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+    });
+    assert_eq!(begun.load(Ordering::SeqCst), 1);
 }
 
 #[test]

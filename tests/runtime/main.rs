@@ -2,7 +2,7 @@
 //! sessions, loops and conditionals, kernels that wait, timeouts, cancellation, devices, eager execution; and what it says
 //! to bad input.
 //!
-//! Nothing here changes the process, and each test that changes a registry makes one of its own, so all of it runs at once.
+//! Nothing here changes the process, but for a panic hook that notes where a panic began, and each test that changes a registry makes one of its own, so all of it runs at once.
 
 mod bad_input;
 #[cfg(feature = "text-format")]

@@ -275,6 +275,7 @@ fn working_in_place_never_shows() {
 
 #[test]
 fn a_panic_is_an_error_and_the_session_lives_on() {
+    kernlink::error::watch_panics();
     let mut graph = new_graph();
     let x = input(&mut graph, "x");
     let mut node = NodeBuilder::new(&mut graph, Fragile::DEF);

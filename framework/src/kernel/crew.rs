@@ -4,11 +4,10 @@
 //! such a job may be a kernel that takes the same lock: a deadlock. Here the thread takes part in the work, and then waits
 //! only for shards that others have begun.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::error::{panic_text, take_panic_place};
+use crate::error::{Caught, catch};
 
 /// The parts of one piece of work.
 struct Crew {
@@ -20,8 +19,8 @@ struct Crew {
     busy: AtomicUsize,
     /// Whether the loop is over, so that no helper may begin.
     closed: AtomicBool,
-    /// What a helper's panic said, and where it began.
-    panicked: Mutex<Option<String>>,
+    /// A helper's panic.
+    panicked: Mutex<Option<Caught>>,
 }
 
 // SAFETY: `work` points to something `Sync`, and is used only while it is valid; see `help`.
@@ -51,18 +50,17 @@ impl Crew {
         // came too late.
         if !self.closed.load(SeqCst) {
             // SAFETY: the owner waits until `busy` is zero.
-            let done = catch_unwind(AssertUnwindSafe(|| unsafe { self.take_part() }));
-            if let Err(panic) = done {
-                let at = take_panic_place().map_or_else(String::new, |place| format!(" at {place}"));
-                lock(&self.panicked).get_or_insert_with(|| format!("{at}: {}", panic_text(&*panic)));
+            if let Err(caught) = catch(|| unsafe { self.take_part() }) {
+                let previous = lock(&self.panicked).replace(caught);
+                drop(previous);
             }
         }
         self.busy.fetch_sub(1, SeqCst);
     }
 }
 
-fn lock(said: &Mutex<Option<String>>) -> MutexGuard<'_, Option<String>> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(panicked: &Mutex<Option<Caught>>) -> MutexGuard<'_, Option<Caught>> {
+    panicked.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Closes the loop to helpers, even if the owner panics.
@@ -101,16 +99,21 @@ pub(super) fn run(pool: &rayon::ThreadPool, total: usize, work: &(dyn Fn(usize) 
     // SAFETY: `work` lives until the end of this function.
     unsafe { crew.take_part() };
     drop(close);
-    if let Some(said) = lock(&crew.panicked).take() {
-        panic!("a part of its work, on another thread, panicked{said}");
+    let panicked = lock(&crew.panicked).take();
+    if let Some(caught) = panicked {
+        caught.resume();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::time::Duration;
 
     use super::*;
+    use crate::error::{catch_panic, watch_panics};
+
+    const MILLISECOND: Duration = Duration::from_millis(1);
 
     fn pool() -> rayon::ThreadPool {
         rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap()
@@ -146,8 +149,27 @@ mod tests {
     #[test]
     fn a_panic_reaches_the_owner() {
         let pool = pool();
-        let result = catch_unwind(AssertUnwindSafe(|| run(&pool, 64, &|part| assert!(part < 60))));
-        assert!(result.is_err());
+        assert!(catch(|| run(&pool, 64, &|part| assert!(part < 60))).is_err());
         run(&pool, 4, &|_| {});
+    }
+
+    #[test]
+    fn a_panic_of_a_helper_is_told_as_the_owners_own() {
+        watch_panics();
+        let (pool, owner, line) = (pool(), std::thread::current().id(), line!() + 3);
+        let begun = AtomicBool::new(false);
+        let work = |_| match std::thread::current().id() == owner {
+            false if !begun.swap(true, SeqCst) => panic!("as asked"),
+            false => {}
+            // Helpers have time to begin.
+            true => (0..1000).take_while(|_| !begun.load(SeqCst)).for_each(|_| std::thread::sleep(MILLISECOND)),
+        };
+        let error = catch_panic("the kernel", || {
+            run(&pool, 64, &work);
+            Ok(())
+        });
+        let error = error.unwrap_err();
+        assert!(error.message().starts_with(&format!("the kernel panicked at {}:{line}:", file!())), "{error}");
+        assert!(error.message().ends_with(": as asked"), "{error}");
     }
 }

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use self::change::Changes;
 use self::tables::{Tables, clash};
 use crate::collect::{self, OpEntry};
-use crate::error::{Error, Result, shortened, watch_panics};
+use crate::error::{Error, Result, shortened};
 use crate::kernel::{KernelDef, Provider};
 use crate::select;
 
@@ -58,8 +58,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// A registry of these ops and kernels. The first one of a program hangs a hook before its panic hook, so that errors
-    /// say where a kernel panicked.
+    /// A registry of these ops and kernels.
     ///
     /// # Errors
     /// ALREADY_EXISTS if an op is declared twice or two kernels would both be chosen for the same node; NOT_FOUND if a
@@ -68,8 +67,6 @@ impl Registry {
         ops: impl IntoIterator<Item = &'static OpEntry>,
         kernels: impl IntoIterator<Item = &'static KernelDef>,
     ) -> Result<Registry> {
-        // Whatever runs kernels has a registry.
-        watch_panics();
         let mut faults = Vec::new();
         let mut tables = Tables::default();
         let mut ops: Vec<_> = ops.into_iter().collect();

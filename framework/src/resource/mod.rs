@@ -5,8 +5,6 @@ mod manager;
 mod variable;
 
 pub use container::ContainerInfo;
-#[doc(hidden)]
-pub use manager::MAKE_FIRST;
 pub use manager::ResourceManager;
 pub use variable::Variable;
 

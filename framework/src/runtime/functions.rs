@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::thread::ThreadId;
 
 use prost::Message;
 
@@ -41,37 +42,69 @@ pub(super) struct Functions {
     /// The bodies without state, by name, attrs and device.
     stateless: Mutex<HashMap<Key, Arc<Body>>>,
     unplanned: Mutex<Unplanned>,
+    preparing: Turns,
 }
 
-/// The bodies that were made, until they are looked at to plan them.
+/// The bodies that were made, with the names of their functions, until they are looked at to plan them.
 #[derive(Default)]
 struct Unplanned {
-    bodies: Vec<Weak<Body>>,
+    bodies: Vec<(String, Weak<Body>)>,
     /// How many there may be before those that are gone are removed.
     enough: usize,
 }
 
 impl Unplanned {
-    fn push(&mut self, body: Weak<Body>) {
+    fn push(&mut self, body: &Arc<Body>) {
         if self.bodies.len() >= self.enough {
-            self.bodies.retain(|body| body.strong_count() > 0);
+            self.bodies.retain(|(_, body)| body.strong_count() > 0);
             self.enough = 2 * self.bodies.len() + 16;
         }
-        self.bodies.push(body);
+        self.bodies.push((body.call.name.clone(), Arc::downgrade(body)));
     }
 
-    /// Takes those of these functions out.
+    /// Takes those of these functions out. Others are not looked at: this might become the last owner of one, whose kernels
+    /// would go with the list locked, and may ask for it.
     fn take(&mut self, names: &HashSet<String>) -> Vec<Arc<Body>> {
         let mut taken = Vec::new();
-        self.bodies.retain(|body| {
-            let Some(body) = body.upgrade() else { return false };
-            let is_other = !names.contains(&body.call.name);
-            if !is_other {
-                taken.push(body);
+        self.bodies.retain(|(name, body)| {
+            if names.contains(name) {
+                taken.extend(body.upgrade());
+                return false;
             }
-            is_other
+            body.strong_count() > 0
         });
         taken
+    }
+}
+
+/// Has one thread after the other do something. One that does it is not kept from doing it within.
+#[derive(Default)]
+struct Turns {
+    turn: Mutex<()>,
+    whose: Mutex<Option<ThreadId>>,
+}
+
+struct Turn<'t> {
+    turns: &'t Turns,
+    _turn: MutexGuard<'t, ()>,
+}
+
+impl Turns {
+    /// Waits for its turn; `None` if it is this thread's already.
+    fn wait(&self) -> Option<Turn<'_>> {
+        let own = std::thread::current().id();
+        if *lock(&self.whose) == Some(own) {
+            return None;
+        }
+        let turn = lock(&self.turn);
+        *lock(&self.whose) = Some(own);
+        Some(Turn { turns: self, _turn: turn })
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.turns.whose) = None;
     }
 }
 
@@ -116,6 +149,7 @@ impl Functions {
             own: own.clone(),
             stateless: Mutex::default(),
             unplanned: Mutex::default(),
+            preparing: Turns::default(),
         })
     }
 
@@ -135,7 +169,7 @@ impl Functions {
                         let within = Within { key, body: body.clone(), outer: outer.cloned() };
                         self.body(call, device, Some(Arc::new(within)), arguments.clone())
                     });
-                    lock(&self.unplanned).push(Arc::downgrade(&body));
+                    lock(&self.unplanned).push(&body);
                     Held::Owned(body)
                 }
             }
@@ -143,7 +177,7 @@ impl Functions {
             let mut stateless = lock(&self.stateless);
             let make = || {
                 let body = Arc::new(self.body(call, device, None, arguments.clone()));
-                lock(&self.unplanned).push(Arc::downgrade(&body));
+                lock(&self.unplanned).push(&body);
                 body
             };
             Held::Borrowed(Arc::downgrade(stateless.entry(key).or_insert_with(make)))
@@ -172,15 +206,17 @@ impl FunctionLibrary for Functions {
 
     fn prepare(&self, names: &HashSet<String>) -> Result<()> {
         let mut left = MOST_PREPARED;
+        // What goes with the last owner of a body may want its turn.
+        let mut looked_at = Vec::new();
+        // Whoever asks for the same functions finds them planned in the end, too.
+        let _turn = self.preparing.wait();
         loop {
-            let bodies = lock(&self.unplanned).take(names);
-            if bodies.is_empty() {
-                return Ok(());
-            }
+            looked_at.push(lock(&self.unplanned).take(names));
+            let Some(bodies) = looked_at.last().filter(|bodies| !bodies.is_empty()) else { return Ok(()) };
             for (index, body) in bodies.iter().enumerate() {
                 if left == 0 {
                     let mut unplanned = lock(&self.unplanned);
-                    bodies[index..].iter().for_each(|body| unplanned.push(Arc::downgrade(body)));
+                    bodies[index..].iter().for_each(|body| unplanned.push(body));
                     return Err(Error::resource_exhausted(format!(
                         "more than {MOST_PREPARED} functions are to be prepared: prepare the run alone \
                          (Session::make_callable, MetaGraph::signature), which plans each when it is first called"
@@ -433,5 +469,76 @@ pub(super) struct NoFunctions;
 impl FunctionLibrary for NoFunctions {
     fn instantiate(&self, call: &FunctionRef, _device: &str) -> Result<Arc<dyn Function>> {
         Err(Error::not_found(format!("there is no function `{}`", call.name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// What wants the list when it goes, as a kernel may.
+    struct Asks(Arc<Mutex<Unplanned>>);
+
+    impl FunctionLibrary for Asks {
+        fn instantiate(&self, _: &FunctionRef, _: &str) -> Result<Arc<dyn Function>> {
+            Err(outlived())
+        }
+    }
+
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            lock(&self.0).enough = 0;
+        }
+    }
+
+    #[test]
+    fn a_body_may_go_while_others_are_taken_to_plan_them() {
+        let (done, ended) = mpsc::channel();
+        std::thread::spawn(move || {
+            let unplanned = Arc::new(Mutex::new(Unplanned::default()));
+            let names = HashSet::from(["asked".to_owned()]);
+            let body = |name: &str| Body {
+                shared: Weak::new(),
+                functions: Arc::new(Asks(unplanned.clone())),
+                call: FunctionRef { name: name.to_owned(), ..FunctionRef::default() },
+                device: String::new(),
+                call_depth: 0,
+                executor: OnceLock::new(),
+                planning: Mutex::default(),
+                arguments: Vec::new(),
+            };
+            std::thread::scope(|scope| {
+                let made = scope.spawn(|| {
+                    for name in ["asked", "other"].into_iter().cycle().take(20_000) {
+                        let body = Arc::new(body(name));
+                        lock(&unplanned).push(&body);
+                    }
+                });
+                while !made.is_finished() {
+                    let taken = lock(&unplanned).take(&names);
+                    assert!(taken.iter().all(|body| body.call.name == "asked"));
+                }
+            });
+            _ = done.send(());
+        });
+        ended.recv_timeout(Duration::from_secs(20)).expect("it waits for itself, or has panicked");
+    }
+
+    #[test]
+    fn a_thread_waits_for_the_turns_of_others_alone() {
+        let turns = Turns::default();
+        let turn = turns.wait();
+        assert!(turn.is_some() && turns.wait().is_none());
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| turns.wait().is_some());
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!other.is_finished());
+            drop(turn);
+            assert!(other.join().unwrap());
+        });
+        assert!(turns.wait().is_some());
     }
 }

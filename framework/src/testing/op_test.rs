@@ -8,7 +8,7 @@ use super::compare::{Tolerance, compare, compare_bits};
 use crate::collect::OpEntry;
 use crate::device::Device;
 use crate::dtype::DataType;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, watch_panics};
 use crate::graph::{
     Applied, Given, NodeInput, NodeRequest, OpScope, Operand, Outputs, complete_attrs, infer_attrs, settle,
 };
@@ -51,6 +51,7 @@ impl OpTest {
     }
 
     fn of(eager: Result<EagerContext>) -> OpTest {
+        watch_panics();
         let eager = eager.unwrap_or_else(|error| panic!("no ops can be tested: {error}"));
         OpTest { eager, ran: Vec::new() }
     }

@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::draft::{Act, Draft, Drafts, Own};
-use super::layout::Source;
-use crate::graph::{Frames, Output, Passage};
+use super::layout::{ROOT, Source};
+use crate::graph::{Frames, NodeFrames, Output, Passage};
 use crate::op::Signature;
-
-/// The frame of what is in no loop.
-const ROOT: usize = 0;
+use crate::runtime::index::{FrameIndex, Table, kind};
 
 /// Has the fetches leave the loops that they are in. `names` is what they are called.
 pub(super) fn leave_loops(context: &Context<'_>, fetches: &[Output], names: &[String], drafts: &mut Drafts) {
@@ -22,8 +20,9 @@ pub(super) fn leave_loops(context: &Context<'_>, fetches: &[Output], names: &[St
     let found = Frames::find(0..nodes.len(), nodes.len(), |n| sources(&nodes[n]), |n| passage(&nodes[n]));
     // What is wrong with the loops is told when they are laid out.
     let Ok(found) = found else { return };
-    let parents: Vec<usize> = found.sites.iter().map(|site| site.parent).collect();
-    let frames: Vec<_> = found.of.iter().map(|found| found.map_or(ROOT, |frames| frames.outputs)).collect();
+    let parents: Table<kind::Frame, FrameIndex> = found.sites.iter().map(|site| FrameIndex::new(site.parent)).collect();
+    let frame_of = |frames: NodeFrames<usize>| FrameIndex::new(frames.outputs);
+    let frames: Vec<_> = found.of.into_iter().map(|found| found.map_or(ROOT, frame_of)).collect();
     for ((source, &output), name) in drafts.fetches.iter_mut().zip(fetches).zip(names) {
         let Source::Node { node, .. } = *source else { continue };
         let mut frame = frames.get(node.position()).copied().unwrap_or(ROOT);

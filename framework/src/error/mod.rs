@@ -1,10 +1,13 @@
 //! The error of every fallible call: a canonical code, a message, where it was raised, and which node met it.
 
+mod panics;
+
+pub use panics::watch_panics;
+pub(crate) use panics::{Caught, catch, catch_panic};
+
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::fmt::{self, Write};
-use std::panic::{self, AssertUnwindSafe, Location, catch_unwind};
-use std::sync::Once;
+use std::panic::Location;
 
 /// `Result` with Kernlink's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -233,8 +236,24 @@ struct Inner {
     message: String,
     location: &'static Location<'static>,
     /// Where a panic began that the error stands for, if it is known.
-    panicked_at: Option<String>,
+    panicked_at: Option<PanicPlace>,
+    /// Whether what is missing is a resource.
+    is_missing_resource: bool,
     node: Option<NodeContext>,
+}
+
+/// Where a panic began. A hook is not told for how long the file's name is there, so this has its own.
+#[derive(Clone)]
+struct PanicPlace {
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+impl fmt::Display for PanicPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
 }
 
 /// The node that met an error.
@@ -266,16 +285,19 @@ impl Error {
     /// An error raised at the caller's line.
     #[track_caller]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        let (message, location) = (bounded(message.into()), Location::caller());
-        Error(Box::new(Inner { code, message, location, panicked_at: None, node: None }))
+        Error::raised(code, bounded(message.into()), Location::caller())
     }
 
     /// An error raised at the caller's line, whose message `format_args!` gives. Unlike [`Error::new`] with `format!`, it
     /// takes no more memory than a message may have, however long the values in it are, and none that cannot be refused.
     #[track_caller]
     pub fn format(code: Code, message: fmt::Arguments<'_>) -> Error {
-        let (message, location) = (Message::of(message), Location::caller());
-        Error(Box::new(Inner { code, message, location, panicked_at: None, node: None }))
+        Error::raised(code, Message::of(message), Location::caller())
+    }
+
+    fn raised(code: Code, message: String, location: &'static Location<'static>) -> Error {
+        let inner = Inner { code, message, location, panicked_at: None, is_missing_resource: false, node: None };
+        Error(Box::new(inner))
     }
 
     /// An error of the operating system about a file, with TensorFlow's code for it.
@@ -326,7 +348,8 @@ impl Error {
         &self.0.message
     }
 
-    /// The source line that raised the error; of a panic, which has its place in the message, the line that caught it.
+    /// The source line that raised the error; of a panic, which has its place in the message if the program
+    /// [watches](watch_panics) for it, the line that caught it.
     pub fn location(&self) -> &'static Location<'static> {
         self.0.location
     }
@@ -346,6 +369,24 @@ impl Error {
     pub fn append(mut self, text: impl fmt::Display) -> Error {
         self.0.message = Message::of(format_args!("{}{text}", self.0.message));
         self
+    }
+
+    /// The same error, which stands for a panic that began there.
+    fn begun_at(mut self, place: PanicPlace) -> Error {
+        self.0.panicked_at = Some(place);
+        self
+    }
+
+    /// The same error, of a resource that is not there.
+    pub(crate) fn of_missing_resource(mut self) -> Error {
+        self.0.is_missing_resource = true;
+        self
+    }
+
+    /// Whether the error is that a resource is not there, which something that is to run first makes.
+    #[doc(hidden)]
+    pub fn is_missing_resource(&self) -> bool {
+        self.0.is_missing_resource
     }
 
     /// The same error, met by `node`; a node that is already named stays.
@@ -395,60 +436,6 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
-
-thread_local! {
-    /// Where this thread panicked last.
-    static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// From now on errors say where a panic began: what is unwound does not tell. The panic hook of the program is called
-/// as before; one that it sets later, and that does not call ours, costs the errors the place.
-pub(crate) fn watch_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // A hook cannot be set meanwhile.
-        if std::thread::panicking() {
-            return;
-        }
-        let previous = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            let place = info.location().map(ToString::to_string);
-            // A thread that ends has none any more.
-            _ = PANICKED_AT.try_with(|last| last.replace(place));
-            previous(info);
-        }));
-    });
-}
-
-/// Where the panic began that this thread has just caught, if it is known.
-pub(crate) fn take_panic_place() -> Option<String> {
-    PANICKED_AT.try_with(RefCell::take).ok().flatten()
-}
-
-/// What a panic said.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
-}
-
-/// Calls `body`; a panic in it becomes an INTERNAL error that says that `what` panicked, and where.
-#[track_caller]
-pub(crate) fn catch_panic<T>(what: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(done) => done,
-        Err(panic) => Err(panicked(what, &*panic)),
-    }
-}
-
-#[cold]
-#[track_caller]
-fn panicked(what: &str, panic: &(dyn std::any::Any + Send)) -> Error {
-    let place = take_panic_place();
-    let at = place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
-    let mut error = Error::internal(format!("{what} panicked{at}: {}", panic_text(panic)));
-    error.0.panicked_at = place;
-    error
-}
 
 /// Returns an [`Error`] with the given [`Code`] and formatted message from the surrounding function.
 ///
@@ -507,22 +494,6 @@ mod tests {
         }
         let (error, line) = (Error::unauthenticated("who?"), line!());
         assert_eq!((error.location().file(), error.location().line()), (file!(), line));
-    }
-
-    #[test]
-    fn a_panic_is_an_error_that_says_where() {
-        watch_panics();
-        let line = line!() + 1;
-        let error = catch_panic::<()>("the kernel", || panic!("a {}", "fault")).unwrap_err();
-        let place = format!("{}:{line}:", file!());
-        assert_eq!(error.code(), Code::Internal);
-        assert!(error.message().starts_with(&format!("the kernel panicked at {place}")), "{error}");
-        assert!(error.message().ends_with(": a fault"), "{error}");
-        assert!(format!("{error:?}").contains(&format!("raised at {place}")), "{error:?}");
-        assert_eq!(take_panic_place(), None);
-        // What is thrown again says no place, rather than another's.
-        let error = catch_panic::<()>("the kernel", || panic::resume_unwind(Box::new("thrown"))).unwrap_err();
-        assert_eq!(error.message(), "the kernel panicked: thrown");
     }
 
     #[test]
