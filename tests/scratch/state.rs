@@ -273,7 +273,7 @@ fn queues() {
                 assert_eq!(failed, i64::from(count) < ELEMENTS, "{put}: {count}");
                 for value in 0..count {
                     let taken = area.run(&[], &[take], &[]).unwrap()[0].to_scalar::<i64>().unwrap();
-                    assert_eq!(taken, value.into(), "{put}");
+                    assert_eq!(taken, i64::from(value), "{put}");
                 }
             },
         );
