@@ -99,8 +99,7 @@ fn a_shape_function_that_only_promises() {
     test.run(|op| ops::tensor_array_v3(op, 3, DataType::Float).build()).expect_shape(ops::TensorArrayV3::HANDLE, []);
     // TensorFlow's counts the depth of the window, and its kernel does not.
     let image = Tensor::from_elements([1, 2, 2, 4], &[1f32; 16]).unwrap();
-    let window =
-        ops::MaxPoolWithArgmaxRequired { ksize: &[1, 1, 1, 2], strides: &[1, 1, 1, 2], padding: "VALID".into() };
+    let window = ops::MaxPoolWithArgmaxRequired { ksize: &[1, 1, 1, 2], strides: &[1, 1, 1, 2], padding: "VALID" };
     test.run(|op| ops::max_pool_with_argmax(op, &image, window).build())
         .expect_shape(ops::MaxPoolWithArgmax::OUTPUT, [1, 2, 2, 4]);
 }
