@@ -42,20 +42,12 @@ pub struct Convolution {
 }
 
 impl Convolution {
-    /// Of the attrs of a convolution.
+    /// Of the attrs of a convolution or a gradient. `moves` is the error's code if a stride or dilation moves through batch
+    /// or channels, for which TensorFlow's ops have different ones.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for values that no convolution has, UNIMPLEMENTED if a stride or dilation moves through batch or
-    /// channels.
-    pub fn new(attrs: &AttrMap) -> Result<Convolution> {
-        Convolution::of_gradient(attrs, Code::Unimplemented)
-    }
-
-    /// Of the attrs of a gradient. `code` is the error's if a stride or dilation moves through batch or channels.
-    ///
-    /// # Errors
-    /// As [`Convolution::new`].
-    pub fn of_gradient(attrs: &AttrMap, code: Code) -> Result<Convolution> {
+    /// INVALID_ARGUMENT for values that no convolution has, and the one with code `moves`.
+    pub fn new(attrs: &AttrMap, moves: Code) -> Result<Convolution> {
         let attrs = Attrs::new(attrs)?;
         let format = TensorFormat::of_images(&attrs.format)?;
         let dilations = last(format, four("dilations", &attrs.dilations)?);
@@ -63,7 +55,7 @@ impl Convolution {
         for (name, values, given) in [("strides", strides, &attrs.strides), ("dilations", dilations, &attrs.dilations)]
         {
             if values[0] != 1 || values[3] != 1 {
-                return Err(Error::new(code, format!("{name} {given:?} must be 1 in the batch and depth dimensions")));
+                return Err(Error::new(moves, format!("{name} {given:?} must be 1 in the batch and depth dimensions")));
             }
             ensure!(
                 values.iter().all(|&value| value > 0),
@@ -291,7 +283,7 @@ pub(crate) mod tests {
 
     #[test]
     fn groups_divide_channels() {
-        let convolution = Convolution::new(&attrs(&[])).unwrap();
+        let convolution = Convolution::new(&attrs(&[]), Code::Unimplemented).unwrap();
         let (input, filter) = (Shape::from([2, 8, 8, 6]), Shape::from([3, 3, 3, 4]));
         let geometry = convolution.forward(&input, &filter).unwrap();
         assert_eq!((geometry.groups(), geometry.pixels(), geometry.patch()), (2, 32, 27));
@@ -306,7 +298,7 @@ pub(crate) mod tests {
 
     #[test]
     fn gradients_fit_the_output() {
-        let convolution = Convolution::of_gradient(&attrs(&[]), Code::InvalidArgument).unwrap();
+        let convolution = Convolution::new(&attrs(&[]), Code::InvalidArgument).unwrap();
         let (input, filter) = (Shape::from([2, 8, 8, 3]), Shape::from([3, 3, 3, 4]));
         let backward = |flow: [usize; 4]| convolution.backward(&input, &filter, &Shape::from(flow));
         assert!(backward([2, 4, 4, 4]).unwrap().rows.before == 0);
@@ -331,15 +323,16 @@ pub(crate) mod tests {
         let nchw = |others: &[(&str, AttrValue)]| {
             attrs(&[&[("data_format", "NCHW".into()), ("strides", vec![1, 1, 2, 3].into())][..], others].concat())
         };
-        let error = Convolution::new(&nchw(&[("strides", vec![1, 2, 3, 4].into())])).unwrap_err();
+        let error = Convolution::new(&nchw(&[("strides", vec![1, 2, 3, 4].into())]), Code::Unimplemented).unwrap_err();
         assert!(error.message().contains("strides [1, 2, 3, 4]"), "{error}");
-        let error = Convolution::new(&nchw(&[("dilations", vec![1, 1, 0, 2].into())])).unwrap_err();
+        let error =
+            Convolution::new(&nchw(&[("dilations", vec![1, 1, 0, 2].into())]), Code::Unimplemented).unwrap_err();
         assert!(error.message().contains("dilations [1, 1, 0, 2]"), "{error}");
         let paddings = [("padding", "EXPLICIT".into()), ("explicit_paddings", vec![0, 0, 0, 0, 1, -2, 3, 4].into())];
-        let error = Convolution::new(&nchw(&paddings)).unwrap_err();
+        let error = Convolution::new(&nchw(&paddings), Code::Unimplemented).unwrap_err();
         assert!(error.message().contains("[0, 0, 0, 0, 1, -2, 3, 4]"), "{error}");
         // Rows are dimension 2 there, and columns dimension 3.
-        let convolution = Convolution::new(&nchw(&[])).unwrap();
+        let convolution = Convolution::new(&nchw(&[]), Code::Unimplemented).unwrap();
         let backward = |flow: [usize; 4]| {
             convolution.backward(&Shape::from([2, 8, 9, 3]), &Shape::from([3, 3, 3, 4]), &Shape::from(flow))
         };
@@ -348,7 +341,7 @@ pub(crate) mod tests {
         assert!(backward([2, 4, 4, 4]).unwrap_err().message().contains("dimension 3"));
         // Each dimension has its own paddings.
         let paddings = [("padding", "EXPLICIT".into()), ("explicit_paddings", vec![0, 0, 0, 0, 1, 2, 3, 4].into())];
-        let padded = Convolution::new(&nchw(&paddings)).unwrap();
+        let padded = Convolution::new(&nchw(&paddings), Code::Unimplemented).unwrap();
         let geometry = padded.forward(&Shape::from([2, 8, 9, 3]), &Shape::from([3, 3, 3, 4])).unwrap();
         assert_eq!((geometry.rows.before, geometry.columns.before), (1, 3));
     }
@@ -356,20 +349,23 @@ pub(crate) mod tests {
     #[test]
     fn the_batch_is_not_strided() {
         let batches = attrs(&[("strides", vec![2, 1, 1, 1].into())]);
-        assert_eq!(Convolution::new(&batches).unwrap_err().code(), Code::Unimplemented);
-        let error = Convolution::of_gradient(&batches, Code::InvalidArgument).unwrap_err();
+        assert_eq!(Convolution::new(&batches, Code::Unimplemented).unwrap_err().code(), Code::Unimplemented);
+        let error = Convolution::new(&batches, Code::InvalidArgument).unwrap_err();
         assert_eq!(error.code(), Code::InvalidArgument);
     }
 
     #[test]
     fn channels_may_be_first() {
         let convolution = |strides: [i64; 4], explicit: [i64; 8]| {
-            Convolution::new(&attrs(&[
-                ("data_format", "NCHW".into()),
-                ("strides", strides.to_vec().into()),
-                ("padding", "EXPLICIT".into()),
-                ("explicit_paddings", explicit.to_vec().into()),
-            ]))
+            Convolution::new(
+                &attrs(&[
+                    ("data_format", "NCHW".into()),
+                    ("strides", strides.to_vec().into()),
+                    ("padding", "EXPLICIT".into()),
+                    ("explicit_paddings", explicit.to_vec().into()),
+                ]),
+                Code::Unimplemented,
+            )
         };
         let padded = convolution([1, 1, 2, 3], [0, 0, 0, 0, 1, 2, 3, 4]).unwrap();
         let geometry = padded.forward(&Shape::from([2, 8, 9, 3]), &Shape::from([3, 2, 3, 4])).unwrap();
@@ -381,6 +377,6 @@ pub(crate) mod tests {
         assert_eq!(padded.backward_to_input(&sizes, &filter, &flow).unwrap().0, Shape::from([2, 8, 9, 3]));
         assert_eq!(convolution([1, 2, 2, 1], [0; 8]).unwrap_err().code(), Code::Unimplemented);
         assert!(convolution([1; 4], [0, 0, 1, 1, 0, 0, 0, 0]).is_err());
-        assert!(Convolution::new(&attrs(&[("data_format", "NCHW_VECT_C".into())])).is_err());
+        assert!(Convolution::new(&attrs(&[("data_format", "NCHW_VECT_C".into())]), Code::Unimplemented).is_err());
     }
 }

@@ -126,13 +126,22 @@ pub fn shape_from(sizes: &Tensor, name: &str) -> Result<Shape> {
     Ok(Shape::from(&dims[..]))
 }
 
+/// A message lists so many items.
+const MOST: usize = 32;
+
 /// `[1, 2]`, for messages: what a feed made long is cut, so that a message never takes much memory.
 pub fn listed(items: &[impl std::fmt::Debug]) -> String {
-    const MOST: usize = 32;
     match items.get(..MOST) {
         Some(first) if items.len() > MOST => format!("{first:?} and {} more", items.len() - MOST),
         _ => format!("{items:?}"),
     }
+}
+
+/// `[1,2]`: an index, as TensorFlow's messages have it; a long one is cut, so that a message never takes much memory.
+pub fn index_text(index: &[i64]) -> String {
+    let parts: Vec<String> = index.iter().take(MOST).map(i64::to_string).collect();
+    let rest = if index.len() > MOST { ",..." } else { "" };
+    format!("[{}{rest}]", parts.join(","))
 }
 
 /// `[1,2]`: where element `index` stands in a tensor of this shape, for messages.

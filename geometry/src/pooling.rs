@@ -289,7 +289,8 @@ impl Pooling {
         Ok(geometry)
     }
 
-    /// The shape that `sizes` describe, with channels last, of an input whose averages have a gradient `grad`, and the window over it.
+    /// The shape that `sizes` describe, with channels last, of an input whose averages have a gradient `grad`, and the window
+    /// over it.
     ///
     /// # Errors
     /// As [`Pooling::averaged`]; INVALID_ARGUMENT if the gradient's shape is not that of the averages.

@@ -69,6 +69,12 @@ fn nothing_panics() {
     }
 }
 
+#[test]
+#[should_panic(expected = "no ops, or none that end by themselves: [\"NoSuchOp\", \"\"]")]
+fn names_of_no_ops_are_told() {
+    Material::new(&kernlink::registry().unwrap(), []).retain(&["MatMul", "NoSuchOp", ""]);
+}
+
 // ---- the process that watches ----
 
 fn watch_over_children() {

@@ -4,8 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
+use kernlink::attr::{AttrMap, AttrValue};
+use kernlink::device::CpuDevice;
 use kernlink::prelude::*;
 use kernlink::resource::Resource;
+use kernlink::runtime::run_op;
 use kernlink::step::Waiters;
 
 #[derive(Default)]
@@ -165,5 +168,17 @@ impl OpKernel<AddInPlace> for AddInPlaceKernel {
             x.as_mut_slice::<f32>()?.iter_mut().for_each(|x| *x += 1.0);
         }
         ctx.set_output(AddInPlace::Y, x)
+    }
+}
+
+#[test]
+fn images_of_an_empty_batch_take_no_memory_for_places() {
+    let (registry, device) = (kernlink::registry().unwrap(), CpuDevice::new(1).unwrap());
+    for op in ["ResizeBilinear", "ResizeNearestNeighbor"] {
+        let attrs = AttrMap::from_iter([("T".to_owned(), AttrValue::Type(DataType::Float))]);
+        let images = Tensor::zeros(DataType::Float, [0, 1, 1, 1]).unwrap();
+        let size = Tensor::vector(&[2_000_000_000i32, 1]).unwrap();
+        let resized = run_op(&registry, &device, op, attrs, vec![images, size]).unwrap();
+        assert_eq!(*resized[0].shape(), Shape::from([0, 2_000_000_000, 1, 1]), "{op}");
     }
 }

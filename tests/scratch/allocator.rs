@@ -40,8 +40,7 @@ pub(crate) struct Found {
     pub(crate) refused: bool,
 }
 
-/// Symbols by address.
-static NAMES: Mutex<Option<HashMap<usize, String>>> = Mutex::new(None);
+static FUNCTIONS: Mutex<Option<HashMap<usize, Function>>> = Mutex::new(None);
 
 /// Runs `run`; large requests that may be refused are, after so many.
 pub(crate) fn watched<T>(grants: Option<usize>, run: impl FnOnce() -> T) -> (T, Found) {
@@ -54,35 +53,58 @@ pub(crate) fn watched<T>(grants: Option<usize>, run: impl FnOnce() -> T) -> (T, 
     (result, found.expect("it was put there"))
 }
 
-/// The name of the function at an address.
-fn name(address: usize) -> String {
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    let names = names.get_or_insert_default();
-    let find = || {
-        let mut text = String::new();
+/// A function that a request came through.
+struct Function {
+    name: String,
+    role: Role,
+}
+
+/// What a function says of the requests that come through it.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Reserves,
+    TriesToReserve,
+    /// One of the framework's own requests, which may be refused.
+    Asks,
+    None,
+}
+
+impl Function {
+    fn at(address: usize) -> Function {
+        let mut name = String::new();
         backtrace::resolve(address as *mut _, |symbol| {
-            if let Some(name) = symbol.name() {
-                text = format!("{text}{name:#} ");
+            if let Some(symbol) = symbol.name() {
+                name = format!("{name}{symbol:#} ");
             }
         });
-        text
-    };
-    names.entry(address).or_insert_with(find).clone()
+        let role = match name.as_str() {
+            name if name.contains("try_zeroed") || name.contains("HostBuffer::allocate") => Role::Asks,
+            name if name.contains("kernlink") || !name.contains("reserve") => Role::None,
+            name if name.contains("try_reserve") => Role::TriesToReserve,
+            _ => Role::Reserves,
+        };
+        Function { name, role }
+    }
+}
+
+/// Something of the function at an address.
+fn at<T>(address: usize, get: impl FnOnce(&Function) -> T) -> T {
+    let mut functions = FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    get(functions.get_or_insert_default().entry(address).or_insert_with(|| Function::at(address)))
 }
 
 /// The functions that asked, from the innermost, without those of Rust's own libraries.
 pub(crate) fn callers(stack: &[usize]) -> Vec<String> {
-    let names = stack.iter().map(|&address| name(address));
+    let names = stack.iter().map(|&address| at(address, |function| function.name.clone()));
     names.filter(|name| name.contains("kernlink") && !name.contains("tensor::scratch")).take(3).collect()
 }
 
 /// Whether a request with this stack may be refused: it comes from `try_reserve`, which `reserve` calls, too, or from the
 /// framework's own requests.
 fn may_be_refused(stack: &[usize]) -> bool {
-    let names: Vec<String> = stack.iter().take(20).map(|&address| name(address)).collect();
-    let reserves = |name: &&String| name.contains("reserve") && !name.contains("kernlink");
-    names.iter().rfind(reserves).is_some_and(|name| name.contains("try_reserve"))
-        || names.iter().any(|name| name.contains("try_zeroed") || name.contains("HostBuffer::allocate"))
+    let roles = || stack.iter().take(20).map(|&address| at(address, |function| function.role));
+    let reserves = |role: &Role| matches!(role, Role::Reserves | Role::TriesToReserve);
+    roles().rfind(reserves) == Some(Role::TriesToReserve) || roles().any(|role| role == Role::Asks)
 }
 
 /// Whether the request is granted.

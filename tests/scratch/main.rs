@@ -305,7 +305,6 @@ fn part_of_the_ops() {
 }
 
 #[test]
-#[ignore = "some ops take minutes unoptimised; `tests/sanitizers/run.sh memory` runs it"]
 fn no_op_ends_the_process_when_memory_is_refused() {
     let parts = std::thread::available_parallelism().map_or(1, |count| count.get().min(4));
     let start = |part| alone("part_of_the_ops", &[("KERNLINK_SCRATCH_PART", format!("{part}/{parts}"))]);

@@ -147,7 +147,13 @@ impl Material {
     }
 
     /// Leaves out all but these ops.
+    ///
+    /// # Panics
+    /// If there is no op, or none that ends by itself, with one of these names.
     pub(crate) fn retain(&mut self, ops: &[&str]) {
+        let is_there = |op: &str| self.0.iter().any(|subject| subject.op.name == op);
+        let unknown: Vec<&str> = ops.iter().copied().filter(|op| !is_there(op)).collect();
+        assert!(unknown.is_empty(), "no ops, or none that end by themselves: {unknown:?}");
         self.0.retain(|subject| ops.contains(&&*subject.op.name));
     }
 

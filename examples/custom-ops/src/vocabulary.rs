@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use kernlink::error::shortened_bytes;
 use kernlink::kernel::{Attrs, IsResourceInitialized, ResourceHandleOp};
 use kernlink::prelude::*;
 use kernlink::resource::Resource;
+use kernlink::tensor::scratch::MakeRoom;
 
 /// Words and their ids. It is whole before anything can find it, and does not change: lookups need no lock.
 pub struct Vocabulary {
@@ -14,9 +16,12 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     fn new(words: &[TString]) -> Result<Vocabulary> {
+        // As much memory as there are words may be refused, and a message quotes no word of any length.
         let mut ids = HashMap::new();
+        ids.make_room(words.len())?;
         for (id, word) in words.iter().enumerate() {
-            ensure!(ids.insert(word.clone(), id as i64).is_none(), InvalidArgument, "{word:?} is there twice");
+            let is_new = ids.insert(word.clone(), id as i64).is_none();
+            ensure!(is_new, InvalidArgument, "\"{}\" is there twice", shortened_bytes(word));
         }
         Ok(Vocabulary { ids })
     }

@@ -76,6 +76,16 @@ fn nodes_without_a_name_share_and_anonymous_ones_do_not() -> Result<()> {
 }
 
 #[test]
+fn a_word_that_is_there_twice_is_quoted_in_part() -> Result<()> {
+    let session = session("twice", &Arc::new(ResourceManager::new()))?;
+    let long = "x".repeat(1 << 20);
+    let error = initialize(&session, &[&long, "a", &long]).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument);
+    assert!(error.message().contains("xxx") && error.message().len() < 1000, "{} bytes", error.message().len());
+    Ok(())
+}
+
+#[test]
 fn many_threads_look_up_at_once() -> Result<()> {
     let resources = Arc::new(ResourceManager::new());
     let sessions: Vec<_> = (0..4).map(|_| session("shared", &resources)).collect::<Result<_>>()?;

@@ -90,6 +90,17 @@ pub fn copied_text(text: &str) -> Result<String> {
     Ok(copy)
 }
 
+/// `parts.concat()`.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+#[track_caller]
+pub fn joined(parts: &[&[u8]]) -> Result<Vec<u8>> {
+    let mut bytes = room(parts.iter().fold(0, |sum, part| sum.saturating_add(part.len())))?;
+    parts.iter().for_each(|part| bytes.extend_from_slice(part));
+    Ok(bytes)
+}
+
 /// `items.collect()` to a vector.
 ///
 /// # Errors
@@ -229,6 +240,7 @@ mod tests {
         assert_eq!(zeros::<f32>(3).unwrap(), [0.0; 3]);
         assert_eq!(filled("a", 2).unwrap(), ["a", "a"]);
         assert_eq!(copied(&[1, 2]).unwrap(), [1, 2]);
+        assert_eq!(joined(&[b"a", b"", b"bc"]).unwrap(), b"abc");
         assert_eq!(collected((0..100).filter(|n| n % 3 == 0)).unwrap().len(), 34);
         assert_eq!(collected_ok((0..3).map(Ok)).unwrap(), [0, 1, 2]);
         let stops = (0..3).map(|n| if n < 1 { Ok(n) } else { Err(Error::internal("no")) });

@@ -23,7 +23,7 @@ use crate::windows::{Piece, read, whole, written};
         let kinds = [[Source::Patches, Source::Columns], [Source::Rows, Source::Columns]];
         and_turns(gemm::programs(T, kinds)?, T)
     },
-    state = |ctx| Convolution::new(ctx.attrs)
+    state = |ctx| Convolution::new(ctx.attrs, Code::Unimplemented)
 )]
 fn conv2d(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
@@ -83,7 +83,7 @@ fn convolve(gpu: &GpuDevice, geometry: &Geometry, [input, filter, out]: [&Tensor
         let kinds = [[Source::Flows, Source::Filters], [Source::Rows, Source::Rows]];
         and_turns(gemm::programs(T, kinds)?, T)
     },
-    state = |ctx| Convolution::of_gradient(ctx.attrs, Code::Unimplemented)
+    state = |ctx| Convolution::new(ctx.attrs, Code::Unimplemented)
 )]
 fn backprop_input(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
@@ -140,7 +140,7 @@ fn flow_back(gpu: &GpuDevice, geometry: &Geometry, [filter, gradient, out]: [&Te
         let kinds = [[Source::PatchesAcross, Source::Columns], [Source::Columns, Source::Columns]];
         and_turns(gemm::programs(T, kinds)?, T)
     },
-    state = |ctx| Convolution::of_gradient(ctx.attrs, Code::InvalidArgument)
+    state = |ctx| Convolution::new(ctx.attrs, Code::InvalidArgument)
 )]
 fn backprop_filter(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;

@@ -56,6 +56,9 @@ fn shape_of(sizes: [usize; 4]) -> Result<Shape> {
 fn resize_nearest_neighbor(&scaling: &Scaling, ctx: &mut KernelContext<'_, ops::ResizeNearestNeighbor>) -> Result<()> {
     let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
     let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
+    if output.num_elements() == 0 {
+        return ctx.set_output_at(0, output);
+    }
     let (down, across) = (nearest(scaling, rows, to[0])?, nearest(scaling, columns, to[1])?);
     take_rows(ctx, &mut output, ctx.input_at(0)?, channels, &|pixel| {
         let (line, x) = (pixel / to[1], across[pixel % to[1]]);
@@ -105,6 +108,9 @@ fn resize_bilinear<T: Pod + AsPrimitive<f32>>(
 ) -> Result<()> {
     let ([batch, rows, columns, channels], to) = resized(ctx.input_at(0)?.shape(), ctx.input_at(1)?)?;
     let mut output = ctx.allocate_output_at(0, shape_of([batch, to[0], to[1], channels])?)?;
+    if output.num_elements() == 0 {
+        return ctx.set_output_at(0, output);
+    }
     let (down, across) = (between(scaling, rows, to[0])?, between(scaling, columns, to[1])?);
     let (input, line) = (ctx.input_at(0)?.as_slice::<T>()?, to[1] * channels);
     ctx.parallel_chunks(output.as_mut_slice::<f32>()?, line, 4, |first, piece| {

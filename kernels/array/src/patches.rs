@@ -62,7 +62,7 @@ impl OpKernel<ops::ExtractImagePatches> for ExtractImagePatchesKernel {
                 "{name} {values:?} has values out of range for an int32"
             );
             <[i64; 4]>::try_from(values)
-                .map_err(|_| Error::invalid_argument(format!("{name} must have 4 values, not {values:?}")))
+                .map_err(|_| Error::invalid_argument(format!("{name} must have 4 values, not {}", values.len())))
         };
         let lists = [("ksizes", &attrs.ksizes), ("strides", &attrs.strides), ("rates", &attrs.rates)];
         let mut spatial = [(0, 0); 3];

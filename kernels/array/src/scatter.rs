@@ -130,9 +130,7 @@ struct Join;
 
 impl Merge<TString> for Join {
     fn merge(element: &mut TString, update: &TString) -> Result<()> {
-        let mut text = scratch::room(element.len() + update.len())?;
-        [&*element, update].iter().for_each(|part| text.extend_from_slice(part));
-        *element = text.into();
+        *element = scratch::joined(&[element, update])?.into();
         Ok(())
     }
 }

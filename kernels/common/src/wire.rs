@@ -116,7 +116,7 @@ pub fn next_field<'a>(rest: &mut &'a [u8]) -> std::result::Result<Option<Field<'
             Some(take(rest, usize::try_from(length).map_err(|_| Malformed)?)?)
         }
         5 => take(rest, 4).map(|_| None)?,
-        // Groups are of the past: no summary has them.
+        // Groups are of the past: what ops read here, summaries and TensorProtos, has none.
         _ => return Err(Malformed),
     };
     Ok(Some((field, bytes)))

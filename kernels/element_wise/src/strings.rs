@@ -16,11 +16,7 @@ use super::objects;
 fn add_strings(ctx: &mut KernelContext<'_, Add>) -> Result<()> {
     // The first string that there is no memory for.
     let failure = RefCell::new(None);
-    let joined = |x: &TString, y: &TString| {
-        let mut text = scratch::room(x.len().saturating_add(y.len()))?;
-        [x, y].iter().for_each(|part| text.extend_from_slice(part));
-        Ok(TString::from(text))
-    };
+    let joined = |x: &TString, y: &TString| scratch::joined(&[x, y]).map(TString::from);
     objects::zip(ctx, LIMIT, |x: &TString, y: &TString| {
         joined(x, y).unwrap_or_else(|error| {
             failure.borrow_mut().get_or_insert(error);

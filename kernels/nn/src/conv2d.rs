@@ -1,8 +1,8 @@
 //! Conv2D.
 
-use kernlink::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext};
 use kernlink::tensor::Tensor;
+use kernlink::{Code, Result};
 use kernlink_geometry::convolution::Convolution;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -24,7 +24,7 @@ impl Prepared {
         let constant = ctx.constant(Conv2D::FILTER).filter(|filter| filter.rank() == 4);
         let prepare = |filter| T::Wide::prepare(&widened::<T>(None, filter)?);
         let filter = constant.map(prepare).transpose()?.flatten();
-        Ok(Self { convolution: Convolution::new(ctx.attrs)?, filter })
+        Ok(Self { convolution: Convolution::new(ctx.attrs, Code::Unimplemented)?, filter })
     }
 }
 

@@ -17,7 +17,7 @@ use super::narrow::gradient;
     device = Cpu,
     op = Conv2DBackpropInput,
     T = [f16, bf16, f32, f64, i32],
-    state = |ctx| Convolution::of_gradient(ctx.attrs, Code::Unimplemented),
+    state = |ctx| Convolution::new(ctx.attrs, Code::Unimplemented),
 )]
 fn for_input<T: Computed<Wide: Convolve>>(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (filter, dy, sizes) = (ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?, ctx.input(O::INPUT_SIZES)?);
@@ -35,7 +35,7 @@ fn for_input<T: Computed<Wide: Convolve>>(convolution: &Convolution, ctx: &mut K
     device = Cpu,
     op = Conv2DBackpropFilter,
     T = [f16, bf16, f32, f64],
-    state = |ctx| Convolution::of_gradient(ctx.attrs, Code::InvalidArgument),
+    state = |ctx| Convolution::new(ctx.attrs, Code::InvalidArgument),
 )]
 fn for_filter<T: Computed<Wide: Gemm>>(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let (input, dy, sizes) = (ctx.input(O::INPUT)?, ctx.input(O::OUT_BACKPROP)?, ctx.input(O::FILTER_SIZES)?);

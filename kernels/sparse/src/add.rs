@@ -6,13 +6,13 @@ use kernlink::kernel::{KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
-use kernlink_geometry::integers::ensure_scalar;
+use kernlink_geometry::integers::{ensure_scalar, index_text};
 use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::coo::{Coo, ensure_same_shape};
-use super::elements::{ensure_matrix, ensure_vector, i64s, index_text};
+use super::elements::{ensure_matrix, ensure_vector, i64s};
 
 /// A number that has a magnitude.
 trait Magnitude: Number {

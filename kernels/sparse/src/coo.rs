@@ -8,7 +8,8 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 
-use super::elements::{ensure_matrix, ensure_vector, index_text};
+use super::elements::{ensure_matrix, ensure_vector};
+use kernlink_geometry::integers::index_text;
 
 /// A sparse tensor's indices, with what its shape says.
 #[derive(Clone, Copy)]

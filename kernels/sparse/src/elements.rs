@@ -30,14 +30,6 @@ pub(super) fn dense_shape(tensor: &Tensor, name: &str) -> Result<Shape> {
     Shape::from_dims(&tensor.to_i64_vec()?).map_err(|error| error.context(name))
 }
 
-/// `[1,2]`: an index, for messages; a long one is cut, so that a message never takes much memory.
-pub(super) fn index_text(index: &[i64]) -> String {
-    const MOST: usize = 32;
-    let parts: Vec<String> = index.iter().take(MOST).map(i64::to_string).collect();
-    let rest = if index.len() > MOST { ",..." } else { "" };
-    format!("[{}{rest}]", parts.join(","))
-}
-
 /// The rows `picks` of a tensor whose rows have `row` elements, as output `output` of the given shape.
 pub(super) fn take(
     ctx: &RawContext<'_>,

@@ -3,7 +3,7 @@
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
 use kernlink::kernel::{KernelContext, RawContext};
-use kernlink::proto::{Message, TensorProto, tensor_from_proto, tensor_to_proto};
+use kernlink::proto::{Message, TensorProto, encoded, tensor_from_proto, tensor_to_proto};
 use kernlink::shape::{MAX_RANK, Shape};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch::{self, MakeRoom};
@@ -28,9 +28,7 @@ fn serialize(tensor: &Tensor) -> Result<TString> {
         proto.string_val.drain(..).for_each(|string| content.extend_from_slice(&string));
         proto.tensor_content = content.into();
     }
-    let mut bytes = scratch::room(proto.encoded_len())?;
-    proto.encode(&mut bytes).map_err(|error| Error::internal(error.to_string()))?;
-    Ok(bytes.into())
+    encoded(&proto).map(TString::from)
 }
 
 /// The message, with room made beforehand for the values that it holds: decoding asks for no more, but for the names of

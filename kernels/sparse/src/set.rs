@@ -9,11 +9,11 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
+use kernlink_geometry::integers::index_text;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::coo::Coo;
-use super::elements::index_text;
 
 /// The different values among some, sorted.
 fn set<T: Ord>(values: impl Iterator<Item = T>) -> Result<Vec<T>> {

@@ -5,12 +5,12 @@ use kernlink::kernel::{Attrs, KernelContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
-use kernlink_geometry::integers::vector;
+use kernlink_geometry::integers::{index_text, vector};
 use kernlink_kernels_common::strided::fill;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::elements::{i64s, index_text, scatter};
+use super::elements::{i64s, scatter};
 
 #[register_kernel(
     device = Cpu,

@@ -12,7 +12,7 @@ use kernlink::{bail, ensure};
 /// INVALID_ARGUMENT for another number of values, or values that 32 bits do not hold.
 pub fn four(name: &str, values: &[i64]) -> Result<[i64; 4]> {
     let Ok(values) = <[i64; 4]>::try_from(values) else {
-        bail!(InvalidArgument, "{name} must have 4 values, one for each dimension, not {values:?}");
+        bail!(InvalidArgument, "{name} must have 4 values, one for each dimension, not {}", values.len());
     };
     for value in values {
         ensure!(i32::try_from(value).is_ok(), InvalidArgument, "{name} has value {value} out of range for an int32");

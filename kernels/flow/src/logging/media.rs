@@ -1,9 +1,9 @@
 //! TensorSummary, TensorSummaryV2, ImageSummary, AudioSummary, AudioSummaryV2.
 
 use kernlink::dtype::{DataType, TString};
-use kernlink::error::{Error, Result};
+use kernlink::error::Result;
 use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel, RawContext};
-use kernlink::proto::{Message as _, tensor_to_proto};
+use kernlink::proto::{self, tensor_to_proto};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
@@ -27,10 +27,7 @@ fn scalar(tensor: &Tensor, name: &str) -> Result<TString> {
 
 /// A tensor as a `TensorProto`.
 fn encoded(tensor: &Tensor) -> Result<Vec<u8>> {
-    let proto = tensor_to_proto(tensor)?;
-    let mut bytes = scratch::room(proto.encoded_len())?;
-    proto.encode(&mut bytes).map_err(|error| Error::internal(error.to_string()))?;
-    Ok(bytes)
+    proto::encoded(&tensor_to_proto(tensor)?)
 }
 
 #[register_kernel(device = Cpu, T = [realnumbertype, variant, resource, string, bool, complex128, complex64])]
@@ -87,16 +84,21 @@ impl OpKernel<ops::ImageSummary> for ImageKernel {
 }
 
 /// A sound as a WAV file of 16-bit samples.
-fn wav(samples: &[f32], rate: u32, channels: usize) -> Option<Result<Vec<u8>>> {
+///
+/// # Errors
+/// INVALID_ARGUMENT if its header cannot say how long it is or how many channels it has; RESOURCE_EXHAUSTED if there is not
+/// enough memory.
+fn wav(samples: &[f32], rate: u32, channels: usize) -> Result<Vec<u8>> {
     const HEADER: u32 = 44;
-    let size = u32::try_from(samples.len().checked_mul(2)?).ok()?;
-    let whole = size.checked_add(HEADER)?;
-    let channels = u16::try_from(channels).ok().filter(|&channels| channels > 0)?;
-    let frame = channels.checked_mul(2)?;
-    let mut file = match scratch::room(whole as usize) {
-        Ok(file) => file,
-        Err(error) => return Some(Err(error)),
+    let sizes = || {
+        let size = u32::try_from(samples.len().checked_mul(2)?).ok()?;
+        let channels = u16::try_from(channels).ok().filter(|&channels| channels > 0)?;
+        Some((size, size.checked_add(HEADER)?, channels, channels.checked_mul(2)?))
     };
+    let Some((size, whole, channels, frame)) = sizes() else {
+        bail!(InvalidArgument, "Provided channels and frames cannot be encoded as a WAV.");
+    };
+    let mut file = scratch::room(whole as usize)?;
     file.extend_from_slice(b"RIFF");
     file.extend_from_slice(&(whole - 8).to_le_bytes());
     file.extend_from_slice(b"WAVEfmt ");
@@ -113,7 +115,7 @@ fn wav(samples: &[f32], rate: u32, channels: usize) -> Option<Result<Vec<u8>>> {
         // A cast to an integer saturates.
         file.extend_from_slice(&((sample * 32768.0).round() as i16).to_le_bytes());
     }
-    Some(Ok(file))
+    Ok(file)
 }
 
 /// Sets the output to a summary of at most `limit` sounds.
@@ -132,8 +134,7 @@ fn audio(ctx: &mut RawContext<'_>, rate: f32, limit: i64) -> Result<()> {
     for index in 0..sounds.min(usize::try_from(limit).unwrap_or(usize::MAX)) {
         let (samples, whole_rate) =
             (&samples[index * frames * channels..][..frames * channels], rate.round_ties_even());
-        let file = wav(samples, (whole_rate as u32).max(1), channels)
-            .ok_or_else(|| Error::invalid_argument("Provided channels and frames cannot be encoded as a WAV."))??;
+        let file = wav(samples, (whole_rate as u32).max(1), channels)?;
         let name = if limit > 1 { format!("/audio/{index}") } else { "/audio".to_owned() };
         let mut sound = Message::default();
         sound.float(1, rate)?;

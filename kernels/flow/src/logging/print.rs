@@ -122,8 +122,7 @@ impl OpKernel<ops::PrintV2> for PrintV2Kernel {
         let input = ctx.input(ops::PrintV2::INPUT)?;
         ensure!(input.rank() == 0, InvalidArgument, "Input is expected to be scalar, but got {}", input.shape());
         let text = input.to_scalar::<TString>()?;
-        let mut message = scratch::room(text.len() + self.end.len())?;
-        [text.as_bytes(), self.end.as_bytes()].iter().for_each(|part| message.extend_from_slice(part));
+        let message = scratch::joined(&[&text, self.end.as_bytes()])?;
         // Nobody can be told that nobody listens.
         match &self.stream {
             Stream::Stdout => {
@@ -134,9 +133,7 @@ impl OpKernel<ops::PrintV2> for PrintV2Kernel {
                 let _ = std::io::stderr().write_all(&message);
             }
             Stream::Log(level) => {
-                let parts = [level.as_bytes(), b" ", text.as_bytes(), b"\n"];
-                let mut line = scratch::room(parts.iter().map(|part| part.len()).sum())?;
-                parts.iter().for_each(|part| line.extend_from_slice(part));
+                let line = scratch::joined(&[level.as_bytes(), b" ", &text, b"\n"])?;
                 let _ = std::io::stderr().write_all(&line);
             }
             Stream::File(path) => {
