@@ -63,7 +63,8 @@ fn floor(text: &str, at: usize) -> usize {
 
 /// The candidate that a misspelt word most likely meant, if one is near.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let near = candidates.into_iter().filter_map(|candidate| Some((near(word, candidate)?, candidate)));
+    let word = Misspelt::new(word);
+    let near = candidates.into_iter().filter_map(|candidate| Some((word.near(candidate)?, candidate)));
     near.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)
 }
 
@@ -71,15 +72,42 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// from a misspelt word, if it is near: one edit for three characters of the word, and at least one, but never more than
 /// three. Of short words nearly all are two edits apart, and any two letters one.
 pub fn near(word: &str, candidate: &str) -> Option<usize> {
-    let allowed = match word.chars().count() {
-        0 | 1 => 0,
-        characters => (characters / 3).clamp(1, 3),
-    };
-    // Cheap, and mostly enough: one more character is one to four more bytes.
-    if word.len().abs_diff(candidate.len()) > 4 * allowed + 4 {
-        return None;
+    Misspelt::new(word).near(candidate)
+}
+
+/// A misspelt word that is compared with many.
+pub struct Misspelt {
+    /// Its length in bytes, as it was written.
+    bytes: usize,
+    /// In lower case.
+    characters: Vec<char>,
+    /// So many edits are a slip.
+    allowed: usize,
+}
+
+impl Misspelt {
+    /// To compare a word with many.
+    pub fn new(word: &str) -> Misspelt {
+        let allowed = match word.chars().count() {
+            0 | 1 => 0,
+            characters => (characters / 3).clamp(1, 3),
+        };
+        Misspelt { bytes: word.len(), characters: word.to_lowercase().chars().collect(), allowed }
     }
-    Some(distance(&word.to_lowercase(), &candidate.to_lowercase())).filter(|&distance| distance <= allowed)
+
+    /// As [`near()`] of the word.
+    pub fn near(&self, candidate: &str) -> Option<usize> {
+        // Cheap, and mostly enough: one more character is one to four more bytes.
+        if self.bytes.abs_diff(candidate.len()) > 4 * self.allowed + 4 {
+            return None;
+        }
+        let candidate: Vec<char> = candidate.to_lowercase().chars().collect();
+        // As many edits at least as one has more characters.
+        if self.characters.len().abs_diff(candidate.len()) > self.allowed {
+            return None;
+        }
+        Some(distance(&self.characters, &candidate)).filter(|&distance| distance <= self.allowed)
+    }
 }
 
 /// What a dtype is called in specs, for one whose elements have this Rust type.
@@ -101,8 +129,7 @@ pub(crate) fn did_you_mean<'a>(
 }
 
 /// The number of insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
@@ -142,6 +169,8 @@ mod tests {
         assert_eq!(nearest("flaot", ["double", "float"]), Some("float"));
         assert_eq!(nearest("Int", ["int"]), Some("int"));
         assert_eq!(nearest("quux", ["float", "int"]), None);
+        // A letter more in lower case than in upper case.
+        assert_eq!([near("İs", "i\u{307}s"), near("float", "floaties"), near("flo", "float")], [Some(0), None, None]);
         assert_eq!([nearest("U", ["T", "u"]), nearest("U", ["T"]), nearest("", ["T"])], [Some("u"), None, None]);
     }
 }

@@ -31,7 +31,7 @@ pub use attr::{Allowed, AttrSpec, AttrType, Base, parse_attr};
 pub use check::{ArgType, CheckedArg, CheckedOp, OpError, OpSpec, Place, check_op};
 pub use default::{DefaultValue, Scalar};
 pub use dtype::{DTYPES, Dtype, Kind, NUMBER, QUANTIZED, REAL_NUMBER, SETS, dtype_from_word, dtype_set};
-pub use error::{Span, SpecError, near, nearest};
+pub use error::{Misspelt, Span, SpecError, near, nearest};
 pub use name::{constant_name, function_name, is_op_name};
 pub use op::parse_op;
 pub use print::{float_text, list_text, shape_text, string_text};

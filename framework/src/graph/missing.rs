@@ -41,9 +41,16 @@ const HERE: Location = Location { file: file!(), line: line!() };
 const NAME: &str = "_missing_op";
 
 /// How many outputs the missing nodes of a graph may have together, beside a few for each edge: which ones there are is
-/// known from those that are taken alone, and one name may say that it is the last of many.
+/// known from those that are taken alone, and one name may say that it is the last of many. Each output takes memory that
+/// cannot be refused; by these bounds an edge brings no more than a node of its own would.
 const MAX_OUTPUTS: usize = 1 << 16;
-const MAX_OUTPUTS_PER_EDGE: usize = 16;
+const MAX_OUTPUTS_PER_EDGE: usize = 4;
+
+/// How many outputs one missing node may have. Those of TensorFlow's models have some hundred at most.
+const MAX_OUTPUTS_OF_NODE: usize = 1 << 12;
+
+/// So many missing ops are told of in full, as the search for similar names takes a while for each.
+const SHOWN: usize = 24;
 
 /// The outputs of the nodes of a graph whose ops are missing, by the nodes' positions; `None` for those that nobody knows.
 pub(super) type MissingOutputs = HashMap<usize, Vec<Option<InOutType>>>;
@@ -81,7 +88,8 @@ pub(super) fn missing_outputs(def: &GraphDef, edges: &[Edges], registry: &Regist
         for (input, &(source, index)) in edges.data.iter().enumerate() {
             let Some(found) = outputs.get_mut(&source) else { continue };
             let more = (index + 1).saturating_sub(found.len());
-            left = left.checked_sub(more).ok_or_else(|| {
+            let is_plausible = index < MAX_OUTPUTS_OF_NODE;
+            left = left.checked_sub(more).filter(|_| is_plausible).ok_or_else(|| {
                 let message =
                     format!("it takes output {index} of `{}`, of which nothing is known", def.node[source].name);
                 Error::invalid_argument(message).at_node(&node.name, &node.op, &node.device)
@@ -99,10 +107,14 @@ pub(super) fn missing_outputs(def: &GraphDef, edges: &[Edges], registry: &Regist
 /// The type of an output that nobody knows: it is never looked at.
 const UNKNOWN: InOutType = InOutType { dtype: DataType::Variant, is_ref: false };
 
-/// The error that something needs ops that are missing, which names them all.
+/// The error that something needs ops that are missing, which names them, or of many the first few.
 pub(super) fn error(what: &str, missing: &MissingOps, registry: &Registry) -> Error {
-    let mut lines: Vec<String> = missing.iter().map(|(op, nodes)| registry.missing_op(op, nodes)).collect();
-    lines.push(registry.advice(missing.keys().map(String::as_str)));
+    let shown = || missing.iter().take(SHOWN);
+    let mut lines: Vec<String> = shown().map(|(op, nodes)| registry.missing_op(op, nodes)).collect();
+    if missing.len() > SHOWN {
+        lines.push(format!("and {} more", missing.len() - SHOWN));
+    }
+    lines.push(registry.advice(shown().map(|(op, _)| op.as_str())));
     lines.retain(|line| !line.is_empty());
     Error::not_found(format!("{what} needs ops that are missing:\n  {}", lines.join("\n  ")))
 }
@@ -127,7 +139,7 @@ impl Node {
     /// The dtype of an output; `None` if there is no such output, or the op is missing and nothing that takes the output says
     /// what it is. The signature has `Variant` for it then.
     pub fn output_dtype(&self, index: usize) -> Option<DataType> {
-        let known = self.signature.outputs.get(index).filter(|_| !self.unknown_outputs.contains(&index));
+        let known = self.signature.outputs.get(index).filter(|_| self.unknown_outputs.binary_search(&index).is_err());
         known.map(|slot| slot.dtype)
     }
 
@@ -204,5 +216,62 @@ impl Graph {
             return fault.map_or(Ok(()), |fault| Err(fault.clone()));
         }
         Err(error("the run", &missing, &self.registry))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+    use crate::op::OpDef;
+
+    fn node(name: &str, op: &str, input: &[&str]) -> NodeDef {
+        let input = input.iter().map(|input| (*input).to_owned()).collect();
+        NodeDef { name: name.to_owned(), op: op.to_owned(), input, ..NodeDef::default() }
+    }
+
+    fn graph(nodes: Vec<NodeDef>) -> Result<Graph> {
+        let registry = Arc::new(Registry::from_ops([OpDef { name: "Op".into(), ..OpDef::EMPTY }]).unwrap());
+        Graph::import(&GraphDef { node: nodes, ..GraphDef::default() }, &registry)
+    }
+
+    #[test]
+    fn a_node_has_no_more_outputs_than_an_op_would_have() {
+        let taking = |last: &str| graph(vec![node("x", "PlaceholderX", &[]), node("y", "TakesX", &[last])]);
+        let graph = taking("x:4095").unwrap();
+        let x = graph.node(graph.find("x").unwrap());
+        assert_eq!((x.signature.outputs.len(), x.output_dtype(4095), x.output_dtype(0)), (4096, None, None));
+        for last in ["x:4096", "x:65535", "x:16000000"] {
+            let error = taking(last).err().expect("nothing has so many outputs");
+            assert_eq!(error.code(), Code::InvalidArgument);
+            assert!(error.message().contains("of `x`, of which nothing is known"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_edge_brings_few_outputs_beside_those_that_every_graph_may_have() {
+        let nodes = |count: usize| {
+            let sources = (0..count).map(|n| node(&format!("x{n}"), "X", &[]));
+            let takers = (0..count).map(|n| node(&format!("y{n}"), "Y", &[&format!("x{n}:4095")]));
+            graph(sources.chain(takers).collect())
+        };
+        assert!(nodes(16).is_ok());
+        assert_eq!(nodes(17).err().expect("only 16 * 4096 are free").code(), Code::InvalidArgument);
+    }
+
+    #[test]
+    fn of_many_missing_ops_the_first_few_are_told() {
+        let graph = graph((0..100_000).map(|n| node(&format!("n{n}"), &format!("Unknown{n:05}"), &[])).collect());
+        let graph = graph.unwrap();
+        let ids: Vec<NodeId> = graph.ids().collect();
+        let error = graph.check_present(&ids).unwrap_err();
+        let lines = error.message().lines().filter(|line| line.contains("is not linked into this program"));
+        assert_eq!(lines.count(), SHOWN, "{error}");
+        assert!(
+            error.message().contains("op `Unknown00023`") && error.message().contains("\n  and 99976 more"),
+            "{error}"
+        );
+        let error = graph.check_present(&ids[..SHOWN]).unwrap_err();
+        assert!(!error.message().contains(" more"), "{error}");
     }
 }

@@ -14,7 +14,8 @@ pub fn nearest_names<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -
     if name.is_empty() || name.len() > MAX_LENGTH {
         return Vec::new();
     }
-    let near = names.into_iter().filter_map(|candidate| Some((kernlink_spec::near(name, candidate)?, candidate)));
+    let name = kernlink_spec::Misspelt::new(name);
+    let near = names.into_iter().filter_map(|candidate| Some((name.near(candidate)?, candidate)));
     let mut near = near.collect::<Vec<_>>();
     near.sort_unstable();
     near.into_iter().take(3).map(|(_, candidate)| candidate).collect()
