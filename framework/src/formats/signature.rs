@@ -1,6 +1,6 @@
 //! Signatures: a model's inputs and outputs, by names that say their purpose.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::dtype::DataType;
 use crate::error::{Error, Result, shortened};
@@ -115,6 +115,7 @@ pub struct SignatureRunner<'m> {
 pub(super) type MakeCallable = fn(&Session, &[&str], &[&str], &[&str]) -> Result<Callable>;
 
 /// The source of an output's value.
+#[derive(Clone, Copy)]
 enum Source {
     /// The callable's output with this index.
     Fetch(usize),
@@ -176,15 +177,16 @@ impl<'m> SignatureRunner<'m> {
         make: MakeCallable,
     ) -> Result<SignatureRunner<'m>> {
         let mut fetches: Vec<Output> = Vec::new();
+        let mut sources: HashMap<Output, Source> = HashMap::new();
+        for (position, (_, input)) in fed.iter().enumerate() {
+            sources.entry(*input).or_insert(Source::Feed(position));
+        }
         let source = |(name, wanted): (String, Output)| {
-            let source = match fed.iter().position(|(_, input)| *input == wanted) {
-                Some(position) => Source::Feed(position),
-                None => Source::Fetch(fetches.iter().position(|fetch| *fetch == wanted).unwrap_or_else(|| {
-                    fetches.push(wanted);
-                    fetches.len() - 1
-                })),
-            };
-            (name, source)
+            let source = sources.entry(wanted).or_insert_with(|| {
+                fetches.push(wanted);
+                Source::Fetch(fetches.len() - 1)
+            });
+            (name, *source)
         };
         let outputs = wanted.into_iter().map(source).collect();
         let name = |output: Output| session.graph().output_name(output);

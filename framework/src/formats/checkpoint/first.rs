@@ -1,7 +1,7 @@
 //! TensorFlow's first checkpoint format: one table a file, which holds a list of the tensors and, for each part of one, a
 //! message with its values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use kernlink_spec::Kind;
@@ -20,6 +20,7 @@ use crate::proto::{
     number_of_values, put_values, shape_from_proto, shape_to_proto, tensor_from_proto,
 };
 use crate::shape::Shape;
+use crate::tensor::scratch::MakeRoom as _;
 use crate::tensor::{FileBytes, Tensor, scratch};
 
 /// The largest message that is written, as in TensorFlow.
@@ -214,13 +215,20 @@ fn values_held(values: &TensorProto, dtype: DataType) -> Option<usize> {
 pub struct SliceFileWriter {
     path: PathBuf,
     list: Vec<SavedSliceMeta>,
+    /// Where each tensor stands in the list.
+    positions: HashMap<String, usize>,
     values: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl SliceFileWriter {
     /// Begins a file.
     pub fn new(path: impl AsRef<Path>) -> SliceFileWriter {
-        SliceFileWriter { path: path.as_ref().to_owned(), list: Vec::new(), values: BTreeMap::new() }
+        SliceFileWriter {
+            path: path.as_ref().to_owned(),
+            list: Vec::new(),
+            positions: HashMap::new(),
+            values: BTreeMap::new(),
+        }
     }
 
     /// Adds a part of a tensor of shape `shape`.
@@ -239,12 +247,14 @@ impl SliceFileWriter {
         }
         let values = values_of(part)?;
         let (proto, dtype) = (Some(shape_to_proto(&shape.into())), part.dtype().number());
-        let position = match self.list.iter().position(|meta| meta.name == name) {
-            Some(position) => position,
+        let position = match self.positions.get(name) {
+            Some(&position) => position,
             None => {
-                let name = scratch::copied_text(name)?;
+                let (key, name) = (scratch::copied_text(name)?, scratch::copied_text(name)?);
+                self.positions.make_room(1)?;
                 let meta = SavedSliceMeta { name, shape: proto.clone(), r#type: dtype, slice: Vec::new() };
                 scratch::push(&mut self.list, meta)?;
+                self.positions.insert(key, self.list.len() - 1);
                 self.list.len() - 1
             }
         };
