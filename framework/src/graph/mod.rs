@@ -196,12 +196,20 @@ impl Graph {
     /// A node.
     ///
     /// # Panics
-    /// If the id is none of this graph's ([`Graph::has`]) and the graph has no node in its place; with debug assertions
-    /// in any case.
+    /// If the id is none of this graph's: see [`Graph::has`], and [`Graph::get`] for ids that may be another's.
     #[track_caller]
+    #[inline]
     pub fn node(&self, id: NodeId) -> &Node {
-        debug_assert!(self.has(id), "{}", self.absent_node(id));
-        &self.nodes[id.index()]
+        match self.get(id) {
+            Some(node) => node,
+            None => panic!("{}", self.absent_node(id)),
+        }
+    }
+
+    /// A node; `None` if the id is none of this graph's ([`Graph::has`]).
+    #[inline]
+    pub fn get(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.index()).filter(|_| self.id_at(id.index()) == id)
     }
 
     /// The node with this name.
