@@ -18,6 +18,10 @@ pub(crate) mod sealed {
 pub trait Element: sealed::Sealed + Clone + Default + Debug + Send + Sync + 'static {
     /// The dtype whose elements have this type.
     const DTYPE: DataType;
+
+    /// Whether a literal without a suffix has this type: `i32` and `f64`, but no type that wraps them.
+    #[doc(hidden)]
+    const IS_OF_LITERALS: bool = false;
 }
 
 /// An [`Element`] that is plain bytes.
@@ -43,6 +47,7 @@ macro_rules! element {
         impl sealed::Sealed for $element {}
         impl Element for $element {
             const DTYPE: DataType = DataType::$variant;
+            const IS_OF_LITERALS: bool = matches!(DataType::$variant, DataType::Int32 | DataType::Double);
         }
         // SAFETY: a primitive, or a transparent wrapper or pair of primitives; the alignment is asserted below.
         unsafe impl Pod for $element {}

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use ndarray::{ArrayBase, Data, Dimension};
 
-use super::Tensor;
-use crate::dtype::{DataType, Element, TString};
+use super::{Tensor, scratch};
+use crate::dtype::{Element, TString};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 
@@ -79,7 +79,7 @@ impl<T: Nested> IntoTensor for &[T] {
     fn into_tensor(self) -> Result<Tensor> {
         let mut dims = vec![self.len()];
         T::dims(self, &mut dims)?;
-        Tensor::from_elements(dims, &T::elements(self))
+        Tensor::from_elements(dims, &T::elements(self)?)
     }
 }
 
@@ -112,7 +112,7 @@ impl<S: Data<Elem: Element>, D: Dimension> IntoTensor for &ArrayBase<S, D> {
         let shape = Shape::from(self.shape());
         match self.as_slice() {
             Some(elements) => Tensor::from_elements(shape, elements),
-            None => Tensor::from_elements(shape, &self.iter().cloned().collect::<Vec<_>>()),
+            None => Tensor::from_elements(shape, &scratch::collected(self.iter().cloned())?),
         }
     }
 }
@@ -136,20 +136,23 @@ pub trait Nested: Sized {
     fn dims(items: &[Self], dims: &mut Vec<usize>) -> Result<()>;
 
     /// All that is in the items.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
     #[doc(hidden)]
-    fn elements(items: &[Self]) -> Cow<'_, [Self::Element]>;
+    fn elements(items: &[Self]) -> Result<Cow<'_, [Self::Element]>>;
 }
 
 impl<T: Element> Nested for T {
     type Element = T;
-    const HOLDS_LITERALS: bool = T::DTYPE.equals(DataType::Int32) || T::DTYPE.equals(DataType::Double);
+    const HOLDS_LITERALS: bool = T::IS_OF_LITERALS;
 
     fn dims(_: &[T], _: &mut Vec<usize>) -> Result<()> {
         Ok(())
     }
 
-    fn elements(items: &[T]) -> Cow<'_, [T]> {
-        Cow::Borrowed(items)
+    fn elements(items: &[T]) -> Result<Cow<'_, [T]>> {
+        Ok(Cow::Borrowed(items))
     }
 }
 
@@ -162,8 +165,8 @@ macro_rules! texts {
                 Ok(())
             }
 
-            fn elements<'a>(items: &'a [$t]) -> Cow<'a, [TString]> {
-                Cow::Owned(items.iter().map(|text| TString::from(text as &str)).collect())
+            fn elements<'a>(items: &'a [$t]) -> Result<Cow<'a, [TString]>> {
+                Ok(Cow::Owned(scratch::collected(items.iter().map(|text| TString::from(text as &str)))?))
             }
         }
     )*};
@@ -179,7 +182,7 @@ impl<T: Nested, const N: usize> Nested for [T; N] {
         T::dims(items.as_flattened(), dims)
     }
 
-    fn elements(items: &[[T; N]]) -> Cow<'_, [T::Element]> {
+    fn elements(items: &[[T; N]]) -> Result<Cow<'_, [T::Element]>> {
         T::elements(items.as_flattened())
     }
 }
@@ -218,8 +221,12 @@ macro_rules! slices {
                 dims_of_slices(items.iter().map(|item| &item[..]), dims)
             }
 
-            fn elements<'a>(items: &'a [$t]) -> Cow<'a, [T::Element]> {
-                Cow::Owned(items.iter().flat_map(|item| T::elements(item).into_owned()).collect())
+            fn elements<'a>(items: &'a [$t]) -> Result<Cow<'a, [T::Element]>> {
+                let mut elements = Vec::new();
+                for item in items {
+                    scratch::append(&mut elements, &T::elements(item)?)?;
+                }
+                Ok(Cow::Owned(elements))
             }
         }
     )*};
@@ -232,6 +239,7 @@ mod tests {
     use ndarray::{Array1, array};
 
     use super::*;
+    use crate::dtype::Wrapping;
 
     fn of<T: Element>(value: impl IntoTensor) -> (Vec<usize>, Vec<T>) {
         let tensor = Tensor::new(value).unwrap();
@@ -260,6 +268,10 @@ mod tests {
         let weights = [[0.5, 1.5]];
         assert!(is_literal(2) && is_literal(0.5) && is_literal(weights) && is_literal([1, 2]));
         assert!(!is_literal(&weights) && !is_literal(&[1, 2]));
+        assert!(
+            !is_literal(Wrapping(2i32)) && !is_literal(Wrapping(0.5f64)) && !is_literal([[Wrapping(2i32)]]),
+            "whoever wraps a number says its dtype"
+        );
         assert!(
             !is_literal(&weights[..]) && !is_literal(weights.to_vec()) && !is_literal(2i64) && !is_literal([0.5f32])
         );

@@ -181,8 +181,22 @@ pub trait MakeRoom {
     fn make_room(&mut self, more: usize) -> Result<()>;
 }
 
+/// How many buckets a hash table takes for so many elements, as far as this can be told from outside: a power of two, of
+/// which at most seven in eight are used.
+fn buckets(count: usize) -> usize {
+    let spread = count.checked_mul(8).map(|eighths| eighths.div_ceil(7));
+    spread.and_then(usize::checked_next_power_of_two).unwrap_or(usize::MAX)
+}
+
 macro_rules! makes_room {
     ([$($generics:tt)*] $collection:ty, $element:ty) => {
+        makes_room!([$($generics)*] $collection, size_of::<$element>(), |most| most);
+    };
+    // A bucket has a byte beside the element, which says whether it is used.
+    (table [$($generics:tt)*] $collection:ty, $element:ty) => {
+        makes_room!([$($generics)*] $collection, size_of::<$element>().saturating_add(1), |most| buckets(most));
+    };
+    ([$($generics:tt)*] $collection:ty, $size:expr, |$most:ident| $places:expr) => {
         impl<$($generics)*> MakeRoom for $collection {
             #[track_caller]
             #[inline]
@@ -191,11 +205,12 @@ macro_rules! makes_room {
                     return Ok(());
                 }
                 // It at least doubles, so that growing by one costs as much as `push` does.
-                let most = self.len().saturating_add(more.max(self.len()));
-                ask(most, size_of::<$element>())?;
+                let $most = self.len().saturating_add(more.max(self.len()));
+                let places = $places;
+                ask(places, $size)?;
                 match self.try_reserve(more) {
                     Ok(()) => Ok(()),
-                    Err(_) => Err(refused(most, size_of::<$element>())),
+                    Err(_) => Err(refused(places, $size)),
                 }
             }
         }
@@ -206,8 +221,8 @@ makes_room!([T] Vec<T>, T);
 makes_room!([T] VecDeque<T>, T);
 makes_room!([T: Ord] BinaryHeap<T>, T);
 makes_room!([] String, u8);
-makes_room!([K: Eq + Hash, V, S: BuildHasher] HashMap<K, V, S>, (K, V));
-makes_room!([K: Eq + Hash, S: BuildHasher] HashSet<K, S>, K);
+makes_room!(table [K: Eq + Hash, V, S: BuildHasher] HashMap<K, V, S>, (K, V));
+makes_room!(table [K: Eq + Hash, S: BuildHasher] HashSet<K, S>, K);
 
 #[cfg(test)]
 mod tests {
@@ -233,6 +248,19 @@ mod tests {
             assert!(error.message().starts_with("OOM when allocating "), "{error}");
             assert!(error.location().line() > first, "it is raised where the memory is asked for: {error}");
         }
+    }
+
+    #[test]
+    fn tables_are_asked_for_with_all_their_buckets() {
+        for count in 8..5000 {
+            let mut table = HashSet::<u64>::new();
+            table.make_room(count).unwrap();
+            assert_eq!(table.capacity(), buckets(count) / 8 * 7, "{count}");
+        }
+        assert_eq!(buckets(usize::MAX), usize::MAX);
+        let error = HashMap::<u64, u64>::new().make_room(1 << 56).unwrap_err();
+        let bytes = (1u64 << 57) * 17;
+        assert!(error.message().contains(&format!("{bytes} bytes")), "{error}");
     }
 
     #[test]

@@ -7,8 +7,13 @@ use crate::dtype::Element;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 
-fn fault(error: ndarray::ShapeError) -> Error {
-    Error::internal(error.to_string())
+/// A view whose shape has as many elements as the tensor, told where the caller asks for it if it has not.
+#[track_caller]
+fn of_shape<V>(view: std::result::Result<V, ndarray::ShapeError>) -> Result<V> {
+    match view {
+        Ok(view) => Ok(view),
+        Err(error) => Err(Error::internal(error.to_string())),
+    }
 }
 
 /// The product of the sizes before an axis, and from it on.
@@ -33,8 +38,7 @@ impl Tensor {
     /// INVALID_ARGUMENT if `T` is not the type of the dtype.
     #[track_caller]
     pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
-        ArrayViewD::from_shape(self.shape.dims(), self.as_slice::<T>()?)
-            .map_err(|error| Error::internal(error.to_string()))
+        of_shape(ArrayViewD::from_shape(self.shape.dims(), self.as_slice::<T>()?))
     }
 
     /// The elements as an `ndarray` view, to change.
@@ -44,8 +48,7 @@ impl Tensor {
     #[track_caller]
     pub fn view_mut<T: Element>(&mut self) -> Result<ArrayViewMutD<'_, T>> {
         let shape = self.shape.clone();
-        ArrayViewMutD::from_shape(shape.dims(), self.as_mut_slice::<T>()?)
-            .map_err(|error| Error::internal(error.to_string()))
+        of_shape(ArrayViewMutD::from_shape(shape.dims(), self.as_mut_slice::<T>()?))
     }
 
     /// A matrix whose rows are along the last dimension, all other dimensions in one; a scalar is one row of one element.
@@ -66,7 +69,7 @@ impl Tensor {
     #[track_caller]
     pub fn flat_inner_dims<T: Element>(&self) -> Result<ArrayView2<'_, T>> {
         let dims = split(self.shape(), self.rank().saturating_sub(1));
-        ArrayView2::from_shape(dims, self.as_slice::<T>()?).map_err(fault)
+        of_shape(ArrayView2::from_shape(dims, self.as_slice::<T>()?))
     }
 
     /// [`Tensor::flat_inner_dims`], to change.
@@ -76,7 +79,7 @@ impl Tensor {
     #[track_caller]
     pub fn flat_inner_dims_mut<T: Element>(&mut self) -> Result<ArrayViewMut2<'_, T>> {
         let dims = split(self.shape(), self.rank().saturating_sub(1));
-        ArrayViewMut2::from_shape(dims, self.as_mut_slice::<T>()?).map_err(fault)
+        of_shape(ArrayViewMut2::from_shape(dims, self.as_mut_slice::<T>()?))
     }
 
     /// A matrix with a row for each index of the first dimension, all other dimensions in one; a scalar is one row.
@@ -85,7 +88,7 @@ impl Tensor {
     /// As [`Tensor::as_slice`].
     #[track_caller]
     pub fn flat_outer_dims<T: Element>(&self) -> Result<ArrayView2<'_, T>> {
-        ArrayView2::from_shape(split(self.shape(), 1), self.as_slice::<T>()?).map_err(fault)
+        of_shape(ArrayView2::from_shape(split(self.shape(), 1), self.as_slice::<T>()?))
     }
 
     /// [`Tensor::flat_outer_dims`], to change.
@@ -95,7 +98,7 @@ impl Tensor {
     #[track_caller]
     pub fn flat_outer_dims_mut<T: Element>(&mut self) -> Result<ArrayViewMut2<'_, T>> {
         let dims = split(self.shape(), 1);
-        ArrayViewMut2::from_shape(dims, self.as_mut_slice::<T>()?).map_err(fault)
+        of_shape(ArrayViewMut2::from_shape(dims, self.as_mut_slice::<T>()?))
     }
 
     /// Three dimensions: all before `axis` in one, `axis`, all behind it in one.
@@ -104,7 +107,7 @@ impl Tensor {
     /// INVALID_ARGUMENT if the tensor has no such dimension; as [`Tensor::as_slice`].
     #[track_caller]
     pub fn flat_around<T: Element>(&self, axis: usize) -> Result<ArrayView3<'_, T>> {
-        ArrayView3::from_shape(around(self.shape(), axis)?, self.as_slice::<T>()?).map_err(fault)
+        of_shape(ArrayView3::from_shape(around(self.shape(), axis)?, self.as_slice::<T>()?))
     }
 
     /// [`Tensor::flat_around`], to change.
@@ -114,12 +117,13 @@ impl Tensor {
     #[track_caller]
     pub fn flat_around_mut<T: Element>(&mut self, axis: usize) -> Result<ArrayViewMut3<'_, T>> {
         let dims = around(self.shape(), axis)?;
-        ArrayViewMut3::from_shape(dims, self.as_mut_slice::<T>()?).map_err(fault)
+        of_shape(ArrayViewMut3::from_shape(dims, self.as_mut_slice::<T>()?))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::of_shape;
     use crate::Code;
     use crate::tensor::Tensor;
 
@@ -136,6 +140,13 @@ mod tests {
         tensor.flat_outer_dims_mut::<i32>().unwrap()[[1, 6]] = -2;
         tensor.flat_around_mut::<i32>(2).unwrap()[[5, 3, 0]] = -3;
         assert_eq!(tensor.as_slice::<i32>().unwrap()[17..24], [-1, -2, 19, 20, 21, 22, -3]);
+    }
+
+    #[test]
+    fn faults_are_told_where_a_view_is_asked_for() {
+        let (view, line) = (ndarray::ArrayView2::from_shape([2, 2], &[1]), line!() + 1);
+        let error = of_shape(view).unwrap_err();
+        assert_eq!((error.code(), error.location().line()), (Code::Internal, line));
     }
 
     #[test]

@@ -314,3 +314,18 @@ impl Text {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ARGUMENTS;
+
+    #[test]
+    fn arguments_are_those_that_the_macro_knows() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../macros/src/kernel/parse.rs");
+        let source = std::fs::read_to_string(path).unwrap();
+        let list = source.split_once("const ARGUMENTS: &[&str] = &[").unwrap().1.split_once("];").unwrap().0;
+        for argument in ARGUMENTS {
+            assert!(list.contains(&format!("\"{argument}\"")), "`{argument}` is no argument of `#[register_kernel]`");
+        }
+    }
+}
