@@ -27,7 +27,7 @@ impl Locked<'_> {
     fn value(&mut self) -> Option<&mut Tensor> {
         match self {
             Locked::Resource(value) => value.as_mut(),
-            Locked::Reference(value) => value.as_mut(),
+            Locked::Reference(value) => value.value_mut(),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Place {
     fn lock(&self) -> Result<Locked<'_>> {
         Ok(match self {
             Place::Resource(variable) => Locked::Resource(variable.lock()),
-            Place::Reference(reference) => Locked::Reference(reference.acquire()?),
+            Place::Reference(reference) => Locked::Reference(reference.lock()?),
         })
     }
 
@@ -111,7 +111,7 @@ pub fn read(ctx: &RawContext<'_>, input: usize, dtype: DataType) -> Result<Tenso
     let place = Place::of_dtype(ctx, input, dtype)?;
     let value = match &place {
         Place::Resource(variable) => variable.read().ok(),
-        Place::Reference(reference) => reference.acquire()?.clone(),
+        Place::Reference(reference) => reference.lock()?.clone(),
     };
     value.ok_or_else(|| place.uninitialized(ctx, input))
 }
@@ -124,9 +124,7 @@ pub fn read_on(device: &dyn Device, ctx: &RawContext<'_>, input: usize, dtype: D
     let place = Place::of_dtype(ctx, input, dtype)?;
     let value = match &place {
         Place::Resource(variable) => variable.read_on(device)?,
-        Place::Reference(reference) => {
-            reference.acquire()?.as_ref().map(|value| device.to_device(value)).transpose()?
-        }
+        Place::Reference(reference) => reference.lock()?.as_ref().map(|value| device.to_device(value)).transpose()?,
     };
     value.ok_or_else(|| place.uninitialized(ctx, input))
 }

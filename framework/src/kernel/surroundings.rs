@@ -115,7 +115,7 @@ impl RawContext<'_> {
     #[track_caller]
     pub fn referred_at(&self, index: usize) -> Result<Tensor> {
         let reference = self.reference_at(index)?;
-        reference.acquire()?.clone().ok_or_else(|| reference.uninitialized())
+        reference.lock()?.clone().ok_or_else(|| reference.uninitialized())
     }
 
     /// Sets output `index`, of type `Ref(T)`.

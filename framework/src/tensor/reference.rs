@@ -1,7 +1,7 @@
 //! References: the values of outputs of type `Ref(T)`.
 
 use std::fmt;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -98,21 +98,11 @@ impl TensorRef {
     /// kernels that give a variable its first value or compare it with another before they do; those that want the value that
     /// is there call [`TensorRef::value`].
     ///
-    /// Whoever changes it keeps to the dtype.
-    ///
-    /// # Panics
-    /// If this thread holds the place already: it would wait for itself. See [deadlocks](TensorRef::value#deadlocks).
-    #[track_caller]
-    pub fn lock(&self) -> PlaceGuard<'_> {
-        self.acquire().unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// [`TensorRef::lock`], with an error in the place of the panic.
-    ///
     /// # Errors
-    /// INVALID_ARGUMENT if this thread holds the place already.
+    /// INVALID_ARGUMENT if this thread holds the place already: it would wait for itself. See
+    /// [deadlocks](TensorRef::value#deadlocks).
     #[track_caller]
-    pub(crate) fn acquire(&self) -> Result<PlaceGuard<'_>> {
+    pub fn lock(&self) -> Result<PlaceGuard<'_>> {
         let place = &*self.0;
         // A kernel that panicked with the lock left a whole tensor or none.
         let value = match place.value.try_lock() {
@@ -125,7 +115,7 @@ impl TensorRef {
             Err(TryLockError::WouldBlock) => place.value.lock().unwrap_or_else(PoisonError::into_inner),
         };
         place.holder.store(this_thread(), Ordering::Relaxed);
-        Ok(PlaceGuard { holder: &place.holder, value })
+        Ok(PlaceGuard { place, value })
     }
 
     #[cold]
@@ -141,11 +131,11 @@ impl TensorRef {
 
     /// The value, if there is one.
     ///
-    /// # Panics
+    /// # Errors
     /// As [`TensorRef::lock`].
     #[track_caller]
-    pub fn get(&self) -> Option<Tensor> {
-        self.lock().clone()
+    pub fn get(&self) -> Result<Option<Tensor>> {
+        Ok(self.lock()?.clone())
     }
 
     /// The value, locked against others until the guard goes: to be read without another owner, or changed.
@@ -161,7 +151,7 @@ impl TensorRef {
     /// value.make_unique()?; // a reader may hold the elements
     /// value.as_mut_slice::<i64>()?[0] += 10;
     /// drop(value);
-    /// # assert_eq!(place.get().unwrap().as_slice::<i64>()?, [11, 2, 3]);
+    /// # assert_eq!(place.get()?.unwrap().as_slice::<i64>()?, [11, 2, 3]);
     /// # Ok(())
     /// # }
     /// ```
@@ -170,9 +160,8 @@ impl TensorRef {
     /// FAILED_PRECONDITION if there is none; INVALID_ARGUMENT if this thread holds the place already.
     ///
     /// # Deadlocks
-    /// A model may wire one variable to two inputs of a node. A thread that holds a place and asks for it again gets an error
-    /// here, from [`TensorRef::values`] and from [`TensorRef::set`], and a panic from the methods that return no `Result`: the
-    /// executor tells either of the node. Threads that lock several places, each in an order of its own, wait for each other
+    /// A model may wire one variable to two inputs of a node. A thread that holds a place and asks for it again gets an error,
+    /// of which the executor tells the node. Threads that lock several places, each in an order of its own, wait for each other
     /// for ever: `values` locks them in one order.
     ///
     /// A kernel that splits its work over threads while it holds a place calls
@@ -180,7 +169,7 @@ impl TensorRef {
     /// asks for the same place. [`place::update`](crate::kernel::place::update) does all of this.
     #[track_caller]
     pub fn value(&self) -> Result<TensorGuard<'_>> {
-        let place = self.acquire()?;
+        let place = self.lock()?;
         if place.is_some() { Ok(TensorGuard(place)) } else { Err(self.uninitialized()) }
     }
 
@@ -213,7 +202,7 @@ impl TensorRef {
     #[track_caller]
     pub fn set(&self, value: Tensor) -> Result<()> {
         TensorRef::ensure_dtype(self.0.dtype, &value)?;
-        let old = self.acquire()?.replace(value);
+        let old = self.lock()?.replace(value)?;
         // Outside of the lock: freeing it may take a while.
         drop(old);
         Ok(())
@@ -221,11 +210,11 @@ impl TensorRef {
 
     /// Removes the value, so that the variable is uninitialised.
     ///
-    /// # Panics
+    /// # Errors
     /// As [`TensorRef::lock`].
     #[track_caller]
-    pub fn clear(&self) -> Option<Tensor> {
-        self.lock().take()
+    pub fn clear(&self) -> Result<Option<Tensor>> {
+        Ok(self.lock()?.take())
     }
 
     /// Whether both refer to the same place.
@@ -234,9 +223,18 @@ impl TensorRef {
     }
 }
 
-/// What a [`TensorRef`] holds, locked.
+/// What a [`TensorRef`] holds, locked. It is read as an `Option<Tensor>`, and changed by methods that keep the dtype:
+///
+/// ```compile_fail,E0594
+/// # use kernlink_framework as kernlink;
+/// # use kernlink::dtype::DataType;
+/// # use kernlink::tensor::{Tensor, TensorRef};
+/// # let place = TensorRef::new(DataType::Int64);
+/// let mut value = place.lock().unwrap();
+/// *value = Some(Tensor::scalar(1f32)); // `value.replace(...)?` is the way, and refuses this one
+/// ```
 pub struct PlaceGuard<'a> {
-    holder: &'a AtomicUsize,
+    place: &'a Place,
     value: MutexGuard<'a, Option<Tensor>>,
 }
 
@@ -247,16 +245,32 @@ impl Deref for PlaceGuard<'_> {
     }
 }
 
-impl DerefMut for PlaceGuard<'_> {
-    fn deref_mut(&mut self) -> &mut Option<Tensor> {
-        &mut self.value
+impl PlaceGuard<'_> {
+    /// Replaces the value and returns what was there: freeing it may take a while, and is better done without the lock.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the dtype is another.
+    #[track_caller]
+    pub fn replace(&mut self, value: Tensor) -> Result<Option<Tensor>> {
+        TensorRef::ensure_dtype(self.place.dtype, &value)?;
+        Ok(self.value.replace(value))
+    }
+
+    /// Removes the value, so that the variable is uninitialised.
+    pub fn take(&mut self) -> Option<Tensor> {
+        self.value.take()
+    }
+
+    /// The value, if there is one. Whoever changes it keeps to the dtype.
+    pub(crate) fn value_mut(&mut self) -> Option<&mut Tensor> {
+        self.value.as_mut()
     }
 }
 
 impl Drop for PlaceGuard<'_> {
     fn drop(&mut self) {
         // The fields, and with them the lock, go after this.
-        self.holder.store(0, Ordering::Relaxed);
+        self.place.holder.store(0, Ordering::Relaxed);
     }
 }
 
@@ -288,7 +302,7 @@ macro_rules! changes {
 
 impl TensorGuard<'_> {
     fn tensor(&mut self) -> &mut Tensor {
-        self.0.as_mut().expect("a guard is made of a place with a value, and gives out nothing that could empty it")
+        self.0.value_mut().expect("a guard is made of a place with a value, and gives out nothing that could empty it")
     }
 
     /// Replaces the value.
@@ -371,18 +385,13 @@ mod tests {
             refused(second.value().map(drop));
             refused(second.set(Tensor::scalar(2i64)));
             refused(TensorRef::values([&place(3), &second]).map(drop));
-            let panics = |body: fn(&TensorRef)| {
-                let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(&second)));
-                let text = caught.unwrap_err().downcast::<String>().unwrap();
-                assert!(text.contains("is locked by this thread"), "{text}");
-            };
-            panics(|place| drop(place.lock()));
-            panics(|place| drop(place.get()));
-            panics(|place| drop(place.clear()));
+            refused(second.lock().map(drop));
+            refused(second.get().map(drop));
+            refused(second.clear().map(drop));
             assert_eq!(guard.to_scalar::<i64>().unwrap(), 1);
             drop(guard);
             second.set(Tensor::scalar(2i64)).unwrap();
-            let guard = first.lock();
+            let guard = first.lock().unwrap();
             refused(second.value().map(drop));
             drop(guard);
             assert_eq!(second.value().unwrap().to_scalar::<i64>().unwrap(), 2);
@@ -422,7 +431,7 @@ mod tests {
                     });
                 }
             });
-            assert_eq!([&a, &b].map(|place| place.get().unwrap().to_scalar::<i64>().unwrap()), [4000; 2]);
+            assert_eq!([&a, &b].map(|place| place.get().unwrap().unwrap().to_scalar::<i64>().unwrap()), [4000; 2]);
             let (first, second) = (place(1), place(2));
             let [one, two] = TensorRef::values([&first, &second]).unwrap();
             assert_eq!((one.to_scalar::<i64>().unwrap(), two.to_scalar::<i64>().unwrap()), (1, 2));
@@ -444,6 +453,12 @@ mod tests {
         value.set(Tensor::vector(&[1i64, 2]).unwrap()).unwrap();
         value.flat_around_mut::<i64>(0).unwrap()[[0, 1, 0]] = 5;
         drop(value);
-        assert_eq!(place.get().unwrap().as_slice::<i64>().unwrap(), [1, 5]);
+        assert_eq!(place.get().unwrap().unwrap().as_slice::<i64>().unwrap(), [1, 5]);
+        let mut guard = place.lock().unwrap();
+        let error = guard.replace(Tensor::scalar(1f32)).unwrap_err();
+        assert_eq!(error.message(), "a int64 reference cannot hold a float tensor");
+        let old = guard.replace(Tensor::scalar(3i64)).unwrap().unwrap();
+        assert_eq!((old.num_elements(), guard.take().unwrap().to_scalar::<i64>().unwrap()), (2, 3));
+        assert!(guard.is_none());
     }
 }

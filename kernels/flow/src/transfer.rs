@@ -44,11 +44,9 @@ async fn send_from_device(key: &Key, ctx: &mut KernelContext<'_, ops::_Send>) ->
 }
 
 /// What a reference stands for now. One that stands for nothing remains: whether that is a fault its reader decides.
-fn referred(tensor: Tensor) -> Tensor {
-    match tensor.reference().and_then(TensorRef::get) {
-        Some(value) => value,
-        None => tensor,
-    }
+fn referred(tensor: Tensor) -> Result<Tensor> {
+    let value = tensor.reference().map(TensorRef::get).transpose()?.flatten();
+    Ok(value.unwrap_or(tensor))
 }
 
 #[register_kernel(device = Cpu, system)]
@@ -59,7 +57,7 @@ async fn receive(key: &Key, ctx: &mut KernelContext<'_, ops::_Recv>) -> Result<(
         bail!(InvalidArgument, "what `{key}` hands on was not computed")
     };
     if let Some(device) = ctx.run().device.filter(|device| device.has_own_memory()) {
-        tensor = referred(tensor);
+        tensor = referred(tensor)?;
         if tensor.reference().is_none() {
             tensor = device.to_device(&tensor)?;
         }

@@ -132,7 +132,7 @@ fn read_references(node: &PlanNode, inputs: &mut [Option<Tensor>]) -> Result<()>
     for input in &node.references {
         let slot = &mut inputs[input.index as usize];
         let Some(reference) = slot.as_ref().and_then(Tensor::reference) else { continue };
-        let value = reference.get();
+        let value = reference.get()?;
         if value.is_none() && input.is_initialized {
             let message = format!("Attempting to use uninitialized value {}", input.source);
             return Err(Error::failed_precondition(message));

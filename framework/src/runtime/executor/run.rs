@@ -404,7 +404,7 @@ impl PlanRun {
             };
             fetched.push(match tensor.reference() {
                 None => tensor,
-                Some(reference) => reference.acquire()?.clone().ok_or_else(|| {
+                Some(reference) => reference.lock()?.clone().ok_or_else(|| {
                     let name = match source {
                         Source::Node { node, .. } => plan.nodes[node].name.as_str(),
                         _ => "",

@@ -60,7 +60,7 @@ impl DynKernel for FetchEarly {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         let mut tensor = ctx.take_input_at(0)?;
         if let Some(reference) = tensor.reference() {
-            let value = reference.acquire()?.clone();
+            let value = reference.lock()?.clone();
             tensor = value.ok_or_else(|| reference.uninitialized())?;
         }
         ctx.step()?.rendezvous().send(&fetch_key(self.index), Some(tensor))

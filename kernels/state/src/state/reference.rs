@@ -21,15 +21,22 @@ impl Resource for ReferenceVariable {
     }
 
     fn debug_string(&self) -> String {
-        match &*self.0.lock() {
-            Some(value) => format!("{}/{}", self.0.dtype(), value.shape()),
-            None => format!("{}, uninitialized", self.0.dtype()),
+        let dtype = self.0.dtype();
+        match self.0.get() {
+            Ok(Some(value)) => format!("{dtype}/{}", value.shape()),
+            Ok(None) => format!("{dtype}, uninitialized"),
+            Err(_) => format!("{dtype}, locked"),
         }
     }
 
     fn memory_used(&self) -> usize {
-        self.0.lock().as_ref().map_or(0, Tensor::num_bytes)
+        memory_used(&self.0)
     }
+}
+
+/// The bytes of what a reference refers to; 0 while this thread holds it.
+fn memory_used(reference: &TensorRef) -> usize {
+    reference.lock().map_or(0, |value| value.as_ref().map_or(0, Tensor::num_bytes))
 }
 
 /// The dtype and the shape that a variable's node declares.
@@ -102,7 +109,7 @@ impl Resource for TemporaryVariable {
     }
 
     fn memory_used(&self) -> usize {
-        self.0.get().map_or(0, |value| value.num_bytes())
+        memory_used(&self.0)
     }
 }
 
@@ -155,7 +162,7 @@ fn destroy_temporary_variable(name: &String, ctx: &mut KernelContext<'_, O>) -> 
 #[register_kernel(device = Cpu, cheap)]
 #[register_kernel(device = Default, host_memory = ["is_initialized"], cheap)]
 fn is_variable_initialized(ctx: &mut KernelContext<'_, ops::IsVariableInitialized>) -> Result<()> {
-    let is_initialized = ctx.reference(ops::IsVariableInitialized::REF)?.lock().is_some();
+    let is_initialized = ctx.reference(ops::IsVariableInitialized::REF)?.lock()?.is_some();
     ctx.set_output(ops::IsVariableInitialized::IS_INITIALIZED, Tensor::scalar(is_initialized))
 }
 
@@ -177,7 +184,7 @@ fn assign(attrs: &Attrs<ops::Assign>, ctx: &mut KernelContext<'_, ops::Assign>) 
     let dtype = reference.dtype();
     ensure!(value.dtype() == dtype, InvalidArgument, "a variable of {dtype} cannot be assigned {}", value.dtype());
     let old = {
-        let mut place = reference.lock();
+        let mut place = reference.lock()?;
         let shape = place.as_ref().map(Tensor::shape).or(reference.declared_shape());
         if let Some(shape) = shape.filter(|&shape| attrs.validate_shape && shape != value.shape()) {
             bail!(
@@ -186,7 +193,7 @@ fn assign(attrs: &Attrs<ops::Assign>, ctx: &mut KernelContext<'_, ops::Assign>) 
                 value.shape()
             );
         }
-        place.replace(value)
+        place.replace(value)?
     };
     // The old value goes when the lock is gone: that may take a while.
     drop(old);
