@@ -9,6 +9,13 @@ use proc_macro2::Span;
 
 use crate::provider;
 
+/// Keys are made of words, of which the compiler may know that they mean different things: of `a::X`, `b::X` and `crate::b::X`,
+/// written `X`, `X` and `crate::b::X`, the first two have one key and the last another. So the places that are returned
+/// serve to number the registrations of a key, and to say where the other of two perhaps is; that there are two is the
+/// compiler's to tell. It always does: an impl carries its number, so that two for one op are in conflict if they have the
+/// same number, and otherwise the one with the higher number asks for all lower ones. Only where words of both kinds are
+/// mixed the place that is told may be that of a namesake.
+///
 /// Adds a registration and returns where those before it stand that have the same key.
 ///
 /// Outside of the compiler there are none: editors expand an item many times, in one process for many crates.

@@ -48,22 +48,24 @@ fn message_from_text<M: Message + Default>(name: &str, text: &str) -> Result<M> 
     check_nesting(text)?;
     let message =
         DynamicMessage::parse_text_format(descriptor(name)?, &without_foreign_fields(text)).map_err(|error| {
-            let (line, column) = place(text, &error);
-            let message = format!("this is no {name} in text format: line {line}, column {column}: {error}");
-            Error::invalid_argument(message)
+            let place = place(text, &error);
+            let place = place.map_or_else(String::new, |(line, column)| format!(" line {line}, column {column}:"));
+            Error::invalid_argument(format!("this is no {name} in text format:{place} {error}"))
         })?;
     M::decode(message.encode_to_vec().as_slice()).map_err(|error| Error::invalid_argument(error.to_string()))
 }
 
-/// The line and column where the parser stopped, from 1.
-fn place(text: &str, error: &prost_reflect::text_format::ParseError) -> (usize, usize) {
-    // Only the error's debug text has the span, at its end; an error without one is met at the end of the text.
+/// The line and column where the parser stopped, from 1, if that can be told.
+fn place(text: &str, error: &prost_reflect::text_format::ParseError) -> Option<(usize, usize)> {
+    // Of the error's kinds one is met at the end of the text. Most others have a span, the last of their fields, which the
+    // crate gives out by a copy of the whole text for each error and another crate's traits, or in the debug text.
     let debug = format!("{error:?}");
-    let span = debug.rsplit_once("span: ").and_then(|(_, span)| span.split_once("..")?.0.parse().ok());
-    let before = &text.as_bytes()[..span.unwrap_or(text.len()).min(text.len())];
+    let span = debug.rsplit_once(" span: ").and_then(|(_, span)| span.split_once("..")?.0.parse::<usize>().ok());
+    let at = span.or_else(|| debug.contains("UnexpectedEof").then_some(text.len()))?;
+    let before = text.as_bytes().get(..at)?;
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+    Some((line, String::from_utf8_lossy(&before[start..]).chars().count() + 1))
 }
 
 /// A graph as protobuf text.
@@ -237,6 +239,13 @@ mod tests {
     #[test]
     fn malformed_text_says_where() {
         assert!(graph_from_text("node { nam: 3 }").unwrap_err().message().contains("nam"));
+        let message = |text: &str| graph_from_text(text).unwrap_err().message().to_owned();
+        let middle = message("node {\n  name: \"ä\"\n  name: \"é\" op: 3 span: 1..2\n}\nnode {\n}\n");
+        assert!(middle.contains("format: line 3, column 9: 'name' is already set"), "{middle}");
+        let field = message("node {\n  op: 'x'\n    nam: 3 }\n\n");
+        assert!(field.contains("format: line 3, column 5: field 'nam' not found"), "{field}");
+        let end = message("node {\n  op: 'x'\n ");
+        assert!(end.contains("format: line 3, column 2: expected"), "{end}");
         for start in ["", "# \"\\\n", "# '\n", "a: \"\\\n"] {
             assert!(graph_from_text(&format!("{start}{}", "node {".repeat(10_000))).is_err());
         }
