@@ -211,15 +211,13 @@ macro_rules! provider {
         use $crate::__private::first_provider::*;
         __kernlink_provider! {
             /// This crate as a provider of ops and kernels.
-            pub static KERNLINK_PROVIDER: $crate::kernel::Provider = $crate::kernel::Provider {
-                name: env!("CARGO_PKG_NAME"),
-                part_of: $crate::provider!(| $($whole)?),
-                ops: $ops,
-                kernels: $kernels,
-                feature_of: $feature_of,
-                lacks: $lacks,
-                location: $crate::kernel::Location { file: file!(), line: line!() },
-            };
+            pub static KERNLINK_PROVIDER: $crate::kernel::Provider = $crate::kernel::Provider::new(
+                env!("CARGO_PKG_NAME"),
+                $crate::kernel::Location { file: file!(), line: line!() },
+            )
+            .with_whole($crate::provider!(| $($whole)?))
+            .with_promises($ops, $kernels)
+            .with_reasons($feature_of, $lacks);
 
             // A glob import of another crate's root must not bring that crate's.
             #[doc(hidden)]

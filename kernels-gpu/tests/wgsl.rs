@@ -231,7 +231,8 @@ impl Setting {
             false => self.gpu.to_device(input).map(Some),
         });
         let (mut there, mut outputs) = (there.collect::<Result<Vec<_>>>()?, [None]);
-        let run = RunInfo { device: Some(&*self.gpu), ..RunInfo::default() };
+        let mut run = RunInfo::default();
+        run.device = Some(&*self.gpu);
         let signature = (O::DEF, &*node.signature);
         made.compute(&mut RawContext::in_run(&node.name, signature, &mut there, &mut outputs, None, run))?;
         let output = outputs[0].take().expect("the kernel has set its output");

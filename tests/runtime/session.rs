@@ -401,11 +401,8 @@ fn duplicates_are_reported_with_both_locations() {
 
 #[test]
 fn a_broken_promise_is_explained() {
-    static LOST: Provider = Provider {
-        ops: Some(3),
-        kernels: Some(0),
-        ..Provider::new("lost-crate", Location { file: "lost/src/lib.rs", line: 1 })
-    };
+    static LOST: Provider =
+        Provider::new("lost-crate", Location { file: "lost/src/lib.rs", line: 1 }).with_promises(Some(3), Some(0));
     let error = Registry::linked(&[&LOST]).err().unwrap();
     assert_eq!(error.code(), Code::FailedPrecondition);
     let number = "If a number in `provider!` is wrong, correct it: `ops = 0` at lost/src/lib.rs:1 is what was found";

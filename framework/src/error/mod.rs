@@ -258,6 +258,7 @@ impl fmt::Display for PanicPlace {
 
 /// The node that met an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NodeContext {
     /// The node's name in its graph.
     pub node: String,

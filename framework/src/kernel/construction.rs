@@ -1,5 +1,6 @@
 //! The context in which a kernel is constructed for a node.
 
+use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub struct RawConstruction<'a> {
 
 /// The session of a kernel that is constructed.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Surroundings<'a> {
     /// The session's state, shared among its runs.
     pub session: &'a Arc<SessionContext>,
@@ -54,6 +56,8 @@ pub struct Surroundings<'a> {
     pub graph_def_version: i32,
     /// The node as its graph has it; `None` in eager execution, and for what the plan adds.
     pub node: Option<&'a dyn GraphNode>,
+    /// The node's memory, made when it is first asked for.
+    pub(crate) memory: &'a OnceCell<Option<NodeMemory>>,
 }
 
 /// What a graph says of a node besides what every kernel needs; looked up when it is asked for.
@@ -125,8 +129,9 @@ impl RawConstruction<'_> {
         self.graph_node().map_or_else(Vec::new, GraphNode::inputs)
     }
 
-    fn memory(&self) -> Option<NodeMemory> {
-        NodeMemory::of(self.surroundings?.kernel, self.op, self.attrs, self.signature)
+    fn memory(&self) -> Option<&NodeMemory> {
+        let Surroundings { memory, kernel, .. } = self.surroundings?;
+        memory.get_or_init(|| NodeMemory::of(kernel, self.op, self.attrs, self.signature)).as_ref()
     }
 
     /// Where input `index` will live.

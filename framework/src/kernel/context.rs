@@ -34,6 +34,7 @@ pub struct RawContext<'a> {
 
 /// Where in a step a kernel is called.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct RunInfo<'a> {
     /// The step, if the kernel runs in one.
     pub step: Option<&'a Arc<Step>>,

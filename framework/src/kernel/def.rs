@@ -28,6 +28,7 @@ impl fmt::Display for Location {
 /// It carries the number of registrations that the crate promises, because a linker can lose them silently:
 /// the registry compares.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Provider {
     /// The crate's name.
     pub name: &'static str,
@@ -54,6 +55,29 @@ impl Provider {
     /// A provider that is whole by itself, promises nothing and tells nothing of ops that it lacks.
     pub const fn new(name: &'static str, location: Location) -> Provider {
         Provider { name, part_of: None, ops: None, kernels: None, feature_of: None, lacks: None, location }
+    }
+
+    /// With what it is a part of; see [`Provider::part_of`](#structfield.part_of).
+    pub const fn with_whole(mut self, part_of: Option<&'static str>) -> Provider {
+        self.part_of = part_of;
+        self
+    }
+
+    /// With how many ops and kernels it promises; `None` promises nothing.
+    pub const fn with_promises(mut self, ops: Option<usize>, kernels: Option<usize>) -> Provider {
+        (self.ops, self.kernels) = (ops, kernels);
+        self
+    }
+
+    /// With what it tells of ops that it lacks; see [`Provider::feature_of`](#structfield.feature_of) and
+    /// [`Provider::lacks`](#structfield.lacks).
+    pub const fn with_reasons(
+        mut self,
+        feature_of: Option<fn(&str) -> Option<&'static str>>,
+        lacks: Option<fn(&str) -> Option<&'static str>>,
+    ) -> Provider {
+        (self.feature_of, self.lacks) = (feature_of, lacks);
+        self
     }
 
     /// Stands for the crate of what is registered at run time.

@@ -79,9 +79,9 @@ impl NodeMemory {
     }
 }
 
-/// Strings, handles and variants are always in host memory.
+/// Strings, handles and variants are always in host memory; of the others those that are hosted, in order.
 fn memory_type(dtype: DataType, hosted: &[usize], index: usize) -> MemoryType {
-    let is_host = !dtype.is_pod() || hosted.contains(&index);
+    let is_host = !dtype.is_pod() || hosted.binary_search(&index).is_ok();
     if is_host { MemoryType::Host } else { MemoryType::Device }
 }
 

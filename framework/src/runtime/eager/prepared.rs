@@ -50,8 +50,15 @@ impl Prepared {
             capabilities: device.capabilities(),
         };
         let def = registry.find_kernel(query)?;
-        let surroundings =
-            Surroundings { session, functions, device, kernel: def, graph_def_version: GRAPH_DEF_VERSION, node: None };
+        let surroundings = Surroundings {
+            session,
+            functions,
+            device,
+            kernel: def,
+            graph_def_version: GRAPH_DEF_VERSION,
+            node: None,
+            memory: &std::cell::OnceCell::new(),
+        };
         let kernel = def.make(&RawConstruction {
             node: &op.name,
             op,

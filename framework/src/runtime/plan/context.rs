@@ -150,6 +150,7 @@ impl Context<'_> {
                 kernel: def,
                 graph_def_version: self.graph.versions().producer,
                 node: in_graph.as_ref().map(|node| node as &dyn GraphNode),
+                memory: &std::cell::OnceCell::new(),
             }),
         };
         let kernel = def.make(&construction).map_err(|error| error.at_node(name, &op.name, device.name()))?;
