@@ -36,7 +36,7 @@ fn send(key: &Key, ctx: &mut KernelContext<'_, ops::_Send>) -> Result<()> {
 /// Sends what is in a device's memory, by way of the host.
 #[register_kernel(device = Default, system)]
 async fn send_from_device(key: &Key, ctx: &mut KernelContext<'_, ops::_Send>) -> Result<()> {
-    let mut tensor = referred(ctx.take_input(ops::_Send::TENSOR)?);
+    let mut tensor = referred(ctx.take_input(ops::_Send::TENSOR)?)?;
     if let (Some(device), Some(_)) = (ctx.run().device, tensor.device_memory()) {
         tensor = device.to_host(&tensor).await?;
     }
