@@ -7,6 +7,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/program-sizes"
 unset KERNLINK_SELECT CARGO_INCREMENTAL
+for mark in '<!-- program sizes -->' '<!-- /program sizes -->'; do
+    grep -qxF "$mark" docs/performance.md || { echo "$0: docs/performance.md has no line \`$mark\`" >&2; exit 1; }
+done
 crate=$CARGO_TARGET_DIR/my-ops
 mkdir -p "$CARGO_TARGET_DIR"
 rm -rf "$crate"
@@ -24,18 +27,36 @@ rows release '| release build, stripped | MB |' '|---|---:|'
 cargo build --locked --release --features cli --bin kernlink
 command=$CARGO_TARGET_DIR/release/kernlink
 row 'the command, with all kernels of the CPU' "$command"
+rows parts '| part of the command | MB |' '|---|---:|'
+size -A "$command" | awk '
+    /^\.text/ { code += $2 } /^\.(eh_frame|eh_frame_hdr|gcc_except_table)/ { unwind += $2 } /^\.rela/ { relocations += $2 }
+    /^\.(rodata|data\.rel\.ro|data|got)/ { constants += $2 } /^linkme/ { lists += $2 }
+    function row(label, bytes) { printf "| %s | %.1f |\n", label, bytes / 1e6 }
+    END {
+        row("code", code)
+        row("tables for unwinding: a kernel that panics is an error of its run", unwind)
+        row("constants: declarations of ops and kernels, documentation, tables", constants)
+        row("relocations of those constants, for a program that may be loaded anywhere", relocations)
+        row("lists of registrations", lists)
+    }' | tee -a "$table"
+table=$CARGO_TARGET_DIR/release.md
 selection=$CARGO_TARGET_DIR/digits.select
 "$command" select examples/digits/digits.pb > "$selection"
 "$command" new "$crate" --kernlink .
 manifest=$crate/Cargo.toml
 cp "$manifest" "$CARGO_TARGET_DIR/new.toml"
 in_crate() { cargo "$1" --manifest-path "$manifest" "${@:2}"; }
+edit() { # sed's script, for the manifest
+    sed "$1" "$manifest" > "$manifest.new"
+    ! cmp -s "$manifest" "$manifest.new" || { echo "$0: the manifest has nothing for \`$1\`" >&2; exit 1; }
+    mv "$manifest.new" "$manifest"
+}
 
 in_crate build --release --bin my-ops
 row 'the command of a crate that `kernlink new` writes' "$CARGO_TARGET_DIR/release/my-ops"
 in_crate build --release --example own --no-default-features
 row 'its example, without the command (`default-features = false`)' "$CARGO_TARGET_DIR/release/examples/own"
-sed -i 's/^kernlink = { \(.*\) }$/kernlink = { \1, default-features = false, features = ["array"] }/' "$manifest"
+edit 's/^kernlink = { \(.*\) }$/kernlink = { \1, default-features = false, features = ["array"] }/'
 in_crate build --release --example own --no-default-features
 row 'the same with one family of ops (Kernlink with `default-features = false, features = ["array"]`)' \
     "$CARGO_TARGET_DIR/release/examples/own"
@@ -59,14 +80,16 @@ debug() { # label
 }
 cp "$CARGO_TARGET_DIR/new.toml" "$manifest"
 debug 'with its profile'
-sed -i '/^\[profile\.dev/,/^$/d' "$manifest"
+edit '/^\[profile\.dev/,/^$/d'
 debug "with Cargo's defaults"
 
 {
     sed '/^<!-- program sizes -->$/q' docs/performance.md
-    cat "$CARGO_TARGET_DIR/release.md"
+    for name in release parts debug; do
+        echo
+        cat "$CARGO_TARGET_DIR/$name.md"
+    done
     echo
-    cat "$CARGO_TARGET_DIR/debug.md"
     sed -n '/^<!-- \/program sizes -->$/,$p' docs/performance.md
 } > "$CARGO_TARGET_DIR/performance.md"
 cp "$CARGO_TARGET_DIR/performance.md" docs/performance.md
