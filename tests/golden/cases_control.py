@@ -221,7 +221,32 @@ def scan():
     return tf.scan(lambda a, x: a + x, known([1.0, 2.0, 3.0, 4.0]))
 
 
+def raw_if(predicate):
+    """A conditional that TensorFlow does not run as Switch and Merge."""
+    spec = tf.TensorSpec(None, tf.float32)
+    more = tf.function(lambda x: x + 1.0).get_concrete_function(spec)
+    less = tf.function(lambda x: x - 1.0).get_concrete_function(spec)
+    return tf.raw_ops.If(cond=known(predicate, tf.bool), input=[known(3.0)], Tout=[tf.float32], then_branch=more, else_branch=less)
+
+
+def raw_while(start):
+    specs = [tf.TensorSpec(None, tf.int32), tf.TensorSpec(None, tf.float32)]
+    goes_on = tf.function(lambda i, x: i < 3).get_concrete_function(*specs)
+    body = tf.function(lambda i, x: (i + 1, x * 2.0)).get_concrete_function(*specs)
+    return tf.raw_ops.While(input=[known(start, tf.int32), known(1.0)], cond=goes_on, body=body,
+                            output_shapes=[tf.TensorShape(None)] * 2)
+
+
 def cases():
+    # Where TensorFlow runs them as Switch and Merge, predicates are scalars.
+    for tag, value in (("vector", [True, False]), ("empty", np.zeros(0, bool))):
+        yield Traced(f"v2/cond-of-{tag}", lambda: branch(value), v2=True, fails=True)
+        yield Traced(f"raw/if-of-{tag}", lambda: raw_if(value), v2=True)
+    yield Traced("raw/if-of-matrix", lambda: raw_if([[False]]), v2=True)
+    for tag, value in (("vector", np.array([3, 4], np.int32)), ("empty", np.zeros(0, np.int32))):
+        yield Traced(f"v2/count-to-{tag}", lambda: count(value), v2=True, fails=True)
+    yield Traced("raw/while-from-empty", lambda: raw_while(np.zeros(0, np.int32)), v2=True)
+
     def v(tag, build, **options):
         yield Traced(f"v1/{tag}", build, **options)
         yield Traced(f"v2/{tag}", build, v2=True, **options)

@@ -106,7 +106,8 @@ fuzz() {
         [pbtxt]="tests/saved_model/data/tf1 -- -max_len=4096"
         [checkpoint]="tests/checkpoint/data -- -max_len=4096"
         [saved_model]="tests/saved_model/data/tf2 -- -max_len=32768"
-        [run_op]="-- -timeout=60"
+        # An output may be as large as the memory, and takes as long as it is large.
+        [run_op]="-- -timeout=300"
     )
     for name in ${KERNLINK_FUZZ_TARGETS:-import_graph pbtxt checkpoint saved_model run_op}; do
         step "fuzz: $name, for $seconds seconds"

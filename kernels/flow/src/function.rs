@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use kernlink::attr::FunctionRef;
+use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::dtype::{DataType, TString};
 use kernlink::error::{Error, Result};
-use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawContext};
+use kernlink::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::step::Function;
 use kernlink::tensor::Tensor;
@@ -50,6 +50,32 @@ fn to_bool(tensor: &Tensor) -> Result<bool> {
     }
 }
 
+/// What decides where a node goes, or whether it goes on.
+struct Predicate {
+    /// Whether TensorFlow runs the node as Switch and Merge, which take scalars alone.
+    is_lowered: bool,
+}
+
+impl Predicate {
+    fn new(ctx: &RawConstruction<'_>) -> Predicate {
+        Predicate { is_lowered: matches!(ctx.attrs.get(LOWER), Some(AttrValue::Bool(true))) }
+    }
+
+    /// Whether a tensor counts as true.
+    fn is_true(&self, tensor: &Tensor) -> Result<bool> {
+        ensure!(
+            !self.is_lowered || tensor.rank() == 0,
+            InvalidArgument,
+            "the predicate must be a scalar, but it has shape {}: TensorFlow takes others only where attr `{LOWER}` is false",
+            tensor.shape()
+        );
+        to_bool(tensor)
+    }
+}
+
+/// The attr by which TensorFlow runs a conditional or a loop as Switch and Merge.
+const LOWER: &str = "_lower_using_switch_merge";
+
 /// Refuses a function whose results are not what a node gives.
 fn check_results(function: &Arc<dyn Function>, call: &FunctionRef, expected: &[DataType]) -> Result<()> {
     let results = function.result_dtypes();
@@ -87,6 +113,7 @@ impl AsyncOpKernel<O> for Call {
 
 /// Calls one of two functions.
 struct Branches {
+    predicate: Predicate,
     /// The one for false, then the one for true.
     functions: [Arc<dyn Function>; 2],
 }
@@ -101,11 +128,12 @@ impl AsyncOpKernel<O> for Branches {
             check_results(&function, call, &attrs.Tout)?;
             Ok(function)
         };
-        Ok(Self { functions: [function(&attrs.else_branch)?, function(&attrs.then_branch)?] })
+        let functions = [function(&attrs.else_branch)?, function(&attrs.then_branch)?];
+        Ok(Self { predicate: Predicate::new(ctx), functions })
     }
 
     async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let taken = to_bool(ctx.input(O::COND)?)?;
+        let taken = self.predicate.is_true(ctx.input(O::COND)?)?;
         let arguments = arguments(ctx, 1)?;
         let results = ctx.call(&self.functions[usize::from(taken)], arguments).await?;
         set_outputs(ctx, results)
@@ -145,6 +173,7 @@ impl AsyncOpKernel<O> for Cases {
 
 /// Calls a body as long as a condition holds.
 struct Loop {
+    predicate: Predicate,
     cond: Arc<dyn Function>,
     body: Arc<dyn Function>,
 }
@@ -163,14 +192,14 @@ impl AsyncOpKernel<O> for Loop {
             cond.result_dtypes().len()
         );
         check_results(&body, &attrs.body, &attrs.T)?;
-        Ok(Self { cond, body })
+        Ok(Self { predicate: Predicate::new(ctx), cond, body })
     }
 
     async fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let mut values = arguments(ctx, 0)?;
         loop {
             let answer = ctx.call(&self.cond, values.clone()).await?;
-            let goes_on = answer.first().map_or(Ok(false), to_bool)?;
+            let goes_on = answer.first().map_or(Ok(false), |answer| self.predicate.is_true(answer))?;
             if !goes_on {
                 return set_outputs(ctx, values);
             }
