@@ -188,8 +188,8 @@ impl Child {
         let registry = kernlink::registry().unwrap();
         let golden: Vec<GraphDef> = support::golden_files().iter().map(|file| read_graph(file).unwrap()).collect();
         let mut material = Material::new(&registry, golden.iter().flat_map(random_op::seeds));
-        let graphs: Vec<GraphDef> = golden.iter().flat_map(graphs::cases).collect();
-        let mut in_graphs = graphs::by_op(&graphs);
+        let graphs: Vec<GraphDef> = golden.iter().flat_map(support::golden_graphs::cases).collect();
+        let mut in_graphs = support::golden_graphs::by_op(&graphs);
         in_graphs.retain(|op, _| !material.has_seeds(op));
         let (ops, seeds) = material.counts();
         assert!(ops > 700 && seeds > 5000 && graphs.len() > 300, "{ops} ops, {seeds} seeds, {} graphs", graphs.len());

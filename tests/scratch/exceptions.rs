@@ -3,6 +3,7 @@
 /// A function among those that ask for it, and why it may. A place is excepted, never an op: what else the op asks for
 /// is refused.
 pub(crate) const EXCEPTIONS: &[(&str, &str)] = &[
+    ("kernels_math::reduce::drive::fold", "sums of a tile, of 16 KiB at most"),
     ("tensor::buffer::Pool::give", "a list of free buffers, which takes a pointer for each"),
     ("InferenceContext::run", "a message of debug builds alone, which quotes at most 1,000 elements of an input"),
     ("encoding::pairs::Pairs::table", "the table of an encoding, which is a constant"),

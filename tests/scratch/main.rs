@@ -6,13 +6,15 @@
 //! it and is larger than in the case as it was, is a fault. Then the requests that may be refused are, from each on.
 //!
 //! It takes one golden case of each op, which the seed `KERNLINK_SCRATCH_SEED` picks; `KERNLINK_SCRATCH_CASES` says how many.
-//! With `KERNLINK_SCRATCH_OP` it takes only that op's. Processes of their own share the ops: the allocator watches one op at a
-//! time.
+//! With `KERNLINK_SCRATCH_OP` it takes only that op's. Ops that take what others make (variables, queues, tables, lists) run in
+//! the graphs of their cases, whose constants are made large (`graphs.rs`). Processes of their own share the ops: the allocator
+//! watches one op at a time.
 
 #![cfg(debug_assertions)]
 
 mod allocator;
 mod exceptions;
+mod graphs;
 mod rule;
 mod state;
 #[path = "../support/mod.rs"]
@@ -188,13 +190,23 @@ struct Faults {
 }
 
 impl Faults {
-    fn check<T>(&mut self, name: &str, small: &HashMap<String, usize>, run: impl Fn() -> Result<T>) {
-        let (result, found) = watched(None, &run);
+    /// Runs `run` on what `make` makes, once with all requests granted and then with some refused. What counts is where a
+    /// place is `ours`.
+    fn check<S, T>(
+        &mut self,
+        name: &str,
+        small: &HashMap<String, usize>,
+        ours: fn(&str) -> bool,
+        make: impl Fn() -> S,
+        run: impl Fn(&S) -> Result<T>,
+    ) {
+        let state = make();
+        let (result, found) = watched(None, || run(&state));
         self.runs += 1;
         // An error whose message gets no memory is that error, with a shorter message.
         let usual = result.err().map(|error| error.code());
         for (place, size) in by_place(&found) {
-            if size <= small.get(&place).copied().unwrap_or(0) {
+            if size <= small.get(&place).copied().unwrap_or(0) || !ours(&place) {
                 continue;
             }
             if let Some(exception) = EXCEPTIONS.iter().position(|(function, _)| place.contains(function)) {
@@ -207,11 +219,12 @@ impl Faults {
         }
         let step = found.fallible.div_ceil(REFUSALS).max(1);
         for grants in (0..found.fallible).step_by(step) {
-            let (result, found) = watched(Some(grants), &run);
+            let state = make();
+            let (result, found) = watched(Some(grants), || run(&state));
             self.refusals += usize::from(found.refused);
             if let Err(error) = result
                 && found.refused
-                && error.code() != Code::ResourceExhausted
+                && ![Code::ResourceExhausted, Code::DeadlineExceeded].contains(&error.code())
                 && Some(error.code()) != usual
             {
                 self.answers.insert(format!("{name}: refused memory is {error}"));
@@ -268,13 +281,15 @@ fn check(part: usize, parts: usize) -> Faults {
             let (_, found) = watched(None, || run(case, &case.inputs, &registry, &device));
             let small = by_place(&found);
             for inputs in enlarged(&case.inputs) {
-                faults.check(op, &small, || run(case, &inputs, &registry, &device));
+                faults.check(op, &small, |_| true, || (), |()| run(case, &inputs, &registry, &device));
             }
         }
         if began.elapsed() > NOTED {
             eprintln!("{op} took {} seconds", began.elapsed().as_secs());
         }
     }
+    let is_single = |op: &str| by_op.contains_key(op);
+    graphs::check(&golden, is_single, only.as_deref(), (part, parts), seed, &mut faults);
     faults
 }
 

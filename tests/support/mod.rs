@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test takes a part")]
 
 pub(crate) mod chain;
+pub(crate) mod golden_graphs;
 pub(crate) mod random_checkpoint;
 pub(crate) mod random_op;
 
