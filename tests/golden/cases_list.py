@@ -48,6 +48,11 @@ def lists(dtype):
     c.see("TensorListGather", b, i32([2, 0, 2]), i32([3]), element_dtype=dtype)
     yield c.case
 
+    c = chain("TensorListGetItem", dtype, "vector-runtime")
+    a = c.do("TensorListFromTensor", R(dtype, (4, 2)), i32([2]))
+    c.see("TensorListGetItem", a, i32([3]), i32([2]), element_dtype=dtype, dynamic=True)
+    yield c.case
+
     c = chain("TensorListPushBack", dtype, "pop")
     a = c.do("EmptyTensorList", i32([-1]), i32(-1), element_dtype=dtype)
     for k in range(3):

@@ -49,6 +49,12 @@ def queues():
         q.get_many(4, "DequeueUpTo")
         q.size()
         yield f.case
+    f = Flow("QueueDequeueManyV2/float/vector-runtime")
+    q = Queue(f, "FIFOQueueV2", ["float"], shapes=[(2,)])
+    q.put_many(R("float", (4, 2)))
+    for name in ("DequeueMany", "DequeueUpTo"):
+        q.op(name, i32([2]), keep=[0], dynamic=True, component_types=["float"])
+    yield f.case
     for op in ("FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue"):
         f = Flow(f"{op}/float/references")
         priority = [i64([3, 1, 2])] if op == "PriorityQueue" else []

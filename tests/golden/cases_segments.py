@@ -89,6 +89,11 @@ def counts():
             yield many("HistogramFixedWidth", d, "to-" + out, [[T(d, v), T(d, r), i32(n)] for v, r, n in (
                 ([0, -1, 2, 5, 3, 100], [0, 5], 5), ([[1, 2], [3, 4]], [1, 3], 4), ([], [0, 5], 3), ([7], [-3, 9], 1))], dtype=out)
     yield one("HistogramFixedWidth", "float", "edges", [f32([0, 0.5, 1, 1.5, 2, -np.inf, np.inf, 0.1, 0.3, 0.7]), f32([0, 2]), i32(20)])
+    for d in dtypes("HistogramFixedWidth"):
+        yield many("HistogramFixedWidth", d, "on-edges", [[T(d, np.linspace(*r, n + 1)), T(d, r), i32(n)] for r, n in (
+            ([-3, 3], 15), ([-1, 1], 5), ([-1, 5], 7), ([-2, 54], 20), ([-9, 37], 10), ([0.1, 9.1], 12))])
+    yield one("HistogramFixedWidth", "float", "one-bin", [f32([np.nan, -1, 9]), f32([0, 5]), i32(1)])
+    yield one("HistogramFixedWidth", "int32", "far", [i32([-2**31, 2**31 - 1, 0]), i32([-2**31, 2**31 - 1]), i32(4)])
     for tag, v, r, n in (("nan", [np.nan], [0, 5], 5), ("range", [1], [5, 0], 5), ("same", [1], [5, 5], 5), ("bins", [1], [0, 5], 0), ("range-size", [1], [0, 5, 6], 3),
                          ("range-matrix", [1], [[0, 5]], 3), ("bins-vector", [1], [0, 5], [3])):
         yield from bad("HistogramFixedWidth", "float", tag, [f32(v), f32(r), i32(n)], static=tag not in ("nan", "range", "same"))

@@ -56,6 +56,7 @@ def as_text():
         yield from bad("AsString", d, "precision", [T(d, 1)], runtime=False, precision=1)
     yield many("AsString", "bool", "values", [([T("bool", [True, False])], a) for a in ({}, {"width": 8}, {"width": 8, "fill": "0"})])
     yield many("AsString", "string", "values", [([S(TEXTS)], a) for a in ({}, {"width": 4}, {"width": 4, "fill": "-"}, {"width": 4, "fill": "0"}, {"precision": 2}, {"scientific": True}, {"shortest": True, "precision": 1})])
+    yield many("AsString", "string", "precision", [([S(TEXTS)], {"width": w, "precision": p, "fill": f}) for w in (-1, 0, 3, 9) for p in (0, 1, 4) for f in ("", "-")])
     yield many("AsString", "float", "shapes", [[f32(1)], [f32(np.zeros((2, 0)))], [R("float", (2, 1, 3))]])
     for tag, d, attrs in (("scientific", "int32", {"scientific": True}), ("shortest", "bool", {"shortest": True}), ("both", "float", {"scientific": True, "shortest": True}), ("fill", "float", {"width": 4, "fill": "x"}), ("fill-long", "float", {"fill": "00"}), ("fill-without-width", "float", {"fill": "x"}), ("bool-precision", "bool", {"precision": 1})):
         yield from bad("AsString", d, tag, [S("1") if d == "string" else T(d, 1)], runtime=False, **attrs)

@@ -10,9 +10,12 @@ use crate::dtype::{DataType, Scalar, ScalarElement as _, TString};
 const EDGE: usize = 3;
 /// The most elements that are shown.
 const MAX_SHOWN: usize = 1000;
+/// The most bytes of a string that are shown.
+const MAX_STRING: usize = 1000;
 
 impl Tensor {
-    /// Element `index` in row-major order, as text; out of range it is empty.
+    /// Element `index` in row-major order, as text; out of range it is empty. Of a string longer than 1,000 bytes it shows
+    /// the first, and how many there are.
     pub fn element_text(&self, index: usize) -> String {
         let text = dispatch_pod!(self.dtype(), T => {
             self.as_slice::<T>().ok().and_then(|s| s.get(index)).map(|value| match value.to_scalar() {
@@ -26,9 +29,7 @@ impl Tensor {
             })
         });
         match self.dtype() {
-            DataType::String => {
-                self.as_slice::<TString>().ok().and_then(|s| s.get(index)).map(|value| format!("{value:?}"))
-            }
+            DataType::String => self.as_slice::<TString>().ok().and_then(|s| s.get(index)).map(string),
             DataType::Resource => {
                 self.as_slice::<ResourceHandle>().ok().and_then(|s| s.get(index)).map(ToString::to_string)
             }
@@ -38,7 +39,7 @@ impl Tensor {
         .unwrap_or_default()
     }
 
-    /// The values in brackets, with `...` in place of the middle of long dimensions.
+    /// The values in brackets, with `...` in place of the middle of long dimensions, and in place of the rest of long strings.
     pub fn values_text(&self) -> String {
         let mut text = String::new();
         if let Some(memory) = self.device_memory() {
@@ -89,6 +90,15 @@ impl fmt::Display for Tensor {
     }
 }
 
+/// A string in quotes. The rest of a long one is left out: its text would take up to four times its memory, which
+/// nobody asked whether there is.
+fn string(value: &TString) -> String {
+    match value.get(..MAX_STRING) {
+        Some(head) if value.len() > MAX_STRING => format!("\"{}\"... ({} bytes)", head.escape_ascii(), value.len()),
+        _ => format!("{value:?}"),
+    }
+}
+
 /// A complex number as NumPy prints it: `(1+2j)`.
 fn complex(re: impl fmt::Debug, im: impl fmt::Debug) -> String {
     let [re, im] = [format!("{re:?}"), format!("{im:?}")];
@@ -105,7 +115,7 @@ impl fmt::Debug for Tensor {
 
 #[cfg(test)]
 mod tests {
-    use crate::dtype::{Complex32, Complex64, Int4};
+    use crate::dtype::{Complex32, Complex64, Int4, TString};
     use crate::tensor::Tensor;
 
     #[test]
@@ -119,5 +129,14 @@ mod tests {
         assert_eq!(Tensor::vector(&complex).unwrap().to_string(), "complex64 [3] [(1+2j) (0.1-0j) (NaN-infj)]");
         assert_eq!(Tensor::scalar(Complex64::new(0.1, 1e30)).to_string(), "complex128 [] (0.1+1e30j)");
         assert_eq!(Tensor::zeros(crate::dtype::DataType::Float, [0]).unwrap().to_string(), "float [0] []");
+    }
+
+    #[test]
+    fn long_strings_are_shortened() {
+        let text = |length: usize| Tensor::scalar(TString::from(vec![0xFF; length])).values_text();
+        assert_eq!(text(1000), format!("\"{}\"", "\\xff".repeat(1000)));
+        assert_eq!(text(1001), format!("\"{}\"... (1001 bytes)", "\\xff".repeat(1000)));
+        let strings = Tensor::vector(&[TString::from("a"), TString::from(vec![b'b'; 2000])]).unwrap();
+        assert_eq!(strings.values_text(), format!("[\"a\" \"{}\"... (2000 bytes)]", "b".repeat(1000)));
     }
 }

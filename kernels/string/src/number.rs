@@ -107,20 +107,24 @@ impl Format {
         self.fill(sign, &digits, true)
     }
 
-    /// C pads by bytes, so text that is no UTF-8 is no obstacle.
+    /// C cuts and pads by bytes, so text that is no UTF-8 is no obstacle. Without a width TensorFlow formats nothing.
     fn text(&self, text: &TString) -> Result<TString> {
+        if self.width == 0 {
+            return Ok(text.clone());
+        }
+        let text = self.precision.map_or_else(|| text.clone(), |most| text.slice(..most.min(text.len())));
         let missing = self.width.saturating_sub(text.len());
         if missing == 0 {
-            return Ok(text.clone());
+            return Ok(text);
         }
         let mut filled = scratch::room(text.len().saturating_add(missing))?;
         let fill = |filled: &mut Vec<u8>| filled.extend(std::iter::repeat_n(b' ', missing));
         if self.flag == Some(b'-') {
-            filled.extend_from_slice(text);
+            filled.extend_from_slice(&text);
             fill(&mut filled);
         } else {
             fill(&mut filled);
-            filled.extend_from_slice(text);
+            filled.extend_from_slice(&text);
         }
         Ok(filled.into())
     }

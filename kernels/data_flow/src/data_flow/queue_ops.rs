@@ -9,7 +9,6 @@ use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::scratch;
 use kernlink::tensor::{Tensor, TensorRef};
 use kernlink::{Result, bail, ensure};
-use kernlink_geometry::integers::ensure_scalar;
 use kernlink_kernels_common::tensors::listed;
 use kernlink_kernels_common::tensors::{copy_elements, slice};
 use kernlink_macros::register_kernel;
@@ -207,7 +206,7 @@ async fn dequeue(_: &NoTimeout, ctx: &mut RawContext<'_>) -> Result<()> {
 async fn dequeue_several(ctx: &mut RawContext<'_>, takes_fewer: bool) -> Result<()> {
     let queue = ctx.resource_at::<Queue>(0)?;
     let count = ctx.input_at(1)?;
-    ensure_scalar(count, "n")?;
+    // TensorFlow's kernel takes any tensor of one element.
     let count = count.to_scalar::<i32>()?;
     let Ok(count) = usize::try_from(count) else {
         bail!(InvalidArgument, "DequeueManyOp requested {count} < 0 elements");

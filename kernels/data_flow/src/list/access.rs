@@ -23,7 +23,7 @@ fn tensor_list_get_item(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Res
     let list = list_at(ctx, 0)?;
     list.ensure_dtype(attrs.element_dtype)?;
     let index = ctx.input(O::INDEX)?;
-    ensure_scalar(index, "index")?;
+    // Of this index TensorFlow's kernel takes any tensor of one element, of the others only scalars.
     let index = index.to_scalar::<i32>()?;
     let count = list.tensors.len();
     let tensor = usize::try_from(index).ok().and_then(|index| list.tensors.get(index)).ok_or_else(|| {

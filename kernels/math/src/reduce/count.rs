@@ -99,14 +99,23 @@ fn histogram<T: RealNumber>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     ensure!(bins.rank() == 0, InvalidArgument, "nbins should be a scalar.");
     let bins = bins.to_scalar::<i32>()?;
     ensure!(bins > 0, InvalidArgument, "nbins should be a positive number, but got '{bins}'");
-    let step = high.wrapping_sub(low).as_f64() / f64::from(bins);
     let mut counts: Vec<i64> = scratch::zeros(bins as usize)?;
-    for &value in ctx.input(O::VALUES)?.as_slice::<T>()? {
-        ensure!(!value.as_f64().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
-        let above = if value > low { value.wrapping_sub(low).as_f64() } else { 0.0 };
-        // Casts saturate, and turn the NaN of infinite bounds into 0.
-        let bin = (above / step).min(f64::from(bins - 1)) as usize;
-        counts[bin] += 1;
+    let values = ctx.input(O::VALUES)?.as_slice::<T>()?;
+    if bins == 1 {
+        // TensorFlow looks at no value then, so that even NaN counts.
+        counts[0] = values.len() as i64;
+    } else {
+        // Each bound is divided by itself, as TensorFlow does: values at the edges of bins depend on every rounding.
+        let (count, last) = (f64::from(bins), f64::from(bins - 1));
+        let step = high.as_f64() / count - low.as_f64() / count;
+        for &value in values {
+            ensure!(!value.as_f64().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
+            let value = if value < low { low } else { value };
+            let value = if value > high { high } else { value };
+            // Casts saturate, and turn the NaN of infinite bounds into 0.
+            let bin = ((value.as_f64() - low.as_f64()) / step).min(last) as usize;
+            counts[bin] += 1;
+        }
     }
     let shape = Shape::from([counts.len()]);
     let output = if ctx.output_dtype_at(0)? == DataType::Int64 {
