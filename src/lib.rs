@@ -33,6 +33,10 @@
 //! }
 //! ```
 //!
+//! The guides are in the repository: [how an op is added](https://github.com/kernlink/kernlink/blob/main/docs/adding-an-op.md),
+//! [the command](https://github.com/kernlink/kernlink/blob/main/docs/command.md) and
+//! [all others](https://github.com/kernlink/kernlink/tree/main/docs).
+//!
 #![doc = include_str!("../docs/features.md")]
 
 /// The examples of docs/constants.md.
