@@ -317,5 +317,8 @@ def cases():
         yield from lists(dtype)
     for dtype in SOME:
         yield from more_lists(dtype)
+    c = chain("EmptyTensorList", "float", "no-limit")
+    c.see("TensorListLength", c.do("TensorListPushBack", c.do("EmptyTensorList", i32([2]), i32(-2), element_dtype="float"), f32([1, 2])))
+    yield c.case
     yield from others()
     yield from failing()

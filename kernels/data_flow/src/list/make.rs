@@ -18,7 +18,8 @@ fn empty_tensor_list(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result
     ensure_scalar(max, "max_num_elements")?;
     let max = max.to_scalar::<i32>()?;
     let mut list = TensorList::new(attrs.element_dtype, partial_shape(ctx.input(O::ELEMENT_SHAPE)?)?);
-    list.max_num_elements = (max != -1).then(|| usize::try_from(max).unwrap_or(0));
+    // Any negative number stands for no limit, as TensorFlow compares it without its sign.
+    list.max_num_elements = usize::try_from(max).ok();
     ctx.set_output(O::HANDLE, list.into_tensor())
 }
 
