@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::dtype::DataType;
 use crate::error::{Code, Error, Result, escaped, shortened};
 use crate::formats::{Signature, SignatureRunner, SignatureTensor};
-use crate::graph::{Graph, NodeId, Output};
+use crate::graph::{Graph, NodeClass, NodeId, Output};
 use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
 use crate::shape::{PartialShape, Shape};
@@ -450,7 +450,7 @@ fn missing_feeds(graph: &Graph, fed: &[Output], fetches: &[&str], targets: &[&st
             None if error.code() == Code::NotFound && !name.contains(',') => {
                 error.context("--output").append(ends(graph))
             }
-            Some(id) if graph.node(id).signature.outputs.is_empty() => {
+            Some(id) if graph.node(id).signature.outputs.is_empty() && graph.node(id).class != NodeClass::Missing => {
                 error.context("--output").append(format!(": run it with --target {}", shortened(name)))
             }
             _ if name.contains(',') => error.context("--output").append("; each output has an --output of its own"),

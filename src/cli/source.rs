@@ -48,10 +48,7 @@ pub(crate) fn read(source: &str, dtype: DataType, expected: &PartialShape) -> Re
         return from_json(&value, dtype);
     };
     match kind(path) {
-        Some("npy") => match crate::npy::read_as(path, dtype)? {
-            tensor if tensor.dtype() == dtype => Ok(tensor),
-            tensor => Err(literal::other_dtype(tensor.dtype(), dtype).context(path.display())),
-        },
+        Some("npy") => array(path, dtype),
         Some(kind) => {
             let file = FileBytes::open(path)?;
             let tensor = match kind {
@@ -69,8 +66,26 @@ pub(crate) fn read(source: &str, dtype: DataType, expected: &PartialShape) -> Re
         }
         _ if dtype == DataType::String => Strings::Bytes(path).read(),
         _ if !path.exists() => Err(Error::not_found(format!("cannot read {}: there is no such file", path.display()))),
-        _ => Err(Error::invalid_argument(format!("{}: the name must end in .npy, .txt or .json", path.display()))),
+        // A file may have any name, such as that of a stream; what is in it tells.
+        _ if is_npy(path)? => array(path, dtype),
+        _ => Err(Error::invalid_argument(format!(
+            "{}: the name must end in .npy, .txt or .json, or the file must be a NumPy array",
+            path.display()
+        ))),
     }
+}
+
+/// The array in a file of NumPy's, which must have the dtype.
+fn array(path: &Path, dtype: DataType) -> Result<Tensor> {
+    match crate::npy::read_as(path, dtype)? {
+        tensor if tensor.dtype() == dtype => Ok(tensor),
+        tensor => Err(literal::other_dtype(tensor.dtype(), dtype).context(path.display())),
+    }
+}
+
+/// Whether a file begins as NumPy's do.
+fn is_npy(path: &Path) -> Result<bool> {
+    Ok(FileBytes::open(path)?.starts_with(b"\x93NUMPY"))
 }
 
 /// What to do where a value of the source has another shape than `shape`, if its form is the reason.

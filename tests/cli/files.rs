@@ -148,7 +148,8 @@ fn strings_are_bytes_and_lines_of_files() {
         &graph([
             node("x", "Placeholder", &[], &[("dtype", string)]),
             node("length", "StringLength", &["x"], &[]),
-            node("number", "Placeholder", &[], &[("dtype", float)]),
+            node("number", "Placeholder", &[], &[("dtype", float.clone())]),
+            node("same", "Identity", &["number"], &[("T", float)]),
         ]),
     );
     let to = folder("strings");
@@ -172,7 +173,18 @@ fn strings_are_bytes_and_lines_of_files() {
     let fails = |input: &str, words: &[&str]| bad(&["run", &model, "--input", input], 2, words);
     fails(r#"x={"b64": "/9g"}"#, &["INVALID_ARGUMENT", "`/9g` is no base64"]);
     fails(&format!("number=@lines:{words}"), &["lines of files are strings, and the input is float"]);
-    fails(&format!("number=@{photo}"), &["must end in .npy, .txt or .json"]);
+    fails(&format!("number=@{photo}"), &["must end in .npy, .txt or .json, or the file must be a NumPy array"]);
+    let array = to.join("array");
+    kernlink::npy::write(&array, &Tensor::scalar(1.5f32)).unwrap();
+    let number = ["--input", &format!("number=@{}", at("array")), "--output", "same"];
+    holds(&good(&[&["run", &model][..], &number].concat()), &["same: float []\n  1.5"]);
+    #[cfg(target_os = "linux")]
+    {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kernlink"));
+        command.args(["run", &model, "--input", "number=@/dev/stdin", "--output", "same"]);
+        let output = command.stdin(std::fs::File::open(&array).unwrap()).output().unwrap();
+        holds(&String::from_utf8_lossy(&output.stdout), &["same: float []\n  1.5"]);
+    }
     fails("x=@nowhere.jpg", &["NOT_FOUND", "nowhere.jpg"]);
     fails("=1", &["--input `=1`: expected NAME=SRC"]);
 }

@@ -74,6 +74,11 @@ fn mistakes_are_explained() {
     bad(&["ops", "Conv3D"], 2, &["`Conv3D` is not linked into this program: TensorFlow has it, but Kernlink lacks it"]);
     bad(&["ops", "TextNormalizer"], 2, &["`use that_crate as _;`"]);
     bad(&["run", "nowhere.pb"], 2, &["NOT_FOUND: cannot read nowhere.pb: there is no such file or folder; a model is"]);
+    let typo = save("typo.pb", &graph([node("y", "Rellu", &[], &[])]));
+    let output = kernlink(&["run", &typo, "--output", "y"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    holds(&text, &["`Rellu`", "`use that_crate as _;`"]);
+    assert!(!text.contains("--target"), "{text}");
     bad(&["select", "/nope"], 2, &["NOT_FOUND: cannot read /nope", "the folder of a SavedModel"]);
     bad(&["inspect", "-"], 2, &["no model is read from standard input by `-`"]);
     bad(&["ops", "Zero"], 2, &["there is no op `Zero`; it is in the names of", "ZerosLike"]);

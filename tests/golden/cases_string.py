@@ -43,6 +43,7 @@ def joins():
                                                   [[R("string", (2, 1, 3)), R("string", (2, 1, 3), 1)]], [[S(TEXTS)]], [[S(["a"]), S("b")]]])
     yield many("StringJoin", "string", "separator", [[[S("a"), S("b"), S("")]], [[S(TEXTS), S(TEXTS)]], [[S("a")]]], separator=", ")
     yield one("StringJoin", "string", "separator-utf8", [[S("a"), S("b")]], separator="\u2192")
+    yield one("StringJoin", "string", "separator-bytes", [[S("a"), S("b")]], separator=b"\xff\x00\xe9")
     yield one("StringJoin", "string", "none", [[]])
     yield from bad("StringJoin", "string", "shapes", [[S(["a"]), S(["b", "c"])]])
     yield from bad("StringJoin", "string", "ranks", [[S(["a"]), S([["b"]])]])
@@ -84,6 +85,7 @@ def ngrams():
         for tag, s in (("first", [1, 8]), ("falls", [0, 5, 3, 8]), ("beyond", [0, 9]), ("short", [0, 7]), ("negative", [0, -1, 8])):
             yield from bad("StringNGrams", kind, "splits-" + tag, [data, T(kind, np.array(s))], ngram_widths=[2], **attrs)
     yield one("StringNGrams", "int64", "empty-separator", [data, i64([0, 8])], ngram_widths=[2], **{**attrs, "separator": "", "left_pad": "", "right_pad": "", "pad_width": 1})
+    yield one("StringNGrams", "int64", "bytes", [data, i64([0, 4, 8])], ngram_widths=[2], **{**attrs, "separator": b"\xff", "left_pad": b"\xc3(", "right_pad": b"\xed\xa0\x80", "pad_width": 1})
     for width in (0, -1):
         yield from bad("StringNGrams", "int64", f"width{width}".replace("-", "m"), [data, i64([0, 8])], ngram_widths=[2, width], **attrs)
     # TensorFlow counts in 32 bits; what just fits is more than there is memory for.

@@ -111,6 +111,7 @@ def more_joins():
         yield many("ReduceJoin", "string", f"keep-{keep}".lower(), [[x, i32(k)] for k in (0, 1, [0], [-1], [0, 1], [1, 0], np.zeros(0), [-2, 1])] + [[cube, i32(k)] for k in ([2, 0], [1], [0, 1, 2], [2, 1, 0])]
                    + [[S("a"), i32(np.zeros(0))], [empty(0, 2), i32([0])], [empty(0, 2), i32([1])], [empty(2, 0), i32([1])]], keep_dims=keep, separator="-")
     yield one("ReduceJoin", "string", "no-separator", [x, i32([0, 1])])
+    yield one("ReduceJoin", "string", "separator-bytes", [x, i32([0, 1])], separator=b"\xff\xe9")
     for tag, k in (("high", 2), ("low", -3), ("twice", [0, 0]), ("twice-negative", [1, -1])):
         yield from bad("ReduceJoin", "string", tag, [x, i32(k)])
     for ids in ("int32", "int64"):
@@ -119,6 +120,7 @@ def more_joins():
                                                                             [empty(0), T(ids, np.zeros(0)), T(count, 2)], [empty(0), T(ids, np.zeros(0)), T(count, 0)]], separator=":")
     for tag, v, k, n in (("high", ["a", "b"], [0, 2], 2), ("negative", ["a", "b"], [0, -1], 2), ("scalar", "a", 0, 1), ("rank", ["a"], [[0]], 1), ("shape", ["a", "b"], [0], 1)):
         yield from bad("UnsortedSegmentJoin", "int32-int32", tag, [S(v), i32(k), i32(n)])
+    yield one("UnsortedSegmentJoin", "int32-int32", "separator-bytes", [S(["a", "b", "c"]), i32([0, 0, 0]), i32(1)], separator=b"\xff")
 
 
 def formats():
@@ -128,6 +130,8 @@ def formats():
         yield many("StringFormat", d, "limits", [([[x]], {"summarize": n}) for n in ((3, 1, 0, -1, 100) if d in ("float", "string", "int32") else (1,))] + [[[R(d, ())]], [[R(d, (0,))]], [[R(d, (2, 0, 3))]]])
     for d in ("float", "double", "half", "bfloat16"):
         yield one("StringFormat", d, "numbers", [[T(d, np.array([*FLOATS, 123456789.0, 1e-7, 16777217, 0.3, 1e300 if d == "double" else 1e30, 12345.678]))]], summarize=-1)
+    for tag, n, t, p in (("template-bytes", 2, b"\xff\xe9{}\x00{}\xc3", "{}"), ("placeholder-bytes", 2, b"a\xffb\xffc", b"\xff"), ("no-placeholder-bytes", 1, b"\xc3\xa9", "")):
+        yield one("StringFormat", "int32", tag, [[i32(k) for k in range(n)]], template=t, placeholder=p)
     yield one("StringFormat", "string", "escapes", [[S(["a\n\t\r", "\"'\\", b"\x00\x01\x7f\xff", "\u00e9"])]], summarize=-1)
     yield many("StringFormat", "int32", "ranks", [([[T("int32", np.arange(np.prod(s)).reshape(s))]], {"summarize": n}) for s in ((3, 4), (2, 3, 4), (1, 1, 1), (5, 5, 5), (2, 2, 2, 2)) for n in (1, 2, 3)])
     yield many("StringFormat", "int32", "templates", [([[i32(k) for k in range(n)]], {"template": t, "placeholder": p}) for n, t, p in (

@@ -378,7 +378,7 @@ def attr_value(kind, value):
     elif kind == "float":
         a.f = float(value)
     elif kind == "string":
-        a.s = value.encode()
+        a.s = value if isinstance(value, bytes) else value.encode()
     elif kind == "type":
         a.type = enum(value)
     elif kind == "shape":

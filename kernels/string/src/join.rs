@@ -2,7 +2,7 @@
 
 use kernlink::dtype::TString;
 use kernlink::error::Result;
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
@@ -11,6 +11,7 @@ use kernlink_kernels_common::summarize::{Style, summarize};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use super::bytes::bytes_of;
 use super::map::fill;
 
 /// The bytes of several strings, with what stands between them.
@@ -30,8 +31,8 @@ fn joined<'a>(parts: impl Iterator<Item = &'a TString> + Clone, separator: &[u8]
     Ok(text.into())
 }
 
-#[register_kernel(device = Cpu)]
-fn string_join(attrs: &Attrs<ops::StringJoin>, ctx: &mut KernelContext<'_, ops::StringJoin>) -> Result<()> {
+#[register_kernel(device = Cpu, state = |ctx| bytes_of(ctx, "separator"))]
+fn string_join(separator: &TString, ctx: &mut KernelContext<'_, ops::StringJoin>) -> Result<()> {
     let mut shape = Shape::scalar();
     let mut inputs = Vec::with_capacity(ctx.num_inputs());
     for input in ctx.input_list(ops::StringJoin::INPUTS).iter() {
@@ -49,7 +50,7 @@ fn string_join(attrs: &Attrs<ops::StringJoin>, ctx: &mut KernelContext<'_, ops::
     let mut output = ctx.allocate_output(ops::StringJoin::OUTPUT, shape)?;
     let cost = 50 + 20 * inputs.len();
     fill(ctx, output.as_mut_slice::<TString>()?, cost, |index| {
-        joined(inputs.iter().map(|&(input, step)| &input[index * step]), attrs.separator.as_bytes())
+        joined(inputs.iter().map(|&(input, step)| &input[index * step]), separator)
     })?;
     ctx.set_output(ops::StringJoin::OUTPUT, output)
 }
@@ -74,8 +75,17 @@ impl Walk {
     }
 }
 
-#[register_kernel(device = Cpu)]
-fn reduce_join(attrs: &Attrs<ops::ReduceJoin>, ctx: &mut KernelContext<'_, ops::ReduceJoin>) -> Result<()> {
+/// Whether ReduceJoin keeps dimensions, and what it puts between strings.
+struct Reduction {
+    keep_dims: bool,
+    separator: TString,
+}
+
+#[register_kernel(
+    device = Cpu,
+    state = |ctx| Ok(Reduction { keep_dims: ctx.attrs().keep_dims, separator: bytes_of(ctx, "separator")? })
+)]
+fn reduce_join(attrs: &Reduction, ctx: &mut KernelContext<'_, ops::ReduceJoin>) -> Result<()> {
     let input = ctx.input(ops::ReduceJoin::INPUTS)?;
     let (shape, rank) = (input.shape(), input.rank() as i64);
     let strides = shape.strides();
@@ -106,7 +116,7 @@ fn reduce_join(attrs: &Attrs<ops::ReduceJoin>, ctx: &mut KernelContext<'_, ops::
     let mut output = ctx.allocate_output(ops::ReduceJoin::OUTPUT, result)?;
     fill(ctx, output.as_mut_slice::<TString>()?, 50 + 20 * count, |index| {
         let start = outer.at(index);
-        joined((0..count).map(|index| &strings[start + inner.at(index)]), attrs.separator.as_bytes())
+        joined((0..count).map(|index| &strings[start + inner.at(index)]), &attrs.separator)
     })?;
     ctx.set_output(ops::ReduceJoin::OUTPUT, output)
 }
@@ -116,8 +126,9 @@ fn reduce_join(attrs: &Attrs<ops::ReduceJoin>, ctx: &mut KernelContext<'_, ops::
     op = ops::UnsortedSegmentJoin,
     Tindices = [int32, int64],
     Tnumsegments = [int32, int64],
+    state = |ctx| bytes_of(ctx, "separator"),
 )]
-fn unsorted_segment_join(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn unsorted_segment_join(separator: &TString, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let input = ctx.input(O::INPUTS)?;
     let segments = ctx.input(O::SEGMENT_IDS)?;
     let count = ctx.input(O::NUM_SEGMENTS)?.to_i64_vec()?;
@@ -161,11 +172,11 @@ fn unsorted_segment_join(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Re
         let segment = ids[group[0]] as usize;
         for (place, slot) in out[segment * inner..(segment + 1) * inner].iter_mut().enumerate() {
             let parts = group.iter().map(|&row| &strings[row * inner + place]);
-            let mut text = scratch::room(length(parts.clone(), attrs.separator.as_bytes()))?;
+            let mut text = scratch::room(length(parts.clone(), separator))?;
             for part in parts {
                 // As in TensorFlow, no separator follows as long as there is only nothing.
                 if !text.is_empty() {
-                    text.extend_from_slice(attrs.separator.as_bytes());
+                    text.extend_from_slice(separator);
                 }
                 text.extend_from_slice(part);
             }
@@ -175,8 +186,22 @@ fn unsorted_segment_join(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Re
     ctx.set_output(O::OUTPUT, output)
 }
 
+/// A template's parts between placeholders. An empty placeholder stands between any two bytes.
+fn split(template: &[u8], placeholder: &[u8]) -> Result<Vec<Vec<u8>>> {
+    if placeholder.is_empty() && !template.is_empty() {
+        return scratch::collected(template.iter().map(|&byte| vec![byte]));
+    }
+    let (mut parts, mut rest) = (Vec::new(), template);
+    while let Some(at) = rest.windows(placeholder.len().max(1)).position(|bytes| bytes == placeholder) {
+        scratch::push(&mut parts, scratch::copied(&rest[..at])?)?;
+        rest = &rest[at + placeholder.len()..];
+    }
+    scratch::push(&mut parts, scratch::copied(rest)?)?;
+    Ok(parts)
+}
+
 struct FormatKernel {
-    parts: Vec<String>,
+    parts: Vec<Vec<u8>>,
     summarize: i64,
 }
 
@@ -184,13 +209,7 @@ struct FormatKernel {
 impl OpKernel<ops::StringFormat> for FormatKernel {
     fn new(ctx: &KernelConstruction<'_, ops::StringFormat>) -> Result<Self> {
         let attrs = ctx.attrs();
-        let template = attrs.template.as_str();
-        let parts: Vec<String> = match attrs.placeholder.as_str() {
-            // An empty placeholder stands between any two characters.
-            "" if template.is_empty() => vec![String::new()],
-            "" => scratch::collected(template.chars().map(String::from))?,
-            placeholder => scratch::collected(template.split(placeholder).map(str::to_owned))?,
-        };
+        let parts = split(&bytes_of(ctx, "template")?, &bytes_of(ctx, "placeholder")?)?;
         let inputs = ctx.input_len(ops::StringFormat::INPUTS);
         ensure!(
             inputs == parts.len() - 1,
@@ -202,10 +221,10 @@ impl OpKernel<ops::StringFormat> for FormatKernel {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, ops::StringFormat>) -> Result<()> {
-        let mut text = scratch::copied(self.parts[0].as_bytes())?;
+        let mut text = scratch::copied(&self.parts[0])?;
         for (input, part) in ctx.input_list(ops::StringFormat::INPUTS).iter().zip(&self.parts[1..]) {
             scratch::append(&mut text, &summarize(input, self.summarize, Style::Edges)?)?;
-            scratch::append(&mut text, part.as_bytes())?;
+            scratch::append(&mut text, part)?;
         }
         ctx.set_output(ops::StringFormat::OUTPUT, Tensor::scalar(TString::from(text)))
     }

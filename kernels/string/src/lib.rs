@@ -5,6 +5,7 @@ extern crate kernlink_framework as kernlink;
 
 mod arena;
 mod base64;
+mod bytes;
 mod characters;
 mod encoding;
 mod farmhash;

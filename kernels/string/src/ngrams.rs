@@ -10,6 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
 use super::arena::Arena;
+use super::bytes::bytes_of;
 use super::map::integers;
 
 /// Bytes of all runs together from which on it is asked for beforehand whether there is memory for them.
@@ -127,9 +128,9 @@ impl OpKernel<ops::StringNGrams> for NGramsKernel {
         }
         small(attrs.pad_width, "pad_width")?;
         Ok(Self {
-            separator: attrs.separator.as_str().into(),
-            left: attrs.left_pad.as_str().into(),
-            right: attrs.right_pad.as_str().into(),
+            separator: bytes_of(ctx, "separator")?,
+            left: bytes_of(ctx, "left_pad")?,
+            right: bytes_of(ctx, "right_pad")?,
             widths,
             padding: usize::try_from(attrs.pad_width).ok(),
             negative_padding: attrs.pad_width,

@@ -10,6 +10,7 @@ use kernlink::tensor::Tensor;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
+use super::bytes::bytes_of;
 use super::map::map;
 use super::re2::{Re2, Rewrite};
 
@@ -69,8 +70,8 @@ impl OpKernel<ops::StaticRegexReplace> for StaticReplaceKernel {
     fn new(ctx: &KernelConstruction<'_, ops::StaticRegexReplace>) -> Result<Self> {
         let attrs = ctx.attrs();
         Ok(Self {
-            re2: Re2::new(attrs.pattern.as_bytes())?,
-            rewrite: Rewrite::new(attrs.rewrite.as_bytes())?,
+            re2: Re2::new(&bytes_of(ctx, "pattern")?)?,
+            rewrite: Rewrite::new(&bytes_of(ctx, "rewrite")?)?,
             all: attrs.replace_global,
         })
     }
@@ -87,7 +88,7 @@ fn regex_full_match(latest: &Latest, ctx: &mut KernelContext<'_, ops::RegexFullM
     map(ctx, PER_BYTE, |text| Ok(re2.matches(text)))
 }
 
-#[register_kernel(device = Cpu, state = |ctx| Re2::whole(ctx.attrs().pattern.as_bytes()))]
+#[register_kernel(device = Cpu, state = |ctx| Re2::whole(&bytes_of(ctx, "pattern")?))]
 fn static_regex_full_match(re2: &Re2, ctx: &mut KernelContext<'_, ops::StaticRegexFullMatch>) -> Result<()> {
     map(ctx, PER_BYTE, |text| Ok(re2.matches(text)))
 }

@@ -1,5 +1,6 @@
 //! Strings joined and strings taken apart.
 
+use kernlink::dtype::TString;
 use kernlink::shape_inference::InferenceContext;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_op;
@@ -128,12 +129,18 @@ fn string_ngrams_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 pub struct StringFormat;
 
 fn string_format_shape(c: &mut InferenceContext<'_>) -> Result<()> {
-    let (template, placeholder): (String, String) = (c.attr("template")?, c.attr("placeholder")?);
-    let expected = match placeholder.as_str() {
-        // An empty one stands between any two characters.
-        "" => template.chars().count().saturating_sub(1),
-        placeholder => template.matches(placeholder).count(),
-    };
+    let (template, placeholder): (TString, TString) = (c.attr("template")?, c.attr("placeholder")?);
+    let mut rest = template.as_bytes();
+    let mut expected = 0;
+    if placeholder.is_empty() {
+        // An empty one stands between any two bytes.
+        expected = rest.len().saturating_sub(1);
+    } else {
+        while let Some(at) = rest.windows(placeholder.len()).position(|bytes| bytes == placeholder.as_bytes()) {
+            expected += 1;
+            rest = &rest[at + placeholder.len()..];
+        }
+    }
     ensure!(
         c.num_inputs() == expected,
         InvalidArgument,
