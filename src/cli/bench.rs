@@ -35,8 +35,8 @@ pub(crate) struct Bench {
           allow_negative_numbers = true)]
     runs: u32,
     /// How many runs come before them
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
-    warmup: u32,
+    #[arg(long, alias = "warmup", value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    warm_up: u32,
     /// How to print what was measured
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -96,9 +96,9 @@ fn measure(args: &Bench, job: &Job) -> Result<Measured> {
     let (plain, trace) = (RunOptions::new(), RunOptions::new().trace(true));
     // Tracing takes time, so the traced runs are not the timed ones.
     let traced = args.runs.min(TRACED);
-    let mut progress = Progress::new("run", u64::from(args.warmup) + u64::from(args.runs) + u64::from(traced));
+    let mut progress = Progress::new("run", u64::from(args.warm_up) + u64::from(args.runs) + u64::from(traced));
     let mut metadata = RunMetadata::default();
-    for _ in 0..args.warmup {
+    for _ in 0..args.warm_up {
         progress.begin_next();
         job.run(&plain, &mut metadata)?;
     }
@@ -190,7 +190,7 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
         }
     }
     let loaded = duration(loaded.as_secs_f64());
-    let (warmup, threads) = (words::count(args.warmup, "run"), words::count(args.what.threads(), "thread"));
+    let (warmup, threads) = (words::count(args.warm_up, "run"), words::count(args.what.threads(), "thread"));
     let _ = writeln!(text, "loaded in {loaded}; {warmup} to warm up, {} timed, {threads}", args.runs);
     let latencies = measured.latencies().map(|(name, time)| format!("{name} {}", duration(time.as_secs_f64())));
     let _ = writeln!(text, "latency: {}", latencies.join(", "));
@@ -270,7 +270,7 @@ fn json(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Value
         "model": args.what.model(),
         "threads": args.what.threads(),
         "runs": args.runs,
-        "warmup": args.warmup,
+        "warmup": args.warm_up,
         "traced_runs": measured.traced,
         "load_us": micros(loaded),
         "inputs": inputs.collect::<Vec<_>>(),

@@ -131,7 +131,7 @@ impl What {
         let _waiting = Waiting::new("loading");
         let devices = crate::cli::device::devices(&self.device, self.threads)?;
         let options = SessionOptions::new().strict_placement(self.no_soft_placement).call_depth(self.call_depth);
-        Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options)
+        Model::load(&self.model, self.checkpoint.as_deref(), &self.tag, devices, options).map_err(by_flag)
     }
 
     /// The model's name.
@@ -342,7 +342,7 @@ impl What {
             let tensor = tensor.map_err(|error| error.context(format!("--input {}", shortened(name))))?;
             if !shape.accepts(tensor.shape()) {
                 let (name, given) = (shortened(name), tensor.shape());
-                let advice = source::advice(source, shape);
+                let advice = source::advice(source, dtype, shape);
                 output::tell(&format!(
                     "--input {name}: shape {given} where the model says {shape}; the run is tried with it{advice}"
                 ));
@@ -370,6 +370,7 @@ impl Job<'_> {
                 .run_with_metadata(inputs, options, metadata)
                 .map(|answers| self.outputs.iter().filter_map(|name| answers.get(name).cloned()).collect()),
         };
+        let answers = answers.map_err(by_flag);
         answers.map_err(|error| if self.lacks_checkpoint { without_checkpoint(error) } else { error })
     }
 
@@ -385,6 +386,14 @@ impl Job<'_> {
             }
         }
         text + self.lacking.as_deref().unwrap_or_default()
+    }
+}
+
+/// An error that names an option of sessions: says by which flag the command sets it.
+fn by_flag(error: Error) -> Error {
+    match error.code() == Code::ResourceExhausted && error.message().contains("SessionOptions::call_depth") {
+        true => error.append("\n  --call-depth N lets them be nested more deeply"),
+        false => error,
     }
 }
 

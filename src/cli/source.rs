@@ -35,12 +35,13 @@ pub(crate) fn read(source: &str, dtype: DataType, expected: &PartialShape) -> Re
                 return Error::invalid_argument("no value stands behind the `=`: expected JSON, or @ and a file");
             }
             let is_file = kind(Path::new(source)).is_some() || Path::new(source).is_file();
-            let instead = literal::instead(source, dtype).map(|json| format!("; write {}", shell::word(&json)));
-            let source = shortened(source);
-            let hint = match is_file {
-                true => format!("; for what is in that file, write @{source}"),
-                false => instead.unwrap_or_default(),
+            let hint = match literal::instead(source, dtype) {
+                _ if is_file => format!("; for what is in that file, write @{}", shortened(source)),
+                _ if dtype == DataType::String && strings::mixes(source) => strings::ALL_FILES_OR_JSON.to_owned(),
+                Some(json) => format!("; write {}", shell::word(&json)),
+                None => String::new(),
             };
+            let source = shortened(source);
             Error::invalid_argument(format!(
                 "`{source}` is neither @file.npy, @file.json, @file.txt nor JSON: {error}{hint}"
             ))
@@ -65,7 +66,9 @@ pub(crate) fn read(source: &str, dtype: DataType, expected: &PartialShape) -> Re
             tensor.map_err(|error| error.context(path.display()))
         }
         _ if dtype == DataType::String => Strings::Bytes(path).read(),
-        _ if !path.exists() => Err(Error::not_found(format!("cannot read {}: there is no such file", path.display()))),
+        _ if !path.as_os_str().is_empty() && !path.exists() => {
+            Err(Error::not_found(format!("cannot read {}: there is no such file", path.display())))
+        }
         // A file may have any name, such as that of a stream; what is in it tells.
         _ if is_npy(path)? => array(path, dtype),
         _ => Err(Error::invalid_argument(format!(
@@ -88,10 +91,21 @@ fn is_npy(path: &Path) -> Result<bool> {
     Ok(FileBytes::open(path)?.starts_with(b"\x93NUMPY"))
 }
 
-/// What to do where a value of the source has another shape than `shape`, if its form is the reason.
-pub(crate) fn advice(source: &str, shape: &PartialShape) -> &'static str {
-    let is_table = source.strip_prefix('@').and_then(|path| kind(Path::new(path))) == Some("txt");
-    match shape.dims().map(<[_]>::len) {
+/// What to do where a value of the source, a tensor of `dtype`, has another shape than `shape`, if its form is the reason.
+pub(crate) fn advice(source: &str, dtype: DataType, shape: &PartialShape) -> &'static str {
+    let rank = shape.dims().map(<[_]>::len);
+    let file = source.strip_prefix('@').map(|path| kind(Path::new(path)));
+    if dtype == DataType::String {
+        let is_one = file.is_some_and(|kind| matches!(kind, None | Some("txt"))) || source.starts_with("@bytes:");
+        return match rank {
+            Some(1) if is_one && !source.starts_with("@lines:") => {
+                " (a file is one string: for a vector write `[@photo.jpg]`, or `@lines:FILE` for the lines of a text)"
+            }
+            _ => "",
+        };
+    }
+    let is_table = file == Some(Some("txt"));
+    match rank {
         Some(0 | 3..) if is_table => " (a .txt holds a vector or rows: give other ranks as .npy or .json)",
         Some(2) if is_table => " (a single line in a .txt is a vector: give a single row as .npy or .json)",
         _ => "",

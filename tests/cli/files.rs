@@ -3,6 +3,7 @@
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::proto::Message as _;
+use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 
 use crate::command::{bad, folder, good, holds, kernlink, save, sum};
@@ -187,6 +188,30 @@ fn strings_are_bytes_and_lines_of_files() {
     }
     fails("x=@nowhere.jpg", &["NOT_FOUND", "nowhere.jpg"]);
     fails("=1", &["--input `=1`: expected NAME=SRC"]);
+    for nameless in ["x=@", "x=@bytes:", "x=@lines:", "x=[@]", "number=@"] {
+        fails(nameless, &["NOT_FOUND", "its name is empty"]);
+    }
+    // A list is of one kind; what is advised is read as what it is meant to be.
+    fails(&format!(r#"x=[@{photo}, "a"]"#), &["a list is all of files", "or all JSON", "b64"]);
+    fails("x=[one, 'two']", &[r#"; write '["one", "two"]'"#]);
+}
+
+#[test]
+fn who_gives_a_file_for_a_vector_of_strings_is_told_how() {
+    let shape = |dims: &[i64]| AttrValue::Shape(PartialShape::from_dims(dims).unwrap());
+    let to = folder("strings");
+    std::fs::write(to.join("a.txt"), "a").unwrap();
+    for (dims, source, is_told) in
+        [(&[-1][..], "@", true), (&[-1], "@bytes:", true), (&[2], "@lines:", false), (&[-1, -1], "@", false)]
+    {
+        let attrs = [("dtype", AttrValue::Type(DataType::String)), ("shape", shape(dims))];
+        let def = graph([node("x", "Placeholder", &[], &attrs), node("y", "StringLength", &["x"], &[])]);
+        let input = format!("x={source}{}", to.join("a.txt").display());
+        let output = kernlink(&["run", &save("vector.pb", &def), "--input", &input]);
+        let note = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && note.contains("where the model says"), "{note}");
+        assert_eq!(note.contains("for a vector write `[@photo.jpg]`"), is_told, "{note}");
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn names_and_numbers_read_well() {
         2,
         &["NOT_FOUND: --output: the graph has no node `nope`", "nothing else uses ab"],
     );
-    let bench = good(&["bench", &one, "--runs", "1", "--warmup", "1", "--threads", "1"]);
+    let bench = good(&["bench", &one, "--runs", "1", "--warm-up", "1", "--threads", "1"]);
     holds(&bench, &["; 1 run to warm up, 1 timed, 1 thread\n", "on average of 1 traced run:"]);
     let lacking = save("lacking.pb", &graph([node("x", "NoSuchOp", &[], &[])]));
     bad(&["inspect", &lacking], 1, &["(1 node)", "x (NoSuchOp) unknown\n"]);
@@ -169,10 +169,10 @@ fn verify_says_what_failed() {
 fn chains_of_thousands_of_functions_are_told_apart_from_endless_ones() {
     let file = folder("chains").join("chain.pb");
     let model = save("chain.pb", &chain(20_000, false));
-    let deep = ["is called within 1000 other calls", "SessionOptions::call_depth"];
+    let deep = ["is called within 1000 other calls", "SessionOptions::call_depth", "--call-depth N"];
     bad(&["run", &model], 2, &deep);
     bad(&["bench", &model], 2, &deep);
-    for command in [&["run", "--warm-up"][..], &["run"], &["bench", "--runs=1", "--warmup=0"]] {
+    for command in [&["run", "--warm-up"][..], &["run"], &["bench", "--runs=1", "--warm-up=0"]] {
         let short = save("short.pb", &chain(2_000, false));
         good(&[command, &[&short, "--call-depth", "2000"]].concat());
         bad(&[command, &[&short, "--call-depth", "100"]].concat(), 2, &["is called within 100 other calls"]);

@@ -186,7 +186,7 @@ fn a_run_ends_in_time_and_its_trace_tells_of_it() {
 #[test]
 fn a_model_is_measured() {
     let model = digits("digits.pb");
-    let args = ["bench", &model, "--runs", "7", "--warmup", "1", "--threads", "2"];
+    let args = ["bench", &model, "--runs", "7", "--warm-up", "1", "--threads", "2"];
     let text = good(&args);
     holds(&text, &["input images is not given: random numbers from 0 to 1, float [1,8,8,1]", "7 timed, 2 threads"]);
     holds(
@@ -230,7 +230,11 @@ fn signatures_are_measured_and_mistakes_explained() {
     for runs in ["0", "-1", "many"] {
         bad(&["bench", &model, "--runs", runs], 2, &["--runs", runs]);
     }
-    bad(&["bench", &model, "--warmup", "-1"], 2, &["--warmup", "-1"]);
+    bad(&["bench", &model, "--warm-up", "-1"], 2, &["--warm-up", "-1"]);
+    for command in ["run", "bench"] {
+        let help = good(&[command, "--help"]);
+        assert!(help.contains("--warm-up") && !help.contains("--warmup"), "{help}");
+    }
     bad(&["bench", &model, "--input", "y=1"], 2, &["takes no `y`", "--input x=SRC"]);
     bad(&["bench", "nowhere.pb"], 2, &["NOT_FOUND", "nowhere.pb"]);
     let resource = [("dtype", AttrValue::Type(DataType::Resource))];

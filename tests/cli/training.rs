@@ -93,6 +93,21 @@ fn a_saved_model_is_trained_and_kept() {
     assert!(names(&kept).iter().any(|name| name.starts_with("_CHECKPOINTABLE_OBJECT_GRAPH")));
 }
 
+/// A file may have no bytes here, as on a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_checkpoint_that_cannot_be_written_leaves_nothing() {
+    let to = folder("full");
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
+    let kept = to.join("kept");
+    let run = [env!("CARGO_BIN_EXE_kernlink"), "run", &model("tf2"), "--signature", "words", "--save-checkpoint"];
+    let mut command = std::process::Command::new("bash");
+    let output = command.args(["-c", script, "bash"]).args(run).arg(kept).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("--save-checkpoint") && error.contains("File too large"), "{error}");
+    assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0, "{error}");
+}
+
 #[test]
 fn mistakes_are_told() {
     let (graph, start) = (model("meta/model.meta"), model("meta/model"));

@@ -580,7 +580,7 @@ fn the_command_runs_models_on_the_gpu() {
     golden::compare(&ours, &theirs, Some((1e-3, 1e-3))).unwrap();
     let trace = std::fs::read_to_string(trace).unwrap();
     assert!(trace.contains("\"/device:GPU:0/stream\"") && trace.contains("\"/device:GPU:0\""), "{trace}");
-    let (text, _) = good(&[&["bench"], &model[..], &["--runs", "2", "--warmup", "2"]].concat());
+    let (text, _) = good(&[&["bench"], &model[..], &["--runs", "2", "--warm-up", "2"]].concat());
     assert!(text.contains("/device:GPU:0 in a run: 0 pipelines") && text.contains("on device"), "{text}");
     let (text, _) = good(&[&["bench"], &model[..], &["--runs", "2", "--format", "json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();

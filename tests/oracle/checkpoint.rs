@@ -256,6 +256,12 @@ fn a_writer_that_does_not_finish_leaves_everything_as_it_was() {
     write(&prefix, &one(&new));
     assert_same("x", &CheckpointReader::open(&prefix).unwrap().read("x").unwrap(), &new);
     expect(CheckpointWriter::create(folder.join("a/b/model")).map(drop), Code::NotFound, &["a/b"]);
+    // A folder that was made for what is given up goes, and no other.
+    drop(CheckpointWriter::create(folder.join("given_up/model")).unwrap());
+    assert!(!folder.join("given_up").exists());
+    CheckpointWriter::create(folder.join("kept/model")).unwrap().finish().unwrap();
+    drop(CheckpointWriter::create(folder.join("kept/other")).unwrap());
+    assert!(folder.join("kept/model.index").exists());
 }
 
 #[test]

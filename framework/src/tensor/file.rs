@@ -82,6 +82,9 @@ fn cannot_read(path: &Path) -> impl Fn(std::io::Error) -> Error + use<'_> {
 
 /// A file and its size.
 fn open(path: &Path) -> Result<(File, u64)> {
+    if path.as_os_str().is_empty() {
+        return Err(Error::not_found("cannot read a file: its name is empty"));
+    }
     let about = std::fs::metadata(path).map_err(cannot_read(path))?;
     // Opening a pipe waits for somebody to write to it, and opening a device may do anything.
     if !about.is_file() && !about.is_dir() {
@@ -163,6 +166,13 @@ mod tests {
         assert_eq!(tensor.as_slice::<u32>().unwrap()[..3], [2, 3, 4]);
         assert!(!tensor.is_unique());
         assert!(tensor.as_mut_slice::<u32>().is_err() && tensor.bytes_mut().is_err());
+    }
+
+    #[test]
+    fn an_empty_name_is_told() {
+        for error in [FileBytes::open("").err().unwrap(), FileBytes::read("").unwrap_err()] {
+            assert_eq!((error.code(), error.message()), (Code::NotFound, "cannot read a file: its name is empty"));
+        }
     }
 
     #[test]

@@ -13,11 +13,26 @@ pub(super) fn instead(text: &str, dtype: DataType) -> Option<String> {
         return None;
     }
     let json = match dtype {
-        DataType::String => serde_json::Value::from(text).to_string(),
+        DataType::String => match text.strip_prefix('[') {
+            Some(list) => quoted(list.strip_suffix(']')?)?,
+            None => serde_json::Value::from(text).to_string(),
+        },
         _ => json(text),
     };
     let value = super::json::parse(&json, dtype).ok()?;
     super::from_json(&value, dtype).is_ok().then_some(json)
+}
+
+/// A list of words, as a shell leaves them or Python prints them, as JSON has it; `None` where it is not clear which they are.
+fn quoted(list: &str) -> Option<String> {
+    let word = |part: &str| {
+        let part = part.trim();
+        let bare = ['\'', '"'].iter().find_map(|&quote| part.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(part);
+        let is_word = !bare.is_empty() && !bare.contains(['\'', '"', '\\', '[', ']', '{', '}']);
+        is_word.then(|| serde_json::Value::from(bare).to_string())
+    };
+    let words = list.split(',').map(word).collect::<Option<Vec<_>>>()?;
+    Some(format!("[{}]", words.join(", ")))
 }
 
 /// The text with brackets around lists, commas between elements, and the words of JSON and of NumPy's files.
@@ -108,10 +123,18 @@ mod tests {
             ("[[1 2]\n [3 4]]", DataType::Int32, "[[1, 2], [3, 4]]"),
             ("[1], [2]", DataType::Int32, "[[1], [2]]"),
             ("s=hello", DataType::String, "\"s=hello\""),
+            ("[one, 'two words']", DataType::String, r#"["one", "two words"]"#),
         ] {
             assert_eq!(instead(text, dtype).as_deref(), Some(json), "{text}");
         }
-        for (text, dtype) in [("hello", DataType::Float), ("[1", DataType::Float), ("1.5 x", DataType::Int32)] {
+        for (text, dtype) in [
+            ("hello", DataType::Float),
+            ("[1", DataType::Float),
+            ("1.5 x", DataType::Int32),
+            ("[a, it's]", DataType::String),
+            ("[[a], [b]]", DataType::String),
+            ("[a", DataType::String),
+        ] {
             assert_eq!(instead(text, dtype), None, "{text}");
         }
     }

@@ -51,6 +51,16 @@ impl<'s> Strings<'s> {
     }
 }
 
+/// What to write in the place of a list that [`mixes`].
+pub(super) const ALL_FILES_OR_JSON: &str = "; a list is all of files, `[@a.jpg, @b.jpg]`, or all JSON, in which the bytes \
+                                            of a file are base64: `[{\"b64\": \"/9j/4AA=\"}, \"text\"]`";
+
+/// Whether a list names files and has something else, too.
+pub(super) fn mixes(source: &str) -> bool {
+    let list = source.trim().strip_prefix('[').map(|list| list.strip_suffix(']').unwrap_or(list));
+    list.is_some_and(|list| list.split(',').any(|part| part.trim_start().starts_with('@')))
+}
+
 /// Refuses files that do not fit into memory together, before any is read.
 fn check_room_for_all(files: &[&Path]) -> Result<()> {
     // Reading it tells what is wrong with a file that has no length.
@@ -134,6 +144,9 @@ mod tests {
         assert_eq!(files("[@a.jpg, @bytes:b.json]"), [Path::new("a.jpg"), Path::new("b.json")]);
         for source in ["[1, 2]", "[@a, b]", "[]", "@x.npy", "\"@a\"", "[\"@a\"]"] {
             assert!(Strings::of(source).is_none(), "{source}");
+        }
+        for (source, is_mixed) in [("[@a, \"b\"]", true), ("[\"b\", @a", true), ("[\"@a\"]", false), ("@a", false)] {
+            assert_eq!(mixes(source), is_mixed, "{source}");
         }
     }
 }

@@ -38,7 +38,7 @@ impl CheckpointFolder {
     pub fn save(&self, step: u64, write: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
         let name = format!("{}-{step}", self.name);
         let prefix = self.folder.join(&name);
-        make_folder_of(&prefix)?;
+        let _folder = make_folder_of(&prefix)?;
         write(&prefix)?;
         let mut names = checkpoints(&self.folder)?;
         names.retain(|other| *other != name);

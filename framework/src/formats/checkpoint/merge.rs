@@ -44,7 +44,7 @@ pub fn merge_checkpoints<P: AsRef<Path>>(prefixes: &[P], target: impl AsRef<Path
     let Some(header) = merged.header.take() else {
         return Err(Error::invalid_argument("At least one prefix checkpoint file must exist, but none existed."));
     };
-    make_folder_of(target)?;
+    let _folder = make_folder_of(target)?;
     remove_left_overs(target);
     install(target, &merged.files, header, &merged.entries)?;
     for prefix in prefixes.iter().map(AsRef::as_ref).filter(|&prefix| prefix != target) {

@@ -41,12 +41,28 @@ pub(super) fn cannot<'p>(what: &'p str, path: &'p Path) -> impl Fn(std::io::Erro
     move |error| Error::from_io(format!("cannot {what} {}", path.display()), &error)
 }
 
+/// A folder that is made for files: it goes with this if it has none by then, as what was to be written failed.
+#[must_use]
+pub(super) struct NewFolder(Option<PathBuf>);
+
 /// Creates the parent folder of a file, but not the parent's parent.
-pub(super) fn make_folder_of(path: &Path) -> Result<()> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+pub(super) fn make_folder_of(path: &Path) -> Result<NewFolder> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(NewFolder(None));
+    };
     match std::fs::create_dir(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(cannot("make", folder)(error)),
-        _ => Ok(()),
+        Ok(()) => Ok(NewFolder(Some(folder.to_owned()))),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(NewFolder(None)),
+        Err(error) => Err(cannot("make", folder)(error)),
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            // It refuses folders that hold something.
+            let _ = std::fs::remove_dir(folder);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::install::install;
-use super::names::{NewFile, data_name, make_folder_of, remove_left_overs};
+use super::names::{NewFile, NewFolder, data_name, make_folder_of, remove_left_overs};
 use super::reader::VERSION;
 use crate::bail;
 use crate::dtype::{DataType, TString};
@@ -28,19 +28,22 @@ pub struct CheckpointWriter {
     data: NewFile,
     entries: BTreeMap<Vec<u8>, BundleEntryProto>,
     offset: u64,
+    /// Behind the file in it, which is removed first.
+    _folder: NewFolder,
 }
 
 impl CheckpointWriter {
-    /// Begins a checkpoint. Its folder is made if there is none, but not the one in which that stands.
+    /// Begins a checkpoint. Its folder is made if there is none, but not the one in which that stands; one that was made goes
+    /// again if the checkpoint is given up.
     ///
     /// # Errors
     /// [`Error::from_io`]'s if the folder or file cannot be made.
     pub fn create(prefix: impl AsRef<Path>) -> Result<CheckpointWriter> {
         let prefix = prefix.as_ref().to_owned();
-        make_folder_of(&prefix)?;
+        let folder = make_folder_of(&prefix)?;
         remove_left_overs(&prefix);
         let data = NewFile::create(data_name(&prefix, 0, 1))?;
-        Ok(CheckpointWriter { prefix, data, entries: BTreeMap::new(), offset: 0 })
+        Ok(CheckpointWriter { prefix, data, entries: BTreeMap::new(), offset: 0, _folder: folder })
     }
 
     /// Adds a tensor.
