@@ -188,10 +188,11 @@ fn unsorted_segment_join(separator: &TString, ctx: &mut KernelContext<'_, O>) ->
 
 /// A template's parts between placeholders. An empty placeholder stands between any two bytes.
 fn split(template: &[u8], placeholder: &[u8]) -> Result<Vec<Vec<u8>>> {
-    if placeholder.is_empty() && !template.is_empty() {
-        return scratch::collected(template.iter().map(|&byte| vec![byte]));
-    }
     let (mut parts, mut rest) = (Vec::new(), template);
+    while placeholder.is_empty() && rest.len() > 1 {
+        scratch::push(&mut parts, scratch::copied(&rest[..1])?)?;
+        rest = &rest[1..];
+    }
     while let Some(at) = rest.windows(placeholder.len().max(1)).position(|bytes| bytes == placeholder) {
         scratch::push(&mut parts, scratch::copied(&rest[..at])?)?;
         rest = &rest[at + placeholder.len()..];
