@@ -1,22 +1,27 @@
 //! `kernlink inspect`
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::attr::AttrMap;
+use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
+use crate::dtype::DataType;
 use crate::error::{Result, escaped};
-use crate::formats::{self, SignatureTensor};
-use crate::graph::{self, Graph, Needs, NodeClass};
+use crate::formats::{self, CheckpointReader, SignatureTensor};
+use crate::graph::{self, Graph, MissingOps, Needs, NodeClass};
 use crate::kernel::CPU;
 use crate::proto::{self, GraphDef, MetaGraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
 use crate::runtime::without_kernel;
+use crate::shape::PartialShape;
 use clap::Args;
 
 use crate::cli::words::count;
-use crate::cli::{model, output, unknown};
+use crate::cli::{lacking, model, output, unknown};
+
+/// The tensor of a checkpoint that is no variable: it describes the model's objects.
+const OBJECTS: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
 #[derive(Args)]
 pub(crate) struct Inspect {
@@ -43,14 +48,14 @@ pub(crate) fn inspect(args: &Inspect) -> Result<bool> {
     };
     let (mut text, mut is_whole) = (String::new(), true);
     for graph in &graphs {
-        is_whole &= describe(&mut text, graph, device.as_deref())?;
+        is_whole &= describe(&mut text, graph, &args.model, device.as_deref())?;
     }
     output::print_verdict(&text)?;
     Ok(is_whole)
 }
 
-/// Describes one graph of a model. Whether it can be imported and nothing is missing.
-fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>) -> Result<bool> {
+/// Describes one graph of the model in a file or folder. Whether it can be imported and nothing is missing.
+fn describe(text: &mut String, meta: &MetaGraphDef, model: &Path, device: Option<&dyn Device>) -> Result<bool> {
     let info = meta.meta_info_def.as_ref();
     if let Some(info) = info {
         let mut words = Vec::new();
@@ -90,8 +95,14 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
     for (op, number) in ops {
         let _ = writeln!(text, "  {number:>6}  {}", escaped(op));
     }
-    let _ = writeln!(text, "parameters: {} in constants", count(parameter_bytes(def), "byte"));
-    let missing = missing(def, &registry);
+    let _ = write!(text, "parameters: {} in constants", count(parameter_bytes(def), "byte"));
+    let variables = variables(def, model);
+    let _ = writeln!(text, "{}", variables.as_deref().unwrap_or_default());
+    if let Err(error) = &variables {
+        let _ = writeln!(text, "the variables cannot be read: {error}");
+    }
+    let missing_ops = Graph::missing_ops(def, &registry);
+    let missing = missing(def, &registry, &missing_ops);
     if missing.is_empty() {
         let _ = writeln!(text, "missing: nothing, every op and kernel is linked");
     } else {
@@ -99,9 +110,15 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
         missing.iter().for_each(|line| {
             let _ = writeln!(text, "  {}", line.replace('\n', "\n    "));
         });
-        let advice = registry.advice(Graph::missing_ops(def, &registry).keys().map(String::as_str));
+        // Of the ops that are told.
+        let advice = registry.advice(missing_ops.keys().take(lacking::MOST).map(String::as_str));
         if !advice.is_empty() {
             let _ = writeln!(text, "  {advice}");
+        }
+        if let (Ok(graph), false) = (&graph, missing_ops.is_empty()) {
+            for line in lacking::signatures(graph, meta, &formats::signatures(meta)?).lines() {
+                let _ = writeln!(text, "  {line}");
+            }
         }
     }
     let unknown = unknown::attrs(def, &registry);
@@ -115,7 +132,7 @@ fn describe(text: &mut String, meta: &MetaGraphDef, device: Option<&dyn Device>)
         (Ok(graph), Some(device)) => elsewhere(text, graph, device)?,
         _ => {}
     }
-    Ok(graph.is_ok() && missing.is_empty())
+    Ok(graph.is_ok() && missing.is_empty() && variables.is_ok())
 }
 
 /// The nodes for which a device has no kernel.
@@ -196,18 +213,76 @@ fn parameter_bytes(def: &GraphDef) -> usize {
     tensors.filter_map(|tensor| Some(proto::tensor_from_proto(tensor).ok()?.num_bytes())).sum()
 }
 
-/// The ops and kernels that the graph needs and the program lacks, a line each.
-fn missing(def: &GraphDef, registry: &Registry) -> BTreeSet<String> {
-    let mut lines = BTreeSet::new();
-    for (op, nodes) in Graph::missing_ops(def, registry) {
-        lines.insert(format!("{} ({})", registry.unknown_op(&op), count(nodes.len(), "node")));
+/// How many bytes the variables of a model take: of a SavedModel those of its checkpoint, in which each stands once, and of
+/// others those that its graph makes.
+fn variables(def: &GraphDef, model: &Path) -> Result<String> {
+    let (mut number, mut bytes, mut unknown) = (0, 0usize, 0);
+    let mut add = |dtype: DataType, shape: &PartialShape| match shape.to_shape() {
+        Some(shape) if dtype.is_pod() => {
+            number += 1;
+            bytes = bytes.saturating_add(shape.num_elements().saturating_mul(dtype.size()));
+        }
+        _ => unknown += 1,
+    };
+    let checkpoint = model.join("variables").join("variables");
+    if CheckpointReader::exists(&checkpoint) {
+        for (name, entry) in CheckpointReader::open(checkpoint)?.tensors() {
+            if name != OBJECTS {
+                add(entry.dtype, &PartialShape::from(&entry.shape));
+            }
+        }
+    } else {
+        let functions = def.library.iter().flat_map(|library| &library.function);
+        let nodes = def.node.iter().chain(functions.flat_map(|function| &function.node_def));
+        let is_variable =
+            |node: &&NodeDef| matches!(NodeClass::of(&node.op), NodeClass::Variable | NodeClass::VarHandle);
+        let mut names = HashSet::new();
+        for node in nodes.filter(is_variable) {
+            let attr = |name: &str| node.attr.get(name).and_then(|value| proto::attr_from_proto(value).ok());
+            let text = |name: &str| match attr(name) {
+                Some(AttrValue::String(text)) => text.to_string_lossy().into_owned(),
+                _ => String::new(),
+            };
+            // Nodes of one name are handles of one variable.
+            let name = Some(text("shared_name")).filter(|name| !name.is_empty()).unwrap_or_else(|| node.name.clone());
+            if !names.insert((text("container"), name)) {
+                continue;
+            }
+            match (attr("dtype"), attr("shape")) {
+                (Some(AttrValue::Type(dtype)), Some(AttrValue::Shape(shape))) => add(dtype, &shape),
+                _ => add(DataType::Variant, &PartialShape::unknown()),
+            }
+        }
     }
+    let mut text = String::new();
+    if number > 0 {
+        let _ = write!(text, ", {} in {}", count(bytes, "byte"), count(number, "variable"));
+    }
+    if unknown > 0 {
+        let _ = write!(text, ", and {} of unknown size", count(unknown, "variable"));
+    }
+    Ok(text)
+}
+
+/// The ops and kernels that the graph needs and the program lacks, a line each.
+fn missing(def: &GraphDef, registry: &Registry, ops: &MissingOps) -> Vec<String> {
+    let of_op = |op: &str, nodes: &[String]| format!("{} ({})", registry.unknown_op(op), count(nodes.len(), "node"));
+    let mut lines = lacking::lines(ops, of_op);
+    let kernels = missing_kernels(def, registry);
+    lines.extend(kernels.iter().take(lacking::MOST).cloned());
+    if kernels.len() > lacking::MOST {
+        lines.push(format!("and {}", count(kernels.len() - lacking::MOST, "more kernel")));
+    }
+    lines
+}
+
+fn missing_kernels(def: &GraphDef, registry: &Registry) -> BTreeSet<String> {
     // What functions need depends on their attrs.
     let mut needs = Needs::new(registry);
     if needs.add(def).is_ok() {
-        lines.extend(needs.missing_kernels().map(str::to_owned));
-        return lines;
+        return needs.missing_kernels().map(str::to_owned).collect();
     }
+    let mut lines = BTreeSet::new();
     for node in &def.node {
         let Ok(entry) = registry.op(&node.op) else { continue };
         let values =

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::dtype::DataType;
 use crate::error::{Code, Error, Result, escaped, shortened};
-use crate::formats::{Signature, SignatureRunner, SignatureTensor};
+use crate::formats::{Signature, SignatureRunner};
 use crate::graph::{Graph, NodeClass, NodeId, Output};
 use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
@@ -415,12 +415,10 @@ pub(crate) fn without_checkpoint(error: Error) -> Error {
 fn able(graph: &Graph, signature: &Signature) -> Option<(Vec<String>, String)> {
     let fed: Vec<Output> = signature.inputs.values().filter_map(|input| graph.output(&input.tensor).ok()).collect();
     let lacking = Lacking::of(graph, &fed);
-    let needs = |output: &SignatureTensor| {
-        graph.output(&output.tensor).is_ok_and(|output| !fed.contains(&output) && lacking.needs(output.node))
-    };
-    let (without, able): (Vec<_>, Vec<_>) = signature.outputs.iter().partition(|(_, output)| needs(output));
-    let names = |outputs: Vec<(&String, _)>| outputs.into_iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    (!without.is_empty() && !able.is_empty()).then(|| (names(able), lacking.line(&names(without))))
+    let without = lacking.outputs_of(graph, signature, &fed);
+    let lacks: HashSet<&String> = without.iter().collect();
+    let able: Vec<String> = signature.outputs.keys().filter(|name| !lacks.contains(name)).cloned().collect();
+    (!without.is_empty() && !able.is_empty()).then(|| (able, lacking.line(&without)))
 }
 
 /// Ops with their number of nodes.

@@ -1,12 +1,59 @@
 //! What of a graph cannot run because ops are missing.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
 
 use crate::attr::{AttrValue, FunctionRef};
 use crate::cli::callees::Callees;
 use crate::cli::defaults::some;
+use crate::cli::words::count;
 use crate::error::shortened;
-use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
+use crate::formats::{Signature, load_targets};
+use crate::graph::{Graph, MissingOps, Node, NodeClass, NodeId, Output};
+use crate::proto::MetaGraphDef;
+
+/// So many ops are told of, one by one: names like each are looked for, which takes time.
+pub(crate) const MOST: usize = 100;
+
+/// A line for each of the first ops that are missing, and one that counts the others.
+pub(crate) fn lines(missing: &MissingOps, line: impl Fn(&str, &[String]) -> String) -> Vec<String> {
+    let mut lines: Vec<String> = missing.iter().take(MOST).map(|(op, nodes)| line(op, nodes)).collect();
+    let more = missing.len() - lines.len();
+    if more > 0 {
+        lines.push(format!("and {}", count(more, "more op")));
+    }
+    lines
+}
+
+/// Lines that say which signatures of a graph need ops that are missing, and whether its model can be loaded without them;
+/// nothing for a graph without signatures.
+pub(crate) fn signatures(graph: &Graph, def: &MetaGraphDef, signatures: &BTreeMap<String, Signature>) -> String {
+    let lacking = Lacking::of(graph, &[]);
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for (name, signature) in signatures {
+        let fed: Vec<Output> = signature.inputs.values().filter_map(|input| graph.output(&input.tensor).ok()).collect();
+        // What is fed in the place of a placeholder changes nothing of what is lacking.
+        let own = fed.iter().any(|output| !graph.is_placeholder(output.node)).then(|| Lacking::of(graph, &fed));
+        let needs = own.as_ref().unwrap_or(&lacking).outputs_of(graph, signature, &fed);
+        match needs.len() {
+            0 => without.push(name.clone()),
+            all if all == signature.outputs.len() => with.push(name.clone()),
+            _ => with.push(format!("{name} (for {})", some(&needs))),
+        }
+    }
+    let mut text = String::new();
+    if !with.is_empty() {
+        let _ = writeln!(text, "signatures that need ops that are missing: {}", some(&with));
+    }
+    if !without.is_empty() {
+        let _ = writeln!(text, "signatures that need none of them: {}", some(&without));
+    }
+    let loading = load_targets(def).unwrap_or_default();
+    if loading.iter().filter_map(|name| graph.find(name)).any(|node| lacking.needs(node)) {
+        text += "what runs when the model is loaded needs them, too\n";
+    }
+    if signatures.is_empty() { String::new() } else { text }
+}
 
 /// The nodes that need ops which this program lacks.
 pub(crate) struct Lacking {
@@ -55,6 +102,14 @@ impl Lacking {
     /// Whether a node needs one.
     pub(crate) fn needs(&self, node: NodeId) -> bool {
         self.nodes.contains(&node)
+    }
+
+    /// The outputs of a signature that need one where `fed` is fed.
+    pub(crate) fn outputs_of(&self, graph: &Graph, signature: &Signature, fed: &[Output]) -> Vec<String> {
+        let outputs = signature.outputs.iter().filter(|(_, output)| {
+            graph.output(&output.tensor).is_ok_and(|output| !fed.contains(&output) && self.needs(output.node))
+        });
+        outputs.map(|(name, _)| name.clone()).collect()
     }
 
     /// The line that says what does not run for it.

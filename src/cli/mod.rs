@@ -63,6 +63,21 @@ enum Command {
     /// Says what a model is made of, and what is missing to run it
     Inspect(inspect::Inspect),
     /// Writes a graph that computes the same with less to do, and says what each pass did
+    ///
+    /// Runs the graph passes that a session runs, as far as their result is a graph that TensorFlow reads too, and
+    /// writes the graph. It computes the same: inputs and outputs keep their names.
+    ///
+    /// Kept is what the outputs need. These are, of a model with signatures, those of one signature; or else those that
+    /// --output and --target name; or else all that nothing else in the graph uses. Kept are also the inputs: the
+    /// signature's, those that --input names, and, where outputs have no names, all placeholders.
+    ///
+    /// Functions that nothing calls any more are left out. The bodies of the others are written as they are: a session
+    /// runs the passes on them when it first calls them.
+    ///
+    /// Of a SavedModel or MetaGraph the graph alone is written, without the values of variables, which are in its
+    /// checkpoint. A program that runs the graph gives them values first, in the same session. Where the model's saver
+    /// restores them, --target keeps the node that does so, which the command names. `kernlink run` cannot do that, and
+    /// needs no such file: it runs the passes on the model itself.
     Optimize(optimize::Optimize),
     /// Writes which ops and kernels models need, for KERNLINK_SELECT
     Select(select::Select),

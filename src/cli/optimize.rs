@@ -1,31 +1,22 @@
 //! `kernlink optimize`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use crate::attr::AttrValue;
 use crate::error::{Error, Result, shortened};
 use crate::formats::{self, Signature};
-use crate::graph::{Graph, NodeClass, NodeId, Output, to_dot};
+use crate::graph::{Graph, Node, NodeClass, NodeId, Output, to_dot};
 use crate::optimize::{Ends, Optimizer, PASSES};
-use crate::proto::{self, MetaGraphDef};
+use crate::proto::{self, GraphDef, MetaGraphDef, SaverDef};
 use crate::registry::{did_you_mean, listed};
 use clap::Args;
 
 use crate::cli::defaults::{nothing_to_compute, some};
 use crate::cli::words::count;
-use crate::cli::{model, output, unknown};
+use crate::cli::{lacking, model, output, unknown};
 
-/// Runs the graph passes that a session runs, as far as their result is a graph that TensorFlow reads too, and writes the
-/// graph. It computes the same: inputs and outputs keep their names.
-///
-/// Kept is what the outputs need. These are, of a model with signatures, those of one signature; or else those that
-/// --output and --target name; or else all that nothing else in the graph uses. Kept are also the inputs: the signature's,
-/// those that --input names, and, where outputs have no names, all placeholders.
-///
-/// Functions that nothing calls any more are left out. The bodies of the others are written as they are: a session runs
-/// the passes on them when it first calls them. Of a SavedModel or MetaGraph the graph alone is written, without the values
-/// of variables.
 #[derive(Args)]
 #[command(after_help = passes())]
 pub(crate) struct Optimize {
@@ -82,9 +73,7 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     let registry = crate::registry()?;
     let mut graph = Graph::import(def, &registry)?;
     unknown::warn_of_attrs(def, &registry);
-    for (op, nodes) in Graph::missing_ops(def, &registry) {
-        output::tell(&format!("warning: kept as it is: {}", registry.missing_op(&op, &nodes)));
-    }
+    let restore = Restore::of(&meta, &graph);
     let (mut ends, kept) = ends(args, &meta, &graph)?;
     let mut text = format!("{}: {}, keeping {kept}\n", args.model.display(), count(graph.nodes().len(), "node"));
     for report in optimizer.optimize(&mut graph, &mut ends)? {
@@ -102,32 +91,83 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     if functions > 0 {
         let _ = writeln!(text, "functions: {functions} before, {} after", graph.function_names().len());
     }
+    let def = graph.to_def()?;
+    for line in lacking::lines(&Graph::missing_ops(&def, &registry), |op, nodes| registry.missing_op(op, nodes)) {
+        output::tell(&format!("warning: kept as it is: {line}"));
+    }
     // What was written before another file failed is told, too.
-    write(args, &graph, &mut text).inspect_err(|_| output::tell(text.trim_end()))?;
+    write(args, restore.as_ref(), &graph, &def, &mut text).inspect_err(|_| output::tell(text.trim_end()))?;
     output::print(&text)
 }
 
-/// Writes what is asked for, and says where it is.
-fn write(args: &Optimize, graph: &Graph, text: &mut String) -> Result<()> {
-    let def = graph.to_def()?;
+/// Writes what is asked for, `def` of `graph`, and says where it is.
+fn write(args: &Optimize, restore: Option<&Restore>, graph: &Graph, def: &GraphDef, text: &mut String) -> Result<()> {
     if let Some(out) = &args.out {
-        output::write(out, &proto::graph_file(out, &def).map_err(|error| error.context(out.display()))?)?;
+        output::write(out, &proto::graph_file(out, def).map_err(|error| error.context(out.display()))?)?;
         let _ = writeln!(text, "the graph, {}, is in {}", count(graph.nodes().len(), "node"), out.display());
-        let is_variable = |id: &NodeId| matches!(graph.node(*id).class, NodeClass::Variable | NodeClass::VarHandle);
-        let variables = graph.ids().filter(is_variable).count();
-        if variables > 0 {
-            let _ = writeln!(
-                text,
-                "the values of {} are not in the graph: they stay where they are",
-                count(variables, "variable")
-            );
-        }
+        *text += &without_values(args, restore, graph);
     }
     if let Some(dot) = &args.dot {
-        output::write(dot, to_dot(&def).as_bytes())?;
+        output::write(dot, to_dot(def).as_bytes())?;
         let _ = writeln!(text, "its drawing is in {}", dot.display());
     }
     Ok(())
+}
+
+/// What restores the variables of a model.
+struct Restore<'m> {
+    saver: &'m SaverDef,
+    variables: HashSet<Variable>,
+}
+
+/// The container and name of a variable.
+type Variable = (String, String);
+
+impl Restore<'_> {
+    /// By the model's saver, if it has one.
+    fn of<'m>(meta: &'m MetaGraphDef, graph: &Graph) -> Option<Restore<'m>> {
+        let saver = meta.saver_def.as_ref()?;
+        let node = graph.find(&saver.restore_op_name)?;
+        Some(Restore { saver, variables: variables(graph, graph.needed(&[], &[], &[node])) })
+    }
+}
+
+/// The variables that nodes are or are handles of.
+fn variables(graph: &Graph, nodes: impl IntoIterator<Item = NodeId>) -> HashSet<Variable> {
+    let nodes = nodes.into_iter().map(|id| graph.node(id));
+    let nodes = nodes.filter(|node| matches!(node.class, NodeClass::Variable | NodeClass::VarHandle));
+    let name = |node: &Node| {
+        let text = |name: &str| match node.attrs.get(name) {
+            Some(AttrValue::String(text)) => text.to_string_lossy().into_owned(),
+            _ => String::new(),
+        };
+        let name = Some(text("shared_name")).filter(|name| !name.is_empty());
+        (text("container"), name.unwrap_or_else(|| node.name.clone()))
+    };
+    nodes.map(name).collect()
+}
+
+/// What a graph with variables needs before it can run; nothing for one without.
+fn without_values(args: &Optimize, restore: Option<&Restore>, graph: &Graph) -> String {
+    let variables = variables(graph, graph.ids());
+    if variables.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "the values of {} are not in the graph: it runs only in a session in which a program has given them, and not by \
+         `kernlink run`, which runs the passes on the model itself: {}\n",
+        count(variables.len(), "variable"),
+        args.model.display()
+    );
+    // Keras has a saver that restores other variables than those that its functions take.
+    if let Some(Restore { saver, .. }) = restore.filter(|restore| variables.is_subset(&restore.variables)) {
+        let (node, file) = (shortened(&saver.restore_op_name), shortened(&saver.filename_tensor_name));
+        let _ = match graph.find(&saver.restore_op_name) {
+            Some(_) => writeln!(text, "{node} restores them from the checkpoint whose name is fed to {file}"),
+            None => writeln!(text, "--target {node} keeps what restores them"),
+        };
+    }
+    text
 }
 
 /// The graph of the model that is meant: of several that have the tags, the one that has no others.

@@ -3,12 +3,16 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use kernlink::attr::AttrValue;
+use kernlink::attr::{AttrValue, FunctionRef};
 use kernlink::dtype::DataType;
+use kernlink::proto::{
+    FunctionDef, FunctionDefLibrary, Message as _, MetaGraphDef, OpDef, SavedModel, SignatureDef, TensorInfo,
+    TensorShapeProto, op_def::ArgDef, tensor_info,
+};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 
-use crate::command::{bad, digits, folder, good, holds, save};
+use crate::command::{bad, digits, folder, good, holds, kernlink, save};
 use crate::support::{constant, graph, node, path};
 
 /// A model that TensorFlow saved.
@@ -210,4 +214,98 @@ fn checkpoints_are_listed() {
     holds(&good(&["checkpoint", parts.to_str().expect("UTF-8")]), &["parts: float [5,7]", "dtype/string"]);
     bad(&["checkpoint", "nowhere"], 2, &["NOT_FOUND", "nowhere"]);
     bad(&["checkpoint", &prefix, "--tensor", "v"], 2, &["NOT_FOUND", "v"]);
+}
+
+/// A SavedModel with signatures of which some need ops that are missing: `plain` none, `partly` one for one of its outputs,
+/// `called` one within a function, `init` names what initialises it.
+pub(crate) fn with_missing_ops(name: &str) -> String {
+    let to = folder(&format!("missing-{name}"));
+    let float = AttrValue::Type(DataType::Float);
+    let t = [("T", float.clone())];
+    let call = [
+        ("Tin", AttrValue::ListType(vec![DataType::Float])),
+        ("Tout", AttrValue::ListType(vec![DataType::Float])),
+        ("f", AttrValue::Func(FunctionRef { name: "F".to_owned(), attrs: Default::default() })),
+    ];
+    let mut def = graph([
+        node("x", "Placeholder", &[], &[("dtype", float.clone())]),
+        node("plain", "Neg", &["x"], &t),
+        node("unknown", "Unknown1", &["x"], &t),
+        node("partly", "Neg", &["unknown"], &t),
+        node("called", "PartitionedCall", &["x"], &call),
+    ]);
+    let arg = |name: &str| ArgDef { name: name.to_owned(), r#type: DataType::Float.number(), ..ArgDef::default() };
+    let signature =
+        OpDef { name: "F".to_owned(), input_arg: vec![arg("a")], output_arg: vec![arg("b")], ..OpDef::default() };
+    let function = FunctionDef {
+        signature: Some(signature),
+        node_def: vec![node("w", "WithinF", &["a"], &t)],
+        ret: [("b".to_owned(), "w:y:0".to_owned())].into(),
+        ..FunctionDef::default()
+    };
+    def.library = Some(FunctionDefLibrary { function: vec![function], ..FunctionDefLibrary::default() });
+    let info = |node: &str| TensorInfo {
+        dtype: DataType::Float.number(),
+        tensor_shape: Some(TensorShapeProto { unknown_rank: true, ..TensorShapeProto::default() }),
+        encoding: Some(tensor_info::Encoding::Name(format!("{node}:0"))),
+    };
+    let signature = |outputs: &[&str]| SignatureDef {
+        inputs: [("x".to_owned(), info("x"))].into(),
+        outputs: outputs.iter().map(|name| ((*name).to_owned(), info(name))).collect(),
+        ..SignatureDef::default()
+    };
+    let signatures = [("plain", &["plain"][..]), ("partly", &["plain", "partly"]), ("called", &["called"])].into_iter();
+    let meta = MetaGraphDef {
+        graph_def: Some(def),
+        signature_def: signatures.map(|(name, outputs)| (name.to_owned(), signature(outputs))).collect(),
+        ..MetaGraphDef::default()
+    };
+    let model = SavedModel { saved_model_schema_version: 1, meta_graphs: vec![meta] };
+    std::fs::write(to.join("saved_model.pb"), model.encode_to_vec()).unwrap();
+    to.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn inspect_says_which_signatures_lack_ops_and_how_large_variables_are() {
+    let model = with_missing_ops("inspect");
+    let words = [
+        "op `Unknown1` is not linked",
+        "op `WithinF` is not linked",
+        "\n  signatures that need ops that are missing: called, partly (for partly)\n",
+        "\n  signatures that need none of them: plain\n",
+    ];
+    bad(&["inspect", &model], 1, &words);
+    let loading = "what runs when the model is loaded";
+    let read = || kernlink::proto::read_saved_model(Path::new(&model).join("saved_model.pb")).unwrap();
+    assert!(!String::from_utf8(kernlink(&["inspect", &model]).stdout).unwrap().contains(loading));
+    let mut def = read();
+    let init = def.meta_graphs[0].signature_def["partly"].outputs["partly"].clone();
+    let key = "__saved_model_init_op".to_owned();
+    let init = SignatureDef { outputs: [(key.clone(), init)].into(), ..SignatureDef::default() };
+    def.meta_graphs[0].signature_def.insert(key, init);
+    std::fs::write(Path::new(&model).join("saved_model.pb"), def.encode_to_vec()).unwrap();
+    bad(&["inspect", &model], 1, &[loading]);
+
+    holds(&good(&["inspect", &saved("keras")]), &["parameters: 32 bytes in constants, 164 bytes in 15 variables\n"]);
+    holds(&good(&["inspect", &saved("meta/model.meta")]), &["constants, 16 bytes in 2 variables\n"]);
+    let to = folder("damaged");
+    std::fs::create_dir_all(to.join("variables")).unwrap();
+    std::fs::copy(format!("{}/saved_model.pb", saved("tf2")), to.join("saved_model.pb")).unwrap();
+    std::fs::write(to.join("variables/variables.index"), "nonsense").unwrap();
+    bad(&["inspect", to.to_str().expect("UTF-8")], 1, &["the variables cannot be read: DATA_LOSS"]);
+}
+
+/// Names like each would take minutes to look for.
+#[test]
+fn of_many_missing_ops_the_first_are_told() {
+    let nodes = (0..50_000).map(|index| node(&format!("n{index}"), &format!("UnknwnOp{index:05}"), &[], &[]));
+    let model = save("many-missing.pb", &graph(nodes.collect::<Vec<_>>()));
+    let began = std::time::Instant::now();
+    let words = ["op `UnknwnOp00099` is not linked", "and 49900 more ops"];
+    bad(&["inspect", &model], 1, &words);
+    bad(&["select", &model], 2, &words);
+    let out = folder("many-missing").join("out.pb");
+    let output = kernlink(&["optimize", &model, "-o", out.to_str().expect("UTF-8")]);
+    holds(&String::from_utf8_lossy(&output.stderr), &words);
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
 }

@@ -12,7 +12,8 @@ use kernlink::proto::{
     GraphDef, Message as _, MetaGraphDef, SignatureDef, TensorInfo, TensorProto, TensorShapeProto, attr_value,
     read_graph, shape_to_proto, tensor_info,
 };
-use kernlink::shape::PartialShape;
+use kernlink::runtime::Session;
+use kernlink::shape::{PartialShape, Shape};
 use kernlink::tensor::Tensor;
 
 use crate::command::{bad, digits, folder, good, holds, kernlink, save, sum};
@@ -361,9 +362,54 @@ fn of_a_signature_no_more_is_kept_than_it_needs() {
     let written = out.join("signature.pb");
     let args = ["optimize", &model, "-o", written.to_str().unwrap()];
     holds(&good(&args), &["signature serving_default: y", "the values of 1 variable are not in the graph"]);
+    assert!(!good(&args).contains("restores them"), "the model has no saver");
     assert_eq!(nodes(&written), ["x", "unused", "needed", "v", "value", "sum", "y"]);
     good(&[&args[..], &["--output", "z"]].concat());
     assert_eq!(nodes(&written), ["other", "z"]);
     good(&["optimize", &save("placeholders.pb", &def), "-o", written.to_str().unwrap()]);
     assert_eq!(nodes(&written).len(), def.node.len());
+}
+
+#[test]
+fn a_graph_with_variables_runs_where_a_program_restores_them() {
+    let (model, out) = (path("tests/saved_model/data/tf2"), folder("optimize").join("restored.pb"));
+    let (folder, file) = (model.to_str().unwrap(), out.to_str().unwrap());
+    let optimize = ["optimize", folder, "-o", file, "--signature", "serving_default"];
+    let alone = "it runs only in a session in which a program has given them, and not by `kernlink run`";
+    holds(&good(&optimize), &["the values of 2 variables", alone, "--target StatefulPartitionedCall_2 keeps what"]);
+    let x = "serving_default_x=[[1, 2, 3]]";
+    let scaled = "StatefulPartitionedCall:1";
+    bad(&["run", file, "--input", x, "--output", scaled], 2, &["factor"]);
+    let text = good(&[&optimize[..], &["--target", "StatefulPartitionedCall_2"]].concat());
+    holds(
+        &text,
+        &[alone, "StatefulPartitionedCall_2 restores them from the checkpoint whose name is fed to saver_filename:0"],
+    );
+    let graph = Graph::import(&read_graph(&out).unwrap(), &kernlink::registry().unwrap()).unwrap();
+    let session = Session::new(graph).unwrap();
+    let prefix = kernlink::dtype::TString::from(model.join("variables/variables").to_str().unwrap());
+    session.run(&[("saver_filename", Tensor::scalar(prefix))], &[], &["StatefulPartitionedCall_2"]).unwrap();
+    let x = Tensor::from_elements(Shape::from([1, 3]), &[1.0f32, 2.0, 3.0]).unwrap();
+    let answers = session.run(&[("serving_default_x", x)], &[scaled], &[]).unwrap();
+    assert_eq!(answers[0].as_slice::<f32>().unwrap(), [1.5, -4.0, 12.0]);
+    // The saver of Keras restores other variables than those that the functions take.
+    let keras = path("tests/saved_model/data/keras");
+    let text = good(&["optimize", keras.to_str().unwrap(), "-o", file]);
+    assert!(text.contains(alone) && !text.contains("restores them"), "{text}");
+    let help = good(&["optimize", "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    holds(&help, &["without the values of variables", "gives them values first, in the same session"]);
+}
+
+#[test]
+fn of_missing_ops_those_are_told_that_are_kept() {
+    let model = crate::models::with_missing_ops("optimize");
+    let out = folder("optimize").join("missing.pb");
+    let told = |signature: &str| {
+        let output = kernlink(&["optimize", &model, "-o", out.to_str().unwrap(), "--signature", signature]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(told("plain"), "");
+    holds(&told("called"), &["warning: kept as it is: op `WithinF`"]);
+    assert!(!told("called").contains("Unknown1"), "{}", told("called"));
 }

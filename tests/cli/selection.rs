@@ -112,6 +112,43 @@ fn what_is_no_model_is_refused() {
 }
 
 #[test]
+fn of_several_signatures_those_are_selected_that_are_wanted() {
+    let keras = path("tests/saved_model/data/keras");
+    let keras = keras.to_str().unwrap();
+    let serving = needs(&select(&[keras, "--signature", "serving_default"]));
+    let (train, all) = (needs(&select(&[keras, "--signature", "train"])), needs(&select(&[keras])));
+    // What is fed, run, and restored when the model is loaded; neither training nor saving.
+    for line in ["Placeholder CPU dtype=float\n", "MatMul CPU T=float\n", "RestoreV2 CPU\n", "NoOp CPU\n"] {
+        assert!(serving.contains(line), "`{line}` is not in {serving}");
+    }
+    for line in ["TanhGrad CPU T=float\n", "SaveV2 CPU\n"] {
+        assert!(all.contains(line) && !serving.contains(line), "{line}");
+    }
+    assert!(train.contains("TanhGrad CPU T=float\n") && !train.contains("SaveV2"), "{train}");
+    let both = needs(&select(&[keras, "--signature", "train", "--signature", "serving_default"]));
+    assert!(both.lines().all(|line| all.contains(line)) && serving.lines().all(|line| both.contains(line)));
+
+    let model = crate::models::with_missing_ops("select");
+    assert_eq!(select(&[&model]).status.code(), Some(2));
+    assert_eq!(needs(&select(&[&model, "--signature", "plain"])), "Neg CPU T=float\nPlaceholder CPU dtype=float\n");
+    // A graph without signatures is taken as it is.
+    let digits = path("examples/digits/digits.pb");
+    let digits = digits.to_str().unwrap();
+    assert!(needs(&select(&[digits, &model, "--signature", "plain"])).contains("Conv2D CPU T=float\n"));
+    for (args, words) in [
+        (&[keras, "--signature", "trian"][..], "has no signature `trian`; did you mean train?"),
+        (&[keras, &model, "--signature", "train"], "it has called, partly, plain"),
+        (&[keras, "--signature", "train", "--signature", "plain"], "no model has a signature `plain`"),
+        (&[keras, "--signature", "__saved_model_init_op"], "it has serving_default, train"),
+        (&[digits, "--signature", "x"], "no model has a signature `x`"),
+    ] {
+        let output = select(args);
+        assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{args:?}");
+        assert!(text(&output.stderr).contains(words), "`{words}` is not in: {}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn every_golden_graph_can_be_selected() {
     let registry = kernlink::registry().unwrap();
     let mut all = Needs::new(&registry);

@@ -285,6 +285,11 @@ pub fn signatures(def: &MetaGraphDef) -> Result<BTreeMap<String, Signature>> {
     signatures_each(def).into_iter().map(|(name, signature)| Ok((name, signature?))).collect()
 }
 
+/// The names of a MetaGraph's signatures, malformed ones too, but for the one that names the initialiser.
+pub fn signature_names(def: &MetaGraphDef) -> impl Iterator<Item = &str> {
+    def.signature_def.keys().map(String::as_str).filter(|name| *name != INIT_SIGNATURE)
+}
+
 /// The signatures, or what is wrong with them.
 fn signatures_each(def: &MetaGraphDef) -> Vec<(String, Result<Signature>)> {
     let wanted = def.signature_def.iter().filter(|(name, _)| *name != INIT_SIGNATURE);

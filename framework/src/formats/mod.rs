@@ -27,7 +27,7 @@ pub use checkpoint::{
     CheckpointEntry, CheckpointFolder, CheckpointReader, CheckpointWriter, SliceFileWriter, SliceFilesReader,
     latest_checkpoint, latest_checkpoint_with_note, matching_files, merge_checkpoints,
 };
-pub use meta_graph::{LoadOptions, MetaGraph, signatures};
-pub use saved_model::{SavedModel, read_saved_model_folder};
+pub use meta_graph::{LoadOptions, MetaGraph, signature_names, signatures};
+pub use saved_model::{SavedModel, load_targets, read_saved_model_folder};
 pub use signature::{Signature, SignatureRunner, SignatureTensor};
 pub use slice::{TensorSlice, parse_shape_and_slice};

@@ -133,6 +133,28 @@ fn init_op(def: &MetaGraphDef) -> Result<Option<String>> {
     }
 }
 
+/// The nodes of a graph that run when its model is loaded: what restores its variables, and its initialiser, or the
+/// initialisers of its tables if it has none.
+///
+/// # Errors
+/// FAILED_PRECONDITION if it names several initialisers; INVALID_ARGUMENT if a name is malformed.
+pub fn load_targets(def: &MetaGraphDef) -> Result<Vec<String>> {
+    let mut targets = Vec::new();
+    if let Some(saver) = def.saver_def.as_ref().filter(|saver| !saver.restore_op_name.is_empty()) {
+        targets.push(node_of(&saver.restore_op_name)?.to_owned());
+    }
+    match init_op(def)? {
+        Some(init) => targets.push(init),
+        None => {
+            let tables = def.collection_def.get("table_initializer").and_then(|collection| collection.kind.as_ref());
+            if let Some(collection_def::Kind::NodeList(nodes)) = tables {
+                targets.extend(nodes.value.iter().cloned());
+            }
+        }
+    }
+    Ok(targets)
+}
+
 /// Whether a graph has variables.
 fn has_variables(meta: &MetaGraph) -> bool {
     let is_variable = |class| matches!(class, NodeClass::VarHandle | NodeClass::Variable);
@@ -248,6 +270,11 @@ mod tests {
         };
         def.collection_def.insert("legacy_init_op".to_owned(), nodes(&["old"]));
         assert_eq!(init_op(&def).unwrap().unwrap(), "old");
+        def.saver_def = Some(proto::SaverDef { restore_op_name: "restore:0".to_owned(), ..Default::default() });
+        def.collection_def.insert("table_initializer".to_owned(), nodes(&["table"]));
+        assert_eq!(load_targets(&def).unwrap(), ["restore", "old"]);
+        def.collection_def.remove("legacy_init_op");
+        assert_eq!(load_targets(&def).unwrap(), ["restore", "table"]);
         def.collection_def.insert("saved_model_main_op".to_owned(), nodes(&["main:0"]));
         assert_eq!(init_op(&def).unwrap().unwrap(), "main");
         def.collection_def.insert("saved_model_main_op".to_owned(), nodes(&["a", "b"]));
