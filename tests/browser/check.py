@@ -63,6 +63,10 @@ TOO_WIDE = """(() => {
     return wide.slice(0, 5).map((e) => `${e.tagName}.${e.className} ${e.textContent.slice(0, 30)}`).concat("scrolls");
 })()"""
 
+# The widths of summaries in lists of ops that are narrower than a phone would show them.
+NARROW = """[...document.querySelectorAll(".ops li > span")].map((item) => item.getBoundingClientRect().width)
+    .filter((width) => width > 0 && width < 250).slice(0, 5)"""
+
 SHOWN = """[...document.querySelectorAll("[data-op]")].filter((item) => item.checkVisibility())
     .map((item) => item.querySelector("a").textContent)"""
 
@@ -180,10 +184,12 @@ def looks(page, address, name, folder):
     page.open(address)
     for scheme in ["light", "dark"]:
         page.scheme(scheme)
-        for width, height in [(1280, 900), (800, 900), (360, 740)]:
+        for width, height in [(1280, 900), (1000, 900), (800, 900), (360, 740)]:
             page.size(width, height)
             wide = page.run(TOO_WIDE)
             check(f"{name}: {scheme}, {width} pixels: nothing is cut off", not wide, wide)
+            narrow = page.run(NARROW)
+            check(f"{name}: {scheme}, {width} pixels: summaries have room", not narrow, narrow)
             page.picture(folder / f"{name}-{scheme}-{width}.png")
         contrasts = page.run(CONTRASTS)
         poor = [text for contrast, text in contrasts if contrast < 4.5]

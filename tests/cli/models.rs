@@ -275,6 +275,9 @@ fn inspect_says_which_signatures_lack_ops_and_how_large_variables_are() {
         "\n  signatures that need none of them: plain\n",
     ];
     bad(&["inspect", &model], 1, &words);
+    // What stands in no function can be given in the place of what a missing op would compute.
+    holds(&good(&["run", &model, "--input", "unknown=2", "--output", "partly"]), &["partly: float []\n  -2.0"]);
+    bad(&["run", &model, "--signature", "called", "--input", "x=1"], 2, &["op `WithinF`", "in function `F`"]);
     let loading = "what runs when the model is loaded";
     let read = || kernlink::proto::read_saved_model(Path::new(&model).join("saved_model.pb")).unwrap();
     assert!(!String::from_utf8(kernlink(&["inspect", &model]).stdout).unwrap().contains(loading));
