@@ -310,5 +310,13 @@ fn of_many_missing_ops_the_first_are_told() {
     let out = folder("many-missing").join("out.pb");
     let output = kernlink(&["optimize", &model, "-o", out.to_str().expect("UTF-8")]);
     holds(&String::from_utf8_lossy(&output.stderr), &words);
+    // One line tells of a kernel, however many nodes need it.
+    let string = [("T", AttrValue::Type(DataType::String))];
+    let nodes = (0..50_000).map(|index| node(&format!("n{index}"), "Square", &["x"], &string));
+    let x = node("x", "Placeholder", &[], &[("dtype", AttrValue::Type(DataType::String))]);
+    let model = save("many-kernels.pb", &graph(std::iter::once(x).chain(nodes).collect::<Vec<_>>()));
+    let output = kernlink(&["inspect", &model]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!((output.status.code(), text.matches("no kernel for node").count()), (Some(1), 1));
     assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
 }

@@ -39,6 +39,8 @@ pub struct Needs<'r> {
     selection: Selection,
     unknown: MissingOps,
     missing: BTreeSet<String>,
+    /// The ops, with the attrs by which kernels are chosen, of which it is known whether there is a kernel.
+    looked_up: HashSet<String>,
 }
 
 impl<'r> Needs<'r> {
@@ -52,6 +54,7 @@ impl<'r> Needs<'r> {
             selection: Selection::default(),
             unknown: MissingOps::new(),
             missing: BTreeSet::new(),
+            looked_up: HashSet::new(),
         }
     }
 
@@ -96,7 +99,7 @@ impl<'r> Needs<'r> {
         &self.unknown
     }
 
-    /// Says of each kernel that the registry lacks why, as a lookup would.
+    /// Says of each kernel that the registry lacks why, as a lookup for the first node that needs it would.
     pub fn missing_kernels(&self) -> impl Iterator<Item = &str> {
         self.missing.iter().map(String::as_str)
     }
@@ -246,6 +249,10 @@ impl<'a> Walk<'a, '_, '_> {
         if in_graph && is_known && !is_open {
             let label = attrs.get("_kernel").map(|label| ("_kernel".to_owned(), label.clone()));
             let attrs: AttrMap = values.into_iter().chain(label).collect();
+            // Thousands of nodes may need one kernel, and errors list all that there are.
+            if !self.needs.looked_up.insert(format!("{op} {attrs:?}")) {
+                return Ok(());
+            }
             let query = NodeQuery { node: &node.name, op, attrs: &attrs, device: CPU, capabilities: &[] };
             if let Err(error) = self.needs.registry.find_kernel(query) {
                 self.needs.missing.insert(error.message().to_owned());
