@@ -1,5 +1,7 @@
 //! The harness in which op authors test their ops: what it accepts, and what it says of what is wrong.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use kernlink::dtype::Wrapping;
 use kernlink::prelude::*;
 use kernlink::testing::{self, Tolerance, infer_ok};
@@ -129,6 +131,31 @@ fn the_shape_alone() {
 )]
 fn an_error_in_place_of_an_output() {
     testing::cpu().run(|op| halve(op, [0; 5]).build()).expect(Halve::LENGTH, 5);
+}
+
+#[test]
+#[should_panic(expected = "\n  raised at tests/runtime/op_test.rs:")]
+fn an_error_tells_its_line() {
+    testing::cpu().run(|op| halve(op, [0; 5]).build()).unwrap();
+}
+
+/// Panics.
+#[register_op(input("x: float"), output("y: float"), shape_fn = shape::unchanged)]
+pub(crate) struct Panics;
+
+/// How often [`Panics`] ran.
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+#[register_kernel(device = Cpu)]
+fn panics(_: &mut KernelContext<'_, Panics>) -> Result<()> {
+    PANICS.fetch_add(1, Ordering::Relaxed);
+    panic!("on purpose")
+}
+
+#[test]
+fn a_kernel_that_panics_runs_once() {
+    testing::cpu().run(|op| panics(op, 1.0).build()).expect_error(Code::Internal, "on purpose");
+    assert_eq!(PANICS.load(Ordering::Relaxed), 1);
 }
 
 #[test]

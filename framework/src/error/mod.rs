@@ -378,6 +378,11 @@ impl Error {
         self
     }
 
+    /// Whether it stands for a panic that the program watched for.
+    pub(crate) fn is_panic(&self) -> bool {
+        self.0.panicked_at.is_some()
+    }
+
     /// The same error, of a resource that is not there.
     pub(crate) fn of_missing_resource(mut self) -> Error {
         self.0.is_missing_resource = true;

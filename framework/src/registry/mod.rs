@@ -257,13 +257,17 @@ impl Registry {
 
 fn declared_twice(first: &OpEntry, second: &OpEntry) -> String {
     format!(
-        "op {} is declared at {} (crate {}) and again at {} (crate {})",
-        first.def.name, first.location, first.provider.name, second.location, second.provider.name
+        "op {} is declared at {} (crate {}) and again at {} (crate {}): an op of one's own has a name of its own, such as \
+         `name = \"Mine>{}\"`, or one of the crates is left out",
+        first.def.name, first.location, first.provider.name, second.location, second.provider.name, first.def.name
     )
 }
 
 fn same_node(first: &KernelDef, second: &KernelDef) -> String {
-    format!("two kernels would be chosen for the same node: {first}; and {second}")
+    format!(
+        "two kernels would be chosen for the same node: {first}; and {second}. The one to be taken has a higher `priority`, \
+         one that only some nodes ask for a `label`"
+    )
 }
 
 fn no_op_for(kernel: &KernelDef) -> String {

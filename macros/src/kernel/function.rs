@@ -11,8 +11,8 @@ use crate::errors::Errors;
 use crate::span::located;
 
 const USAGE: &str = "a kernel that is a function has the form `fn name(ctx: &mut RawContext<'_>) -> Result<()>`, or \
-                     `KernelContext<'_, Op>` for `RawContext<'_>`; before the context it may take `&State`, where \
-                     `State: KernelState` or `state = f` makes it, and it may be `async`";
+                     `KernelContext<'_, Op>` for `RawContext<'_>`; before the context it may take `&Attrs<Op>`, the \
+                     attrs, or `&State`, where `State: KernelState` or `state = f` makes it, and it may be `async`";
 
 /// The op in `fn name(ctx: &mut KernelContext<'_, Op>) -> Result<()>`; with `RawContext` there is none. Reports what has
 /// another form.
@@ -49,20 +49,24 @@ pub(super) fn op_of(item: &ItemFn, errors: &mut Errors) -> Option<Option<Type>> 
     if op.is_none() {
         errors.on(&parameter.ty, USAGE);
     }
-    match &signature.output {
-        ReturnType::Default => errors.on(&signature.ident, USAGE),
+    let returns_result = match &signature.output {
+        ReturnType::Default => Err(signature.ident.to_token_stream()),
         ReturnType::Type(_, ty) => {
             let result = last_segment(ty).filter(|segment| segment.ident == "Result");
             let ok = result.and_then(|result| first_type(&result.arguments));
-            if !matches!(ok, Some(Type::Tuple(tuple)) if tuple.elems.is_empty()) {
-                errors.on(ty, USAGE);
+            match ok {
+                Some(Type::Tuple(tuple)) if tuple.elems.is_empty() => Ok(()),
+                _ => Err(ty.to_token_stream()),
             }
         }
+    };
+    if let Err(at) = &returns_result {
+        errors.on(at, USAGE);
     }
     if let Some(token) = &signature.unsafety {
         errors.on(token, "a model decides what a kernel is called with: it cannot be unsafe to call");
     }
-    op
+    returns_result.ok().and(op)
 }
 
 fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {

@@ -13,6 +13,7 @@ mod wgsl;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::{ItemFn, Visibility};
 
 use self::parse::KernelArgs;
 use self::target::{OP, Target};
@@ -34,7 +35,13 @@ pub(crate) fn register(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// What is left of an item whose registration is wrong, so that what uses the item is not wrong in turn.
 fn stand_in(item: TokenStream, target: Option<Target>, args: &KernelArgs) -> TokenStream {
-    let Some(target) = target else { return item };
+    let Some(target) = target else {
+        // A function of another form would be wrong in its body, too, and its name is often that of the op's wrapper.
+        return match syn::parse2::<ItemFn>(item.clone()) {
+            Ok(function) if matches!(function.vis, Visibility::Inherited) => TokenStream::new(),
+            _ => item,
+        };
+    };
     let kept = &target.item;
     if !target.is_template {
         return quote!(#kept);

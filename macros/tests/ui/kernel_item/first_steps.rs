@@ -55,4 +55,16 @@ impl<E: Number> OpKernel<Pick> for Generic<E> {
     }
 }
 
+// A context without its op, in a function that is called as the wrapper.
+#[register_kernel(device = Cpu, label = "e")]
+fn pick(ctx: &mut KernelContext) -> Result<()> {
+    ctx.set_output(Pick::Y, ctx.input(Pick::X)?.clone())
+}
+
+// No result.
+#[register_kernel(device = Cpu, label = "f")]
+fn no_result(ctx: &mut KernelContext<'_, Pick>) {
+    ctx.set_output(Pick::Y, ctx.input(Pick::X)?.clone())?;
+}
+
 fn main() {}
