@@ -1,7 +1,7 @@
-"""Writes what TensorFlow knows of encodings by bytes: kernels/string/src/encoding/{tables.bin,names.rs}.
+"""Writes what TensorFlow knows of encodings: kernels/string/src/encoding/{tables.bin,names.rs}.
 
-Each name below is asked for all single bytes and all pairs. Names with the same answers are names of one encoding. Needs
-TensorFlow (tests/golden/requirements.txt says which version).
+Each name that its ICU has is asked for all single bytes, all pairs and some longer texts. Names with the same answers are
+names of one encoding. Needs TensorFlow for Linux (tests/golden/requirements.txt says which version).
 
     python tests/tensorflow/encodings_of_icu.py
 """
@@ -16,40 +16,40 @@ OUT = pathlib.Path(__file__).parent / "../../kernels/string/src/encoding"
 FAULT = 0x10FFFF
 # Encodings of several bytes, by what encoding.rs calls them, and the name that is asked.
 PAIRS = {"ShiftJis": "Shift_JIS", "EucJp": "EUC-JP", "EucKr": "EUC-KR", "Windows949": "windows-949", "Big5": "Big5", "Gbk": "GBK", "Gb2312": "GB2312", "Gb18030": "GB18030"}
-NAMES = """
-Shift_JIS MS_Kanji csShiftJIS windows-31j csWindows31J x-sjis x-ms-cp932 cp932 windows-932 cp943c IBM-943C ms932 pck sjis ibm-943_P15A-2003 shiftjis
-EUC-JP Extended_UNIX_Code_Packed_Format_for_Japanese csEUCPkdFmtJapanese X-EUC-JP eucjis ujis ibm-954 ibm-33722 eucjp
-EUC-KR KS_C_5601-1987 windows-51949 csEUCKR ibm-970 euckr korean ksc_5601 ksc5601 KS_C_5601-1989 ks_x_1001:1992 windows-949 cp949 ms949 ibm-1363 csKSC56011987 iso-ir-149 cp1363 windows-20949 5601
-Big5 csBig5 windows-950 x-windows-950 x-big5 ms950 cp950 ibm-1373 ibm-950 Big5-HKSCS big5hk cn-big5 x-x-big5
-GBK CP936 MS936 windows-936 ibm-1386 GB2312 csGB2312 gb2312-1980 EUC-CN ibm-1383 ibm-eucCN hp15CN euccn chinese gb_2312-80 iso-ir-58 csISO58GB231280 GB18030 gb18030-2000 ibm-1392 windows-54936 x-gbk csgbk
-ISO-8859-2 latin2 csISOLatin2 iso-ir-101 l2 8859_2 cp912 912 ibm-912 ISO_8859-2:1987
-ISO-8859-3 latin3 csISOLatin3 iso-ir-109 l3 8859_3 cp913 913 ibm-913 ISO_8859-3:1988
-ISO-8859-4 latin4 csISOLatin4 iso-ir-110 l4 8859_4 cp914 914 ibm-914 ISO_8859-4:1988
-ISO-8859-5 cyrillic csISOLatinCyrillic iso-ir-144 8859_5 cp915 915 ibm-915 ISO_8859-5:1988
-ISO-8859-6 arabic csISOLatinArabic iso-ir-127 ECMA-114 ASMO-708 8859_6 cp1089 1089 ibm-1089 ISO_8859-6:1987 ISO-8859-6-I ISO-8859-6-E
-ISO-8859-7 greek greek8 ELOT_928 ECMA-118 csISOLatinGreek iso-ir-126 8859_7 cp813 813 ibm-813 ibm-9005 ISO_8859-7:1987 sun_eu_greek
-ISO-8859-8 hebrew hebrew8 csISOLatinHebrew iso-ir-138 ISO-8859-8-I ISO-8859-8-E 8859_8 cp916 916 ibm-916 ibm-5012 ISO_8859-8:1988 logical visual
-ISO-8859-9 latin5 csISOLatin5 iso-ir-148 l5 8859_9 cp920 920 ibm-920 ECMA-128 turkish turkish8 ISO_8859-9:1989
-ISO-8859-10 iso-ir-157 l6 csISOLatin6 latin6 ISO_8859-10:1992 ISO-8859-11 thai8 x-iso-8859-11 ISO-8859-13 8859_13 cp921 921 ibm-921 latin7 ISO-8859-14 iso-ir-199 latin8 iso-celtic l8 ISO_8859-14:1998
-ISO-8859-15 Latin-9 l9 8859_15 latin0 csisolatin0 csisolatin9 iso8859_15_fdis cp923 923 ibm-923 latin9 csISO885915
-windows-874 TIS-620 MS874 cp874 windows-874-2000 ibm-874 ibm-9066 tis620.2533 eucTH cp9066
-windows-1250 cp1250 ibm-5346 ibm-1250 windows-1251 cp1251 ANSI1251 ibm-5347 ibm-1251 windows-1253 cp1253 ibm-5349 ibm-1253 windows-1254 cp1254 ibm-5350 ibm-1254 windows-1255 cp1255 ibm-9447 ibm-1255 windows-1256 cp1256 ibm-9448 ibm-1256 windows-1257 cp1257 ibm-9449 ibm-1257 windows-1258 cp1258 ibm-5354 ibm-1258 ibm-5348 ibm-1252
-KOI8-R koi8 csKOI8R cp878 ibm-878 koi8r KOI8-U koi8u ibm-1168
-macintosh mac csMacintosh x-macroman windows-10000 x-mac-roman macroman x-mac-greek macgr windows-10006 x-mac-cyrillic mac-cyrillic maccy windows-10007 x-mac-ce macce windows-10029 x-mac-centraleurroman x-mac-turkish mactr windows-10081
-IBM437 cp437 437 csPC8CodePage437 windows-437 IBM850 cp850 850 csPC850Multilingual windows-850 IBM851 cp851 IBM852 cp852 852 csPCp852 windows-852 IBM855 cp855 855 csIBM855 windows-855 csPCp855 IBM856 cp856 IBM857 cp857 857 csIBM857 windows-857
-IBM00858 CCSID00858 CP00858 PC-Multilingual-850+euro cp858 IBM858 windows-858 ibm-858 IBM860 cp860 860 csIBM860 IBM861 cp861 861 cp-is csIBM861 windows-861 IBM862 cp862 862 csPC862LatinHebrew DOS-862 windows-862
-IBM863 cp863 863 csIBM863 IBM864 cp864 csIBM864 IBM865 cp865 865 csIBM865 IBM866 cp866 866 csIBM866 windows-866 IBM867 IBM868 CP868 cp-ar csIBM868 IBM869 cp869 869 cp-gr csIBM869 windows-869 ibm-720 windows-720 DOS-720 ibm-737 IBM737 cp737 737 windows-737 ibm-775 IBM775 cp775 775 csPC775Baltic windows-775 ibm-922 cp922 922 ibm-1098 cp1098 ibm-1124 cp1124 ibm-1125 cp1125 ibm-1129 ibm-1131 cp1131 ibm-1133
-hp-roman8 roman8 r8 csHPRoman8 ibm-1051 x-roman8 VISCII TCVN ibm-4909 ibm-901 ibm-902 ibm-1162 ibm-1163 ibm-1164 ibm-5351 ibm-5352 ibm-5353
-IBM037 cp037 ebcdic-cp-us ebcdic-cp-ca ebcdic-cp-wt ebcdic-cp-nl csIBM037 037 cpibm37 IBM273 cp273 IBM277 IBM278 IBM280 IBM284 IBM285 IBM297 IBM420 IBM424 IBM500 cp500 ebcdic-cp-be ebcdic-cp-ch csIBM500 500 IBM870 cp870 IBM871 IBM1026 cp1026 ibm-1047 IBM1047 cp1047 1047 IBM01140 cp1140 IBM01141 IBM01142 IBM01143 IBM01144 IBM01145 IBM01146 IBM01147 IBM01148 IBM01149
-""".split()
+# Encodings that are read by code of their own, likewise.
+CODED = {"Utf8": "UTF-8", "Utf16(None)": "UTF-16", "Utf16(Some(Order::Big))": "UTF-16BE", "Utf16(Some(Order::Little))": "UTF-16LE",
+         "Utf32(None)": "UTF-32", "Utf32(Some(Order::Big))": "UTF-32BE", "Utf32(Some(Order::Little))": "UTF-32LE", "Ascii": "US-ASCII", "Latin1": "ISO-8859-1"}
 SINGLES = tf.constant([bytes([byte]) for byte in range(256)])
 ALL = tf.constant([bytes([first, second]) for first in range(256) for second in range(256)])
+# What tells apart encodings that read single bytes and pairs alike: longer characters, escapes, marks of the byte order.
+LONGER = [bytes(text) for text in np.random.default_rng(1).integers(0x80, 0x100, (20000, 4), np.uint8)]
+LONGER += [text[:3] for text in LONGER[:8000]] + [b"\x8f" + text[:2] for text in LONGER[:8000]]
+LONGER += [bytes([text[0], text[1] & 0x37 | 0x30, text[2], text[3] & 0x37 | 0x30]) for text in LONGER[:8000]]
+LONGER += [b"\x1b$B0!", b"\x1b$)A\x0e0!", b"\x1b$)C\x0e0!", b"\x1b(J\\~", b"~{0!~}", b"+AGE-", b"&AGE-", b"\0\0\0A", b"A\0\0\0"]
+MARKED = [b"\xfe\xff\0A", b"\xff\xfeA\0", b"\0\0\xfe\xff\0\0\0A", b"\xff\xfe\0\0A\0\0\0", b"\xef\xbb\xbfA"]
+
+
+def aliases():
+    """All names that TensorFlow's ICU has, known to it or not: the strings of its table of aliases, which end with zeros."""
+    for library in pathlib.Path(tf.__file__).parent.glob("libtensorflow_cc.so.*"):
+        data = library.read_bytes()
+        place = data.index(b"\0csISOLatin1\0")
+        table = max(re.finditer(rb"[\0\x21-\x7e]+", data[place - 50000:place + 50000]), key=lambda run: len(run[0]))
+        # A comma sets off options.
+        return sorted({name.decode() for name in table[0].split(b"\0") if len(name) > 1 and b"," not in name})
+    raise FileNotFoundError("libtensorflow_cc")
 
 
 def plain(name):
-    """The name as encodings are looked up: small letters and digits, without zeros in front of numbers."""
-    letters = re.sub(r"[^a-z0-9]", "", name.lower())
-    return re.sub(r"(?<![0-9])0+", "", letters)
+    """The name as ICU compares them: small letters and digits, without zeros in front of other digits of a number."""
+    name, letters, after = name.lower(), "", False
+    for letter, following in zip(name, name[1:] + " "):
+        if not re.match("[a-z0-9]", letter):
+            after = False
+        elif letter != "0" or after or not following.isdigit():
+            letters += letter
+            after = letter.isdigit() and (after or letter != "0")
+    return letters
 
 
 def varint(number):
@@ -81,37 +81,44 @@ def runs(table):
 def main():
     known = {}  # answers -> what it is
     tables, names = [], {}
+    for which, name in CODED.items():
+        known[fingerprint(name)] = f"Encoding::{which}"
     for which, name in PAIRS.items():
         known[fingerprint(name)] = f"Encoding::Pairs(Pairs::{which})"
-    for name in NAMES:
+    for name in aliases():
+        if plain(name) in names:
+            continue
         try:
             found = fingerprint(name)
         except tf.errors.InvalidArgumentError:
-            print("unknown:", name)
             continue
         if found not in known:
-            splits, characters, _ = decode(name, SINGLES)
-            pairs, all_characters, _ = decode(name, ALL)
-            single = (np.diff(splits) == 1).all() and (np.diff(pairs) == 2).all()
-            if not single or (all_characters.reshape(-1, 2)[:, 1].reshape(256, 256) != characters).any():
-                print("of several bytes, and none of those that are known:", name)
+            characters = decode(name, SINGLES)[1]
+            if not all(is_by_bytes(name, texts, characters) for texts in (SINGLES, ALL, LONGER)):
                 continue
             known[found] = f"Encoding::Single({len(tables)})"
             tables.append(characters.tolist())
         names[plain(name)] = known[found]
     lines = [f'    ("{name}", {which}),' for name, which in sorted(names.items())]
     OUT.joinpath("names.rs").write_text(
-        "//! Written by tests/tensorflow/encodings_of_icu.py.\n\nuse super::Encoding;\nuse super::pairs::Pairs;\n\n"
-        "/// The names of encodings by bytes, as [`Encoding::from_name`] reduces them, in order.\n"
+        "//! Written by tests/tensorflow/encodings_of_icu.py.\n\nuse super::pairs::Pairs;\nuse super::{Encoding, Order};\n\n"
+        "/// The names of encodings, as [`Encoding::from_name`] reduces them, in order.\n"
         f"pub(super) static NAMES: [(&str, Encoding); {len(lines)}] = [\n" + "\n".join(lines) + "\n];\n", encoding="utf-8")
     OUT.joinpath("tables.bin").write_bytes(b"".join(map(runs, tables)))
     print(len(tables), "tables", len(lines), "names")
 
 
+def is_by_bytes(name, texts, characters):
+    """Whether the characters of texts are those of their bytes, one by one."""
+    splits, found, _ = decode(name, texts)
+    texts = texts.numpy().tolist() if isinstance(texts, tf.Tensor) else texts
+    return np.diff(splits).tolist() == [len(text) for text in texts] and found.tolist() == [characters[byte] for byte in b"".join(texts)]
+
+
 def fingerprint(name):
     """What tells an encoding from others."""
     digest = hashlib.sha256()
-    for texts in (SINGLES, ALL):
+    for texts in (SINGLES, ALL, LONGER, *([text] for text in MARKED)):
         for part in decode(name, texts):
             digest.update(part.tobytes())
     return digest.digest()

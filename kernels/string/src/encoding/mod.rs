@@ -20,7 +20,6 @@ pub(super) enum Encoding {
     Utf32(Option<Order>),
     Ascii,
     Latin1,
-    Windows1252,
     /// Of a byte each, by a table with this number.
     Single(u8),
     Pairs(Pairs),
@@ -32,49 +31,27 @@ pub(super) enum Order {
     Little,
 }
 
-/// The characters of Windows-1252 from 0x80 to 0x9F.
-const WINDOWS: [u16; 32] = [
-    0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0x8D, 0x17D,
-    0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161, 0x203A, 0x153, 0x9D,
-    0x17E, 0x178,
-];
-
 /// A character that was read: `None` for bytes that are none, and how many bytes it took.
 pub(super) type Decoded = (Option<u32>, usize);
 
 impl Encoding {
-    /// The encoding with this name. Case does not count, nor do hyphens, underscores, spaces and leading zeros.
+    /// The encoding with this name, found as ICU finds it for TensorFlow: of letters the case does not count, nor does what
+    /// is neither letter nor digit, nor zeros before other digits of a number. A name that is not known may begin with `x-`.
     pub(super) fn from_name(name: &str) -> Result<Encoding> {
-        let mut plain = String::new();
-        for letter in name.chars().filter(char::is_ascii_alphanumeric) {
-            let leading = letter == '0' && !plain.ends_with(|last: char| last.is_ascii_digit());
-            if !leading {
-                plain.push(letter.to_ascii_lowercase());
-            }
-        }
-        Ok(match plain.as_str() {
-            "utf8" | "unicode11utf8" | "unicode20utf8" | "cp1208" | "ibm1208" => Encoding::Utf8,
-            "utf16" | "iso10646ucs2" | "ucs2" | "unicode" | "csunicode" => Encoding::Utf16(None),
-            "utf16be" | "unicodebigunmarked" | "cp1201" | "windows1201" => Encoding::Utf16(Some(Order::Big)),
-            "utf16le" | "unicodelittleunmarked" | "cp1200" | "windows1200" => Encoding::Utf16(Some(Order::Little)),
-            "utf32" | "ucs4" | "iso10646ucs4" | "csucs4" => Encoding::Utf32(None),
-            "utf32be" => Encoding::Utf32(Some(Order::Big)),
-            "utf32le" => Encoding::Utf32(Some(Order::Little)),
-            "usascii" | "ascii" | "ansix341968" | "iso646us" | "646" | "ascii7" | "us" | "cp367" => Encoding::Ascii,
-            "iso88591" | "latin1" | "l1" | "cp819" | "819" | "ibm819" | "iso885911987" | "isoir100" | "88591" => {
-                Encoding::Latin1
-            }
-            "windows1252" | "cp1252" => Encoding::Windows1252,
-            other => match NAMES.binary_search_by_key(&other, |&(name, _)| name) {
-                Ok(place) => NAMES[place].1,
-                Err(_) => bail!(
-                    InvalidArgument,
-                    "Could not create converter for input encoding: {name}; UTF-8, UTF-16, UTF-32 (also with -BE and \
-                     -LE), US-ASCII, ISO-8859-1 to -15, windows-1250 to -1258, KOI8-R and -U, Macintosh's and IBM's code \
-                     pages, Shift_JIS, EUC-JP, EUC-KR, windows-949, Big5, GBK, GB2312 and GB18030 are known"
-                ),
-            },
-        })
+        let find = |name: &str| {
+            let plain = plain(name);
+            NAMES.binary_search_by_key(&plain.as_str(), |&(name, _)| name).ok().map(|place| NAMES[place].1)
+        };
+        let found = find(name).or_else(|| find(name.strip_prefix("x-")?));
+        let Some(encoding) = found else {
+            bail!(
+                InvalidArgument,
+                "Could not create converter for input encoding: {name}; UTF-8, UTF-16, UTF-32 (also with -BE and -LE), \
+                 US-ASCII, ISO-8859-1 to -15, windows-1250 to -1258, KOI8-R and -U, Macintosh's and IBM's code pages, \
+                 Shift_JIS, EUC-JP, EUC-KR, windows-949, Big5, GBK, GB2312 and GB18030 are known"
+            );
+        };
+        Ok(encoding)
     }
 
     /// Calls `f` with each character of a text.
@@ -133,14 +110,28 @@ impl Encoding {
             },
             Encoding::Ascii => (text[0].is_ascii().then_some(text[0].into()), 1),
             Encoding::Latin1 => (Some(text[0].into()), 1),
-            Encoding::Windows1252 => match text[0] {
-                byte @ 0x80..=0x9F => (Some(WINDOWS[usize::from(byte - 0x80)].into()), 1),
-                byte => (Some(byte.into()), 1),
-            },
             Encoding::Single(table) => (single::character(table, text[0]), 1),
             Encoding::Pairs(pairs) => pairs.next(text),
         }
     }
+}
+
+/// A name of an encoding as names are compared.
+fn plain(name: &str) -> String {
+    let (mut plain, mut in_number) = (String::new(), false);
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '0' if !in_number && letters.peek().is_some_and(char::is_ascii_digit) => continue,
+            '0' => {}
+            '1'..='9' => in_number = true,
+            _ => in_number = false,
+        }
+        if letter.is_ascii_alphanumeric() {
+            plain.push(letter.to_ascii_lowercase());
+        }
+    }
+    plain
 }
 
 fn utf8(text: &[u8]) -> Decoded {
@@ -236,7 +227,10 @@ mod tests {
     fn names_are_in_order_and_have_tables() {
         assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
         for (name, encoding) in NAMES {
-            assert_eq!(Encoding::from_name(name).unwrap(), encoding, "{name}");
+            // Zeros that are kept, as a hyphen stands behind them, would be taken away from a name without hyphens.
+            if plain(name) == name {
+                assert_eq!(Encoding::from_name(name).unwrap(), encoding, "{name}");
+            }
             let mut found = 0;
             let count = &mut |_| {
                 found += 1;
@@ -246,9 +240,17 @@ mod tests {
             assert_eq!(found, 1, "{name}");
         }
         assert!(Encoding::from_name("EBCDIC-XX").is_err());
-        for name in ["ANSI_X3.4-1968", "ISO646-US", "cp367"] {
+        for name in ["ANSI_X3.4-1968", "ISO646-US", "cp367", "csASCII"] {
             assert_eq!(Encoding::from_name(name).ok(), Some(Encoding::Ascii), "{name}");
         }
+        for name in ["csISOLatin1", "x-csISOLatin1", "ISO_8859-01", "iso 8859.1"] {
+            assert_eq!(Encoding::from_name(name).ok(), Some(Encoding::Latin1), "{name}");
+        }
+        // A number goes on over no hyphen, a zero at its end counts, and only one small x- is taken away.
+        for name in ["ISO-8859-0", "ISO-885901", "x-x-csISOLatin1", "X-csISOLatin1", ""] {
+            assert!(Encoding::from_name(name).is_err(), "{name}");
+        }
+        assert_eq!(Encoding::from_name("cp1200").ok(), Some(Encoding::Utf16(Some(Order::Big))), "not windows-1200");
         assert!(Encoding::from_name("ANSI_X3.4").is_err(), "TensorFlow does not know it");
         assert_eq!(Encoding::from_name("shift-jis").unwrap(), Encoding::Pairs(Pairs::ShiftJis));
     }
@@ -256,8 +258,19 @@ mod tests {
     #[test]
     fn every_text_of_three_bytes_is_taken_to_its_end() {
         use Encoding::{Utf8, Utf16, Utf32};
-        let all = [Utf8, Utf16(None), Utf16(Some(Order::Little)), Utf32(None), Encoding::Ascii, Encoding::Windows1252];
-        let named = ["KOI8-R", "Shift_JIS", "EUC-JP", "EUC-KR", "windows-949", "Big5", "GBK", "GB2312", "GB18030"];
+        let all = [Utf8, Utf16(None), Utf16(Some(Order::Little)), Utf32(None), Encoding::Ascii];
+        let named = [
+            "windows-1252",
+            "KOI8-R",
+            "Shift_JIS",
+            "EUC-JP",
+            "EUC-KR",
+            "windows-949",
+            "Big5",
+            "GBK",
+            "GB2312",
+            "GB18030",
+        ];
         let all = all.into_iter().chain(named.map(|name| Encoding::from_name(name).unwrap()));
         for encoding in all {
             for bits in (0..1 << 24).step_by(251) {
