@@ -5,6 +5,7 @@
 //! (`ulimit -v`), some of it is kept back for what cannot be refused, such as a message or a node of a map.
 
 use std::io::Read;
+use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -78,21 +79,84 @@ fn left_of_address_space() -> Option<usize> {
     Some(address_space()?.saturating_sub(kibibytes.checked_mul(1024)?).saturating_sub(kept))
 }
 
-/// Bytes that the process's control group may still use. Its page cache counts as free.
+/// A control group with a limit on memory: the files that say what it is, what is used, and what of that is page cache.
+struct ControlGroup {
+    limit: String,
+    used: String,
+    stat: String,
+    /// What stands before the size of the page cache that is not in use.
+    cache: &'static str,
+}
+
+/// The process's control group and those that it is in, of both versions. In a container the root stands for its own.
+static GROUPS: LazyLock<Vec<ControlGroup>> = LazyLock::new(|| {
+    let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mut groups = Vec::new();
+    // `0::/a/b` is version 2, `7:memory:/a/b` version 1.
+    for line in text.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let (root, [limit, used, cache]) = if controllers.is_empty() {
+            ("/sys/fs/cgroup", ["memory.max", "memory.current", "inactive_file "])
+        } else if controllers.split(',').any(|controller| controller == "memory") {
+            let files = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "];
+            ("/sys/fs/cgroup/memory", files)
+        } else {
+            continue;
+        };
+        for group in Path::new(path.trim_start_matches('/')).ancestors() {
+            let file = |name: &str| Path::new(root).join(group).join(name).to_string_lossy().into_owned();
+            let group = ControlGroup { limit: file(limit), used: file(used), stat: file("memory.stat"), cache };
+            // The root has no limit, and a path of the host's may not exist here.
+            if Path::new(&group.limit).exists() {
+                groups.push(group);
+            }
+        }
+    }
+    groups
+});
+
+/// Bytes that the process's control groups may still use. Their page cache counts as free.
 fn control_group() -> Option<usize> {
-    let mut text = [0; 4096];
-    let limit: usize = head_of("/sys/fs/cgroup/memory.max", &mut text)?.trim().parse().ok()?;
-    let used: usize = head_of("/sys/fs/cgroup/memory.current", &mut text)?.trim().parse().ok()?;
-    let files = head_of("/sys/fs/cgroup/memory.stat", &mut text).and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("inactive_file "))?;
-        line.trim().parse().ok()
-    });
-    Some(limit.saturating_sub(used.saturating_sub(files.unwrap_or(0))))
+    GROUPS.iter().filter_map(ControlGroup::left).min()
+}
+
+impl ControlGroup {
+    /// Bytes that it may still use; `None` without a limit.
+    fn left(&self) -> Option<usize> {
+        let mut text = [0; 4096];
+        let limit: usize = head_of(&self.limit, &mut text)?.trim().parse().ok()?;
+        let used: usize = head_of(&self.used, &mut text)?.trim().parse().ok()?;
+        let files = head_of(&self.stat, &mut text).and_then(|text| {
+            let line = text.lines().find_map(|line| line.strip_prefix(self.cache))?;
+            line.trim().parse().ok()
+        });
+        Some(limit.saturating_sub(used.saturating_sub(files.unwrap_or(0))))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_control_group_keeps_what_its_files_say() {
+        let folder = std::env::temp_dir().join(format!("kernlink-group-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = |name: &str, text: &str| {
+            std::fs::write(folder.join(name), text).unwrap();
+            folder.join(name).to_str().unwrap().to_owned()
+        };
+        let stat = file("stat", "cache 77\ninactive_file 5\ntotal_inactive_file 20\n");
+        let group = |limit: &str, cache| {
+            ControlGroup { limit: file("limit", limit), used: file("used", "150\n"), stat: stat.clone(), cache }.left()
+        };
+        assert_eq!(group("200\n", "inactive_file "), Some(55));
+        assert_eq!(group("200\n", "total_inactive_file "), Some(70));
+        assert_eq!(group("100\n", "inactive_file "), Some(0));
+        assert_eq!(group("max\n", "inactive_file "), None);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn a_little_fits_and_everything_does_not() {
