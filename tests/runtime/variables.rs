@@ -357,3 +357,31 @@ fn what_waits_for_an_update_sees_it_through_a_read() {
         assert_eq!(seen, [before + 1.0, 2.0 * (before + 1.0), before + 3.0]);
     }
 }
+
+/// As in TensorFlow, which refuses the run before any of it.
+#[test]
+fn what_is_fed_for_a_reference_can_be_read_and_not_changed() {
+    let mut nodes = vec![reference("v"), ones()];
+    nodes.push(typed("start", "Assign", &["v", "ones"]));
+    nodes.push(typed("add", "AssignAdd", &["v", "ones"]));
+    nodes.push(typed("gone", "AssignAdd", &["add", "ones"]));
+    nodes.push(typed("read", "Identity", &["v"]));
+    let session = session(nodes);
+    session.run(&[], &[], &["start"]).unwrap();
+    let fed = || Tensor::from_elements([COUNT], &vec![5f32; COUNT]).unwrap();
+    let read = session.run(&[("v", fed())], &["read"], &[]).unwrap();
+    assert_eq!(read[0].as_slice::<f32>().unwrap()[0], 5.0);
+    for (feed, node) in [("v", "add"), ("add", "gone")] {
+        for (fetches, targets) in [(vec![node], vec![]), (vec!["read"], vec![node])] {
+            let error = session.run(&[(feed, fed())], &fetches, &targets).unwrap_err();
+            assert_eq!(error.code(), Code::InvalidArgument);
+            assert_eq!(error.node().unwrap().node, node);
+            let message = format!("takes a variable, not the value that is fed for `{feed}`");
+            assert!(error.message().contains(&message), "{error}");
+        }
+        let error = session.partial_run_setup(&[feed], &[node], &[]).err().unwrap();
+        assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+    }
+    let kept = session.run(&[], &["read"], &[]).unwrap();
+    assert_eq!(kept[0].as_slice::<f32>().unwrap()[0], 1.0);
+}

@@ -20,8 +20,10 @@ const SHOWN: usize = 50;
 /// Resolves the nodes that a run needs, inputs before their users. If it is partial, feeds and fetches are nodes, too.
 ///
 /// # Errors
-/// NOT_FOUND if nodes have no kernel, all in one error; whatever the construction of a kernel meets.
+/// NOT_FOUND if nodes have no kernel, all in one error; INVALID_ARGUMENT if a node would change a variable in whose place
+/// something is fed; whatever the construction of a kernel meets.
 pub(super) fn resolve(context: &Context<'_>, needed: &[NodeId], ends: &Ends) -> Result<Drafts> {
+    ensure_no_fed_references(context, needed, ends)?;
     let mut resolver = Resolver {
         context,
         feeds: ends.feeds().iter().enumerate().map(|(i, &output)| (output, Handle::new(i))).collect(),
@@ -45,6 +47,29 @@ pub(super) fn resolve(context: &Context<'_>, needed: &[NodeId], ends: &Ends) -> 
     }
     let Resolver { drafts, constants, constant_nodes, .. } = resolver;
     Ok(Drafts { nodes: drafts, constants, constant_nodes, fetches })
+}
+
+/// What is fed for a variable's reference is a value: who reads it can take that, who changes the variable cannot.
+fn ensure_no_fed_references(context: &Context<'_>, needed: &[NodeId], ends: &Ends) -> Result<()> {
+    let is_reference = |feed: &&Output| context.graph.node(feed.node).signature.outputs[feed.index].is_ref;
+    let fed: Vec<Output> = ends.feeds().iter().filter(is_reference).copied().collect();
+    if fed.is_empty() {
+        return Ok(());
+    }
+    for &id in needed {
+        let node = context.graph.node(id);
+        for (index, (input, slot)) in node.inputs.iter().zip(&node.signature.inputs).enumerate() {
+            if slot.is_ref && fed.contains(input) {
+                let name = context.graph.output_name(*input);
+                let message = format!(
+                    "{} takes a variable, not the value that is fed for `{name}`",
+                    node.signature.input_called(node.op.def, index)
+                );
+                return Err(context.at(Error::invalid_argument(message), id));
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(super) struct Resolver<'b> {
