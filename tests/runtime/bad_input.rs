@@ -386,3 +386,34 @@ fn strings_beyond_the_memory_are_refused_before_they_are_made() {
     let result = run("Fill", &attrs, &[longs(&[1 << 37]), Tensor::scalar(kernlink::dtype::TString::from("x"))]);
     expect(result, Code::ResourceExhausted, &["`tested`"]);
 }
+
+/// Which indices there may be depends on an attr that the two ops of a pooling must agree on.
+#[test]
+fn an_index_outside_of_its_image_is_told_with_what_may_be() {
+    use kernlink::prelude::*;
+    let ones = |shape: [usize; 4]| Tensor::from_elements(shape, &vec![1f32; shape.iter().product()]).unwrap();
+    for (index, across, expected) in [
+        (
+            [3i64, 7],
+            false,
+            "argmax 7 lies outside of image 1, whose elements are 0 to 3 with include_batch_in_index = false",
+        ),
+        (
+            [3, 2],
+            true,
+            "argmax 2 lies outside of image 1, whose elements are 4 to 7 with include_batch_in_index = true",
+        ),
+        ([-1, 0], false, "argmax -1 lies outside of image 0, whose elements are 0 to 3"),
+    ] {
+        let argmax = Tensor::from_elements([2, 1, 1, 1], &index).unwrap();
+        let window =
+            ops::MaxPoolGradWithArgmaxRequired { ksize: &[1, 2, 2, 1], strides: &[1, 2, 2, 1], padding: "VALID" };
+        let mut test = kernlink::testing::cpu();
+        test.run(|op| {
+            ops::max_pool_grad_with_argmax(op, ones([2, 2, 2, 1]), ones([2, 1, 1, 1]), argmax, window)
+                .include_batch_in_index(across)
+                .build()
+        })
+        .expect_error(Code::InvalidArgument, expected);
+    }
+}

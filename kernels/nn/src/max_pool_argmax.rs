@@ -99,7 +99,14 @@ fn max_pool_grad_with_argmax<T: Number>(node: &WithArgmax, ctx: &mut KernelConte
                 (own..own + image).contains(&place).then_some(place)
             });
             let Some(place) = place else {
-                bail!(InvalidArgument, "argmax {index} lies outside of the image, which has {image} elements");
+                let (number, across) = (i / windows, node.across);
+                let first = if across { own } else { 0 };
+                bail!(
+                    InvalidArgument,
+                    "argmax {index} lies outside of image {number}, whose elements are {first} to {} with \
+                     include_batch_in_index = {across}",
+                    first + image - 1
+                );
             };
             target[place] = target[place].wrapping_add(grad);
         }
