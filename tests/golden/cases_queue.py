@@ -181,6 +181,10 @@ def queue_errors():
     yield error("RandomShuffleQueueV2", "min-after-capacity", lambda f: queue(f, op="RandomShuffleQueueV2", min_after_dequeue=3, capacity=3).size())
     yield error("PriorityQueueV2", "priority-dtype", lambda f: (lambda q: (q.put(i32(1), f32(1)), q.size()))(queue(f, op="PriorityQueueV2", shapes=[()])))
     yield error("PriorityQueueV2", "priority-vector", lambda f: (lambda q: (q.put(i64([1]), f32(1)), q.size()))(queue(f, op="PriorityQueueV2", shapes=[()])))
+    for op in ("FIFOQueueV2", "PaddingFIFOQueueV2", "RandomShuffleQueueV2"):
+        for capacity in (2 ** 31, -2 ** 31 - 1):
+            yield error(op, f"capacity-{capacity}", lambda f: queue(f, op=op, capacity=capacity, shapes=[()]).size())
+    yield error("RandomShuffleQueueV2", "min-beyond-int32", lambda f: queue(f, op="RandomShuffleQueueV2", min_after_dequeue=2 ** 31, capacity=-1).size())
     for tag, attrs in (("capacity", {"capacity": 5}), ("shapes", {"shapes": [(2,)]})):
         yield error("FIFOQueueV2", f"shared-{tag}", lambda f: (queue(f, shared_name="golden_clash"), queue(f, shared_name="golden_clash", **attrs).size()))
     yield error("FIFOQueueV2", "shared-types", lambda f: (queue(f, shared_name="golden_clash"), queue(f, ["int32"], shared_name="golden_clash").size()))

@@ -85,13 +85,23 @@ impl KernelState for QueueKernel {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
         let dtypes: Vec<DataType> = ctx.attrs.required("component_types")?;
         let shapes: Vec<PartialShape> = ctx.attrs.required("shapes")?;
-        let capacity = ctx.attrs.required("capacity")?;
+        // TensorFlow's queues count with 32 bits.
+        let count = |name: &str| -> Result<i64> {
+            let value: i64 = ctx.attrs.required(name)?;
+            ensure!(
+                i32::try_from(value).is_ok(),
+                InvalidArgument,
+                "Attr {name} has value {value} out of range for an int32"
+            );
+            Ok(value)
+        };
+        let capacity = count("capacity")?;
         let (spec, order) = match ctx.op.name.trim_end_matches("V2") {
             "PaddingFIFOQueue" => (spec("PaddingFIFOQueue", &dtypes, &shapes, capacity, true)?, Order::Fifo),
             "PriorityQueue" => (priority_spec(&dtypes, &shapes, capacity)?, Order::Priority),
             "RandomShuffleQueue" => {
                 let seeds = (ctx.attrs.required("seed")?, ctx.attrs.required("seed2")?);
-                let keep = keep(ctx.attrs.required("min_after_dequeue")?, capacity)?;
+                let keep = keep(count("min_after_dequeue")?, capacity)?;
                 (spec("RandomShuffleQueue", &dtypes, &shapes, capacity, false)?, Order::Shuffle { seeds, keep })
             }
             _ => (spec("FIFOQueue", &dtypes, &shapes, capacity, false)?, Order::Fifo),
