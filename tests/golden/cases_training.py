@@ -90,9 +90,6 @@ def forms():
         yield both(op, "float", "power", scalars={**SCALARS, "lr_power": -0.7}, tolerance=(2e-5, 2e-6))
         yield both(op, "double", "power", scalars={**SCALARS, "lr_power": -0.7}, tolerance=(1e-11, 1e-12))
         yield both(op, "float", "power0", scalars={**SCALARS, "lr_power": 0.0})
-        # The steps of whole variables refuse no scalar.
-        yield both(op, "float", "positive-power", scalars={**SCALARS, "lr_power": 0.5}, sparse=False)
-        yield both(op, "float", "no-rate", scalars={**SCALARS, "lr": 0.0}, multiply_linear_by_lr=True)
     for op in ("ProximalGradientDescent", "ProximalAdagrad", "AdagradDA"):
         yield both(op, "float", "no-l1", scalars={**SCALARS, "l1": 0.0})
     for base in ("GradientDescent", "Momentum", "Adam", "RMSProp", "Ftrl"):
@@ -146,20 +143,6 @@ def errors():
                 def vector(s):
                     step(s, op, started(s, kind, op, "float", ()), "float", R("float", (2,)), rows)
                 yield from failing(op, "float", "scalar-variable", vector, runtime=kind == "resource")
-
-    for kind, form in FORMS:
-        for base in ("Ftrl", "FtrlV2", "ProximalAdagrad"):
-            op = form + base
-            sparse = "Sparse" in form
-            own, rows = ((2, 2), i32([0, 1])) if sparse else ((3, 2), None)
-            for name, values in (("lr", (-0.5, 0.0, np.nan)), ("l1", (-0.5, np.nan)), ("l2", (-0.5, np.nan)), ("l2_shrinkage", (-0.5, np.nan)),
-                                 ("lr_power", (0.5, np.nan))):
-                if name not in (a.name for a in op_def_registry.get(op).input_arg) or not (sparse or base == "ProximalAdagrad"):
-                    continue
-                for value in values:
-                    def scalar(s, name=name, value=value):
-                        step(s, op, started(s, kind, op, "float", (3, 2)), "float", R("float", own), rows, scalars={**SCALARS, name: value})
-                    yield from failing(op, "float", f"{name}-{value}", scalar, static=False)
 
     def hollow(s):
         op = "ResourceSparseApplyProximalAdagrad"

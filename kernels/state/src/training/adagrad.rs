@@ -2,7 +2,7 @@
 
 use kernlink::Result;
 
-use super::driver::{Bound, Family, Inputs, RealFamily, Rule};
+use super::driver::{Family, Inputs, RealFamily, Rule};
 use super::gradient_descent::proximal;
 use super::value::{Real, Value};
 
@@ -124,11 +124,7 @@ impl<T: Real> Rule<T, 2> for ProximalAdagrad<T> {
     const NEEDS_ELEMENTS: bool = true;
 
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self> {
-        Ok(Self {
-            rate: inputs.bounded("lr", Bound::Positive)?,
-            l1: inputs.bounded("l1", Bound::NonNegative)?,
-            l2: inputs.bounded("l2", Bound::NonNegative)?,
-        })
+        Ok(Self { rate: inputs.scalar("lr")?, l1: inputs.scalar("l1")?, l2: inputs.scalar("l2")? })
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use kernlink::dtype::{Complex32, Complex64, DataType, bf16, f16};
 use kernlink::kernel::{RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
-use kernlink::{Error, Result, bail, ensure};
+use kernlink::{Error, Result, bail};
 use kernlink_geometry::training as geometry;
 
 use super::value::{Real, Value};
@@ -19,7 +19,7 @@ pub(super) trait Rule<T: Value, const V: usize>: Copy + Send + Sync {
     /// Reads the scalars, and computes what all elements have in common.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if a scalar is none, or one that the rule does not take.
+    /// INVALID_ARGUMENT if a scalar is none.
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self>;
 
     /// The step of an op for whole variables.
@@ -58,38 +58,10 @@ impl Inputs<'_, '_> {
         self.ctx.op().inputs.iter().any(|input| input.name == name)
     }
 
-    /// The scalar input with this name, as TensorFlow's steps take it that refuse some values of their scalars.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT if it is no scalar, or one outside of the `bound`: a NaN is outside of each.
-    pub(super) fn bounded<T: Real>(&self, name: &str, bound: Bound) -> Result<T> {
-        let (value, zero) = (self.scalar::<T>(name)?, T::of(0.0));
-        let (is_within, expected) = match bound {
-            Bound::Positive => (value > zero, "positive"),
-            Bound::NonNegative => (value >= zero, "non-negative"),
-            Bound::NonPositive => (value <= zero, "non-positive"),
-        };
-        ensure!(is_within, InvalidArgument, "{name} is not a {expected} scalar: {value:?}");
-        Ok(value)
-    }
-
-    /// Whether the step is for some rows.
-    pub(super) fn is_sparse(&self) -> bool {
-        self.layout.indices.is_some()
-    }
-
     /// The attrs that say how the step is taken.
     pub(super) fn flags(&self) -> Flags {
         self.layout.flags
     }
-}
-
-/// Which scalars a step takes.
-#[derive(Clone, Copy)]
-pub(super) enum Bound {
-    Positive,
-    NonNegative,
-    NonPositive,
 }
 
 /// The attrs that say how a step is taken.

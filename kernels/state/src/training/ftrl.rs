@@ -1,8 +1,8 @@
 //! FTRL, with shrinkage (V2) and without.
 
-use kernlink::Result;
+use kernlink::{Result, ensure};
 
-use super::driver::{Bound, Inputs, RealFamily, Rule};
+use super::driver::{Inputs, RealFamily, Rule};
 use super::value::Real;
 
 #[derive(Clone, Copy)]
@@ -22,6 +22,22 @@ impl RealFamily<3> for Ftrl<()> {
 }
 
 impl<T: Real> Ftrl<T> {
+    /// What TensorFlow asks of the scalars of a step for some rows, and not of those of a step for whole variables.
+    fn ensure_signs(&self) -> Result<()> {
+        let zero = T::of(0.0);
+        ensure!(
+            self.rate > zero || self.multiply_linear && self.rate >= zero,
+            InvalidArgument,
+            "lr is not positive, nor zero with multiply_linear_by_lr"
+        );
+        let not_negative = [("l1", self.l1), ("l2", self.l2), ("l2_shrinkage", self.shrinkage.unwrap_or(zero))];
+        for (name, value) in not_negative {
+            ensure!(value >= zero, InvalidArgument, "{name} is negative or NaN");
+        }
+        ensure!(self.power >= zero, InvalidArgument, "lr_power is positive or NaN");
+        Ok(())
+    }
+
     #[inline(always)]
     fn root(&self, accum: T) -> T {
         if self.power == T::of(0.5) { accum.sqrt() } else { accum.pow(self.power) }
@@ -52,21 +68,19 @@ impl<T: Real> Rule<T, 3> for Ftrl<T> {
     const NEEDS_ELEMENTS: bool = true;
 
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self> {
-        let multiply_linear = inputs.flags().multiply_linear_by_lr;
-        // Only the steps of some rows refuse scalars.
-        let scalar =
-            |name, bound| if inputs.is_sparse() { inputs.bounded(name, bound) } else { inputs.scalar::<T>(name) };
-        // Without a division by the rate, it may be zero.
-        let least_rate = if multiply_linear { Bound::NonNegative } else { Bound::Positive };
-        let has_shrinkage = inputs.has("l2_shrinkage");
-        Ok(Self {
-            rate: scalar("lr", least_rate)?,
-            l1: scalar("l1", Bound::NonNegative)?,
-            l2: scalar("l2", Bound::NonNegative)?,
-            shrinkage: if has_shrinkage { Some(scalar("l2_shrinkage", Bound::NonNegative)?) } else { None },
-            power: -scalar("lr_power", Bound::NonPositive)?,
-            multiply_linear,
-        })
+        let shrinkage = if inputs.has("l2_shrinkage") { Some(inputs.scalar("l2_shrinkage")?) } else { None };
+        let rule = Self {
+            rate: inputs.scalar("lr")?,
+            l1: inputs.scalar("l1")?,
+            l2: inputs.scalar("l2")?,
+            shrinkage,
+            power: -inputs.scalar::<T>("lr_power")?,
+            multiply_linear: inputs.flags().multiply_linear_by_lr,
+        };
+        if inputs.has("indices") {
+            rule.ensure_signs()?;
+        }
+        Ok(rule)
     }
 
     #[inline(always)]
