@@ -53,10 +53,10 @@ impl<T: Computed<Wide: Float>> Accumulation<T> for LogSums {
     #[inline(always)]
     fn step(result: T, element: T) -> T {
         let (a, b) = (result.widen(), element.widen());
-        // In TensorFlow's order, in which a NaN counts for as much as the result so far, and two infinities make a NaN.
-        let (low, high) = (if b < a { b } else { a }, if a < b { b } else { a });
-        // Of nothing, the difference may be that of two infinities.
-        T::narrow(if low == T::Wide::neg_infinity() { high } else { high + (low - high).exp().ln_1p() })
+        let (low, high) = if a < b { (a, b) } else { (b, a) };
+        // The difference of two infinities is no number. One NaN makes the result NaN.
+        let is_infinite = high.is_infinite() && !low.is_nan();
+        T::narrow(if is_infinite { high } else { high + (low - high).exp().ln_1p() })
     }
 }
 
