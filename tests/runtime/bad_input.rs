@@ -3,8 +3,9 @@
 use kernlink::attr::AttrValue;
 use kernlink::dtype::DataType;
 use kernlink::graph::Graph;
+use kernlink::ops;
 use kernlink::proto::{self, GraphDef, graph_from_bytes};
-use kernlink::runtime::Session;
+use kernlink::runtime::{EagerContext, Session};
 use kernlink::shape::PartialShape;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Error, Result};
@@ -415,5 +416,34 @@ fn an_index_outside_of_its_image_is_told_with_what_may_be() {
                 .build()
         })
         .expect_error(Code::InvalidArgument, expected);
+    }
+}
+
+/// TensorFlow's steps for some rows look at the scalars, those for whole variables do not. Only CPUs read them.
+#[test]
+fn sparse_steps_of_ftrl_refuse_rates_and_powers_of_the_wrong_sign() {
+    let step = |is_sparse: bool, [lr, l1, l2, power]: [f32; 4]| -> Result<()> {
+        let mut eager = EagerContext::new(&kernlink::registry()?)?;
+        let mut variable = |name: &str| -> Result<Tensor> {
+            let handle = ops::var_handle_op(&mut eager, DataType::Float, [2usize, 1]).shared_name(name).build()?;
+            ops::assign_variable_op(&mut eager, &handle, [[1.0f32], [2.0]]).build()?;
+            Ok(handle)
+        };
+        let [v, a, l] = [variable("v")?, variable("a")?, variable("l")?];
+        match is_sparse {
+            true => ops::resource_sparse_apply_ftrl(&mut eager, v, a, l, [[0.5f32]], [1], lr, l1, l2, power).build()?,
+            false => ops::resource_apply_ftrl(&mut eager, v, a, l, [[0.5f32], [0.5]], lr, l1, l2, power).build()?,
+        };
+        Ok(())
+    };
+    let (nan, good) = (f32::NAN, [0.1, 0.0, 0.0, -0.5]);
+    for is_sparse in [true, false] {
+        step(is_sparse, good).unwrap();
+    }
+    for (place, bad) in [(0, 0.0), (0, -0.1), (0, nan), (1, -0.5), (1, nan), (2, -0.5), (2, nan), (3, 0.5), (3, nan)] {
+        let mut scalars = good;
+        scalars[place] = bad;
+        expect(step(true, scalars), Code::InvalidArgument, &["ResourceSparseApplyFtrl"]);
+        step(false, scalars).unwrap();
     }
 }

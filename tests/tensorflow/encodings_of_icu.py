@@ -99,13 +99,21 @@ def main():
             known[found] = f"Encoding::Single({len(tables)})"
             tables.append(characters.tolist())
         names[plain(name)] = known[found]
-    lines = [f'    ("{name}", {which}),' for name, which in sorted(names.items())]
+    write_names(names)
+    OUT.joinpath("tables.bin").write_bytes(b"".join(map(runs, tables)))
+    print(len(tables), "tables", len(names), "names")
+
+
+def write_names(names):
+    """Writes names.rs: each encoding with its names."""
+    encodings = {}
+    for name, which in sorted(names.items()):
+        encodings.setdefault(which, []).append(name)
+    rows = [f'    ({which}, "{" ".join(names)}"),' for which, names in encodings.items()]
     OUT.joinpath("names.rs").write_text(
         "//! Written by tests/tensorflow/encodings_of_icu.py.\n\nuse super::pairs::Pairs;\nuse super::{Encoding, Order};\n\n"
-        "/// The names of encodings, as [`Encoding::from_name`] reduces them, in order.\n"
-        f"pub(super) static NAMES: [(&str, Encoding); {len(lines)}] = [\n" + "\n".join(lines) + "\n];\n", encoding="utf-8")
-    OUT.joinpath("tables.bin").write_bytes(b"".join(map(runs, tables)))
-    print(len(tables), "tables", len(lines), "names")
+        "/// Encodings with their names, as [`Encoding::from_name`] reduces them.\n#[rustfmt::skip]\n"
+        f"pub(super) static NAMES: [(Encoding, &str); {len(rows)}] = [\n" + "\n".join(rows) + "\n];\n", encoding="utf-8")
 
 
 def is_by_bytes(name, texts, characters):
