@@ -46,6 +46,8 @@ def lists(dtype):
     c.see("TensorListStack", a, i32([3]), element_dtype=dtype)
     c.see("TensorListStack", b, i32([-1]), element_dtype=dtype)
     c.see("TensorListGather", b, i32([2, 0, 2]), i32([3]), element_dtype=dtype)
+    for indices in (1, [[0, 1], [2, 0]], [[]]):
+        c.see("TensorListGather", b, i32(indices), i32([3]), element_dtype=dtype)
     yield c.case
 
     c = chain("TensorListGetItem", dtype, "vector-runtime")

@@ -313,6 +313,10 @@ fn resize_shape(c: &mut InferenceContext<'_>) -> Result<()> {
 fn gather_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let element = checked_list(c)?.unwrap_or_else(|| c.unknown_shape());
     let element = c.merge(element, given(c, 2)?)?;
+    // TensorFlow's kernel gathers along one dimension whatever the rank of the indices.
+    if c.rank(c.input(1)) != Some(1) {
+        c.set_outputs_are_promised();
+    }
     shapes::output_shape(c, c.concatenate(c.input(1), element)?)
 }
 
