@@ -22,6 +22,8 @@ pub use similar::{did_you_mean, listed, nearest_names};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use rustc_hash::FxHashMap;
+
 use self::change::Changes;
 use self::tables::{Tables, clash};
 use crate::collect::{self, OpEntry};
@@ -67,36 +69,36 @@ impl Registry {
         ops: impl IntoIterator<Item = &'static OpEntry>,
         kernels: impl IntoIterator<Item = &'static KernelDef>,
     ) -> Result<Registry> {
-        let mut faults = Vec::new();
         let mut tables = Tables::default();
-        let mut ops: Vec<_> = ops.into_iter().collect();
-        ops.sort_unstable_by_key(|entry| (&*entry.def.name, entry.location));
+        let mut faults = Vec::new();
         for entry in ops {
-            match tables.ops.entry(&entry.def.name) {
-                std::collections::hash_map::Entry::Vacant(slot) => {
-                    slot.insert(entry);
-                }
-                std::collections::hash_map::Entry::Occupied(first) => faults.push(declared_twice(first.get(), entry)),
+            if let Some(other) = tables.ops.insert(&entry.def.name, entry) {
+                let (first, second) = if other.location <= entry.location { (other, entry) } else { (entry, other) };
+                faults.push((&*entry.def.name, declared_twice(first, second)));
             }
         }
-        let mut kernels: Vec<_> = kernels.into_iter().collect();
-        kernels.sort_unstable_by_key(|kernel| (kernel.op, kernel.device, kernel.label, kernel.location));
+        // Sorting all kernels by the names of their ops would take longer than all the rest.
+        let mut by_op: FxHashMap<&'static str, Vec<&'static KernelDef>> = FxHashMap::default();
+        for kernel in kernels {
+            by_op.entry(kernel.op).or_default().push(kernel);
+        }
         let mut unknown = Vec::new();
-        for of_one_op in kernels.chunk_by(|a, b| a.op == b.op) {
-            if !tables.ops.contains_key(of_one_op[0].op) {
-                unknown.extend(of_one_op.iter().map(|kernel| no_op_for(kernel)));
+        for (op, mut kernels) in by_op {
+            kernels.sort_unstable_by_key(|kernel| (kernel.device, kernel.label, kernel.location));
+            if !tables.ops.contains_key(op) {
+                unknown.extend(kernels.iter().map(|kernel| (op, no_op_for(kernel))));
             }
-            for (i, first) in of_one_op.iter().enumerate() {
-                let clashing = of_one_op[i + 1..].iter().filter(|second| clash(first, &[], second, &[]));
-                faults.extend(clashing.map(|second| same_node(first, second)));
+            for (i, first) in kernels.iter().enumerate() {
+                let clashing = kernels[i + 1..].iter().filter(|second| clash(first, &[], second, &[]));
+                faults.extend(clashing.map(|second| (op, same_node(first, second))));
             }
-            of_one_op.iter().for_each(|kernel| tables.add(kernel));
+            tables.add_kernels(op, &kernels);
         }
         if !faults.is_empty() {
-            return Err(Error::already_exists(faults.join("\n")));
+            return Err(Error::already_exists(by_name_of_op(faults)));
         }
         if !unknown.is_empty() {
-            return Err(Error::not_found(unknown.join("\n")));
+            return Err(Error::not_found(by_name_of_op(unknown)));
         }
         Ok(Registry {
             tables: RwLock::new(Arc::new(tables)),
@@ -253,6 +255,12 @@ impl Registry {
     fn snapshot(&self) -> Arc<Tables> {
         self.tables().clone()
     }
+}
+
+/// Faults in the order of the names of their ops, a line each.
+fn by_name_of_op(mut faults: Vec<(&str, String)>) -> String {
+    faults.sort_by_key(|(op, _)| *op);
+    faults.into_iter().map(|(_, fault)| fault).collect::<Vec<_>>().join("\n")
 }
 
 fn declared_twice(first: &OpEntry, second: &OpEntry) -> String {

@@ -1,8 +1,9 @@
 //! The registry's contents: an immutable snapshot.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::{KernelFilter, NodeQuery};
 use crate::attr::{AttrMap, AttrValue};
@@ -13,8 +14,8 @@ use crate::kernel::{AttrConstraint, ConstraintValues, DeviceType, KernelDef};
 /// Ops and kernels by the name of the op. A change makes a copy, which shares what is unchanged.
 #[derive(Clone, Default)]
 pub(super) struct Tables {
-    pub(super) ops: HashMap<&'static str, &'static OpEntry>,
-    pub(super) kernels: HashMap<&'static str, Arc<OpKernels>>,
+    pub(super) ops: FxHashMap<&'static str, &'static OpEntry>,
+    pub(super) kernels: FxHashMap<&'static str, Arc<OpKernels>>,
     /// How many kernels were ever registered.
     registrations: u64,
 }
@@ -60,17 +61,26 @@ impl Tables {
 
     /// Adds a kernel without a check.
     pub(super) fn add(&mut self, def: &'static KernelDef) {
-        let number = self.registrations;
-        self.registrations += 1;
-        let kernels = Arc::make_mut(self.kernels.entry(def.op).or_default());
-        // A removed kernel that is registered again leaves its former position.
-        kernels.registered.retain(|registered| !std::ptr::eq(registered.def, def));
-        let key = (def.device, def.label);
-        let bucket = kernels.buckets.iter().position(|bucket| *bucket == key).unwrap_or_else(|| {
-            kernels.buckets.push(key);
-            kernels.buckets.len() - 1
-        });
-        kernels.registered.push(Registered { def, number, bucket });
+        if let Some(kernels) = self.kernels.get_mut(def.op) {
+            // A removed kernel that is registered again leaves its former position.
+            Arc::make_mut(kernels).registered.retain(|registered| !std::ptr::eq(registered.def, def));
+        }
+        self.add_kernels(def.op, &[def]);
+    }
+
+    /// Adds kernels of one op that are not there, without a check.
+    pub(super) fn add_kernels(&mut self, op: &'static str, defs: &[&'static KernelDef]) {
+        let kernels = Arc::make_mut(self.kernels.entry(op).or_default());
+        kernels.registered.reserve(defs.len());
+        for &def in defs {
+            let key = (def.device, def.label);
+            let bucket = kernels.buckets.iter().position(|bucket| *bucket == key).unwrap_or_else(|| {
+                kernels.buckets.push(key);
+                kernels.buckets.len() - 1
+            });
+            kernels.registered.push(Registered { def, number: self.registrations, bucket });
+            self.registrations += 1;
+        }
     }
 
     /// How many kernels in use match.
@@ -285,19 +295,21 @@ pub(super) fn clash(a: &KernelDef, removed_a: &[DataType], b: &KernelDef, remove
         a.iter().any(|item| b.contains(item))
     }
     let is_left = |dtype: &&DataType| !removed_a.contains(dtype) && !removed_b.contains(dtype);
-    (a.device, a.label, a.priority) == (b.device, b.label, b.priority)
-        && a.constraints.iter().all(|first| {
-            let second = b.constraints.iter().find(|second| second.attr == first.attr);
-            second.is_none_or(|second| match (first.values, second.values) {
-                (ConstraintValues::Types(a), ConstraintValues::Types(b)) => {
-                    a.iter().filter(is_left).any(|dtype| b.contains(dtype))
-                }
-                (ConstraintValues::Strings(a), ConstraintValues::Strings(b)) => meet(a, b),
-                (ConstraintValues::Ints(a), ConstraintValues::Ints(b)) => meet(a, b),
-                (ConstraintValues::Bools(a), ConstraintValues::Bools(b)) => meet(a, b),
-                _ => true,
-            })
+    // Constraints come first: they tell most pairs apart, and dtypes are compared faster than names.
+    let meets = |(position, first): (usize, &AttrConstraint)| {
+        let is_same = |second: &&AttrConstraint| std::ptr::eq(first.attr, second.attr) || first.attr == second.attr;
+        let second = b.constraints.get(position).filter(is_same).or_else(|| b.constraints.iter().find(is_same));
+        second.is_none_or(|second| match (first.values, second.values) {
+            (ConstraintValues::Types(a), ConstraintValues::Types(b)) => {
+                a.iter().filter(is_left).any(|dtype| b.contains(dtype))
+            }
+            (ConstraintValues::Strings(a), ConstraintValues::Strings(b)) => meet(a, b),
+            (ConstraintValues::Ints(a), ConstraintValues::Ints(b)) => meet(a, b),
+            (ConstraintValues::Bools(a), ConstraintValues::Bools(b)) => meet(a, b),
+            _ => true,
         })
+    };
+    a.constraints.iter().enumerate().all(meets) && (a.device, a.label, a.priority) == (b.device, b.label, b.priority)
 }
 
 fn order(a: &KernelDef, b: &KernelDef) -> Ordering {
