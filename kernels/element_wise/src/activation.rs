@@ -4,12 +4,12 @@ use kernlink::Result;
 use kernlink::dtype::RealNumber;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
+use kernlink_kernels_common::fast;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Elu, LeakyRelu, Relu, Relu6, Selu, Softplus, Softsign};
 
 use super::binary::{Binary, BinaryFn};
 use super::driver::element_wise;
-use super::fast;
 use super::unary::{Unary, unary};
 
 pub(super) const SELU_SCALE: f64 = 1.050_700_987_355_480_5;

@@ -7,13 +7,13 @@ use kernlink::dtype::RealNumber;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::element_wise::ensure_alike;
+use kernlink_kernels_common::fast;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{EluGrad, LeakyReluGrad, Relu6Grad, ReluGrad, SeluGrad, SoftplusGrad, SoftsignGrad};
 
 use super::activation::{SELU_SCALE, SELU_SCALE_ALPHA};
 use super::binary::binary;
 use super::driver::{SliceLoop, Spec, element_wise};
-use super::fast;
 use super::grad::Gradient;
 
 // Products with 0 or 1, as in TensorFlow: an infinite gradient of what did not count becomes NaN.

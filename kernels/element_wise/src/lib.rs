@@ -12,11 +12,6 @@ mod driver;
 mod grad;
 mod unary;
 
-#[cfg(any(feature = "math", feature = "nn"))]
-#[expect(clippy::excessive_precision, reason = "coefficients as published")]
-#[cfg_attr(not(feature = "math"), allow(dead_code, reason = "activations need few of the functions"))]
-mod fast;
-
 #[cfg(feature = "nn")]
 mod activation;
 #[cfg(feature = "nn")]

@@ -1,14 +1,15 @@
 //! Roots, exponentials, logarithms, trigonometry, and the error function.
 
 use kernlink::dtype::{Complex32, Complex64, bf16, f16};
+use kernlink_kernels_common::fast;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     Acos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Erf, Erfc, Exp, Expm1, Log, Log1p, Rsqrt, Sigmoid, Sin, Sinh,
     Sqrt, Tan, Tanh,
 };
 
+use super::complex;
 use super::unary::{Unary, UnaryFn, unary};
-use super::{complex, fast};
 
 /// `unary!` for floats, with the function of complex numbers, and the registration for all six dtypes.
 macro_rules! floats_and_complex {

@@ -48,16 +48,18 @@ fn bounded(x: f32, low: f32, high: f32) -> f32 {
     if low > x { low } else { x }
 }
 
+/// `e` to the power of `x`.
 #[inline(always)]
-pub(super) fn exp(x: f32) -> f32 {
+pub fn exp(x: f32) -> f32 {
     let (n, r) = reduced(bounded(x, -104.0, 89.0));
     // In two steps, so that the result may overflow or be subnormal.
     let half = n >> 1;
     (exp_m1_reduced(r) + 1.0) * power_of_two(half) * power_of_two(n.wrapping_sub(half))
 }
 
+/// `exp(x) - 1`, which keeps its precision near 0.
 #[inline(always)]
-pub(super) fn exp_m1(x: f32) -> f32 {
+pub fn exp_m1(x: f32) -> f32 {
     let (n, r) = reduced(bounded(x, -20.0, 89.0));
     // Half the result, which does not overflow.
     let half = power_of_two(n.wrapping_sub(1));
@@ -103,15 +105,17 @@ fn ln_of_any(x: f32, log: f32) -> f32 {
     if x > 0.0 { log } else { other }
 }
 
+/// The natural logarithm.
 #[inline(always)]
-pub(super) fn ln(x: f32) -> f32 {
+pub fn ln(x: f32) -> f32 {
     let subnormal = x < f32::MIN_POSITIVE;
     let (exponent, mantissa) = split(if subnormal { x * 8_388_608.0 } else { x });
     ln_of_any(x, ln_of_parts(mantissa - 1.0, exponent as f32 - if subnormal { 23.0 } else { 0.0 }))
 }
 
+/// `ln(1 + x)`, which keeps its precision near 0.
 #[inline(always)]
-pub(super) fn ln_1p(x: f32) -> f32 {
+pub fn ln_1p(x: f32) -> f32 {
     let sum = 1.0 + x;
     // What the sum lost.
     let rest = if x < 1.0 { x - (sum - 1.0) } else { 1.0 - (sum - x) };
@@ -121,15 +125,16 @@ pub(super) fn ln_1p(x: f32) -> f32 {
     if x.abs() < TINY { x } else { log }
 }
 
+/// `1 / (1 + exp(-x))`.
 #[inline(always)]
-pub(super) fn sigmoid(x: f32) -> f32 {
+pub fn sigmoid(x: f32) -> f32 {
     let e = exp(-x.abs());
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }
 
-/// A quotient of polynomials, with a relative error of 1e-8 before its coefficients' and steps' rounding.
+/// The hyperbolic tangent: a quotient of polynomials, with a relative error of 1e-8 before its coefficients' and steps' rounding.
 #[inline(always)]
-pub(super) fn tanh(x: f32) -> f32 {
+pub fn tanh(x: f32) -> f32 {
     let x = bounded(x, -TANH_BOUND, TANH_BOUND);
     let z = x * x;
     let above = polynomial(z, [1.333_177_8e-8, 2.059_767_2e-5, 3.495_141_4e-3, 1.338_074e-1, 1.0]);
@@ -138,8 +143,9 @@ pub(super) fn tanh(x: f32) -> f32 {
     bounded(x * above / below, -1.0, 1.0)
 }
 
+/// The error function.
 #[inline(always)]
-pub(super) fn erf(x: f32) -> f32 {
+pub fn erf(x: f32) -> f32 {
     let bounded = bounded(x, -4.0, 4.0);
     let z = bounded * bounded;
     let above = polynomial(
@@ -161,7 +167,7 @@ pub(super) fn erf(x: f32) -> f32 {
 }
 
 /// The largest argument of [`sin`] and [`cos`].
-pub(super) const MOST_TURNED: f32 = 6_400.0;
+pub const MOST_TURNED: f32 = 6_400.0;
 
 /// `|x|` in quarter turns, and the rest, at most an eighth turn.
 #[inline(always)]
@@ -185,14 +191,14 @@ fn sin_of_parts(n: i32, r: f32) -> f32 {
 
 /// The sine of at most [`MOST_TURNED`].
 #[inline(always)]
-pub(super) fn sin(x: f32) -> f32 {
+pub fn sin(x: f32) -> f32 {
     let (n, r) = quarters(x);
     f32::from_bits(sin_of_parts(n, r).to_bits() ^ x.to_bits() & 1 << 31)
 }
 
 /// The cosine of at most [`MOST_TURNED`].
 #[inline(always)]
-pub(super) fn cos(x: f32) -> f32 {
+pub fn cos(x: f32) -> f32 {
     let (n, r) = quarters(x);
     sin_of_parts(n.wrapping_add(1), r)
 }
