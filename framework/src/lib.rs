@@ -5,6 +5,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`error`] | codes, messages, where an error was raised and which node met it |
+//! | [`threads`] | threads that kernels split their work over, and that nodes run on |
 //! | [`dtype`], [`shape`], [`tensor`] | values |
 //! | [`attr`], [`op`] | what a node says, and what it may be |
 //! | [`shape_inference`] | which shapes an op's outputs will have |
@@ -42,6 +43,7 @@ pub mod shape_inference;
 pub mod step;
 pub mod tensor;
 pub mod testing;
+pub mod threads;
 
 pub use error::{Code, Error, Result};
 

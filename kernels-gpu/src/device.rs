@@ -503,7 +503,7 @@ impl Device for GpuDevice {
         GPU
     }
 
-    fn pool(&self) -> Option<&Arc<rayon::ThreadPool>> {
+    fn pool(&self) -> Option<&Arc<kernlink::threads::ThreadPool>> {
         None
     }
 

@@ -15,6 +15,7 @@ use crate::dtype::DataType;
 use crate::error::{Error, Result};
 use crate::step::Step;
 use crate::tensor::Tensor;
+use crate::threads::ThreadPool;
 
 /// The type of a device, such as `CPU`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -42,8 +43,9 @@ pub trait Device: Any + Send + Sync {
     /// The type, by which kernels are found.
     fn device_type(&self) -> DeviceType;
 
-    /// The threads over which kernels split their work; `None` to run on the calling thread alone.
-    fn pool(&self) -> Option<&Arc<rayon::ThreadPool>> {
+    /// The threads over which kernels split their work, beside the one that calls, and which expensive nodes run on; `None`
+    /// to run on the calling thread alone.
+    fn pool(&self) -> Option<&Arc<ThreadPool>> {
         None
     }
 
@@ -125,52 +127,41 @@ impl dyn Device {
 /// The most threads that a device takes.
 pub const MAX_THREADS: usize = 1024;
 
-/// Stack of a pool's thread. It is large because a thread that waits for parts of a kernel runs other nodes meanwhile, nested
-/// on its stack.
-const STACK_BYTES: usize = 16 << 20;
-
-/// Starts a thread pool. The threads are named `NAME-INDEX`.
+/// A thread pool of up to this many threads, beside those that call, named `NAME-INDEX`. They are started as work comes.
 ///
 /// # Errors
-/// INVALID_ARGUMENT for no threads, or more than [`MAX_THREADS`]; RESOURCE_EXHAUSTED if they cannot be started.
-pub fn thread_pool(name: &str, threads: usize) -> Result<Arc<rayon::ThreadPool>> {
+/// INVALID_ARGUMENT for no threads, or more than [`MAX_THREADS`].
+pub fn thread_pool(name: &str, threads: usize) -> Result<Arc<ThreadPool>> {
     if threads == 0 || threads > MAX_THREADS {
         return Err(Error::invalid_argument(format!("a pool has 1 to {MAX_THREADS} threads, not {threads}")));
     }
-    let name = name.to_owned();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .stack_size(STACK_BYTES)
-        .thread_name(move |index| format!("{name}-{index}"))
-        .build()
-        .map_err(|error| Error::resource_exhausted(format!("cannot start {threads} threads: {error}")))?;
-    Ok(Arc::new(pool))
+    Ok(Arc::new(ThreadPool::new(name, threads)))
 }
 
 /// The host processor.
 pub struct CpuDevice {
     name: String,
-    pool: Option<Arc<rayon::ThreadPool>>,
+    pool: Option<Arc<ThreadPool>>,
 }
 
 impl CpuDevice {
-    /// A device with this many threads; 0 stands for one per processor.
+    /// A device with this many threads, of which the calling one is the first; 0 stands for one per processor.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for more than [`MAX_THREADS`]; RESOURCE_EXHAUSTED if the threads cannot be started.
+    /// INVALID_ARGUMENT for more than [`MAX_THREADS`].
     pub fn new(threads: usize) -> Result<CpuDevice> {
         if threads > MAX_THREADS {
             return Err(Error::invalid_argument(format!("{threads} threads are more than {MAX_THREADS}")));
         }
         let threads = match threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            0 => std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS),
             threads => threads,
         };
         if threads == 1 {
             return Ok(CpuDevice::on_caller());
         }
         let name = "/device:CPU:0".to_owned();
-        Ok(CpuDevice { name, pool: Some(thread_pool("kernlink", threads)?) })
+        Ok(CpuDevice { name, pool: Some(thread_pool("kernlink", threads - 1)?) })
     }
 
     /// A device whose kernels run on the threads that call.
@@ -193,7 +184,7 @@ impl Device for CpuDevice {
         CPU
     }
 
-    fn pool(&self) -> Option<&Arc<rayon::ThreadPool>> {
+    fn pool(&self) -> Option<&Arc<ThreadPool>> {
         self.pool.as_ref()
     }
 }

@@ -2,10 +2,9 @@
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use super::crew;
 use super::memory::{MemoryType, NodeMemory, memory_without_plan};
 use crate::device::Device;
 use crate::dtype::DataType;
@@ -14,9 +13,19 @@ use crate::op::{InputArg, Op, OpDef, OutputArg, Signature};
 use crate::shape::Shape;
 use crate::step::Step;
 use crate::tensor::Tensor;
+use crate::threads::ThreadPool;
 
-/// The least work, in nanoseconds or so, that is worth another thread.
-const WORTH_A_THREAD: usize = 20_000;
+/// The least work, in nanoseconds or so, that is worth a thread that is awake.
+const WORTH_SPLITTING: usize = 20_000;
+
+/// The least work that is worth waking threads.
+const WORTH_WAKING: usize = 60_000;
+
+/// The least work of a part.
+const PART: usize = 5_000;
+
+/// The most parts that there are for each thread.
+const PARTS_PER_THREAD: usize = 4;
 
 /// One call of a kernel whose op is known at run time only.
 pub struct RawContext<'a> {
@@ -25,9 +34,8 @@ pub struct RawContext<'a> {
     pub(super) signature: &'a Signature,
     pub(super) inputs: &'a mut [Option<Tensor>],
     outputs: &'a mut [Option<Tensor>],
-    pool: Option<&'a rayon::ThreadPool>,
+    pool: Option<&'a ThreadPool>,
     run: RunInfo<'a>,
-    holds_lock: bool,
     temporary: AtomicUsize,
     persistent: AtomicI64,
 }
@@ -63,7 +71,7 @@ impl<'a> RawContext<'a> {
         signature: &'a Signature,
         inputs: &'a mut [Option<Tensor>],
         outputs: &'a mut [Option<Tensor>],
-        pool: Option<&'a rayon::ThreadPool>,
+        pool: Option<&'a ThreadPool>,
     ) -> RawContext<'a> {
         debug_assert!(inputs.len() == signature.inputs.len() && outputs.len() == signature.outputs.len());
         RawContext::in_run(node, (op, signature), inputs, outputs, pool, RunInfo::default())
@@ -76,7 +84,7 @@ impl<'a> RawContext<'a> {
         (op, signature): (&'a OpDef, &'a Signature),
         inputs: &'a mut [Option<Tensor>],
         outputs: &'a mut [Option<Tensor>],
-        pool: Option<&'a rayon::ThreadPool>,
+        pool: Option<&'a ThreadPool>,
         run: RunInfo<'a>,
     ) -> RawContext<'a> {
         RawContext {
@@ -87,7 +95,6 @@ impl<'a> RawContext<'a> {
             outputs,
             pool,
             run,
-            holds_lock: false,
             temporary: AtomicUsize::new(0),
             persistent: AtomicI64::new(0),
         }
@@ -406,12 +413,6 @@ impl<'a> RawContext<'a> {
         self.persistent.load(Ordering::Relaxed)
     }
 
-    /// Declares that the kernel holds a lock that other kernels of the step may wait for: while its thread waits for shards
-    /// of its work, it runs no other kernel.
-    pub fn hold_lock(&mut self) {
-        self.holds_lock = true;
-    }
-
     /// Whether an input is dead; then some inputs are missing. Only kernels that
     /// [take dead inputs](super::OpKernel::takes_dead_inputs) run so. Outputs that they do not set are dead.
     pub fn is_input_dead(&self) -> bool {
@@ -420,23 +421,16 @@ impl<'a> RawContext<'a> {
 
     /// The number of threads that [`RawContext::parallel_for`] may use.
     pub fn threads(&self) -> usize {
-        self.pool.map_or(1, rayon::ThreadPool::current_num_threads)
+        self.pool.map_or(1, ThreadPool::threads)
     }
 
     /// Runs `work` on ranges that together cover `0..total`, on several threads if `total * cost` (in nanoseconds or
-    /// so) is worth it.
+    /// so) is worth it. The ranges are equal but for one item.
+    ///
+    /// The calling thread runs nothing else until all are done, so that it may hold locks.
     pub fn parallel_for(&self, total: usize, cost: usize, work: impl Fn(Range<usize>) + Sync) {
-        let Some((pool, shards)) = self.shards(total, cost) else { return work(0..total) };
-        let work = &work;
-        if self.holds_lock {
-            return crew::run(pool, shards, &|shard| work(shard * total / shards..(shard + 1) * total / shards));
-        }
-        pool.in_place_scope(|scope| {
-            for shard in 1..shards {
-                scope.spawn(move |_| work(shard * total / shards..(shard + 1) * total / shards));
-            }
-            work(0..total / shards);
-        });
+        let Some(Split { pool, parts, is_long }) = self.split(total, cost) else { return work(0..total) };
+        pool.for_each(parts, is_long, |part| work(part * total / parts..(part + 1) * total / parts));
     }
 
     /// Splits `items` into pieces of a multiple of `unit` items (the last may be shorter) and runs `work` on each with
@@ -448,41 +442,59 @@ impl<'a> RawContext<'a> {
         cost: usize,
         work: impl Fn(usize, &mut [T]) + Sync,
     ) {
-        let unit = unit.max(1);
-        let units = items.len().div_ceil(unit);
-        let Some((pool, shards)) = self.shards(units, cost.saturating_mul(unit)) else { return work(0, items) };
-        let work = &work;
-        if self.holds_lock {
-            let piece = (units.div_ceil(shards)) * unit;
-            let pieces: Vec<_> = items.chunks_mut(piece).map(|items| Mutex::new(Some(items))).collect();
-            return crew::run(pool, pieces.len(), &|index| {
-                let taken = pieces[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-                taken.into_iter().for_each(|items| work(index * piece, items));
-            });
-        }
-        pool.in_place_scope(|scope| {
-            let (mut rest, mut start) = (items, 0);
-            for shard in 1..shards {
-                let end = (shard * units / shards * unit).min(start + rest.len());
-                let (piece, tail) = rest.split_at_mut(end - start);
-                let first = start;
-                (rest, start) = (tail, end);
-                scope.spawn(move |_| work(first, piece));
+        /// The items, of which each part takes others.
+        struct Items<T>(*mut T);
+        // SAFETY: threads take distinct items, which can be sent to them.
+        unsafe impl<T: Send> Sync for Items<T> {}
+        impl<T> Items<T> {
+            /// # Safety
+            /// The range is within the items, and nobody else uses what is in it.
+            #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
+            unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
+                // SAFETY: by the caller's promise.
+                unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
             }
-            work(start, rest);
+        }
+
+        let unit = unit.max(1);
+        let (length, units) = (items.len(), items.len().div_ceil(unit));
+        let Some(Split { pool, parts, is_long }) = self.split(units, cost.saturating_mul(unit)) else {
+            return work(0, items);
+        };
+        let items = Items(items.as_mut_ptr());
+        let bound = |part: usize| (part * units / parts * unit).min(length);
+        pool.for_each(parts, is_long, |part| {
+            let range = bound(part)..bound(part + 1);
+            // SAFETY: each part is done once, and the bounds of parts are in order and at most the length.
+            work(range.start, unsafe { items.slice(range) });
         });
     }
 
     /// The pool, if work is to be split over it.
-    pub fn pool(&self) -> Option<&rayon::ThreadPool> {
+    pub fn pool(&self) -> Option<&ThreadPool> {
         self.pool
     }
 
-    fn shards(&self, total: usize, cost: usize) -> Option<(&rayon::ThreadPool, usize)> {
-        let pool = self.pool?;
-        let shards = (total.saturating_mul(cost.max(1)) / WORTH_A_THREAD).min(total).min(4 * self.threads());
-        (shards > 1 && self.threads() > 1).then_some((pool, shards))
+    /// How work is split, if it is.
+    fn split(&self, total: usize, cost: usize) -> Option<Split<'a>> {
+        let work = total.saturating_mul(cost.max(1));
+        let pool = self.pool.filter(|_| work >= WORTH_SPLITTING)?;
+        let (threads, is_long) = (pool.threads(), work >= WORTH_WAKING);
+        // More parts than threads: one that comes late, or is held up, does fewer.
+        let mut parts = (work / PART).min(PARTS_PER_THREAD * threads).min(total);
+        if parts > threads {
+            parts -= parts % threads;
+        }
+        (parts > 1 && (is_long || pool.are_awake())).then_some(Split { pool, parts, is_long })
     }
+}
+
+/// Work that is done in parts.
+struct Split<'a> {
+    pool: &'a ThreadPool,
+    parts: usize,
+    /// Whether it is worth waking threads.
+    is_long: bool,
 }
 
 /// One run of a kernel of op `O`. Dereferences to [`RawContext`] for access by index.

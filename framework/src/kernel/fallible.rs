@@ -69,7 +69,7 @@ mod tests {
     fn the_first_error_is_that_of_the_first_piece() {
         let op = OpDefBuilder::new("Splits").build().unwrap();
         let signature = Signature::default();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let pool = crate::threads::ThreadPool::new("test", 3);
         for threads in [None, Some(&pool)] {
             let ctx = RawContext::new("n", &op, &signature, &mut [], &mut [], threads);
             let mut items = vec![0usize; 100];

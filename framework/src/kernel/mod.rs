@@ -5,7 +5,6 @@ mod builder;
 pub mod check;
 mod construction;
 mod context;
-mod crew;
 mod def;
 mod dynamic;
 mod fallible;

@@ -148,7 +148,6 @@ pub fn update<const N: usize, R>(
         bail!(InvalidArgument, "Trying to update variable with wrong dtype. Expected {other} got {dtype}");
     }
     let order = lock_order(places.each_ref().map(Place::address), "inputs")?;
-    ctx.hold_lock();
     let mut guards = [const { None }; N];
     for input in order {
         guards[input] = Some(places[input].lock()?);

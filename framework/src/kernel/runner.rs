@@ -5,13 +5,14 @@ use std::sync::Arc;
 use crate::device::Device;
 use crate::error::catch_panic;
 use crate::step::{InterOp, Step};
+use crate::threads::ThreadPool;
 
 /// Runs closures on the threads that the nodes of a step run on. It may outlive the call of the kernel: the step ends
 /// only when all closures have run.
 #[derive(Clone)]
 pub struct Runner {
     step: Arc<Step>,
-    pool: Option<Arc<rayon::ThreadPool>>,
+    pool: Option<Arc<ThreadPool>>,
 }
 
 impl Runner {
@@ -38,7 +39,7 @@ impl Runner {
             }
         };
         match &self.pool {
-            Some(pool) => pool.spawn(work),
+            Some(pool) => pool.spawn(self.step.id(), work),
             None => work(),
         }
     }

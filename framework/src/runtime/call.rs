@@ -15,6 +15,7 @@ use crate::shape::PartialShape;
 use crate::shape_inference::{Inferred, check_outputs};
 use crate::step::{Begun, Ran, Step, at_work, trace_node};
 use crate::tensor::Tensor;
+use crate::threads::ThreadPool;
 
 /// A kernel that is to be called, for a node. It goes by value, so that a call that is inlined need not put it into memory.
 #[derive(Clone, Copy)]
@@ -27,7 +28,7 @@ pub(super) struct KernelCall<'c> {
     pub(super) kernel: &'c Arc<dyn DynKernel>,
     pub(super) device: &'c dyn Device,
     /// The threads over which the kernel splits its work.
-    pub(super) pool: Option<&'c rayon::ThreadPool>,
+    pub(super) pool: Option<&'c ThreadPool>,
     pub(super) step: &'c Arc<Step>,
     /// What else the kernel is told of this run; its step and device are those above.
     pub(super) run: RunInfo<'c>,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::device::Device;
 use crate::resource::ResourceManager;
 use crate::step::{Cancellation, CollectiveExecutor, NodeStats, StepStats};
+use crate::threads::ThreadPool;
 
 /// How a session runs.
 #[derive(Clone, Default)]
@@ -18,7 +19,7 @@ pub struct SessionOptions {
     /// How many CPU devices there are, `/device:CPU:0` and so on, on the same threads; 0 stands for one.
     pub cpu_devices: usize,
     /// Threads that a run can ask for; see [`RunOptions::inter_op_pool`].
-    pub inter_op_pools: Vec<Arc<rayon::ThreadPool>>,
+    pub inter_op_pools: Vec<Arc<ThreadPool>>,
     /// What computes together with other devices and processes.
     pub collectives: Option<Arc<dyn CollectiveExecutor>>,
     /// Whether a node that asks for a device that is not there, or has no kernel for it, must not run elsewhere.
@@ -50,7 +51,7 @@ impl SessionOptions {
 
     /// Adds a pool of threads that nodes can run on; see [`RunOptions::inter_op_pool`].
     /// [`thread_pool`](crate::device::thread_pool) makes one; several sessions may share it.
-    pub fn inter_op_pool(mut self, pool: Arc<rayon::ThreadPool>) -> SessionOptions {
+    pub fn inter_op_pool(mut self, pool: Arc<ThreadPool>) -> SessionOptions {
         self.inter_op_pools.push(pool);
         self
     }

@@ -115,7 +115,7 @@ impl PartialRun {
                 None => Poll::Pending,
             }
         });
-        let waited = block_on_until(wait, deadline, || self.step.time_out());
+        let waited = block_on_until(wait, None, deadline, || self.step.time_out());
         drop(on_cancel);
         self.step.set_deadline(None);
         let ended = match state.result.take() {

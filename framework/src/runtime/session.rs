@@ -20,6 +20,7 @@ use crate::optimize::{Ends, Optimizer};
 use crate::resource::ResourceManager;
 use crate::step::{self, Cancellation, FunctionLibrary, InterOp, SessionContext, Step, StepStats, lock};
 use crate::tensor::Tensor;
+use crate::threads::ThreadPool;
 
 /// Runs a graph. Plans are kept by feeds, fetches and targets.
 ///
@@ -44,7 +45,7 @@ struct Shared {
     devices: Arc<[Arc<dyn Device>]>,
     context: Arc<SessionContext>,
     closed: Cancellation,
-    inter_op_pools: Vec<Arc<rayon::ThreadPool>>,
+    inter_op_pools: Vec<Arc<ThreadPool>>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -59,7 +60,7 @@ impl Session {
     /// A session on the CPU, with one thread per processor.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED if the threads cannot be started.
+    /// As [`Session::with_options`].
     pub fn new(graph: Graph) -> Result<Session> {
         Session::with_options(graph, &SessionOptions::default())
     }
@@ -67,8 +68,7 @@ impl Session {
     /// A session on the CPU.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT for more than [`MAX_THREADS`](crate::device::MAX_THREADS) threads; RESOURCE_EXHAUSTED if they
-    /// cannot be started.
+    /// INVALID_ARGUMENT for more than [`MAX_THREADS`](crate::device::MAX_THREADS) threads, or more than 256 devices.
     pub fn with_options(graph: Graph, options: &SessionOptions) -> Result<Session> {
         const MOST: usize = 256;
         if options.cpu_devices > MOST {
@@ -353,11 +353,13 @@ impl Shared {
         }
         let step = Arc::new(step);
         let run = PlanRun::new(executor, &step, Nesting::default(), feeds);
+        let help = run.help();
         run.start();
         let result = match run.take_result() {
             Some(result) => result,
-            None => step::block_on_until(RunFuture::begun(run), deadline, || step.time_out()),
+            None => step::block_on_until(RunFuture::begun(run), help.as_ref(), deadline, || step.time_out()),
         };
+        drop(help);
         if let Err(error) = &result {
             if let Some(collectives) = self.context.collectives() {
                 collectives.abort(&step, error);

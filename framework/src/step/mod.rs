@@ -4,18 +4,17 @@ mod cancellation;
 mod collective;
 mod deferred;
 mod function;
-mod lock;
 mod rendezvous;
 mod session;
 mod stats;
 mod wait;
 mod waiters;
 
+pub(crate) use crate::threads::lock;
 pub use cancellation::{Cancellation, CancellationGuard};
 pub use collective::{CollectiveExecutor, CollectiveKind, CollectiveRequest};
 pub use deferred::DeferredOp;
 pub use function::{Function, FunctionLibrary};
-pub(crate) use lock::lock;
 pub use rendezvous::{Rendezvous, RendezvousKey};
 pub use session::SessionContext;
 pub(crate) use stats::{Begun, Ran, trace_node};
@@ -34,6 +33,7 @@ use deferred::Deferred;
 use crate::error::{Code, Error, Result};
 use crate::resource::ResourceManager;
 use crate::tensor::Tensor;
+use crate::threads::ThreadPool;
 
 /// One run of a graph, with all functions that it calls.
 pub struct Step {
@@ -67,7 +67,7 @@ pub(crate) enum InterOp {
     /// On the thread that asked for the run.
     Caller,
     /// On these threads.
-    Pool(Arc<rayon::ThreadPool>),
+    Pool(Arc<ThreadPool>),
 }
 
 /// Stands for no deadline.

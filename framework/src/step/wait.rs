@@ -9,6 +9,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::op::OpDef;
+use crate::threads::{Help, Helping};
 
 /// A boxed future that any thread may poll.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -82,26 +83,31 @@ impl Drop for AtWork {
 
 /// [`block_on`] for the runtime itself.
 pub(crate) fn block_on_unchecked<T>(future: impl Future<Output = T>) -> T {
-    block_on_until(future, None, || {})
+    block_on_until(future, None, None, || {})
 }
 
 /// [`block_on`] for who holds a lock: meanwhile the thread does nothing for others, who may want that lock.
 pub(crate) fn block_on_alone<T>(future: impl Future<Output = T>) -> T {
-    wait_for(future, None, || {}, false)
+    wait_for(future, None, None, || {})
 }
 
-/// [`block_on`] that calls `late` if the future has not ended at `deadline`, and goes on.
-pub(crate) fn block_on_until<T>(future: impl Future<Output = T>, deadline: Option<Instant>, late: impl FnMut()) -> T {
-    // On a thread of a pool others may wait for what this thread would do if it did not wait.
-    wait_for(future, deadline, late, rayon::current_thread_index().is_some())
+/// [`block_on`] that calls `late` if the future has not ended at `deadline`, and goes on. Meanwhile the thread helps with
+/// the run that it waits for; a thread of a pool works for that.
+pub(crate) fn block_on_until<T>(
+    future: impl Future<Output = T>,
+    help: Option<&Help>,
+    deadline: Option<Instant>,
+    late: impl FnMut(),
+) -> T {
+    wait_for(future, Helping::with_own_pool().or_else(|| help.map(Help::helping)), deadline, late)
 }
 
-/// [`block_on_until`]; a worker of a pool does the work of others meanwhile.
+/// [`block_on_until`], with what the thread does meanwhile.
 fn wait_for<T>(
     future: impl Future<Output = T>,
+    mut helping: Option<Helping>,
     mut deadline: Option<Instant>,
     mut late: impl FnMut(),
-    is_worker: bool,
 ) -> T {
     let mut future = pin!(future);
     let unpark = Arc::new(Unpark { thread: thread::current(), is_woken: AtomicBool::new(false) });
@@ -111,26 +117,21 @@ fn wait_for<T>(
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return value;
         }
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        match left {
-            Some(Duration::ZERO) => {
-                deadline = None;
-                late();
-            }
-            _ if unpark.is_woken.swap(false, Ordering::Acquire) => {}
-            _ if is_worker => {
-                if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                    thread::park_timeout(WORKER_NAP);
+        while !unpark.is_woken.swap(false, Ordering::Acquire) {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            match (&mut helping, left) {
+                (_, Some(Duration::ZERO)) => {
+                    deadline = None;
+                    late();
+                    break;
                 }
+                (Some(helping), left) => helping.wait(|| unpark.is_woken.load(Ordering::Acquire), left),
+                (None, Some(left)) => thread::park_timeout(left),
+                (None, None) => thread::park(),
             }
-            Some(left) => thread::park_timeout(left),
-            None => thread::park(),
         }
     }
 }
-
-/// How long a thread of a pool sleeps at most before it looks for work of others.
-const WORKER_NAP: Duration = Duration::from_micros(200);
 
 #[cfg(test)]
 mod tests {

@@ -163,10 +163,7 @@ impl TensorRef {
     /// A model may wire one variable to two inputs of a node. A thread that holds a place and asks for it again gets an error,
     /// of which the executor tells the node. Threads that lock several places, each in an order of its own, wait for each other
     /// for ever: `values` locks them in one order.
-    ///
-    /// A kernel that splits its work over threads while it holds a place calls
-    /// [`hold_lock`](crate::kernel::RawContext::hold_lock) first: else its thread may take up another kernel meanwhile, which
-    /// asks for the same place. [`place::update`](crate::kernel::place::update) does all of this.
+    /// [`place::update`](crate::kernel::place::update) does so.
     #[track_caller]
     pub fn value(&self) -> Result<TensorGuard<'_>> {
         let place = self.lock()?;

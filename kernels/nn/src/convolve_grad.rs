@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn gradients_agree_with_the_definition() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let pool = kernlink::threads::ThreadPool::new("test", 1);
         let signature = Signature::default();
         let ctx = RawContext::new("conv", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
         // Small whole numbers, so that every order of addition gives the same sum.

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-use rayon::ThreadPool;
 use smallvec::SmallVec;
 
 use super::context::RunContext;
@@ -20,6 +19,7 @@ use crate::runtime::plan::Plan;
 use crate::runtime::plan::layout::Source;
 use crate::step::{CancellationGuard, InterOp, Step, lock};
 use crate::tensor::Tensor;
+use crate::threads::{Help, ThreadPool};
 
 /// One in DEPTH_OF_STACK calls that are nested goes on with a stack of its own.
 const DEPTH_OF_STACK: u32 = 16;
@@ -105,7 +105,7 @@ impl Host for Arc<PlanRun> {
             });
         };
         match self.pool() {
-            Some(pool) => pool.spawn(work),
+            Some(pool) => pool.spawn(self.context.step.id(), work),
             // Without a pool nothing is put aside as expensive.
             None => work(),
         }
@@ -175,7 +175,7 @@ impl PlanRun {
     /// Does something for the run on another thread.
     fn elsewhere(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         if let Some(pool) = self.pool() {
-            pool.spawn(work);
+            pool.spawn(self.context.step.id(), work);
             return Ok(());
         }
         let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
@@ -184,18 +184,23 @@ impl PlanRun {
         })
     }
 
-    /// Begins the run on this thread, or on the pool if that suits its kernels better.
+    /// Begins the run, on this thread unless it was asked for another.
     pub(in crate::runtime) fn start(self: &Arc<PlanRun>) {
-        let is_meant = matches!(self.context.step.inter_op(), InterOp::Pool(_));
-        match self.pool().filter(|_| self.context.is_parallel && (is_meant || rayon::current_thread_index().is_none()))
-        {
-            // On a thread of the pool, waiting for parts of a kernel means helping with them.
-            Some(pool) => {
+        match self.context.step.inter_op() {
+            InterOp::Pool(pool) => {
                 let run = self.clone();
-                pool.spawn(move || run.begin());
+                pool.spawn(self.context.step.id(), move || run.begin());
             }
-            None => self.begin(),
+            InterOp::Devices | InterOp::Caller => self.begin(),
         }
+    }
+
+    /// Keeps the threads awake that the run uses, until it is dropped, if there are any; the thread that waits for the run
+    /// can help them.
+    pub(in crate::runtime) fn help(&self) -> Option<Help> {
+        let is_own = matches!(self.context.step.inter_op(), InterOp::Devices) && self.context.is_parallel;
+        let pool = if is_own { self.pool() } else { None };
+        pool.map(|pool| Help::begin(pool, self.context.step.id()))
     }
 
     /// Does something for the run. If that panics, outside of any kernel, the run fails, and nothing else does.

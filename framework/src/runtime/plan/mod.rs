@@ -28,6 +28,7 @@ use crate::kernel::{DynKernel, NodeMemory};
 use crate::op::{OpDef, Signature};
 use crate::step::FunctionLibrary;
 use crate::tensor::Tensor;
+use crate::threads::ThreadPool;
 
 /// A kernel whose runs take longer, in nanoseconds, is handed to another thread rather than kept waiting.
 const EXPENSIVE: u32 = 10_000;
@@ -108,7 +109,7 @@ pub(super) struct Plan {
     pub(super) nodes: Table<kind::Node, PlanNode>,
     pub(super) devices: Arc<[Arc<dyn Device>]>,
     /// The threads of each device.
-    pub(super) pools: Vec<Option<Arc<rayon::ThreadPool>>>,
+    pub(super) pools: Vec<Option<Arc<ThreadPool>>>,
     pub(super) constants: Table<kind::Constant, Tensor>,
     /// The nodes that wait for nothing, the expensive ones first.
     pub(super) initial: Vec<NodeIndex>,

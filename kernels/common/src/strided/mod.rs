@@ -175,7 +175,7 @@ mod tests {
             (StridedCopy::new(0, 0).step(1024, 33, 1).step(33, 1, 1024), 33_792, 33_792),
             (StridedCopy::new(0, 0).step(33, 1024, 1).step(1024, 1, 33), 33_792, 33_792),
         ];
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let pool = kernlink::threads::ThreadPool::new("test", 2);
         let signature = Signature::default();
         for dtype in [
             DataType::Bool,

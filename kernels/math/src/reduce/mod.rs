@@ -116,7 +116,7 @@ mod tests {
     use kernlink::op::{OpDef, Signature};
 
     fn reduce<R: Reducer<T>, T: Element + Copy>(dims: &[usize], axes: &[i64], input: &[T]) -> Vec<T> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let pool = kernlink::threads::ThreadPool::new("test", 2);
         let signature = Signature::default();
         let ctx = RawContext::new("node", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
         let plan = Plan::new(&Shape::from(dims), axes, false).unwrap();

@@ -1,0 +1,368 @@
+//! Threads that kernels split their work over, and that nodes run on.
+//!
+//! A [`ThreadPool`] does two things: *loops*, whose parts the calling thread and idle threads of the pool work on until all
+//! are done, and *jobs*, which a thread of the pool runs by itself. What makes a loop cheap is that threads stay awake for
+//! a while when they have nothing to do, so that a loop reaches them in about a microsecond; one that sleeps takes 50.
+//!
+//! - `team`: loops. A thread that waits for the end of its loop runs nothing else, so that it may hold locks.
+//! - `signal`: what there is to do.
+//! - `idle`: what a thread does that finds no work: it spins, yields, and sleeps before long. How it is woken.
+//! - `help`: a thread that waits for a run and works for the pool meanwhile.
+//!
+//! Threads are started when there is work for them. The calling thread takes part, so a device that is to use two threads
+//! has a pool of one.
+
+mod help;
+mod idle;
+mod lock;
+mod signal;
+mod team;
+
+pub(crate) use help::{Help, Helping};
+pub(crate) use lock::lock;
+
+use std::cell::OnceCell;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use self::idle::Idle;
+use self::signal::Signal;
+use self::team::Team;
+use crate::error::catch;
+
+/// Stack of a pool's thread. It is large because a thread that waits within a job runs other jobs meanwhile, nested on its
+/// stack.
+const STACK_BYTES: usize = 16 << 20;
+
+/// Threads for parallel loops and for jobs. They are started as work comes, and end when the pool is dropped and what it was
+/// given has been done.
+pub struct ThreadPool {
+    shared: Arc<Shared>,
+}
+
+/// What the threads of a pool share.
+struct Shared {
+    name: String,
+    /// How many threads there may be.
+    limit: usize,
+    signal: Signal,
+    team: Team,
+    jobs: Mutex<VecDeque<Job>>,
+    idle: Idle,
+}
+
+/// Something that one thread does, and whom it is for: the number of a step, whose calling thread may do it while it waits.
+struct Job {
+    step: i64,
+    work: Box<dyn FnOnce() + Send>,
+}
+
+thread_local! {
+    /// The pool that this thread belongs to.
+    static CURRENT: OnceCell<Arc<Shared>> = const { OnceCell::new() };
+}
+
+impl ThreadPool {
+    /// A pool of up to `threads` threads, named `NAME-INDEX`, beside those that call. None is started yet.
+    pub fn new(name: impl Into<String>, threads: usize) -> ThreadPool {
+        ThreadPool {
+            shared: Arc::new(Shared {
+                name: name.into(),
+                limit: threads,
+                signal: Signal::default(),
+                team: Team::new(),
+                jobs: Mutex::default(),
+                idle: Idle::default(),
+            }),
+        }
+    }
+
+    /// How many threads can work on a loop: those of the pool and the one that calls.
+    pub fn threads(&self) -> usize {
+        self.shared.limit + 1
+    }
+
+    /// Whether a thread of the pool is awake, so that short work can be shared with it.
+    pub(crate) fn are_awake(&self) -> bool {
+        self.shared.idle.are_awake()
+    }
+
+    /// Runs `work` for each number below `parts`, on this thread and on idle ones of the pool, in any order. The thread runs
+    /// nothing else until all are done: at the end it waits only for parts that others have begun.
+    ///
+    /// `is_long` says whether the whole is worth waking threads that sleep, which takes some 50 µs; otherwise only those
+    /// that are awake take part.
+    ///
+    /// # Panics
+    /// If a part does. The others are done nevertheless, but for those that this thread would have done.
+    pub fn for_each(&self, parts: usize, is_long: bool, work: impl Fn(usize) + Sync) {
+        self.shared.for_each(parts, is_long, &work);
+    }
+
+    /// Has a thread of the pool run `work`, or the one that called for the run of `step` while it waits for that.
+    pub(crate) fn spawn(&self, step: i64, work: impl FnOnce() + Send + 'static) {
+        if !self.shared.can_work() {
+            return work();
+        }
+        {
+            let mut jobs = lock(&self.shared.jobs);
+            jobs.push_back(Job { step, work: Box::new(work) });
+            self.shared.signal.has_jobs(true);
+        }
+        self.shared.wake_for(Some(step));
+    }
+}
+
+impl Drop for ThreadPool {
+    fn drop(&mut self) {
+        self.shared.signal.close();
+        self.shared.idle.wake_all();
+    }
+}
+
+impl Shared {
+    /// Does something that is to be done, if there is anything: of jobs only those for `step`, if one is named. `first` says
+    /// where it begins to look, so that threads spread over loops.
+    fn work_once(&self, step: Option<i64>, first: usize) -> bool {
+        let signal = self.signal.load();
+        if signal.has_loops() && self.team.join_one(&self.signal, first) {
+            return true;
+        }
+        let job = if signal.are_jobs() { self.take_job(step) } else { None };
+        let Some(job) = job else { return false };
+        // A job tells of its own panics; the thread goes on in any case.
+        drop(catch(job.work));
+        true
+    }
+
+    fn take_job(&self, step: Option<i64>) -> Option<Job> {
+        let mut jobs = lock(&self.jobs);
+        let place = match step {
+            None => 0,
+            Some(step) => jobs.iter().position(|job| job.step == step)?,
+        };
+        let job = jobs.remove(place);
+        self.signal.has_jobs(!jobs.is_empty());
+        job
+    }
+
+    /// Whether [`Shared::work_once`] may find something.
+    fn has_work(&self, step: Option<i64>) -> bool {
+        let signal = self.signal.load();
+        signal.has_loops()
+            || (signal.are_jobs() && step.is_none_or(|step| lock(&self.jobs).iter().any(|job| job.step == step)))
+    }
+
+    /// Whether there is a thread, or one can be started.
+    fn can_work(self: &Arc<Self>) -> bool {
+        self.idle.started() > 0 || self.start_one()
+    }
+
+    /// Has a thread look for work: one that sleeps, or a new one. `step` is whom a job is for.
+    fn wake_for(self: &Arc<Self>, step: Option<i64>) {
+        if !self.idle.wake_one(step) {
+            self.start_one();
+        }
+    }
+
+    /// Starts a thread if there may be more.
+    fn start_one(self: &Arc<Self>) -> bool {
+        let Some(index) = self.idle.reserve(self.limit) else { return false };
+        let shared = self.clone();
+        let builder = thread::Builder::new().name(format!("{}-{index}", self.name)).stack_size(STACK_BYTES);
+        let is_started = builder.spawn(move || shared.work(index)).is_ok();
+        if !is_started {
+            self.idle.give_up();
+        }
+        is_started
+    }
+
+    /// What a thread of the pool does.
+    fn work(self: Arc<Self>, index: usize) {
+        CURRENT.with(|current| _ = current.set(self.clone()));
+        let mut lingering = self.idle.linger();
+        // Who started it may have work for more.
+        self.wake_others();
+        loop {
+            if self.work_once(None, index) {
+                lingering.restart();
+            } else if self.signal.load().is_closed() {
+                return;
+            } else if !lingering.go_on(|| !self.signal.load().is_silent(), self.idle.are_runs()) {
+                self.idle.sleep(None, None, || self.has_work(None) || self.signal.load().is_closed());
+                self.wake_others();
+                lingering.restart();
+            }
+        }
+    }
+
+    /// Wakes up to two threads if there may be work for them: each that wakes does so, so that many wake soon.
+    fn wake_others(self: &Arc<Self>) {
+        for _ in 0..2 {
+            if self.signal.load().is_silent() {
+                if !self.idle.are_runs() || !self.idle.wake_one(None) {
+                    return;
+                }
+            } else if !self.idle.wake_one(None) && !self.start_one() {
+                return;
+            }
+        }
+    }
+
+    fn for_each(self: &Arc<Self>, parts: usize, is_long: bool, work: &(dyn Fn(usize) + Sync)) {
+        let is_shared = parts > 1 && self.limit > 0 && (is_long || self.idle.are_awake());
+        let place = if is_shared { self.team.claim() } else { None };
+        let Some(place) = place else { return (0..parts).for_each(work) };
+        self.team.run(&self.signal, place, parts, work, || {
+            if is_long {
+                self.wake_for(None);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::SeqCst;
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::error::{catch_panic, watch_panics};
+
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    /// How often what races is repeated.
+    const TURNS: usize = if cfg!(miri) { 20 } else { 2000 };
+
+    #[test]
+    fn every_part_is_done_once() {
+        for threads in 0..4 {
+            let pool = ThreadPool::new("test", threads);
+            for turn in 0..TURNS {
+                let total = turn % 40;
+                let done: Vec<AtomicUsize> = (0..total).map(|_| AtomicUsize::new(0)).collect();
+                pool.for_each(total, turn % 3 > 0, |part| _ = done[part].fetch_add(1, SeqCst));
+                assert!(done.iter().all(|count| count.load(SeqCst) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn loops_of_many_threads_and_loops_within_loops_end() {
+        let pool = ThreadPool::new("test", 2);
+        let sum = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            // More than there are places.
+            for _ in 0..signal::LOOPS + 4 {
+                scope.spawn(|| {
+                    for _ in 0..TURNS / 20 {
+                        pool.for_each(5, true, |part| {
+                            pool.for_each(3, true, |inner| _ = sum.fetch_add(3 * part + inner, SeqCst));
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(sum.load(SeqCst), (signal::LOOPS + 4) * (TURNS / 20) * (0..15).sum::<usize>());
+    }
+
+    #[test]
+    fn a_thread_that_holds_a_lock_runs_nothing_that_wants_it() {
+        let pool = Arc::new(ThreadPool::new("test", 3));
+        let held = Arc::new(Mutex::new(0));
+        for _ in 0..200 {
+            let (within, held) = (pool.clone(), held.clone());
+            pool.spawn(1, move || {
+                let mut held = held.lock().unwrap();
+                within.for_each(8, true, |_| thread::yield_now());
+                *held += 1;
+            });
+        }
+        while *held.lock().unwrap() < 200 {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_owner_and_the_pool_goes_on() {
+        let pool = ThreadPool::new("test", 3);
+        for turn in 0..TURNS / 20 {
+            let bad = turn % 64;
+            assert!(catch(|| pool.for_each(64, true, |part| assert!(part != bad))).is_err());
+            let sum = AtomicUsize::new(0);
+            pool.for_each(64, true, |part| _ = sum.fetch_add(part, SeqCst));
+            assert_eq!(sum.into_inner(), 63 * 32);
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_helper_is_told_as_the_owners_own() {
+        watch_panics();
+        let (pool, owner, line) = (ThreadPool::new("test", 2), thread::current().id(), line!() + 3);
+        let begun = AtomicBool::new(false);
+        let work = |_| match thread::current().id() == owner {
+            false if !begun.swap(true, SeqCst) => panic!("as asked"),
+            false => {}
+            // Helpers have time to begin.
+            true => (0..1000).take_while(|_| !begun.load(SeqCst)).for_each(|_| thread::sleep(MILLISECOND)),
+        };
+        let error = catch_panic("the kernel", || {
+            pool.for_each(64, true, work);
+            Ok(())
+        });
+        let error = error.unwrap_err();
+        assert!(error.message().starts_with(&format!("the kernel panicked at {}:{line}:", file!())), "{error}");
+        assert!(error.message().ends_with(": as asked"), "{error}");
+    }
+
+    #[test]
+    fn jobs_run_on_threads_that_are_started_for_them_and_outlive_the_pool() {
+        let pool = ThreadPool::new("test", 2);
+        assert_eq!(pool.shared.idle.started(), 0);
+        let (sender, receiver) = mpsc::channel();
+        for number in 0..100 {
+            let sender = sender.clone();
+            pool.spawn(1, move || {
+                assert!(number % 10 != 3, "a job that panics ends no thread");
+                sender.send((number, thread::current().name().map(str::to_owned))).unwrap();
+            });
+            if number % 7 == 0 {
+                // Threads fall asleep meanwhile.
+                thread::sleep(MILLISECOND);
+            }
+        }
+        drop((pool, sender));
+        let mut done: Vec<_> = receiver.iter().collect();
+        done.sort();
+        assert!(done.iter().map(|(number, _)| *number).eq((0..100).filter(|number| number % 10 != 3)));
+        assert!(done.iter().all(|(_, name)| name.as_deref().is_some_and(|name| name.starts_with("test-"))));
+    }
+
+    #[test]
+    fn a_thread_that_waits_does_the_jobs_of_its_step_and_no_others() {
+        let pool = Arc::new(ThreadPool::new("test", 1));
+        let (hold, held) = mpsc::channel::<()>();
+        // The only thread is busy.
+        pool.spawn(1, move || _ = held.recv());
+        let (here, ran) = (thread::current().id(), Arc::new(AtomicUsize::new(0)));
+        for step in [2, 3] {
+            let ran = ran.clone();
+            pool.spawn(step, move || {
+                ran.fetch_add(if thread::current().id() == here { 1 } else { 100 }, SeqCst);
+            });
+        }
+        let help = Help::begin(&pool, 3);
+        let mut helping = help.helping();
+        for _ in 0..10 {
+            helping.wait(|| false, Some(MILLISECOND));
+        }
+        assert_eq!(ran.load(SeqCst), 1);
+        drop((helping, help, hold));
+        while ran.load(SeqCst) != 101 {
+            thread::yield_now();
+        }
+    }
+}
