@@ -8,6 +8,7 @@ extern crate kernlink_framework as kernlink;
 pub mod element;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;
+pub mod float16;
 pub mod gather;
 pub mod gemm;
 pub mod gemv;

@@ -91,13 +91,13 @@ divided!(f32, f64, f16, bf16, Complex32, Complex64; i8, i16, i32, i64, u8, u16, 
 
 /// The exact value, without the branch that `half` has for NaN.
 #[inline(always)]
-fn widen_bf16(x: bf16) -> f32 {
+pub(crate) fn widen_bf16(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
 /// The exact value, without branches, so that loops over it become vector instructions.
 #[inline(always)]
-fn widen_f16(x: f16) -> f32 {
+pub(crate) fn widen_f16(x: f16) -> f32 {
     let bits = u32::from(x.to_bits());
     let magnitude = (bits & 0x7fff) << 13;
     // The exponents' biases differ by 112; the product also normalises subnormal numbers.

@@ -8,7 +8,7 @@ use kernlink_kernels_common::fast;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Elu, LeakyRelu, Relu, Relu6, Selu, Softplus, Softsign};
 
-use super::binary::{Binary, BinaryFn};
+use super::binary::{Binary, BinaryFn, binary};
 use super::driver::element_wise;
 use super::unary::{Unary, unary};
 
@@ -44,20 +44,17 @@ unary!(Softsign, 1000: f32, f64 => |x| x / (1.0 + x.abs()); half);
 #[register_kernel(device = Cpu, op = [Elu, Selu, Softplus, Softsign], T = [f32, f64, f16, bf16])]
 type Activations<O, T> = Unary<O, T>;
 
-/// The slope for negative arguments is the loop's second argument.
-impl<T: RealNumber> BinaryFn<T> for LeakyRelu {
-    type Out = T;
-    #[inline(always)]
-    fn call(x: T, slope: T) -> T {
-        if x > T::ZERO { x } else { x * slope }
-    }
-}
+// The slope for negative arguments is the loop's second argument.
+binary!(LeakyRelu, 500: f32, f64 => |x, slope| if x > 0.0 { x } else { x * slope }; half);
 
 #[register_kernel(
     device = Cpu,
     T = [f32, f64, f16, bf16],
     state = |ctx| Ok(Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()))),
 )]
-fn leaky_relu<T: RealNumber>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()> {
+fn leaky_relu<T: RealNumber>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()>
+where
+    LeakyRelu: BinaryFn<T>,
+{
     element_wise(ctx, &const { Binary::<LeakyRelu, T>::SPEC }, std::slice::from_ref(slope))
 }

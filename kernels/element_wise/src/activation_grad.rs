@@ -15,6 +15,7 @@ use super::activation::{SELU_SCALE, SELU_SCALE_ALPHA};
 use super::binary::binary;
 use super::driver::{SliceLoop, Spec, element_wise};
 use super::grad::Gradient;
+use super::ternary::ternary;
 
 // Products with 0 or 1, as in TensorFlow: an infinite gradient of what did not count becomes NaN.
 binary!(ReluGrad, 500:
@@ -42,7 +43,10 @@ type Gradients<O, T> = Gradient<O, T, false>;
     T = [f32, f64, f16, bf16],
     state = |ctx| Ok(Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()))),
 )]
-fn leaky_relu_grad<T: RealNumber>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()> {
+fn leaky_relu_grad<T: RealNumber>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyReluGrad>) -> Result<()>
+where
+    Leaky<T>: SliceLoop<3, In = T, Out = T>,
+{
     let (x, y) = (ctx.input_at(0)?.shape(), ctx.input_at(1)?.shape());
     ensure_alike(x, y, false)?;
     element_wise(ctx, &const { Spec::of::<Leaky<T>>() }, std::slice::from_ref(slope))
@@ -51,15 +55,4 @@ fn leaky_relu_grad<T: RealNumber>(slope: &Tensor, ctx: &mut KernelContext<'_, Le
 /// The gradient, or its product with the slope, by the sign of the feature.
 struct Leaky<T>(PhantomData<T>);
 
-impl<T: RealNumber> SliceLoop<3> for Leaky<T> {
-    type In = T;
-    type Out = T;
-
-    #[inline(always)]
-    fn run([dy, x, slope]: [&[T]; 3], out: &mut [T]) -> bool {
-        for (((out, &dy), &x), &slope) in out.iter_mut().zip(dy).zip(x).zip(slope) {
-            *out = if x > T::ZERO { dy } else { dy * slope };
-        }
-        true
-    }
-}
+ternary!(Leaky: f32, f64 => |dy, x, slope| if x > 0.0 { dy } else { dy * slope }; half);

@@ -1,6 +1,6 @@
 //! Sums, products, powers, extremes and their like.
 
-use kernlink::dtype::{Complex32, Complex64, Number, Pod};
+use kernlink::dtype::{Complex32, Complex64, Number};
 use kernlink_geometry::element_wise::NEGATIVE_POWER;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -9,55 +9,32 @@ use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, Pow, Squa
 use super::binary::{Binary, BinaryFn, binary};
 use super::complex;
 
-/// Gives an op the method of [`Number`] of that name.
+/// Gives ops methods of [`Number`].
 macro_rules! number {
     ($($op:ident => $method:ident),+) => {$(
-        impl<T: Number> BinaryFn<T> for $op {
-            type Out = T;
-            #[inline(always)]
-            fn call(x: T, y: T) -> T {
-                x.$method(y)
-            }
-        }
+        binary!($op, 500:
+            f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, Complex32, Complex64 => |x, y| Number::$method(x, y); half);
     )+};
 }
 number!(Add => wrapping_add, Sub => wrapping_sub, Mul => wrapping_mul);
 
 // Extremes: NaN if one of the arguments is. Of equal numbers the second.
-impl<T: Pod + PartialOrd> BinaryFn<T> for Maximum {
-    type Out = T;
-    #[inline(always)]
-    #[allow(clippy::eq_op, reason = "true of NaN alone, and of constant false for integers")]
-    fn call(x: T, y: T) -> T {
-        if x > y || x != x { x } else { y }
-    }
-}
+binary!(Maximum, 500:
+    f32, f64 => |x, y| if x > y || x.is_nan() { x } else { y }; half;
+    i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.max(y));
+binary!(Minimum, 500:
+    f32, f64 => |x, y| if x < y || x.is_nan() { x } else { y }; half;
+    i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.min(y));
 
-impl<T: Pod + PartialOrd> BinaryFn<T> for Minimum {
-    type Out = T;
-    #[inline(always)]
-    #[allow(clippy::eq_op, reason = "true of NaN alone, and of constant false for integers")]
-    fn call(x: T, y: T) -> T {
-        if x < y || x != x { x } else { y }
-    }
-}
-
-impl<T: Computed> BinaryFn<T> for SquaredDifference {
-    type Out = T;
-    #[inline(always)]
-    fn call(x: T, y: T) -> T {
+// The difference is rounded to the dtype before it is squared.
+binary!(SquaredDifference, 500:
+    f32, f64, i32, i64, Complex32, Complex64 => |x, y| {
         let difference = x.wrapping_sub(y);
-        difference.conj().wrapping_mul(difference)
-    }
-}
-
-impl<T: Number> BinaryFn<T> for MulNoNan {
-    type Out = T;
-    #[inline(always)]
-    fn call(x: T, y: T) -> T {
-        if y == T::ZERO { T::ZERO } else { x.wrapping_mul(y) }
-    }
-}
+        Computed::conj(difference).wrapping_mul(difference)
+    };
+    half |x, y, round| round(x - y) * round(x - y));
+binary!(MulNoNan, 500:
+    f32, f64, Complex32, Complex64 => |x, y| if y == Number::ZERO { Number::ZERO } else { x.wrapping_mul(y) }; half);
 
 binary!(Xdivy, 1000:
     f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x / y }; half;

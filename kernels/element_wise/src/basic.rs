@@ -5,7 +5,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::{Abs, Ceil, Floor, Inv, IsFinite, IsInf, IsNan, Neg, Reciprocal, Rint, Round, Sign, Square};
 
 use super::complex;
-use super::unary::{Unary, UnaryFn, unary};
+use super::unary::{Unary, unary};
 
 unary!(Abs, 500: f32, f64 => |x| x.abs(); half; i8, i16, i32, i64 => |x| x.wrapping_abs());
 unary!(Neg, 500:
@@ -24,13 +24,8 @@ unary!(IsNan -> bool: f32, f64, f16, bf16 => |x| x.is_nan());
 unary!(IsInf -> bool: f32, f64, f16, bf16 => |x| x.is_infinite());
 unary!(IsFinite -> bool: f32, f64, f16, bf16 => |x| x.is_finite());
 
-impl<T: Number> UnaryFn<T> for Square {
-    type Out = T;
-    #[inline(always)]
-    fn call(x: T) -> T {
-        x.wrapping_mul(x)
-    }
-}
+unary!(Square, 500:
+    f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, Complex32, Complex64 => |x| Number::wrapping_mul(x, x); half);
 
 #[register_kernel(device = Cpu, op = Abs, T = [f32, f64, f16, bf16, i8, i16, i32, i64])]
 #[register_kernel(device = Cpu, op = [Neg, Sign], T = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64])]

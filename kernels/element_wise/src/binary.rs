@@ -34,6 +34,14 @@ pub(crate) trait BinaryFn<T: Pod>: Send + Sync + 'static {
 
     /// The function; for arguments that are not allowed, any value.
     fn call(x: T, y: T) -> Self::Out;
+
+    /// The function of all elements; the slices have one length.
+    #[inline(always)]
+    fn slice(x: &[T], y: &[T], out: &mut [Self::Out]) {
+        for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
+            *out = Self::call(x, y);
+        }
+    }
 }
 
 /// The kernel of a [`BinaryFn`].
@@ -54,9 +62,7 @@ impl<F: BinaryFn<T>, T: Pod> SliceLoop<2> for Binary<F, T> {
         if !F::ERROR.is_empty() && !y.iter().fold(true, |valid, &y| valid & F::allows(y)) {
             return false;
         }
-        for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
-            *out = F::call(x, y);
-        }
+        F::slice(x, y, out);
         true
     }
 }
@@ -74,11 +80,20 @@ impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
 /// Implements [`BinaryFn`], one function for several types. The number is the [`BinaryFn::COST`].
 ///
 /// `binary!(Sub, 500: f32, f64 => |x, y| x - y; half)` adds `f16` and `bf16`, computed as `f32`; more functions may
-/// follow. `binary!(Less -> bool: f32, f64 => |x, y| x < y)` names the result's type if it is not the arguments'.
+/// follow. `half |x, y, round| ...` says how they are computed where that takes more than one rounding: `round` gives the
+/// value of the nearest number of the dtype. `binary!(Less -> bool: f32, f64 => |x, y| x < y)` names the result's type if
+/// it is not the arguments'.
 macro_rules! binary {
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; half $(; $($rest:tt)+)?) => {
         binary!($op, $cost: $($t),+ => |$x, $y| $body $(; $($rest)+)?);
-        binary!(@half $op, $cost: kernlink::dtype::f16, kernlink::dtype::bf16);
+        binary!(@half $op, $cost, |x, y, _round| <$op as $crate::binary::BinaryFn<f32>>::call(x, y));
+    };
+    (
+        $op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr;
+        half |$a:ident, $b:ident, $round:ident| $half:expr $(; $($rest:tt)+)?
+    ) => {
+        binary!($op, $cost: $($t),+ => |$x, $y| $body $(; $($rest)+)?);
+        binary!(@half $op, $cost, |$a, $b, $round| $half);
     };
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr $(; $($rest:tt)+)?) => {
         $(impl $crate::binary::BinaryFn<$t> for $op {
@@ -89,6 +104,11 @@ macro_rules! binary {
         })+
         $(binary!($op, $cost: $($rest)+);)?
     };
+    ($op:ident -> $out:ty: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; half) => {
+        binary!($op -> $out: $($t),+ => |$x, $y| $body);
+        binary!(@half $op -> $out, 500, kernlink::dtype::f16, |x, y, _round| <$op as $crate::binary::BinaryFn<f32>>::call(x, y));
+        binary!(@half $op -> $out, 500, kernlink::dtype::bf16, |x, y, _round| <$op as $crate::binary::BinaryFn<f32>>::call(x, y));
+    };
     ($op:ident -> $out:ty: $($t:ty),+ => |$x:ident, $y:ident| $body:expr) => {
         $(impl $crate::binary::BinaryFn<$t> for $op {
             type Out = $out;
@@ -96,16 +116,38 @@ macro_rules! binary {
             fn call($x: $t, $y: $t) -> $out { $body }
         })+
     };
-    (@half $op:ident, $cost:literal: $($t:ty),+) => {
-        $(impl $crate::binary::BinaryFn<$t> for $op {
-            type Out = $t;
-            const COST: usize = $cost + 2000;
+    (@half $op:ident, $cost:literal, |$x:ident, $y:ident, $round:ident| $body:expr) => {
+        binary!(@half $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, |$x, $y, $round| $body);
+        binary!(@half $op -> kernlink::dtype::bf16, $cost, kernlink::dtype::bf16, |$x, $y, $round| $body);
+    };
+    (@half $op:ident -> $out:ty, $cost:literal, $t:ty, |$x:ident, $y:ident, $round:ident| $body:expr) => {
+        impl $crate::binary::BinaryFn<$t> for $op {
+            type Out = $out;
+            const COST: usize = $cost;
+
             #[inline(always)]
-            fn call(x: $t, y: $t) -> $t {
-                let f = <$op as $crate::binary::BinaryFn<f32>>::call;
-                <$t>::from_f32(f(x.to_f32(), y.to_f32()))
+            fn call(x: $t, y: $t) -> $out {
+                let mut out = [<$out>::default()];
+                <Self as $crate::binary::BinaryFn<$t>>::slice(&[x], &[y], &mut out);
+                out[0]
             }
-        })+
+
+            #[inline(always)]
+            fn slice(x: &[$t], y: &[$t], out: &mut [$out]) {
+                /// The function of the exact values.
+                struct Exact;
+                impl $crate::binary::BinaryFn<f32> for Exact {
+                    type Out = <$op as $crate::binary::BinaryFn<f32>>::Out;
+                    #[inline(always)]
+                    fn call($x: f32, $y: f32) -> Self::Out {
+                        let $round = <$t as kernlink_kernels_common::float16::Float16>::rounded;
+                        $body
+                    }
+                }
+                type Loop = $crate::blocks::ByBlocks<$crate::binary::Binary<Exact, f32>, $t>;
+                <Loop as $crate::driver::SliceLoop<2>>::run([x, y], out);
+            }
+        }
     };
 }
 pub(crate) use binary;

@@ -3,13 +3,14 @@
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::{Complex32, Complex64, Pod, bf16, f16};
+use kernlink::dtype::{Complex32, Complex64, Pod};
 use kernlink::kernel::KernelContext;
 use kernlink_geometry::element_wise::ensure_bound;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ClipByValue;
 
 use super::driver::{SliceLoop, Spec, element_wise};
+use super::ternary::ternary;
 
 /// Elements that can be clipped. The lower bound wins where the bounds cross; NaN stays.
 trait Clip: Pod {
@@ -27,7 +28,7 @@ macro_rules! ordered {
         }
     )+};
 }
-ordered!(f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16);
+ordered!(f32, f64, i8, i16, i32, i64, u8, u16);
 
 /// TensorFlow clips the two parts each by itself.
 macro_rules! complex {
@@ -42,7 +43,10 @@ macro_rules! complex {
 complex!(Complex32, Complex64);
 
 #[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, Complex32, Complex64])]
-fn clip_by_value<T: Clip>(ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()> {
+fn clip_by_value<T>(ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()>
+where
+    ClipLoop<T>: SliceLoop<3>,
+{
     let shape = ctx.input(ClipByValue::T)?.shape();
     for bound in [ClipByValue::CLIP_VALUE_MIN, ClipByValue::CLIP_VALUE_MAX] {
         ensure_bound(shape, ctx.input(bound)?.shape())?;
@@ -52,15 +56,4 @@ fn clip_by_value<T: Clip>(ctx: &mut KernelContext<'_, ClipByValue>) -> Result<()
 
 struct ClipLoop<T>(PhantomData<T>);
 
-impl<T: Clip> SliceLoop<3> for ClipLoop<T> {
-    type In = T;
-    type Out = T;
-
-    #[inline(always)]
-    fn run([x, low, high]: [&[T]; 3], out: &mut [T]) -> bool {
-        for (((out, &x), &low), &high) in out.iter_mut().zip(x).zip(low).zip(high) {
-            *out = x.clip(low, high);
-        }
-        true
-    }
-}
+ternary!(ClipLoop: f32, f64, i8, i16, i32, i64, u8, u16, Complex32, Complex64 => |x, low, high| x.clip(low, high); half);

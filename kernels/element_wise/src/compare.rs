@@ -1,37 +1,33 @@
 //! Comparisons.
 
-use kernlink::dtype::{Complex32, Complex64, DataType, Pod, TString, bf16, f16};
+use kernlink::dtype::{Complex32, Complex64, DataType, TString, bf16, f16};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
 
-use super::binary::{Binary, BinaryFn, LIMIT};
+use super::binary::{Binary, BinaryFn, LIMIT, binary};
 use super::driver::{Spec, element_wise};
 use super::objects;
 
-/// Gives an op one of Rust's comparisons.
+/// Gives ops Rust's comparisons.
 macro_rules! comparison {
-    ($($op:ident: $bound:ident => |$x:ident, $y:ident| $body:expr;)+) => {$(
-        impl<T: Pod + $bound> BinaryFn<T> for $op {
-            type Out = bool;
-            #[inline(always)]
-            fn call($x: T, $y: T) -> bool {
-                $body
-            }
-        }
+    ($($op:ident => |$x:ident, $y:ident| $body:expr;)+) => {$(
+        binary!($op -> bool: f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 => |$x, $y| $body; half);
     )+};
 }
 
 comparison! {
-    Equal: PartialEq => |x, y| x == y;
-    NotEqual: PartialEq => |x, y| x != y;
-    Less: PartialOrd => |x, y| x < y;
-    LessEqual: PartialOrd => |x, y| x <= y;
-    Greater: PartialOrd => |x, y| x > y;
-    GreaterEqual: PartialOrd => |x, y| x >= y;
+    Equal => |x, y| x == y;
+    NotEqual => |x, y| x != y;
+    Less => |x, y| x < y;
+    LessEqual => |x, y| x <= y;
+    Greater => |x, y| x > y;
+    GreaterEqual => |x, y| x >= y;
 }
+binary!(Equal -> bool: Complex32, Complex64 => |x, y| x == y);
+binary!(NotEqual -> bool: Complex32, Complex64 => |x, y| x != y);
 
 #[register_kernel(device = Cpu, op = [Less, LessEqual, Greater, GreaterEqual], T = [realnumbertype])]
 type Comparisons<O, T> = Binary<O, T>;

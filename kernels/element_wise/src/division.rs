@@ -1,7 +1,7 @@
 //! Quotients and remainders.
 
 use kernlink::Code;
-use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+use kernlink::dtype::{Complex32, Complex64, Number};
 use kernlink_geometry::element_wise::BY_ZERO;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Div, DivNoNan, FloorDiv, FloorMod, Mod, RealDiv, TruncateDiv, TruncateMod};
@@ -9,19 +9,15 @@ use kernlink_ops::{Div, DivNoNan, FloorDiv, FloorMod, Mod, RealDiv, TruncateDiv,
 use super::binary::{Binary, BinaryFn, binary};
 use super::complex;
 
-binary!(Div, 1000: f32, f64, f16, bf16 => |x, y| x / y; Complex32, Complex64 => |x, y| complex::two(complex::divide, x, y));
+binary!(Div, 1000: f32, f64 => |x, y| x / y; half; Complex32, Complex64 => |x, y| complex::two(complex::divide, x, y));
 binary!(DivNoNan, 1000:
     f32, f64 => |x, y| if y == 0.0 { 0.0 } else { x / y }; half;
     Complex32, Complex64 => |x, y| if y == Number::ZERO { Number::ZERO } else { complex::two(complex::divide, x, y) });
 // The quotient is rounded to the dtype before it is made whole.
 binary!(FloorDiv, 1000:
-    f32, f64 => |x, y| (x / y).floor();
-    f16 => |x, y| f16::from_f32((x / y).to_f32().floor());
-    bf16 => |x, y| bf16::from_f32((x / y).to_f32().floor()));
+    f32, f64 => |x, y| (x / y).floor(); half |x, y, round| round(x / y).floor());
 binary!(TruncateDiv, 1000:
-    f32, f64 => |x, y| (x / y).trunc();
-    f16 => |x, y| f16::from_f32((x / y).to_f32().trunc());
-    bf16 => |x, y| bf16::from_f32((x / y).to_f32().trunc()));
+    f32, f64 => |x, y| (x / y).trunc(); half |x, y, round| round(x / y).trunc());
 binary!(TruncateMod, 8000: f32, f64 => |x, y| x % y);
 binary!(FloorMod, 8000:
     f32, f64 => |x, y| {

@@ -63,7 +63,10 @@ impl<const N: usize> Spec<N> {
         Spec {
             run: run::<L, N>,
             #[cfg(target_arch = "x86_64")]
-            wide: if L::In::DTYPE.equals(DataType::Float) { Some(run_wide::<L, N>) } else { None },
+            wide: match L::In::DTYPE {
+                DataType::Float | DataType::Double | DataType::Half | DataType::Bfloat16 => Some(run_wide::<L, N>),
+                _ => None,
+            },
             #[cfg(not(target_arch = "x86_64"))]
             wide: None,
             inputs: [L::In::DTYPE; N],

@@ -7,9 +7,11 @@
 extern crate kernlink_framework as kernlink;
 
 mod binary;
+mod blocks;
 mod broadcast;
 mod driver;
 mod grad;
+mod ternary;
 mod unary;
 
 #[cfg(feature = "nn")]

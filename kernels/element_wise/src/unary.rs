@@ -85,10 +85,19 @@ macro_rules! unary {
     (@half $op:ident, $cost:literal: $($t:ty),+) => {
         $(impl $crate::unary::UnaryFn<$t> for $op {
             type Out = $t;
-            const COST: usize = $cost + 2000;
+            const COST: usize = $cost;
+
             #[inline(always)]
             fn call(x: $t) -> $t {
-                <$t>::from_f32(<$op as $crate::unary::UnaryFn<f32>>::call(x.to_f32()))
+                let mut out = [x];
+                <Self as $crate::unary::UnaryFn<$t>>::slice(&[x], &mut out);
+                out[0]
+            }
+
+            #[inline(always)]
+            fn slice(x: &[$t], out: &mut [$t]) {
+                type Loop = $crate::blocks::ByBlocks<$crate::unary::Unary<$op, f32>, $t>;
+                <Loop as $crate::driver::SliceLoop<1>>::run([x], out);
             }
         })+
     };

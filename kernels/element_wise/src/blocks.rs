@@ -1,0 +1,119 @@
+//! Loops over 16-bit floats made of loops over `f32`: a block of elements is widened, computed and rounded back.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use kernlink::dtype::Pod;
+use kernlink_kernels_common::float16::Float16;
+
+use super::driver::SliceLoop;
+
+/// Elements of a block: with the blocks of four operands they stay in the first cache.
+const LENGTH: usize = 512;
+
+#[repr(align(64))]
+struct Block(MaybeUninit<[f32; LENGTH]>);
+
+/// What a loop over `f32` gives, and what becomes of it if its arguments were of type `T`.
+pub(crate) trait Narrowed<T>: Pod {
+    /// The elements of the output.
+    type Out: Pod;
+
+    /// Calls `compute` with room for as many results as `out` has elements, at most a block, and stores them there.
+    fn store(out: &mut [Self::Out], compute: impl FnOnce(&mut [Self]) -> bool) -> bool;
+}
+
+impl<T: Float16> Narrowed<T> for f32 {
+    type Out = T;
+
+    #[inline(always)]
+    fn store(out: &mut [T], compute: impl FnOnce(&mut [f32]) -> bool) -> bool {
+        let mut block = Block(MaybeUninit::uninit());
+        assert!(out.len() <= LENGTH);
+        // SAFETY: the block has room for them. As in an output tensor, what they are before is not looked at.
+        let results = unsafe { std::slice::from_raw_parts_mut(block.0.as_mut_ptr().cast::<f32>(), out.len()) };
+        let valid = compute(results);
+        T::narrow(results, out);
+        valid
+    }
+}
+
+impl<T: Float16> Narrowed<T> for bool {
+    type Out = bool;
+
+    #[inline(always)]
+    fn store(out: &mut [bool], compute: impl FnOnce(&mut [bool]) -> bool) -> bool {
+        compute(out)
+    }
+}
+
+/// The loop `L` over `f32` as one over elements of type `T`, whose results are rounded once, at its end.
+pub(crate) struct ByBlocks<L, T>(PhantomData<fn() -> (L, T)>);
+
+impl<L: SliceLoop<N, In = f32, Out: Narrowed<T>>, T: Float16, const N: usize> SliceLoop<N> for ByBlocks<L, T> {
+    type In = T;
+    type Out = <L::Out as Narrowed<T>>::Out;
+
+    #[inline(always)]
+    fn run(inputs: [&[T]; N], out: &mut [Self::Out]) -> bool {
+        let mut blocks = [const { Block(MaybeUninit::uninit()) }; N];
+        let (mut start, mut valid) = (0, true);
+        for out in out.chunks_mut(LENGTH) {
+            let wide: [&[f32]; N] = std::array::from_fn(|i| {
+                let source = &inputs[i][start..start + out.len()];
+                let block: *mut f32 = blocks[i].0.as_mut_ptr().cast();
+                // SAFETY: the block has room for the numbers of `source`, all of which are written before they are read.
+                unsafe {
+                    T::widen(source, block);
+                    std::slice::from_raw_parts(block, source.len())
+                }
+            });
+            start += out.len();
+            valid &= L::Out::store(out, |results| L::run(wide, results));
+        }
+        valid
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binary::{Binary, BinaryFn, binary};
+    use kernlink::dtype::{bf16, f16};
+
+    struct Quotient;
+    binary!(Quotient, 500: f32 => |x, y| x / y; half);
+    struct Beyond;
+    binary!(Beyond -> bool: f32 => |x, y| x > y; half);
+    struct SquareOfDifference;
+    binary!(SquareOfDifference, 500: f32 => |x, y| (x - y) * (x - y); half |x, y, round| round(x - y) * round(x - y));
+
+    fn agrees<T: Float16>(length: usize, convert: fn(f32) -> T)
+    where
+        Quotient: BinaryFn<T, Out = T>,
+        Beyond: BinaryFn<T, Out = bool>,
+        SquareOfDifference: BinaryFn<T, Out = T>,
+    {
+        let x: Vec<T> = (0..length).map(|i| convert((i * 37 % 113) as f32 - 50.0)).collect();
+        let y: Vec<T> = (0..length).map(|i| convert((i * 29 % 71) as f32 * 0.37 - 9.0)).collect();
+        let (mut quotients, mut squares, mut beyond) = (x.clone(), x.clone(), vec![false; length]);
+        assert!(Binary::<Quotient, T>::run([&x, &y], &mut quotients));
+        assert!(Binary::<SquareOfDifference, T>::run([&x, &y], &mut squares));
+        assert!(Binary::<Beyond, T>::run([&x, &y], &mut beyond));
+        for (i, (x, y)) in x.iter().zip(&y).enumerate() {
+            let (x, y) = (x.widened(), y.widened());
+            let difference = convert(x - y).widened();
+            assert_eq!(quotients[i].widened().to_bits(), convert(x / y).widened().to_bits(), "{x} / {y}");
+            assert_eq!(squares[i].widened().to_bits(), convert(difference * difference).widened().to_bits(), "{x} {y}");
+            assert_eq!(beyond[i], x > y);
+        }
+    }
+
+    #[test]
+    fn blocks_of_all_lengths_give_what_elements_do() {
+        for length in [0, 1, 7, LENGTH - 1, LENGTH, LENGTH + 1, 3 * LENGTH + 5] {
+            agrees::<f16>(length, f16::from_f32);
+            agrees::<bf16>(length, bf16::from_f32);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Loops of three arguments of one dtype.
+
+/// Implements `SliceLoop<3>` for `$name<T>`, one function for several types; `half` adds `f16` and `bf16`, computed as
+/// `f32`.
+macro_rules! ternary {
+    ($name:ident: $($t:ty),+ => |$x:ident, $y:ident, $z:ident| $body:expr; half) => {
+        $(impl $crate::driver::SliceLoop<3> for $name<$t> {
+            type In = $t;
+            type Out = $t;
+
+            #[inline(always)]
+            fn run([x, y, z]: [&[$t]; 3], out: &mut [$t]) -> bool {
+                for (((out, &$x), &$y), &$z) in out.iter_mut().zip(x).zip(y).zip(z) {
+                    *out = $body;
+                }
+                true
+            }
+        })+
+        ternary!(@half $name: kernlink::dtype::f16, kernlink::dtype::bf16);
+    };
+    (@half $name:ident: $($t:ty),+) => {
+        $(impl $crate::driver::SliceLoop<3> for $name<$t> {
+            type In = $t;
+            type Out = $t;
+
+            #[inline(always)]
+            fn run(inputs: [&[$t]; 3], out: &mut [$t]) -> bool {
+                <$crate::blocks::ByBlocks<$name<f32>, $t> as $crate::driver::SliceLoop<3>>::run(inputs, out)
+            }
+        })+
+    };
+}
+pub(crate) use ternary;
