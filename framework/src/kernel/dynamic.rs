@@ -143,7 +143,7 @@ pub trait DynKernel: Send + Sync + 'static {
 
     /// See [`AsyncOpKernel::compute`]. Kernels that do not wait are done at the first poll.
     fn compute_async<'a>(&'a self, ctx: &'a mut RawContext<'_>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(std::future::ready(self.compute(ctx)))
+        at_once(self.compute(ctx))
     }
 
     /// See [`OpKernel::is_expensive`].
@@ -164,6 +164,12 @@ pub trait DynKernel: Send + Sync + 'static {
         let _ = ctx;
         None
     }
+}
+
+/// Apart, because the function around it is compiled for every kernel.
+#[inline(never)]
+fn at_once<'a>(done: Result<()>) -> BoxFuture<'a, Result<()>> {
+    Box::pin(std::future::ready(done))
 }
 
 /// A kernel, and whether it is expensive.

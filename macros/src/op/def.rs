@@ -79,6 +79,8 @@ pub(super) fn expand(op: &Op<'_>) -> TokenStream {
             impl #krate::op::Op for #ident {
                 const DEF: &'static #krate::op::OpDef = &DEF;
                 type Attrs = #attrs_ident;
+                // Each kernel of the op calls it.
+                #[inline(never)]
                 fn read_attrs(#attrs_param: &#krate::attr::AttrMap) -> #krate::Result<#attrs_ident> {
                     ::std::result::Result::Ok(#attrs_ident { #(#fields),* })
                 }
