@@ -353,19 +353,25 @@ impl Shared {
         }
         let step = Arc::new(step);
         let run = PlanRun::new(executor, &step, Nesting::default(), feeds);
-        let help = run.help();
+        let (help, is_parallel) = (run.help(), run.is_parallel());
         run.start();
         let result = match run.take_result() {
-            Some(result) => result,
+            Some(result) => {
+                drop(run);
+                result
+            }
             None => step::block_on_until(RunFuture::begun(run), help.as_ref(), deadline, || step.time_out()),
         };
-        drop(help);
-        if let Err(error) = &result {
-            if let Some(collectives) = self.context.collectives() {
-                collectives.abort(&step, error);
-            }
-            step::block_on_unchecked(step.all_idle());
+        if let Err(error) = &result
+            && let Some(collectives) = self.context.collectives()
+        {
+            collectives.abort(&step, error);
         }
+        // Others may still be about to leave the run: when it has ended nobody holds what belongs to it.
+        if result.is_err() || is_parallel {
+            step.wait_until_idle();
+        }
+        drop(help);
         let result = step.end_run(result, &plan.devices);
         drop((on_close, on_cancel));
         let time = step.start().elapsed();

@@ -96,14 +96,12 @@ impl Wake for WakeRun {
 
 impl Host for Arc<PlanRun> {
     fn hand_out(&self, task: Task) {
-        let run = self.clone();
-        let work = move || {
-            let _at_work = run.context.step.begin_work();
+        let work = self.later(move |run| {
             run.guarded(|| {
                 let done = task.run(&run.context);
                 run.finished(Message::Done(done));
             });
-        };
+        });
         match self.pool() {
             Some(pool) => pool.spawn(self.context.step.id(), work),
             // Without a pool nothing is put aside as expensive.
@@ -172,6 +170,18 @@ impl PlanRun {
         }
     }
 
+    /// Something that is to be done for the run if somebody still waits for it then. It does not keep the run, and does not
+    /// hold it when it is no longer at work for the step: a step that is idle has ended with all that belonged to it.
+    fn later(self: &Arc<PlanRun>, work: impl FnOnce(&Arc<PlanRun>) + Send + 'static) -> impl FnOnce() + Send + 'static {
+        let (run, step) = (Arc::downgrade(self), self.context.step.clone());
+        move || {
+            let _at_work = step.begin_work();
+            if let Some(run) = run.upgrade() {
+                work(&run);
+            }
+        }
+    }
+
     /// Does something for the run on another thread.
     fn elsewhere(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         if let Some(pool) = self.pool() {
@@ -187,12 +197,14 @@ impl PlanRun {
     /// Begins the run, on this thread unless it was asked for another.
     pub(in crate::runtime) fn start(self: &Arc<PlanRun>) {
         match self.context.step.inter_op() {
-            InterOp::Pool(pool) => {
-                let run = self.clone();
-                pool.spawn(self.context.step.id(), move || run.begin());
-            }
+            InterOp::Pool(pool) => pool.spawn(self.context.step.id(), self.later(PlanRun::begin)),
             InterOp::Devices | InterOp::Caller => self.begin(),
         }
+    }
+
+    /// Whether other threads may work for the run.
+    pub(in crate::runtime) fn is_parallel(&self) -> bool {
+        self.context.is_parallel
     }
 
     /// Keeps the threads awake that the run uses, until it is dropped, if there are any; the thread that waits for the run
@@ -292,8 +304,7 @@ impl PlanRun {
                     shared.driver = Some(driver);
                     if !shared.messages.is_empty() {
                         // Nobody else will look at them before the task is done.
-                        let run = self.clone();
-                        let _ = self.elsewhere(move || run.resume());
+                        let _ = self.elsewhere(self.later(PlanRun::resume));
                     }
                     None
                 } else if shared.messages.is_empty() {
@@ -342,11 +353,9 @@ impl PlanRun {
             }
             shared.waker.clone()
         };
-        if self.is_apart || (self.context.is_parallel && self.pool().is_some()) {
-            let run = self.clone();
-            if self.elsewhere(move || run.resume()).is_ok() {
-                return;
-            }
+        let goes_elsewhere = self.is_apart || (self.context.is_parallel && self.pool().is_some());
+        if goes_elsewhere && self.elsewhere(self.later(PlanRun::resume)).is_ok() {
+            return;
         }
         if let Some(waker) = waker {
             waker.wake();
@@ -468,11 +477,7 @@ impl Future for RunFuture {
             self.has_begun = true;
             if self.run.is_apart {
                 lock(&self.run.shared).waker = Some(context.waker().clone());
-                let run = self.run.clone();
-                self.run.elsewhere(move || {
-                    let _at_work = run.context.step.begin_work();
-                    run.begin();
-                })?;
+                self.run.elsewhere(self.run.later(PlanRun::begin))?;
                 return Poll::Pending;
             }
             self.run.begin();
