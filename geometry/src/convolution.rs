@@ -25,7 +25,8 @@ impl Attrs {
             strides: attrs.required("strides")?,
             dilations: attrs.required("dilations")?,
             padding: attrs.required("padding")?,
-            explicit: attrs.required("explicit_paddings")?,
+            // An op that has no explicit padding has no such attr.
+            explicit: attrs.get("explicit_paddings").map_or(Ok(Vec::new()), |_| attrs.required("explicit_paddings"))?,
         })
     }
 }

@@ -14,6 +14,7 @@ pub mod depthwise;
 pub mod einsum;
 pub mod element_wise;
 pub mod fill;
+pub mod fusion;
 pub mod images;
 pub mod indices;
 pub mod integers;

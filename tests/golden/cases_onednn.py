@@ -4,7 +4,7 @@ import itertools
 
 from cases_conv_grad import output_size
 from cases_nn import conv_attrs, pool_attrs
-from golden import Case, R, T, i32, one
+from golden import Case, R, T, bad, i32, one
 
 DTYPES = ("float", "bfloat16")
 LOOSE = {"float": (1e-5, 1e-4), "bfloat16": (3e-2, 2e-1)}
@@ -108,6 +108,48 @@ def norms():
             yield one(op, d, "inference-nchw" + tag, [R(d, s, 1), R(d, s, 2), *vectors, *third], LOOSE[d], risky=True, keep=[0, 1, 2], is_training=False, data_format="NCHW")
 
 
+def fused():
+    """What TensorFlow's own kernels do not take behind a product, or not at all."""
+    X, W = (2, 6, 5, 3), (3, 2, 3, 4)
+    bias = lambda d, n: R(d, (n,), 7, scale=2)
+    for ops, kw in itertools.product((("BiasAdd", "Add"), ("BiasAdd", "Add", "Relu"), ("BiasAdd", "_FusedHardSwish"), ("FusedBatchNorm", "_MklSwish")), ({}, {"strides": (2, 1), "padding": "VALID"})):
+        sizes = [output_size(X[k + 1], W[k], kw.get("strides", (1, 1))[k], kw.get("padding", "SAME"), (0, 0)) for k in (0, 1)]
+        args = [bias("float", 4)] if ops[0] == "BiasAdd" else [*[R("float", (4,), seed, scale=1) for seed in (11, 12, 13)], T("float", [0.5, 1, 1.5, 2])]
+        args += [R("float", (2, *sizes, 4), 9)] if "Add" in ops else []
+        yield one("_FusedConv2D", "float", "-".join((*ops, *kw.get("padding", "same").split())).lower(), [R("float", X, 1, scale=2), R("float", W, 2, scale=1), args, []], LOOSE["float"], risky=True, num_args=len(args), fused_ops=list(ops), **conv_attrs(**kw))
+    for ops in (("BiasAdd",), ("BiasAdd", "Relu"), ("BiasAdd", "Relu6")):
+        yield one("_FusedConv2D", "float", "nchw-" + "-".join(ops).lower(), [R("float", (2, 3, 6, 5), 1, scale=2), R("float", W, 2, scale=1), [bias("float", 4)], []], LOOSE["float"], risky=True, num_args=1, fused_ops=list(ops), **conv_attrs(layout="NCHW"))
+    for d, ops, m in itertools.product(DTYPES, (("BiasAdd",), ("BiasAdd", "Relu"), ("BiasAdd", "Relu6"), ("BiasAdd", "Elu"), ("BiasAdd", "_FusedHardSwish")), (1, 2)):
+        for tag, layout, kw in (("same", "NHWC", {}), ("strided", "NHWC", {"strides": (2, 2), "padding": "VALID"}), ("dilated", "NHWC", {"dilations": (2, 2)}), ("nchw", "NCHW", {})):
+            attrs = conv_attrs(layout=layout, **kw)
+            del attrs["explicit_paddings"]
+            shape = first((2, 9, 8, 3), layout)
+            yield one("_FusedDepthwiseConv2dNative", d, f"m{m}-{tag}-" + "-".join(ops).lower(), [R(d, shape, 1, scale=2), R(d, (3, 2, 3, m), 2, scale=1), [bias(d, 3 * m)]], LOOSE[d], risky=True, fused_ops=list(ops), **attrs)
+    for tag, xs, c in (("wide", (1, 6, 7, 20), 20), ("no-batch", (0, 6, 5, 3), 3)):
+        attrs = conv_attrs()
+        del attrs["explicit_paddings"]
+        yield one("_FusedDepthwiseConv2dNative", "float", tag, [R("float", xs, 1, scale=2), R("float", (3, 3, c, 1), 2, scale=1), [bias("float", c)]], LOOSE["float"], risky=True, fused_ops=["BiasAdd", "Relu6"], **attrs)
+    for d in DTYPES:
+        for ops in (("BiasAdd", "GeluExact"), ("BiasAdd", "GeluApproximate"), ("BiasAdd", "Add")):
+            args = [bias(d, 5)] + ([R(d, (3, 5), 9)] if "Add" in ops else [])
+            yield one("_FusedMatMul", d, "-".join(ops).lower(), [R(d, (3, 4), 1, scale=1), R(d, (4, 5), 2, scale=1), args], LOOSE[d], risky=True, fused_ops=list(ops))
+        for layout, shape in (("NHWC", (2, 3, 2, 4)), ("NCHW", (2, 4, 3, 2)), ("NHWC", (2, 5, 3, 8))):
+            n = shape[1] if layout == "NCHW" else shape[3]
+            scale, offset, mean = (R("float", (n,), seed, scale=1) for seed in (11, 12, 13))
+            variance = T("float", [0.5 + k / 2 for k in range(n)])
+            none = T("float", [])
+            name = f"{layout.lower()}{n}"
+            x = R(d, shape, 1)
+            yield one("_FusedBatchNormEx", d, "inference-" + name, [x, scale, offset, mean, variance, []], LOOSE[d], risky=True, keep=[0, 1, 2], activation_mode="Relu", is_training=False, data_format=layout)
+            yield one("_FusedBatchNormEx", d, "training-" + name, [x, scale, offset, none, none, []], LOOSE[d], risky=True, keep=[0, 1, 2], activation_mode="Relu", is_training=True, data_format=layout)
+            yield one("_FusedBatchNormEx", d, "epsilon-" + name, [x, scale, offset, mean, variance, []], LOOSE[d], risky=True, keep=[0], activation_mode="Relu", is_training=False, data_format=layout, epsilon=0.25)
+    v = [R("float", (3,), seed) for seed in range(4)]
+    yield from bad("_FusedBatchNormEx", "float", "channels", [R("float", (2, 3, 2, 3)), *v, []], runtime=False, activation_mode="Relu", is_training=False)
+    v = [R("float", (4,), seed) for seed in range(4)]
+    yield from bad("_FusedBatchNormEx", "float", "rank", [R("float", (2, 4)), *v, []], runtime=False, activation_mode="Relu", is_training=False)
+    yield from bad("_FusedBatchNormEx", "float", "scale", [R("float", (2, 3, 2, 4)), R("float", (3,)), *v[1:], []], runtime=False, activation_mode="Relu", is_training=False)
+
+
 def cases():
-    for part in (convolutions, depthwise, pools, norms):
+    for part in (convolutions, depthwise, pools, norms, fused):
         yield from part()

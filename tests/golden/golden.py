@@ -412,8 +412,8 @@ def attr_value(kind, value):
 
 
 def one(op, dtype, tag, inputs, /, tolerance=None, risky=False, reference=None, dynamic=False, keep=None, optional=False, **attrs):
-    """A case of one node: `Op/dtype/tag`."""
-    case = Case(f"{op}/{dtype}/{tag}", tolerance, risky=risky, reference=reference, optional=optional)
+    """A case of one node: `Op/dtype/tag`, without the underscore of an internal op, with which no node's name begins."""
+    case = Case(f"{op.lstrip('_')}/{dtype}/{tag}", tolerance, risky=risky, reference=reference, optional=optional)
     case.apply(op, inputs, dynamic=dynamic, keep=keep, **attrs)
     return case
 
@@ -431,7 +431,7 @@ def bad(op, dtype, tag, inputs, /, static=True, runtime=True, risky=False, **att
     """Cases that must fail: with everything known when the graph is built, and with shapes known only when it runs."""
     for wanted, dynamic, suffix in ((static, False, ""), (runtime, True, "-runtime")):
         if wanted:
-            case = Case(f"{op}/{dtype}/error-{tag}{suffix}", fails=True, risky=risky)
+            case = Case(f"{op.lstrip('_')}/{dtype}/error-{tag}{suffix}", fails=True, risky=risky)
             case.apply(op, inputs, dynamic=dynamic, **attrs)
             yield case
 

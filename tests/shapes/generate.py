@@ -37,7 +37,7 @@ def load(path):
 ONE = load(ROOT / "ops/tests/data/shapes.py")
 P, K, R = ONE.P, ONE.K, ONE.R
 OPS = dict(ONE.OPS)
-MORE = re.findall(r"^pub struct (\w+);", (HERE / "more_ops.rs").read_text(encoding="utf-8"), re.MULTILINE)
+MORE = re.findall(r"^pub(?:\(crate\))? struct (\w+);", (ROOT / "tests/oracle/shapes/more_ops.rs").read_text(encoding="utf-8"), re.MULTILINE)
 ALL = op_def_pb2.OpList.FromString(tf_session.TF_GetBuffer(tf_session.TF_GetAllOpList()))
 OPS.update((op.name, op) for op in ALL.op if op.name in MORE)
 ONE.OPS.update(OPS)
@@ -650,6 +650,22 @@ def norm_grad(op):
     if op == "_FusedBatchNormGradEx":
         return [*inputs, vector(), P(x)], {**attrs, "num_side_inputs": side}
     return inputs if op == "FusedBatchNormGradV3" else inputs[:-1], attrs
+
+
+@case("_FusedConv2D", "_FusedDepthwiseConv2dNative")
+def fused_conv(op):
+    inputs, attrs = ONE.CASES["Conv2D"](op.removeprefix("_Fused"))
+    if op != "_FusedConv2D":
+        attrs.pop("explicit_paddings", None)
+        attrs["padding"] = R.choice(["SAME", "VALID"])
+    args = [P(some_shape())]
+    return [*inputs, args, []] if op == "_FusedConv2D" else [*inputs, args], {**attrs, "num_args": 1, "fused_ops": ["BiasAdd"]}
+
+
+@case("_FusedMatMul")
+def fused_product(op):
+    inputs, attrs = ONE.CASES["MatMul"]("MatMul")
+    return [*inputs, [P(some_shape())]], {**attrs, "num_args": 1, "fused_ops": ["BiasAdd"]}
 
 
 @case("QuantizedConv2D")

@@ -9,6 +9,7 @@ pub mod element;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;
 pub mod float16;
+pub mod fused;
 pub mod gather;
 pub mod gemm;
 pub mod gemv;
@@ -17,4 +18,5 @@ pub mod rows;
 pub mod strided;
 pub mod summarize;
 pub mod tensors;
+pub mod vector;
 pub mod wire;

@@ -1,20 +1,20 @@
-//! FusedBatchNorm, FusedBatchNormV2 and FusedBatchNormV3.
+//! FusedBatchNorm, FusedBatchNormV2 and FusedBatchNormV3, and _FusedBatchNormEx.
 
-use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
+use kernlink::{Result, bail, ensure};
 use kernlink_geometry::channels::{Layout, Norm, bessel};
 use kernlink_kernels_common::gemm::Shared;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
-use kernlink_ops::{FusedBatchNorm, FusedBatchNormV2, FusedBatchNormV3};
+use kernlink_ops::{FusedBatchNorm, FusedBatchNormEx, FusedBatchNormV2, FusedBatchNormV3};
 
 use super::vector::widest;
 
-/// What the three ops read from their attrs.
+/// What the ops read from their attrs.
 struct BatchNorm {
     norm: Norm,
     factor: f32,
@@ -28,7 +28,7 @@ impl KernelState for BatchNorm {
 
 impl BatchNorm {
     /// The five outputs that all versions have. They share the order of inputs and outputs.
-    fn compute<T: Computed<Wide = f32>>(&self, ctx: &mut RawContext<'_>) -> Result<()> {
+    fn compute<T: Computed<Wide = f32>>(&self, ctx: &mut RawContext<'_>, ending: &Ending<'_>) -> Result<()> {
         let shape = ctx.input_at(0)?.shape().clone();
         let running = !self.norm.training || self.factor != 1.0;
         let vector = |index: usize| ctx.input_at(index).map(Tensor::shape);
@@ -43,7 +43,7 @@ impl BatchNorm {
         }
         if !self.norm.training {
             let (mean_values, variances) = (mean.as_slice::<f32>()?, variance.as_slice::<f32>()?);
-            self.apply::<T>(ctx, &shape, &layout, mean_values, variances)?;
+            self.apply::<T>(ctx, &shape, &layout, [mean_values, variances], ending)?;
             for (index, tensor) in [(1, &mean), (2, &variance), (3, &mean), (4, &variance)] {
                 ctx.set_output_at(index, tensor.clone())?;
             }
@@ -55,7 +55,7 @@ impl BatchNorm {
         let batch_mean: Vec<f32> = scratch::collected(totals(ctx, x, &layout, None)?.into_iter().map(average))?;
         let squares = totals(ctx, x, &layout, Some(&batch_mean))?;
         let batch_variance: Vec<f32> = scratch::collected(squares.into_iter().map(average))?;
-        self.apply::<T>(ctx, &shape, &layout, &batch_mean, &batch_variance)?;
+        self.apply::<T>(ctx, &shape, &layout, [&batch_mean, &batch_variance], ending)?;
         let adjust = bessel(count);
         let (mut new_mean, mut new_variance) = (scratch::copied(&batch_mean)?, scratch::copied(&batch_variance)?);
         if running {
@@ -81,8 +81,8 @@ impl BatchNorm {
         ctx: &mut RawContext<'_>,
         shape: &Shape,
         layout: &Layout,
-        mean: &[f32],
-        variance: &[f32],
+        [mean, variance]: [&[f32]; 2],
+        ending: &Ending<'_>,
     ) -> Result<()> {
         let scale = ctx.input_at(1)?.as_slice::<f32>()?;
         let factors = variance.iter().zip(scale);
@@ -96,6 +96,7 @@ impl BatchNorm {
         };
         // What was forwarded is no input any more.
         let source = ctx.input_at(0).ok().map(|x| x.as_slice::<T>()).transpose()?;
+        let side = ending.side.map(|side| side.as_slice::<T>()).transpose()?;
         let unit = if layout.inner == 1 { layout.channels } else { layout.inner };
         ctx.parallel_chunks(y.as_mut_slice::<T>()?, unit, 1, |first, piece| {
             let source = source.map(|source| &source[first..first + piece.len()]);
@@ -104,8 +105,39 @@ impl BatchNorm {
             } else {
                 apply_planes(piece, source, &line, layout.inner, first / unit);
             }
+            if let Some(side) = side {
+                add(piece, &side[first..][..piece.len()]);
+            }
+            if ending.rectified {
+                rectify(piece);
+            }
         });
         ctx.set_output_at(0, y)
+    }
+}
+
+/// What is done to output 0 at the end.
+#[derive(Default)]
+struct Ending<'a> {
+    /// What is added, in the shape of the output.
+    side: Option<&'a Tensor>,
+    /// Whether only the positive part stays.
+    rectified: bool,
+}
+
+widest! {
+    fn add<T: Computed<Wide = f32>>(target: &mut [T], side: &[T]) {
+        target.iter_mut().zip(side).for_each(|(y, side)| *y = T::narrow(y.widen() + side.widen()));
+    }
+}
+
+widest! {
+    fn rectify<T: Computed<Wide = f32>>(target: &mut [T]) {
+        target.iter_mut().for_each(|y| {
+            let wide = y.widen();
+            // NaN stays NaN.
+            *y = if wide > 0.0 || wide.is_nan() { *y } else { T::ZERO };
+        });
     }
 }
 
@@ -206,10 +238,50 @@ widest! {
     }
 }
 
+/// [`BatchNorm`] with what follows it in one node.
+struct BatchNormEx {
+    batch_norm: BatchNorm,
+    rectified: bool,
+}
+
+impl KernelState for BatchNormEx {
+    fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let mode: String = ctx.attrs.required("activation_mode")?;
+        let rectified = match &*mode {
+            "Identity" => false,
+            "Relu" => true,
+            _ => bail!(InvalidArgument, "activation_mode is {mode}; Identity and Relu are supported"),
+        };
+        let sides: i64 = ctx.attrs.required("num_side_inputs")?;
+        ensure!(sides <= 1, InvalidArgument, "there may be one side input, not {sides}");
+        Ok(Self { batch_norm: BatchNorm::new(ctx)?, rectified })
+    }
+}
+
+#[register_kernel(device = Cpu, T = [f16, bf16, f32])]
+fn fused_batch_norm_ex<T: Computed<Wide = f32>>(
+    node: &BatchNormEx,
+    ctx: &mut KernelContext<'_, FusedBatchNormEx>,
+) -> Result<()> {
+    let sides = ctx.input_list(FusedBatchNormEx::SIDE_INPUT);
+    let side = sides.iter().next().cloned();
+    let shape = ctx.input(FusedBatchNormEx::X)?.shape();
+    if let Some(side) = &side {
+        ensure!(
+            side.shape() == shape,
+            InvalidArgument,
+            "side_input must have the shape of x, {shape}, not {}",
+            side.shape()
+        );
+    }
+    node.batch_norm.compute::<T>(ctx, &Ending { side: side.as_ref(), rectified: node.rectified })?;
+    ctx.set_output(FusedBatchNormEx::RESERVE_SPACE_3, Tensor::scalar(0.0f32))
+}
+
 #[register_kernel(device = Cpu, op = FusedBatchNorm, T = [f32])]
 #[register_kernel(device = Cpu, op = FusedBatchNormV2, T = [f16, bf16, f32], U = [f32])]
 fn fused_batch_norm<T: Computed<Wide = f32>>(batch_norm: &BatchNorm, ctx: &mut RawContext<'_>) -> Result<()> {
-    batch_norm.compute::<T>(ctx)
+    batch_norm.compute::<T>(ctx, &Ending::default())
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32], U = [f32])]
@@ -217,7 +289,7 @@ fn fused_batch_norm_v3<T: Computed<Wide = f32>>(
     batch_norm: &BatchNorm,
     ctx: &mut KernelContext<'_, FusedBatchNormV3>,
 ) -> Result<()> {
-    batch_norm.compute::<T>(ctx)?;
+    batch_norm.compute::<T>(ctx, &Ending::default())?;
     // Only cuDNN reserves space.
     ctx.set_output(FusedBatchNormV3::RESERVE_SPACE_3, Tensor::scalar(0.0f32))
 }

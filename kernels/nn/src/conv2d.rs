@@ -1,12 +1,15 @@
-//! Conv2D.
+//! Conv2D, by itself and fused with what follows it.
 
-use kernlink::kernel::{KernelConstruction, KernelContext};
+use kernlink::dtype::Number;
+use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink::tensor::Tensor;
-use kernlink::{Code, Result};
+use kernlink::{Code, Result, ensure};
 use kernlink_geometry::convolution::Convolution;
+use kernlink_geometry::fusion::Fusion;
+use kernlink_kernels_common::fused::{Activated, Fused};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
-use kernlink_ops::Conv2D;
+use kernlink_ops::{Conv2D, FusedConv2D};
 
 use super::convolve::{Convolve, is_side_by_side};
 use super::images::{channels_last, output_images};
@@ -20,36 +23,73 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new<T: Computed<Wide: Convolve>>(ctx: &KernelConstruction<'_, Conv2D>) -> Result<Self> {
-        let constant = ctx.constant(Conv2D::FILTER).filter(|filter| filter.rank() == 4);
+    fn new<T: Computed<Wide: Convolve>>(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let constant = ctx.constant_at(1).filter(|filter| filter.rank() == 4);
         let prepare = |filter| T::Wide::prepare(&widened::<T>(None, filter)?);
         let filter = constant.map(prepare).transpose()?.flatten();
         Ok(Self { convolution: Convolution::new(ctx.attrs, Code::Unimplemented)?, filter })
     }
+
+    /// Output 0: the convolution of inputs 0 and 1, of which `finish` makes what is wanted, with channels last.
+    fn compute<T: Computed<Wide: Convolve>>(
+        &self,
+        ctx: &mut RawContext<'_>,
+        finish: impl FnOnce(&RawContext<'_>, &mut Tensor) -> Result<()>,
+    ) -> Result<()> {
+        let (input, filter) = (ctx.input_at(0)?, ctx.input_at(1)?);
+        let input = channels_last(ctx, self.convolution.format, input)?;
+        let geometry = self.convolution.forward(input.shape(), filter.shape())?;
+        let output = output_images(ctx, self.convolution.format, geometry.output(), |output| {
+            if output.num_elements() == 0 {
+                return Ok(());
+            }
+            computed::<T>(ctx, output, |output| {
+                if input.num_elements() == 0 {
+                    // All there is to see is padding.
+                    output.as_mut_slice::<T::Wide>()?.fill(T::Wide::ZERO);
+                    return finish(ctx, output);
+                }
+                geometry.ensure_computable(filter.shape())?;
+                let packed = match &self.filter {
+                    Some(packed) if is_side_by_side(&geometry) => packed.clone(),
+                    _ => T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?)?,
+                };
+                let input = widened::<T>(Some(ctx), &input)?;
+                T::Wide::convolve(ctx, &geometry, &input, &packed, output)?;
+                finish(ctx, output)
+            })
+        })?;
+        ctx.set_output_at(0, output)
+    }
 }
 
-#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64, i32], state = Prepared::new::<T>)]
+#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64, i32], state = |ctx| Prepared::new::<T>(ctx))]
 fn conv2d<T: Computed<Wide: Convolve>>(prepared: &Prepared, ctx: &mut KernelContext<'_, Conv2D>) -> Result<()> {
-    let convolution = &prepared.convolution;
-    let (input, filter) = (ctx.input(Conv2D::INPUT)?, ctx.input(Conv2D::FILTER)?);
-    let input = channels_last(ctx, convolution.format, input)?;
-    let geometry = convolution.forward(input.shape(), filter.shape())?;
-    let output = output_images(ctx, convolution.format, geometry.output(), |output| {
-        if output.num_elements() == 0 {
-            return Ok(());
-        }
-        if input.num_elements() == 0 {
-            // All there is to see is padding.
-            output.as_mut_slice::<T>()?.fill(T::ZERO);
-            return Ok(());
-        }
-        geometry.ensure_computable(filter.shape())?;
-        let packed = match &prepared.filter {
-            Some(packed) if is_side_by_side(&geometry) => packed.clone(),
-            _ => T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?)?,
-        };
-        let input = widened::<T>(Some(ctx), &input)?;
-        computed::<T>(ctx, output, |output| T::Wide::convolve(ctx, &geometry, &input, &packed, output))
-    })?;
-    ctx.set_output(Conv2D::OUTPUT, output)
+    prepared.compute::<T>(ctx, |_, _| Ok(()))
+}
+
+/// What a fused node keeps.
+struct PreparedFused {
+    product: Prepared,
+    fusion: Fusion,
+}
+
+impl PreparedFused {
+    fn new<T: Computed<Wide: Convolve>>(ctx: &RawConstruction<'_>) -> Result<Self> {
+        let order: String = ctx.attrs.required("filter_format")?;
+        ensure!(order == "HWIO", Unimplemented, "filter_format {order} is not supported, HWIO is");
+        Ok(Self { product: Prepared::new::<T>(ctx)?, fusion: Fusion::new(ctx.attrs, true)? })
+    }
+}
+
+#[register_kernel(device = Cpu, T = [f16, f32, f64], state = |ctx| PreparedFused::new::<T>(ctx))]
+fn fused_conv2d<T: Computed<Wide: Convolve + Activated>>(
+    prepared: &PreparedFused,
+    ctx: &mut KernelContext<'_, FusedConv2D>,
+) -> Result<()> {
+    let format = prepared.product.convolution.format;
+    prepared.product.compute::<T>(ctx, |ctx, product| {
+        let last = |images: &Tensor| channels_last(ctx, format, images);
+        Fused::new::<T>(ctx, &prepared.fusion, product.shape(), last)?.finish(ctx, product)
+    })
 }

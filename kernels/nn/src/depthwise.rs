@@ -1,4 +1,4 @@
-//! DepthwiseConv2dNative: each input channel has filters of its own.
+//! DepthwiseConv2dNative, by itself and fused with what follows it: each input channel has filters of its own.
 
 use kernlink::Result;
 use kernlink::dtype::Number;
@@ -6,9 +6,11 @@ use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
+use kernlink_geometry::fusion::Fusion;
+use kernlink_kernels_common::fused::{Activated, Fused};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
-use kernlink_ops::DepthwiseConv2dNative;
+use kernlink_ops::{DepthwiseConv2dNative, FusedDepthwiseConv2dNative};
 
 use super::images::{channels_last, output_images};
 use super::narrow::{computed, widened};
@@ -20,17 +22,44 @@ use super::narrow::{computed, widened};
     state = |ctx| Depthwise::new(ctx.attrs),
 )]
 fn depthwise<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let input = channels_last(ctx, convolution.format, ctx.input(O::INPUT)?)?;
-    let filter = ctx.input(O::FILTER)?;
+    compute::<T>(convolution, ctx, |_, _| Ok(()))
+}
+
+#[register_kernel(
+    device = Cpu,
+    T = [f16, bf16, f32, f64],
+    state = |ctx| Ok((Depthwise::new(ctx.attrs)?, Fusion::new(ctx.attrs, true)?)),
+)]
+fn fused_depthwise<T: Computed<Wide: SumProducts + Activated>>(
+    (convolution, fusion): &(Depthwise, Fusion),
+    ctx: &mut KernelContext<'_, FusedDepthwiseConv2dNative>,
+) -> Result<()> {
+    compute::<T>(convolution, ctx, |ctx, product| {
+        let last = |images: &Tensor| channels_last(ctx, convolution.format, images);
+        Fused::new::<T>(ctx, fusion, product.shape(), last)?.finish(ctx, product)
+    })
+}
+
+/// Output 0: the convolution of inputs 0 and 1, of which `finish` makes what is wanted, with channels last.
+fn compute<T: Computed<Wide: SumProducts>>(
+    convolution: &Depthwise,
+    ctx: &mut RawContext<'_>,
+    finish: impl FnOnce(&RawContext<'_>, &mut Tensor) -> Result<()>,
+) -> Result<()> {
+    let input = channels_last(ctx, convolution.format, ctx.input_at(0)?)?;
+    let filter = ctx.input_at(1)?;
     let geometry = convolution.forward(input.shape(), filter.shape())?;
     let output = output_images(ctx, convolution.format, geometry.output(), |output| {
         if output.num_elements() == 0 {
             return Ok(());
         }
         let (input, filter) = (widened::<T>(Some(ctx), &input)?, widened::<T>(Some(ctx), filter)?);
-        computed::<T>(ctx, output, |output| by_lines::<T::Wide>(ctx, &geometry, &input, &filter, output))
+        computed::<T>(ctx, output, |output| {
+            by_lines::<T::Wide>(ctx, &geometry, &input, &filter, output)?;
+            finish(ctx, output)
+        })
     })?;
-    ctx.set_output(O::OUTPUT, output)
+    ctx.set_output_at(0, output)
 }
 
 /// Splits the output's lines (all columns and channels of a row) among threads.

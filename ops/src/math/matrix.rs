@@ -20,6 +20,28 @@ use crate::shapes;
 )]
 pub struct MatMul;
 
+/// The product of two matrices, as `MatMul`, followed by the ops that `fused_ops` names.
+///
+/// `fused_ops` begins with `BiasAdd`, after which may come `Add` and an activation: `Relu`, `Relu6`, `Elu`, `LeakyRelu`,
+/// `Sigmoid`, `Tanh`, `GeluExact`, `GeluApproximate`, `_MklSwish` (`x * sigmoid(x)`) or `_FusedHardSwish` (`x * relu6(x + 3) / 6`).
+/// TensorFlow takes some of these with oneDNN only, and others not at all.
+#[register_op(
+    name = "_FusedMatMul",
+    attr("transpose_a: bool = false", "Whether `a` is stored as `[k, m]`."),
+    attr("transpose_b: bool = false", "Whether `b` is stored as `[n, k]`."),
+    attr("T: {bfloat16, half, float}"),
+    attr("num_args: int >= 0"),
+    attr("fused_ops: list(string) = []", "The ops that follow, in order."),
+    attr("epsilon: float = 0.0001", "Without effect: no product of matrices is followed by a normalisation."),
+    attr("leakyrelu_alpha: float = 0.2", "The slope of `LeakyRelu` below zero."),
+    input("a: T"),
+    input("b: T"),
+    input("args: num_args * T", "The other operands of `fused_ops`: a bias, `[n]`; a summand, `[m, n]`."),
+    output("product: T"),
+    shape_fn = shapes::mat_mul_shape,
+)]
+pub struct FusedMatMul;
+
 #[register_op(
     attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"),
     attr("adj_x: bool = false", "Whether to take the conjugate transposes of `x`."),

@@ -23,6 +23,8 @@ def declared():
         source = path.read_text(encoding="utf-8")
         for match in re.finditer(r"^#\[register_op[\s\S]*?^pub (?:struct (\w+);|enum \w+ {([\s\S]*?)^})", source, re.MULTILINE):
             op, family = match.groups()
+            named = re.search(r'^    name = "(.*)",$', match[0], re.MULTILINE)
+            op = named[1] if named else op
             yield from [op] if op else re.findall(r"^    (\w+),$", family, re.MULTILINE)
 
 

@@ -161,32 +161,6 @@ pub(crate) struct QuantizedConv2D;
 
 /// As in TensorFlow.
 #[register_op(
-    attr("T: {half, float, bfloat16}"),
-    attr("U: {float}"),
-    attr("epsilon: float = 0.0001"),
-    attr("exponential_avg_factor: float = 1"),
-    attr("num_side_inputs: int >= 0 = 0"),
-    attr("activation_mode: string = 'Identity'"),
-    attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'"),
-    attr("is_training: bool = true"),
-    input("x: T"),
-    input("scale: U"),
-    input("offset: U"),
-    input("mean: U"),
-    input("variance: U"),
-    input("side_input: num_side_inputs * T"),
-    output("y: T"),
-    output("batch_mean: U"),
-    output("batch_variance: U"),
-    output("reserve_space_1: U"),
-    output("reserve_space_2: U"),
-    output("reserve_space_3: U"),
-    shape_fn = shapes::fused_batch_norm_ex_shape,
-)]
-pub(crate) struct _FusedBatchNormEx;
-
-/// As in TensorFlow.
-#[register_op(
     attr("T: {half, float}"),
     attr("U: {float}"),
     attr("epsilon: float = 0.0001"),
@@ -256,31 +230,6 @@ pub(crate) struct _FusedQuantizedDepthwiseConv2D;
     shape_fn = shapes::conv2d_backprop_filter_with_bias_shape,
 )]
 pub(crate) struct _MklNativeConv2DBackpropFilterWithBias;
-
-/// As in TensorFlow.
-#[register_op(
-    attr("T: {half, float, double, int8, qint8}"),
-    attr("TArgs: list(type) >= 1"),
-    attr("num_args: int >= 0"),
-    attr("num_host_args: int >= 0 = 0"),
-    attr("strides: list(int)"),
-    attr("padding: {'SAME', 'VALID', 'EXPLICIT'}"),
-    attr("explicit_paddings: list(int) = []"),
-    attr("data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"),
-    attr("filter_format: {'HWIO', 'OIHW', 'OIHW_VECT_I'} = 'HWIO'"),
-    attr("dilations: list(int) = [1, 1, 1, 1]"),
-    attr("use_cudnn_on_gpu: bool = true"),
-    attr("fused_ops: list(string) = []"),
-    attr("epsilon: float = 0.0001"),
-    attr("leakyrelu_alpha: float = 0.2"),
-    input("input: T"),
-    input("filter: T"),
-    input("args: TArgs"),
-    input("host_args: num_host_args * float"),
-    output("output: T"),
-    shape_fn = shapes::conv2d_shape_with_explicit_padding,
-)]
-pub(crate) struct _FusedConv2D;
 
 fn scatter_nd_shape(c: &mut InferenceContext<'_>) -> Result<()> {
     let indices = c.with_rank_at_least(c.input(0), 1)?;

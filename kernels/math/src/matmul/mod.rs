@@ -3,6 +3,7 @@
 mod batch;
 mod cross;
 mod einsum;
+mod fused;
 mod mixed;
 mod product;
 

@@ -1,0 +1,292 @@
+//! What follows a product in the same kernel: [`Fusion`] on the processor.
+
+use kernlink::dtype::{Element, Number};
+use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
+use kernlink::tensor::{Tensor, scratch};
+use kernlink::{Result, ensure};
+use kernlink_geometry::fusion::{Activation, Channels, Fusion};
+use smallvec::SmallVec;
+
+use crate::fast;
+use crate::number::{Computed, Float};
+use crate::vector::widest;
+
+/// A float whose activations are those of the element-wise kernels, to the bit.
+pub trait Activated: Number + Float + Computed<Wide = Self> {
+    /// `exp(self) - 1`.
+    fn exp_less_one(self) -> Self;
+    /// `1 / (1 + exp(-self))`.
+    fn sigmoid(self) -> Self;
+    /// The hyperbolic tangent.
+    fn hyperbolic_tangent(self) -> Self;
+    /// The error function.
+    fn error_function(self) -> Self;
+    /// The nearest value.
+    fn of(value: f64) -> Self;
+}
+
+macro_rules! activated {
+    ($t:ty: $exp_m1:expr, $sigmoid:expr, $tanh:expr, $erf:expr) => {
+        impl Activated for $t {
+            #[inline(always)]
+            fn exp_less_one(self) -> $t {
+                $exp_m1(self)
+            }
+            #[inline(always)]
+            fn sigmoid(self) -> $t {
+                $sigmoid(self)
+            }
+            #[inline(always)]
+            fn hyperbolic_tangent(self) -> $t {
+                $tanh(self)
+            }
+            #[inline(always)]
+            fn error_function(self) -> $t {
+                $erf(self)
+            }
+            #[inline(always)]
+            fn of(value: f64) -> $t {
+                value as $t
+            }
+        }
+    };
+}
+activated!(f32: fast::exp_m1, fast::sigmoid, fast::tanh, fast::erf);
+activated!(f64: f64::exp_m1, |x: f64| 1.0 / (1.0 + (-x).exp()), f64::tanh, libm::erf);
+
+/// What is done to each channel.
+enum PerChannel<T> {
+    Bias(Vec<T>),
+    Norm { mean: Vec<T>, factors: Vec<T>, offset: Vec<T> },
+}
+
+/// A [`Fusion`] with its arguments, in the dtype that the product is computed in.
+pub struct Fused<T> {
+    per_channel: PerChannel<T>,
+    summand: Option<Tensor>,
+    activation: Activation,
+}
+
+impl<T: Activated> Fused<T> {
+    /// With the node's arguments, which follow two inputs and have the dtype `E`. `output` is the product's shape with
+    /// channels last, to where `last` brings a summand.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the arguments do not fit, RESOURCE_EXHAUSTED if there is not enough memory.
+    pub fn new<E: Computed<Wide = T>>(
+        ctx: &RawContext<'_>,
+        fusion: &Fusion,
+        output: &Shape,
+        last: impl FnOnce(&Tensor) -> Result<Tensor>,
+    ) -> Result<Fused<T>> {
+        let mut tensors = SmallVec::<[Tensor; 5]>::new();
+        for index in 0..fusion.arguments() {
+            let argument = ctx.input_at(2 + index)?;
+            ensure!(
+                argument.dtype() == E::DTYPE,
+                InvalidArgument,
+                "arguments must be {}, not {}",
+                E::DTYPE,
+                argument.dtype()
+            );
+            tensors.push(argument.clone());
+        }
+        if fusion.summand
+            && let Some(summand) = tensors.last_mut()
+        {
+            *summand = last(summand)?;
+        }
+        fusion.ensure_arguments(tensors.iter().map(Tensor::shape), output)?;
+        let vector = |index: usize| -> Result<Vec<T>> {
+            scratch::collected(tensors[index].as_slice::<E>()?.iter().map(|element| element.widen()))
+        };
+        let per_channel = match fusion.channels {
+            Channels::Bias => PerChannel::Bias(vector(0)?),
+            Channels::Norm { epsilon } => {
+                let mut factors = vector(0)?;
+                // As the kernels of FusedBatchNorm compute it.
+                for (factor, variance) in factors.iter_mut().zip(vector(3)?) {
+                    *factor = *factor / (variance + T::of(epsilon.into())).sqrt();
+                }
+                PerChannel::Norm { mean: vector(2)?, factors, offset: vector(1)? }
+            }
+        };
+        let summand = if fusion.summand { Some(widened::<E>(ctx, &tensors[fusion.vectors()])?) } else { None };
+        Ok(Fused { per_channel, summand, activation: fusion.activation })
+    }
+
+    /// Brings a product to what the node has for output. Its last dimension is the channels.
+    ///
+    /// # Errors
+    /// INTERNAL if it has another dtype.
+    pub fn finish(&self, ctx: &RawContext<'_>, product: &mut Tensor) -> Result<()> {
+        self.finish_narrow::<T>(ctx, product)
+    }
+
+    /// [`Fused::finish`] of a product that was rounded to the node's dtype.
+    ///
+    /// # Errors
+    /// INTERNAL if it has another dtype, RESOURCE_EXHAUSTED if there is not enough memory.
+    pub fn finish_narrow<E: Computed<Wide = T>>(&self, ctx: &RawContext<'_>, product: &mut Tensor) -> Result<()> {
+        let channels = match &self.per_channel {
+            PerChannel::Bias(bias) => bias.len(),
+            PerChannel::Norm { mean, .. } => mean.len(),
+        };
+        let summand = self.summand.as_ref().map(|summand| summand.as_slice::<T>()).transpose()?;
+        if product.num_elements() == 0 {
+            return Ok(());
+        }
+        let cost =
+            if matches!(self.activation, Activation::Identity | Activation::Relu | Activation::Relu6) { 1 } else { 4 };
+        ctx.try_parallel_chunks(product.as_mut_slice::<E>()?, channels, cost, |first, piece| {
+            /// Elements that stay in the first cache from the first pass to the last.
+            const BLOCK: usize = 2048;
+            let block = (BLOCK / channels).max(1) * channels;
+            for (index, piece) in piece.chunks_mut(block).enumerate() {
+                let first = first + index * block;
+                E::on_wide(piece, |piece| {
+                    per_channel(piece, &self.per_channel, channels);
+                    if let Some(summand) = summand {
+                        add(piece, &summand[first..][..piece.len()]);
+                    }
+                    activate(piece, self.activation);
+                })?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn widened<E: Computed>(ctx: &RawContext<'_>, tensor: &Tensor) -> Result<Tensor> {
+    if E::DTYPE == E::Wide::DTYPE {
+        return Ok(tensor.clone());
+    }
+    let mut wide = Tensor::alloc(E::Wide::DTYPE, tensor.shape().clone())?;
+    let source = tensor.as_slice::<E>()?;
+    ctx.parallel_chunks(wide.as_mut_slice::<E::Wide>()?, 64, 1, |first, piece| {
+        piece.iter_mut().zip(&source[first..]).for_each(|(wide, element)| *wide = element.widen());
+    });
+    Ok(wide)
+}
+
+widest! {
+    fn per_channel<T: Activated>(rows: &mut [T], what: &PerChannel<T>, channels: usize) {
+        match what {
+            PerChannel::Bias(bias) => {
+                for row in rows.chunks_exact_mut(channels) {
+                    row.iter_mut().zip(bias).for_each(|(x, &bias)| *x += bias);
+                }
+            }
+            PerChannel::Norm { mean, factors, offset } => {
+                for row in rows.chunks_exact_mut(channels) {
+                    let parameters = mean.iter().zip(factors).zip(offset);
+                    for (x, ((&mean, &factor), &offset)) in row.iter_mut().zip(parameters) {
+                        *x = (*x - mean) * factor + offset;
+                    }
+                }
+            }
+        }
+    }
+}
+
+widest! {
+    fn add<T: Activated>(elements: &mut [T], summand: &[T]) {
+        elements.iter_mut().zip(summand).for_each(|(x, &summand)| *x += summand);
+    }
+}
+
+widest! {
+    /// What becomes of each element, as the element-wise kernels compute it. NaN stays NaN.
+    pub fn activate<T: Activated>(elements: &mut [T], activation: Activation) {
+        let (zero, one, three, six, half) = (T::ZERO, T::of(1.0), T::of(3.0), T::of(6.0), T::of(0.5));
+        let relu = |x: T| if x > zero || x.is_nan() { x } else { zero };
+        let relu6 = |x: T| if x > six { six } else { relu(x) };
+        let each = elements.iter_mut();
+        match activation {
+            Activation::Identity => {}
+            Activation::Relu => each.for_each(|x| *x = relu(*x)),
+            Activation::Relu6 => each.for_each(|x| *x = relu6(*x)),
+            Activation::Elu => each.for_each(|x| {
+                // Both are computed: without a branch, so that this becomes vector code.
+                let below = x.exp_less_one();
+                *x = if *x < zero { below } else { *x };
+            }),
+            Activation::LeakyRelu(slope) => {
+                let slope = T::of(slope.into());
+                each.for_each(|x| *x = if *x > zero { *x } else { *x * slope });
+            }
+            Activation::Sigmoid => each.for_each(|x| *x = x.sigmoid()),
+            Activation::Tanh => each.for_each(|x| *x = x.hyperbolic_tangent()),
+            Activation::GeluExact => {
+                let root = T::of(std::f64::consts::SQRT_2);
+                each.for_each(|x| *x = half * *x * (one + (*x / root).error_function()));
+            }
+            Activation::GeluApproximate => {
+                let (slope, cubic) = (T::of(0.797_884_560_802_865_4), T::of(0.044_715));
+                each.for_each(|x| {
+                    let cube = *x * *x * *x;
+                    *x = half * *x * (one + (slope * (*x + cubic * cube)).hyperbolic_tangent());
+                });
+            }
+            Activation::Swish => each.for_each(|x| *x *= x.sigmoid()),
+            Activation::HardSwish => {
+                let sixth = one / six;
+                each.for_each(|x| *x = *x * (relu6(*x + three) * sixth));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn activations_are_those_of_their_definitions() {
+        let values = [-40.0, -6.5, -3.0, -1.0, -0.25, -0.0, 0.0, 0.5, 1.0, 2.9, 6.0, 7.5, 40.0];
+        for (name, activation) in Activation::all(0.25) {
+            let defined = |x: f64| match name {
+                "Relu" => x.max(0.0),
+                "Relu6" => x.clamp(0.0, 6.0),
+                "Elu" => {
+                    if x < 0.0 {
+                        x.exp() - 1.0
+                    } else {
+                        x
+                    }
+                }
+                "LeakyRelu" => {
+                    if x < 0.0 {
+                        0.25 * x
+                    } else {
+                        x
+                    }
+                }
+                "Sigmoid" => 1.0 / (1.0 + (-x).exp()),
+                "Tanh" => x.tanh(),
+                "GeluExact" => x / 2.0 * libm::erfc(-x / 2f64.sqrt()),
+                "GeluApproximate" => {
+                    let root = (2.0 / std::f64::consts::PI).sqrt();
+                    0.5 * x * (1.0 + (root * (x + 0.044_715 * x.powi(3))).tanh())
+                }
+                "_MklSwish" => x / (1.0 + (-x).exp()),
+                "_FusedHardSwish" => x * (x + 3.0).clamp(0.0, 6.0) / 6.0,
+                _ => panic!("{name} has no definition here"),
+            };
+            let mut wide = values;
+            activate(&mut wide, activation);
+            let mut narrow = values.map(|x| x as f32);
+            activate(&mut narrow, activation);
+            for ((x, wide), narrow) in values.into_iter().zip(wide).zip(narrow) {
+                let expected = defined(x);
+                assert!((wide - expected).abs() <= 1e-14 * (1.0 + expected.abs()), "{name}({x}) gives {wide}");
+                let error = (f64::from(narrow) - expected).abs();
+                assert!(error <= 1e-6 * (1.0 + expected.abs()), "{name}({x}) gives {narrow}");
+            }
+            let mut nothing = [f32::NAN; 9];
+            activate(&mut nothing, activation);
+            assert!(nothing.iter().all(|x| x.is_nan()), "{name} of NaN gives {nothing:?}");
+        }
+    }
+}

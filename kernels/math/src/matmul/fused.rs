@@ -1,0 +1,42 @@
+//! _FusedMatMul: a product of two matrices, and what follows it.
+
+use kernlink::Result;
+use kernlink::kernel::{KernelConstruction, KernelContext};
+use kernlink_geometry::fusion::Fusion;
+use kernlink_geometry::products::ensure_matrices;
+use kernlink_kernels_common::fused::{Activated, Fused};
+use kernlink_kernels_common::number::Computed;
+use kernlink_macros::register_kernel;
+use kernlink_ops::FusedMatMul;
+
+use super::product::{Factor, Operand, Products};
+
+/// What a node keeps.
+struct Prepared {
+    transpose: [bool; 2],
+    fusion: Fusion,
+}
+
+impl Prepared {
+    fn new(ctx: &KernelConstruction<'_, FusedMatMul>) -> Result<Self> {
+        let transpose = [ctx.attrs().transpose_a, ctx.attrs().transpose_b];
+        Ok(Self { transpose, fusion: Fusion::new(ctx.attrs, false)? })
+    }
+}
+
+#[register_kernel(device = Cpu, T = [f16, bf16, f32], state = Prepared::new)]
+fn fused_mat_mul<T: Factor + Computed<Wide: Activated>>(
+    prepared: &Prepared,
+    ctx: &mut KernelContext<'_, FusedMatMul>,
+) -> Result<()> {
+    let (a, b) = (ctx.input(FusedMatMul::A)?, ctx.input(FusedMatMul::B)?);
+    ensure_matrices(a.shape(), b.shape())?;
+    let a_side = Operand { shape: a.shape(), transposed: prepared.transpose[0], conjugate: false };
+    let b_side = Operand { shape: b.shape(), transposed: prepared.transpose[1], conjugate: false };
+    let products = Products::new(a_side, b_side)?;
+    let mut product = ctx.allocate_output(FusedMatMul::PRODUCT, products.output.clone())?;
+    products.compute::<T>(ctx, a.as_slice()?, b.as_slice()?, product.as_mut_slice()?)?;
+    let fused = Fused::new::<T>(ctx, &prepared.fusion, product.shape(), |summand| Ok(summand.clone()))?;
+    fused.finish_narrow::<T>(ctx, &mut product)?;
+    ctx.set_output(FusedMatMul::PRODUCT, product)
+}
