@@ -17,7 +17,7 @@ pub(super) const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_9;
 
 /// One of two values that are both computed: without a branch, so that loops become vector code.
 #[inline(always)]
-fn select(condition: bool, then: f32, otherwise: f32) -> f32 {
+fn select<T>(condition: bool, then: T, otherwise: T) -> T {
     if condition { then } else { otherwise }
 }
 
@@ -29,15 +29,11 @@ unary!(Relu, 500:
 unary!(Relu6, 500:
     f32, f64 => |x| if x > 6.0 { 6.0 } else if x > 0.0 || x.is_nan() { x } else { 0.0 }; half;
     i8, i16, i32, i64, u8, u16, u32, u64 => |x| x.clamp(0, 6));
-unary!(Elu, 5000:
-    f32 => |x| select(x < 0.0, fast::exp_m1(x), x); half;
-    f64 => |x| if x < 0.0 { x.exp_m1() } else { x });
-unary!(Selu, 5000:
+unary!(Elu, 1500: f32, f64 => |x| select(x < 0.0, fast::exp_m1(x), x); half);
+unary!(Selu, 1500:
     f32 => |x| select(x < 0.0, SELU_SCALE_ALPHA as f32 * fast::exp_m1(x), SELU_SCALE as f32 * x); half;
-    f64 => |x| if x < 0.0 { SELU_SCALE_ALPHA * x.exp_m1() } else { SELU_SCALE * x });
-unary!(Softplus, 10000:
-    f32 => |x| x.max(0.0) + fast::ln_1p(fast::exp(-x.abs())); half;
-    f64 => |x| x.max(0.0) + (-x.abs()).exp().ln_1p());
+    f64 => |x| select(x < 0.0, SELU_SCALE_ALPHA * fast::exp_m1(x), SELU_SCALE * x));
+unary!(Softplus, 3000: f32, f64 => |x| x.max(0.0) + fast::ln_1p(fast::exp(-x.abs())); half);
 unary!(Softsign, 1000: f32, f64 => |x| x / (1.0 + x.abs()); half);
 
 #[register_kernel(device = Cpu, op = [Relu, Relu6], T = [realnumbertype])]

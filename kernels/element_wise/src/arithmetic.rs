@@ -2,6 +2,7 @@
 
 use kernlink::dtype::{Complex32, Complex64, Number};
 use kernlink_geometry::element_wise::NEGATIVE_POWER;
+use kernlink_kernels_common::fast;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, Pow, SquaredDifference, Sub, Xdivy, Xlogy};
@@ -39,10 +40,10 @@ binary!(MulNoNan, 500:
 binary!(Xdivy, 1000:
     f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x / y }; half;
     Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { complex::two(complex::divide, x, y) });
-binary!(Xlogy, 8000:
-    f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x * y.ln() }; half;
+binary!(Xlogy, 1500:
+    f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x * fast::ln(y) }; half;
     Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { x * complex::one(complex::log, y) });
-binary!(Atan2, 12000: f32, f64 => |y, x| y.atan2(x); half);
+binary!(Atan2, 2000: f32, f64 => |y, x| fast::atan2(y, x); half);
 binary!(Pow, 15000:
     f32, f64 => |x, y| x.powf(y); half;
     Complex32, Complex64 => |x, y| complex::two(complex::power, x, y));

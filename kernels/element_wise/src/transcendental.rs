@@ -1,7 +1,7 @@
 //! Roots, exponentials, logarithms, trigonometry, and the error function.
 
 use kernlink::dtype::{Complex32, Complex64, bf16, f16};
-use kernlink_kernels_common::fast;
+use kernlink_kernels_common::fast::{self, Real};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     Acos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Erf, Erfc, Exp, Expm1, Log, Log1p, Rsqrt, Sigmoid, Sin, Sinh,
@@ -13,75 +13,86 @@ use super::unary::{Unary, UnaryFn, unary};
 
 /// `unary!` for floats, with the function of complex numbers, and the registration for all six dtypes.
 macro_rules! floats_and_complex {
-    ($($op:ident, $cost:literal: |$x:ident| f32 $single:expr, f64 $double:expr, complex $complex:ident;)+) => {$(
+    ($($op:ident, $cost:literal: |$x:ident| $real:expr, complex $complex:ident;)+) => {$(
         unary!($op, $cost:
-            f32 => |$x| $single; half;
-            f64 => |$x| $double;
-            Complex32, Complex64 => |$x| complex::one(complex::$complex, $x));
+            f32, f64 => |$x| $real; half;
+            Complex32, Complex64 => |x| complex::one(complex::$complex, x));
     )+};
 }
 
-floats_and_complex! {
-    Sqrt, 1000: |x| f32 x.sqrt(), f64 x.sqrt(), complex sqrt;
-    Rsqrt, 1500: |x| f32 1.0 / x.sqrt(), f64 1.0 / x.sqrt(), complex rsqrt;
-    Exp, 1500: |x| f32 fast::exp(x), f64 x.exp(), complex exp;
-    Expm1, 8000: |x| f32 fast::exp_m1(x), f64 x.exp_m1(), complex expm1;
-    Log, 1500: |x| f32 fast::ln(x), f64 x.ln(), complex log;
-    Log1p, 8000: |x| f32 fast::ln_1p(x), f64 x.ln_1p(), complex log1p;
-    Tan, 8000: |x| f32 x.tan(), f64 x.tan(), complex tan;
-    Asin, 8000: |x| f32 x.asin(), f64 x.asin(), complex asin;
-    Acos, 8000: |x| f32 x.acos(), f64 x.acos(), complex acos;
-    Atan, 8000: |x| f32 x.atan(), f64 x.atan(), complex atan;
-    Sinh, 8000: |x| f32 x.sinh(), f64 x.sinh(), complex sinh;
-    Cosh, 8000: |x| f32 x.cosh(), f64 x.cosh(), complex cosh;
-    Tanh, 2000: |x| f32 fast::tanh(x), f64 x.tanh(), complex tanh;
-    Asinh, 12000: |x| f32 libm::asinhf(x), f64 libm::asinh(x), complex asinh;
-    Acosh, 12000: |x| f32 if x < 1.0 { f32::NAN } else { libm::acoshf(x) }, f64 if x < 1.0 { f64::NAN } else { libm::acosh(x) }, complex acosh;
-    Atanh, 12000: |x| f32 libm::atanhf(x), f64 libm::atanh(x), complex atanh;
-    Sigmoid, 2000: |x| f32 fast::sigmoid(x), f64 1.0 / (1.0 + (-x).exp()), complex sigmoid;
+/// A function that turns, of an argument of any size.
+macro_rules! turned {
+    ($x:ident, $function:ident) => {
+        if $x.abs() <= Real::MOST_TURNED { fast::$function($x) } else { $x.$function() }
+    };
 }
 
-unary!(Erf, 2000: f32 => |x| fast::erf(x); half; f64 => |x| libm::erf(x));
-unary!(Erfc, 12000: f32 => |x| libm::erfcf(x); half; f64 => |x| libm::erfc(x));
+floats_and_complex! {
+    Sqrt, 1000: |x| x.sqrt(), complex sqrt;
+    Rsqrt, 1000: |x| 1.0 / x.sqrt(), complex rsqrt;
+    Exp, 1500: |x| fast::exp(x), complex exp;
+    Expm1, 1500: |x| fast::exp_m1(x), complex expm1;
+    Log, 1500: |x| fast::ln(x), complex log;
+    Log1p, 2000: |x| fast::ln_1p(x), complex log1p;
+    Asin, 1500: |x| fast::asin(x), complex asin;
+    Acos, 1500: |x| fast::acos(x), complex acos;
+    Atan, 1500: |x| fast::atan(x), complex atan;
+    Sinh, 1500: |x| fast::sinh(x), complex sinh;
+    Cosh, 1500: |x| fast::cosh(x), complex cosh;
+    Tanh, 1000: |x| fast::tanh(x), complex tanh;
+    Asinh, 3000: |x| fast::asinh(x), complex asinh;
+    Acosh, 3000: |x| fast::acosh(x), complex acosh;
+    Atanh, 3000: |x| fast::atanh(x), complex atanh;
+    Sigmoid, 1500: |x| fast::sigmoid(x), complex sigmoid;
+}
 
-#[register_kernel(device = Cpu, op = [Erf, Erfc], T = [f32, f64, f16, bf16])]
-type UnaryKernels<O, T> = Unary<O, T>;
-
-/// Sine and cosine: arguments in the thousands take the long way.
-macro_rules! turned {
-    ($($op:ident: $function:ident;)+) => {$(
-        impl UnaryFn<f32> for $op {
-            type Out = f32;
-            const COST: usize = 1500;
+/// Functions that take few steps for some arguments, and many for others: a block whose arguments are all easy is computed
+/// in the few.
+macro_rules! mostly_easy {
+    ($($op:ident, $cost:literal: $($t:ty),+ => |$x:ident| if $easy:expr => $few:expr, $otherwise:expr;)+) => {$($(
+        impl UnaryFn<$t> for $op {
+            type Out = $t;
+            const COST: usize = $cost;
 
             #[inline(always)]
-            fn call(x: f32) -> f32 {
-                if x.abs() > fast::MOST_TURNED { x.$function() } else { fast::$function(x) }
+            fn call($x: $t) -> $t {
+                if $easy { $few } else { $otherwise }
             }
 
             #[inline(always)]
-            fn slice(x: &[f32], out: &mut [f32]) {
+            fn slice(x: &[$t], out: &mut [$t]) {
                 for (x, out) in x.chunks(256).zip(out.chunks_mut(256)) {
-                    let mut large = false;
-                    for (out, &x) in out.iter_mut().zip(x) {
-                        *out = fast::$function(x);
-                        large |= x.abs() > fast::MOST_TURNED;
-                    }
-                    if large {
-                        out.iter_mut().zip(x).for_each(|(out, &x)| *out = Self::call(x));
+                    if x.iter().fold(true, |all, &$x| all & $easy) {
+                        out.iter_mut().zip(x).for_each(|(out, &$x)| *out = $few);
+                    } else {
+                        out.iter_mut().zip(x).for_each(|(out, &$x)| *out = $otherwise);
                     }
                 }
             }
         }
-        unary!(@half $op, 1500: f16, bf16);
-        unary!($op, 5000: f64 => |x| x.$function(); Complex32, Complex64 => |x| complex::one(complex::$function, x));
-    )+};
+    )+)+};
 }
 
-turned! {
-    Sin: sin;
-    Cos: cos;
+mostly_easy! {
+    // Arguments in the thousands take the long way.
+    Sin, 1500: f32, f64 => |x| if x.abs() <= Real::MOST_TURNED => fast::sin(x), turned!(x, sin);
+    Cos, 1500: f32, f64 => |x| if x.abs() <= Real::MOST_TURNED => fast::cos(x), turned!(x, cos);
+    Tan, 1500: f32, f64 => |x| if x.abs() <= Real::MOST_TURNED => fast::tan(x), turned!(x, tan);
+    Erf, 1500: f64 => |x| if x.abs() <= 1.0 => fast::erf_near(x), fast::erf(x);
+    Erfc, 1500: f32, f64 => |x| if x.abs() <= 1.0 => 1.0 - fast::erf_near(x), fast::erfc(x);
 }
+
+unary!(@half Sin, 1500: f16, bf16);
+unary!(@half Cos, 1500: f16, bf16);
+unary!(@half Tan, 1500: f16, bf16);
+unary!(@half Erfc, 1500: f16, bf16);
+unary!(Erf, 2000: f32 => |x| fast::erf(x); half);
+unary!(Sin, 5000: Complex32, Complex64 => |x| complex::one(complex::sin, x));
+unary!(Cos, 5000: Complex32, Complex64 => |x| complex::one(complex::cos, x));
+unary!(Tan, 5000: Complex32, Complex64 => |x| complex::one(complex::tan, x));
+
+#[register_kernel(device = Cpu, op = [Erf, Erfc], T = [f32, f64, f16, bf16])]
+type UnaryKernels<O, T> = Unary<O, T>;
 
 #[register_kernel(device = Cpu, T = [f32, f64, f16, bf16, Complex32, Complex64], op = [
     Sqrt, Rsqrt, Exp, Expm1, Log, Log1p, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Sigmoid, Sin, Cos,
