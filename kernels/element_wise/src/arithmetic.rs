@@ -1,14 +1,14 @@
 //! Sums, products, powers, extremes and their like.
 
 use kernlink::dtype::{Complex32, Complex64, Number};
-use kernlink_geometry::element_wise::NEGATIVE_POWER;
 use kernlink_kernels_common::fast;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
-use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, Pow, SquaredDifference, Sub, Xdivy, Xlogy};
+use kernlink_ops::{Add, AddV2, Atan2, Maximum, Minimum, Mul, MulNoNan, SquaredDifference, Sub, Xdivy, Xlogy};
 
-use super::binary::{Binary, BinaryFn, binary};
+use super::binary::{Binary, binary};
 use super::complex;
+use super::easy::mostly_easy;
 
 /// Gives ops methods of [`Number`].
 macro_rules! number {
@@ -41,40 +41,13 @@ binary!(Xdivy, 1000:
     f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x / y }; half;
     Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { complex::two(complex::divide, x, y) });
 binary!(Xlogy, 1500:
-    f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x * fast::ln(y) }; half;
-    Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { x * complex::one(complex::log, y) });
-binary!(Atan2, 2000: f32, f64 => |y, x| fast::atan2(y, x); half);
-binary!(Pow, 15000:
-    f32, f64 => |x, y| x.powf(y); half;
-    Complex32, Complex64 => |x, y| complex::two(complex::power, x, y));
-
-/// Powers of integers, which wrap.
-macro_rules! integer_power {
-    ($($t:ty),+) => {$(
-        impl BinaryFn<$t> for Pow {
-            type Out = $t;
-            const COST: usize = 5000;
-            const ERROR: &'static str = NEGATIVE_POWER;
-            #[inline(always)]
-            fn allows(y: $t) -> bool {
-                y >= 0
-            }
-            #[inline(always)]
-            fn call(x: $t, y: $t) -> $t {
-                let (mut base, mut exponent, mut power): ($t, $t, $t) = (x, y, 1);
-                while exponent > 0 {
-                    if exponent & 1 == 1 {
-                        power = power.wrapping_mul(base);
-                    }
-                    base = base.wrapping_mul(base);
-                    exponent >>= 1;
-                }
-                power
-            }
-        }
-    )+};
+    f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x * fast::ln(y) }; half);
+mostly_easy! {
+    Xlogy, 8000: Complex32, Complex64 => |x, y| if complex::is_moderate(y) & (x != Number::ZERO)
+        => x * complex::one(complex::quick_log, y),
+        if x == Number::ZERO { Number::ZERO } else { x * complex::one(complex::log, y) };
 }
-integer_power!(i8, i16, i32, i64);
+binary!(Atan2, 2000: f32, f64 => |y, x| fast::atan2(y, x); half);
 
 #[register_kernel(device = Cpu, op = Add, T = [f32, f64, f16, bf16, i8, i16, i32, i64, u8, Complex32, Complex64])]
 #[register_kernel(device = Cpu, op = [Sub, Mul], T = [realnumbertype, Complex32, Complex64])]
@@ -82,7 +55,6 @@ integer_power!(i8, i16, i32, i64);
 #[register_kernel(device = Cpu, op = [Maximum, Minimum], T = [realnumbertype])]
 #[register_kernel(device = Cpu, op = SquaredDifference, T = [f32, f64, f16, bf16, i32, i64, Complex32, Complex64])]
 #[register_kernel(device = Cpu, op = Atan2, T = [f32, f64, f16, bf16])]
-#[register_kernel(device = Cpu, op = Pow, T = [f32, f64, f16, bf16, i8, i16, i32, i64, Complex32, Complex64])]
 type Functions<O, T> = Binary<O, T>;
 
 #[register_kernel(device = Cpu, op = AddV2, T = [realnumbertype, Complex32, Complex64])]

@@ -86,14 +86,27 @@ impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
 macro_rules! binary {
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; half $(; $($rest:tt)+)?) => {
         binary!($op, $cost: $($t),+ => |$x, $y| $body $(; $($rest)+)?);
-        binary!(@half $op, $cost, |x, y, _round| <$op as $crate::binary::BinaryFn<f32>>::call(x, y));
+        binary!(@half $op, $cost);
     };
     (
         $op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr;
         half |$a:ident, $b:ident, $round:ident| $half:expr $(; $($rest:tt)+)?
     ) => {
         binary!($op, $cost: $($t),+ => |$x, $y| $body $(; $($rest)+)?);
-        binary!(@half $op, $cost, |$a, $b, $round| $half);
+        const _: () = {
+            /// The function of the exact values of numbers of type `T`.
+            pub(crate) struct Exact<T>(std::marker::PhantomData<fn() -> T>);
+            impl<T: kernlink_kernels_common::float16::Float16> $crate::binary::BinaryFn<f32> for Exact<T> {
+                type Out = f32;
+                #[inline(always)]
+                fn call($a: f32, $b: f32) -> f32 {
+                    let $round = T::rounded;
+                    $half
+                }
+            }
+            binary!(@half $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, Exact<kernlink::dtype::f16>);
+            binary!(@half $op -> kernlink::dtype::bf16, $cost, kernlink::dtype::bf16, Exact<kernlink::dtype::bf16>);
+        };
     };
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr $(; $($rest:tt)+)?) => {
         $(impl $crate::binary::BinaryFn<$t> for $op {
@@ -106,8 +119,8 @@ macro_rules! binary {
     };
     ($op:ident -> $out:ty: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; half) => {
         binary!($op -> $out: $($t),+ => |$x, $y| $body);
-        binary!(@half $op -> $out, 500, kernlink::dtype::f16, |x, y, _round| <$op as $crate::binary::BinaryFn<f32>>::call(x, y));
-        binary!(@half $op -> $out, 500, kernlink::dtype::bf16, |x, y, _round| <$op as $crate::binary::BinaryFn<f32>>::call(x, y));
+        binary!(@half $op -> $out, 500, kernlink::dtype::f16, $op);
+        binary!(@half $op -> $out, 500, kernlink::dtype::bf16, $op);
     };
     ($op:ident -> $out:ty: $($t:ty),+ => |$x:ident, $y:ident| $body:expr) => {
         $(impl $crate::binary::BinaryFn<$t> for $op {
@@ -116,11 +129,12 @@ macro_rules! binary {
             fn call($x: $t, $y: $t) -> $out { $body }
         })+
     };
-    (@half $op:ident, $cost:literal, |$x:ident, $y:ident, $round:ident| $body:expr) => {
-        binary!(@half $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, |$x, $y, $round| $body);
-        binary!(@half $op -> kernlink::dtype::bf16, $cost, kernlink::dtype::bf16, |$x, $y, $round| $body);
+    (@half $op:ident, $cost:literal) => {
+        binary!(@half $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, $op);
+        binary!(@half $op -> kernlink::dtype::bf16, $cost, kernlink::dtype::bf16, $op);
     };
-    (@half $op:ident -> $out:ty, $cost:literal, $t:ty, |$x:ident, $y:ident, $round:ident| $body:expr) => {
+    // As `$function` of `f32`.
+    (@half $op:ident -> $out:ty, $cost:literal, $t:ty, $function:ty) => {
         impl $crate::binary::BinaryFn<$t> for $op {
             type Out = $out;
             const COST: usize = $cost;
@@ -134,17 +148,7 @@ macro_rules! binary {
 
             #[inline(always)]
             fn slice(x: &[$t], y: &[$t], out: &mut [$out]) {
-                /// The function of the exact values.
-                struct Exact;
-                impl $crate::binary::BinaryFn<f32> for Exact {
-                    type Out = <$op as $crate::binary::BinaryFn<f32>>::Out;
-                    #[inline(always)]
-                    fn call($x: f32, $y: f32) -> Self::Out {
-                        let $round = <$t as kernlink_kernels_common::float16::Float16>::rounded;
-                        $body
-                    }
-                }
-                type Loop = $crate::blocks::ByBlocks<$crate::binary::Binary<Exact, f32>, $t>;
+                type Loop = $crate::blocks::ByBlocks<$crate::binary::Binary<$function, f32>, $t>;
                 <Loop as $crate::driver::SliceLoop<2>>::run([x, y], out);
             }
         }

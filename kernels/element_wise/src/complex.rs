@@ -4,6 +4,7 @@
 use std::f64::consts::FRAC_PI_2;
 
 use kernlink::dtype::{Complex32, Complex64};
+use kernlink_kernels_common::fast::{self, Real};
 
 /// A complex number that can be computed as a `Complex64`.
 pub(super) trait Wide: Copy {
@@ -12,33 +13,40 @@ pub(super) trait Wide: Copy {
 }
 
 impl Wide for Complex64 {
+    #[inline(always)]
     fn wide(self) -> Complex64 {
         self
     }
+    #[inline(always)]
     fn narrow(value: Complex64) -> Self {
         value
     }
 }
 
 impl Wide for Complex32 {
+    #[inline(always)]
     fn wide(self) -> Complex64 {
         Complex64::new(self.re.into(), self.im.into())
     }
+    #[inline(always)]
     fn narrow(value: Complex64) -> Self {
         Complex32::new(value.re as f32, value.im as f32)
     }
 }
 
 /// `f(x)` for either width.
-pub(super) fn one<T: Wide>(f: fn(Complex64) -> Complex64, x: T) -> T {
+#[inline(always)]
+pub(super) fn one<T: Wide>(f: impl Fn(Complex64) -> Complex64, x: T) -> T {
     T::narrow(f(x.wide()))
 }
 
 /// `f(x, y)` for either width.
-pub(super) fn two<T: Wide>(f: fn(Complex64, Complex64) -> Complex64, x: T, y: T) -> T {
+#[inline(always)]
+pub(super) fn two<T: Wide>(f: impl Fn(Complex64, Complex64) -> Complex64, x: T, y: T) -> T {
     T::narrow(f(x.wide(), y.wide()))
 }
 
+#[inline(always)]
 fn c(re: f64, im: f64) -> Complex64 {
     Complex64::new(re, im)
 }
@@ -61,17 +69,91 @@ fn over_i(z: Complex64) -> Complex64 {
     c(z.im, -z.re)
 }
 
+/// One of two numbers, without a branch.
+#[inline(always)]
+fn select(condition: bool, then: f64, otherwise: f64) -> f64 {
+    if condition { then } else { otherwise }
+}
+
 /// Smith's division, which does not overflow where the quotient does not.
+#[inline(always)]
 pub(super) fn divide(x: Complex64, y: Complex64) -> Complex64 {
-    if y.re.abs() >= y.im.abs() {
-        let ratio = y.im / y.re;
-        let scale = y.re + y.im * ratio;
-        c((x.re + x.im * ratio) / scale, (x.im - x.re * ratio) / scale)
-    } else {
-        let ratio = y.re / y.im;
-        let scale = y.re * ratio + y.im;
-        c((x.re * ratio + x.im) / scale, (x.im * ratio - x.re) / scale)
-    }
+    let flat = y.re.abs() >= y.im.abs();
+    let (large, small) = (select(flat, y.re, y.im), select(flat, y.im, y.re));
+    let (first, second) = (select(flat, x.re, x.im), select(flat, x.im, x.re));
+    let ratio = small / large;
+    let scale = large + small * ratio;
+    let part = first * ratio;
+    c((first + second * ratio) / scale, (select(flat, second, part) - select(flat, part, second)) / scale)
+}
+
+// What blocks of numbers are computed by that have no special ones among them. Nothing branches, so that loops over them
+// are vector code.
+
+/// Whether the square of the size neither overflows nor is subnormal or 0.
+#[inline(always)]
+pub(super) fn is_moderate<T: Wide>(z: T) -> bool {
+    let z = z.wide();
+    let size = z.re * z.re + z.im * z.im;
+    (size < 1e280) & (size > 1e-280)
+}
+
+/// Whether neither part is infinite or NaN.
+#[inline(always)]
+pub(super) fn is_finite<T: Wide>(z: T) -> bool {
+    let z = z.wide();
+    (z.re.abs() < f64::INFINITY) & (z.im.abs() < f64::INFINITY)
+}
+
+/// Whether [`quick_exp`] knows the number.
+#[inline(always)]
+pub(super) fn is_moderate_exponent<T: Wide>(z: T) -> bool {
+    let z = z.wide();
+    (z.im.abs() <= f64::MOST_TURNED) & (z.re.abs() < f64::INFINITY)
+}
+
+/// [`divide`] for a moderate divisor. The parts of `complex64` lose nothing by it.
+#[inline(always)]
+pub(super) fn quick_divide(x: Complex64, y: Complex64) -> Complex64 {
+    let scale = 1.0 / (y.re * y.re + y.im * y.im);
+    c((x.re * y.re + x.im * y.im) * scale, (x.im * y.re - x.re * y.im) * scale)
+}
+
+/// [`sqrt`] of a moderate number.
+#[inline(always)]
+pub(super) fn quick_sqrt(z: Complex64) -> Complex64 {
+    let half = ((z.re.abs() + (z.re * z.re + z.im * z.im).sqrt()) * 0.5).sqrt();
+    let other = z.im.abs() / (2.0 * half);
+    let right = z.re >= 0.0;
+    c(select(right, half, other), select(right, other, half).copysign(z.im))
+}
+
+/// [`rsqrt`] of a moderate number.
+#[inline(always)]
+pub(super) fn quick_rsqrt(z: Complex64) -> Complex64 {
+    let root = quick_sqrt(z);
+    quick_divide(c(1.0, 0.0), root)
+}
+
+/// [`exp`] of a number that [`is_moderate_exponent`].
+#[inline(always)]
+pub(super) fn quick_exp(z: Complex64) -> Complex64 {
+    let (size, (sin, cos)) = (fast::exp(z.re), fast::sin_cos(z.im));
+    // Where the size is infinite, 0 stays 0.
+    c(size * cos, select(z.im == 0.0, z.im, size * sin))
+}
+
+/// [`log`] of a moderate number.
+#[inline(always)]
+pub(super) fn quick_log(z: Complex64) -> Complex64 {
+    let (re, im) = (z.re.abs(), z.im.abs());
+    let (large, small) = (select(re > im, re, im), select(re > im, im, re));
+    // Near the unit circle the square of the size is 1 and little.
+    let beyond = (large - 1.0) * (large + 1.0) + small * small;
+    let near = (large > 0.5) & (large < 2.0);
+    let sum = select(near, 1.0 + beyond, large * large + small * small);
+    let lost = select(beyond < 1.0, beyond - (sum - 1.0), 1.0 - (sum - beyond));
+    c(0.5 * fast::ln_of_sum(sum, select(near, lost, 0.0)), fast::atan2(z.im, z.re))
 }
 
 pub(super) fn reciprocal(z: Complex64) -> Complex64 {
@@ -289,6 +371,36 @@ mod tests {
                 for (index, (inverse, function)) in pairs.iter().enumerate() {
                     let back = function(inverse(c(re, im)));
                     assert!((back - c(re, im)).norm() < 1e-13, "pair {index}: {re} {im} becomes {back}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn quick_functions_give_what_the_others_do() {
+        let parts = [-1e9, -3.0, -1.0, -0.6, -1e-9, -0.0, 0.0, 1e-20, 0.2, 0.8, 1.0, 1.0 + 1e-12, 5.0, 700.0];
+        type Function = fn(Complex64) -> Complex64;
+        let pairs: [(Function, Function); 4] =
+            [(quick_sqrt, sqrt), (quick_rsqrt, rsqrt), (quick_exp, exp), (quick_log, log)];
+        for re in parts {
+            for im in parts {
+                let z = c(re, im);
+                for (index, (quick, right)) in pairs.iter().enumerate() {
+                    if if index == 2 { is_moderate_exponent(z) } else { is_moderate(z) } {
+                        let (quick, right) = (quick(z), right(z));
+                        let near = |quick: f64, right: f64| {
+                            quick == right && quick.is_sign_negative() == right.is_sign_negative()
+                                || (quick - right).abs() <= 4e-15 * right.abs()
+                        };
+                        assert!(
+                            near(quick.re, right.re) && near(quick.im, right.im),
+                            "{index}: {z}: {quick}, not {right}"
+                        );
+                    }
+                }
+                if is_moderate(z) {
+                    let (quick, right) = (quick_divide(c(2.0, -3.0), z), divide(c(2.0, -3.0), z));
+                    assert!((quick - right).norm() <= 4e-15 * right.norm(), "{z}: {quick}, not {right}");
                 }
             }
         }

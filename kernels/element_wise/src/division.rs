@@ -8,8 +8,13 @@ use kernlink_ops::{Div, DivNoNan, FloorDiv, FloorMod, Mod, RealDiv, TruncateDiv,
 
 use super::binary::{Binary, BinaryFn, binary};
 use super::complex;
+use super::easy::mostly_easy;
 
-binary!(Div, 1000: f32, f64 => |x, y| x / y; half; Complex32, Complex64 => |x, y| complex::two(complex::divide, x, y));
+binary!(Div, 1000: f32, f64 => |x, y| x / y; half; Complex64 => |x, y| complex::divide(x, y));
+mostly_easy! {
+    Div, 1500: Complex32 => |x, y| if complex::is_moderate(y) & complex::is_finite(x)
+        => complex::two(complex::quick_divide, x, y), complex::two(complex::divide, x, y);
+}
 binary!(DivNoNan, 1000:
     f32, f64 => |x, y| if y == 0.0 { 0.0 } else { x / y }; half;
     Complex32, Complex64 => |x, y| if y == Number::ZERO { Number::ZERO } else { complex::two(complex::divide, x, y) });

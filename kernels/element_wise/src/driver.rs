@@ -64,7 +64,12 @@ impl<const N: usize> Spec<N> {
             run: run::<L, N>,
             #[cfg(target_arch = "x86_64")]
             wide: match L::In::DTYPE {
-                DataType::Float | DataType::Double | DataType::Half | DataType::Bfloat16 => Some(run_wide::<L, N>),
+                DataType::Float
+                | DataType::Double
+                | DataType::Half
+                | DataType::Bfloat16
+                | DataType::Complex64
+                | DataType::Complex128 => Some(run_wide::<L, N>),
                 _ => None,
             },
             #[cfg(not(target_arch = "x86_64"))]

@@ -10,6 +10,8 @@ mod binary;
 mod blocks;
 mod broadcast;
 mod driver;
+#[cfg(feature = "math")]
+mod easy;
 mod grad;
 mod ternary;
 mod unary;
@@ -45,6 +47,8 @@ mod gamma;
 mod objects;
 #[cfg(feature = "math")]
 mod parts;
+#[cfg(feature = "math")]
+mod power;
 #[cfg(feature = "math")]
 mod select;
 #[cfg(feature = "math")]

@@ -62,11 +62,37 @@ impl Choice {
     }
 }
 
+/// An element as bits.
+trait Bits: Copy {
+    /// One of two, without a branch, which could not be foretold.
+    fn chosen(condition: bool, then: Self, otherwise: Self) -> Self;
+}
+
+macro_rules! bits {
+    ($($t:ty),+) => {$(
+        impl Bits for $t {
+            #[inline(always)]
+            fn chosen(condition: bool, then: $t, otherwise: $t) -> $t {
+                let mask = <$t>::from(condition).wrapping_neg();
+                otherwise ^ (then ^ otherwise) & mask
+            }
+        }
+    )+};
+}
+bits!(u8, u16, u32, u64);
+
+impl Bits for [u64; 2] {
+    #[inline(always)]
+    fn chosen(condition: bool, then: [u64; 2], otherwise: [u64; 2]) -> [u64; 2] {
+        [0, 1].map(|part| u64::chosen(condition, then[part], otherwise[part]))
+    }
+}
+
 /// The loop over elements that are bytes of the size of `T`.
 ///
 /// # Safety
 /// As [`Loop`](super::driver::Loop).
-unsafe fn run<T: Copy>([then, otherwise, condition]: [*const u8; 3], out: *mut u8, length: usize) -> bool {
+unsafe fn run<T: Bits>([then, otherwise, condition]: [*const u8; 3], out: *mut u8, length: usize) -> bool {
     // SAFETY: by the caller's promise; bool tensors hold only 0 and 1.
     let (then, otherwise, condition, out) = unsafe {
         (
@@ -77,7 +103,7 @@ unsafe fn run<T: Copy>([then, otherwise, condition]: [*const u8; 3], out: *mut u
         )
     };
     for (((out, &then), &otherwise), &condition) in out.iter_mut().zip(then).zip(otherwise).zip(condition) {
-        *out = if condition { then } else { otherwise };
+        *out = T::chosen(condition, then, otherwise);
     }
     true
 }

@@ -4,13 +4,27 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::{Digamma, Erfinv, Igamma, Igammac, Lgamma, Ndtri, Polygamma, Zeta};
 
 use super::binary::{Binary, binary};
+use super::easy::mostly_easy;
 use super::gamma;
 use super::unary::{Unary, unary};
 
 unary!(Lgamma, 12000: f32 => |x| libm::lgammaf(x); half; f64 => |x| libm::lgamma(x));
-unary!(Digamma, 20000: f32 => |x| gamma::digamma(x.into()) as f32; half; f64 => |x| gamma::digamma(x));
-unary!(Ndtri, 12000: f32 => |x| gamma::ndtri(x.into()) as f32; f64 => |x| gamma::ndtri(x));
-unary!(Erfinv, 12000: f32 => |x| gamma::erf_inv(x.into()) as f32; f64 => |x| gamma::erf_inv(x));
+unary!(Digamma, 6000: f32 => |x| gamma::digamma(x.into()) as f32; half; f64 => |x| gamma::digamma(x));
+/// `mostly_easy!` for `double`, and for `float`, computed as `double`.
+macro_rules! middle {
+    ($($op:ident: |$x:ident| if $easy:expr => $few:expr, $otherwise:expr;)+) => {
+        mostly_easy! {$(
+            $op, 4000: f64 => |$x| if $easy => $few, $otherwise;
+            $op, 4000: f32 => |x| if { let $x = f64::from(x); $easy }
+                => { let $x = f64::from(x); $few as f32 }, { let $x = f64::from(x); $otherwise as f32 };
+        )+}
+    };
+}
+middle! {
+    Ndtri: |x| if gamma::is_middle(x) => gamma::ndtri_middle(x), gamma::ndtri(x);
+    Erfinv: |x| if gamma::is_middle(gamma::lower_half(x))
+        => gamma::erf_inv(gamma::ndtri_middle, x), gamma::erf_inv(gamma::ndtri, x);
+}
 
 #[register_kernel(device = Cpu, op = [Lgamma, Digamma], T = [f32, f64, f16])]
 #[register_kernel(device = Cpu, op = [Ndtri, Erfinv], T = [f32, f64])]

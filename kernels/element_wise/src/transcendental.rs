@@ -9,7 +9,8 @@ use kernlink_ops::{
 };
 
 use super::complex;
-use super::unary::{Unary, UnaryFn, unary};
+use super::easy::mostly_easy;
+use super::unary::{Unary, unary};
 
 /// `unary!` for floats, with the function of complex numbers, and the registration for all six dtypes.
 macro_rules! floats_and_complex {
@@ -28,11 +29,7 @@ macro_rules! turned {
 }
 
 floats_and_complex! {
-    Sqrt, 1000: |x| x.sqrt(), complex sqrt;
-    Rsqrt, 1000: |x| 1.0 / x.sqrt(), complex rsqrt;
-    Exp, 1500: |x| fast::exp(x), complex exp;
     Expm1, 1500: |x| fast::exp_m1(x), complex expm1;
-    Log, 1500: |x| fast::ln(x), complex log;
     Log1p, 2000: |x| fast::ln_1p(x), complex log1p;
     Asin, 1500: |x| fast::asin(x), complex asin;
     Acos, 1500: |x| fast::acos(x), complex acos;
@@ -46,32 +43,10 @@ floats_and_complex! {
     Sigmoid, 1500: |x| fast::sigmoid(x), complex sigmoid;
 }
 
-/// Functions that take few steps for some arguments, and many for others: a block whose arguments are all easy is computed
-/// in the few.
-macro_rules! mostly_easy {
-    ($($op:ident, $cost:literal: $($t:ty),+ => |$x:ident| if $easy:expr => $few:expr, $otherwise:expr;)+) => {$($(
-        impl UnaryFn<$t> for $op {
-            type Out = $t;
-            const COST: usize = $cost;
-
-            #[inline(always)]
-            fn call($x: $t) -> $t {
-                if $easy { $few } else { $otherwise }
-            }
-
-            #[inline(always)]
-            fn slice(x: &[$t], out: &mut [$t]) {
-                for (x, out) in x.chunks(256).zip(out.chunks_mut(256)) {
-                    if x.iter().fold(true, |all, &$x| all & $easy) {
-                        out.iter_mut().zip(x).for_each(|(out, &$x)| *out = $few);
-                    } else {
-                        out.iter_mut().zip(x).for_each(|(out, &$x)| *out = $otherwise);
-                    }
-                }
-            }
-        }
-    )+)+};
-}
+unary!(Sqrt, 1000: f32, f64 => |x| x.sqrt(); half);
+unary!(Rsqrt, 1000: f32, f64 => |x| 1.0 / x.sqrt(); half);
+unary!(Exp, 1500: f32, f64 => |x| fast::exp(x); half);
+unary!(Log, 1500: f32, f64 => |x| fast::ln(x); half);
 
 mostly_easy! {
     // Arguments in the thousands take the long way.
@@ -80,6 +55,14 @@ mostly_easy! {
     Tan, 1500: f32, f64 => |x| if x.abs() <= Real::MOST_TURNED => fast::tan(x), turned!(x, tan);
     Erf, 1500: f64 => |x| if x.abs() <= 1.0 => fast::erf_near(x), fast::erf(x);
     Erfc, 1500: f32, f64 => |x| if x.abs() <= 1.0 => 1.0 - fast::erf_near(x), fast::erfc(x);
+    Sqrt, 5000: Complex32, Complex64 => |x| if complex::is_moderate(x)
+        => complex::one(complex::quick_sqrt, x), complex::one(complex::sqrt, x);
+    Rsqrt, 6000: Complex32, Complex64 => |x| if complex::is_moderate(x)
+        => complex::one(complex::quick_rsqrt, x), complex::one(complex::rsqrt, x);
+    Exp, 6000: Complex32, Complex64 => |x| if complex::is_moderate_exponent(x)
+        => complex::one(complex::quick_exp, x), complex::one(complex::exp, x);
+    Log, 8000: Complex32, Complex64 => |x| if complex::is_moderate(x)
+        => complex::one(complex::quick_log, x), complex::one(complex::log, x);
 }
 
 unary!(@half Sin, 1500: f16, bf16);

@@ -104,12 +104,19 @@ pub fn ln_1p<F: Real>(x: F) -> F {
     let sum = F::ONE + x;
     // What the sum lost.
     let rest = if x < F::ONE { x - (sum - F::ONE) } else { F::ONE - (sum - x) };
+    let log = ln_of_sum(sum, rest);
+    if x.abs() < F::TINY { x } else { log }
+}
+
+/// The natural logarithm of `sum + rest`, where `sum` is no subnormal number and `rest` at most half a unit of its last
+/// place.
+#[inline(always)]
+pub fn ln_of_sum<F: Real>(sum: F, rest: F) -> F {
     let (exponent, mantissa) = sum.split();
     // Of large numbers there is nothing left that a quotient of subnormal numbers would have to show.
     let scale = if exponent < F::of(100.0) { -exponent } else { F::of(-100.0) };
     let m = mantissa - F::ONE + rest * scale.power_of_two();
-    let log = ln_of_any(sum, ln_of_parts(m, exponent));
-    if x.abs() < F::TINY { x } else { log }
+    ln_of_any(sum, ln_of_parts(m, exponent))
 }
 
 /// The inverse of the hyperbolic sine.
@@ -168,9 +175,7 @@ fn erfc_far<F: Real>(a: F) -> F {
 /// The error function.
 #[inline(always)]
 pub fn erf<F: Real>(x: F) -> F {
-    let a = x.abs();
-    let far = (F::ONE - erfc_far(a)).copysign(x);
-    if a > F::ONE { far } else { erf_near(x) }
+    x.erf()
 }
 
 /// `1 - erf(x)`, which keeps its precision where that is small.
@@ -205,6 +210,16 @@ pub fn sin<F: Real>(x: F) -> F {
     let (sin, cos) = sin_and_cos_reduced(r);
     let size = (if F::is_odd(turns, 0) { cos } else { sin }).turned(turns, 0);
     size * F::ONE.copysign(x)
+}
+
+/// The sine and the cosine of at most [`Real::MOST_TURNED`].
+#[inline(always)]
+pub fn sin_cos<F: Real>(x: F) -> (F, F) {
+    let (turns, r) = quarters(x);
+    let (sin, cos) = sin_and_cos_reduced(r);
+    let odd = F::is_odd(turns, 0);
+    let size = (if odd { cos } else { sin }).turned(turns, 0);
+    (size * F::ONE.copysign(x), (if odd { sin } else { cos }).turned(turns, 1))
 }
 
 /// The cosine of at most [`Real::MOST_TURNED`].
@@ -426,11 +441,20 @@ mod tests {
             }
         }
         for i in 0..100_000 {
-            let turn = f64::from(i) * 6.28e-5 - 3.14;
+            let turn = (f64::from(i) / 50_000.0 - 1.0) * std::f64::consts::PI;
             let (y, x) = (turn.sin() * 7.0, turn.cos() * 7.0);
             assert!((atan2(y, x) - y.atan2(x)).abs() <= y.atan2(x).abs() * 5e-16, "{y} {x}");
             let (y, x) = (y as f32, x as f32);
             assert!((atan2(y, x) - y.atan2(x)).abs() <= y.atan2(x).abs() * 3e-7, "{y} {x}");
+        }
+    }
+
+    #[test]
+    fn sines_and_cosines_together_are_those_apart() {
+        for i in 0..10_000 {
+            let x = f64::from(i) * 0.37 - 1850.0;
+            assert_eq!(sin_cos(x), (sin(x), cos(x)));
+            assert_eq!(sin_cos(x as f32), (sin(x as f32), cos(x as f32)));
         }
     }
 

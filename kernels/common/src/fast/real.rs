@@ -78,6 +78,8 @@ pub trait Real:
     fn asin_tail(square: Self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
+    /// The error function.
+    fn erf(self) -> Self;
     /// `erf(x) / x` of the square of `x`, at most 1.
     fn erf_near(square: Self) -> Self;
     /// `erfc(x) * exp(x²)` for `x` from 1 on.
@@ -230,6 +232,14 @@ impl Real for f32 {
         let below = polynomial(z, [7.768_659e-7, 3.284_725_5e-4, 2.587_556e-2, 4.671_406_1e-1, 1.0]);
         // Rounding may take it past 1.
         super::bounded(x * above / below, -1.0, 1.0)
+    }
+
+    #[inline(always)]
+    fn erf(self) -> f32 {
+        let x = super::bounded(self, -4.0, 4.0);
+        let quotient = x * Self::erf_near(x * x);
+        // From here on the answer is nearer to 1 than to its neighbour.
+        if self.abs() >= 3.92 { 1f32.copysign(self) } else { quotient }
     }
 
     /// Up to 4, not only up to 1.
@@ -427,6 +437,13 @@ impl Real for f64 {
     fn tanh(self) -> f64 {
         let t = super::exp_m1(super::bounded(2.0 * self.abs(), 0.0, 44.0));
         (t / (t + 2.0)).copysign(self)
+    }
+
+    #[inline(always)]
+    fn erf(self) -> f64 {
+        let a = self.abs();
+        let far = (1.0 - super::erfc_far(a)).copysign(self);
+        if a > 1.0 { far } else { super::erf_near(self) }
     }
 
     #[inline(always)]
