@@ -18,7 +18,7 @@ impl Help {
     pub(crate) fn begin(pool: &ThreadPool, step: i64) -> Help {
         let shared = pool.shared.clone();
         if shared.idle.begin_run() {
-            shared.idle.wake_one(None);
+            shared.idle.wake_for_loop();
         }
         Help { shared, step }
     }
@@ -59,7 +59,7 @@ impl Helping {
         }
         let (shared, step) = (&self.shared, self.step);
         let is_there = || is_over() || shared.signal.load().has_loops();
-        if !self.lingering.go_on(is_there, shared.idle.are_runs()) {
+        if !self.lingering.go_on(&shared.idle, is_there) {
             shared.idle.sleep(step, time, || is_over() || shared.has_work(step));
             self.lingering.restart();
         }

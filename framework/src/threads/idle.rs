@@ -4,8 +4,8 @@
 //! or that nothing comes, it sleeps. How long it looks is bounded by [`WITHIN_RUN`] and [`AFTER_RUN`].
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,9 @@ const LOOKS: u32 = 100;
 /// Whoever gives the processor away for longer than this was not alone in wanting it.
 const PREEMPTED: Duration = Duration::from_micros(25);
 
+/// How long nobody is woken for loops when a thread has found that others want its processor: they use it better.
+const CONTENDED: Duration = Duration::from_millis(1);
+
 /// Which threads there are, and which of them sleep.
 #[derive(Default)]
 pub(super) struct Idle {
@@ -34,6 +37,14 @@ pub(super) struct Idle {
     sleepers: Mutex<Vec<Sleeper>>,
     /// How many runs are under way.
     runs: AtomicUsize,
+    /// Until when processors count as wanted by others, in nanoseconds of [`now`].
+    contended: AtomicU64,
+}
+
+/// The time, in nanoseconds from some point in time on.
+fn now() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// A thread that sleeps until there is work.
@@ -81,6 +92,26 @@ impl Idle {
 
     pub(super) fn end_run(&self) {
         self.runs.fetch_sub(1, Relaxed);
+    }
+
+    /// Lets others have the processor; returns whether nobody has wanted it.
+    pub(super) fn yield_now(&self) -> bool {
+        let before = Instant::now();
+        thread::yield_now();
+        let is_free = before.elapsed() < PREEMPTED;
+        if !is_free {
+            self.contended.store(now() + CONTENDED.as_nanos() as u64, Relaxed);
+        }
+        is_free
+    }
+
+    /// Wakes a thread that sleeps for a loop; returns false if there may be none.
+    pub(super) fn wake_for_loop(&self) -> bool {
+        if self.sleeping.load(SeqCst) == 0 {
+            return false;
+        }
+        let contended = self.contended.load(Relaxed);
+        (contended > 0 && now() < contended) || self.wake_one(None)
     }
 
     /// Wakes a thread that sleeps, for a job of `step` if one is named; returns whether there was one.
@@ -156,20 +187,15 @@ impl Lingering {
     }
 
     /// Waits for a moment until `is_there`; returns whether to look again, and not sleep.
-    pub(super) fn go_on(&mut self, is_there: impl Fn() -> bool, are_runs: bool) -> bool {
+    pub(super) fn go_on(&mut self, idle: &Idle, is_there: impl Fn() -> bool) -> bool {
         for _ in 0..LOOKS {
             if is_there() {
                 return true;
             }
             std::hint::spin_loop();
         }
-        let now = Instant::now();
-        let since = *self.since.get_or_insert(now);
-        let limit = if are_runs { WITHIN_RUN } else { AFTER_RUN };
-        if now.duration_since(since) > limit {
-            return false;
-        }
-        thread::yield_now();
-        now.elapsed() < PREEMPTED
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let limit = if idle.are_runs() { WITHIN_RUN } else { AFTER_RUN };
+        since.elapsed() <= limit && idle.yield_now()
     }
 }

@@ -189,7 +189,7 @@ impl Shared {
                 lingering.restart();
             } else if self.signal.load().is_closed() {
                 return;
-            } else if !lingering.go_on(|| !self.signal.load().is_silent(), self.idle.are_runs()) {
+            } else if !lingering.go_on(&self.idle, || !self.signal.load().is_silent()) {
                 self.idle.sleep(None, None, || self.has_work(None) || self.signal.load().is_closed());
                 self.wake_others();
                 lingering.restart();
@@ -214,9 +214,9 @@ impl Shared {
         let is_shared = parts > 1 && self.limit > 0 && (is_long || self.idle.are_awake());
         let place = if is_shared { self.team.claim() } else { None };
         let Some(place) = place else { return (0..parts).for_each(work) };
-        self.team.run(&self.signal, place, parts, work, || {
-            if is_long {
-                self.wake_for(None);
+        self.team.run((&self.signal, &self.idle), place, parts, work, || {
+            if is_long && !self.idle.wake_for_loop() {
+                self.start_one();
             }
         });
     }

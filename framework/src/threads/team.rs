@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicUsize};
 
+use super::idle::Idle;
 use super::lock;
 use super::signal::{LOOPS, Signal};
 use crate::error::{Caught, catch};
@@ -88,7 +89,7 @@ impl Team {
     /// Runs `work` for each number below `total`, on this thread and those that join, and calls `opened` when they can.
     pub(super) fn run(
         &self,
-        signal: &Signal,
+        (signal, idle): (&Signal, &Idle),
         claimed: Claimed<'_>,
         total: usize,
         work: &(dyn Fn(usize) + Sync),
@@ -101,7 +102,7 @@ impl Team {
         // SAFETY: this thread has claimed the place, which is not open, and the one before it has waited until all had left.
         unsafe { *place.task.get() = Some(Task { work: pointer, total }) };
         place.next.store(0, Relaxed);
-        let close = Close { place, signal, index: claimed.index };
+        let close = Close { place, signal, idle, index: claimed.index };
         place.members.store(OPEN, Release);
         signal.open(claimed.index);
         opened();
@@ -161,6 +162,7 @@ impl Place {
 struct Close<'t> {
     place: &'t Place,
     signal: &'t Signal,
+    idle: &'t Idle,
     index: usize,
 }
 
@@ -168,14 +170,14 @@ impl Drop for Close<'_> {
     fn drop(&mut self) {
         self.signal.close_loop(self.index);
         let mut members = self.place.members.fetch_and(!OPEN, AcqRel) & !OPEN;
-        let mut turns = 0;
+        let mut turns = 0u32;
         while members > 0 {
             turns += 1;
-            // A helper may wait for the processor that this thread is on.
-            if turns < 500 {
-                std::hint::spin_loop()
+            if !turns.is_multiple_of(200) {
+                std::hint::spin_loop();
             } else {
-                std::thread::yield_now()
+                // A helper may wait for the processor that this thread is on.
+                self.idle.yield_now();
             }
             members = self.place.members.load(Acquire);
         }
