@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
+
 use super::values::{fill, from_values, put_values};
 use super::{Message, ResourceHandleProto, TensorProto};
 use crate::dtype::{DataType, Int2, Int4};
@@ -39,7 +41,12 @@ pub fn tensor_from_proto(proto: &TensorProto) -> Result<Tensor> {
 ///
 /// # Errors
 /// INVALID_ARGUMENT if the number of bytes is not that of the shape; RESOURCE_EXHAUSTED if there is not enough memory.
-pub(crate) fn from_content(dtype: DataType, shape: Shape, content: &[u8]) -> Result<Tensor> {
+///
+/// A large part of a mapped file stays there.
+pub(crate) fn from_content(dtype: DataType, shape: Shape, content: &Bytes) -> Result<Tensor> {
+    if let Some(tensor) = Tensor::in_file(dtype, &shape, content) {
+        return Ok(tensor);
+    }
     let expected = shape.num_elements().checked_mul(dtype.size());
     if expected != Some(content.len()) {
         let message = format!("a {dtype} tensor of shape {shape} has {} bytes of content", content.len());

@@ -7,7 +7,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
-use super::mapping::Mapping;
+use super::mapping::{Mapping, Registered};
 use super::memory;
 
 /// Alignment of every buffer, in bytes.
@@ -79,7 +79,7 @@ impl HostBuffer {
         let bytes: &[u8] = &mapping;
         let (pointer, capacity) = (NonNull::from(bytes).cast(), bytes.len());
         // SAFETY: moving a mapping leaves the bytes where they are; it is only read.
-        unsafe { HostBuffer::owned_by(pointer, capacity, Box::new(mapping), false) }
+        unsafe { HostBuffer::owned_by(pointer, capacity, Box::new(Registered::new(mapping)), false) }
     }
 
     /// A block of `capacity` bytes that `owner` keeps.

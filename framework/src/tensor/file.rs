@@ -2,14 +2,17 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use kernlink_spec::Kind;
 
+use super::late::Late;
 #[cfg(any(unix, windows))]
 use super::mapping::Mapping;
+use super::mapping::{is_mapped, release_pages};
 use super::{HostBuffer, Storage, Tensor, scratch};
 use crate::bail;
 use crate::dtype::DataType;
@@ -56,23 +59,6 @@ impl FileBytes {
         let path = path.as_ref();
         let (file, size) = open(path)?;
         read(path, file, size)
-    }
-
-    /// A tensor whose elements are the bytes of `range`, in little-endian order, shared where that is possible and worth
-    /// it; `None` where they must be copied.
-    pub(crate) fn shared_tensor(&self, dtype: DataType, shape: &Shape, range: Range<usize>) -> Option<Tensor> {
-        let Contents::Mapped(buffer, length) = &self.0 else { return None };
-        // Not every byte is one of these.
-        let restricted = matches!(dtype.kind(), Kind::Bool | Kind::SmallInteger) || dtype == DataType::Float4E2m1fn;
-        let fits = range.end <= *length
-            && range.start <= range.end
-            && shape.num_elements().checked_mul(dtype.size()) == Some(range.end - range.start);
-        let suitable = dtype.is_pod() && !restricted && cfg!(target_endian = "little");
-        if !suitable || !fits || range.len() < MAPPED_FROM || !range.start.is_multiple_of(dtype.size().min(16)) {
-            return None;
-        }
-        let storage = Storage::Host { buffer: buffer.clone(), offset: range.start };
-        Some(Tensor { shape: shape.clone(), dtype, storage })
     }
 }
 
@@ -123,6 +109,51 @@ fn map(_: &File) -> Option<FileBytes> {
     None
 }
 
+impl Tensor {
+    /// A tensor whose elements are `content`, in little-endian order, which stays where it is; `None` where it must be
+    /// copied: it is no large part of a mapped file, its size does not fit, or not all bytes are elements.
+    pub(crate) fn in_file(dtype: DataType, shape: &Shape, content: &Bytes) -> Option<Tensor> {
+        // Not every byte is one of these.
+        let restricted = matches!(dtype.kind(), Kind::Bool | Kind::SmallInteger) || dtype == DataType::Float4E2m1fn;
+        let suitable = dtype.is_pod() && !restricted && cfg!(target_endian = "little");
+        let fits = shape.num_elements().checked_mul(dtype.size()) == Some(content.len());
+        if !suitable || !fits || content.len() < MAPPED_FROM || !is_mapped(content) {
+            return None;
+        }
+        let storage = if content.as_ptr().addr().is_multiple_of(dtype.size().min(16)) {
+            let pointer = std::ptr::NonNull::from(&content[..]).cast();
+            // SAFETY: the content is initialised, and stays where it is as long as a clone of it lives; it is only read.
+            let buffer = unsafe { HostBuffer::owned_by(pointer, content.len(), Box::new(content.clone()), false) };
+            Storage::Host { buffer: Arc::new(buffer), offset: 0 }
+        } else {
+            Storage::Late(Arc::new(Late::new(content.clone())))
+        };
+        Some(Tensor { shape: shape.clone(), dtype, storage })
+    }
+
+    /// The same elements for somebody who reads them once: if they are in a file and must be copied for that, the copy goes
+    /// with this tensor and its clones.
+    pub(crate) fn for_once(&self) -> Tensor {
+        if let Storage::Late(late) = &self.storage
+            && let Some(another) = late.another()
+        {
+            let storage = Storage::Late(Arc::new(another));
+            return Tensor { shape: self.shape.clone(), dtype: self.dtype, storage };
+        }
+        self.clone()
+    }
+
+    /// Notes that the elements will not be read soon: if they are in a file, they need not stay in memory.
+    pub(crate) fn release_pages(&self) {
+        if let Storage::Host { .. } = &self.storage
+            && self.num_bytes() >= MAPPED_FROM
+            && let Ok(bytes) = self.bytes()
+        {
+            release_pages(bytes);
+        }
+    }
+}
+
 impl From<Vec<u8>> for FileBytes {
     /// Bytes that stand for a file.
     fn from(bytes: Vec<u8>) -> FileBytes {
@@ -151,21 +182,55 @@ impl AsRef<[u8]> for FileBytes {
 mod tests {
     use super::*;
 
+    /// A file of the numbers from 0 on, after some bytes.
+    fn file(name: &str, skipped: usize) -> Bytes {
+        let path = std::env::temp_dir().join(format!("kernlink-late-{name}-{}", std::process::id()));
+        let numbers = std::iter::repeat_n(0xff, skipped).chain((0..50_000u32).flat_map(u32::to_le_bytes));
+        std::fs::write(&path, numbers.collect::<Vec<_>>()).unwrap();
+        let file = Bytes::from_owner(FileBytes::open(&path).unwrap());
+        std::fs::remove_file(&path).unwrap();
+        file.slice(skipped..)
+    }
+
     #[test]
     #[cfg_attr(miri, ignore = "Miri maps no files")]
-    fn tensors_share_a_large_file_and_cannot_change_it() {
-        let path = std::env::temp_dir().join(format!("kernlink-file-{}", std::process::id()));
-        let numbers: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
-        std::fs::write(&path, &numbers).unwrap();
-        let file = FileBytes::open(&path).unwrap();
-        assert_eq!(file[..], numbers[..]);
-        let shape = Shape::from([20_000]);
-        let mut tensor = file.shared_tensor(DataType::Uint32, &shape, 8..80_008).unwrap();
-        drop(file);
-        std::fs::remove_file(&path).unwrap();
-        assert_eq!(tensor.as_slice::<u32>().unwrap()[..3], [2, 3, 4]);
-        assert!(!tensor.is_unique());
-        assert!(tensor.as_mut_slice::<u32>().is_err() && tensor.bytes_mut().is_err());
+    fn elements_stay_in_the_file_until_they_are_read() {
+        let shape = Shape::from([50_000]);
+        for skipped in [0, 4, 1, 7] {
+            let content = file("stay", skipped);
+            let mut tensor = Tensor::in_file(DataType::Uint32, &shape, &content).unwrap();
+            let is_late = !skipped.is_multiple_of(4);
+            assert_eq!(matches!(tensor.storage, Storage::Late(_)), is_late, "{skipped}");
+            assert_eq!(tensor.bytes().unwrap().as_ptr(), content.as_ptr());
+            let once = tensor.for_once();
+            assert_eq!(once.as_slice::<u32>().unwrap()[49_999], 49_999);
+            if let Storage::Late(late) = &tensor.storage {
+                assert!(late.another().is_some());
+            }
+            tensor.release_pages();
+            let rows = tensor.slice_rows(10_000, 40_000).unwrap();
+            assert_eq!(rows.as_slice::<u32>().unwrap()[..2], [10_000, 10_001]);
+            let bits = tensor.clone().bitcast(DataType::Uint8, [200_000]).unwrap();
+            assert_eq!(bits.as_slice::<u8>().unwrap()[..8], [0, 0, 0, 0, 1, 0, 0, 0]);
+            assert_eq!(tensor.clone().as_slice::<u32>().unwrap()[1..3], [1, 2]);
+            assert!(!tensor.is_unique() && tensor.as_mut_slice::<u32>().is_err() && tensor.bytes_mut().is_err());
+            tensor.make_unique().unwrap();
+            tensor.as_mut_slice::<u32>().unwrap()[0] = 5;
+            assert_eq!(once.as_slice::<u32>().unwrap()[0], 0);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
+    fn what_is_no_part_of_a_file_is_copied() {
+        let content = file("no", 0);
+        let shape = Shape::from([50_000]);
+        let is_in_file = |dtype, content: &Bytes| Tensor::in_file(dtype, &shape, content).is_some();
+        assert!(is_in_file(DataType::Float, &content));
+        assert!(!is_in_file(DataType::Double, &content));
+        assert!(!is_in_file(DataType::Bool, &content.slice(..50_000)));
+        assert!(!is_in_file(DataType::Float, &Bytes::copy_from_slice(&content)));
+        assert!(!is_mapped(&[0; 100]));
     }
 
     #[test]
@@ -183,21 +248,5 @@ mod tests {
         File::create(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(bytes, vec![7; 200_000]);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri maps no files")]
-    fn what_does_not_fit_is_not_shared() {
-        let path = std::env::temp_dir().join(format!("kernlink-file-odd-{}", std::process::id()));
-        std::fs::write(&path, vec![1; 200_000]).unwrap();
-        let file = FileBytes::open(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        let tensor = |dtype, count: usize, range| file.shared_tensor(dtype, &Shape::from([count]), range);
-        assert!(tensor(DataType::Float, 20_000, 4..80_004).is_some());
-        assert!(tensor(DataType::Float, 20_000, 2..80_002).is_none());
-        assert!(tensor(DataType::Float, 20_001, 4..80_004).is_none());
-        assert!(tensor(DataType::Float, 10, 4..44).is_none());
-        assert!(tensor(DataType::Bool, 100_000, 0..100_000).is_none());
-        assert!(tensor(DataType::Uint8, 100_000, 150_000..250_000).is_none());
     }
 }

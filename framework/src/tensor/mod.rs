@@ -5,6 +5,7 @@ mod device;
 mod file;
 mod foreign;
 mod into;
+mod late;
 mod mapping;
 mod memory;
 mod object;
@@ -28,6 +29,8 @@ pub(crate) use reference::lock_order;
 pub use reference::{PlaceGuard, TensorGuard, TensorRef};
 
 use std::sync::Arc;
+
+use late::Late;
 
 use crate::dtype::{DataType, Element, Pod, TString};
 use crate::error::{Error, Result};
@@ -68,6 +71,8 @@ enum Storage {
         buffer: Arc<HostBuffer>,
         offset: usize,
     },
+    /// In a file, to be copied when they are read.
+    Late(Arc<Late>),
     Strings(Arc<Vec<TString>>),
     Resources(Arc<Vec<ResourceHandle>>),
     Variants(Arc<Vec<Variant>>),
@@ -269,6 +274,7 @@ impl Tensor {
         let pointer: *const T = match &self.storage {
             Storage::Inline(bytes) => bytes.as_ptr().cast(),
             Storage::Host { buffer, offset } => buffer.as_ptr().wrapping_add(*offset).cast(),
+            Storage::Late(late) => late.aligned()?.as_ptr().cast(),
             Storage::Strings(items) => items.as_ptr().cast(),
             Storage::Resources(items) => items.as_ptr().cast(),
             Storage::Variants(items) => items.as_ptr().cast(),
@@ -302,6 +308,7 @@ impl Tensor {
             Storage::Strings(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
             Storage::Resources(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
             Storage::Variants(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
+            Storage::Late(_) => return Err(shared()),
             Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
         };
         // SAFETY: as in `as_slice`; the storage has no other owner, so nothing else reads or writes it meanwhile.
@@ -369,6 +376,7 @@ impl Tensor {
         let pointer: *const u8 = match &self.storage {
             Storage::Inline(bytes) => bytes.as_ptr().cast(),
             Storage::Host { buffer, offset } => buffer.as_ptr().wrapping_add(*offset),
+            Storage::Late(late) => late.bytes().as_ptr(),
             _ => return Err(self.no_elements()),
         };
         // SAFETY: the storage holds `length` initialised bytes from `pointer` on.
@@ -399,6 +407,7 @@ impl Tensor {
                 let offset = *offset;
                 exclusive(buffer).ok_or_else(shared)?.as_mut_ptr().wrapping_add(offset)
             }
+            Storage::Late(_) => return Err(shared()),
             _ => return Err(self.no_elements()),
         };
         // SAFETY: the storage holds `length` initialised bytes from `pointer` on and has no other owner.
@@ -446,6 +455,7 @@ impl Tensor {
             Storage::Host { buffer, offset } => {
                 buffer.as_ptr().wrapping_add(*offset).addr().is_multiple_of(dtype.size().min(8))
             }
+            Storage::Late(_) => false,
             _ => true,
         };
         if !aligned {
@@ -472,6 +482,7 @@ impl Tensor {
             Storage::Host { buffer, offset } => {
                 Storage::Host { buffer: buffer.clone(), offset: offset + first * self.dtype.size() }
             }
+            Storage::Late(late) => Storage::Host { buffer: late.aligned()?.clone(), offset: first * self.dtype.size() },
             Storage::Inline(_) => {
                 let size = self.dtype.size();
                 return Tensor::from_bytes(self.dtype, shape, &self.bytes()?[first * size..last * size]);
@@ -492,7 +503,7 @@ impl Tensor {
             Storage::Strings(items) => Arc::get_mut(items).is_some(),
             Storage::Resources(items) => Arc::get_mut(items).is_some(),
             Storage::Variants(items) => Arc::get_mut(items).is_some(),
-            Storage::Reference(_) => false,
+            Storage::Reference(_) | Storage::Late(_) => false,
             Storage::Device(memory) => Arc::get_mut(memory).is_some(),
         }
     }

@@ -262,10 +262,7 @@ impl CheckpointReader {
             return strings(shape, bytes, entry.crc);
         }
         check(crc32c::crc32c(bytes), entry)?;
-        match file.shared_tensor(dtype, shape, range) {
-            Some(tensor) => Ok(tensor),
-            None => proto::from_content(dtype, shape.clone(), bytes),
-        }
+        proto::from_content(dtype, shape.clone(), &Bytes::from_owner(file.clone()).slice(range))
     }
 
     /// A part of a tensor, from the parts in which it is saved.

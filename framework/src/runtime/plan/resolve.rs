@@ -1,10 +1,12 @@
 //! The first step: which nodes a plan has, and what each takes. What an input is does not depend on where it is yet.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::context::{Context, Made, ToMake};
 use super::draft::{Act, Draft, Drafts};
 use super::layout::Source;
+use crate::attr::AttrValue;
 use crate::error::{Code, Error, Result};
 use crate::graph::{Node, NodeId, Output};
 use crate::kernel::NodeMemory;
@@ -16,6 +18,9 @@ use crate::tensor::Tensor;
 
 /// How many missing kernels an error names.
 const SHOWN: usize = 50;
+
+/// Constants of so many bytes take long to pack.
+const LARGE: usize = 64 * 1024;
 
 /// Resolves the nodes that a run needs, inputs before their users. If it is partial, feeds and fetches are nodes, too.
 ///
@@ -33,6 +38,7 @@ pub(super) fn resolve(context: &Context<'_>, needed: &[NodeId], ends: &Ends) -> 
         constants: Table::new(),
         constant_nodes: Table::new(),
         late: Vec::new(),
+        unmade: Vec::new(),
     };
     if ends.is_partial {
         resolver.feed_later(ends)?;
@@ -85,6 +91,8 @@ pub(super) struct Resolver<'b> {
     pub(super) constant_nodes: Table<kind::Constant, NodeId>,
     /// Inputs that come from nodes which are added later.
     late: Vec<LateInput>,
+    /// Nodes whose kernels are still to be made.
+    unmade: Vec<NodeIndex>,
 }
 
 /// An input that comes from a node which is added later.
@@ -109,6 +117,7 @@ impl Resolver<'_> {
                 }
             }
         }
+        self.make_rest(&mut missing)?;
         if missing.is_empty() {
             return Ok(());
         }
@@ -148,6 +157,10 @@ impl Resolver<'_> {
         let act = match Act::of(node).map_err(|error| self.context.at(error, id))? {
             Some(act) => act,
             None if constant.is_some() => Act::Forward,
+            None if self.is_made_later(node, &inputs) => {
+                self.unmade.push(self.drafts.end());
+                Act::Forward
+            }
             None => {
                 let kernel;
                 (kernel, memory) = self.kernel(id, node, &inputs)?;
@@ -220,7 +233,7 @@ impl Resolver<'_> {
         }
         // A stateful kernel outlives the plan, and in another plan the input may be fed.
         let constant = |source: &Source| match source {
-            Source::Constant(index) if !node.op.def.is_stateful => Some(self.constants[*index].clone()),
+            Source::Constant(index) if !node.op.def.is_stateful => Some(self.constants[*index].for_once()),
             _ => None,
         };
         let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();
@@ -233,11 +246,53 @@ impl Resolver<'_> {
             id: Some(id),
         };
         let (kernel, memory) = self.context.make_kernel(&to_make, &constants)?;
+        // What it wanted of them it has packed.
+        constants.iter().flatten().for_each(Tensor::release_pages);
         if let Some(id) = original {
             // Of two that were made at once, both plans take the first.
             return Ok((lock(self.context.options.kernels).entry(id).or_insert(kernel).clone(), memory));
         }
         Ok((kernel, memory))
+    }
+
+    /// Whether a kernel may take long to make, as it packs a large constant, and can be made beside others: it keeps nothing
+    /// between runs, and knows no functions.
+    fn is_made_later(&self, node: &Node, inputs: &[Source]) -> bool {
+        let is_large = |source: &Source| match source {
+            Source::Constant(index) => self.constants[*index].num_bytes() >= LARGE,
+            _ => false,
+        };
+        !node.op.def.is_stateful
+            && inputs.iter().any(is_large)
+            && !node.attrs.iter().any(|(_, attr)| matches!(attr, AttrValue::Func(_) | AttrValue::ListFunc(_)))
+    }
+
+    /// Makes the kernels that were left, on all threads; those that are missing are noted.
+    fn make_rest(&mut self, missing: &mut Vec<String>) -> Result<()> {
+        let unmade = std::mem::take(&mut self.unmade);
+        let made: Vec<OnceLock<Result<Made>>> = unmade.iter().map(|_| OnceLock::new()).collect();
+        let make = |position: usize| {
+            let draft = &self.drafts[unmade[position]];
+            _ = made[position].set(self.kernel(draft.id, self.context.graph.node(draft.id), &draft.inputs));
+        };
+        match self.context.options.devices.iter().find_map(|device| device.pool()) {
+            Some(pool) => pool.for_each(unmade.len(), true, make),
+            None => (0..unmade.len()).for_each(make),
+        }
+        for (index, made) in unmade.into_iter().zip(made) {
+            match made.into_inner() {
+                Some(Ok((kernel, memory))) => {
+                    let draft = &mut self.drafts[index];
+                    (draft.act, draft.memory) = (Act::Kernel(kernel), memory);
+                }
+                Some(Err(error)) if error.code() == Code::NotFound && error.node().is_none() => {
+                    missing.push(error.message().to_owned());
+                }
+                Some(Err(error)) => return Err(error),
+                None => return Err(Error::internal("a kernel was not made")),
+            }
+        }
+        Ok(())
     }
 
     /// Fills in the inputs whose nodes came later.
