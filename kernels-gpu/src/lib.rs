@@ -46,4 +46,4 @@ pub use adapter::AdapterInfo;
 pub use device::{GpuDevice, Groups};
 pub use shader::{Access, Entry, Program, ProgramBuilder, Scalar, Shader, WORKGROUP};
 
-kernlink::provider!(kernels = kernlink_macros::registered_kernels!());
+kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

@@ -35,6 +35,8 @@ mod patches;
 #[cfg(feature = "text-format")]
 mod placement;
 mod queues;
+#[cfg(feature = "text-format")]
+mod random_graphs;
 mod registry;
 mod resources;
 #[cfg(feature = "text-format")]

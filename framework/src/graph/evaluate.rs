@@ -236,7 +236,7 @@ impl Graph {
 
     /// Runs a node's kernel on the CPU. `None` if there is none that may run before a graph does, or it fails: a run
     /// will say why.
-    fn compute(&self, node: &Node, mut inputs: Vec<Option<Tensor>>) -> Option<Vec<Option<Tensor>>> {
+    pub(crate) fn compute(&self, node: &Node, mut inputs: Vec<Option<Tensor>>) -> Option<Vec<Option<Tensor>>> {
         let (name, op, signature) = (node.name.as_str(), node.op.def, &*node.signature);
         let query =
             NodeQuery { node: name, op: &op.name, attrs: &node.attrs, device: DeviceType("CPU"), capabilities: &[] };

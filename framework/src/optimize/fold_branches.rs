@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::pass::{Ends, MAX_IDENTITIES, Pass};
+use super::purity::has_effects;
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::Result;
@@ -27,18 +28,26 @@ impl Pass for FoldBranches {
     }
 
     fn run(&self, patch: &mut GraphPatch<'_>, ends: &Ends) -> Result<usize> {
-        let switches = switches(patch, ends);
+        let mut switches = switches(patch, ends);
+        let mut merges = if switches.is_empty() { Vec::new() } else { merges(patch, ends, &switches) };
+        if drops_effects(patch, ends, &switches, &merges) {
+            switches.clear();
+            merges.clear();
+        }
         for (&id, &taken) in &switches {
             let data = patch.node(id).inputs[0];
             patch.replace_uses(Output { node: id, index: taken }, data);
         }
-        let merges = if switches.is_empty() { Vec::new() } else { merges(patch, ends, &switches) };
         for &(merge, input) in &merges {
             patch.replace_uses(Output { node: merge, index: 0 }, input);
         }
-        let mut calls = calls(patch, ends);
-        calls.retain(|(id, branch)| call(patch, *id, branch));
-        Ok(switches.len() + calls.len())
+        let mut replaced = HashMap::new();
+        for (id, branch) in calls(patch, ends) {
+            if let Some(new) = call(patch, id, &branch, &replaced) {
+                replaced.insert(id, new);
+            }
+        }
+        Ok(switches.len() + replaced.len())
     }
 
     fn creates(&self) -> &'static [Created] {
@@ -167,6 +176,43 @@ impl<'g> Alive<'g> {
     }
 }
 
+/// Whether nodes that have effects and run would not run any more. That is so of those that only a branch takes which is
+/// not.
+fn drops_effects(graph: &Graph, ends: &Ends, switches: &HashMap<NodeId, usize>, merges: &[(NodeId, Output)]) -> bool {
+    let effects: Vec<NodeId> = match switches.is_empty() {
+        true => Vec::new(),
+        false => graph.ids().filter(|&id| has_effects(graph, graph.node(id))).collect(),
+    };
+    if effects.is_empty() {
+        return false;
+    }
+    let merges: HashMap<NodeId, Output> = merges.iter().copied().collect();
+    let used = |mut output: Output| loop {
+        let next = match (switches.get(&output.node), merges.get(&output.node)) {
+            (Some(&taken), _) if taken == output.index => graph.node(output.node).inputs[0],
+            (_, Some(&input)) if output.index == 0 => input,
+            _ => return output,
+        };
+        if ends.is_fed(output) {
+            return output;
+        }
+        output = next;
+    };
+    let mut needed = vec![false; graph.nodes().len()];
+    let fetched = ends.fetches().iter().map(|&fetch| used(fetch).node);
+    let mut open: Vec<NodeId> = fetched.chain(ends.targets().iter().copied()).collect();
+    while let Some(id) = open.pop() {
+        if !std::mem::replace(&mut needed[id.index()], true) {
+            let node = graph.node(id);
+            let inputs = node.inputs.iter().filter(|input| !ends.is_fed(**input)).map(|&input| used(input));
+            open.extend(inputs.filter(|&input| !ends.is_fed(input)).map(|input| input.node));
+            open.extend(&node.control_inputs);
+        }
+    }
+    let alive = Alive::new(graph, ends, switches);
+    effects.into_iter().any(|id| !needed[id.index()] && alive.nodes[id.index()])
+}
+
 /// The conditionals that a constant decides, with the function that they call. One that keeps a state is left alone: its
 /// state is that of the node.
 fn calls(graph: &Graph, ends: &Ends) -> Vec<(NodeId, FunctionRef)> {
@@ -208,28 +254,35 @@ fn branch<'n>(node: &'n Node, value: &Tensor) -> Option<&'n FunctionRef> {
     }
 }
 
-/// Puts a call of a function in the place of a conditional. Returns whether that can be done: the errors of a call's body
-/// are the call's, where those of a branch are none before it runs, and a conditional may promise other shapes than its
-/// branch has.
-fn call(patch: &mut GraphPatch<'_>, id: NodeId, branch: &FunctionRef) -> bool {
+/// Puts a call of a function in the place of a conditional, where other conditionals may have been `replaced`. `None` if that
+/// cannot be done: the errors of a call's body are the call's, where those of a branch are none before it runs, and a
+/// conditional may promise other shapes than its branch has.
+fn call(
+    patch: &mut GraphPatch<'_>,
+    id: NodeId,
+    branch: &FunctionRef,
+    replaced: &HashMap<NodeId, NodeId>,
+) -> Option<NodeId> {
     /// Attrs that concern the conditional itself: how it is run, and which of its inputs are read only.
     const OWN: &[&str] = &["_lower_using_switch_merge", "_read_only_resource_inputs"];
     let node = patch.node(id).clone();
-    let Ok(op) = patch.registry().op(created::CALL) else { return false };
+    let op = patch.registry().op(created::CALL).ok()?;
+    let now = |node: NodeId| replaced.get(&node).copied().unwrap_or(node);
     patch.beside(id);
     let mut builder = NodeBuilder::new(patch, op.def);
-    builder.input_list(node.inputs.iter().skip(1).copied()).attr("f", AttrValue::Func(branch.clone()));
+    let arguments = node.inputs.iter().skip(1).map(|&input| Output { node: now(input.node), ..input });
+    builder.input_list(arguments).attr("f", AttrValue::Func(branch.clone()));
     let stays = |name: &str| ["Tin", "Tout"].contains(&name) || (name.starts_with('_') && !OWN.contains(&name));
     for (name, value) in node.attrs.iter().filter(|(name, _)| stays(name)) {
         builder.attr(name, value.clone());
     }
-    node.control_inputs.iter().for_each(|&control| _ = builder.control_input(control));
-    let Ok(new) = builder.build() else { return false };
+    node.control_inputs.iter().for_each(|&control| _ = builder.control_input(now(control)));
+    let new = builder.build().ok()?;
     let shape = |node: NodeId, index: usize| patch.shape(Output { node, index });
     if !(0..node.signature.outputs.len()).all(|index| shape(id, index).is_compatible(shape(new, index))) {
         patch.take_back(new);
-        return false;
+        return None;
     }
     patch.replace_node(id, new);
-    true
+    Some(new)
 }

@@ -7,10 +7,13 @@
 
 mod elide_identities;
 mod fold_branches;
+mod fold_constants;
 mod free_constants;
+mod merge_duplicates;
 mod pass;
 mod passes;
 mod prune;
+mod purity;
 mod run;
 
 pub use pass::{Ends, Pass};

@@ -4,13 +4,16 @@ use std::sync::OnceLock;
 
 use super::elide_identities::ElideIdentities;
 use super::fold_branches::FoldBranches;
+use super::fold_constants::FoldConstants;
 use super::free_constants::FreeConstants;
+use super::merge_duplicates::MergeDuplicates;
 use super::pass::Pass;
 use super::prune::Prune;
 use crate::graph::Created;
 
 /// All passes, in the order in which they run.
-pub const PASSES: &[&dyn Pass] = &[&Prune, &FoldBranches, &FreeConstants, &ElideIdentities];
+pub const PASSES: &[&dyn Pass] =
+    &[&Prune, &FoldConstants, &FoldBranches, &FreeConstants, &ElideIdentities, &MergeDuplicates];
 
 /// What all passes may make, for [`Needs::with_created`](crate::graph::Needs::with_created).
 pub fn created() -> &'static [Created] {

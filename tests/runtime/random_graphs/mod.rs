@@ -1,0 +1,270 @@
+//! Random graphs: each runs with all passes and with none, and both give the same values or the same error.
+//!
+//! | variable | says | default |
+//! |---|---|---|
+//! | `KERNLINK_RANDOM_GRAPHS` | how many graphs there are | 300 |
+//! | `KERNLINK_RANDOM_FROM` | the seed of the first | 1 |
+
+mod material;
+mod write;
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use kernlink::attr::FunctionRef;
+use kernlink::optimize::{Ends, Optimizer, PASSES};
+use kernlink::prelude::*;
+use kernlink::registry::{KernelFilter, Registry};
+use kernlink::runtime::RunOptions;
+
+use crate::support::Random;
+use material::feed_like;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// All ops and kernels but those of these tests: passes leave ops alone that have kernels of others.
+pub(crate) fn registry() -> &'static Arc<Registry> {
+    static REGISTRY: OnceLock<Arc<Registry>> = OnceLock::new();
+    REGISTRY.get_or_init(|| {
+        let registry = Registry::linked(&[]).unwrap();
+        let kernels = registry.kernels_where(|kernel| kernel.device.0 == "GPU");
+        let ops: HashSet<&str> = kernels.iter().map(|kernel| &*kernel.op).collect();
+        for op in ops {
+            registry.remove_kernels(&KernelFilter::op(op).device("GPU")).unwrap();
+        }
+        Arc::new(registry)
+    })
+}
+
+/// A graph, and runs of it.
+struct Case {
+    graph: Graph,
+    runs: Vec<Run>,
+    devices: usize,
+}
+
+/// What is fed, fetched and run, by names.
+struct Run {
+    feeds: Vec<(String, Tensor)>,
+    fetches: Vec<String>,
+    targets: Vec<String>,
+}
+
+impl Case {
+    fn new(seed: u64) -> Case {
+        let mut random = Random::new(seed);
+        (0..3).for_each(|_| _ = random.next());
+        let mut graph = Graph::new(registry());
+        let written = write::write(&mut graph, &mut random);
+        let runs = (0..1 + random.below(3)).map(|_| Run::new(&graph, &written, &mut random)).collect();
+        let devices = if random.below(4) == 0 { 2 } else { 1 };
+        Case { graph, runs, devices }
+    }
+
+    /// What each run gives, and the same again in its session; after a failure that is not asked: what else a run did that
+    /// failed is for it to say.
+    fn values(&self, graph: &Graph, options: &SessionOptions) -> Vec<[Result<Vec<Tensor>>; 2]> {
+        let options = options.clone().threads(1).cpu_devices(self.devices);
+        let run = |run: &Run| {
+            let session = Session::with_options(graph.clone(), &options).unwrap();
+            let feeds: Vec<(&str, Tensor)> = run.feeds.iter().map(|(name, value)| (&**name, value.clone())).collect();
+            let fetches: Vec<&str> = run.fetches.iter().map(String::as_str).collect();
+            let targets: Vec<&str> = run.targets.iter().map(String::as_str).collect();
+            let limits = RunOptions::new().timeout(Duration::from_secs(20));
+            let values = || session.run_with(&feeds, &fetches, &targets, &limits);
+            let first = values();
+            let again = if first.is_ok() { values() } else { first.clone() };
+            [first, again]
+        };
+        self.runs.iter().map(run).collect()
+    }
+}
+
+impl Run {
+    fn new(graph: &Graph, written: &write::Written, random: &mut Random) -> Run {
+        let mut feeds: Vec<(String, Tensor)> = Vec::new();
+        for &output in &written.placeholders {
+            feeds.push((graph.output_name(output), feed_like(graph, output, random)));
+        }
+        // In the middle, too.
+        let outputs = &written.outputs;
+        for _ in 0..[0, 0, 1, 2][random.below(4)] {
+            let output = outputs[random.below(outputs.len())];
+            let name = graph.output_name(output);
+            if feeds.iter().all(|(fed, _)| *fed != name) {
+                feeds.push((name, feed_like(graph, output, random)));
+            }
+        }
+        let mut fetches: Vec<String> = Vec::new();
+        for _ in 0..1 + random.below(4) {
+            // The last depend on most.
+            let from = if random.below(3) == 0 { 0 } else { outputs.len() * 2 / 3 };
+            let name = graph.output_name(outputs[from + random.below(outputs.len() - from)]);
+            if feeds.iter().all(|(fed, _)| *fed != name) {
+                fetches.push(name);
+            }
+        }
+        let mut targets: Vec<String> = Vec::new();
+        for &node in &written.effects {
+            if random.below(2) == 0 {
+                targets.push(graph.node(node).name.clone());
+            }
+        }
+        Run { feeds, fetches, targets }
+    }
+}
+
+/// Whether two tensors hold the same, each NaN like any other.
+fn is_same(a: &Tensor, b: &Tensor) -> bool {
+    if a.dtype() != b.dtype() || a.shape() != b.shape() {
+        return false;
+    }
+    match a.dtype() {
+        DataType::Float => {
+            let (a, b) = (a.as_slice::<f32>().unwrap(), b.as_slice::<f32>().unwrap());
+            a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()))
+        }
+        DataType::Double => {
+            let (a, b) = (a.as_slice::<f64>().unwrap(), b.as_slice::<f64>().unwrap());
+            a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()))
+        }
+        _ => (0..a.num_elements()).all(|index| a.element_text(index) == b.element_text(index)),
+    }
+}
+
+/// The names of the nodes that the passes leave, with those of the functions that have them.
+fn names_left(graph: &Graph, run: &Run) -> HashSet<[String; 2]> {
+    let output = |name: &String| graph.output(name).unwrap();
+    let mut ends = Ends::new(
+        run.feeds.iter().map(|(name, _)| output(name)).collect(),
+        run.fetches.iter().map(output).collect(),
+        run.targets.iter().map(|name| graph.find(name).unwrap()).collect(),
+    );
+    let mut names = HashSet::new();
+    let mut add = |function: &str, graph: &mut Graph, ends: &mut Ends| {
+        Optimizer::default().optimize(graph, ends).unwrap();
+        names.extend(graph.nodes().iter().map(|node| [function.to_owned(), node.name.clone()]));
+    };
+    add("", &mut graph.clone(), &mut ends);
+    for name in graph.function_names() {
+        let call = FunctionRef { name: name.to_owned(), ..FunctionRef::default() };
+        let mut body = graph.function_body(&call).unwrap();
+        add(name, &mut body.graph, &mut Ends::new(body.arguments, body.results, body.targets));
+    }
+    names
+}
+
+/// Whether an error is that of a node which nothing needs any more: passes need not run what has no effects.
+fn is_of_none(error: &Error, graph: &Graph, run: &Run) -> bool {
+    error.node().is_some_and(|node| !names_left(graph, run).contains(&[node.function.clone(), node.node.clone()]))
+}
+
+/// What differs between runs with and without passes.
+fn difference(case: &Case, with: &[[Result<Vec<Tensor>>; 2]], without: &[[Result<Vec<Tensor>>; 2]]) -> Option<String> {
+    for (run, (with, without)) in with.iter().zip(without).enumerate() {
+        for (time, (with, without)) in with.iter().zip(without).enumerate() {
+            let at = format!("run {run}.{time}");
+            match (with, without) {
+                (Ok(a), Ok(b)) => {
+                    if let Some(index) = (0..a.len()).find(|&index| !is_same(&a[index], &b[index])) {
+                        let text = |t: &Tensor| format!("{} {} {}", t.dtype(), t.shape(), t.values_text());
+                        let (a, b) = (text(&a[index]), text(&b[index]));
+                        return Some(format!("{at}, fetch {index}: {a}\n  without passes {b}"));
+                    }
+                }
+                (Err(a), Err(b)) if a.code() == b.code() => {}
+                (Err(a), Err(b)) => return Some(format!("{at}: {a}\n  without passes {b}")),
+                // The second time is without passes what the first was.
+                (Ok(_), Err(b)) if is_of_none(b, &case.graph, &case.runs[run]) => break,
+                (Ok(_), Err(b)) => return Some(format!("{at} succeeds, without passes: {b}")),
+                (Err(a), Ok(_)) => return Some(format!("{at} succeeds without passes; with them: {a}")),
+            }
+        }
+    }
+    None
+}
+
+fn without_passes() -> SessionOptions {
+    PASSES.iter().fold(SessionOptions::new(), |options, pass| options.without_pass(pass.name()))
+}
+
+/// What of a graph is fetched by all runs is optimised to be written, and runs as it is.
+fn written(case: &Case) -> Option<Graph> {
+    let mut graph = case.graph.clone();
+    let output = |name: &String| graph.output(name).unwrap();
+    let feeds = case.runs.iter().flat_map(|run| run.feeds.iter().map(|(name, _)| output(name))).collect();
+    let fetches = case.runs.iter().flat_map(|run| run.fetches.iter().map(output)).collect();
+    let targets = case.runs.iter().flat_map(|run| run.targets.iter().map(|name| graph.find(name).unwrap())).collect();
+    let mut ends = Ends::new(feeds, fetches, targets);
+    ends.is_written = true;
+    Optimizer::default().optimize(&mut graph, &mut ends).unwrap();
+    Some(graph)
+}
+
+#[derive(Default)]
+struct Tally {
+    runs: AtomicU64,
+    succeeded: AtomicU64,
+    nodes: AtomicU64,
+}
+
+fn check(seed: u64, tally: &Tally) -> Option<String> {
+    let case = Case::new(seed);
+    let without = case.values(&case.graph, &without_passes());
+    tally.runs.fetch_add(without.len() as u64, Ordering::Relaxed);
+    tally.succeeded.fetch_add(without.iter().filter(|run| run[0].is_ok()).count() as u64, Ordering::Relaxed);
+    tally.nodes.fetch_add(case.graph.nodes().len() as u64, Ordering::Relaxed);
+    let with = case.values(&case.graph, &SessionOptions::new());
+    if let Some(difference) = difference(&case, &with, &without) {
+        // Which pass it is.
+        let to_blame = PASSES.iter().filter(|pass| {
+            let with = case.values(&case.graph, &SessionOptions::new().without_pass(pass.name()));
+            self::difference(&case, &with, &without).is_none()
+        });
+        let names: Vec<&str> = to_blame.map(|pass| pass.name()).collect();
+        return Some(format!("{difference}\n  not without {}", names.join(" or ")));
+    }
+    if seed % 3 == 0
+        && let Some(graph) = written(&case)
+        && let Some(difference) = difference(&case, &case.values(&graph, &without_passes()), &without)
+    {
+        return Some(format!("optimised to be written: {difference}"));
+    }
+    None
+}
+
+#[test]
+fn passes_change_nothing_that_a_run_gives() {
+    let (first, count) = (number("KERNLINK_RANDOM_FROM", 1), number("KERNLINK_RANDOM_GRAPHS", 300));
+    let (next, tally) = (AtomicU64::new(first), Tally::default());
+    let faults = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + count {
+                        return;
+                    }
+                    let fault = catch_unwind(AssertUnwindSafe(|| check(seed, &tally)));
+                    match fault {
+                        Ok(None) => {}
+                        Ok(Some(fault)) => faults.lock().unwrap().push(format!("seed {seed}: {fault}")),
+                        Err(_) => faults.lock().unwrap().push(format!("seed {seed} panics")),
+                    }
+                }
+            });
+        }
+    });
+    let Tally { runs, succeeded, nodes } = tally;
+    let (runs, succeeded) = (runs.into_inner(), succeeded.into_inner());
+    println!("{count} graphs from seed {first}, {} nodes: {succeeded} of {runs} runs succeed", nodes.into_inner());
+    let faults = faults.into_inner().unwrap();
+    assert!(faults.is_empty(), "{}\n{} faults", faults[..faults.len().min(20)].join("\n"), faults.len());
+    assert!(count < 50 || succeeded > runs / 3, "the graphs are too poor: {succeeded} of {runs} runs succeed");
+}
