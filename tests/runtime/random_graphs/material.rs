@@ -37,7 +37,7 @@ pub(super) fn feed_like(graph: &Graph, output: Output, random: &mut Random) -> T
     let dtype = graph.node(output.node).signature.outputs[output.index].dtype;
     let known = graph.shape(output).to_shape().filter(|_| random.below(12) > 0);
     let dims: Vec<usize> = match known {
-        Some(shape) => shape.dims().iter().map(|&dim| dim as usize).collect(),
+        Some(shape) => shape.dims().to_vec(),
         None => SHAPES[random.below(SHAPES.len())].to_vec(),
     };
     tensor(dtype, &dims, random)

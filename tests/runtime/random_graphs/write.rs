@@ -599,10 +599,8 @@ impl Writer {
             let x = self.value(graph, &[DataType::Float])?;
             let n = self.value(graph, &[DataType::Int32])?;
             let mut call = ops::call(graph, &function, [x, n]);
-            if function.is_stateful() {
-                if let Some(node) = self.last {
-                    call = call.control_input(node);
-                }
+            if let Some(node) = self.last.filter(|_| function.is_stateful()) {
+                call = call.control_input(node);
             }
             let (node, outputs) = call.build_node()?;
             if function.is_stateful() {
