@@ -18,6 +18,7 @@ mod endless;
 mod foreign;
 #[cfg(feature = "text-format")]
 mod functions;
+mod fused;
 #[cfg(feature = "text-format")]
 mod graphs;
 mod hostile;

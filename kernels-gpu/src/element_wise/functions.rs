@@ -9,7 +9,8 @@ use kernlink_ops::*;
     device = Gpu,
     op = [
         Acos, Acosh, Asin, Asinh, Atan, Atanh, Ceil, Cos, Cosh, Digamma, Elu, Erf, Erfc, Exp, Expm1, Floor, Inv, IsFinite,
-        IsInf, IsNan, Lgamma, Log, Log1p, Reciprocal, Rsqrt, Selu, Sigmoid, Sin, Sinh, Softplus, Softsign, Sqrt, Tan, Tanh
+        IsInf, IsNan, Lgamma, Log, Log1p, Reciprocal, Rsqrt, Selu, Sigmoid, Sin, Sinh, Softplus, Softsign, Sqrt, Tan, Tanh,
+        Swish, HardSwish, GeluExact, GeluApproximate
     ],
     T = [f32, f16],
     wgsl = "unary.wgsl",

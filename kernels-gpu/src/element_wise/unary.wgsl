@@ -80,6 +80,10 @@ fn Relu6(x: T) -> T { return select(select(x, 0.0, x <= 0.0), 6.0, x > 6.0); } /
 fn Relu6(x: T) -> T { return select(select(x, T(0), x < T(0)), T(6), x > T(6)); } //@ if !float
 fn Elu(x: T) -> T { return select(x, own_expm1(x), x < 0.0); }
 fn Selu(x: T) -> T { return select(1.05070098 * x, 1.75809934 * own_expm1(x), x < 0.0); }
+fn _Swish(x: T) -> T { return x * own_sigmoid(x); }
+fn _HardSwish(x: T) -> T { let y = x + 3.0; return x * (select(select(y, 0.0, y <= 0.0), 6.0, y > 6.0) / 6.0); }
+fn _GeluExact(x: T) -> T { return 0.5 * x * (1.0 + own_erf(x * 0.70710678)); }
+fn _GeluApproximate(x: T) -> T { return 0.5 * x * (1.0 + own_tanh(0.79788456 * (x + 0.044715 * (x * x * x)))); }
 fn Softplus(x: T) -> T { return select(x, 0.0, x < 0.0) + own_log1p(own_exp(-abs(x))); }
 
 fn Softsign(x: T) -> T {

@@ -196,12 +196,42 @@ widest! {
     }
 }
 
+/// `max(x, 0)`.
+#[inline(always)]
+fn relu<T: Activated>(x: T) -> T {
+    if x > T::ZERO || x.is_nan() { x } else { T::ZERO }
+}
+
+/// `min(max(x, 0), 6)`.
+#[inline(always)]
+fn relu6<T: Activated>(x: T) -> T {
+    let six = T::of(6.0);
+    if x > six { six } else { relu(x) }
+}
+
+/// `0.5 * x * (1 + erf(x / sqrt(2)))`.
+#[inline(always)]
+pub fn gelu_exact<T: Activated>(x: T) -> T {
+    T::of(0.5) * x * (T::of(1.0) + (x * T::of(std::f64::consts::FRAC_1_SQRT_2)).error_function())
+}
+
+/// `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`.
+#[inline(always)]
+pub fn gelu_approximate<T: Activated>(x: T) -> T {
+    let inner = T::of(0.797_884_560_802_865_4) * (x + T::of(0.044_715) * (x * x * x));
+    T::of(0.5) * x * (T::of(1.0) + inner.hyperbolic_tangent())
+}
+
+/// `x * relu6(x + 3) / 6`.
+#[inline(always)]
+pub fn hard_swish<T: Activated>(x: T) -> T {
+    x * (relu6(x + T::of(3.0)) / T::of(6.0))
+}
+
 widest! {
     /// What becomes of each element, as the element-wise kernels compute it. NaN stays NaN.
     pub fn activate<T: Activated>(elements: &mut [T], activation: Activation) {
-        let (zero, one, three, six, half) = (T::ZERO, T::of(1.0), T::of(3.0), T::of(6.0), T::of(0.5));
-        let relu = |x: T| if x > zero || x.is_nan() { x } else { zero };
-        let relu6 = |x: T| if x > six { six } else { relu(x) };
+        let zero = T::ZERO;
         let each = elements.iter_mut();
         match activation {
             Activation::Identity => {}
@@ -218,22 +248,10 @@ widest! {
             }
             Activation::Sigmoid => each.for_each(|x| *x = x.sigmoid()),
             Activation::Tanh => each.for_each(|x| *x = x.hyperbolic_tangent()),
-            Activation::GeluExact => {
-                let root = T::of(std::f64::consts::SQRT_2);
-                each.for_each(|x| *x = half * *x * (one + (*x / root).error_function()));
-            }
-            Activation::GeluApproximate => {
-                let (slope, cubic) = (T::of(0.797_884_560_802_865_4), T::of(0.044_715));
-                each.for_each(|x| {
-                    let cube = *x * *x * *x;
-                    *x = half * *x * (one + (slope * (*x + cubic * cube)).hyperbolic_tangent());
-                });
-            }
+            Activation::GeluExact => each.for_each(|x| *x = gelu_exact(*x)),
+            Activation::GeluApproximate => each.for_each(|x| *x = gelu_approximate(*x)),
             Activation::Swish => each.for_each(|x| *x *= x.sigmoid()),
-            Activation::HardSwish => {
-                let sixth = one / six;
-                each.for_each(|x| *x = *x * (relu6(*x + three) * sixth));
-            }
+            Activation::HardSwish => each.for_each(|x| *x = hard_swish(*x)),
         }
     }
 }

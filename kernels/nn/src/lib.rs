@@ -19,6 +19,7 @@ mod dilation;
 mod global_norm;
 mod images;
 mod in_top_k;
+mod layer_norm;
 mod lrn;
 mod max_pool_argmax;
 mod max_pool_grad;

@@ -34,6 +34,28 @@ pub enum Activations {
     Softsign,
 }
 
+/// Activations that TensorFlow's graphs write with several nodes. Kernlink's own, made by rewrites.
+#[register_op(
+    attr("T: {half, bfloat16, float, double}"),
+    input("features: T"),
+    output("activations: T"),
+    shape_fn = shapes::unchanged_shape,
+)]
+pub enum ComposedActivations {
+    /// `features * sigmoid(features)`.
+    #[op(name = "_Swish")]
+    Swish,
+    /// `features * relu6(features + 3) / 6`.
+    #[op(name = "_HardSwish")]
+    HardSwish,
+    /// `0.5 * features * (1 + erf(features / sqrt(2)))`.
+    #[op(name = "_GeluExact")]
+    GeluExact,
+    /// `0.5 * features * (1 + tanh(sqrt(2 / pi) * (features + 0.044715 * features^3)))`.
+    #[op(name = "_GeluApproximate")]
+    GeluApproximate,
+}
+
 #[register_op(
     attr("T: {half, bfloat16, float, double}"),
     input("logits: T"),

@@ -56,3 +56,18 @@ pub enum BatchNorm {
     )]
     FusedBatchNormV3,
 }
+
+/// Each vector of the last dimension of `x` brought to mean 0 and variance 1, then to `scale` and `offset`.
+///
+/// `y = (x - mean) / sqrt(variance + epsilon) * scale + offset`. Kernlink's own, made by rewrites.
+#[register_op(
+    name = "_LayerNorm",
+    attr("T: {half, bfloat16, float, double}"),
+    attr("epsilon: float = 0.001", "Keeps the divisor from zero."),
+    input("x: T"),
+    input("scale: T", "As long as the last dimension of `x`."),
+    input("offset: T", "As long as the last dimension of `x`."),
+    output("y: T"),
+    shape_fn = shapes::unchanged_shape_with_rank_at_least::<1>,
+)]
+pub struct LayerNorm;
