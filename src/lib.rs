@@ -88,7 +88,7 @@ pub use kernlink_framework::*;
 pub use kernlink_geometry as geometry;
 #[cfg(feature = "gpu")]
 pub use kernlink_kernels_gpu as gpu;
-pub use kernlink_macros::{register_kernel, register_op, registered_kernels, registered_ops};
+pub use kernlink_macros::{register_kernel, register_op, register_rewrite, registered_kernels, registered_ops};
 pub use kernlink_ops as ops;
 pub use model::{MetaGraph, SavedModel};
 
@@ -132,11 +132,12 @@ pub mod prelude {
     };
     pub use kernlink_framework::graph::{Graph, NodeId, OpScope, Output};
     pub use kernlink_framework::kernel::{AsyncOpKernel, KernelConstruction, KernelContext, OpKernel};
+    pub use kernlink_framework::optimize::rewrite::{Matched, MatchedNode, Rewrite};
     pub use kernlink_framework::runtime::{Callable, EagerContext, Session, SessionOptions};
     pub use kernlink_framework::shape::{PartialShape, Shape};
     pub use kernlink_framework::shape_inference::InferenceContext;
     pub use kernlink_framework::tensor::Tensor;
     pub use kernlink_framework::{Code, Error, Result, bail, ensure};
-    pub use kernlink_macros::{register_kernel, register_op};
+    pub use kernlink_macros::{register_kernel, register_op, register_rewrite};
     pub use kernlink_ops::shapes as shape;
 }

@@ -63,6 +63,17 @@ pub fn shapes<O: Op>() -> ShapeTest {
     }
 }
 
+/// The graph that one rewrite makes of another one, both as lines of text: see [`graph_from_lines`].
+///
+/// Lines `feed a, b` and `fetch c` say what is fed beside placeholders, and fetched in the place of what nothing else uses.
+///
+/// # Panics
+/// If the text cannot be read, there is no such rewrite, or its function fails.
+#[track_caller]
+pub fn rewritten(rewrite: &str, before: &str) -> String {
+    rewritten_by(&linked(), rewrite, before)
+}
+
 #[track_caller]
 fn linked() -> Arc<Registry> {
     crate::registry().unwrap_or_else(|error| panic!("{error}"))

@@ -3,6 +3,7 @@
 //! `linkme` lets the linker lay constant entries side by side; `inventory` stands in on WebAssembly, which linkme
 //! lacks. Nothing outside this file knows which of them is at work.
 
+use std::any::Any;
 use std::sync::OnceLock;
 
 use crate::kernel::{KernelDef, Location, Provider};
@@ -65,9 +66,25 @@ impl KernelEntry {
     }
 }
 
+/// One registration of a rewrite. Written by `#[register_rewrite]`.
+pub struct RewriteEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// The rewrite, a [`RewriteDef`](crate::optimize::rewrite::RewriteDef); `None` if selective registration left out an op
+    /// that it is about.
+    pub rewrite: Option<&'static (dyn Any + Send + Sync)>,
+    /// The crate that registered it.
+    pub provider: &'static Provider,
+    /// Where.
+    pub location: Location,
+    /// Keeps all entries in one writable section, whatever the relocation model.
+    #[doc(hidden)]
+    pub writable: std::sync::atomic::AtomicBool,
+}
+
 #[cfg(not(target_family = "wasm"))]
 mod backend {
-    use super::{KernelEntry, OpEntry};
+    use super::{KernelEntry, OpEntry, RewriteEntry};
 
     #[doc(hidden)]
     #[linkme::distributed_slice]
@@ -77,6 +94,10 @@ mod backend {
     #[linkme::distributed_slice]
     pub static KERNLINK_KERNELS_0_1: [KernelEntry];
 
+    #[doc(hidden)]
+    #[linkme::distributed_slice]
+    pub static KERNLINK_REWRITES_0_1: [RewriteEntry];
+
     pub(super) fn ops() -> impl Iterator<Item = &'static OpEntry> {
         KERNLINK_OPS_0_1.iter()
     }
@@ -84,18 +105,25 @@ mod backend {
     pub(super) fn kernels() -> impl Iterator<Item = &'static KernelEntry> {
         KERNLINK_KERNELS_0_1.iter()
     }
+
+    pub(super) fn rewrites() -> impl Iterator<Item = &'static RewriteEntry> {
+        KERNLINK_REWRITES_0_1.iter()
+    }
 }
 
 #[cfg(target_family = "wasm")]
 mod backend {
-    use super::{KernelEntry, OpEntry};
+    use super::{KernelEntry, OpEntry, RewriteEntry};
 
     #[doc(hidden)]
     pub struct CollectedOp(pub &'static OpEntry);
     #[doc(hidden)]
     pub struct CollectedKernel(pub &'static KernelEntry);
     inventory::collect!(CollectedOp);
+    #[doc(hidden)]
+    pub struct CollectedRewrite(pub &'static RewriteEntry);
     inventory::collect!(CollectedKernel);
+    inventory::collect!(CollectedRewrite);
 
     pub(super) fn ops() -> impl Iterator<Item = &'static OpEntry> {
         inventory::iter::<CollectedOp>.into_iter().map(|op| op.0)
@@ -103,6 +131,10 @@ mod backend {
 
     pub(super) fn kernels() -> impl Iterator<Item = &'static KernelEntry> {
         inventory::iter::<CollectedKernel>.into_iter().map(|kernel| kernel.0)
+    }
+
+    pub(super) fn rewrites() -> impl Iterator<Item = &'static RewriteEntry> {
+        inventory::iter::<CollectedRewrite>.into_iter().map(|rewrite| rewrite.0)
     }
 }
 
@@ -124,6 +156,11 @@ pub fn linked_ops() -> impl Iterator<Item = &'static OpEntry> {
 /// stubs.
 pub fn linked_kernels() -> impl Iterator<Item = &'static KernelDef> {
     backend::kernels().map(KernelEntry::kernel)
+}
+
+/// The rewrites of all linked crates, in link order.
+pub fn linked_rewrites() -> impl Iterator<Item = &'static RewriteEntry> {
+    backend::rewrites()
 }
 
 /// Adds an [`OpEntry`] to the collection. Written by `#[register_op]`.
@@ -169,6 +206,29 @@ macro_rules! __collect_kernel {
     ($($path:ident)::+, $entry:expr) => {
         static __ENTRY: $($path)::+::__private::KernelEntry = $entry;
         $($path)::+::__private::inventory::submit! { $($path)::+::__private::CollectedKernel(&__ENTRY) }
+    };
+}
+
+/// Adds a [`RewriteEntry`] to the collection. Written by `#[register_rewrite]`.
+#[doc(hidden)]
+#[cfg(not(target_family = "wasm"))]
+#[macro_export]
+macro_rules! __collect_rewrite {
+    ($($path:ident)::+, $entry:expr) => {
+        #[$($path)::+::__private::linkme::distributed_slice($($path)::+::__private::KERNLINK_REWRITES_0_1)]
+        #[linkme(crate = $($path)::+::__private::linkme)]
+        static __ENTRY: $($path)::+::__private::RewriteEntry = $entry;
+    };
+}
+
+/// Adds a [`RewriteEntry`] to the collection. Written by `#[register_rewrite]`.
+#[doc(hidden)]
+#[cfg(target_family = "wasm")]
+#[macro_export]
+macro_rules! __collect_rewrite {
+    ($($path:ident)::+, $entry:expr) => {
+        static __ENTRY: $($path)::+::__private::RewriteEntry = $entry;
+        $($path)::+::__private::inventory::submit! { $($path)::+::__private::CollectedRewrite(&__ENTRY) }
     };
 }
 

@@ -12,6 +12,7 @@ mod kernel;
 mod op;
 mod path;
 mod provider;
+mod rewrite;
 mod seen;
 mod span;
 
@@ -180,6 +181,61 @@ pub fn register_op(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn register_kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     kernel::register(args.into(), item.into()).into()
+}
+
+/// Registers a rewrite of graphs: a pattern of nodes, and a function that adds what takes their place.
+///
+/// ```ignore
+/// /// Puts the bias into the convolution.
+/// #[register_rewrite(
+///     name = "fuse-conv-bias",
+///     pattern = BiasAdd { value: conv @ Conv2D { input, filter, data_format = "NHWC" }, bias },
+///     creates = [_FusedConv2D],
+///     benefit = 2,
+/// )]
+/// fn fuse_conv_bias(
+///     m: &mut Rewrite<'_, '_>,
+///     conv: &Matched<Conv2D>,
+///     input: Output,
+///     filter: Output,
+///     bias: Output,
+/// ) -> Result<Option<Output>> { /* ... */ }
+/// ```
+///
+/// The first node of the pattern is the root, whose outputs are replaced. In braces stand the inputs of an op by their
+/// names, each with what it must be, and attrs with their values:
+///
+/// | in the pattern | meaning |
+/// |---|---|
+/// | `input`, `input: x` | any output, captured; of one name twice, the same output |
+/// | `const y`, `y: const c` | a constant that is not fed, captured |
+/// | `input: Op { ... }`, `input: node @ Op { ... }` | an output of such a node; with a name the node is captured |
+/// | `input: A { ... }.values` | another output of the node than its first |
+/// | `Add \| AddV2 { x, y }` | a node of one of these ops |
+/// | `input: _` | anything |
+/// | `values: xs @ ..`, `values: [a, b]` | a list of tensors: all of it, captured; exactly so many |
+/// | `padding = "SAME"`, `T = float` | an attr that is a string, an integer, a bool or a dtype |
+/// | `..` | at the end: inputs that are not named may be anything |
+///
+/// Of ops that are `commutative` both orders of inputs are tried. The function takes the captures by their names, in any
+/// order: outputs as `Output`, nodes as `&Matched<Op>` (of one of several ops: `&MatchedNode`), lists as `&[Output]`. It
+/// returns what takes the place of the root's output, a `Vec<Output>` if the root has several, or `None` to refuse.
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `name = "fuse-conv-bias"` | by which it is switched off |
+/// | `pattern = ...` | what it looks for |
+/// | `creates = [Op]` | the ops of which it makes nodes, beside `Const` |
+/// | `benefit = 2` | of several that apply, the one with the highest comes first; 1 if not said |
+/// | `shared` | nodes of the match other than the root may be used elsewhere, too: they stay |
+/// | `internal` | TensorFlow does not run the result: graphs that are written go without |
+/// | `inexact` | results may differ in the last bits: it runs only where that is asked for |
+/// | `crate = path` | where `kernlink` is, if not at `::kernlink` |
+///
+/// Ops, inputs and attrs that do not exist do not compile, nor does a capture that one of pattern and function lacks.
+#[proc_macro_attribute]
+pub fn register_rewrite(args: TokenStream, item: TokenStream) -> TokenStream {
+    rewrite::register(args.into(), item.into()).into()
 }
 
 /// How many ops the sources of this crate declare with `#[register_op]`, for `provider!` at the crate's root.

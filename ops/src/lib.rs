@@ -65,6 +65,7 @@ pub mod nn;
 #[cfg(feature = "random")]
 pub mod random;
 pub mod registry;
+mod rewrites;
 pub mod shapes;
 #[cfg(feature = "sparse")]
 pub mod sparse;

@@ -41,6 +41,8 @@ mod random_graphs;
 mod registry;
 mod resources;
 #[cfg(feature = "text-format")]
+mod rewrites;
+#[cfg(feature = "text-format")]
 mod runs;
 mod session;
 #[path = "../support/mod.rs"]

@@ -14,9 +14,10 @@ mod pass;
 mod passes;
 mod prune;
 mod purity;
+pub mod rewrite;
 mod run;
 
-pub use pass::{Ends, Pass};
+pub use pass::{Choice, Ends, Pass, Tally};
 pub use passes::{PASSES, created};
 pub(crate) use run::{Optimized, Origin};
 pub use run::{Optimizer, PassReport, WITHOUT};

@@ -1,8 +1,10 @@
 //! What a pass is, and what it is told of the run that the graph is for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
-use crate::error::Result;
+use crate::device::{Device, DeviceType};
+use crate::error::{Error, Result};
 use crate::graph::{Created, Graph, GraphPatch, NodeId, Output};
 
 /// So many nodes at most that hand on what they are given are followed, so that looking behind each node of a long chain is
@@ -31,6 +33,19 @@ pub trait Pass: Sync {
     /// Whatever keeps the graph from being run at all.
     fn run(&self, patch: &mut GraphPatch<'_>, ends: &Ends) -> Result<usize>;
 
+    /// [`Pass::run`], but for what is switched off within the pass; says in `tally` what was done of which kind.
+    ///
+    /// # Errors
+    /// As [`Pass::run`].
+    fn run_chosen(&self, patch: &mut GraphPatch<'_>, ends: &Ends, _: &Choice, _: &mut Tally) -> Result<usize> {
+        self.run(patch, ends)
+    }
+
+    /// Whether what the pass left may give it more to do: it then runs until it changes nothing, at most some rounds.
+    fn repeats(&self) -> bool {
+        false
+    }
+
     /// Whether the result is a graph that TensorFlow runs too. A pass that leaves one which only Kernlink lays out does not
     /// run when a graph is optimised to be written.
     fn is_portable(&self) -> bool {
@@ -41,6 +56,24 @@ pub trait Pass: Sync {
     fn creates(&self) -> &'static [Created] {
         &[]
     }
+}
+
+/// Which of the parts of passes run.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The names of those that do not.
+    pub without: BTreeSet<&'static str>,
+    /// Whether those run that may change the last bits of results.
+    pub inexact: bool,
+}
+
+/// What the parts of a pass did.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// How often each was applied, by name.
+    pub applied: BTreeMap<&'static str, usize>,
+    /// The errors of those that failed, with their names: the graph was left as it was there.
+    pub failed: Vec<(&'static str, Error)>,
 }
 
 /// What goes into a graph and what comes out of it.
@@ -55,6 +88,8 @@ pub struct Ends {
     fetched: HashSet<Output>,
     /// The targets, and the nodes of which something is fetched.
     wanted: HashSet<NodeId>,
+    /// The types of devices on which nodes may run, with what they can do; empty if that is not known.
+    pub(crate) devices: Vec<(DeviceType, Vec<&'static str>)>,
     /// Whether the graph is written afterwards: feeds, fetches and targets keep their names, and only passes run whose
     /// results are [portable](Pass::is_portable).
     pub is_written: bool,
@@ -73,8 +108,20 @@ impl Ends {
             feeds,
             fetches,
             targets,
+            devices: Vec::new(),
             is_written: false,
             is_partial: false,
+        }
+    }
+
+    /// Says on which devices nodes may run.
+    pub(super) fn run_on(&mut self, devices: &[Arc<dyn Device>]) {
+        for device in devices {
+            let capabilities = device.capabilities();
+            let known = |(kind, able): &(DeviceType, Vec<&str>)| *kind == device.device_type() && *able == capabilities;
+            if !self.devices.iter().any(known) {
+                self.devices.push((device.device_type(), capabilities.to_vec()));
+            }
         }
     }
 

@@ -9,11 +9,12 @@ use super::free_constants::FreeConstants;
 use super::merge_duplicates::MergeDuplicates;
 use super::pass::Pass;
 use super::prune::Prune;
+use super::rewrite::Rewrites;
 use crate::graph::Created;
 
 /// All passes, in the order in which they run.
 pub const PASSES: &[&dyn Pass] =
-    &[&Prune, &FoldConstants, &FoldBranches, &FreeConstants, &ElideIdentities, &MergeDuplicates];
+    &[&Prune, &FoldConstants, &FoldBranches, &FreeConstants, &ElideIdentities, &MergeDuplicates, &Rewrites];
 
 /// What all passes may make, for [`Needs::with_created`](crate::graph::Needs::with_created).
 pub fn created() -> &'static [Created] {

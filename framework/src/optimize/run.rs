@@ -1,10 +1,12 @@
 //! Runs the passes, one patch each.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::pass::{Ends, Pass};
+use super::pass::{Choice, Ends, Pass, Tally};
 use super::passes::PASSES;
 use super::prune::{self, Prune};
+use super::rewrite::{REWRITE, rewrites};
+use crate::device::Device;
 use crate::error::{Error, Result, shortened};
 use crate::graph::{Graph, GraphPatch, NodeId, Output, Renumbering};
 use crate::registry::did_you_mean;
@@ -12,14 +14,18 @@ use crate::registry::did_you_mean;
 /// The environment variable with the names of passes that do not run, with commas between them.
 pub const WITHOUT: &str = "KERNLINK_WITHOUT";
 
+/// So many times at most runs a pass that [repeats](Pass::repeats).
+const MAX_ROUNDS: usize = 64;
+
 /// The passes that run.
 #[derive(Clone)]
 pub struct Optimizer {
     passes: Vec<&'static dyn Pass>,
+    choice: Choice,
 }
 
 /// What one pass did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PassReport {
     /// The pass.
@@ -30,6 +36,10 @@ pub struct PassReport {
     pub nodes_before: usize,
     /// How many there are, without those that nothing needs any more.
     pub nodes_after: usize,
+    /// How often each part of the pass was applied, by name: each rewrite of the pass `rewrite`.
+    pub parts: Vec<(&'static str, usize)>,
+    /// The parts that failed somewhere, which left the graph as it was there.
+    pub failed: Vec<(&'static str, Error)>,
 }
 
 /// What a plan is made of: the part of a graph that a run needs, after the passes.
@@ -53,7 +63,7 @@ pub(crate) enum Origin {
 impl Default for Optimizer {
     /// All passes.
     fn default() -> Optimizer {
-        Optimizer { passes: PASSES.to_vec() }
+        Optimizer { passes: PASSES.to_vec(), choice: Choice::default() }
     }
 }
 
@@ -67,6 +77,28 @@ impl Optimizer {
         Optimizer::default().and_without(names)
     }
 
+    /// The passes and rewrites with these names alone, and what removes unused nodes.
+    ///
+    /// # Errors
+    /// As [`Optimizer::without`].
+    #[track_caller]
+    pub fn only<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Result<Optimizer> {
+        let names: Vec<S> = names.into_iter().collect();
+        Optimizer::without(&names)?;
+        let is_named = |name: &str| names.iter().any(|named| named.as_ref() == name);
+        let mut only = Optimizer::default();
+        let of_rewrites = rewrites().iter().any(|rewrite| is_named(rewrite.name));
+        only.passes.retain(|pass| {
+            let runs_rewrites = of_rewrites && pass.name() == REWRITE;
+            is_named(pass.name()) || runs_rewrites || pass.name() == Prune.name()
+        });
+        if of_rewrites {
+            only.choice.without =
+                rewrites().iter().map(|rewrite| rewrite.name).filter(|name| !is_named(name)).collect();
+        }
+        Ok(only)
+    }
+
     /// These passes but those with these names.
     ///
     /// # Errors
@@ -75,8 +107,13 @@ impl Optimizer {
     pub fn and_without<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Optimizer> {
         for name in names {
             let name = name.as_ref();
+            if let Some(rewrite) = rewrites().iter().find(|rewrite| rewrite.name == name) {
+                self.choice.without.insert(rewrite.name);
+                continue;
+            }
             if !PASSES.iter().any(|pass| pass.name() == name) {
-                let known = || PASSES.iter().map(|pass| pass.name());
+                let known =
+                    || PASSES.iter().map(|pass| pass.name()).chain(rewrites().iter().map(|rewrite| rewrite.name));
                 let hint = did_you_mean(name, known());
                 let all: Vec<&str> = known().collect();
                 let (name, all) = (shortened(name), all.join(", "));
@@ -86,6 +123,14 @@ impl Optimizer {
             self.passes.retain(|pass| pass.name() != name);
         }
         Ok(self)
+    }
+
+    /// These passes, and with them rewrites after which results may differ in the last bits
+    /// ([`RewriteDef::is_inexact`](crate::optimize::rewrite::RewriteDef::is_inexact)).
+    #[must_use]
+    pub fn with_inexact(mut self, inexact: bool) -> Optimizer {
+        self.choice.inexact = inexact;
+        self
     }
 
     /// All passes but those that the environment variable [`WITHOUT`] names. It is read once.
@@ -122,11 +167,14 @@ impl Optimizer {
         let mut reports = Vec::with_capacity(self.passes.len());
         for &pass in &self.passes {
             let nodes_before = graph.nodes().len();
+            let mut tally = Tally::default();
             let changes = match ends.is_written && !pass.is_portable() {
                 true => 0,
-                false => self.run_one(pass, graph, ends, &mut |_| {})?,
+                false => self.run_one(pass, graph, ends, &mut tally, &mut |_| {})?,
             };
-            reports.push(PassReport { name: pass.name(), changes, nodes_before, nodes_after: graph.nodes().len() });
+            let (parts, failed) = (tally.applied.into_iter().collect(), tally.failed);
+            let nodes_after = graph.nodes().len();
+            reports.push(PassReport { name: pass.name(), changes, nodes_before, nodes_after, parts, failed });
         }
         Ok(reports)
     }
@@ -135,7 +183,13 @@ impl Optimizer {
     ///
     /// # Errors
     /// Those of a pass, with its name.
-    pub(crate) fn for_run(&self, graph: &Graph, needed: &[NodeId], ends: &Ends) -> Result<Option<Optimized>> {
+    pub(crate) fn for_run(
+        &self,
+        graph: &Graph,
+        needed: &[NodeId],
+        ends: &Ends,
+        devices: &[Arc<dyn Device>],
+    ) -> Result<Option<Optimized>> {
         if !self.passes.iter().any(|pass| pass.is_worthwhile(graph, needed)) {
             return Ok(None);
         }
@@ -143,19 +197,21 @@ impl Optimizer {
         let (mut part, renumbering) = graph.subgraph(&kept)?;
         let mut origins: Vec<Origin> = kept.into_iter().map(Origin::Node).collect();
         let mut ends = renumbered(ends, &renumbering)?;
+        ends.run_on(devices);
         for &pass in &self.passes {
             let mut follow = |renumbering: &Renumbering| origins = followed(&origins, renumbering);
-            self.run_one(pass, &mut part, &mut ends, &mut follow)?;
+            self.run_one(pass, &mut part, &mut ends, &mut Tally::default(), &mut follow)?;
         }
         Ok(Some(Optimized { graph: part, ends, origins }))
     }
 
-    /// Runs a pass, and removes what it leaves unused.
+    /// Runs a pass, for as long as it finds something to do if it says so, and removes what it leaves unused.
     fn run_one(
         &self,
         pass: &dyn Pass,
         graph: &mut Graph,
         ends: &mut Ends,
+        tally: &mut Tally,
         follow: &mut dyn FnMut(&Renumbering),
     ) -> Result<usize> {
         let name = pass.name();
@@ -163,28 +219,42 @@ impl Optimizer {
             let way_out = format!("; `{WITHOUT}={name}` or `SessionOptions::without_pass(\"{name}\")` leaves it out");
             error.context(format!("pass {name}")).append(way_out)
         };
-        let changes = changed(pass, graph, ends, follow).map_err(context)?;
         let prunes = self.passes.iter().any(|other| other.name() == Prune.name());
-        if changes > 0 && prunes && name != Prune.name() {
-            changed(&Prune, graph, ends, follow).map_err(context)?;
+        let mut total = 0;
+        for _ in 0..if pass.repeats() { MAX_ROUNDS } else { 1 } {
+            let changes = self.changed(pass, graph, ends, tally, follow).map_err(context)?;
+            if changes > 0 && prunes && name != Prune.name() {
+                self.changed(&Prune, graph, ends, tally, follow).map_err(context)?;
+            }
+            total += changes;
+            if changes == 0 {
+                break;
+            }
         }
+        Ok(total)
+    }
+
+    /// Runs a pass on a graph once, if there is something to do.
+    fn changed(
+        &self,
+        pass: &dyn Pass,
+        graph: &mut Graph,
+        ends: &mut Ends,
+        tally: &mut Tally,
+        follow: &mut dyn FnMut(&Renumbering),
+    ) -> Result<usize> {
+        let mut patch: GraphPatch<'_> = graph.patch();
+        let changes = pass.run_chosen(&mut patch, ends, &self.choice, tally)?;
+        if patch.is_empty() {
+            return Ok(0);
+        }
+        ends.feeds().iter().for_each(|&feed| _ = patch.keep_feed(feed));
+        ends.fetches().iter().for_each(|&fetch| _ = patch.keep_fetch(fetch));
+        let renumbering = patch.apply()?;
+        *ends = renumbered(ends, &renumbering)?;
+        follow(&renumbering);
         Ok(changes)
     }
-}
-
-/// Runs a pass on a graph, if there is something to do.
-fn changed(pass: &dyn Pass, graph: &mut Graph, ends: &mut Ends, follow: &mut dyn FnMut(&Renumbering)) -> Result<usize> {
-    let mut patch: GraphPatch<'_> = graph.patch();
-    let changes = pass.run(&mut patch, ends)?;
-    if patch.is_empty() {
-        return Ok(0);
-    }
-    ends.feeds().iter().for_each(|&feed| _ = patch.keep_feed(feed));
-    ends.fetches().iter().for_each(|&fetch| _ = patch.keep_fetch(fetch));
-    let renumbering = patch.apply()?;
-    *ends = renumbered(ends, &renumbering)?;
-    follow(&renumbering);
-    Ok(changes)
 }
 
 /// The ends of a graph that was edited. Where nobody asks for names, what is used in the place of a fetch is fetched.
@@ -205,6 +275,7 @@ fn renumbered(ends: &Ends, renumbering: &Renumbering) -> Result<Ends> {
     let fetches = ends.fetches().iter().map(|output| fetch(output).ok_or_else(gone)).collect::<Result<_>>()?;
     let mut after = Ends::new(feeds, fetches, targets);
     (after.is_written, after.is_partial) = (ends.is_written, ends.is_partial);
+    after.devices.clone_from(&ends.devices);
     Ok(after)
 }
 

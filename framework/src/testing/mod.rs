@@ -23,7 +23,11 @@
 //! for its answers.
 
 mod compare;
+mod graph_text;
 mod op_test;
+mod rewritten;
 
 pub use compare::{Tolerance, compare};
+pub use graph_text::{graph_from_lines, graph_to_lines};
 pub use op_test::{OpTest, Ran};
+pub use rewritten::rewritten_by;

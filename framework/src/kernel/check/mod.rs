@@ -73,6 +73,21 @@ const fn no_attr(op: &OpDef, attr: &str) -> ! {
     }
 }
 
+/// Whether a word may be another one, misspelt.
+pub(crate) const fn near_word(word: &str, candidate: &str) -> bool {
+    distance(word.as_bytes(), candidate.as_bytes()) <= allowed_distance(word)
+}
+
+/// How far a word may be from what it means.
+const fn allowed_distance(word: &str) -> usize {
+    match word.len() {
+        0 | 1 => 0,
+        2..6 => 1,
+        6..9 => 2,
+        _ => 3,
+    }
+}
+
 /// What a misspelt word may have meant.
 enum Near {
     Attr(&'static str),
@@ -84,12 +99,7 @@ const ARGUMENTS: &[&str] = &["op", "host_memory", "requires", "label", "priority
 
 /// The nearest attr, or failing that argument: see [`kernlink_spec::near`], which constant evaluation cannot call.
 const fn nearest(word: &str, attrs: &'static [AttrDef]) -> Option<Near> {
-    let allowed = match word.len() {
-        0 | 1 => 0,
-        2..6 => 1,
-        6..9 => 2,
-        _ => 3,
-    };
+    let allowed = allowed_distance(word);
     let (mut near, mut best, mut i) = (None, allowed + 1, 0);
     while i < attrs.len() + ARGUMENTS.len() {
         let is_attr = i < attrs.len();
@@ -243,7 +253,7 @@ const fn find(op: &OpDef, attr: &str) -> Option<&'static AttrDef> {
     None
 }
 
-const fn text(s: &Str) -> &str {
+pub(crate) const fn text(s: &Str) -> &str {
     match s {
         Cow::Borrowed(text) => text,
         Cow::Owned(_) => panic!("a declared op is constant"),
@@ -251,7 +261,7 @@ const fn text(s: &Str) -> &str {
 }
 
 #[allow(clippy::ptr_arg, reason = "constant evaluation cannot dereference a Cow, and must see which it is")]
-const fn items<T: Clone>(list: &Cow<'static, [T]>) -> &'static [T] {
+pub(crate) const fn items<T: Clone>(list: &Cow<'static, [T]>) -> &'static [T] {
     match list {
         Cow::Borrowed(items) => items,
         Cow::Owned(_) => panic!("a declared op is constant"),
@@ -275,7 +285,7 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
 
 /// A message that constant evaluation puts together.
 #[derive(Clone, Copy)]
-struct Text {
+pub(crate) struct Text {
     bytes: [u8; Text::MAX],
     len: usize,
 }
@@ -283,12 +293,12 @@ struct Text {
 impl Text {
     const MAX: usize = 1024;
 
-    const fn new() -> Text {
+    pub(crate) const fn new() -> Text {
         Text { bytes: [0; Text::MAX], len: 0 }
     }
 
     /// Appends a piece, or nothing if it does not fit.
-    const fn push(mut self, piece: &str) -> Text {
+    pub(crate) const fn push(mut self, piece: &str) -> Text {
         let piece = piece.as_bytes();
         if piece.len() <= Text::MAX - self.len {
             let mut i = 0;
@@ -302,12 +312,12 @@ impl Text {
     }
 
     /// Begins item `i` of a list.
-    const fn item(self, i: usize, quote: &str) -> Text {
+    pub(crate) const fn item(self, i: usize, quote: &str) -> Text {
         self.push(if i > 0 { ", " } else { "" }).push(quote)
     }
 
     #[track_caller]
-    const fn refuse(&self) -> ! {
+    pub(crate) const fn refuse(&self) -> ! {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(message) => panic!("{}", message),
             Err(_) => panic!("the registration does not suit the op"),

@@ -27,7 +27,7 @@ impl Plan {
     pub(in crate::runtime) fn new(graph: &Graph, ends: &Ends, options: &PlanOptions<'_>) -> Result<Plan> {
         let mut needed = graph.needed(ends.feeds(), ends.fetches(), ends.targets());
         let fetch_names: Vec<String> = ends.fetches().iter().map(|&fetch| graph.output_name(fetch)).collect();
-        let optimized = options.optimizer.for_run(graph, &needed, ends)?;
+        let optimized = options.optimizer.for_run(graph, &needed, ends, options.devices)?;
         let (graph, origins, ends) = match &optimized {
             None => (graph, None, ends),
             Some(Optimized { graph, ends, origins }) => {
