@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 
 use self::change::Changes;
 use self::tables::{Tables, clash};
-use crate::collect::{self, OpEntry};
+use crate::collect::{self, OpEntry, RewriteEntry};
 use crate::error::{Error, Result, shortened};
 use crate::kernel::{KernelDef, Provider};
 use crate::select;
@@ -114,11 +114,12 @@ impl Registry {
     /// provider promise.
     ///
     /// # Errors
-    /// As [`Registry::new`]; FAILED_PRECONDITION if the linker lost registrations.
+    /// As [`Registry::new`]; ALREADY_EXISTS for rewrites of one name; FAILED_PRECONDITION if the linker lost registrations.
     pub fn linked(required: &[&'static Provider]) -> Result<Registry> {
         let ops: Vec<_> = collect::linked_ops().collect();
         let kernels: Vec<_> = collect::linked_kernels().collect();
         let providers = promises::check(required, &ops, &kernels)?;
+        check_rewrites(collect::linked_rewrites())?;
         Ok(Registry { providers, ..Registry::new(ops, kernels)? })
     }
 
@@ -263,6 +264,23 @@ fn by_name_of_op(mut faults: Vec<(&str, String)>) -> String {
     faults.into_iter().map(|(_, fault)| fault).collect::<Vec<_>>().join("\n")
 }
 
+/// Refuses rewrites of one name.
+fn check_rewrites(rewrites: impl IntoIterator<Item = &'static RewriteEntry>) -> Result<()> {
+    let mut rewrites: Vec<_> = rewrites.into_iter().collect();
+    rewrites.sort_unstable_by_key(|rewrite| (rewrite.name, rewrite.location));
+    let twice = rewrites.windows(2).filter(|pair| pair[0].name == pair[1].name);
+    let faults: Vec<String> = twice.map(|pair| registered_twice(pair[0], pair[1])).collect();
+    if faults.is_empty() { Ok(()) } else { Err(Error::already_exists(faults.join("\n"))) }
+}
+
+fn registered_twice(first: &RewriteEntry, second: &RewriteEntry) -> String {
+    format!(
+        "rewrite {} is registered at {} (crate {}) and again at {} (crate {}): each has a name of its own, by which it is \
+         switched off",
+        first.name, first.location, first.provider.name, second.location, second.provider.name
+    )
+}
+
 fn declared_twice(first: &OpEntry, second: &OpEntry) -> String {
     format!(
         "op {} is declared at {} (crate {}) and again at {} (crate {}): an op of one's own has a name of its own, such as \
@@ -285,6 +303,20 @@ fn no_op_for(kernel: &KernelDef) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rewrites_of_one_name_are_told_with_both_places() {
+        static PROVIDER: Provider = Provider { name: "own", ..Provider::RUN_TIME };
+        let entry = |name, line| -> &'static RewriteEntry {
+            let location = crate::kernel::Location { file: "own/src/lib.rs", line };
+            let writable = false.into();
+            Box::leak(Box::new(RewriteEntry { name, rewrite: None, provider: &PROVIDER, location, writable }))
+        };
+        assert!(check_rewrites([entry("a", 1), entry("b", 2)]).is_ok());
+        let error = check_rewrites([entry("a", 7), entry("b", 2), entry("a", 3)]).unwrap_err();
+        let both = "rewrite a is registered at own/src/lib.rs:3 (crate own) and again at own/src/lib.rs:7 (crate own)";
+        assert!(error.message().contains(both), "{error}");
+    }
 
     #[test]
     fn what_to_do_about_an_op_depends_on_why_it_is_absent() {

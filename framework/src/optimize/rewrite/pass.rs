@@ -160,7 +160,8 @@ impl Rewriter<'_, '_> {
         controls.dedup();
         self.patch.beside(root);
         let (state, ends) = (&self.state, self.ends);
-        let mut rewrite = Rewrite { patch: self.patch, state, ends, def, root, controls: &controls };
+        let (name, creates) = (def.name, def.creates);
+        let mut rewrite = Rewrite { patch: self.patch, state, ends, name, creates, root, controls: &controls };
         let replacement = (def.apply)(&mut rewrite, bound);
         let replaced = match replacement {
             Ok(Some(replacement)) => self.pairs(root, replacement),
