@@ -440,7 +440,8 @@ fn counter(nodes: usize, more: &str) -> String {
     text +=
         "e = Enter(x) loop\nl = Enter(limit) loop constant\nm = Merge(e, n)\ngoes = Less(m, l)\ns = Switch(m, goes)\n";
     text += "a0 = Add(s:1, one)\nout = Exit(s)\n";
-    (1..=nodes).for_each(|index| text += &format!("a{index} = Neg(a{})\n", index - 1));
+    // By turns, so that there is nothing to leave out.
+    (1..=nodes).for_each(|index| text += &format!("a{index} = {}(a{})\n", ["Abs", "Neg"][index % 2], index - 1));
     text + &format!("n = NextIteration(a{nodes})\n{more}")
 }
 
