@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use smallvec::SmallVec;
+
 use super::infer::Scope;
 use super::{Graph, Node, NodeClass, NodeId, Output, created};
 use crate::attr::AttrValue;
 use crate::dtype::DataType;
 use crate::error::{Error, Result, catch_panic};
-use crate::kernel::{DeviceType, KernelDef, RawConstruction, RawContext};
+use crate::kernel::{DeviceType, KernelDef, Provider, RawConstruction, RawContext};
 use crate::registry::NodeQuery;
 use crate::tensor::Tensor;
 
@@ -92,7 +94,7 @@ impl Graph {
                 stack.push(missing);
                 continue;
             }
-            let outputs = if inputs.len() == node.inputs.len() { self.compute(node, inputs) } else { None };
+            let outputs = if inputs.len() == node.inputs.len() { self.compute_if_standard(node, inputs) } else { None };
             let outputs = outputs.unwrap_or_else(|| vec![None; node.signature.outputs.len()]);
             for (index, value) in outputs.into_iter().enumerate() {
                 self.keep(Output { node: top.node, index }, value);
@@ -216,11 +218,22 @@ impl Graph {
     /// Whether a kernel comes from the provider of `Const`'s kernel: that an op is a standard one does not say that its
     /// kernel is.
     pub(crate) fn is_standard_kernel(&self, def: &KernelDef) -> bool {
+        self.standard_providers().iter().any(|provider| provider.is_with(def.provider))
+    }
+
+    /// The providers of `Const`'s kernels. Asking for them takes longer than most else that is asked of a node.
+    fn standard_providers(&self) -> SmallVec<[&'static Provider; 1]> {
         let constant = self.registry.kernels_of(created::CONSTANT);
         let constant = constant
             .iter()
             .filter(|kernel| kernel.device == DeviceType("CPU") && kernel.label.is_empty() && kernel.priority == 0);
-        constant.into_iter().any(|kernel| kernel.provider.is_with(def.provider))
+        let mut providers: SmallVec<[&'static Provider; 1]> = SmallVec::new();
+        for kernel in constant {
+            if !providers.iter().any(|provider| std::ptr::eq(*provider, kernel.provider)) {
+                providers.push(kernel.provider);
+            }
+        }
+        providers
     }
 
     /// Whether every kernel that may run a node, on whatever device, is a standard one. A user's own kernel may do more
@@ -231,16 +244,27 @@ impl Graph {
             _ => &[],
         };
         let kernels = self.registry.kernels_of(&node.op.def.name);
-        kernels.iter().filter(|kernel| kernel.label.as_bytes() == label).all(|kernel| self.is_standard_kernel(kernel))
+        let standard = self.standard_providers();
+        let is_standard = |kernel: &&KernelDef| standard.iter().any(|provider| provider.is_with(kernel.provider));
+        kernels.iter().filter(|kernel| kernel.label.as_bytes() == label).all(is_standard)
     }
 
-    /// Runs a node's kernel on the CPU. `None` if there is none that may run before a graph does, or it fails: a run
-    /// will say why.
+    /// As [`Graph::compute`], if the kernel is a standard one.
+    fn compute_if_standard(&self, node: &Node, inputs: Vec<Option<Tensor>>) -> Option<Vec<Option<Tensor>>> {
+        self.is_standard_kernel(self.cpu_kernel(node)?).then(|| self.compute(node, inputs)).flatten()
+    }
+
+    fn cpu_kernel(&self, node: &Node) -> Option<&'static KernelDef> {
+        let (name, op, attrs) = (node.name.as_str(), &node.op.def.name, &node.attrs);
+        let query = NodeQuery { node: name, op, attrs, device: DeviceType("CPU"), capabilities: &[] };
+        self.registry.find_kernel(query).ok()
+    }
+
+    /// Runs a node's kernel on the CPU, which must be [standard](Graph::has_standard_kernels). `None` if there is none that
+    /// may run before a graph does, or it fails: a run will say why.
     pub(crate) fn compute(&self, node: &Node, mut inputs: Vec<Option<Tensor>>) -> Option<Vec<Option<Tensor>>> {
         let (name, op, signature) = (node.name.as_str(), node.op.def, &*node.signature);
-        let query =
-            NodeQuery { node: name, op: &op.name, attrs: &node.attrs, device: DeviceType("CPU"), capabilities: &[] };
-        let def = self.registry.find_kernel(query).ok().filter(|def| self.is_standard_kernel(def))?;
+        let def = self.cpu_kernel(node)?;
         let attrs = &node.attrs;
         let device = DeviceType("CPU");
         let registry = &self.registry;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use super::pass::{Ends, Pass};
-use super::purity::{has_effects, is_pure, outputs};
+use super::purity::{Purity, has_effects, outputs};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Node, NodeBuilder, NodeId, Output, created};
 use crate::shape::PartialShape;
@@ -24,9 +24,10 @@ impl Pass for FoldConstants {
 
     fn is_worthwhile(&self, graph: &Graph, nodes: &[NodeId]) -> bool {
         let is_constant = |input: &Output| graph.constant(*input).is_some();
+        let mut purity = Purity::default();
         nodes.iter().any(|&id| {
             let node = graph.node(id);
-            !node.inputs.is_empty() && node.inputs.iter().all(is_constant) && may_fold(graph, id)
+            !node.inputs.is_empty() && node.inputs.iter().all(is_constant) && may_fold(graph, id, &mut purity)
         })
     }
 
@@ -70,7 +71,7 @@ struct Folded {
 impl Folded {
     fn find(graph: &Graph, ends: &Ends) -> Folded {
         let mut folded = Folded::default();
-        let mut growth = 0;
+        let (mut growth, mut purity) = (0, Purity::default());
         for id in graph.ids() {
             let node = graph.node(id);
             let output = Output { node: id, index: 0 };
@@ -85,7 +86,7 @@ impl Folded {
             if node.inputs.is_empty() || !node.inputs.iter().all(is_known) || ends.feeds_some_of(id) {
                 continue;
             }
-            let Some(waits) = folded.waits_of(node).filter(|_| may_fold(graph, id)) else { continue };
+            let Some(waits) = folded.waits_of(node).filter(|_| may_fold(graph, id, &mut purity)) else { continue };
             let inputs: Vec<Option<Tensor>> =
                 node.inputs.iter().map(|input| folded.values.get(input).cloned()).collect();
             let given: usize = inputs.iter().flatten().map(Tensor::num_bytes).sum();
@@ -162,9 +163,9 @@ fn sizes(node: &Node) -> Option<usize> {
 }
 
 /// Whether a node may be computed by the CPU before a run, and a constant be where it was.
-fn may_fold(graph: &Graph, id: NodeId) -> bool {
+fn may_fold(graph: &Graph, id: NodeId, purity: &mut Purity) -> bool {
     let node = graph.node(id);
-    !node.signature.outputs.is_empty() && node.inputs.iter().all(|input| input.node < id) && is_pure(graph, node)
+    !node.signature.outputs.is_empty() && node.inputs.iter().all(|input| input.node < id) && purity.is_pure(graph, node)
 }
 
 /// Puts constants where a node was, and returns the first; `made` are those in the places of nodes before it. `None` if that

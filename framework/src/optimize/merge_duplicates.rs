@@ -6,7 +6,7 @@ use prost::Message;
 use smallvec::SmallVec;
 
 use super::pass::{Ends, Pass};
-use super::purity::{is_pure, outputs};
+use super::purity::{Purity, outputs};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Node, NodeId, Output};
 use crate::proto;
@@ -26,6 +26,7 @@ impl Pass for MergeDuplicates {
 
     fn is_worthwhile(&self, graph: &Graph, nodes: &[NodeId]) -> bool {
         let mut seen = HashSet::with_capacity(nodes.len());
+        let mut purity = Purity::default();
         // Attrs are looked at later, and so are nodes that take duplicates.
         nodes.iter().any(|&id| {
             let node = graph.node(id);
@@ -37,7 +38,7 @@ impl Pass for MergeDuplicates {
                     inputs.collect::<SmallVec<[Operand<'_>; 2]>>(),
                     &node.control_inputs,
                 ))
-                && is_pure(graph, node)
+                && purity.is_pure(graph, node)
         })
     }
 
@@ -90,7 +91,7 @@ struct Key<'g> {
 fn duplicates(graph: &Graph, ends: &Ends) -> Vec<(NodeId, NodeId)> {
     let mut first: HashMap<Key<'_>, SmallVec<[NodeId; 1]>> = HashMap::new();
     let mut merged: HashMap<NodeId, NodeId> = HashMap::new();
-    let mut found = Vec::new();
+    let (mut found, mut purity) = (Vec::new(), Purity::default());
     let is_named = |id: NodeId| ends.is_written && ends.holds(id);
     for id in graph.ids() {
         let node = graph.node(id);
@@ -111,7 +112,7 @@ fn duplicates(graph: &Graph, ends: &Ends) -> Vec<(NodeId, NodeId)> {
         let alike = first.entry(key).or_default();
         let same = alike.iter().copied().find(|&other| {
             let other_node = graph.node(other);
-            is_pure(graph, node)
+            purity.is_pure(graph, node)
                 && has_attrs_of(node, other_node)
                 && node.output_shapes.iter().zip(&other_node.output_shapes).all(|(a, b)| a.is_compatible(b))
         });

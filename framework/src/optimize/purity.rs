@@ -1,13 +1,38 @@
 //! What nodes do beside computing their outputs: whether a pass may compute them once, early or not at all.
 
+use std::collections::HashMap;
+
 use crate::attr::AttrValue;
 use crate::dtype::DataType;
 use crate::graph::{Graph, Node, NodeClass, Output, created};
+
+/// Finds pure nodes, and asks once for each op what kernels it has.
+#[derive(Default)]
+pub(super) struct Purity {
+    /// By the address of the op's entry.
+    standard: HashMap<usize, bool>,
+}
+
+impl Purity {
+    /// As [`is_pure`].
+    pub(super) fn is_pure(&mut self, graph: &Graph, node: &Node) -> bool {
+        if node.attrs.get("_kernel").is_some() {
+            return is_pure(graph, node);
+        }
+        let key = std::ptr::from_ref(node.op).addr();
+        may_be_pure(graph, node) && *self.standard.entry(key).or_insert_with(|| graph.has_standard_kernels(node))
+    }
+}
 
 /// Whether a node computes the same of the same inputs whenever it runs, and does nothing else. So do stateless ops of the
 /// crate that declares `Const` with kernels of its crate: what a user's op or kernel does is unknown. Nodes that call
 /// functions, take references or control what is alive are not looked into, and count as impure.
 pub(super) fn is_pure(graph: &Graph, node: &Node) -> bool {
+    may_be_pure(graph, node) && graph.has_standard_kernels(node)
+}
+
+/// Whether a node is pure if its kernels are standard.
+fn may_be_pure(graph: &Graph, node: &Node) -> bool {
     let op = node.op.def;
     let plain = match node.class {
         NodeClass::Missing
@@ -32,7 +57,6 @@ pub(super) fn is_pure(graph: &Graph, node: &Node) -> bool {
         && !node.attrs.iter().any(|(_, value)| matches!(value, AttrValue::Func(_) | AttrValue::ListFunc(_)))
         && node.signature.inputs.iter().chain(&node.signature.outputs).all(|slot| is_plain(slot.is_ref, slot.dtype))
         && is_standard(graph, node)
-        && graph.has_standard_kernels(node)
 }
 
 /// Whether what goes over an edge is a value: neither a reference nor what stands for something else.
