@@ -182,3 +182,27 @@ fn images_of_an_empty_batch_take_no_memory_for_places() {
         assert_eq!(*resized[0].shape(), Shape::from([0, 2_000_000_000, 1, 1]), "{op}");
     }
 }
+
+#[test]
+fn a_node_may_ask_for_another_kernel_of_its_op() {
+    let mut graph = Graph::new(&kernlink::registry().unwrap());
+    let values = |shape: [usize; 2], from: f32| {
+        Tensor::from_elements(shape, &(0..shape[0] * shape[1]).map(|i| (i % 7) as f32 - from).collect::<Vec<f32>>())
+    };
+    let a = ops::constant(&mut graph, values([33, 45], 3.0).unwrap()).unwrap();
+    let products: Vec<Output> = ["", "matrixmultiply"]
+        .into_iter()
+        .flat_map(|label| [(label, false), (label, true)])
+        .map(|(label, transposed)| {
+            let shape = if transposed { [70, 45] } else { [45, 70] };
+            let b = ops::constant(&mut graph, values(shape, 2.0).unwrap()).unwrap();
+            let product = ops::mat_mul(&mut graph, a, b).transpose_b(transposed);
+            if label.is_empty() { product.build().unwrap() } else { product.attr("_kernel", label).build().unwrap() }
+        })
+        .collect();
+    let names: Vec<String> = products.iter().map(|&product| graph.output_name(product)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let found = Session::new(graph).unwrap().run(&[], &names, &[]).unwrap();
+    assert_eq!(found[0].as_slice::<f32>().unwrap(), found[2].as_slice::<f32>().unwrap());
+    assert_eq!(found[1].as_slice::<f32>().unwrap(), found[3].as_slice::<f32>().unwrap());
+}

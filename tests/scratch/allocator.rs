@@ -93,10 +93,12 @@ fn at<T>(address: usize, get: impl FnOnce(&Function) -> T) -> T {
     get(functions.get_or_insert_default().entry(address).or_insert_with(|| Function::at(address)))
 }
 
-/// The functions that asked, from the innermost, without those of Rust's own libraries.
+/// The functions that asked, from the innermost, without those of Rust's own libraries and those that write texts of tensors:
+/// it is their callers who choose to.
 pub(crate) fn callers(stack: &[usize]) -> Vec<String> {
     let names = stack.iter().map(|&address| at(address, |function| function.name.clone()));
-    names.filter(|name| name.contains("kernlink") && !name.contains("tensor::scratch")).take(3).collect()
+    let helps = |name: &String| name.contains("tensor::scratch") || name.contains("tensor::print");
+    names.filter(|name| name.contains("kernlink") && !helps(name)).take(3).collect()
 }
 
 /// Whether a request with this stack may be refused: it comes from `try_reserve`, which `reserve` calls, too, or from the

@@ -6,8 +6,7 @@ use std::ops::Deref;
 use super::{GPU, KernelConstruction, KernelContext, RawConstruction, RawContext};
 use crate::error::Result;
 use crate::op::Op;
-use crate::step::{BoxFuture, block_on_until};
-use crate::threads::Help;
+use crate::step::{BoxFuture, block_on_unchecked};
 
 /// A synchronous kernel of op `O`.
 ///
@@ -203,9 +202,7 @@ struct Waiting<O, K>(K, PhantomData<fn() -> O>);
 impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         // The caller has a thread to block.
-        // What it waits for may be a function, whose run has work for this thread, too.
-        let help = ctx.pool().zip(ctx.run().step).map(|(pool, step)| Help::begin(pool, step.id(), false));
-        block_on_until(self.0.compute(KernelContext::from_raw(ctx)), help.as_ref(), None, || {})
+        block_on_unchecked(self.0.compute(KernelContext::from_raw(ctx)))
     }
 
     fn is_async(&self) -> bool {

@@ -1,17 +1,17 @@
 //! Matrix products for every dtype that a kernel may multiply: what MatMul, BatchMatMul and Conv2D stand on.
 //!
-//! `f32` and `f64` go to `matrixmultiply`; 16-bit floats are widened, multiplied as `f32` and rounded once; integers
-//! (which wrap) and complex numbers take blocked loops of our own. [`gemm`] splits a product over the kernel's
+//! `f32` and 16-bit floats, which are multiplied as `f32` and rounded once, go to [tiles](crate::panels); `f64` goes to
+//! `matrixmultiply`; integers (which wrap) and complex numbers take blocked loops of our own. [`gemm`] splits a product over the kernel's
 //! threads; [`gemm_here`] stays on the calling thread, for callers that split the work themselves.
 
 use kernlink::Result;
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 use kernlink::error::Error;
 use kernlink::kernel::RawContext;
-use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 
-use crate::gemv::{Gemv, gemv};
+use crate::gemv::{Gemv, few_rows, gemv, is_for_few_rows};
+use crate::panels::{self, Panels};
 
 /// Multiply-adds a thread does in a nanosecond, or so.
 const PER_NANOSECOND: usize = 16;
@@ -108,6 +108,24 @@ pub trait Gemm: Number {
     ) -> Result<()> {
         split(ctx, sizes, a, b, c);
         Ok(())
+    }
+
+    /// A right operand of `k` rows and `n` columns that is multiplied more than once, packed; `None` if that is of no use.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory.
+    fn packed(ctx: &RawContext<'_>, b: Matrix<'_, Self>, k: usize, n: usize) -> Result<Option<Panels>> {
+        let _ = (ctx, b, k, n);
+        Ok(None)
+    }
+
+    /// [`gemm`] by what [`Gemm::packed`] gave.
+    ///
+    /// # Errors
+    /// INTERNAL if the dtype has no packed operands; as [`gemm`].
+    fn by_packed(ctx: &RawContext<'_>, m: usize, a: Matrix<'_, Self>, b: &Panels, c: Target<'_, Self>) -> Result<()> {
+        let _ = (ctx, m, a, b, c);
+        Err(Error::internal("this dtype has no packed operands"))
     }
 }
 
@@ -231,6 +249,22 @@ fn with_vector<T: Gemv>(
     Ok(gemv(ctx, x, matrix, &mut c.data[..len], c.accumulate))
 }
 
+/// [`gemm`] of `f32` by the crate `matrixmultiply`.
+///
+/// # Errors
+/// INTERNAL if an operand is smaller than the sizes say.
+pub fn by_matrixmultiply(
+    ctx: &RawContext<'_>,
+    sizes: Sizes,
+    a: Matrix<'_, f32>,
+    b: Matrix<'_, f32>,
+    c: Target<'_, f32>,
+) -> Result<()> {
+    check(sizes, &a, &b, &c)?;
+    split(Some(ctx), sizes, a, b, c);
+    Ok(())
+}
+
 impl Gemm for f32 {
     fn run(
         ctx: Option<&RawContext<'_>>,
@@ -239,10 +273,10 @@ impl Gemm for f32 {
         b: Matrix<'_, f32>,
         mut c: Target<'_, f32>,
     ) -> Result<()> {
-        if !with_vector(ctx, sizes, a, b, &mut c)? {
-            split(ctx, sizes, a, b, c);
+        match with_vector(ctx, sizes, a, b, &mut c)? {
+            true => Ok(()),
+            false => panels::multiply(ctx, sizes, a, b, c),
         }
-        Ok(())
     }
 
     unsafe fn product(sizes: Sizes, a: Matrix<'_, f32>, b: Matrix<'_, f32>, c: *mut f32, stride: usize, add: bool) {
@@ -254,6 +288,14 @@ impl Gemm for f32 {
             let (a, b, beta) = (a.data.as_ptr(), b.data.as_ptr(), if add { 1.0 } else { 0.0 });
             matrixmultiply::sgemm(m, k, n, 1.0, a, ars, acs, b, brs, bcs, beta, c, stride as isize, 1);
         }
+    }
+
+    fn packed(ctx: &RawContext<'_>, b: Matrix<'_, f32>, k: usize, n: usize) -> Result<Option<Panels>> {
+        Panels::new(Some(ctx), b, k, n).map(Some)
+    }
+
+    fn by_packed(ctx: &RawContext<'_>, m: usize, a: Matrix<'_, f32>, b: &Panels, c: Target<'_, f32>) -> Result<()> {
+        b.multiply(Some(ctx), m, a, c)
     }
 }
 
@@ -288,7 +330,7 @@ macro_rules! with_blocked_loops {
 }
 with_blocked_loops!(i8, i16, i32, i64, u8, u16, u32, u64, Complex32, Complex64);
 
-macro_rules! widened {
+macro_rules! multiplied_as_f32 {
     ($($t:ty),*) => {$(
         impl Gemm for $t {
             fn run(
@@ -298,39 +340,29 @@ macro_rules! widened {
                 b: Matrix<'_, $t>,
                 c: Target<'_, $t>,
             ) -> Result<()> {
-                let Sizes { m, k, n } = sizes;
-                if m == 0 || n == 0 {
-                    return Ok(());
+                match is_for_few_rows(sizes, &b) {
+                    true => few_rows(ctx, sizes, a, b, c),
+                    false => panels::multiply(ctx, sizes, a, b, c),
                 }
-                let (a, b) = (widen(a, m, k, <$t>::to_f32)?, widen(b, k, n, <$t>::to_f32)?);
-                let (a, b) = (Matrix::rows(a.as_slice::<f32>()?, k), Matrix::rows(b.as_slice::<f32>()?, n));
-                let mut wide = Tensor::alloc(kernlink::dtype::DataType::Float, [m, n])?;
-                let product = wide.as_mut_slice::<f32>()?;
-                split(ctx, sizes, a, b, Target { data: product, row_stride: n, accumulate: false });
-                for (target, row) in c.data.chunks_mut(c.row_stride).zip(product.chunks(n)) {
-                    for (target, &value) in target.iter_mut().zip(row) {
-                        let before = if c.accumulate { target.to_f32() } else { 0.0 };
-                        *target = <$t>::from_f32(before + value);
-                    }
-                }
-                Ok(())
+            }
+
+            fn packed(ctx: &RawContext<'_>, b: Matrix<'_, $t>, k: usize, n: usize) -> Result<Option<Panels>> {
+                Panels::new(Some(ctx), b, k, n).map(Some)
+            }
+
+            fn by_packed(
+                ctx: &RawContext<'_>,
+                m: usize,
+                a: Matrix<'_, $t>,
+                b: &Panels,
+                c: Target<'_, $t>,
+            ) -> Result<()> {
+                b.multiply(Some(ctx), m, a, c)
             }
         }
     )*};
 }
-widened!(f16, bf16);
-
-/// A row-major `f32` copy of a matrix.
-fn widen<T: Copy>(matrix: Matrix<'_, T>, rows: usize, columns: usize, convert: fn(T) -> f32) -> Result<Tensor> {
-    let mut wide = Tensor::alloc(kernlink::dtype::DataType::Float, [rows, columns])?;
-    let elements = wide.as_mut_slice::<f32>()?;
-    for (row, target) in elements.chunks_mut(columns.max(1)).enumerate() {
-        for (column, target) in target.iter_mut().enumerate() {
-            *target = convert(matrix.data[row * matrix.row_stride + column * matrix.column_stride]);
-        }
-    }
-    Ok(wide)
-}
+multiplied_as_f32!(f16, bf16);
 
 /// The product by loops: a block of `b` at a time, which stays in the cache while all rows of `a` pass.
 ///

@@ -1,9 +1,14 @@
-//! Products of a matrix and a vector, which read each element of the matrix once: as fast as memory is.
+//! Products of a matrix and a vector, or a few, which read each element of the matrix once: as fast as memory is.
 
+use std::ops::Range;
+
+use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::kernel::RawContext;
+use kernlink::tensor::scratch;
 
-use crate::gemm::Matrix;
+use crate::gemm::{Matrix, Shared, Sizes, Target};
+use crate::panels::Single;
 
 /// A dtype for which these loops beat those of a general product.
 pub trait Gemv: Number {
@@ -54,6 +59,69 @@ pub fn gemv<T: Gemv>(
         None => work(0, y),
     }
     true
+}
+
+/// Rows of a left operand of 16-bit floats for which [`few_rows`] beats tiles.
+const FEW: usize = 8;
+
+/// Whether a product of 16-bit floats is one for [`few_rows`]: of a few rows by a large matrix whose rows have no gaps.
+pub fn is_for_few_rows<T>(sizes: Sizes, b: &Matrix<'_, T>) -> bool {
+    let Sizes { m, k, n } = sizes;
+    (1..=FEW).contains(&m) && b.column_stride == 1 && k > 0 && n >= 64 && k.saturating_mul(n) >= 64 * 1024
+}
+
+/// `c = a b`, or `c += a b` if the target says so, on the threads of `ctx` if there is one, where it [`is_for_few_rows`].
+/// The operands are as large as the sizes say.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+pub fn few_rows<T: Single>(
+    ctx: Option<&RawContext<'_>>,
+    sizes: Sizes,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    c: Target<'_, T>,
+) -> Result<()> {
+    /// Rows of `b` that stay in the cache while all of `a` pass.
+    const DEPTH: usize = 32;
+    /// Columns of `b` at a time at most: whole cache lines.
+    const WIDTH: usize = 1024;
+    let Sizes { m, k, n } = sizes;
+    let factors = (0..m * k).map(|i| a.data[i / k * a.row_stride + i % k * a.column_stride].single());
+    let factors = scratch::collected(factors)?;
+    let threads = ctx.map_or(1, RawContext::threads);
+    let width = n.div_ceil(threads).next_multiple_of(64).min(WIDTH);
+    let target = Shared(c.data.as_mut_ptr());
+    let work = |pieces: Range<usize>| {
+        let (mut sums, mut block) = (Vec::new(), Vec::new());
+        for first in pieces.map(|piece| piece * width) {
+            let width = width.min(n - first);
+            sums.clear();
+            scratch::resize(&mut sums, m * width, 0.0f32)?;
+            for depth in (0..k).step_by(DEPTH) {
+                let depths = DEPTH.min(k - depth);
+                let from = depth * b.row_stride + first;
+                scratch::resize(&mut block, depths * width, 0.0f32)?;
+                for (row, line) in block.chunks_exact_mut(width).take(depths).enumerate() {
+                    T::singles(&b.data[from + row * b.row_stride..][..width], line);
+                }
+                for (row, sums) in sums.chunks_exact_mut(width).enumerate() {
+                    add_rows(&factors[row * k + depth..][..depths], &block, width, sums);
+                }
+            }
+            for (row, sums) in sums.chunks_exact(width).enumerate() {
+                // SAFETY: the target has `n` elements in each of its rows, and each piece has columns of its own.
+                let target = unsafe { std::slice::from_raw_parts_mut(target.at(row * c.row_stride + first), width) };
+                T::store(sums, target, c.accumulate);
+            }
+        }
+        Ok(())
+    };
+    let pieces = n.div_ceil(width);
+    match ctx {
+        Some(ctx) => ctx.try_parallel_for(pieces, m * k * width / 8, work),
+        None => work(0..pieces),
+    }
 }
 
 /// Compiles a loop twice: for any processor, and for those with AVX2 and FMA.
@@ -165,6 +233,24 @@ fn dot_rest<T: Gemv>(sum: T, x: &[T], row: &[T], mul_add: &impl Fn(T, T, T) -> T
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_rows_agree_with_the_definition() {
+        for (m, k, n) in [(1, 1100, 64), (2, 37, 2000), (8, 700, 100), (3, 1, 70_000)] {
+            let a: Vec<f32> = (0..m * k).map(|i| (i % 5) as f32).collect();
+            let b: Vec<f32> = (0..k * n).map(|i| (i % 7) as f32).collect();
+            let (sizes, b) = (Sizes { m, k, n }, Matrix::rows(&b, n));
+            assert!(is_for_few_rows(sizes, &b));
+            let mut c = vec![1.0f32; m * (n + 1)];
+            let target = Target { data: &mut c, row_stride: n + 1, accumulate: true };
+            few_rows(None, sizes, Matrix::rows(&a, k), b, target).unwrap();
+            for (index, &element) in c.iter().enumerate() {
+                let (i, j) = (index / (n + 1), index % (n + 1));
+                let sum = || (0..k).map(|p| a[i * k + p] * b.data[p * n + j]).sum::<f32>();
+                assert_eq!(element, 1.0 + if j < n { sum() } else { 0.0 });
+            }
+        }
+    }
 
     #[test]
     fn both_layouts_agree_with_the_definition() {

@@ -1,6 +1,6 @@
 //! Two-dimensional convolution of checked operands, channels last.
 //!
-//! `f32` runs on [`crate::tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
+//! `f32` runs on [`tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
 //! and padding is a pointer to zeros, so that nothing is copied. Other dtypes gather patches and multiply matrices.
 
 use kernlink::Result;
@@ -11,9 +11,9 @@ use kernlink::tensor::scratch;
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};
 use kernlink_kernels_common::number::Computed;
+use kernlink_kernels_common::panels;
+use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip};
 use kernlink_ops::shapes::Axis;
-
-use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
 
 /// Multiply-adds a thread does in a nanosecond, or so.
 const PER_NANOSECOND: usize = 24;
@@ -175,7 +175,7 @@ pub(super) fn gather_taps<T: Gemm>(
 fn pack(filter: &Tensor) -> Result<Tensor> {
     let depth = filter.shape().last().copied().unwrap_or(1);
     let patch = filter.num_elements().checked_div(depth).unwrap_or(0);
-    tile::pack(filter.as_slice::<f32>()?, depth, patch, depth)
+    panels::pack(None, Matrix::rows(filter.as_slice::<f32>()?, depth), patch, depth)
 }
 
 /// The panels that [`by_tiles`] wants of the filter.
@@ -210,10 +210,10 @@ fn by_tiles(
 fn pack_groups(filter: &[f32], geometry: &Geometry) -> Result<Tensor> {
     let (groups, patch, depth) = (geometry.groups(), geometry.patch(), geometry.out_depth);
     let group_depth = depth / groups;
-    let each = tile::panels_len(patch, group_depth);
+    let each = panels::panels_len(patch, group_depth);
     let mut packed = Tensor::alloc(DataType::Float, [groups, each])?;
     for (group, target) in packed.as_mut_slice::<f32>()?.chunks_exact_mut(each.max(1)).enumerate() {
-        let panels = tile::pack(&filter[group * group_depth..], depth, patch, group_depth)?;
+        let panels = panels::pack(None, Matrix::rows(&filter[group * group_depth..], depth), patch, group_depth)?;
         target.copy_from_slice(panels.as_slice::<f32>()?);
     }
     Ok(packed)
@@ -356,23 +356,23 @@ impl Plan<'_> {
         let group_depth = depth / geometry.groups();
         let panels_per_group = group_depth.div_ceil(COLUMNS);
         let panel_len = patch * COLUMNS;
-        for panel in chosen {
-            let packed = &self.panels[(group * panels_per_group + panel) * panel_len..][..panel_len];
-            let column = panel * COLUMNS;
-            let strip = Strip {
-                segments: table,
-                per_row: per_patch,
-                length: self.length(),
-                rows: count,
-                panel: packed,
-                stride: depth,
-                columns: COLUMNS.min(group_depth - column),
-            };
-            let c = target.at(first * depth + group * group_depth + column);
-            // SAFETY: `segments` checked each segment's elements, and each thread writes pixels and columns of its own
-            // within the output.
-            unsafe { tile::multiply(&strip, c) };
-        }
+        let column = chosen.start * COLUMNS;
+        let strip = Strip {
+            segments: table,
+            per_row: per_patch,
+            length: self.length(),
+            rows: count,
+            panels: &self.panels[(group * panels_per_group + chosen.start) * panel_len..],
+            panel_stride: COLUMNS,
+            next_panel: panel_len,
+            stride: depth,
+            columns: (chosen.end * COLUMNS).min(group_depth) - column,
+            accumulate: false,
+        };
+        let c = target.at(first * depth + group * group_depth + column);
+        // SAFETY: `segments` checked each segment's elements, and each thread writes pixels and columns of its own within
+        // the output.
+        unsafe { tile::multiply(&strip, c) };
     }
 }
 

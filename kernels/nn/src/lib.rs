@@ -27,7 +27,6 @@ mod narrow;
 mod nth_element;
 mod pool;
 mod softmax;
-mod tile;
 mod vector;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");

@@ -12,7 +12,7 @@ use kernlink_geometry::products::ensure_batches;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{BatchMatMul, BatchMatMulV2, BatchMatMulV3};
 
-use super::product::{Factor, Operand, Products};
+use super::product::{Factor, Operand, Packed, Products};
 
 /// Attrs `adj_x` and `adj_y`: whether a factor is transposed and its elements conjugated.
 #[derive(Clone, Copy)]
@@ -37,32 +37,35 @@ impl Adjoint {
 /// The products; `BROADCASTS` says whether batch dimensions may differ.
 struct BatchMatMulOf<const BROADCASTS: bool, T> {
     adjoint: Adjoint,
+    y: Packed,
     element: PhantomData<T>,
 }
 
 impl<O: Op, const BROADCASTS: bool, T: Factor> OpKernel<O> for BatchMatMulOf<BROADCASTS, T> {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        Ok(Self { adjoint: Adjoint::new(ctx)?, element: PhantomData })
+        let y = Packed::new(ctx.constant_at(1).is_some());
+        Ok(Self { adjoint: Adjoint::new(ctx)?, y, element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
         let (x, y) = (ctx.input_at(0)?, ctx.input_at(1)?);
-        let output = multiply::<T>(ctx, self.adjoint, BROADCASTS, x, y)?;
+        let output = multiply::<T>(ctx, self.adjoint, BROADCASTS, x, y, &self.y)?;
         ctx.set_output_at(0, output)
     }
 }
 
-/// The products of the matrices in `x` and `y`.
+/// The products of the matrices in `x` and `y`, of which the node keeps `packed`.
 pub(super) fn multiply<T: Factor>(
     ctx: &RawContext<'_>,
     adjoint: Adjoint,
     broadcasts: bool,
     x: &Tensor,
     y: &Tensor,
+    packed: &Packed,
 ) -> Result<Tensor> {
     let products = adjoint.products(x.shape(), y.shape(), broadcasts)?;
     let mut output = Tensor::alloc(T::DTYPE, products.output.clone())?;
-    products.compute::<T>(ctx, x.as_slice()?, y.as_slice()?, output.as_mut_slice()?)?;
+    products.compute::<T>(ctx, x.as_slice()?, y.as_slice()?, packed, output.as_mut_slice()?)?;
     Ok(output)
 }
 

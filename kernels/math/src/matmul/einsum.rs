@@ -12,7 +12,7 @@ use kernlink_kernels_common::strided::{Run as _, StridedCopy};
 use kernlink_macros::register_kernel;
 use kernlink_ops::Einsum;
 
-use super::product::{Factor, Operand, Products};
+use super::product::{Factor, Operand, Packed, Products};
 use crate::reduce::{Summand, sum_rows};
 
 /// Computes with elements of a dtype.
@@ -39,7 +39,7 @@ impl<T: Factor + Summand> Device for Processor<'_, T> {
             sides.map(|side| Operand { shape: side.shape, transposed: side.transposed, conjugate: false });
         let products = Products::new(first, second)?;
         let mut output = Tensor::alloc(T::DTYPE, products.output.clone())?;
-        products.compute::<T>(self.ctx, a.as_slice()?, b.as_slice()?, output.as_mut_slice()?)?;
+        products.compute::<T>(self.ctx, a.as_slice()?, b.as_slice()?, &Packed::default(), output.as_mut_slice()?)?;
         Ok(output)
     }
 }

@@ -9,18 +9,20 @@ use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::FusedMatMul;
 
-use super::product::{Factor, Operand, Products};
+use super::product::{Factor, Operand, Packed, Products};
 
 /// What a node keeps.
 struct Prepared {
     transpose: [bool; 2],
+    b: Packed,
     fusion: Fusion,
 }
 
 impl Prepared {
     fn new(ctx: &KernelConstruction<'_, FusedMatMul>) -> Result<Self> {
         let transpose = [ctx.attrs().transpose_a, ctx.attrs().transpose_b];
-        Ok(Self { transpose, fusion: Fusion::new(ctx.attrs, false)? })
+        let b = Packed::new(ctx.constant(FusedMatMul::B).is_some());
+        Ok(Self { transpose, b, fusion: Fusion::new(ctx.attrs, false)? })
     }
 }
 
@@ -35,7 +37,7 @@ fn fused_mat_mul<T: Factor + Computed<Wide: Activated>>(
     let b_side = Operand { shape: b.shape(), transposed: prepared.transpose[1], conjugate: false };
     let products = Products::new(a_side, b_side)?;
     let mut product = ctx.allocate_output(FusedMatMul::PRODUCT, products.output.clone())?;
-    products.compute::<T>(ctx, a.as_slice()?, b.as_slice()?, product.as_mut_slice()?)?;
+    products.compute::<T>(ctx, a.as_slice()?, b.as_slice()?, &prepared.b, product.as_mut_slice()?)?;
     let fused = Fused::new::<T>(ctx, &prepared.fusion, product.shape(), |summand| Ok(summand.clone()))?;
     fused.finish_narrow::<T>(ctx, &mut product)?;
     ctx.set_output(FusedMatMul::PRODUCT, product)

@@ -10,7 +10,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::BatchMatMulV3;
 
 use super::batch::{Adjoint, multiply};
-use super::product::Factor;
+use super::product::{Factor, Packed};
 
 /// Both sides are converted to `W`, the dtype of the output, which holds every 8-bit integer.
 struct Mixed<A, B, W> {
@@ -31,7 +31,7 @@ where
     fn compute(&self, ctx: &mut KernelContext<'_, BatchMatMulV3>) -> Result<()> {
         let x = convert::<A, W>(ctx.input(BatchMatMulV3::X)?)?;
         let y = convert::<B, W>(ctx.input(BatchMatMulV3::Y)?)?;
-        let output = multiply::<W>(ctx, self.adjoint, true, &x, &y)?;
+        let output = multiply::<W>(ctx, self.adjoint, true, &x, &y, &Packed::default())?;
         ctx.set_output(BatchMatMulV3::OUTPUT, output)
     }
 }

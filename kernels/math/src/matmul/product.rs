@@ -1,6 +1,7 @@
 //! Products of matrices over batch dimensions that broadcast: their sizes, and how they are spread over the threads.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use kernlink::Result;
 use kernlink::kernel::RawContext;
@@ -9,6 +10,7 @@ use kernlink::tensor::scratch;
 use kernlink_geometry::products::{self, Batch, Side};
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};
 use kernlink_kernels_common::number::Computed;
+use kernlink_kernels_common::panels::Panels;
 use smallvec::SmallVec;
 
 /// A dtype whose matrices TensorFlow multiplies.
@@ -34,6 +36,32 @@ pub(super) struct Operand<'a> {
 impl<'a> Operand<'a> {
     fn side(&self) -> Side<'a> {
         Side { shape: self.shape, transposed: self.transposed }
+    }
+}
+
+/// A node's right operand, which is packed when it is first of use if it is constant.
+#[derive(Default)]
+pub(super) struct Packed {
+    is_constant: bool,
+    panels: OnceLock<Option<Panels>>,
+}
+
+impl Packed {
+    /// For an operand that is the same in every run of the node, or not.
+    pub(super) fn new(is_constant: bool) -> Packed {
+        Packed { is_constant, panels: OnceLock::new() }
+    }
+
+    fn panels<T: Factor>(&self, ctx: &RawContext<'_>, sizes: Sizes, b: Matrix<'_, T>) -> Result<Option<&Panels>> {
+        // One row reads the operand once, wherever it lies.
+        if !self.is_constant || sizes.m == 1 {
+            return Ok(None);
+        }
+        if let Some(panels) = self.panels.get() {
+            return Ok(panels.as_ref());
+        }
+        let panels = T::packed(ctx, b, sizes.k, sizes.n)?;
+        Ok(self.panels.get_or_init(|| panels).as_ref())
     }
 }
 
@@ -63,8 +91,33 @@ impl Products {
         })
     }
 
-    /// Computes all products. The slices have the elements of the shapes that [`Products::new`] was given.
-    pub(super) fn compute<T: Factor>(&self, ctx: &RawContext<'_>, a: &[T], b: &[T], output: &mut [T]) -> Result<()> {
+    /// Whether all rows of the left operand are multiplied by one matrix, so that they make one product.
+    fn is_one(&self) -> bool {
+        let mut inner = 1;
+        let is_whole = self.batch.iter().rev().all(|&(size, [a, b])| {
+            let is_next = size == 1 || (a == inner && b == 0);
+            inner *= size;
+            is_next
+        });
+        self.count == 1 || (is_whole && !self.transposed[0])
+    }
+
+    /// The sizes and the factors of the first product.
+    pub(super) fn first<'a, T: Factor>(&self, a: &'a [T], b: &'a [T]) -> (Sizes, [Matrix<'a, T>; 2]) {
+        let Sizes { m, k, n } = self.sizes;
+        (self.sizes, [matrix(a, m, k, self.transposed[0]), matrix(b, k, n, self.transposed[1])])
+    }
+
+    /// Computes all products. The slices have the elements of the shapes that [`Products::new`] was given; `packed` is
+    /// what the node keeps of the second.
+    pub(super) fn compute<T: Factor>(
+        &self,
+        ctx: &RawContext<'_>,
+        a: &[T],
+        b: &[T],
+        packed: &Packed,
+        output: &mut [T],
+    ) -> Result<()> {
         if output.is_empty() {
             return Ok(());
         }
@@ -78,8 +131,14 @@ impl Products {
         let a_at = |index: usize| matrix(&a[index * m * k..][..m * k], m, k, self.transposed[0]);
         let b_at = |index: usize| matrix(&b[index * k * n..][..k * n], k, n, self.transposed[1]);
         let work = m.saturating_mul(k).saturating_mul(n) / 16;
-        if self.count == 1 {
-            return gemm(ctx, self.sizes, a_at(0), b_at(0), Target { data: output, row_stride: n, accumulate: false });
+        if self.is_one() {
+            let sizes = Sizes { m: m * self.count, k, n };
+            let (a, b) = (matrix(&a, sizes.m, k, self.transposed[0]), b_at(0));
+            let target = Target { data: output, row_stride: n, accumulate: false };
+            return match packed.panels(ctx, sizes, b)? {
+                Some(panels) => T::by_packed(ctx, sizes.m, a, panels, target),
+                None => gemm(ctx, sizes, a, b, target),
+            };
         }
         // A product that all threads share costs them a meeting; few large ones are worth it.
         if self.count < 2 * ctx.threads() && work > 1_000_000 {
@@ -138,5 +197,23 @@ mod tests {
         assert_eq!(pairs(&[1], &[2]), [[0, 0], [0, 1]]);
         assert_eq!(pairs(&[2, 2], &[2, 2]), [[0, 0], [1, 1], [2, 2], [3, 3]]);
         assert_eq!(pairs(&[], &[]), [[0, 0]]);
+    }
+
+    #[test]
+    fn rows_that_one_matrix_multiplies_are_one_product() {
+        let is_one = |a: &[usize], b: &[usize], transposed| {
+            let (a, b) = ([a, &[2, 2]].concat(), [b, &[2, 2]].concat());
+            let side = |shape, transposed| Operand { shape, transposed, conjugate: false };
+            Products::new(side(&Shape::from(a), transposed), side(&Shape::from(b), false)).unwrap().is_one()
+        };
+        assert!(is_one(&[], &[], true));
+        assert!(is_one(&[3, 4], &[], false));
+        assert!(is_one(&[3, 4], &[1, 1], false));
+        assert!(!is_one(&[3, 4], &[], true), "columns of several matrices");
+        assert!(!is_one(&[3], &[3], false));
+        assert!(!is_one(&[], &[3], false), "the left matrix is used three times");
+        assert!(!is_one(&[3, 1], &[3, 1], false));
+        assert!(!is_one(&[3, 4], &[4], false));
+        assert!(!is_one(&[3, 1], &[1, 4], false));
     }
 }

@@ -5,11 +5,10 @@
 
 use std::ops::Range;
 
-use kernlink::dtype::{DataType, Pod};
+use kernlink::dtype::Element;
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::scratch;
-use kernlink_kernels_common::widest;
 
 use super::plan::Plan;
 use super::reducer::Reducer;
@@ -27,7 +26,7 @@ const MAX_PARTS: usize = 64;
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn reduce<R: Reducer<T>, T: Pod>(
+pub(super) fn reduce<R: Reducer<T>, T: Element + Copy>(
     ctx: &RawContext<'_>,
     plan: Plan,
     input: &[T],
@@ -60,11 +59,11 @@ struct Cascade<A> {
 }
 
 impl<A: Copy> Cascade<A> {
-    fn new<R: Reducer<T, Acc = A>, T: Pod>() -> Self {
+    fn new<R: Reducer<T, Acc = A>, T: Element>() -> Self {
         Cascade { total: R::IDENTITY, part: R::IDENTITY, merged: 0 }
     }
 
-    fn push<R: Reducer<T, Acc = A>, T: Pod>(&mut self, result: A) {
+    fn push<R: Reducer<T, Acc = A>, T: Element>(&mut self, result: A) {
         self.part = R::merge(self.part, result);
         self.merged += 1;
         if self.merged == CASCADE {
@@ -72,57 +71,36 @@ impl<A: Copy> Cascade<A> {
         }
     }
 
-    fn finish<R: Reducer<T, Acc = A>, T: Pod>(self) -> A {
+    fn finish<R: Reducer<T, Acc = A>, T: Element>(self) -> A {
         R::merge(self.total, self.part)
     }
 }
 
 /// Folds neighbours.
-fn fold_run<R: Reducer<T>, T: Pod>(run: &[T]) -> R::Acc {
+fn fold_run<R: Reducer<T>, T: Element + Copy>(run: &[T]) -> R::Acc {
     if run.len() > RUN {
         let half = (run.len() / 2).next_multiple_of(RUN);
         return R::merge(fold_run::<R, T>(&run[..half]), fold_run::<R, T>(&run[half..]));
     }
-    fold_short_run::<R, T>(run)
-}
-
-widest! {
-    /// Folds neighbours in one go.
-    fn fold_short_run<R: Reducer<T>, T: Pod>(run: &[T]) -> R::Acc {
-        match size_of::<R::Acc>() {
-            0..=2 => fold_lanes::<R, T, 64>(run),
-            3..=4 => fold_lanes::<R, T, 32>(run),
-            5..=8 => fold_lanes::<R, T, 16>(run),
-            _ => fold_lanes::<R, T, 8>(run),
-        }
-    }
-}
-
-/// Merges elements into the results of others before them, one each.
-#[inline(always)]
-fn merge_chunk<R: Reducer<T>, T: Pod, const N: usize>(results: &mut [R::Acc; N], chunk: &[T; N]) {
-    // Only these gain by it.
-    if const { T::DTYPE.equals(DataType::Half) } {
-        let lifted = R::lift_chunk(chunk);
-        for i in 0..N {
-            results[i] = R::merge(results[i], lifted[i]);
-        }
-    } else {
-        for i in 0..N {
-            results[i] = R::merge(results[i], R::lift(chunk[i]));
-        }
+    match size_of::<R::Acc>() {
+        0..=2 => fold_lanes::<R, T, 64>(run),
+        3..=4 => fold_lanes::<R, T, 32>(run),
+        5..=8 => fold_lanes::<R, T, 16>(run),
+        _ => fold_lanes::<R, T, 8>(run),
     }
 }
 
 /// Folds neighbours in several lanes, which vector registers can hold.
 #[inline(always)]
-fn fold_lanes<R: Reducer<T>, T: Pod, const LANES: usize>(run: &[T]) -> R::Acc {
+fn fold_lanes<R: Reducer<T>, T: Element + Copy, const LANES: usize>(run: &[T]) -> R::Acc {
     let (chunks, rest) = run.as_chunks::<LANES>();
     let mut result = R::IDENTITY;
     if !chunks.is_empty() {
         let mut lanes = [R::IDENTITY; LANES];
         for chunk in chunks {
-            merge_chunk::<R, T, LANES>(&mut lanes, chunk);
+            for lane in 0..LANES {
+                lanes[lane] = R::merge(lanes[lane], R::lift(chunk[lane]));
+            }
         }
         let mut width = LANES / 2;
         while width > 0 {
@@ -137,7 +115,7 @@ fn fold_lanes<R: Reducer<T>, T: Pod, const LANES: usize>(run: &[T]) -> R::Acc {
 }
 
 /// Reductions whose innermost run is folded: each element of the output comes from whole runs.
-fn fold_runs<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, plan: &Plan, input: &[T], output: &mut [T]) {
+fn fold_runs<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, plan: &Plan, input: &[T], output: &mut [T]) {
     let runs = plan.folded.count();
     let fold = |base: usize, runs: Range<usize>, within: Range<usize>| {
         let mut offsets = plan.folded.offsets(runs.start);
@@ -192,7 +170,12 @@ fn fold_runs<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, plan: &Plan, input: &[
 }
 
 /// Reductions whose innermost run is kept: rows of neighbours are folded into rows of the output.
-fn fold_rows<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, mut plan: Plan, input: &[T], output: &mut [T]) -> Result<()> {
+fn fold_rows<R: Reducer<T>, T: Element + Copy>(
+    ctx: &RawContext<'_>,
+    mut plan: Plan,
+    input: &[T],
+    output: &mut [T],
+) -> Result<()> {
     let adjacent = plan.take_adjacent();
     let (plan, inner) = (&plan, plan.inner);
     let blocks = plan.folded.count();
@@ -244,7 +227,7 @@ fn fold_rows<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, mut plan: Plan, input:
 }
 
 /// Folds `rows` rows, `stride` apart, from each of `starts` on into one row of results.
-fn fold_block<R: Reducer<T>, T: Pod>(
+fn fold_block<R: Reducer<T>, T: Element + Copy>(
     input: &[T],
     starts: impl Iterator<Item = usize>,
     stride: usize,
@@ -281,19 +264,13 @@ fn fold_block<R: Reducer<T>, T: Pod>(
     }
 }
 
-widest! {
-    fn add_row<R: Reducer<T>, T: Pod>(results: &mut [R::Acc], row: &[T]) {
-        let ((chunks, rest), (targets, others)) = (row.as_chunks::<16>(), results.as_chunks_mut::<16>());
-        for (target, chunk) in targets.iter_mut().zip(chunks) {
-            merge_chunk::<R, T, 16>(target, chunk);
-        }
-        for (result, &element) in others.iter_mut().zip(rest) {
-            *result = R::merge(*result, R::lift(element));
-        }
+fn add_row<R: Reducer<T>, T: Element + Copy>(results: &mut [R::Acc], row: &[T]) {
+    for (result, &element) in results.iter_mut().zip(row) {
+        *result = R::merge(*result, R::lift(element));
     }
 }
 
-fn merge_row<R: Reducer<T>, T: Pod>(results: &mut [R::Acc], row: &[R::Acc]) {
+fn merge_row<R: Reducer<T>, T: Element>(results: &mut [R::Acc], row: &[R::Acc]) {
     for (result, &other) in results.iter_mut().zip(row) {
         *result = R::merge(*result, other);
     }

@@ -1,0 +1,472 @@
+//! The innermost loop of `f32` products: a tile of the result in registers, rows of the left operand wherever they
+//! lie in memory, the right operand packed into panels.
+//!
+//! A row of the left operand is a list of segments of equal length, each behind a pointer of its own. One segment
+//! makes an ordinary matrix; one segment for each tap of a filter makes a convolution that copies nothing.
+
+/// Rows of a tile.
+pub const ROWS: usize = 6;
+/// Columns of a tile, and of a panel.
+pub const COLUMNS: usize = 16;
+
+/// For one segment, where it begins in each row of a tile.
+pub type Segment = [*const f32; ROWS];
+
+/// The rows of a left operand, their right operand and where the products go.
+#[derive(Clone, Copy)]
+pub struct Strip<'a> {
+    /// For each tile of [`ROWS`] rows, the `per_row` segments of its rows. The last tile may have fewer rows.
+    pub segments: &'a [Segment],
+    /// Segments of a row.
+    pub per_row: usize,
+    /// Elements of a segment.
+    pub length: usize,
+    /// Rows in all.
+    pub rows: usize,
+    /// The right operand, from the first wanted panel on: [`COLUMNS`] elements of each row of a panel.
+    pub panels: &'a [f32],
+    /// Elements from row to row of a panel: [`COLUMNS`] if it is packed.
+    pub panel_stride: usize,
+    /// Elements from panel to panel.
+    pub next_panel: usize,
+    /// Elements from row to row of the result.
+    pub stride: usize,
+    /// Columns that are wanted: all of each panel but the last, of which it may be fewer.
+    pub columns: usize,
+    /// Whether the products are added to what is there.
+    pub accumulate: bool,
+}
+
+/// Rows of the panels that are multiplied at a time, so that they stay in a near cache while all tiles pass.
+const DEPTH: usize = 256;
+
+/// Writes rows times panels to `c`, tile by tile.
+///
+/// # Safety
+/// `segments` holds `per_row` segments for each tile; each pointer of a row in `rows` is followed by `length`
+/// elements; the elements of `c` that `rows`, `stride` and `columns` say exist and nothing else accesses them meanwhile.
+///
+/// # Panics
+/// If the panels are not as large as the strip says.
+pub unsafe fn multiply(strip: &Strip<'_>, c: *mut f32) {
+    let (rows, panels) = (strip.per_row * strip.length, strip.columns.div_ceil(COLUMNS));
+    if rows == 0 || panels == 0 {
+        return;
+    }
+    let last = (panels - 1) * strip.next_panel + (rows - 1) * strip.panel_stride + COLUMNS;
+    assert!(strip.panels.len() >= last, "panels that are too small");
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has the feature; the rest is the caller's promise.
+            return unsafe { multiply_avx512(strip, c) };
+        }
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has the features; the rest is the caller's promise.
+            return unsafe { multiply_avx2(strip, c) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { each_depth(strip, c, 1, |part, c| each_tile::<false>(part, c)) }
+}
+
+/// # Safety
+/// As [`multiply`]; the processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn multiply_avx512(strip: &Strip<'_>, c: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe { each_depth(strip, c, avx512::PANELS, |part, c| avx512::each_tile(part, c)) }
+}
+
+/// # Safety
+/// As [`multiply`]; the processor has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn multiply_avx2(strip: &Strip<'_>, c: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe { each_depth(strip, c, 1, |part, c| each_tile::<true>(part, c)) }
+}
+
+/// Some rows of some panels, by all tiles.
+#[derive(Clone)]
+struct Part<'a> {
+    strip: &'a Strip<'a>,
+    /// The segments of each row.
+    segments: std::ops::Range<usize>,
+    /// The elements of each segment.
+    elements: std::ops::Range<usize>,
+    /// The first of the rows in the first panel.
+    panel: *const f32,
+    /// Columns that are wanted.
+    columns: usize,
+    accumulate: bool,
+}
+
+/// Calls `work` for `width` panels at a time and for parts of their rows, each after the one before.
+///
+/// # Safety
+/// As [`multiply`], and `work` needs nothing more of what it is given.
+#[inline(always)]
+unsafe fn each_depth(strip: &Strip<'_>, c: *mut f32, width: usize, work: impl Fn(&Part<'_>, *mut f32)) {
+    let panels = strip.columns.div_ceil(COLUMNS);
+    for first in (0..panels).step_by(width) {
+        let columns = (strip.columns - first * COLUMNS).min(width * COLUMNS);
+        let panel = strip.panels.as_ptr().wrapping_add(first * strip.next_panel);
+        let c = c.wrapping_add(first * COLUMNS);
+        let part = Part {
+            strip,
+            segments: 0..strip.per_row,
+            elements: 0..strip.length,
+            panel,
+            columns,
+            accumulate: strip.accumulate,
+        };
+        // Whole segments, or parts of one if they are long.
+        if strip.length >= DEPTH {
+            let pieces = strip.length.div_ceil(DEPTH + DEPTH / 2);
+            for segment in 0..strip.per_row {
+                for piece in 0..pieces {
+                    let elements = piece * strip.length / pieces..(piece + 1) * strip.length / pieces;
+                    let row = segment * strip.length + elements.start;
+                    let panel = panel.wrapping_add(row * strip.panel_stride);
+                    let accumulate = strip.accumulate || row > 0;
+                    work(&Part { segments: segment..segment + 1, elements, panel, accumulate, ..part.clone() }, c);
+                }
+            }
+            continue;
+        }
+        let pieces = strip.per_row.div_ceil((DEPTH / strip.length).max(1));
+        for piece in 0..pieces {
+            let segments = piece * strip.per_row / pieces..(piece + 1) * strip.per_row / pieces;
+            let row = segments.start * strip.length;
+            let panel = panel.wrapping_add(row * strip.panel_stride);
+            work(&Part { segments, panel, accumulate: strip.accumulate || row > 0, ..part.clone() }, c);
+        }
+    }
+}
+
+/// # Safety
+/// As [`multiply`]; the processor has AVX2 and FMA if `WIDE` says so.
+#[inline(always)]
+unsafe fn each_tile<const WIDE: bool>(part: &Part<'_>, c: *mut f32) {
+    let strip = part.strip;
+    let mut spare = [0.0f32; ROWS * COLUMNS];
+    let narrow = part.columns < COLUMNS;
+    let right = Right {
+        panel: part.panel,
+        stride: strip.panel_stride,
+        first: part.elements.start,
+        length: part.elements.len(),
+        accumulate: part.accumulate,
+    };
+    for (index, segments) in strip.segments.chunks_exact(strip.per_row).enumerate() {
+        let segments = &segments[part.segments.clone()];
+        let rows = ROWS.min(strip.rows - index * ROWS);
+        let c = c.wrapping_add(index * ROWS * strip.stride);
+        let (target, stride) = if narrow { (spare.as_mut_ptr(), COLUMNS) } else { (c, strip.stride) };
+        // SAFETY: the caller's promise; a narrow tile goes to `spare`, which has room for a whole one.
+        unsafe {
+            if narrow && part.accumulate {
+                for row in 0..rows {
+                    let to = target.add(row * COLUMNS);
+                    std::ptr::copy_nonoverlapping(c.add(row * strip.stride), to, part.columns);
+                }
+            }
+            match rows {
+                1 => whole::<1, WIDE>(segments, right, target, stride),
+                2 => whole::<2, WIDE>(segments, right, target, stride),
+                3 => whole::<3, WIDE>(segments, right, target, stride),
+                4 => whole::<4, WIDE>(segments, right, target, stride),
+                5 => whole::<5, WIDE>(segments, right, target, stride),
+                _ => whole::<ROWS, WIDE>(segments, right, target, stride),
+            }
+            if narrow {
+                for row in 0..rows {
+                    let from = target.add(row * COLUMNS);
+                    std::ptr::copy_nonoverlapping(from, c.add(row * strip.stride), part.columns);
+                }
+            }
+        }
+    }
+}
+
+/// The right operand of a tile, which elements of the segments it is for, and what becomes of the products.
+#[derive(Clone, Copy)]
+struct Right {
+    panel: *const f32,
+    stride: usize,
+    first: usize,
+    length: usize,
+    accumulate: bool,
+}
+
+/// A tile of `R` rows and [`COLUMNS`] columns.
+///
+/// # Safety
+/// As [`each_tile`].
+#[inline(always)]
+unsafe fn whole<const R: usize, const WIDE: bool>(segments: &[Segment], right: Right, c: *mut f32, stride: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if WIDE {
+        // SAFETY: the caller's promise.
+        return unsafe { avx2::<R>(segments, right, c, stride) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { portable::<R>(segments, right, c, stride) }
+}
+
+/// [`whole`] for AVX2 and FMA: two vectors a row.
+///
+/// # Safety
+/// As [`each_tile`].
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2<const R: usize>(segments: &[Segment], right: Right, c: *mut f32, stride: usize) {
+    use std::arch::x86_64::*;
+    let mut panel = right.panel;
+    let mut sums = [[_mm256_setzero_ps(); 2]; R];
+    // SAFETY: the caller's promise.
+    unsafe {
+        if right.accumulate {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                *sums = [_mm256_loadu_ps(c.add(row * stride)), _mm256_loadu_ps(c.add(row * stride + 8))];
+            }
+        }
+        for segment in segments {
+            for p in right.first..right.first + right.length {
+                let lines = [_mm256_loadu_ps(panel), _mm256_loadu_ps(panel.add(8))];
+                // A count that the compiler knows, so that the sums stay in registers.
+                for row in 0..R {
+                    let factor = _mm256_broadcast_ss(&*segment[row].add(p));
+                    sums[row][0] = _mm256_fmadd_ps(factor, lines[0], sums[row][0]);
+                    sums[row][1] = _mm256_fmadd_ps(factor, lines[1], sums[row][1]);
+                }
+                panel = panel.wrapping_add(right.stride);
+            }
+        }
+        for (row, sums) in sums.iter().enumerate() {
+            _mm256_storeu_ps(c.add(row * stride), sums[0]);
+            _mm256_storeu_ps(c.add(row * stride + 8), sums[1]);
+        }
+    }
+}
+
+/// [`whole`] for every processor.
+///
+/// # Safety
+/// As [`each_tile`].
+#[inline(always)]
+unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f32, stride: usize) {
+    let mut sums = [[0.0f32; COLUMNS]; R];
+    let mut panel = right.panel;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if right.accumulate {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                std::ptr::copy_nonoverlapping(c.add(row * stride), sums.as_mut_ptr(), COLUMNS);
+            }
+        }
+        for segment in segments {
+            for p in right.first..right.first + right.length {
+                let line = &*panel.cast::<[f32; COLUMNS]>();
+                for (sums, row) in sums.iter_mut().zip(segment) {
+                    let factor = *row.add(p);
+                    for (sum, element) in sums.iter_mut().zip(line) {
+                        *sum += factor * element;
+                    }
+                }
+                panel = panel.wrapping_add(right.stride);
+            }
+        }
+        for (row, sums) in sums.iter().enumerate() {
+            std::ptr::copy_nonoverlapping(sums.as_ptr(), c.add(row * stride), COLUMNS);
+        }
+    }
+}
+
+/// Tiles of several panels, a vector a row and panel.
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    use super::{COLUMNS, Part, ROWS, Segment};
+
+    /// The most panels of a tile: with [`ROWS`] rows, 24 of the 32 registers hold sums.
+    pub(super) const PANELS: usize = 4;
+
+    /// A tile's right operand and target.
+    #[derive(Clone, Copy)]
+    struct Tile {
+        panel: *const f32,
+        panel_stride: usize,
+        next_panel: usize,
+        first: usize,
+        length: usize,
+        stride: usize,
+        /// The columns of the last panel that are wanted.
+        last: __mmask16,
+        accumulate: bool,
+    }
+
+    /// # Safety
+    /// As [`super::multiply`]; the processor has AVX-512. At most [`PANELS`] panels.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn each_tile(part: &Part<'_>, c: *mut f32) {
+        let panels = part.columns.div_ceil(COLUMNS);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match panels {
+                1 => each::<1>(part, c),
+                2 => each::<2>(part, c),
+                3 => each::<3>(part, c),
+                _ => each::<PANELS>(part, c),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`each_tile`], for as many panels.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn each<const P: usize>(part: &Part<'_>, c: *mut f32) {
+        let strip = part.strip;
+        let tile = Tile {
+            panel: part.panel,
+            panel_stride: strip.panel_stride,
+            next_panel: strip.next_panel,
+            first: part.elements.start,
+            length: part.elements.len(),
+            stride: strip.stride,
+            last: u16::MAX >> (P * COLUMNS - part.columns),
+            accumulate: part.accumulate,
+        };
+        for (index, segments) in strip.segments.chunks_exact(strip.per_row).enumerate() {
+            let segments = &segments[part.segments.clone()];
+            let rows = ROWS.min(strip.rows - index * ROWS);
+            let c = c.wrapping_add(index * ROWS * strip.stride);
+            // SAFETY: the caller's promise.
+            unsafe {
+                match rows {
+                    1 => whole::<1, P>(segments, tile, c),
+                    2 => whole::<2, P>(segments, tile, c),
+                    3 => whole::<3, P>(segments, tile, c),
+                    4 => whole::<4, P>(segments, tile, c),
+                    5 => whole::<5, P>(segments, tile, c),
+                    _ => whole::<ROWS, P>(segments, tile, c),
+                }
+            }
+        }
+    }
+
+    /// A tile of `R` rows and `P` panels.
+    ///
+    /// # Safety
+    /// As [`each_tile`].
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn whole<const R: usize, const P: usize>(segments: &[Segment], tile: Tile, c: *mut f32) {
+        let mut sums = [[_mm512_setzero_ps(); P]; R];
+        let mask = |panel: usize| if panel + 1 < P { u16::MAX } else { tile.last };
+        let mut panel = tile.panel;
+        // SAFETY: the caller's promise; columns that are not wanted are masked.
+        unsafe {
+            if tile.accumulate {
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    for (column, sum) in sums.iter_mut().enumerate() {
+                        let from = c.wrapping_add(row * tile.stride + column * COLUMNS);
+                        *sum = _mm512_maskz_loadu_ps(mask(column), from);
+                    }
+                }
+            }
+            for segment in segments {
+                for p in tile.first..tile.first + tile.length {
+                    let mut lines = [_mm512_setzero_ps(); P];
+                    for (column, line) in lines.iter_mut().enumerate() {
+                        *line = _mm512_loadu_ps(panel.wrapping_add(column * tile.next_panel));
+                    }
+                    // Counts that the compiler knows, so that the sums stay in registers.
+                    for row in 0..R {
+                        let factor = _mm512_set1_ps(*segment[row].add(p));
+                        for column in 0..P {
+                            sums[row][column] = _mm512_fmadd_ps(factor, lines[column], sums[row][column]);
+                        }
+                    }
+                    panel = panel.wrapping_add(tile.panel_stride);
+                }
+            }
+            for (row, sums) in sums.iter().enumerate() {
+                for (column, &sum) in sums.iter().enumerate() {
+                    let to = c.wrapping_add(row * tile.stride + column * COLUMNS);
+                    _mm512_mask_storeu_ps(to, mask(column), sum);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_agree_with_the_definition() {
+        // Segments of which several make a part, and ones of which each makes several.
+        for (length, per_row) in [(5, 80), (600, 2)] {
+            let k = per_row * length;
+            let a: Vec<f32> = (0..2 * ROWS * k).map(|i| (i % 13) as f32 - 5.0).collect();
+            let b: Vec<f32> = (0..k * 150).map(|i| (i % 7) as f32 - 3.0).collect();
+            let mut segments = Vec::new();
+            for tile in 0..2 {
+                for start in (0..k).step_by(length) {
+                    segments.push(std::array::from_fn(|row| a[(tile * ROWS + row) * k + start..].as_ptr()));
+                }
+            }
+            for rows in [1usize, 2, 3, 4, 5, 6, 7, 12] {
+                for (columns, is_packed, accumulate) in
+                    [(16usize, true, false), (5, true, true), (100, false, true), (61, false, false), (150, true, true)]
+                {
+                    let (panel_stride, next_panel) = if is_packed { (COLUMNS, COLUMNS * k) } else { (150, COLUMNS) };
+                    let at = |p: usize, column: usize| {
+                        let (panel, column) = (column / COLUMNS, column % COLUMNS);
+                        b[(panel * next_panel + p * panel_stride + column) % b.len()]
+                    };
+                    let panels = columns.div_ceil(COLUMNS);
+                    let count = (panels - 1) * next_panel + (k - 1) * panel_stride + COLUMNS;
+                    let right: Vec<f32> = (0..count).map(|i| b[i % b.len()]).collect();
+                    let segments = &segments[..rows.div_ceil(ROWS) * per_row];
+                    let stride = columns + 3;
+                    let strip = Strip {
+                        segments,
+                        per_row,
+                        length,
+                        rows,
+                        panels: &right,
+                        panel_stride,
+                        next_panel,
+                        stride,
+                        columns,
+                        accumulate,
+                    };
+                    let mut results = [(); 2].map(|()| vec![7.0f32; rows * stride]);
+                    // SAFETY: the operands have the sizes that the strip says.
+                    unsafe {
+                        multiply(&strip, results[0].as_mut_ptr());
+                        each_depth(&strip, results[1].as_mut_ptr(), 1, |part, c| each_tile::<false>(part, c));
+                    }
+                    for row in (0..rows).step_by(3) {
+                        for column in (0..stride).step_by(7).chain([columns - 1, columns]) {
+                            let sum = || (0..k).map(|p| a[row * k + p] * at(p, column)).sum::<f32>();
+                            let before = if accumulate { 7.0 } else { 0.0 };
+                            let expected = if column < columns { before + sum() } else { 7.0 };
+                            let found = [results[0][row * stride + column], results[1][row * stride + column]];
+                            assert_eq!(found, [expected; 2], "{rows} rows, {row} {column}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
