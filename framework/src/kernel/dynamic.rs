@@ -6,7 +6,8 @@ use std::ops::Deref;
 use super::{GPU, KernelConstruction, KernelContext, RawConstruction, RawContext};
 use crate::error::Result;
 use crate::op::Op;
-use crate::step::{BoxFuture, block_on_unchecked};
+use crate::step::{BoxFuture, block_on_until};
+use crate::threads::Help;
 
 /// A synchronous kernel of op `O`.
 ///
@@ -202,7 +203,9 @@ struct Waiting<O, K>(K, PhantomData<fn() -> O>);
 impl<O: Op, K: AsyncOpKernel<O>> DynKernel for Waiting<O, K> {
     fn compute(&self, ctx: &mut RawContext<'_>) -> Result<()> {
         // The caller has a thread to block.
-        block_on_unchecked(self.0.compute(KernelContext::from_raw(ctx)))
+        // What it waits for may be a function, whose run has work for this thread, too.
+        let help = ctx.pool().zip(ctx.run().step).map(|(pool, step)| Help::begin(pool, step.id(), false));
+        block_on_until(self.0.compute(KernelContext::from_raw(ctx)), help.as_ref(), None, || {})
     }
 
     fn is_async(&self) -> bool {

@@ -368,7 +368,7 @@ impl Shared {
             collectives.abort(&step, error);
         }
         // Others may still be about to leave the run: when it has ended nobody holds what belongs to it.
-        if result.is_err() || is_parallel {
+        if result.is_err() || is_parallel || help.is_some() {
             step.wait_until_idle();
         }
         drop(help);

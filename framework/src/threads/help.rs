@@ -14,10 +14,10 @@ pub(crate) struct Help {
 }
 
 impl Help {
-    /// Notes that the run of a step begins, and has threads look for its work.
-    pub(crate) fn begin(pool: &ThreadPool, step: i64) -> Help {
+    /// Notes that the run of a step begins, and has threads look for its work if there will soon be some.
+    pub(crate) fn begin(pool: &ThreadPool, step: i64, is_parallel: bool) -> Help {
         let shared = pool.shared.clone();
-        if shared.idle.begin_run() {
+        if shared.idle.begin_run() && is_parallel {
             shared.idle.wake_for_loop();
         }
         Help { shared, step }

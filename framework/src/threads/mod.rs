@@ -354,7 +354,7 @@ mod tests {
                 ran.fetch_add(if thread::current().id() == here { 1 } else { 100 }, SeqCst);
             });
         }
-        let help = Help::begin(&pool, 3);
+        let help = Help::begin(&pool, 3, true);
         let mut helping = help.helping();
         for _ in 0..10 {
             helping.wait(|| false, Some(MILLISECOND));

@@ -4,6 +4,8 @@ use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 use kernlink::error::Result;
 use kernlink::tensor::scratch;
 
+use crate::float16::Float16;
+
 pub use num_complex::ComplexFloat;
 pub use num_traits::{AsPrimitive, Float};
 
@@ -14,6 +16,16 @@ pub trait Computed: Number {
 
     /// The exact value.
     fn widen(self) -> Self::Wide;
+
+    /// The exact values, which may be found together at less cost.
+    #[inline(always)]
+    fn widen_chunk<const N: usize>(chunk: &[Self; N]) -> [Self::Wide; N] {
+        let mut wide = [Self::Wide::ZERO; N];
+        for (wide, x) in wide.iter_mut().zip(chunk) {
+            *wide = x.widen();
+        }
+        wide
+    }
 
     /// The nearest value.
     fn narrow(wide: Self::Wide) -> Self;
@@ -56,6 +68,13 @@ macro_rules! computed_as_f32 {
             type Wide = f32;
             #[inline(always)]
             fn widen(self) -> f32 { $widen(self) }
+            #[inline(always)]
+            fn widen_chunk<const N: usize>(chunk: &[$t; N]) -> [f32; N] {
+                let mut wide = [0.0; N];
+                // SAFETY: there is room for as many numbers.
+                unsafe { Float16::widen(chunk, wide.as_mut_ptr()) };
+                wide
+            }
             #[inline(always)]
             fn narrow(wide: f32) -> $t { <$t>::from_f32(wide) }
             fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [f32]) -> R) -> Result<R> {

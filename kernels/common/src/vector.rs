@@ -1,6 +1,6 @@
 //! Loops compiled twice: for the processor every build may assume, and for the wide vectors that most have.
 
-/// Declares a function whose body is also compiled for AVX2 and FMA, and which picks at run time.
+/// Declares a function whose body is also compiled for AVX2, FMA and F16C, and which picks at run time.
 #[macro_export]
 macro_rules! widest {
     (
@@ -15,16 +15,19 @@ macro_rules! widest {
 
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx2,fma")]
+                #[target_feature(enable = "avx2,fma,f16c")]
                 fn wide $(<$($t: $bound),+>)? ($($arg: $ty),*) $(-> $ret)? {
-                    body($($arg),*)
+                    body$(::<$($t),+>)?($($arg),*)
                 }
-                if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+                if std::is_x86_feature_detected!("avx2")
+                    && std::is_x86_feature_detected!("fma")
+                    && std::is_x86_feature_detected!("f16c")
+                {
                     // SAFETY: the processor has the features.
-                    return unsafe { wide($($arg),*) };
+                    return unsafe { wide$(::<$($t),+>)?($($arg),*) };
                 }
             }
-            body($($arg),*)
+            body$(::<$($t),+>)?($($arg),*)
         }
     };
 }

@@ -5,6 +5,7 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::{Abs, Ceil, Floor, Inv, IsFinite, IsInf, IsNan, Neg, Reciprocal, Rint, Round, Sign, Square};
 
 use super::complex;
+use super::easy::mostly_easy;
 use super::unary::{Unary, unary};
 
 unary!(Abs, 500: f32, f64 => |x| x.abs(); half; i8, i16, i32, i64 => |x| x.wrapping_abs());
@@ -15,7 +16,11 @@ unary!(Sign, 500:
     f32, f64 => |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else if x == 0.0 { 0.0 } else { x }; half;
     i8, i16, i32, i64 => |x| x.signum();
     Complex32, Complex64 => |x| complex::one(complex::sign, x));
-unary!(Reciprocal, 1000: f32, f64 => |x| 1.0 / x; half; Complex32, Complex64 => |x| complex::one(complex::reciprocal, x));
+unary!(Reciprocal, 1000: f32, f64 => |x| 1.0 / x; half; Complex64 => |x| complex::reciprocal(x));
+mostly_easy! {
+    Reciprocal, 1500: Complex32 => |x| if complex::is_moderate(x)
+        => complex::one(complex::quick_reciprocal, x), complex::one(complex::reciprocal, x);
+}
 unary!(Floor, 500: f32, f64 => |x| x.floor(); half);
 unary!(Ceil, 500: f32, f64 => |x| x.ceil(); half);
 // Of integers TensorFlow 2.21 makes zero, whatever they are; its Python front never asks for that.

@@ -119,6 +119,12 @@ pub(super) fn quick_divide(x: Complex64, y: Complex64) -> Complex64 {
     c((x.re * y.re + x.im * y.im) * scale, (x.im * y.re - x.re * y.im) * scale)
 }
 
+/// [`reciprocal`] of a moderate number.
+#[inline(always)]
+pub(super) fn quick_reciprocal(z: Complex64) -> Complex64 {
+    quick_divide(c(1.0, 0.0), z)
+}
+
 /// [`sqrt`] of a moderate number.
 #[inline(always)]
 pub(super) fn quick_sqrt(z: Complex64) -> Complex64 {
@@ -131,8 +137,7 @@ pub(super) fn quick_sqrt(z: Complex64) -> Complex64 {
 /// [`rsqrt`] of a moderate number.
 #[inline(always)]
 pub(super) fn quick_rsqrt(z: Complex64) -> Complex64 {
-    let root = quick_sqrt(z);
-    quick_divide(c(1.0, 0.0), root)
+    quick_reciprocal(quick_sqrt(z))
 }
 
 /// [`exp`] of a number that [`is_moderate_exponent`].
@@ -141,6 +146,63 @@ pub(super) fn quick_exp(z: Complex64) -> Complex64 {
     let (size, (sin, cos)) = (fast::exp(z.re), fast::sin_cos(z.im));
     // Where the size is infinite, 0 stays 0.
     c(size * cos, select(z.im == 0.0, z.im, size * sin))
+}
+
+/// Whether [`quick_sin`] and its like know the number: neither part turns too far, and no power overflows.
+#[inline(always)]
+pub(super) fn is_moderate_angle<T: Wide>(z: T) -> bool {
+    let z = z.wide();
+    (z.re.abs() < 300.0) & (z.im.abs() < 300.0)
+}
+
+/// [`sin`] of a number that [`is_moderate_angle`].
+#[inline(always)]
+pub(super) fn quick_sin(z: Complex64) -> Complex64 {
+    let (sin, cos) = fast::sin_cos(z.re);
+    c(sin * fast::cosh(z.im), cos * fast::sinh(z.im))
+}
+
+/// [`cos`] of a number that [`is_moderate_angle`].
+#[inline(always)]
+pub(super) fn quick_cos(z: Complex64) -> Complex64 {
+    let (sin, cos) = fast::sin_cos(z.re);
+    c(cos * fast::cosh(z.im), -sin * fast::sinh(z.im))
+}
+
+/// [`sinh`] of a number that [`is_moderate_angle`].
+#[inline(always)]
+pub(super) fn quick_sinh(z: Complex64) -> Complex64 {
+    let (sin, cos) = fast::sin_cos(z.im);
+    c(fast::sinh(z.re) * cos, fast::cosh(z.re) * sin)
+}
+
+/// [`cosh`] of a number that [`is_moderate_angle`].
+#[inline(always)]
+pub(super) fn quick_cosh(z: Complex64) -> Complex64 {
+    let (sin, cos) = fast::sin_cos(z.im);
+    c(fast::cosh(z.re) * cos, fast::sinh(z.re) * sin)
+}
+
+/// Whether [`quick_tanh`] knows the number.
+#[inline(always)]
+pub(super) fn is_moderate_tangent<T: Wide>(z: T) -> bool {
+    let z = z.wide();
+    (z.re.abs() < 20.0) & (z.im.abs() < 300.0)
+}
+
+/// [`tanh`] of a number that [`is_moderate_tangent`], by Kahan's formula.
+#[inline(always)]
+pub(super) fn quick_tanh(z: Complex64) -> Complex64 {
+    let (tan, sinh) = (fast::tan(z.im), fast::sinh(z.re));
+    let beta = 1.0 + tan * tan;
+    let scale = 1.0 + beta * sinh * sinh;
+    c(beta * (1.0 + sinh * sinh).sqrt() * sinh / scale, tan / scale)
+}
+
+/// [`sigmoid`] of a number that [`is_moderate_angle`].
+#[inline(always)]
+pub(super) fn quick_sigmoid(z: Complex64) -> Complex64 {
+    divide(c(1.0, 0.0), c(1.0, 0.0) + quick_exp(-z))
 }
 
 /// [`log`] of a moderate number.
@@ -156,6 +218,7 @@ pub(super) fn quick_log(z: Complex64) -> Complex64 {
     c(0.5 * fast::ln_of_sum(sum, select(near, lost, 0.0)), fast::atan2(z.im, z.re))
 }
 
+#[inline(always)]
 pub(super) fn reciprocal(z: Complex64) -> Complex64 {
     divide(c(1.0, 0.0), z)
 }
@@ -378,15 +441,27 @@ mod tests {
 
     #[test]
     fn quick_functions_give_what_the_others_do() {
-        let parts = [-1e9, -3.0, -1.0, -0.6, -1e-9, -0.0, 0.0, 1e-20, 0.2, 0.8, 1.0, 1.0 + 1e-12, 5.0, 700.0];
+        let parts = [-1e9, -3.0, -1.0, -0.6, -1e-9, -0.0, 0.0, 1e-20, 0.2, 0.8, 1.0, 1.0 + 1e-12, 5.0, 19.0, 700.0];
         type Function = fn(Complex64) -> Complex64;
-        let pairs: [(Function, Function); 4] =
-            [(quick_sqrt, sqrt), (quick_rsqrt, rsqrt), (quick_exp, exp), (quick_log, log)];
+        type Known = fn(Complex64) -> bool;
+        let triples: [(Function, Function, Known); 11] = [
+            (quick_sqrt, sqrt, is_moderate),
+            (quick_rsqrt, rsqrt, is_moderate),
+            (quick_reciprocal, reciprocal, is_moderate),
+            (quick_log, log, is_moderate),
+            (quick_exp, exp, is_moderate_exponent),
+            (quick_sin, sin, is_moderate_angle),
+            (quick_cos, cos, is_moderate_angle),
+            (quick_sinh, sinh, is_moderate_angle),
+            (quick_cosh, cosh, is_moderate_angle),
+            (quick_tanh, tanh, is_moderate_tangent),
+            (quick_sigmoid, sigmoid, is_moderate_angle),
+        ];
         for re in parts {
             for im in parts {
                 let z = c(re, im);
-                for (index, (quick, right)) in pairs.iter().enumerate() {
-                    if if index == 2 { is_moderate_exponent(z) } else { is_moderate(z) } {
+                for (index, (quick, right, known)) in triples.iter().enumerate() {
+                    if known(z) {
                         let (quick, right) = (quick(z), right(z));
                         let near = |quick: f64, right: f64| {
                             quick == right && quick.is_sign_negative() == right.is_sign_negative()

@@ -4,6 +4,8 @@
 /// Elements of a block.
 pub(crate) const BLOCK: usize = 256;
 
+// Loops and no closures: the compiler makes functions of large closures, and no vector code of loops that call them.
+
 /// Implements `UnaryFn` or `BinaryFn`: `Erf, 1500: f64 => |x| if x.abs() <= 1.0 => erf_near(x), erf(x);` is `erf_near` of easy
 /// arguments and `erf` of others, and costs 1.5 ns or so.
 macro_rules! mostly_easy {
@@ -23,10 +25,18 @@ macro_rules! mostly_easy {
             #[inline(always)]
             fn slice(x: &[$t], out: &mut [$t]) {
                 for (x, out) in x.chunks($crate::easy::BLOCK).zip(out.chunks_mut($crate::easy::BLOCK)) {
-                    if x.iter().fold(true, |all, &$x| all & $easy) {
-                        out.iter_mut().zip(x).for_each(|(out, &$x)| *out = $few);
+                    let mut all = true;
+                    for &$x in x {
+                        all &= $easy;
+                    }
+                    if all {
+                        for (out, &$x) in out.iter_mut().zip(x) {
+                            *out = $few;
+                        }
                     } else {
-                        out.iter_mut().zip(x).for_each(|(out, &$x)| *out = $otherwise);
+                        for (out, &$x) in out.iter_mut().zip(x) {
+                            *out = $otherwise;
+                        }
                     }
                 }
             }
@@ -46,11 +56,18 @@ macro_rules! mostly_easy {
             fn slice(x: &[$t], y: &[$t], out: &mut [$t]) {
                 let blocks = x.chunks($crate::easy::BLOCK).zip(y.chunks($crate::easy::BLOCK));
                 for ((x, y), out) in blocks.zip(out.chunks_mut($crate::easy::BLOCK)) {
-                    let each = out.iter_mut().zip(x).zip(y);
-                    if x.iter().zip(y).fold(true, |all, (&$x, &$y)| all & $easy) {
-                        each.for_each(|((out, &$x), &$y)| *out = $few);
+                    let mut all = true;
+                    for (&$x, &$y) in x.iter().zip(y) {
+                        all &= $easy;
+                    }
+                    if all {
+                        for ((out, &$x), &$y) in out.iter_mut().zip(x).zip(y) {
+                            *out = $few;
+                        }
                     } else {
-                        each.for_each(|((out, &$x), &$y)| *out = $otherwise);
+                        for ((out, &$x), &$y) in out.iter_mut().zip(x).zip(y) {
+                            *out = $otherwise;
+                        }
                     }
                 }
             }

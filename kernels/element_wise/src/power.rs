@@ -48,11 +48,18 @@ macro_rules! float_power {
                             continue;
                         }
                     }
-                    let each = out.iter_mut().zip(x).zip(y);
-                    if x.iter().zip(y).fold(true, |all, (&$x, &$y)| all & $easy) {
-                        each.for_each(|((out, &$x), &$y)| *out = $power);
+                    let mut all = true;
+                    for (&$x, &$y) in x.iter().zip(y) {
+                        all &= $easy;
+                    }
+                    if all {
+                        for ((out, &$x), &$y) in out.iter_mut().zip(x).zip(y) {
+                            *out = $power;
+                        }
                     } else {
-                        each.for_each(|((out, &x), &y)| *out = x.powf(y));
+                        for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
+                            *out = x.powf(y);
+                        }
                     }
                 }
             }

@@ -34,17 +34,17 @@ floats_and_complex! {
     Asin, 1500: |x| fast::asin(x), complex asin;
     Acos, 1500: |x| fast::acos(x), complex acos;
     Atan, 1500: |x| fast::atan(x), complex atan;
-    Sinh, 1500: |x| fast::sinh(x), complex sinh;
-    Cosh, 1500: |x| fast::cosh(x), complex cosh;
-    Tanh, 1000: |x| fast::tanh(x), complex tanh;
     Asinh, 3000: |x| fast::asinh(x), complex asinh;
     Acosh, 3000: |x| fast::acosh(x), complex acosh;
     Atanh, 3000: |x| fast::atanh(x), complex atanh;
-    Sigmoid, 1500: |x| fast::sigmoid(x), complex sigmoid;
 }
 
 unary!(Sqrt, 1000: f32, f64 => |x| x.sqrt(); half);
 unary!(Rsqrt, 1000: f32, f64 => |x| 1.0 / x.sqrt(); half);
+unary!(Sinh, 1500: f32, f64 => |x| fast::sinh(x); half);
+unary!(Cosh, 1500: f32, f64 => |x| fast::cosh(x); half);
+unary!(Tanh, 1000: f32, f64 => |x| fast::tanh(x); half);
+unary!(Sigmoid, 1500: f32, f64 => |x| fast::sigmoid(x); half);
 unary!(Exp, 1500: f32, f64 => |x| fast::exp(x); half);
 unary!(Log, 1500: f32, f64 => |x| fast::ln(x); half);
 
@@ -55,14 +55,29 @@ mostly_easy! {
     Tan, 1500: f32, f64 => |x| if x.abs() <= Real::MOST_TURNED => fast::tan(x), turned!(x, tan);
     Erf, 1500: f64 => |x| if x.abs() <= 1.0 => fast::erf_near(x), fast::erf(x);
     Erfc, 1500: f32, f64 => |x| if x.abs() <= 1.0 => 1.0 - fast::erf_near(x), fast::erfc(x);
-    Sqrt, 5000: Complex32, Complex64 => |x| if complex::is_moderate(x)
-        => complex::one(complex::quick_sqrt, x), complex::one(complex::sqrt, x);
-    Rsqrt, 6000: Complex32, Complex64 => |x| if complex::is_moderate(x)
-        => complex::one(complex::quick_rsqrt, x), complex::one(complex::rsqrt, x);
-    Exp, 6000: Complex32, Complex64 => |x| if complex::is_moderate_exponent(x)
-        => complex::one(complex::quick_exp, x), complex::one(complex::exp, x);
-    Log, 8000: Complex32, Complex64 => |x| if complex::is_moderate(x)
-        => complex::one(complex::quick_log, x), complex::one(complex::log, x);
+}
+
+/// `mostly_easy!` for complex numbers, by functions of [`complex`].
+macro_rules! complex_mostly_easy {
+    ($($op:ident, $cost:literal: $known:ident => $quick:ident, $function:ident;)+) => {
+        mostly_easy! {$(
+            $op, $cost: Complex32, Complex64 => |x| if complex::$known(x)
+                => complex::one(complex::$quick, x), complex::one(complex::$function, x);
+        )+}
+    };
+}
+
+complex_mostly_easy! {
+    Sqrt, 5000: is_moderate => quick_sqrt, sqrt;
+    Rsqrt, 6000: is_moderate => quick_rsqrt, rsqrt;
+    Log, 8000: is_moderate => quick_log, log;
+    Exp, 6000: is_moderate_exponent => quick_exp, exp;
+    Sin, 9000: is_moderate_angle => quick_sin, sin;
+    Cos, 9000: is_moderate_angle => quick_cos, cos;
+    Sinh, 9000: is_moderate_angle => quick_sinh, sinh;
+    Cosh, 9000: is_moderate_angle => quick_cosh, cosh;
+    Sigmoid, 9000: is_moderate_angle => quick_sigmoid, sigmoid;
+    Tanh, 9000: is_moderate_tangent => quick_tanh, tanh;
 }
 
 unary!(@half Sin, 1500: f16, bf16);
@@ -70,8 +85,6 @@ unary!(@half Cos, 1500: f16, bf16);
 unary!(@half Tan, 1500: f16, bf16);
 unary!(@half Erfc, 1500: f16, bf16);
 unary!(Erf, 2000: f32 => |x| fast::erf(x); half);
-unary!(Sin, 5000: Complex32, Complex64 => |x| complex::one(complex::sin, x));
-unary!(Cos, 5000: Complex32, Complex64 => |x| complex::one(complex::cos, x));
 unary!(Tan, 5000: Complex32, Complex64 => |x| complex::one(complex::tan, x));
 
 #[register_kernel(device = Cpu, op = [Erf, Erfc], T = [f32, f64, f16, bf16])]

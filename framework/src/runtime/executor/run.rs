@@ -210,9 +210,12 @@ impl PlanRun {
     /// Keeps the threads awake that the run uses, until it is dropped, if there are any; the thread that waits for the run
     /// can help them.
     pub(in crate::runtime) fn help(&self) -> Option<Help> {
-        let is_own = matches!(self.context.step.inter_op(), InterOp::Devices) && self.context.is_parallel;
-        let pool = if is_own { self.pool() } else { None };
-        pool.map(|pool| Help::begin(pool, self.context.step.id()))
+        let is_parallel = self.context.is_parallel;
+        // What waits may wait for a function, whose run has work for other threads.
+        let has_work = is_parallel || self.context.plan.waits;
+        let is_own = matches!(self.context.step.inter_op(), InterOp::Devices);
+        let pool = if is_own && has_work { self.pool() } else { None };
+        pool.map(|pool| Help::begin(pool, self.context.step.id(), is_parallel))
     }
 
     /// Does something for the run. If that panics, outside of any kernel, the run fails, and nothing else does.

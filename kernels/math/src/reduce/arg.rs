@@ -8,6 +8,7 @@ use kernlink::op::Op;
 use kernlink::tensor::Tensor;
 use kernlink::{Result, bail};
 use kernlink_geometry::reduce::{Sought, sought};
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{ArgMax, ArgMin};
 
@@ -97,27 +98,29 @@ fn search<C: Choice, T: Ordered>(ctx: &RawContext<'_>, sizes: &Sought, input: &[
     });
 }
 
-/// Finds the extreme, then its first place: two passes that vector instructions do beat one that remembers places.
-fn search_run<C: Choice, T: Ordered>(run: &[T]) -> usize {
-    const LANES: usize = 16;
-    let start = C::start::<T>();
-    let pick = |best: T::Key, element: T| {
-        let key = element.key();
-        if C::beyond::<T>(key, best) { key } else { best }
-    };
-    let (chunks, rest) = run.as_chunks::<LANES>();
-    let mut lanes = [start; LANES];
-    for chunk in chunks {
-        for (best, &element) in lanes.iter_mut().zip(chunk) {
-            *best = pick(*best, element);
+widest! {
+    /// Finds the extreme, then its first place: two passes that vector instructions do beat one that remembers places.
+    fn search_run<C: Choice, T: Ordered>(run: &[T]) -> usize {
+        const LANES: usize = 32;
+        let start = C::start::<T>();
+        let better = |best: T::Key, key: T::Key| if C::beyond::<T>(key, best) { key } else { best };
+        let (chunks, rest) = run.as_chunks::<LANES>();
+        let mut lanes = [start; LANES];
+        for chunk in chunks {
+            let keys = T::key_chunk(chunk);
+            for (best, key) in lanes.iter_mut().zip(keys) {
+                *best = better(*best, key);
+            }
         }
+        let best = rest.iter().fold(start, |best, &element| better(best, element.key()));
+        let best = lanes.into_iter().fold(best, better);
+        if !C::beyond::<T>(best, start) {
+            return 0;
+        }
+        let passed = chunks.iter().position(|chunk| T::key_chunk(chunk).iter().fold(false, |any, &key| any | (key == best)));
+        let first = passed.map_or(run.len() - rest.len(), |chunk| chunk * LANES);
+        first + run[first..].iter().position(|element| element.key() == best).unwrap_or(0)
     }
-    let best = rest.iter().fold(start, |best, &element| pick(best, element));
-    let best = lanes.into_iter().fold(best, |best, key| if C::beyond::<T>(key, best) { key } else { best });
-    if !C::beyond::<T>(best, start) {
-        return 0;
-    }
-    run.iter().position(|element| element.key() == best).unwrap_or(0)
 }
 
 /// Places as the output's dtype, into which large ones wrap as TensorFlow's do.

@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
-use kernlink::dtype::Element;
+use kernlink::dtype::{DataType, Pod};
 use kernlink::error::Result;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::scratch;
+use kernlink_kernels_common::widest;
 
 use super::plan::Plan;
 use super::reducer::Reducer;
@@ -26,7 +27,7 @@ const MAX_PARTS: usize = 64;
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
-pub(super) fn reduce<R: Reducer<T>, T: Element + Copy>(
+pub(super) fn reduce<R: Reducer<T>, T: Pod>(
     ctx: &RawContext<'_>,
     plan: Plan,
     input: &[T],
@@ -59,11 +60,11 @@ struct Cascade<A> {
 }
 
 impl<A: Copy> Cascade<A> {
-    fn new<R: Reducer<T, Acc = A>, T: Element>() -> Self {
+    fn new<R: Reducer<T, Acc = A>, T: Pod>() -> Self {
         Cascade { total: R::IDENTITY, part: R::IDENTITY, merged: 0 }
     }
 
-    fn push<R: Reducer<T, Acc = A>, T: Element>(&mut self, result: A) {
+    fn push<R: Reducer<T, Acc = A>, T: Pod>(&mut self, result: A) {
         self.part = R::merge(self.part, result);
         self.merged += 1;
         if self.merged == CASCADE {
@@ -71,36 +72,57 @@ impl<A: Copy> Cascade<A> {
         }
     }
 
-    fn finish<R: Reducer<T, Acc = A>, T: Element>(self) -> A {
+    fn finish<R: Reducer<T, Acc = A>, T: Pod>(self) -> A {
         R::merge(self.total, self.part)
     }
 }
 
 /// Folds neighbours.
-fn fold_run<R: Reducer<T>, T: Element + Copy>(run: &[T]) -> R::Acc {
+fn fold_run<R: Reducer<T>, T: Pod>(run: &[T]) -> R::Acc {
     if run.len() > RUN {
         let half = (run.len() / 2).next_multiple_of(RUN);
         return R::merge(fold_run::<R, T>(&run[..half]), fold_run::<R, T>(&run[half..]));
     }
-    match size_of::<R::Acc>() {
-        0..=2 => fold_lanes::<R, T, 64>(run),
-        3..=4 => fold_lanes::<R, T, 32>(run),
-        5..=8 => fold_lanes::<R, T, 16>(run),
-        _ => fold_lanes::<R, T, 8>(run),
+    fold_short_run::<R, T>(run)
+}
+
+widest! {
+    /// Folds neighbours in one go.
+    fn fold_short_run<R: Reducer<T>, T: Pod>(run: &[T]) -> R::Acc {
+        match size_of::<R::Acc>() {
+            0..=2 => fold_lanes::<R, T, 64>(run),
+            3..=4 => fold_lanes::<R, T, 32>(run),
+            5..=8 => fold_lanes::<R, T, 16>(run),
+            _ => fold_lanes::<R, T, 8>(run),
+        }
+    }
+}
+
+/// Merges elements into the results of others before them, one each.
+#[inline(always)]
+fn merge_chunk<R: Reducer<T>, T: Pod, const N: usize>(results: &mut [R::Acc; N], chunk: &[T; N]) {
+    // Only these gain by it.
+    if const { T::DTYPE.equals(DataType::Half) } {
+        let lifted = R::lift_chunk(chunk);
+        for i in 0..N {
+            results[i] = R::merge(results[i], lifted[i]);
+        }
+    } else {
+        for i in 0..N {
+            results[i] = R::merge(results[i], R::lift(chunk[i]));
+        }
     }
 }
 
 /// Folds neighbours in several lanes, which vector registers can hold.
 #[inline(always)]
-fn fold_lanes<R: Reducer<T>, T: Element + Copy, const LANES: usize>(run: &[T]) -> R::Acc {
+fn fold_lanes<R: Reducer<T>, T: Pod, const LANES: usize>(run: &[T]) -> R::Acc {
     let (chunks, rest) = run.as_chunks::<LANES>();
     let mut result = R::IDENTITY;
     if !chunks.is_empty() {
         let mut lanes = [R::IDENTITY; LANES];
         for chunk in chunks {
-            for lane in 0..LANES {
-                lanes[lane] = R::merge(lanes[lane], R::lift(chunk[lane]));
-            }
+            merge_chunk::<R, T, LANES>(&mut lanes, chunk);
         }
         let mut width = LANES / 2;
         while width > 0 {
@@ -115,7 +137,7 @@ fn fold_lanes<R: Reducer<T>, T: Element + Copy, const LANES: usize>(run: &[T]) -
 }
 
 /// Reductions whose innermost run is folded: each element of the output comes from whole runs.
-fn fold_runs<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, plan: &Plan, input: &[T], output: &mut [T]) {
+fn fold_runs<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, plan: &Plan, input: &[T], output: &mut [T]) {
     let runs = plan.folded.count();
     let fold = |base: usize, runs: Range<usize>, within: Range<usize>| {
         let mut offsets = plan.folded.offsets(runs.start);
@@ -170,12 +192,7 @@ fn fold_runs<R: Reducer<T>, T: Element + Copy>(ctx: &RawContext<'_>, plan: &Plan
 }
 
 /// Reductions whose innermost run is kept: rows of neighbours are folded into rows of the output.
-fn fold_rows<R: Reducer<T>, T: Element + Copy>(
-    ctx: &RawContext<'_>,
-    mut plan: Plan,
-    input: &[T],
-    output: &mut [T],
-) -> Result<()> {
+fn fold_rows<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, mut plan: Plan, input: &[T], output: &mut [T]) -> Result<()> {
     let adjacent = plan.take_adjacent();
     let (plan, inner) = (&plan, plan.inner);
     let blocks = plan.folded.count();
@@ -227,7 +244,7 @@ fn fold_rows<R: Reducer<T>, T: Element + Copy>(
 }
 
 /// Folds `rows` rows, `stride` apart, from each of `starts` on into one row of results.
-fn fold_block<R: Reducer<T>, T: Element + Copy>(
+fn fold_block<R: Reducer<T>, T: Pod>(
     input: &[T],
     starts: impl Iterator<Item = usize>,
     stride: usize,
@@ -264,13 +281,19 @@ fn fold_block<R: Reducer<T>, T: Element + Copy>(
     }
 }
 
-fn add_row<R: Reducer<T>, T: Element + Copy>(results: &mut [R::Acc], row: &[T]) {
-    for (result, &element) in results.iter_mut().zip(row) {
-        *result = R::merge(*result, R::lift(element));
+widest! {
+    fn add_row<R: Reducer<T>, T: Pod>(results: &mut [R::Acc], row: &[T]) {
+        let ((chunks, rest), (targets, others)) = (row.as_chunks::<16>(), results.as_chunks_mut::<16>());
+        for (target, chunk) in targets.iter_mut().zip(chunks) {
+            merge_chunk::<R, T, 16>(target, chunk);
+        }
+        for (result, &element) in others.iter_mut().zip(rest) {
+            *result = R::merge(*result, R::lift(element));
+        }
     }
 }
 
-fn merge_row<R: Reducer<T>, T: Element>(results: &mut [R::Acc], row: &[R::Acc]) {
+fn merge_row<R: Reducer<T>, T: Pod>(results: &mut [R::Acc], row: &[R::Acc]) {
     for (result, &other) in results.iter_mut().zip(row) {
         *result = R::merge(*result, other);
     }

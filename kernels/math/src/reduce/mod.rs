@@ -13,7 +13,7 @@ mod segment;
 use std::marker::PhantomData;
 
 use kernlink::Result;
-use kernlink::dtype::Element;
+use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawConstruction, RawContext};
 use kernlink::op::Op;
 use kernlink::shape::Shape;
@@ -30,7 +30,7 @@ struct Reduction<R, T> {
     reducer: PhantomData<fn(T) -> R>,
 }
 
-impl<O: Op, R: Reducer<T>, T: Element + Copy> OpKernel<O> for Reduction<R, T> {
+impl<O: Op, R: Reducer<T>, T: Pod> OpKernel<O> for Reduction<R, T> {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let ctx: &RawConstruction<'_> = ctx;
         Ok(Self { keep_dims: ctx.attrs.required("keep_dims")?, reducer: PhantomData })
@@ -41,7 +41,7 @@ impl<O: Op, R: Reducer<T>, T: Element + Copy> OpKernel<O> for Reduction<R, T> {
     }
 }
 
-fn compute<R: Reducer<T>, T: Element + Copy>(ctx: &mut RawContext<'_>, keep_dims: bool) -> Result<()> {
+fn compute<R: Reducer<T>, T: Pod>(ctx: &mut RawContext<'_>, keep_dims: bool) -> Result<()> {
     let input = ctx.input_at(0)?;
     let plan = Plan::new(input.shape(), &ctx.input_at(1)?.to_i64_vec()?, keep_dims)?;
     if plan.is_copy() {
@@ -53,12 +53,7 @@ fn compute<R: Reducer<T>, T: Element + Copy>(ctx: &mut RawContext<'_>, keep_dims
     ctx.set_output_at(0, output)
 }
 
-fn fill<R: Reducer<T>, T: Element + Copy>(
-    ctx: &RawContext<'_>,
-    plan: Plan,
-    input: &[T],
-    output: &mut [T],
-) -> Result<()> {
+fn fill<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, plan: Plan, input: &[T], output: &mut [T]) -> Result<()> {
     if input.is_empty() {
         output.fill(R::finish(R::IDENTITY, 0));
         return Ok(());
@@ -98,7 +93,7 @@ type AllKernel = Reduction<MinOf, bool>;
 type AnyKernel = Reduction<MaxOf, bool>;
 
 #[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
-fn l2_loss<T: Element + Copy>(ctx: &mut KernelContext<'_, L2Loss>) -> Result<()>
+fn l2_loss<T: Pod>(ctx: &mut KernelContext<'_, L2Loss>) -> Result<()>
 where
     HalfSquares: Reducer<T>,
 {
@@ -115,7 +110,7 @@ mod tests {
     use kernlink::dtype::f16;
     use kernlink::op::{OpDef, Signature};
 
-    fn reduce<R: Reducer<T>, T: Element + Copy>(dims: &[usize], axes: &[i64], input: &[T]) -> Vec<T> {
+    fn reduce<R: Reducer<T>, T: Pod>(dims: &[usize], axes: &[i64], input: &[T]) -> Vec<T> {
         let pool = kernlink::threads::ThreadPool::new("test", 2);
         let signature = Signature::default();
         let ctx = RawContext::new("node", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));

@@ -1,16 +1,25 @@
 //! What the reductions compute: how elements become partial results, how those merge, and what comes out.
 
-use kernlink::dtype::{Complex32, Complex64, Element, Number, Pod, bf16, f16};
+use kernlink::dtype::{Complex32, Complex64, Number, Pod, bf16, f16};
 use kernlink_kernels_common::number::Computed;
 
 /// One reduction of elements of type `T`.
-pub(super) trait Reducer<T: Element>: Send + Sync + 'static {
+pub(super) trait Reducer<T: Pod>: Send + Sync + 'static {
     /// A partial result.
     type Acc: Copy + Send + Sync;
     /// The result of no elements.
     const IDENTITY: Self::Acc;
     /// The result of one element.
     fn lift(element: T) -> Self::Acc;
+    /// The results of elements, which may be found together at less cost.
+    #[inline(always)]
+    fn lift_chunk<const N: usize>(chunk: &[T; N]) -> [Self::Acc; N] {
+        let mut lifted = [Self::IDENTITY; N];
+        for (lifted, &element) in lifted.iter_mut().zip(chunk) {
+            *lifted = Self::lift(element);
+        }
+        lifted
+    }
     /// The result of two parts, the first before the second.
     fn merge(first: Self::Acc, second: Self::Acc) -> Self::Acc;
     /// The output's element for `count` elements of the input.
@@ -23,6 +32,8 @@ pub(crate) trait Summand: Computed {
     type MeanAcc: Number;
     /// The element as a part of a mean.
     fn lift_mean(self) -> Self::MeanAcc;
+    /// The elements as parts of a mean.
+    fn lift_mean_chunk<const N: usize>(chunk: &[Self; N]) -> [Self::MeanAcc; N];
     /// The mean of `count` elements with this sum; of none NaN, or 0 where there is no NaN.
     fn mean(sum: Self::MeanAcc, count: usize) -> Self;
 }
@@ -33,6 +44,10 @@ macro_rules! summands {
             type MeanAcc = $mean;
             #[inline(always)]
             fn lift_mean(self) -> $mean { <$mean>::from(Computed::widen(self)) }
+            #[inline(always)]
+            fn lift_mean_chunk<const N: usize>(chunk: &[$t; N]) -> [$mean; N] {
+                Computed::widen_chunk(chunk).map(<$mean>::from)
+            }
             #[inline(always)]
             fn mean(sum: $mean, count: usize) -> $t { $mean_of(sum, count) }
         }
@@ -70,6 +85,15 @@ pub(super) trait Ordered: Pod {
     const HIGHEST: Self::Key;
     /// The element's key.
     fn key(self) -> Self::Key;
+    /// The elements' keys.
+    #[inline(always)]
+    fn key_chunk<const N: usize>(chunk: &[Self; N]) -> [Self::Key; N] {
+        let mut keys = [Self::MIN; N];
+        for (key, &element) in keys.iter_mut().zip(chunk) {
+            *key = element.key();
+        }
+        keys
+    }
     /// The element with this key.
     fn from_key(key: Self::Key) -> Self;
     /// Whether the key is NaN.
@@ -83,7 +107,10 @@ fn same<T>(x: T) -> T {
 }
 
 macro_rules! ordered {
-    ($($t:ty, $key:ty, $min:expr, $max:expr, $lowest:expr, $highest:expr, $lift:expr, $finish:expr, $nan:expr;)*) => {$(
+    ($(
+        $t:ty, $key:ty, $min:expr, $max:expr, $lowest:expr, $highest:expr, $lift:expr, $finish:expr, $nan:expr
+        $(, $chunk:ident)?;
+    )*) => {$(
         impl Ordered for $t {
             type Key = $key;
             const MIN: $key = $min;
@@ -94,6 +121,10 @@ macro_rules! ordered {
             fn key(self) -> $key { $lift(self) }
             #[inline(always)]
             fn from_key(key: $key) -> $t { $finish(key) }
+            $(
+                #[inline(always)]
+                fn key_chunk<const N: usize>(chunk: &[$t; N]) -> [$key; N] { Computed::$chunk(chunk) }
+            )?
             #[inline(always)]
             fn is_nan(key: $key) -> bool { $nan(key) }
         }
@@ -110,7 +141,8 @@ ordered_integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 ordered! {
     f32, f32, f32::NEG_INFINITY, f32::INFINITY, f32::MIN, f32::MAX, same, same, f32::is_nan;
     f64, f64, f64::NEG_INFINITY, f64::INFINITY, f64::MIN, f64::MAX, same, same, f64::is_nan;
-    f16, f32, f32::NEG_INFINITY, f32::INFINITY, -65504.0, 65504.0, f16::widen, f16::from_f32, f32::is_nan;
+    f16, f32, f32::NEG_INFINITY, f32::INFINITY, -65504.0, 65504.0, f16::widen, f16::from_f32, f32::is_nan,
+        widen_chunk;
     bf16, f32, f32::NEG_INFINITY, f32::INFINITY, f32::from_bits(0xff7f_0000), f32::from_bits(0x7f7f_0000), bf16::widen,
         bf16::from_f32, f32::is_nan;
     bool, u8, 0, 1, 0, 1, u8::from, |key| key != 0, |_| false;
@@ -120,7 +152,7 @@ ordered! {
 macro_rules! reducers {
     ($(
         $(#[$doc:meta])*
-        $name:ident<$dtype:ident>: $acc:ident, $identity:expr, $lift:expr, $merge:expr, $finish:expr;
+        $name:ident<$dtype:ident>: $acc:ident, $identity:expr, $lift:expr, $lift_chunk:expr, $merge:expr, $finish:expr;
     )*) => {$(
         $(#[$doc])*
         pub(super) struct $name;
@@ -131,6 +163,8 @@ macro_rules! reducers {
             #[inline(always)]
             fn lift(element: T) -> T::$acc { $lift(element) }
             #[inline(always)]
+            fn lift_chunk<const N: usize>(chunk: &[T; N]) -> [T::$acc; N] { $lift_chunk(chunk) }
+            #[inline(always)]
             fn merge(first: T::$acc, second: T::$acc) -> T::$acc { $merge(first, second) }
             #[inline(always)]
             fn finish(result: T::$acc, count: usize) -> T { $finish(result, count) }
@@ -140,15 +174,15 @@ macro_rules! reducers {
 
 reducers! {
     /// The sum.
-    SumOf<Computed>: Wide, T::Wide::ZERO, T::widen, Number::wrapping_add, |result, _| T::narrow(result);
+    SumOf<Computed>: Wide, T::Wide::ZERO, T::widen, T::widen_chunk, Number::wrapping_add, |result, _| T::narrow(result);
     /// The mean; of integers rounded towards zero.
-    MeanOf<Summand>: MeanAcc, T::MeanAcc::ZERO, T::lift_mean, Number::wrapping_add, T::mean;
+    MeanOf<Summand>: MeanAcc, T::MeanAcc::ZERO, T::lift_mean, T::lift_mean_chunk, Number::wrapping_add, T::mean;
     /// The product.
-    ProdOf<Computed>: Wide, T::Wide::ONE, T::widen, Number::wrapping_mul, |result, _| T::narrow(result);
+    ProdOf<Computed>: Wide, T::Wide::ONE, T::widen, T::widen_chunk, Number::wrapping_mul, |result, _| T::narrow(result);
     /// The greatest element; NaN if there is one.
-    MaxOf<Ordered>: Key, T::MIN, T::key, greater::<T>, |result, _| T::from_key(result);
+    MaxOf<Ordered>: Key, T::MIN, T::key, T::key_chunk, greater::<T>, |result, _| T::from_key(result);
     /// The least element; NaN if there is one.
-    MinOf<Ordered>: Key, T::MAX, T::key, less::<T>, |result, _| T::from_key(result);
+    MinOf<Ordered>: Key, T::MAX, T::key, T::key_chunk, less::<T>, |result, _| T::from_key(result);
 }
 
 /// The greater of two keys; NaN if one is.

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use kernlink::dtype::{DataType, Element};
+use kernlink::dtype::{DataType, Pod};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink::tensor::scratch;
@@ -19,7 +19,7 @@ use kernlink_ops::{
 use super::reducer::{MaxOf, MeanOf, MinOf, Ordered, ProdOf, Reducer, SumOf, Summand};
 
 /// What segments are reduced by.
-trait SegmentReducer<T: Element>: Reducer<T> {
+trait SegmentReducer<T: Pod>: Reducer<T> {
     /// What a sorted reduction gives for a segment without rows.
     fn gap() -> T;
     /// What an unsorted reduction begins with.
@@ -58,7 +58,7 @@ struct Segments<'a, T> {
     order: Option<Vec<usize>>,
 }
 
-impl<T: Element + Copy> Segments<'_, T> {
+impl<T: Pod> Segments<'_, T> {
     /// Reduces each segment, beginning with `initial` if there is one; the rest of the output becomes `gap`.
     fn reduce<R: Reducer<T>>(
         &self,
@@ -108,7 +108,7 @@ impl<T: Element + Copy> Segments<'_, T> {
 /// An op with inputs `data` and `segment_ids`, which never fall.
 struct Sorted<R, T>(PhantomData<fn(T) -> R>);
 
-impl<O: Op, R: SegmentReducer<T>, T: Element + Copy> OpKernel<O> for Sorted<R, T> {
+impl<O: Op, R: SegmentReducer<T>, T: Pod> OpKernel<O> for Sorted<R, T> {
     fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self(PhantomData))
     }
@@ -159,7 +159,7 @@ fn sorted_segments(ctx: &RawContext<'_>) -> Result<(Vec<Segment>, usize)> {
 /// An op with inputs `data`, `segment_ids` and `num_segments`.
 struct Unsorted<R, T>(PhantomData<fn(T) -> R>);
 
-impl<O: Op, R: SegmentReducer<T>, T: Element + Copy> OpKernel<O> for Unsorted<R, T> {
+impl<O: Op, R: SegmentReducer<T>, T: Pod> OpKernel<O> for Unsorted<R, T> {
     fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self(PhantomData))
     }
