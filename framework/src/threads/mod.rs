@@ -71,7 +71,7 @@ impl ThreadPool {
                 name: name.into(),
                 limit: threads,
                 signal: Signal::default(),
-                team: Team::new(),
+                team: Team::new(threads + 1),
                 jobs: Mutex::default(),
                 idle: Idle::default(),
             }),
@@ -122,11 +122,11 @@ impl Drop for ThreadPool {
 }
 
 impl Shared {
-    /// Does something that is to be done, if there is anything: of jobs only those for `step`, if one is named. `first` says
-    /// where it begins to look, so that threads spread over loops.
-    fn work_once(&self, step: Option<i64>, first: usize) -> bool {
+    /// Does something that is to be done, if there is anything: of jobs only those for `step`, if one is named. `number` is
+    /// that of the thread among those that work on loops.
+    fn work_once(&self, step: Option<i64>, number: usize) -> bool {
         let signal = self.signal.load();
-        if signal.has_loops() && self.team.join_one(&self.signal, first) {
+        if signal.has_loops() && self.team.join_one(&self.signal, number) {
             return true;
         }
         let job = if signal.are_jobs() { self.take_job(step) } else { None };
@@ -185,7 +185,7 @@ impl Shared {
         // Who started it may have work for more.
         self.wake_others();
         loop {
-            if self.work_once(None, index) {
+            if self.work_once(None, index + 1) {
                 lingering.restart();
             } else if self.signal.load().is_closed() {
                 return;

@@ -4,11 +4,15 @@
 //! kernel changes. Here it waits only for parts that others have begun, and those wait for nothing but parts of loops
 //! within them.
 //!
+//! Each thread begins with parts of its own, which are the same of every loop with as many: what a loop has written it
+//! finds in its own cache when the next one reads that. Then it takes what others have left.
+//!
 //! There is room for [`LOOPS`] loops at a time; a thread that finds none runs its loop alone. So a loop costs no
 //! allocation: who shares one out takes a place, writes down what is to be done, and opens it. Others enter what is open,
 //! take parts until none is left, and leave. The place is free again when it is closed and all have left.
 
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicUsize};
@@ -21,6 +25,9 @@ use crate::error::{Caught, catch};
 /// Says of a place that others may enter; the other bits count those who are in it.
 const OPEN: u32 = 1 << 31;
 
+/// In how many groups the parts of a loop are at most.
+const MOST_GROUPS: usize = 64;
+
 /// What is done with each number.
 type Work = *const (dyn Fn(usize) + Sync);
 
@@ -31,12 +38,17 @@ pub(super) struct Team {
     places: [Place; LOOPS],
 }
 
+/// A count with a cache line of its own: as a rule one thread alone changes it.
+#[repr(align(64))]
+#[derive(Default)]
+struct Taken(AtomicUsize);
+
 /// A loop, or room for one. Each has cache lines of its own.
 #[repr(align(128))]
-#[derive(Default)]
 struct Place {
     members: AtomicU32,
-    next: AtomicUsize,
+    /// For each group of parts, how many of them were taken.
+    taken: Box<[Taken]>,
     /// Written by the owner while the place is not open and nobody is in it, and read by those who have entered it.
     task: UnsafeCell<Option<Task>>,
     /// A helper's panic.
@@ -69,8 +81,10 @@ impl Drop for Claimed<'_> {
 }
 
 impl Team {
-    pub(super) fn new() -> Team {
-        Team { taken: AtomicU32::new(0), places: Default::default() }
+    /// Room for the loops of so many threads.
+    pub(super) fn new(threads: usize) -> Team {
+        let groups = threads.min(MOST_GROUPS);
+        Team { taken: AtomicU32::new(0), places: std::array::from_fn(|_| Place::new(groups)) }
     }
 
     /// A place for a loop, if there is one.
@@ -101,12 +115,12 @@ impl Team {
         let pointer = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), Work>(pointer) };
         // SAFETY: this thread has claimed the place, which is not open, and the one before it has waited until all had left.
         unsafe { *place.task.get() = Some(Task { work: pointer, total }) };
-        place.next.store(0, Relaxed);
+        place.groups(total).for_each(|group| place.taken[group].0.store(0, Relaxed));
         let close = Close { place, signal, idle, index: claimed.index };
         place.members.store(OPEN, Release);
         signal.open(claimed.index);
         opened();
-        place.take_parts(total, work);
+        place.take_parts(total, 0, work);
         drop(close);
         let panicked = lock(&place.panicked).take();
         drop(claimed);
@@ -115,29 +129,48 @@ impl Team {
         }
     }
 
-    /// Takes part in a loop if one is open. It looks at place `first` first.
-    pub(super) fn join_one(&self, signal: &Signal, first: usize) -> bool {
+    /// Takes part in a loop if one is open, as the thread of this number; those that own loops have none, which is 0.
+    pub(super) fn join_one(&self, signal: &Signal, number: usize) -> bool {
         let open = signal.load().loops();
-        let first = first % LOOPS;
+        // Threads spread over loops.
+        let first = number % LOOPS;
         let in_turn = (first..LOOPS).chain(0..first).filter(|index| open & (1 << index) != 0);
-        in_turn.into_iter().any(|index| self.places[index].join(signal, index))
+        in_turn.into_iter().any(|index| self.places[index].join(signal, index, number))
     }
 }
 
 impl Place {
-    /// Does parts until none is left.
-    fn take_parts(&self, total: usize, work: &(dyn Fn(usize) + Sync)) {
-        loop {
-            let part = self.next.fetch_add(1, Relaxed);
-            if part >= total {
-                return;
+    fn new(groups: usize) -> Place {
+        Place {
+            members: AtomicU32::new(0),
+            taken: std::iter::repeat_with(Taken::default).take(groups).collect(),
+            task: UnsafeCell::new(None),
+            panicked: Mutex::new(None),
+        }
+    }
+
+    /// The groups that so many parts are in.
+    fn groups(&self, total: usize) -> Range<usize> {
+        0..self.taken.len().min(total)
+    }
+
+    /// Does parts until none is left, those of the thread's own group first.
+    fn take_parts(&self, total: usize, number: usize, work: &(dyn Fn(usize) + Sync)) {
+        let groups = self.groups(total).len();
+        for group in (0..groups).map(|turn| (number + turn) % groups) {
+            let parts = group * total / groups..(group + 1) * total / groups;
+            loop {
+                let part = parts.start + self.taken[group].0.fetch_add(1, Relaxed);
+                if part >= parts.end {
+                    break;
+                }
+                work(part);
             }
-            work(part);
         }
     }
 
     /// Takes part, if the place is open and something is left to do.
-    fn join(&self, signal: &Signal, index: usize) -> bool {
+    fn join(&self, signal: &Signal, index: usize, number: usize) -> bool {
         let enter = |members| (members & OPEN != 0).then(|| members + 1);
         if self.members.fetch_update(Acquire, Relaxed, enter).is_err() {
             return false;
@@ -146,7 +179,7 @@ impl Place {
         // do, and nobody writes to it meanwhile.
         if let Some(Task { work, total }) = unsafe { *self.task.get() } {
             // SAFETY: the owner waits until this thread has left.
-            if let Err(caught) = catch(|| self.take_parts(total, unsafe { &*work })) {
+            if let Err(caught) = catch(|| self.take_parts(total, number, unsafe { &*work })) {
                 let previous = lock(&self.panicked).replace(caught);
                 drop(previous);
             }

@@ -270,6 +270,12 @@ fn run_tiles(
     const BLOCK_ELEMENTS: usize = 32 * 1024;
     let reuse = (geometry.rows.window * columns.window).min(geometry.rows.stride * columns.stride).max(1);
     let block = (BLOCK_ELEMENTS / (geometry.in_depth * reuse).max(1)).clamp(4 * ROWS, 64 * ROWS) / ROWS * ROWS;
+    // Equal blocks for all threads: what a pixel's result is does not depend on its block.
+    let blocks = match pixels.div_ceil(block) {
+        1 => 1,
+        blocks => blocks.next_multiple_of(ctx.threads()).min(pixels.div_ceil(4 * ROWS)).max(blocks),
+    };
+    let block = pixels.div_ceil(blocks).next_multiple_of(ROWS);
     let blocks = pixels.div_ceil(block);
     let work = pixels.saturating_mul(patch).saturating_mul(depth / groups) / PER_NANOSECOND;
     let wanted = if work < 40_000 { 1 } else { 4 * ctx.threads() };
