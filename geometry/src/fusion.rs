@@ -4,6 +4,7 @@ use kernlink::attr::AttrMap;
 use kernlink::error::{Error, Result};
 use kernlink::shape::Shape;
 use kernlink::{Code, ensure};
+use smallvec::SmallVec;
 
 /// The function that is taken of each element at the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,23 +58,40 @@ impl Activation {
     }
 }
 
-/// What is done to each channel first.
+/// A step that each channel takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Channels {
-    /// Argument 0 is added.
+    /// Its argument is added.
     Bias,
-    /// Arguments 0 to 3 are scale, offset, mean and variance, to which this epsilon is added.
+    /// Its argument is a factor.
+    Scale,
+    /// Its arguments are scale, offset, mean and variance, to which this epsilon is added.
     Norm {
         /// Attr `epsilon`.
         epsilon: f32,
     },
 }
 
+impl Channels {
+    /// How many arguments the step has, each with an element for each channel.
+    pub fn vectors(self) -> usize {
+        self.names().len()
+    }
+
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Channels::Bias => &["bias"],
+            Channels::Scale => &["scale"],
+            Channels::Norm { .. } => &["scale", "offset", "estimated_mean", "estimated_variance"],
+        }
+    }
+}
+
 /// What attr `fused_ops` says.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fusion {
-    /// What is done to each channel.
-    pub channels: Channels,
+    /// What is done to each channel, in order: at least one step.
+    pub channels: SmallVec<[Channels; 2]>,
     /// Whether the last argument, in the output's shape, is added then.
     pub summand: bool,
     /// What is taken of the sum.
@@ -91,13 +109,19 @@ impl Fusion {
         let names: Vec<String> = attrs.required("fused_ops")?;
         ensure!(!names.is_empty(), InvalidArgument, "there must be at least one fused op");
         let unknown = || Error::new(Code::Unimplemented, format!("Fusion is not implemented: [{}]", names.join(",")));
-        let (channels, rest) = match &names[..] {
-            [first, rest @ ..] if first == "BiasAdd" => (Channels::Bias, rest),
-            [first, rest @ ..] if first == "FusedBatchNorm" && normalises => {
-                (Channels::Norm { epsilon: attrs.required("epsilon")? }, rest)
-            }
-            _ => return Err(unknown()),
-        };
+        let (mut channels, mut rest) = (SmallVec::new(), &names[..]);
+        while let [first, others @ ..] = rest {
+            channels.push(match &**first {
+                "BiasAdd" => Channels::Bias,
+                "Mul" => Channels::Scale,
+                "FusedBatchNorm" if normalises => Channels::Norm { epsilon: attrs.required("epsilon")? },
+                _ => break,
+            });
+            rest = others;
+        }
+        if channels.is_empty() {
+            return Err(unknown());
+        }
         let (summand, rest) = match rest {
             [first, rest @ ..] if first == "Add" => (true, rest),
             rest => (false, rest),
@@ -125,10 +149,7 @@ impl Fusion {
 
     /// How many arguments are [`Fusion::channels`]'.
     pub fn vectors(&self) -> usize {
-        match self.channels {
-            Channels::Bias => 1,
-            Channels::Norm { .. } => 4,
-        }
+        self.channels.iter().map(|step| step.vectors()).sum()
     }
 
     /// How many arguments there are.
@@ -142,12 +163,9 @@ impl Fusion {
     /// INVALID_ARGUMENT if they do not fit.
     pub fn ensure_arguments<'a>(&self, arguments: impl IntoIterator<Item = &'a Shape>, output: &Shape) -> Result<()> {
         let channels = output.last().copied().unwrap_or(1);
-        let names: &[&str] = match self.channels {
-            Channels::Bias => &["bias"],
-            Channels::Norm { .. } => &["scale", "offset", "estimated_mean", "estimated_variance"],
-        };
+        let names = self.channels.iter().flat_map(|step| step.names());
         let mut arguments = arguments.into_iter();
-        for (name, shape) in names.iter().zip(arguments.by_ref()) {
+        for (name, shape) in names.zip(arguments.by_ref()) {
             ensure!(shape.rank() == 1, InvalidArgument, "{name} must be 1-dimensional, not {shape}");
             ensure!(
                 shape[0] == channels,
@@ -187,8 +205,10 @@ mod tests {
     fn ops_have_one_order() {
         let found = fusion(&["FusedBatchNorm", "Add", "LeakyRelu"], 5).unwrap();
         let activation = Activation::LeakyRelu(0.25);
-        assert_eq!(found, Fusion { channels: Channels::Norm { epsilon: 0.5 }, summand: true, activation });
+        assert_eq!(found, Fusion { channels: [Channels::Norm { epsilon: 0.5 }].into(), summand: true, activation });
         assert_eq!(fusion(&["BiasAdd"], 1).unwrap().activation, Activation::Identity);
+        let steps = fusion(&["BiasAdd", "Mul", "BiasAdd"], 3).unwrap().channels;
+        assert_eq!(steps[..], [Channels::Bias, Channels::Scale, Channels::Bias]);
         for ops in
             [&["Relu"][..], &["BiasAdd", "Relu", "Add"], &["BiasAdd", "Relu", "Relu"], &["Add"], &["BiasAdd", "Exp"]]
         {

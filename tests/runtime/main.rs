@@ -20,6 +20,8 @@ mod foreign;
 mod functions;
 mod fused;
 #[cfg(feature = "text-format")]
+mod fusions;
+#[cfg(feature = "text-format")]
 mod graphs;
 mod hostile;
 mod kernel_context;

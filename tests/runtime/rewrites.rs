@@ -13,13 +13,13 @@ fn plain(text: &str) -> String {
 
 /// Checks what a rewrite makes of a graph.
 #[track_caller]
-fn makes(rewrite: &str, before: &str, after: &str) {
+pub(super) fn makes(rewrite: &str, before: &str, after: &str) {
     assert_eq!(rewritten(rewrite, before), plain(after));
 }
 
 /// Checks that a rewrite leaves a graph as it is.
 #[track_caller]
-fn leaves(rewrite: &str, before: &str) {
+pub(super) fn leaves(rewrite: &str, before: &str) {
     let graph = plain(before);
     let nodes: String = graph.lines().filter(|line| line.contains(" = ")).map(|line| format!("{line}\n")).collect();
     assert_eq!(rewritten(rewrite, before), nodes);

@@ -8,62 +8,43 @@ use kernlink::{Result, ensure};
 use kernlink_geometry::fusion::{Activation, Channels, Fusion};
 use smallvec::SmallVec;
 
-use crate::fast;
+use crate::fast::{self, Real};
 use crate::number::{Computed, Float};
 use crate::vector::widest;
 
 /// A float whose activations are those of the element-wise kernels, to the bit.
-pub trait Activated: Number + Float + Computed<Wide = Self> {
-    /// `exp(self) - 1`.
-    fn exp_less_one(self) -> Self;
-    /// `1 / (1 + exp(-self))`.
-    fn sigmoid(self) -> Self;
-    /// The hyperbolic tangent.
-    fn hyperbolic_tangent(self) -> Self;
-    /// The error function.
-    fn error_function(self) -> Self;
-    /// The nearest value.
-    fn of(value: f64) -> Self;
+pub trait Activated: Number + Float + Computed<Wide = Self> + Real {
+    /// The third power, rounded once if there is a wider dtype.
+    fn cube(self) -> Self;
 }
 
-macro_rules! activated {
-    ($t:ty: $exp_m1:expr, $sigmoid:expr, $tanh:expr, $erf:expr) => {
-        impl Activated for $t {
-            #[inline(always)]
-            fn exp_less_one(self) -> $t {
-                $exp_m1(self)
-            }
-            #[inline(always)]
-            fn sigmoid(self) -> $t {
-                $sigmoid(self)
-            }
-            #[inline(always)]
-            fn hyperbolic_tangent(self) -> $t {
-                $tanh(self)
-            }
-            #[inline(always)]
-            fn error_function(self) -> $t {
-                $erf(self)
-            }
-            #[inline(always)]
-            fn of(value: f64) -> $t {
-                value as $t
-            }
-        }
-    };
+impl Activated for f32 {
+    #[inline(always)]
+    fn cube(self) -> f32 {
+        let x = f64::from(self);
+        (x * x * x) as f32
+    }
 }
-activated!(f32: fast::exp_m1, fast::sigmoid, fast::tanh, fast::erf);
-activated!(f64: f64::exp_m1, |x: f64| 1.0 / (1.0 + (-x).exp()), f64::tanh, libm::erf);
+
+impl Activated for f64 {
+    #[inline(always)]
+    fn cube(self) -> f64 {
+        self * self * self
+    }
+}
 
 /// What is done to each channel.
 enum PerChannel<T> {
     Bias(Vec<T>),
+    Scale(Vec<T>),
     Norm { mean: Vec<T>, factors: Vec<T>, offset: Vec<T> },
 }
 
 /// A [`Fusion`] with its arguments, in the dtype that the product is computed in.
 pub struct Fused<T> {
-    per_channel: PerChannel<T>,
+    /// In order, at least one.
+    per_channel: SmallVec<[PerChannel<T>; 1]>,
+    channels: usize,
     summand: Option<Tensor>,
     activation: Activation,
 }
@@ -101,19 +82,25 @@ impl<T: Activated> Fused<T> {
         let vector = |index: usize| -> Result<Vec<T>> {
             scratch::collected(tensors[index].as_slice::<E>()?.iter().map(|element| element.widen()))
         };
-        let per_channel = match fusion.channels {
-            Channels::Bias => PerChannel::Bias(vector(0)?),
-            Channels::Norm { epsilon } => {
-                let mut factors = vector(0)?;
-                // As the kernels of FusedBatchNorm compute it.
-                for (factor, variance) in factors.iter_mut().zip(vector(3)?) {
-                    *factor = *factor / (variance + T::of(epsilon.into())).sqrt();
+        let (mut per_channel, mut at) = (SmallVec::new(), 0);
+        for step in &fusion.channels {
+            per_channel.push(match *step {
+                Channels::Bias => PerChannel::Bias(vector(at)?),
+                Channels::Scale => PerChannel::Scale(vector(at)?),
+                Channels::Norm { epsilon } => {
+                    let mut factors = vector(at)?;
+                    // As the kernels of FusedBatchNorm compute it.
+                    for (factor, variance) in factors.iter_mut().zip(vector(at + 3)?) {
+                        *factor = *factor / Real::sqrt(variance + T::of(epsilon.into()));
+                    }
+                    PerChannel::Norm { mean: vector(at + 2)?, factors, offset: vector(at + 1)? }
                 }
-                PerChannel::Norm { mean: vector(2)?, factors, offset: vector(1)? }
-            }
-        };
+            });
+            at += step.vectors();
+        }
+        let channels = output.last().copied().unwrap_or(1);
         let summand = if fusion.summand { Some(widened::<E>(ctx, &tensors[fusion.vectors()])?) } else { None };
-        Ok(Fused { per_channel, summand, activation: fusion.activation })
+        Ok(Fused { per_channel, channels, summand, activation: fusion.activation })
     }
 
     /// Brings a product to what the node has for output. Its last dimension is the channels.
@@ -129,10 +116,7 @@ impl<T: Activated> Fused<T> {
     /// # Errors
     /// INTERNAL if it has another dtype, RESOURCE_EXHAUSTED if there is not enough memory.
     pub fn finish_narrow<E: Computed<Wide = T>>(&self, ctx: &RawContext<'_>, product: &mut Tensor) -> Result<()> {
-        let channels = match &self.per_channel {
-            PerChannel::Bias(bias) => bias.len(),
-            PerChannel::Norm { mean, .. } => mean.len(),
-        };
+        let channels = self.channels;
         let summand = self.summand.as_ref().map(|summand| summand.as_slice::<T>()).transpose()?;
         if product.num_elements() == 0 {
             return Ok(());
@@ -146,7 +130,7 @@ impl<T: Activated> Fused<T> {
             for (index, piece) in piece.chunks_mut(block).enumerate() {
                 let first = first + index * block;
                 E::on_wide(piece, |piece| {
-                    per_channel(piece, &self.per_channel, channels);
+                    self.per_channel.iter().for_each(|step| per_channel(piece, step, channels));
                     if let Some(summand) = summand {
                         add(piece, &summand[first..][..piece.len()]);
                     }
@@ -178,6 +162,11 @@ widest! {
                     row.iter_mut().zip(bias).for_each(|(x, &bias)| *x += bias);
                 }
             }
+            PerChannel::Scale(scale) => {
+                for row in rows.chunks_exact_mut(channels) {
+                    row.iter_mut().zip(scale).for_each(|(x, &scale)| *x *= scale);
+                }
+            }
             PerChannel::Norm { mean, factors, offset } => {
                 for row in rows.chunks_exact_mut(channels) {
                     let parameters = mean.iter().zip(factors).zip(offset);
@@ -199,7 +188,7 @@ widest! {
 /// `max(x, 0)`.
 #[inline(always)]
 fn relu<T: Activated>(x: T) -> T {
-    if x > T::ZERO || x.is_nan() { x } else { T::ZERO }
+    if x > <T as Real>::ZERO || x.is_nan() { x } else { <T as Real>::ZERO }
 }
 
 /// `min(max(x, 0), 6)`.
@@ -209,17 +198,17 @@ fn relu6<T: Activated>(x: T) -> T {
     if x > six { six } else { relu(x) }
 }
 
-/// `0.5 * x * (1 + erf(x / sqrt(2)))`.
+/// `0.5 * x * erfc(-x / sqrt(2))`.
 #[inline(always)]
 pub fn gelu_exact<T: Activated>(x: T) -> T {
-    T::of(0.5) * x * (T::of(1.0) + (x * T::of(std::f64::consts::FRAC_1_SQRT_2)).error_function())
+    T::of(0.5) * x * fast::erfc(-x * T::of(std::f64::consts::FRAC_1_SQRT_2))
 }
 
 /// `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`.
 #[inline(always)]
 pub fn gelu_approximate<T: Activated>(x: T) -> T {
-    let inner = T::of(0.797_884_560_802_865_4) * (x + T::of(0.044_715) * (x * x * x));
-    T::of(0.5) * x * (T::of(1.0) + inner.hyperbolic_tangent())
+    let inner = T::of(0.797_884_560_802_865_4) * (x + T::of(0.044_715) * x.cube());
+    T::of(0.5) * x * (T::of(1.0) + fast::tanh(inner))
 }
 
 /// `x * relu6(x + 3) / 6`.
@@ -231,7 +220,7 @@ pub fn hard_swish<T: Activated>(x: T) -> T {
 widest! {
     /// What becomes of each element, as the element-wise kernels compute it. NaN stays NaN.
     pub fn activate<T: Activated>(elements: &mut [T], activation: Activation) {
-        let zero = T::ZERO;
+        let zero = <T as Real>::ZERO;
         let each = elements.iter_mut();
         match activation {
             Activation::Identity => {}
@@ -239,18 +228,18 @@ widest! {
             Activation::Relu6 => each.for_each(|x| *x = relu6(*x)),
             Activation::Elu => each.for_each(|x| {
                 // Both are computed: without a branch, so that this becomes vector code.
-                let below = x.exp_less_one();
+                let below = fast::exp_m1(*x);
                 *x = if *x < zero { below } else { *x };
             }),
             Activation::LeakyRelu(slope) => {
                 let slope = T::of(slope.into());
                 each.for_each(|x| *x = if *x > zero { *x } else { *x * slope });
             }
-            Activation::Sigmoid => each.for_each(|x| *x = x.sigmoid()),
-            Activation::Tanh => each.for_each(|x| *x = x.hyperbolic_tangent()),
+            Activation::Sigmoid => each.for_each(|x| *x = fast::sigmoid(*x)),
+            Activation::Tanh => each.for_each(|x| *x = fast::tanh(*x)),
             Activation::GeluExact => each.for_each(|x| *x = gelu_exact(*x)),
             Activation::GeluApproximate => each.for_each(|x| *x = gelu_approximate(*x)),
-            Activation::Swish => each.for_each(|x| *x *= x.sigmoid()),
+            Activation::Swish => each.for_each(|x| *x *= fast::sigmoid(*x)),
             Activation::HardSwish => each.for_each(|x| *x = hard_swish(*x)),
         }
     }

@@ -22,7 +22,7 @@ pub struct MatMul;
 
 /// The product of two matrices, as `MatMul`, followed by the ops that `fused_ops` names.
 ///
-/// `fused_ops` begins with `BiasAdd`, after which may come `Add` and an activation: `Relu`, `Relu6`, `Elu`, `LeakyRelu`,
+/// `fused_ops` begins with steps of each column, `BiasAdd` or `Mul`, after which may come `Add` and an activation: `Relu`, `Relu6`, `Elu`, `LeakyRelu`,
 /// `Sigmoid`, `Tanh`, `GeluExact`, `GeluApproximate`, `_MklSwish` (`x * sigmoid(x)`) or `_FusedHardSwish` (`x * relu6(x + 3) / 6`).
 /// TensorFlow takes some of these with oneDNN only, and others not at all.
 #[register_op(

@@ -48,7 +48,7 @@ pub enum ComposedActivations {
     /// `features * relu6(features + 3) / 6`.
     #[op(name = "_HardSwish")]
     HardSwish,
-    /// `0.5 * features * (1 + erf(features / sqrt(2)))`.
+    /// `0.5 * features * erfc(-features / sqrt(2))`.
     #[op(name = "_GeluExact")]
     GeluExact,
     /// `0.5 * features * (1 + tanh(sqrt(2 / pi) * (features + 0.044715 * features^3)))`.

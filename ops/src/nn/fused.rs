@@ -6,7 +6,8 @@ use crate::shapes;
 
 /// The 2-D convolution of `input` with `filter`, as `Conv2D`, followed by the ops that `fused_ops` names.
 ///
-/// `fused_ops` begins with `BiasAdd` or `FusedBatchNorm` (in inference), after which may come `Add` and an activation:
+/// `fused_ops` begins with steps of each channel, `BiasAdd`, `Mul` or `FusedBatchNorm` (in inference), after which may come
+/// `Add` and an activation:
 /// `Relu`, `Relu6`, `Elu`, `LeakyRelu`, `Sigmoid`, `Tanh`, `GeluExact`, `GeluApproximate`, `_MklSwish` (`x * sigmoid(x)`) or
 /// `_FusedHardSwish` (`x * relu6(x + 3) / 6`). TensorFlow takes some of these with oneDNN only, and others not at all.
 #[register_op(

@@ -1,5 +1,13 @@
 //! Rewrites of graphs, by theme. What they keep: every value to the bit, and every error, unless they say that they are
 //! inexact. docs/optimizing.md lists them.
 
+#[cfg(all(feature = "math", feature = "nn"))]
+mod activations;
 #[cfg(feature = "math")]
 mod arithmetic;
+#[cfg(all(feature = "array", feature = "math", feature = "nn"))]
+mod norms;
+#[cfg(all(feature = "array", feature = "math", feature = "nn"))]
+mod products;
+#[cfg(all(feature = "array", feature = "math", feature = "nn"))]
+mod sizes;

@@ -1,0 +1,310 @@
+//! Rewrites that fuse: what they make of a graph, what keeps them from it, and that the result is that of the graph as it
+//! was, to the bit where they say so.
+
+use kernlink::prelude::*;
+use kernlink::testing::{graph_from_lines, rewritten};
+
+use super::rewrites::{leaves, makes};
+
+const IMAGE: &str = "x = Placeholder() dtype=float";
+const FILTER: &str = "w = Const() dtype=float value=[[[[1.0, 2.0], [3.0, 4.0]]]]";
+const CONV: &str = "conv = Conv2D(x, w) strides=[1, 1, 1, 1] padding=SAME";
+const BIAS: &str = "b = Const() dtype=float value=[1.0, 2.0]";
+
+/// The node of a fused convolution among the lines of a graph.
+#[track_caller]
+fn fused(graph: &str) -> &str {
+    let fused: Vec<&str> = graph.lines().filter(|line| line.contains("= _Fused")).collect();
+    assert_eq!(fused.len(), 1, "{graph}");
+    fused[0]
+}
+
+#[test]
+fn a_product_takes_what_follows_it() {
+    let graph = |rest: &str| format!("{IMAGE}\n{FILTER}\n{BIAS}\n{CONV}\n{rest}");
+    for (rewrite, rest, op) in [
+        ("fuse-bias", "y = BiasAdd(conv, b)", "BiasAdd"),
+        ("fuse-bias-vector", "y = AddV2(conv, b)", "BiasAdd"),
+        ("fuse-bias-vector", "y = AddV2(b, conv)", "BiasAdd"),
+        ("fuse-scale", "y = Mul(conv, b)", "Mul"),
+    ] {
+        let after = rewritten(rewrite, &graph(rest));
+        let node = fused(&after);
+        assert!(node.contains("_FusedConv2D(x, w, [") && node.contains(&format!("fused_ops=[{op}]")), "{after}");
+        assert!(
+            !after.contains("= Conv2D")
+                && !after.contains("y = Add")
+                && !after.contains("y = Mul")
+                && !after.contains("y = Bias"),
+            "{after}"
+        );
+    }
+    for rest in [
+        // Another order of dimensions.
+        "y = BiasAdd(conv, b) data_format=NCHW",
+        // Others need the product.
+        "y = BiasAdd(conv, b)\nz = Neg(conv)",
+        "y = BiasAdd(conv, b)\nfetch y, conv",
+        "y = BiasAdd(conv, b, ^conv)",
+    ] {
+        leaves("fuse-bias", &graph(rest));
+    }
+    for constant in ["1", "[[1], [2]]", "[[[[[1, 2]]]]]"] {
+        let text = format!(
+            "{IMAGE}\n{FILTER}\nb = Const() dtype=float value={constant}\n{CONV}\ny = AddV2(conv, b)\nz = Neg(y)"
+        );
+        assert!(!rewritten("fuse-bias-vector", &text).contains("_Fused"), "{constant}");
+    }
+    let halves = graph("y = BiasAdd(conv, b)").replace("dtype=float", "dtype=half");
+    assert!(!rewritten("fuse-bias", &halves).contains("_Fused"));
+}
+
+const NORM: &str = "s = Const() dtype=float value=[0.5, 2]
+    m = Const() dtype=float value=[0.25, -1]
+    v = Const() dtype=float value=[1, 3]";
+
+#[test]
+fn a_convolution_takes_its_normalisation() {
+    let graph = |attrs: &str| {
+        format!(
+            "{IMAGE}\n{FILTER}\n{BIAS}\n{NORM}\n{CONV}\ny = FusedBatchNormV3(conv, s, b, m, v) is_training={attrs}\nz = Neg(y)"
+        )
+    };
+    let after = rewritten("fuse-batch-norm", &graph("false epsilon=0.5"));
+    assert!(fused(&after).contains("fused_ops=[FusedBatchNorm]") && fused(&after).contains("epsilon=0.5"), "{after}");
+    for attrs in ["true", "false data_format=NCHW"] {
+        assert!(!rewritten("fuse-batch-norm", &graph(attrs)).contains("_Fused"), "{attrs}");
+    }
+    let mean = graph("false").replace("z = Neg(y)", "z = AddV2(y, y:1)");
+    assert!(!rewritten("fuse-batch-norm", &mean).contains("_Fused"));
+}
+
+#[test]
+fn activations_are_written_with_few_nodes() {
+    let x = "x = Placeholder() dtype=float";
+    makes(
+        "fuse-swish",
+        &format!("{x}\ns = Sigmoid(x)\ny = Mul(s, x)\nz = Neg(y)"),
+        &format!("{x}\ny = _Swish(x)\nz = Neg(y)"),
+    );
+    leaves("fuse-swish", &format!("{x}\nw = Placeholder() dtype=float\ns = Sigmoid(w)\ny = Mul(s, x)\nz = Neg(y)"));
+    leaves("fuse-swish", "x = Placeholder() dtype=half\ns = Sigmoid(x)\ny = Mul(s, x)\nz = Neg(y)");
+    let hard = |three: f64| {
+        format!(
+            "{x}\nthree = Const() dtype=float value={three}\nsix = Const() dtype=float value=6\na = AddV2(x, three)
+             r = Relu6(a)\nd = RealDiv(r, six)\ny = Mul(x, d)\nz = Neg(y)"
+        )
+    };
+    assert!(rewritten("fuse-hard-swish", &hard(3.0)).contains("y = _HardSwish(x)"));
+    assert!(!rewritten("fuse-hard-swish", &hard(2.5)).contains("_HardSwish"));
+    for (rewrite, graph, wrong) in [("fuse-gelu", GELU, "Erf("), ("fuse-gelu-approximate", GELU_APPROXIMATE, "Tan(")] {
+        let right = if rewrite == "fuse-gelu" { "Erfc(" } else { "Tanh(" };
+        assert!(rewritten(rewrite, graph).contains("= _Gelu"), "{}", rewritten(rewrite, graph));
+        assert!(!rewritten(rewrite, &graph.replace(right, wrong)).contains("= _Gelu"));
+    }
+}
+
+const GELU: &str = "x = Placeholder() dtype=float
+    half = Const() dtype=float value=0.5
+    root = Const() dtype=float value=0.70710677
+    h = Mul(half, x)
+    n = Neg(x)
+    r = Mul(n, root)
+    e = Erfc(r)
+    y = Mul(h, e)
+    z = Neg(y)";
+
+const GELU_APPROXIMATE: &str = "x = Placeholder() dtype=float
+    half = Const() dtype=float value=0.5
+    one = Const() dtype=float value=1
+    slope = Const() dtype=float value=0.7978846
+    cubic = Const() dtype=float value=0.044715
+    three = Const() dtype=float value=3
+    h = Mul(half, x)
+    p = Pow(x, three)
+    c = Mul(cubic, p)
+    a = AddV2(x, c)
+    s = Mul(slope, a)
+    t = Tanh(s)
+    o = AddV2(one, t)
+    y = Mul(h, o)
+    z = Neg(y)";
+
+/// As Keras writes it, of what has a last dimension of 4 whatever is fed.
+const LAYER_NORM: &str = "w = Placeholder() dtype=float shape=[?,4]
+    k = Const() dtype=float value=[1, -2, 0.5, 3]
+    x = BiasAdd(w, k)
+    axes = Const() dtype=int32 value=[-1]
+    eps = Const() dtype=float value=0.001
+    gamma = Const() dtype=float value=[[1, 2, 0.5, -1]]
+    beta = Const() dtype=float value=[[0, 1, -1, 0.25]]
+    mean = Mean(x, axes) keep_dims=true
+    d = SquaredDifference(x, mean)
+    v = Mean(d, axes) keep_dims=true
+    a = AddV2(v, eps)
+    r = Rsqrt(a)
+    i = Mul(r, gamma)
+    xi = Mul(x, i)
+    n = Neg(mean)
+    ni = Mul(n, i)
+    o = AddV2(ni, beta)
+    y = AddV2(xi, o)
+    z = Neg(y)";
+
+#[test]
+fn layer_normalisation_is_one_node() {
+    let after = rewritten("fuse-layer-norm", LAYER_NORM);
+    assert!(after.contains("= _LayerNorm(x, ") && !after.contains("Rsqrt"), "{after}");
+    let moments = LAYER_NORM
+        .replace("n = Neg(mean)\n", "")
+        .replace("ni = Mul(n, i)", "ni = Mul(mean, i)")
+        .replace("o = AddV2(ni, beta)", "o = Sub(beta, ni)");
+    let after = rewritten("fuse-moments-norm", &moments);
+    assert!(after.contains("= _LayerNorm(x, ") && !after.contains("Rsqrt"), "{after}");
+    for (from, to) in [
+        ("value=[-1]", "value=[0]"),
+        ("v = Mean(d, axes) keep_dims=true", "v = Mean(d, axes) keep_dims=true\n w2 = Neg(d)"),
+        ("SquaredDifference(x, mean)", "SquaredDifference(mean, mean)"),
+        ("value=[[1, 2, 0.5, -1]]", "value=[[2]]"),
+    ] {
+        let graph = LAYER_NORM.replace(from, to);
+        let expected = from.starts_with("v =");
+        assert_eq!(rewritten("fuse-layer-norm", &graph).contains("= _LayerNorm"), expected, "{to}");
+    }
+}
+
+/// Runs a graph with and without rewrites. The results are those of the first and then of the second.
+#[track_caller]
+fn both(text: &str, feed: &Tensor) -> [Vec<f32>; 2] {
+    let text: String = text.lines().map(|line| format!("{}\n", line.trim())).collect();
+    let (graph, _) = graph_from_lines(&text, &kernlink::registry().unwrap()).unwrap();
+    [SessionOptions::new(), SessionOptions::new().without_pass("rewrite")].map(|options| {
+        let session = Session::with_options(graph.clone(), &options).unwrap();
+        let name = if text.starts_with('w') { "w" } else { "x" };
+        let values = session.run(&[(name, feed.clone())], &["z"], &[]).unwrap();
+        values[0].as_slice::<f32>().unwrap().to_vec()
+    })
+}
+
+fn numbers(shape: &[usize]) -> Tensor {
+    let count: usize = shape.iter().product();
+    let values: Vec<f32> = (0..count).map(|i| ((i * 37 + 11) % 181) as f32 / 20.0 - 4.3).collect();
+    Tensor::vector(&values).unwrap().reshaped(shape).unwrap()
+}
+
+/// A constant in text, of numbers from -2 to 2.
+fn constant(name: &str, shape: &[usize]) -> String {
+    fn nested(shape: &[usize], next: &mut impl FnMut() -> f32) -> String {
+        match shape {
+            [] => next().to_string(),
+            [size, rest @ ..] => {
+                let parts: Vec<String> = (0..*size).map(|_| nested(rest, next)).collect();
+                format!("[{}]", parts.join(", "))
+            }
+        }
+    }
+    let mut i = 3;
+    let mut next = || {
+        i = (i * 29 + 7) % 97;
+        i as f32 / 24.0 - 2.0
+    };
+    format!("{name} = Const() dtype=float value={}", nested(shape, &mut next))
+}
+
+const ACTIVATIONS: [(&str, &str); 9] = [
+    ("none", "z = Neg(a)"),
+    ("Relu", "r = Relu(a)\nz = Neg(r)"),
+    ("Relu6", "r = Relu6(a)\nz = Neg(r)"),
+    ("Elu", "r = Elu(a)\nz = Neg(r)"),
+    ("LeakyRelu", "r = LeakyRelu(a) alpha=0.3\nz = Neg(r)"),
+    ("Sigmoid", "r = Sigmoid(a)\nz = Neg(r)"),
+    ("Tanh", "r = Tanh(a)\nz = Neg(r)"),
+    ("_MklSwish", "g = Sigmoid(a)\nr = Mul(a, g)\nz = Neg(r)"),
+    (
+        "GeluExact",
+        "half = Const() dtype=float value=0.5\nroot = Const() dtype=float value=0.70710677\nh = Mul(half, a)\nn = Neg(a)
+         q = Mul(n, root)\ne = Erfc(q)\nr = Mul(h, e)\nz = Neg(r)",
+    ),
+];
+
+#[test]
+fn fused_products_give_the_same_to_the_bit() {
+    let steps = |channels: usize| {
+        let vectors: String = ["b", "s", "m"].iter().map(|name| constant(name, &[channels]) + "\n").collect();
+        let variance = format!("v = Const() dtype=float value=[{}]\n", vec!["1.5"; channels].join(", "));
+        [
+            ("bias", "a = BiasAdd(p, b)"),
+            ("sum", "a = AddV2(p, b)"),
+            ("scale", "a1 = Mul(p, s)\na = AddV2(a1, b)"),
+            ("three", "a1 = BiasAdd(p, b)\na2 = Mul(a1, s)\na = AddV2(a2, m)"),
+            ("norm", "a = FusedBatchNormV3(p, s, b, m, v) is_training=false"),
+            ("norm of bias", "a1 = BiasAdd(p, b)\na = FusedBatchNormV3(a1, s, b, m, v) is_training=false"),
+        ]
+        .map(|(name, text)| (name, format!("{vectors}{variance}{text}")))
+    };
+    let products = [
+        (
+            "3x3",
+            vec![2, 7, 9, 5],
+            constant("w", &[3, 3, 5, 21]),
+            "p = Conv2D(x, w) strides=[1, 1, 1, 1] padding=SAME",
+            21,
+        ),
+        (
+            "1x1",
+            vec![1, 5, 6, 16],
+            constant("w", &[1, 1, 16, 33]),
+            "p = Conv2D(x, w) strides=[1, 2, 2, 1] padding=VALID",
+            33,
+        ),
+        (
+            "depthwise",
+            vec![2, 9, 8, 18],
+            constant("w", &[3, 3, 18, 1]),
+            "p = DepthwiseConv2dNative(x, w) strides=[1, 1, 1, 1] padding=SAME",
+            18,
+        ),
+        ("product", vec![7, 30], constant("w", &[30, 19]), "p = MatMul(x, w)", 19),
+        ("row", vec![1, 30], constant("w", &[19, 30]), "p = MatMul(x, w) transpose_b=true", 19),
+    ];
+    for (product, shape, filter, node, channels) in products {
+        for (step, text) in steps(channels) {
+            if shape.len() == 2 && step.starts_with("norm") {
+                continue;
+            }
+            for (activation, end) in ACTIVATIONS {
+                let graph = format!("x = Placeholder() dtype=float\n{filter}\n{node}\n{text}\n{end}");
+                let [with, without] = both(&graph, &numbers(&shape));
+                let same = with.iter().map(|x| x.to_bits()).eq(without.iter().map(|x| x.to_bits()));
+                assert!(same, "{product} {step} {activation}: {:?} {:?}", &with[..4], &without[..4]);
+            }
+        }
+    }
+}
+
+#[test]
+fn products_in_another_shape_are_fused() {
+    let weights = constant("w", &[6, 4]);
+    let bias = constant("b", &[4]);
+    let graph = format!(
+        "x = Placeholder() dtype=float\n{weights}\n{bias}\nto = Const() dtype=int32 value=[-1, 3, 4]
+         p = MatMul(x, w)\nq = Reshape(p, to)\na = BiasAdd(q, b)\nr = Relu(a)\nz = Neg(r)"
+    );
+    let after = rewritten("fuse-reshaped-bias", &graph);
+    assert!(fused(&after).contains("fused_ops=[BiasAdd]") && !after.contains("= BiasAdd"), "{after}");
+    // There may be 4 in all.
+    let other = graph.replace("[-1, 3, 4]", "[2, 3, -1]");
+    assert!(!rewritten("fuse-reshaped-bias", &other).contains("_Fused"));
+    let [with, without] = both(&graph, &numbers(&[6, 6]));
+    assert_eq!(with, without);
+}
+
+#[test]
+fn fused_activations_and_norms_give_the_same() {
+    for (graph, tolerance) in [(GELU, 0.0), (GELU_APPROXIMATE, 0.0), (LAYER_NORM, 2e-6)] {
+        let [with, without] = both(graph, &numbers(&[50, 4]));
+        for (with, without) in with.iter().zip(&without) {
+            assert!((with - without).abs() <= tolerance * (1.0 + without.abs()), "{graph}: {with} {without}");
+        }
+    }
+}
