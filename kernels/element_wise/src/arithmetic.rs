@@ -39,13 +39,13 @@ binary!(MulNoNan, 500:
 
 binary!(Xdivy, 1000:
     f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x / y }; half;
-    Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { complex::two(complex::divide, x, y) });
+    Complex32, Complex64 => |x, y| if x == Number::ZERO { Number::ZERO } else { complex::narrow(complex::divide(complex::wide(x), complex::wide(y))) });
 binary!(Xlogy, 1500:
     f32, f64 => |x, y| if x == 0.0 { 0.0 } else { x * fast::ln(y) }; half);
 mostly_easy! {
     Xlogy, 8000: Complex32, Complex64 => |x, y| if complex::is_moderate(y) & (x != Number::ZERO)
-        => x * complex::one(complex::quick_log, y),
-        if x == Number::ZERO { Number::ZERO } else { x * complex::one(complex::log, y) };
+        => x.wrapping_mul(complex::narrow(complex::quick_log(complex::wide(y)))),
+        if x == Number::ZERO { Number::ZERO } else { x.wrapping_mul(complex::narrow(complex::log(complex::wide(y)))) };
 }
 binary!(Atan2, 2000: f32, f64 => |y, x| fast::atan2(y, x); half);
 

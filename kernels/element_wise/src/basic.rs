@@ -15,11 +15,11 @@ unary!(Neg, 500:
 unary!(Sign, 500:
     f32, f64 => |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else if x == 0.0 { 0.0 } else { x }; half;
     i8, i16, i32, i64 => |x| x.signum();
-    Complex32, Complex64 => |x| complex::one(complex::sign, x));
+    Complex32, Complex64 => |x| complex::narrow(complex::sign(complex::wide(x))));
 unary!(Reciprocal, 1000: f32, f64 => |x| 1.0 / x; half; Complex64 => |x| complex::reciprocal(x));
 mostly_easy! {
     Reciprocal, 1500: Complex32 => |x| if complex::is_moderate(x)
-        => complex::one(complex::quick_reciprocal, x), complex::one(complex::reciprocal, x);
+        => complex::narrow(complex::quick_reciprocal(complex::wide(x))), complex::narrow(complex::reciprocal(complex::wide(x)));
 }
 unary!(Floor, 500: f32, f64 => |x| x.floor(); half);
 unary!(Ceil, 500: f32, f64 => |x| x.ceil(); half);

@@ -12,29 +12,54 @@ use super::driver::SliceLoop;
 const LENGTH: usize = 512;
 
 #[repr(align(64))]
-struct Block(MaybeUninit<[f32; LENGTH]>);
+struct Block([MaybeUninit<f32>; LENGTH]);
+
+impl Block {
+    /// The numbers of `source`, at most a block, as `f32`.
+    #[inline(always)]
+    fn widened<T: Float16>(&mut self, source: &[T]) -> &[f32] {
+        assert!(source.len() <= LENGTH);
+        let block: *mut f32 = self.0.as_mut_ptr().cast();
+        // SAFETY: there is room for the numbers, all of which are written before they are read.
+        unsafe {
+            T::widen(source, block);
+            std::slice::from_raw_parts(block, source.len())
+        }
+    }
+}
+
+// Without closures, which might not be inlined, and then were not compiled for wide vectors.
 
 /// What a loop over `f32` gives, and what becomes of it if its arguments were of type `T`.
 pub(crate) trait Narrowed<T>: Pod {
     /// The elements of the output.
     type Out: Pod;
 
-    /// Calls `compute` with room for as many results as `out` has elements, at most a block, and stores them there.
-    fn store(out: &mut [Self::Out], compute: impl FnOnce(&mut [Self]) -> bool) -> bool;
+    /// Room for as many results as `out` has elements, at most a block.
+    fn room<'r>(out: &'r mut [Self::Out], block: &'r mut [MaybeUninit<f32>; LENGTH]) -> &'r mut [Self];
+
+    /// Puts results that were written to the room into the output.
+    ///
+    /// # Safety
+    /// They were written.
+    unsafe fn store(block: &[MaybeUninit<f32>; LENGTH], out: &mut [Self::Out]);
 }
 
 impl<T: Float16> Narrowed<T> for f32 {
     type Out = T;
 
     #[inline(always)]
-    fn store(out: &mut [T], compute: impl FnOnce(&mut [f32]) -> bool) -> bool {
-        let mut block = Block(MaybeUninit::uninit());
-        assert!(out.len() <= LENGTH);
-        // SAFETY: the block has room for them. As in an output tensor, what they are before is not looked at.
-        let results = unsafe { std::slice::from_raw_parts_mut(block.0.as_mut_ptr().cast::<f32>(), out.len()) };
-        let valid = compute(results);
-        T::narrow(results, out);
-        valid
+    fn room<'r>(out: &'r mut [T], block: &'r mut [MaybeUninit<f32>; LENGTH]) -> &'r mut [f32] {
+        let room = &mut block[..out.len()];
+        // SAFETY: as in an output tensor, what the numbers are before is not looked at.
+        unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), room.len()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(block: &[MaybeUninit<f32>; LENGTH], out: &mut [T]) {
+        let results = &block[..out.len()];
+        // SAFETY: by the caller's promise.
+        T::narrow(unsafe { std::slice::from_raw_parts(results.as_ptr().cast(), results.len()) }, out);
     }
 }
 
@@ -42,9 +67,12 @@ impl<T: Float16> Narrowed<T> for bool {
     type Out = bool;
 
     #[inline(always)]
-    fn store(out: &mut [bool], compute: impl FnOnce(&mut [bool]) -> bool) -> bool {
-        compute(out)
+    fn room<'r>(out: &'r mut [bool], _: &'r mut [MaybeUninit<f32>; LENGTH]) -> &'r mut [bool] {
+        out
     }
+
+    #[inline(always)]
+    unsafe fn store(_: &[MaybeUninit<f32>; LENGTH], _: &mut [bool]) {}
 }
 
 /// The loop `L` over `f32` as one over elements of type `T`, whose results are rounded once, at its end.
@@ -56,20 +84,18 @@ impl<L: SliceLoop<N, In = f32, Out: Narrowed<T>>, T: Float16, const N: usize> Sl
 
     #[inline(always)]
     fn run(inputs: [&[T]; N], out: &mut [Self::Out]) -> bool {
-        let mut blocks = [const { Block(MaybeUninit::uninit()) }; N];
+        let mut blocks = [const { Block([MaybeUninit::uninit(); LENGTH]) }; N];
+        let mut results = Block([MaybeUninit::uninit(); LENGTH]);
         let (mut start, mut valid) = (0, true);
         for out in out.chunks_mut(LENGTH) {
-            let wide: [&[f32]; N] = std::array::from_fn(|i| {
-                let source = &inputs[i][start..start + out.len()];
-                let block: *mut f32 = blocks[i].0.as_mut_ptr().cast();
-                // SAFETY: the block has room for the numbers of `source`, all of which are written before they are read.
-                unsafe {
-                    T::widen(source, block);
-                    std::slice::from_raw_parts(block, source.len())
-                }
-            });
+            let mut wide: [&[f32]; N] = [&[]; N];
+            for ((wide, block), input) in wide.iter_mut().zip(&mut blocks).zip(inputs) {
+                *wide = block.widened(&input[start..start + out.len()]);
+            }
             start += out.len();
-            valid &= L::Out::store(out, |results| L::run(wide, results));
+            valid &= L::run(wide, L::Out::room(out, &mut results.0));
+            // SAFETY: a loop writes all of its output.
+            unsafe { L::Out::store(&results.0, out) };
         }
         valid
     }

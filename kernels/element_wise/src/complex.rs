@@ -34,16 +34,17 @@ impl Wide for Complex32 {
     }
 }
 
-/// `f(x)` for either width.
+/// A number of either width as what functions take. They are called by name between this and [`narrow`]: where a function
+/// is an argument the call is not inlined, and a loop of calls is no vector code.
 #[inline(always)]
-pub(super) fn one<T: Wide>(f: impl Fn(Complex64) -> Complex64, x: T) -> T {
-    T::narrow(f(x.wide()))
+pub(super) fn wide<T: Wide>(x: T) -> Complex64 {
+    x.wide()
 }
 
-/// `f(x, y)` for either width.
+/// What functions give, in either width.
 #[inline(always)]
-pub(super) fn two<T: Wide>(f: impl Fn(Complex64, Complex64) -> Complex64, x: T, y: T) -> T {
-    T::narrow(f(x.wide(), y.wide()))
+pub(super) fn narrow<T: Wide>(value: Complex64) -> T {
+    T::narrow(value)
 }
 
 #[inline(always)]

@@ -13,11 +13,11 @@ use super::easy::mostly_easy;
 binary!(Div, 1000: f32, f64 => |x, y| x / y; half; Complex64 => |x, y| complex::divide(x, y));
 mostly_easy! {
     Div, 1500: Complex32 => |x, y| if complex::is_moderate(y) & complex::is_finite(x)
-        => complex::two(complex::quick_divide, x, y), complex::two(complex::divide, x, y);
+        => complex::narrow(complex::quick_divide(complex::wide(x), complex::wide(y))), complex::narrow(complex::divide(complex::wide(x), complex::wide(y)));
 }
 binary!(DivNoNan, 1000:
     f32, f64 => |x, y| if y == 0.0 { 0.0 } else { x / y }; half;
-    Complex32, Complex64 => |x, y| if y == Number::ZERO { Number::ZERO } else { complex::two(complex::divide, x, y) });
+    Complex32, Complex64 => |x, y| if y == Number::ZERO { Number::ZERO } else { complex::narrow(complex::divide(complex::wide(x), complex::wide(y))) });
 // The quotient is rounded to the dtype before it is made whole.
 binary!(FloorDiv, 1000:
     f32, f64 => |x, y| (x / y).floor(); half |x, y, round| round(x / y).floor());

@@ -21,7 +21,7 @@ binary!(RsqrtGrad, 500:
 // What nothing flows back into has no slope, whatever the root.
 binary!(SqrtGrad, 1000:
     f32, f64 => |y, dy| if dy == 0.0 { 0.0 } else { 0.5 * dy / y }; half;
-    Complex32, Complex64 => |y, dy| if dy == Default::default() { dy } else { complex::two(complex::divide, dy * 0.5, y.conj()) });
+    Complex32, Complex64 => |y, dy| if dy == Default::default() { dy } else { complex::narrow(complex::divide(complex::wide(dy * 0.5), complex::wide(y.conj()))) });
 binary!(ReciprocalGrad, 500:
     f32, f64 => |y, dy| -y * dy * y; half;
     Complex32, Complex64 => |y, dy| -y.conj() * dy * y.conj());

@@ -173,10 +173,16 @@ pub(super) fn lower_half(x: f64) -> f64 {
     (x + 1.0) / 2.0
 }
 
-/// The inverse of the error function, by [`ndtri`] or its part that knows the argument.
+/// The inverse of the error function.
 #[inline(always)]
-pub(super) fn erf_inv(ndtri: impl Fn(f64) -> f64, x: f64) -> f64 {
+pub(super) fn erf_inv(x: f64) -> f64 {
     ndtri(lower_half(x)) * FRAC_1_SQRT_2
+}
+
+/// [`erf_inv`] where [`is_middle`] holds for the [`lower_half`].
+#[inline(always)]
+pub(super) fn erf_inv_middle(x: f64) -> f64 {
+    ndtri_middle(lower_half(x)) * FRAC_1_SQRT_2
 }
 
 /// The most terms of a series or fraction: as many as TensorFlow takes in double precision.

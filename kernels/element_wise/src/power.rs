@@ -75,7 +75,7 @@ float_power!(f32, 2000,
 );
 float_power!(f64, 15000, cube |x| x * x * x, |_x, _y| if false => 0.0);
 binary!(@half Pow, 2000);
-binary!(Pow, 15000: Complex32, Complex64 => |x, y| complex::two(complex::power, x, y));
+binary!(Pow, 15000: Complex32, Complex64 => |x, y| complex::narrow(complex::power(complex::wide(x), complex::wide(y))));
 
 /// Powers of integers, which wrap.
 macro_rules! integer_power {

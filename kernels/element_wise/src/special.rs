@@ -23,7 +23,7 @@ macro_rules! middle {
 middle! {
     Ndtri: |x| if gamma::is_middle(x) => gamma::ndtri_middle(x), gamma::ndtri(x);
     Erfinv: |x| if gamma::is_middle(gamma::lower_half(x))
-        => gamma::erf_inv(gamma::ndtri_middle, x), gamma::erf_inv(gamma::ndtri, x);
+        => gamma::erf_inv_middle(x), gamma::erf_inv(x);
 }
 
 #[register_kernel(device = Cpu, op = [Lgamma, Digamma], T = [f32, f64, f16])]

@@ -17,7 +17,7 @@ macro_rules! floats_and_complex {
     ($($op:ident, $cost:literal: |$x:ident| $real:expr, complex $complex:ident;)+) => {$(
         unary!($op, $cost:
             f32, f64 => |$x| $real; half;
-            Complex32, Complex64 => |x| complex::one(complex::$complex, x));
+            Complex32, Complex64 => |x| complex::narrow(complex::$complex(complex::wide(x))));
     )+};
 }
 
@@ -62,7 +62,7 @@ macro_rules! complex_mostly_easy {
     ($($op:ident, $cost:literal: $known:ident => $quick:ident, $function:ident;)+) => {
         mostly_easy! {$(
             $op, $cost: Complex32, Complex64 => |x| if complex::$known(x)
-                => complex::one(complex::$quick, x), complex::one(complex::$function, x);
+                => complex::narrow(complex::$quick(complex::wide(x))), complex::narrow(complex::$function(complex::wide(x)));
         )+}
     };
 }
@@ -85,7 +85,7 @@ unary!(@half Cos, 1500: f16, bf16);
 unary!(@half Tan, 1500: f16, bf16);
 unary!(@half Erfc, 1500: f16, bf16);
 unary!(Erf, 2000: f32 => |x| fast::erf(x); half);
-unary!(Tan, 5000: Complex32, Complex64 => |x| complex::one(complex::tan, x));
+unary!(Tan, 5000: Complex32, Complex64 => |x| complex::narrow(complex::tan(complex::wide(x))));
 
 #[register_kernel(device = Cpu, op = [Erf, Erfc], T = [f32, f64, f16, bf16])]
 type UnaryKernels<O, T> = Unary<O, T>;

@@ -2,6 +2,9 @@
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Float8E4M3Fn, Float8E5M2, Int4, UInt4, bf16, f16};
 
+use kernlink_kernels_common::float16::Float16;
+use kernlink_kernels_common::widest;
+
 use super::{Step, Wide};
 
 /// Converts every element with `f`.
@@ -14,9 +17,24 @@ pub(super) unsafe fn each<A: Copy, B: Copy>(source: *const u8, target: *mut u8, 
     let (source, target) = unsafe {
         (std::slice::from_raw_parts(source.cast::<A>(), length), std::slice::from_raw_parts_mut(target.cast(), length))
     };
-    for (target, &source) in target.iter_mut().zip(source) {
-        *target = f(source);
+    convert(source, target, f);
+}
+
+widest! {
+    fn convert<A: Copy, B: Copy, F: Fn(A) -> B>(source: &[A], target: &mut [B], f: F) {
+        for (target, &source) in target.iter_mut().zip(source) {
+            *target = f(source);
+        }
     }
+}
+
+/// Loads 16-bit floats.
+///
+/// # Safety
+/// As [`Step`].
+unsafe fn widen<T: Float16>(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: by the caller's promise.
+    unsafe { T::widen(std::slice::from_raw_parts(source.cast::<T>(), length), target.cast()) }
 }
 
 /// The step that loads elements of a dtype, and as what; no step if they are that already.
@@ -34,8 +52,8 @@ pub(super) fn from(dtype: DataType) -> Option<(Option<Step>, Wide)> {
     }
     Some(match dtype {
         DataType::Float => (None, Wide::F32),
-        DataType::Half => (load!(f16 => f32, |x| x.to_f32()), Wide::F32),
-        DataType::Bfloat16 => (load!(bf16 => f32, |x| x.to_f32()), Wide::F32),
+        DataType::Half => (Some(widen::<f16>), Wide::F32),
+        DataType::Bfloat16 => (load!(bf16 => f32, |x| x.widened()), Wide::F32),
         DataType::Float8E5m2 => (load!(Float8E5M2 => f32, |x| x.to_f32()), Wide::F32),
         DataType::Float8E4m3fn => (load!(Float8E4M3Fn => f32, |x| x.to_f32()), Wide::F32),
         DataType::Complex64 => (load!(Complex32 => f32, |x| x.re), Wide::F32),

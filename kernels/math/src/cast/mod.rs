@@ -33,7 +33,7 @@ enum Wide {
 }
 
 /// Elements that are converted at a time where more than one step is needed.
-const BLOCK: usize = 128;
+const BLOCK: usize = 512;
 /// Elements in a unit of work.
 const UNIT: usize = 1024;
 

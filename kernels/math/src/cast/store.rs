@@ -2,6 +2,9 @@
 
 use kernlink::dtype::{Complex32, Complex64, DataType, Float8E4M3Fn, Float8E5M2, Int4, UInt4, bf16, f16};
 
+use kernlink_kernels_common::float16::Float16;
+use kernlink_kernels_common::widest;
+
 use super::convert::{Truncate, round_to_odd};
 use super::load::each;
 use super::{Step, Wide};
@@ -60,6 +63,32 @@ macro_rules! integers {
 }
 integers!(i32, i64, u64);
 
+/// Stores `f16`.
+///
+/// # Safety
+/// As [`Step`].
+unsafe fn narrow<M: Source>(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        narrow_slice::<M>(
+            std::slice::from_raw_parts(source.cast(), length),
+            std::slice::from_raw_parts_mut(target.cast(), length),
+        );
+    }
+}
+
+widest! {
+    fn narrow_slice<M: Source>(source: &[M], target: &mut [f16]) {
+        let mut single = [0.0; 64];
+        for (source, target) in source.chunks(64).zip(target.chunks_mut(64)) {
+            for (single, &x) in single.iter_mut().zip(source) {
+                *single = x.f32();
+            }
+            f16::narrow(&single[..source.len()], target);
+        }
+    }
+}
+
 /// The step that stores elements of a wide type as a dtype.
 pub(super) fn to(wide: Wide, dtype: DataType) -> Option<Step> {
     match wide {
@@ -86,8 +115,8 @@ fn step<M: Source>(dtype: DataType) -> Option<Step> {
     Some(match dtype {
         DataType::Float => store!(f32, |x| x.f32()),
         DataType::Double => store!(f64, |x| x.f64()),
-        DataType::Half => store!(f16, |x| f16::from_f32(x.f32())),
-        DataType::Bfloat16 => store!(bf16, |x| bf16::from_f32(x.f32())),
+        DataType::Half => narrow::<M>,
+        DataType::Bfloat16 => store!(bf16, |x| bf16::nearest(x.f32())),
         DataType::Float8E5m2 => store!(Float8E5M2, |x| Float8E5M2::from_f32(x.for_float8())),
         DataType::Float8E4m3fn => store!(Float8E4M3Fn, |x| Float8E4M3Fn::from_f32(x.for_float8())),
         DataType::Complex64 => store!(Complex32, |x| Complex32::new(x.f32(), 0.0)),

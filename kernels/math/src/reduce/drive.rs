@@ -90,10 +90,9 @@ widest! {
     /// Folds neighbours in one go.
     fn fold_short_run<R: Reducer<T>, T: Pod>(run: &[T]) -> R::Acc {
         match size_of::<R::Acc>() {
-            0..=2 => fold_lanes::<R, T, 64>(run),
-            3..=4 => fold_lanes::<R, T, 32>(run),
-            5..=8 => fold_lanes::<R, T, 16>(run),
-            _ => fold_lanes::<R, T, 8>(run),
+            0..=4 => fold_lanes::<R, T, 64>(run),
+            5..=8 => fold_lanes::<R, T, 32>(run),
+            _ => fold_lanes::<R, T, 16>(run),
         }
     }
 }
@@ -102,7 +101,7 @@ widest! {
 #[inline(always)]
 fn merge_chunk<R: Reducer<T>, T: Pod, const N: usize>(results: &mut [R::Acc; N], chunk: &[T; N]) {
     // Only these gain by it.
-    if const { T::DTYPE.equals(DataType::Half) } {
+    if const { matches!(T::DTYPE, DataType::Half | DataType::Bfloat16) } {
         let lifted = R::lift_chunk(chunk);
         for i in 0..N {
             results[i] = R::merge(results[i], lifted[i]);

@@ -46,7 +46,11 @@ macro_rules! summands {
             fn lift_mean(self) -> $mean { <$mean>::from(Computed::widen(self)) }
             #[inline(always)]
             fn lift_mean_chunk<const N: usize>(chunk: &[$t; N]) -> [$mean; N] {
-                Computed::widen_chunk(chunk).map(<$mean>::from)
+                let mut lifted = [<$mean as Number>::ZERO; N];
+                for (lifted, wide) in lifted.iter_mut().zip(Computed::widen_chunk(chunk)) {
+                    *lifted = <$mean>::from(wide);
+                }
+                lifted
             }
             #[inline(always)]
             fn mean(sum: $mean, count: usize) -> $t { $mean_of(sum, count) }
@@ -188,13 +192,16 @@ reducers! {
 /// The greater of two keys; NaN if one is.
 #[inline(always)]
 fn greater<T: Ordered>(first: T::Key, second: T::Key) -> T::Key {
-    if first > second || T::is_nan(first) { first } else { second }
+    // Whether the second is NaN does not wait for the first.
+    let greater = if second > first { second } else { first };
+    if T::is_nan(second) { second } else { greater }
 }
 
 /// The less of two keys; NaN if one is.
 #[inline(always)]
 fn less<T: Ordered>(first: T::Key, second: T::Key) -> T::Key {
-    if first < second || T::is_nan(first) { first } else { second }
+    let less = if second < first { second } else { first };
+    if T::is_nan(second) { second } else { less }
 }
 
 /// Half the sum of the squares, whose terms TensorFlow rounds to the dtype.
