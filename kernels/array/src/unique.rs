@@ -1,7 +1,6 @@
 //! What occurs in a tensor: Unique, UniqueWithCounts, UniqueV2, UniqueWithCountsV2, ListDiff.
 
-use std::collections::HashSet;
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
 use bytemuck::AnyBitPattern;
@@ -14,6 +13,7 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{axis as resolve_axis, vector};
+use kernlink_kernels_common::hash::{Map, Set};
 use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
@@ -23,7 +23,7 @@ use super::shapes::tensor_of;
 /// Gives every element of any dtype a word, so that elements are equal if their words are. No NaN equals another.
 #[derive(Default)]
 struct Words<'a> {
-    strings: HashMap<&'a [u8], u64>,
+    strings: Map<&'a [u8], u64>,
     nans: u64,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Words<'a> {
 
 /// The number that each item gets if equal ones share theirs and new ones count up, and where each number first occurs.
 fn number<K: Hash + Eq>(items: impl ExactSizeIterator<Item = K>) -> Result<(Vec<i64>, Vec<usize>)> {
-    let mut known: HashMap<K, i64> = HashMap::new();
+    let mut known: Map<K, i64> = Map::default();
     let (mut numbers, mut first) = (scratch::room(items.len())?, Vec::new());
     for (place, item) in items.enumerate() {
         let next = first.len() as i64;
@@ -153,7 +153,7 @@ fn list_diff(ctx: &mut KernelContext<'_, ops::ListDiff>) -> Result<()> {
     }
     ensure!(x.num_elements() < i32::MAX as usize, InvalidArgument, "x too large for int32 indexing");
     let mut words = Words::default();
-    let mut without: HashSet<u64> = HashSet::new();
+    let mut without: Set<u64> = Set::default();
     for word in words.of(y)? {
         without.make_room(1)?;
         without.insert(word);

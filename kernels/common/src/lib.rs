@@ -13,6 +13,7 @@ pub mod fused;
 pub mod gather;
 pub mod gemm;
 pub mod gemv;
+pub mod hash;
 pub mod number;
 pub mod panels;
 pub mod rows;

@@ -34,23 +34,65 @@ fn for_each_line<T: Pod>(
     });
 }
 
-/// The channels of the input pixels under the window at `row` and `column`, row by row.
-#[inline(always)]
-fn under<'a, T>(
-    geometry: &Geometry,
-    image: &'a [T],
-    row: usize,
-    column: usize,
-) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
-    let Geometry { rows, columns, depth, .. } = *geometry;
-    let row_taps = rows.taps(row);
-    let column_taps = columns.taps(column);
-    let left = (columns.start(column) + column_taps.start as i64).max(0) as usize * depth;
-    let top = rows.start(row);
-    row_taps.flat_map(move |tap| {
-        let line = &image[(top + tap as i64) as usize * columns.input * depth..][..columns.input * depth];
-        line[left.min(line.len())..][..column_taps.len() * depth].chunks_exact(depth)
-    })
+/// Channels whose results stay in registers while a window passes.
+const CHANNELS: usize = 32;
+
+/// The part of the input under a window: `count` pixels from each of `rows` offsets on.
+struct Window {
+    /// Where the first row's pixels begin.
+    first: usize,
+    rows: usize,
+    /// Elements from row to row.
+    stride: usize,
+    count: usize,
+}
+
+impl Window {
+    /// What is under the window at `row` and `column`.
+    #[inline(always)]
+    fn new(geometry: &Geometry, row: usize, column: usize) -> Window {
+        let Geometry { rows, columns, depth, .. } = *geometry;
+        let (row_taps, column_taps) = (rows.taps(row), columns.taps(column));
+        let top = (rows.start(row) + row_taps.start as i64).max(0) as usize;
+        let left = (columns.start(column) + column_taps.start as i64).max(0) as usize;
+        let stride = columns.input * depth;
+        Window { first: top * stride + left * depth, rows: row_taps.len(), stride, count: column_taps.len() }
+    }
+
+    /// How many pixels it has.
+    fn pixels(&self) -> usize {
+        self.rows * self.count
+    }
+
+    /// Folds each channel of its pixels, row by row.
+    #[inline(always)]
+    fn fold<T: Copy>(&self, image: &[T], target: &mut [T], start: T, fold: impl Fn(T, T) -> T) {
+        let depth = target.len();
+        let pixels = |channel: usize| {
+            let rows = (0..self.rows).map(move |row| self.first + row * self.stride + channel);
+            rows.flat_map(move |row| (0..self.count).map(move |pixel| row + pixel * depth))
+        };
+        let (chunks, rest) = target.as_chunks_mut::<CHANNELS>();
+        let rest_from = depth - rest.len();
+        for (index, chunk) in chunks.iter_mut().enumerate() {
+            let mut folded = [start; CHANNELS];
+            for pixel in pixels(index * CHANNELS) {
+                let Some(source) = image[pixel..].first_chunk::<CHANNELS>() else { continue };
+                for (folded, &element) in folded.iter_mut().zip(source) {
+                    *folded = fold(*folded, element);
+                }
+            }
+            *chunk = folded;
+        }
+        if !rest.is_empty() {
+            rest.fill(start);
+            for pixel in pixels(rest_from) {
+                for (folded, &element) in rest.iter_mut().zip(&image[pixel..]) {
+                    *folded = fold(*folded, element);
+                }
+            }
+        }
+    }
 }
 
 #[register_kernel(
@@ -94,12 +136,8 @@ widest! {
     /// A line of maxima. TensorFlow starts at the lowest finite value: NaN and negative infinity never win.
     fn max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
-            target.fill(T::MIN);
-            for source in under(geometry, image, row, column) {
-                for (target, &element) in target.iter_mut().zip(source) {
-                    *target = if *target < element { element } else { *target };
-                }
-            }
+            let window = Window::new(geometry, row, column);
+            window.fold(image, target, T::MIN, |largest, element| if largest < element { element } else { largest });
         }
     }
 }
@@ -148,13 +186,9 @@ widest! {
     /// A line of averages over the elements that are not padding.
     fn average_line<T: Average>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
-            target.fill(T::ZERO);
-            let mut count = 0;
-            for source in under(geometry, image, row, column) {
-                target.iter_mut().zip(source).for_each(|(target, &element)| *target = target.wrapping_add(element));
-                count += 1;
-            }
-            let count = T::from_count(count);
+            let window = Window::new(geometry, row, column);
+            window.fold(image, target, T::ZERO, |sum, element| sum.wrapping_add(element));
+            let count = T::from_count(window.pixels());
             target.iter_mut().for_each(|target| *target = target.over(count));
         }
     }

@@ -1,12 +1,11 @@
 //! Keys and values by key.
 
-use std::collections::HashMap;
-
 use kernlink::dtype::{DataType, TString};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Result, bail};
+use kernlink_kernels_common::hash::Map;
 
 use super::column::{Column, out_of_memory};
 
@@ -19,8 +18,8 @@ pub(super) struct Entries {
 
 /// Rows by key: integers by their value, strings by their bytes, and keys of several elements by all their bytes.
 enum Index {
-    Ints(HashMap<i64, usize>),
-    Texts(HashMap<TString, usize>),
+    Ints(Map<i64, usize>),
+    Texts(Map<TString, usize>),
 }
 
 /// The keys in a tensor, one a row.
@@ -85,8 +84,8 @@ pub(super) fn position_of(keys: &Tensor, reserved: &Tensor, width: usize) -> Res
 impl Entries {
     pub(super) fn new(key_dtype: DataType, key_width: usize, value_dtype: DataType, value_width: usize) -> Entries {
         let index = match (key_dtype, key_width) {
-            (DataType::Int32 | DataType::Int64, 1) => Index::Ints(HashMap::new()),
-            _ => Index::Texts(HashMap::new()),
+            (DataType::Int32 | DataType::Int64, 1) => Index::Ints(Map::default()),
+            _ => Index::Texts(Map::default()),
         };
         Entries { index, keys: Column::new(key_dtype, key_width), values: Column::new(value_dtype, value_width) }
     }
@@ -97,8 +96,8 @@ impl Entries {
 
     pub(super) fn clear(&mut self) {
         match &mut self.index {
-            Index::Ints(index) => *index = HashMap::new(),
-            Index::Texts(index) => *index = HashMap::new(),
+            Index::Ints(index) => *index = Map::default(),
+            Index::Texts(index) => *index = Map::default(),
         }
         self.keys.clear();
         self.values.clear();
