@@ -7,20 +7,32 @@ use kernlink::{Result, ensure};
 use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink_kernels_common::tensors::add_variants;
 use kernlink_macros::register_kernel;
-use kernlink_ops::{AccumulateNV2, AddN};
+use kernlink_ops::{AccumulateNV2, Add, AddN};
+
+use super::binary::BinaryFn;
 
 /// Elements that are summed over all inputs before the next ones, so that the sums stay in the cache.
 const PIECE: usize = 2048;
 
-fn add_to<T: Number>(sums: &mut [T], other: &[T]) {
-    for (sum, &x) in sums.iter_mut().zip(other) {
-        *sum = sum.wrapping_add(x);
+fn add_to<T: Number>(sums: &mut [T], other: &[T])
+where
+    Add: BinaryFn<T, Out = T>,
+{
+    // The loop of two inputs writes to neither.
+    let mut before = [T::ZERO; 256];
+    for (sums, other) in sums.chunks_mut(before.len()).zip(other.chunks(before.len())) {
+        let before = &mut before[..sums.len()];
+        before.copy_from_slice(sums);
+        Add::slice(before, &other[..sums.len()], sums);
     }
 }
 
 /// The sum of all inputs. TensorFlow makes other nodes of AccumulateNV2 before it runs.
 #[register_kernel(device = Cpu, op = [AddN, AccumulateNV2], T = [realnumbertype, Complex32, Complex64])]
-fn sum<T: Number>(ctx: &mut RawContext<'_>) -> Result<()> {
+fn sum<T: Number>(ctx: &mut RawContext<'_>) -> Result<()>
+where
+    Add: BinaryFn<T, Out = T>,
+{
     let mut first = ctx.take_input_at(0)?;
     for i in 1..ctx.num_inputs() {
         ensure_term(first.shape(), i, ctx.input_at(i)?.shape())?;

@@ -8,7 +8,11 @@ use super::complex;
 use super::easy::mostly_easy;
 use super::unary::{Unary, unary};
 
-unary!(Abs, 500: f32, f64 => |x| x.abs(); half; i8, i16, i32, i64 => |x| x.wrapping_abs());
+unary!(Abs, 500:
+    f32, f64 => |x| x.abs();
+    f16 => |x| f16::from_bits(x.to_bits() & 0x7fff);
+    bf16 => |x| bf16::from_bits(x.to_bits() & 0x7fff);
+    i8, i16, i32, i64 => |x| x.wrapping_abs());
 unary!(Neg, 500:
     f32, f64, f16, bf16, Complex32, Complex64 => |x| -x;
     i8, i16, i32, i64 => |x| x.wrapping_neg());
