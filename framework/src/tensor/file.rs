@@ -131,9 +131,9 @@ impl Tensor {
         Some(Tensor { shape: shape.clone(), dtype, storage })
     }
 
-    /// The same elements for somebody who reads them once: if they are in a file and must be copied for that, the copy goes
-    /// with this tensor and its clones.
-    pub(crate) fn for_once(&self) -> Tensor {
+    /// The same elements for somebody who reads them once, such as a kernel that packs a constant: if they are in a file and
+    /// must be copied for that, the copy goes with this tensor and its clones.
+    pub fn for_once(&self) -> Tensor {
         if let Storage::Late(late) = &self.storage
             && let Some(another) = late.another()
         {

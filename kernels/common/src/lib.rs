@@ -16,6 +16,7 @@ pub mod gemv;
 pub mod hash;
 pub mod number;
 pub mod panels;
+pub mod remembered;
 pub mod rows;
 pub mod strided;
 pub mod summarize;

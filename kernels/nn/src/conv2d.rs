@@ -8,6 +8,7 @@ use kernlink_geometry::convolution::Convolution;
 use kernlink_geometry::fusion::Fusion;
 use kernlink_kernels_common::fused::{Activated, Fused};
 use kernlink_kernels_common::number::Computed;
+use kernlink_kernels_common::remembered::Remembered;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Conv2D, FusedConv2D};
 
@@ -20,6 +21,8 @@ struct Prepared {
     convolution: Convolution,
     /// What [`Convolve::prepare`] makes of the filter, if that is constant.
     filter: Option<Tensor>,
+    /// What it makes of one that is not, but stays the same.
+    remembered: Remembered,
 }
 
 impl Prepared {
@@ -27,7 +30,8 @@ impl Prepared {
         let constant = ctx.constant_at(1).filter(|filter| filter.rank() == 4);
         let prepare = |filter| T::Wide::prepare(&widened::<T>(None, filter)?);
         let filter = constant.map(prepare).transpose()?.flatten();
-        Ok(Self { convolution: Convolution::new(ctx.attrs, Code::Unimplemented)?, filter })
+        let convolution = Convolution::new(ctx.attrs, Code::Unimplemented)?;
+        Ok(Self { convolution, filter, remembered: Remembered::default() })
     }
 
     /// Output 0: the convolution of inputs 0 and 1, of which `finish` makes what is wanted, with channels last.
@@ -52,6 +56,10 @@ impl Prepared {
                 geometry.ensure_computable(filter.shape())?;
                 let packed = match &self.filter {
                     Some(packed) if is_side_by_side(&geometry) => packed.clone(),
+                    None if T::Wide::PACKS && is_side_by_side(&geometry) => {
+                        let pack = || T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?);
+                        self.remembered.get(filter, pack)?
+                    }
                     _ => T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?)?,
                 };
                 let input = widened::<T>(Some(ctx), &input)?;

@@ -26,6 +26,9 @@ pub(super) fn is_side_by_side(geometry: &Geometry) -> bool {
 
 /// How a dtype is convolved: by gathering patches, but where it is said otherwise.
 pub(super) trait Convolve: Gemm + Computed<Wide = Self> {
+    /// Whether [`Convolve::convolve`] wants the filter in another form.
+    const PACKS: bool = false;
+
     /// The filter as [`Convolve::convolve`] wants it for every geometry of which it [`is_side_by_side`], if that differs.
     ///
     /// # Errors
@@ -55,6 +58,8 @@ impl Convolve for f64 {}
 impl Convolve for i32 {}
 
 impl Convolve for f32 {
+    const PACKS: bool = true;
+
     fn prepare(filter: &Tensor) -> Result<Option<Tensor>> {
         pack(filter).map(Some)
     }

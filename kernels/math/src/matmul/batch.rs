@@ -65,7 +65,7 @@ pub(super) fn multiply<T: Factor>(
 ) -> Result<Tensor> {
     let products = adjoint.products(x.shape(), y.shape(), broadcasts)?;
     let mut output = Tensor::alloc(T::DTYPE, products.output.clone())?;
-    products.compute::<T>(ctx, x.as_slice()?, y.as_slice()?, packed, output.as_mut_slice()?)?;
+    products.compute::<T>(ctx, x.as_slice()?, y, packed, output.as_mut_slice()?)?;
     Ok(output)
 }
 

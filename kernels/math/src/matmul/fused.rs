@@ -37,7 +37,7 @@ fn fused_mat_mul<T: Factor + Computed<Wide: Activated>>(
     let b_side = Operand { shape: b.shape(), transposed: prepared.transpose[1], conjugate: false };
     let products = Products::new(a_side, b_side)?;
     let mut product = ctx.allocate_output(FusedMatMul::PRODUCT, products.output.clone())?;
-    products.compute::<T>(ctx, a.as_slice()?, b.as_slice()?, &prepared.b, product.as_mut_slice()?)?;
+    products.compute::<T>(ctx, a.as_slice()?, b, &prepared.b, product.as_mut_slice()?)?;
     let fused = Fused::new::<T>(ctx, &prepared.fusion, product.shape(), |summand| Ok(summand.clone()))?;
     fused.finish_narrow::<T>(ctx, &mut product)?;
     ctx.set_output(FusedMatMul::PRODUCT, product)

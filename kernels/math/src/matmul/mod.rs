@@ -47,7 +47,7 @@ impl Prepared {
 fn mat_mul<T: Factor>(prepared: &Prepared, ctx: &mut KernelContext<'_, MatMul>) -> Result<()> {
     let (products, a, b) = prepared.products(ctx)?;
     let mut product = ctx.allocate_output(MatMul::PRODUCT, products.output.clone())?;
-    products.compute::<T>(ctx, a.as_slice()?, b.as_slice()?, &prepared.b, product.as_mut_slice()?)?;
+    products.compute::<T>(ctx, a.as_slice()?, b, &prepared.b, product.as_mut_slice()?)?;
     ctx.set_output(MatMul::PRODUCT, product)
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use kernlink::Result;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
-use kernlink::tensor::scratch;
+use kernlink::tensor::{Tensor, scratch};
 use kernlink_geometry::products::{self, Batch, Side};
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};
 use kernlink_kernels_common::number::Computed;
@@ -52,7 +52,8 @@ impl Packed {
         Packed { is_constant, panels: OnceLock::new() }
     }
 
-    fn panels<T: Factor>(&self, ctx: &RawContext<'_>, sizes: Sizes, b: Matrix<'_, T>) -> Result<Option<&Panels>> {
+    /// What `pack` makes of it, if the node keeps that.
+    fn panels(&self, sizes: Sizes, pack: impl FnOnce() -> Result<Option<Panels>>) -> Result<Option<&Panels>> {
         // One row reads the operand once, wherever it lies.
         if !self.is_constant || sizes.m == 1 {
             return Ok(None);
@@ -60,7 +61,7 @@ impl Packed {
         if let Some(panels) = self.panels.get() {
             return Ok(panels.as_ref());
         }
-        let panels = T::packed(ctx, b, sizes.k, sizes.n)?;
+        let panels = pack()?;
         Ok(self.panels.get_or_init(|| panels).as_ref())
     }
 }
@@ -108,13 +109,13 @@ impl Products {
         (self.sizes, [matrix(a, m, k, self.transposed[0]), matrix(b, k, n, self.transposed[1])])
     }
 
-    /// Computes all products. The slices have the elements of the shapes that [`Products::new`] was given; `packed` is
-    /// what the node keeps of the second.
+    /// Computes all products. The operands have the shapes that [`Products::new`] was given; `packed` is what the node
+    /// keeps of the second.
     pub(super) fn compute<T: Factor>(
         &self,
         ctx: &RawContext<'_>,
         a: &[T],
-        b: &[T],
+        b: &Tensor,
         packed: &Packed,
         output: &mut [T],
     ) -> Result<()> {
@@ -127,19 +128,26 @@ impl Products {
             return Ok(());
         }
         let a = conjugated(a, self.conjugate[0])?;
-        let b = conjugated(b, self.conjugate[1])?;
         let a_at = |index: usize| matrix(&a[index * m * k..][..m * k], m, k, self.transposed[0]);
-        let b_at = |index: usize| matrix(&b[index * k * n..][..k * n], k, n, self.transposed[1]);
         let work = m.saturating_mul(k).saturating_mul(n) / 16;
         if self.is_one() {
             let sizes = Sizes { m: m * self.count, k, n };
-            let (a, b) = (matrix(&a, sizes.m, k, self.transposed[0]), b_at(0));
+            let a = matrix(&a, sizes.m, k, self.transposed[0]);
             let target = Target { data: output, row_stride: n, accumulate: false };
-            return match packed.panels(ctx, sizes, b)? {
-                Some(panels) => T::by_packed(ctx, sizes.m, a, panels, target),
-                None => gemm(ctx, sizes, a, b, target),
+            let pack = || {
+                // What is in a file need not be copied for longer than this.
+                let once = b.for_once();
+                let elements = conjugated(once.as_slice()?, self.conjugate[1])?;
+                T::packed(ctx, matrix(&elements[..k * n], k, n, self.transposed[1]), k, n)
             };
+            if let Some(panels) = packed.panels(sizes, pack)? {
+                return T::by_packed(ctx, sizes.m, a, panels, target);
+            }
+            let b = conjugated(b.as_slice()?, self.conjugate[1])?;
+            return gemm(ctx, sizes, a, matrix(&b[..k * n], k, n, self.transposed[1]), target);
         }
+        let b = conjugated(b.as_slice()?, self.conjugate[1])?;
+        let b_at = |index: usize| matrix(&b[index * k * n..][..k * n], k, n, self.transposed[1]);
         // A product that all threads share costs them a meeting; few large ones are worth it.
         if self.count < 2 * ctx.threads() && work > 1_000_000 {
             for (index, target) in output.chunks_mut(m * n).enumerate() {

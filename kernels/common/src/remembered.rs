@@ -1,0 +1,138 @@
+//! What a kernel makes of an operand that no graph says to be constant, and that all the same is in one run what it was in
+//! the one before, as the value of a variable is that nobody assigns.
+
+use std::sync::{Mutex, PoisonError};
+
+use kernlink::Result;
+use kernlink::tensor::Tensor;
+
+/// In how many runs one after the other an operand must have been at one address before it is remembered: the first time so
+/// many, later twice as many each time it turned out to be another after all.
+const RUNS: u32 = 2;
+
+/// The most that it is asked for.
+const MOST_RUNS: u32 = 1 << 16;
+
+/// What was made of an operand, for as long as that stays the same.
+///
+/// The operand is kept, too: so whoever changes the variable writes the new value elsewhere, and an operand at the same
+/// address is the same. A variable that changes now and then costs a copy each time that it was remembered in vain, which is
+/// ever more seldom.
+pub struct Remembered {
+    memory: Mutex<Memory>,
+}
+
+struct Memory {
+    /// The operand, and what was made of it.
+    kept: Option<(Tensor, Tensor)>,
+    /// Where the last operand was, how often, and how often it must have been there.
+    address: usize,
+    seen: u32,
+    wanted: u32,
+}
+
+impl Default for Remembered {
+    fn default() -> Remembered {
+        Remembered { memory: Mutex::new(Memory { kept: None, address: 0, seen: 0, wanted: RUNS }) }
+    }
+}
+
+impl Memory {
+    /// What was made of `operand`, if it is the one that is kept, or else whether it is to be kept.
+    fn look(&mut self, operand: &Tensor, address: usize) -> (Option<Tensor>, bool) {
+        if let Some((kept, made)) = &self.kept {
+            let is_same = kept.bytes().is_ok_and(|bytes| bytes.as_ptr().addr() == address)
+                && kept.dtype() == operand.dtype()
+                && kept.shape() == operand.shape();
+            if is_same {
+                return (Some(made.clone()), false);
+            }
+            self.kept = None;
+            self.wanted = (2 * self.wanted).min(MOST_RUNS);
+            self.seen = 0;
+        }
+        self.seen = if self.address == address { self.seen.saturating_add(1) } else { 1 };
+        self.address = address;
+        (None, self.seen >= self.wanted)
+    }
+}
+
+impl Remembered {
+    /// What `make` makes of `operand`, now or in an earlier run. `make` must give the same for the same operand.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn get(&self, operand: &Tensor, make: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
+        // A tensor that stores its elements itself is small.
+        if operand.inline_bits().is_some() {
+            return make();
+        }
+        let address = operand.bytes()?.as_ptr().addr();
+        let lock = || self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let (made, is_kept) = lock().look(operand, address);
+        if let Some(made) = made {
+            return Ok(made);
+        }
+        let made = make()?;
+        if is_kept {
+            let old = lock().kept.replace((operand.clone(), made.clone()));
+            drop(old);
+        }
+        Ok(made)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn what_stays_the_same_is_made_twice() -> Result<()> {
+        let (remembered, made) = (Remembered::default(), Cell::new(0));
+        let negated = |operand: &Tensor| {
+            remembered.get(operand, || {
+                made.set(made.get() + 1);
+                let negated: Vec<f32> = operand.as_slice::<f32>()?.iter().map(|value| -value).collect();
+                Tensor::vector(&negated)
+            })
+        };
+        let mut value = Tensor::vector(&[1.0f32; 100])?;
+        for _ in 0..10 {
+            assert_eq!(negated(&value)?.as_slice::<f32>()?[0], -1.0);
+        }
+        assert_eq!(made.get(), RUNS);
+        assert!(!value.is_unique(), "whoever changes it must do so elsewhere");
+        value.make_unique()?;
+        value.as_mut_slice::<f32>()?[0] = 2.0;
+        assert_eq!(negated(&value)?.as_slice::<f32>()?[0], -2.0);
+        assert!(value.is_unique(), "nothing is kept of what changes");
+        // A variable that changes in place at each step is remembered ever more seldom.
+        made.set(0);
+        let mut copies = 0;
+        for step in 0..200 {
+            copies += u32::from(!value.is_unique());
+            value.make_unique()?;
+            value.as_mut_slice::<f32>()?[0] = step as f32;
+            assert_eq!(negated(&value)?.as_slice::<f32>()?[0], -(step as f32));
+        }
+        assert!(made.get() == 200 && copies <= 6, "{} {copies}", made.get());
+        Ok(())
+    }
+
+    #[test]
+    fn another_shape_is_another_operand() -> Result<()> {
+        let remembered = Remembered::default();
+        let value = Tensor::vector(&[1.0f32; 64])?;
+        let rows = |value: &Tensor| {
+            let made = remembered.get(value, || Tensor::vector(&[value.shape()[0] as i64; 3]))?;
+            made.to_i64_vec()
+        };
+        for _ in 0..4 {
+            assert_eq!(rows(&value)?, [64; 3]);
+        }
+        assert_eq!(rows(&value.clone().reshaped([8, 8])?)?, [8; 3]);
+        Ok(())
+    }
+}
