@@ -79,16 +79,15 @@ thread() {
 }
 
 miri() {
-    # Tree Borrows is what crossbeam-epoch, below rayon, keeps to: by Stacked Borrows its lists are undefined behaviour. Files
-    # say how much memory there is. A backtrace would take half a minute.
+    # Files say how much memory there is. A backtrace would take half a minute.
     local flags="-Zmiri-disable-isolation -Zmiri-tree-borrows"
     export CARGO_TARGET_DIR=$target/miri RUST_BACKTRACE=0
     step "miri: tensors, dtypes, shapes"
     MIRIFLAGS=$flags cargo +nightly miri test --locked -p kernlink-framework --lib -- tensor:: dtype:: shape::
     step "miri: what kernels are given"
-    # crossbeam-epoch leaves garbage behind when the process ends, and makes pointers from integers.
+    # Threads of a pool end with the process.
     MIRIFLAGS="$flags -Zmiri-ignore-leaks -Zmiri-permissive-provenance" \
-        cargo +nightly miri test --locked -p kernlink-framework --lib -- kernel::
+        cargo +nightly miri test --locked -p kernlink-framework --lib -- kernel:: threads::
 }
 
 memory() {
