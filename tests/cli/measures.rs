@@ -205,7 +205,8 @@ fn a_model_is_measured() {
     let ops = told["ops"].as_array().unwrap();
     let def = read_graph(&model).unwrap();
     let convolutions = def.node.iter().filter(|node| node.op == "Conv2D").count();
-    let op = ops.iter().find(|op| op["op"] == "Conv2D").unwrap();
+    // Each has a bias.
+    let op = ops.iter().find(|op| op["op"] == "_FusedConv2D").unwrap();
     assert_eq!(op["calls"], convolutions as f64);
     assert!(op["output_bytes"].as_f64() > Some(0.0) && op["time_us"].as_f64() > Some(0.0), "{op}");
     let shares: f64 = ops.iter().filter_map(|op| op["share"].as_f64()).sum();

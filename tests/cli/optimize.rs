@@ -296,7 +296,8 @@ fn a_wrong_name_of_a_pass_is_told_once_whatever_is_asked_for() {
     assert!(output(OsStr::new("fold-branches, prune,"), &["inspect", &model]).status.success());
     let long = "x".repeat(10_000);
     let error = kernlink(&["optimize", &model, "-o", "x.pb", "--without", &long]).stderr;
-    assert!(error.len() < 500, "{} bytes", error.len());
+    // The names that there are, but not the long one.
+    assert!(error.len() < 2000, "{} bytes", error.len());
 }
 
 #[test]
