@@ -346,7 +346,7 @@ fn one_op_in_text_says_all() {
     holds(&good(&["ops", "Cast"]), &["cast(scope, x: Output, dst_t: DataType)", ".truncate(bool)  // default false"]);
     holds(&good(&["ops", "Where"]), &["where_(scope, input: Output)"]);
     let text = good(&["ops", "MatMul"]);
-    let kernels = if cfg!(feature = "gpu") { "kernels: 11" } else { "kernels: 8" };
+    let kernels = if cfg!(feature = "gpu") { "kernels: 12" } else { "kernels: 9" };
     holds(&text, &["b: a tensor, of the dtype of a", kernels, "mat_mul<_>", "none for T in {uint8"]);
     holds(&good(&["ops", "StridedSlice"]), &["in host memory: begin, end, strides", "feature array"]);
     holds(&good(&["kernels", "--device", "XPU"]), &["0 kernels", "`XPU`", "there are kernels for CPU"]);
