@@ -8,6 +8,7 @@ use crate::attr::AttrValue;
 use crate::error::{Error, Result, shortened};
 use crate::formats::{self, Signature};
 use crate::graph::{Graph, Node, NodeClass, NodeId, Output, to_dot};
+use crate::optimize::rewrite::rewrites;
 use crate::optimize::{Ends, Optimizer, PASSES};
 use crate::proto::{self, GraphDef, MetaGraphDef, SaverDef};
 use crate::registry::{did_you_mean, listed};
@@ -28,9 +29,12 @@ pub(crate) struct Optimize {
     /// Where it is written in Graphviz's DOT language
     #[arg(long, value_name = "OUT.dot")]
     dot: Option<PathBuf>,
-    /// A pass that does not run; may be given several times, or with commas between names
+    /// A pass or rewrite that does not run; may be given several times, or with commas between names
     #[arg(long, value_name = "PASS", value_delimiter = ',')]
     without: Vec<String>,
+    /// Also make rewrites after which results may differ in the last bits
+    #[arg(long)]
+    inexact: bool,
     /// The signature to keep; by default `serving_default` or the only one, unless an --output or --target is named
     #[arg(long, value_name = "NAME")]
     signature: Option<String>,
@@ -57,12 +61,23 @@ fn passes() -> String {
         let written = if pass.is_portable() { "" } else { " (in sessions only)" };
         let _ = writeln!(text, "  {:width$}  {}{written}", pass.name(), pass.summary());
     }
+    text += "\nRewrites, which the pass `rewrite` makes:\n";
+    let width = rewrites().iter().map(|rewrite| rewrite.name.len()).max().unwrap_or(0);
+    let mut all = rewrites().to_vec();
+    all.sort_unstable_by_key(|rewrite| rewrite.name);
+    for rewrite in all {
+        let _ = write!(text, "  {:width$}  {}", rewrite.name, rewrite.summary);
+        let only = [(!rewrite.is_portable, "in sessions only"), (rewrite.is_inexact, "only if asked for: inexact")];
+        only.iter().filter(|(holds, _)| *holds).for_each(|(_, words)| text += &format!(" ({words})"));
+        text.push('\n');
+    }
     text
 }
 
 pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     let optimizer = Optimizer::from_env()?;
     let optimizer = optimizer.and_without(&args.without).map_err(|error| error.context("--without"))?;
+    let optimizer = optimizer.with_inexact(args.inexact);
     let files = [("--out", &args.out), ("--dot", &args.dot)];
     let files: Vec<_> = files.iter().filter_map(|(flag, file)| Some((*flag, file.as_deref()?))).collect();
     files.iter().try_for_each(|(flag, file)| output::check(flag, file))?;
@@ -85,6 +100,12 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
             count(report.nodes_before, "node"),
             report.nodes_after
         );
+        for (name, times) in report.parts {
+            let _ = writeln!(text, "  {name}: {}", count(times, "time"));
+        }
+        for (name, error) in report.failed {
+            output::tell(&format!("warning: {name} failed, and left the graph as it was there: {error}"));
+        }
     }
     let functions = graph.function_names().len();
     graph.remove_unused_functions();

@@ -238,3 +238,195 @@ fn rewrites_are_counted_and_switched_off_by_name() {
         assert_eq!(values.iter().map(|value| value.values_text()).collect::<Vec<_>>(), ["2.0", "2.0"]);
     }
 }
+
+/// A vector that is a constant.
+fn vector(name: &str, entries: &str) -> String {
+    format!("{name} = Const() dtype=int32 value=[{entries}]\n")
+}
+
+/// `x`, of which it is certain that it has rank 2.
+const X2: &str = "p = Placeholder() dtype=float
+    s = Const() dtype=int32 value=[-1, 2]
+    x = Reshape(p, s)\n";
+
+#[test]
+fn moves_that_lead_nowhere_are_left_out() {
+    let one = |rewrite: &str, constants: &str, line: &str| {
+        let text = format!("{X2}{constants}y = {line}\nz = Neg(y)");
+        makes(rewrite, &text, &format!("{X2}z = Neg(x)"));
+        // Nothing is certain of what is fed, whatever a placeholder declares.
+        let fed = format!("x = Placeholder() dtype=float shape=[3,2]\n{constants}y = {line}\nz = Neg(y)");
+        let registry = kernlink::registry().unwrap();
+        let (graph, _) = graph_from_lines(&fed, &registry).unwrap();
+        assert_eq!(rewritten(rewrite, &fed), graph_to_lines(&graph), "{rewrite}");
+    };
+    one("drop-transpose", &vector("c", "0, 1"), "Transpose(x, c)");
+    one("drop-tile", &vector("c", "1, 1"), "Tile(x, c)");
+    one("drop-pad", "c = Const() dtype=int32 value=[[0, 0], [0, 0]]\n", "Pad(x, c)");
+    one("drop-slice", &(vector("b", "0, 0") + &vector("c", "-1, 2")), "Slice(x, b, c)");
+    one("drop-reshape", &vector("c", "-1, 2"), "Reshape(x, c)");
+    for (rewrite, constants, line) in [
+        ("drop-transpose", vector("c", "1, 0"), "Transpose(x, c)"),
+        ("drop-transpose", vector("c", "0, -1"), "Transpose(x, c)"),
+        ("drop-tile", vector("c", "1, 2"), "Tile(x, c)"),
+        ("drop-tile", vector("c", "1"), "Tile(p, c)"),
+        ("drop-pad", "c = Const() dtype=int32 value=[[0, 0], [0, 1]]\n".to_owned(), "Pad(x, c)"),
+        ("drop-slice", vector("b", "0, 1") + &vector("c", "-1, -1"), "Slice(x, b, c)"),
+        ("drop-slice", vector("b", "0, 0") + &vector("c", "-1, 1"), "Slice(x, b, c)"),
+        ("drop-reshape", vector("c", "2, -1"), "Reshape(x, c)"),
+        ("drop-reshape", vector("c", "-1"), "Reshape(x, c)"),
+        ("drop-reduction", vector("c", "0"), "Sum(x, c)"),
+    ] {
+        leaves(rewrite, &format!("{X2}{constants}y = {line}\nz = Neg(y)"));
+    }
+}
+
+#[test]
+fn pairs_of_moves_are_none_or_one() {
+    let perms = |a: &str, b: &str| vector("a", a) + &vector("b", b);
+    let transposed =
+        |a: &str, b: &str| format!("{X}\n{}t = Transpose(x, a)\ny = Transpose(t, b)\nz = Neg(y)", perms(a, b));
+    // That the rank is right is still to be checked.
+    for (a, b, both) in [("1, 2, 0", "2, 0, 1", "0, 1, 2"), ("1, 2, 0", "1, 2, 0", "2, 0, 1")] {
+        let after = rewritten("merge-transposes", &transposed(a, b));
+        assert!(after.contains(&format!("value=[{both}]")) && after.matches("Transpose(").count() == 1, "{after}");
+    }
+    let square = |constants: String, lines: &str| format!("{X2}{constants}{lines}\nz = Neg(y)");
+    makes(
+        "merge-transposes",
+        &square(perms("1, 0", "1, 0"), "t = Transpose(x, a)\ny = Transpose(t, b)"),
+        &format!("{X2}z = Neg(x)"),
+    );
+    makes(
+        "drop-reversals",
+        &square(perms("0, -1", "1, 0"), "t = ReverseV2(x, a)\ny = ReverseV2(t, b)"),
+        &format!("{X2}z = Neg(x)"),
+    );
+    leaves("drop-reversals", &square(perms("0, 1", "1"), "t = ReverseV2(x, a)\ny = ReverseV2(t, b)"));
+    let reshaped = |flat: &str| {
+        format!("{X}\n{}f = Reshape(x, a)\nv = Abs(f)\ny = Reshape(f, b)\nz = Neg(y)\nfetch z", perms(flat, "2, 3"))
+    };
+    makes(
+        "merge-reshapes",
+        &reshaped("-1").replace("v = Abs(f)\n", ""),
+        &format!("{X}\n{}Reshape = Reshape(x, b)\nz = Neg(Reshape)", vector("b", "2, 3"))
+            .replace("Reshape =", "y =")
+            .replace("(Reshape)", "(y)"),
+    );
+    assert!(rewritten("merge-reshapes", &reshaped("6")).contains("y = Reshape(f, b)"));
+    let squeezed = |at: &str, removed: &str| {
+        format!(
+            "{X}\nd = Const() dtype=int32 value={at}\ne = ExpandDims(x, d)\ny = Squeeze(e) squeeze_dims=[{removed}]\nz = Neg(y)"
+        )
+    };
+    makes("drop-expand-squeeze", &squeezed("-1", "-1"), &format!("{X}\nz = Neg(x)"));
+    for (at, removed) in [("0", "1"), ("1", "1"), ("0", "0, 1")] {
+        leaves("drop-expand-squeeze", &squeezed(at, removed));
+    }
+}
+
+#[test]
+fn sums_of_nothing_and_casts_to_and_fro_are_left_out() {
+    for op in ["Sum", "Prod", "Max", "Min", "Mean"] {
+        let text = format!("{X}\nc = Const() dtype=int32 value=[]\ny = {op}(x, c)\nz = Neg(y)");
+        makes("drop-reduction", &text, &format!("{X}\nz = Neg(x)"));
+    }
+    makes("drop-sum-of-one", &format!("{X}\ny = AddN([x])\nz = Neg(y)"), &format!("{X}\nz = Neg(x)"));
+    leaves("drop-sum-of-one", &format!("{X}\ny = AddN([x, x])\nz = Neg(y)"));
+    let casts = |from: &str, by: &str| {
+        format!("x = Placeholder() dtype={from}\na = Cast(x) DstT={by}\ny = Cast(a) DstT={from}\nz = Abs(y)")
+    };
+    let none = |dtype: &str| format!("x = Placeholder() dtype={dtype}\nz = Abs(x)");
+    for (from, by) in
+        [("float", "double"), ("half", "float"), ("int32", "double"), ("int32", "int64"), ("bfloat16", "float")]
+    {
+        makes("drop-casts", &casts(from, by), &none(from));
+    }
+    for (from, by) in
+        [("float", "half"), ("int32", "float"), ("int64", "double"), ("int64", "uint64"), ("double", "float")]
+    {
+        leaves("drop-casts", &casts(from, by));
+    }
+    makes("drop-cast", "x = Placeholder() dtype=int32\ny = Cast(x) DstT=int32\nz = Abs(y)", &none("int32"));
+    leaves("drop-cast", "x = Placeholder() dtype=int32\ny = Cast(x) DstT=int64\nz = Abs(y)");
+}
+
+/// Checks that a session with rewrites gives the same bits as one without.
+#[track_caller]
+fn same_bits(text: &str, feeds: &[(&str, Tensor)]) {
+    let (graph, _) = graph_from_lines(text, &kernlink::registry().unwrap()).unwrap();
+    let [with, without] = [SessionOptions::new(), SessionOptions::new().without_pass("rewrite")].map(|options| {
+        let values = Session::with_options(graph.clone(), &options).unwrap().run(feeds, &["z"], &[]).unwrap();
+        (
+            values[0].shape().clone(),
+            values[0].as_slice::<f32>().unwrap().iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+        )
+    });
+    assert_eq!(with, without, "{text}");
+}
+
+#[test]
+fn every_bit_stays_of_zeros_infinities_and_tiny_numbers() {
+    let special =
+        [0.0, -0.0, 1.5, -2.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-40, f32::MAX, f32::MIN_POSITIVE];
+    for line in [
+        "Mul(x, one)",
+        "Mul(one, x)",
+        "RealDiv(x, one)",
+        "DivNoNan(x, one)",
+        "AddV2(x, minus)",
+        "Sub(x, zero)",
+        "Pow(x, one)",
+        "AddV2(x, zero)",
+        "Sub(x, minus)",
+        "Maximum(x, x)",
+        "Minimum(x, x)",
+        "Sum(x, none)",
+        "Prod(x, none)",
+        "Mean(x, none)",
+        "Max(x, none)",
+        "Min(x, none)",
+        "AddN([x])",
+        "Mul(x, ones)",
+    ] {
+        let text = format!(
+            "x = Placeholder() dtype=float
+             one = Const() dtype=float value=1
+             ones = Const() dtype=float value=[1]
+             zero = Const() dtype=float value=0
+             minus = Const() dtype=float value=-0
+             none = Const() dtype=int32 value=[]
+             y = {line}
+             z = Identity(y)"
+        );
+        for x in [Tensor::vector(&special).unwrap(), Tensor::vector::<f32>(&[]).unwrap(), Tensor::scalar(-0.0f32)] {
+            same_bits(&text, &[("x", x)]);
+        }
+    }
+}
+
+/// The page says of each rewrite what it does; `KERNLINK_UPDATE=1` writes it.
+#[test]
+fn the_page_lists_all_rewrites() {
+    const BEGIN: &str =
+        "<!-- The rewrites: written by `KERNLINK_UPDATE=1 cargo test --features cli --test runtime rewrites`. -->\n";
+    const END: &str = "<!-- The end of the rewrites. -->\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/optimizing.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (written, after) = rest.split_once(END).unwrap();
+    let mut own: Vec<_> = rewrites().iter().filter(|rewrite| rewrite.provider.name.starts_with("kernlink")).collect();
+    own.sort_unstable_by_key(|rewrite| rewrite.name);
+    let mut table = String::from("\n| rewrite | what it does | where |\n|---|---|---|\n");
+    for rewrite in own {
+        let place = if rewrite.is_portable { "everywhere" } else { "sessions only" };
+        let asked = if rewrite.is_inexact { ", only if asked for" } else { "" };
+        table += &format!("| `{}` | {} | {place}{asked} |\n", rewrite.name, rewrite.summary);
+    }
+    table.push('\n');
+    if std::env::var_os("KERNLINK_UPDATE").is_some() {
+        std::fs::write(path, format!("{before}{BEGIN}{table}{END}{after}")).unwrap();
+    } else if cfg!(all(feature = "nn", feature = "array", feature = "math")) {
+        assert_eq!(written, table, "KERNLINK_UPDATE=1 writes it anew");
+    }
+}

@@ -1,5 +1,6 @@
 //! MedianPool: median pooling in one pass, where TensorFlow composes ExtractImagePatches, Reshape and TopKV2.
 
+use kernlink::ops::Relu;
 use kernlink::prelude::*;
 
 /// Puts the smaller of each pair of elements first. Written out, because a loop over pairs is not vectorised.
@@ -20,6 +21,7 @@ macro_rules! exchange {
     attr("ksize: int >= 1 = 3", "Height and width of the window, in pixels."),
     attr("stride: int >= 1 = 1", "Pixels from one window to the next, in both directions."),
     attr("padding: {'SAME', 'VALID'}"),
+    attr("activation: {'', 'Relu'} = ''", "What is done to the medians."),
     input("images: T", "`[batch, height, width, channels]`"),
     output("medians: T", "`[batch, new_height, new_width, channels]`"),
     shape_fn = median_pool_shape
@@ -85,8 +87,21 @@ impl Window {
     }
 }
 
+/// Clips medians while they are computed, where a graph has a Relu behind them.
+#[register_rewrite(
+    name = "fuse-median-pool-relu",
+    pattern = Relu { features: pool @ MedianPool { images, activation = "" } },
+    creates = [MedianPool],
+    internal,
+)]
+fn fuse_relu(m: &mut Rewrite<'_, '_>, pool: &Matched<MedianPool>, images: Output) -> Result<Option<Output>> {
+    let MedianPoolAttrs { ksize, stride, padding, .. } = pool.attrs();
+    median_pool(m, images, padding).ksize(*ksize).stride(*stride).activation("Relu").build().map(Some)
+}
+
 struct MedianPoolKernel<T> {
     window: Window,
+    clips: bool,
     element: PhantomData<T>,
 }
 
@@ -94,7 +109,8 @@ struct MedianPoolKernel<T> {
 impl<T: Number + PartialOrd> OpKernel<MedianPool> for MedianPoolKernel<T> {
     fn new(ctx: &KernelConstruction<MedianPool>) -> Result<Self> {
         let attrs = ctx.attrs();
-        Ok(Self { window: Window::new(attrs.ksize, attrs.stride, &attrs.padding)?, element: PhantomData })
+        let window = Window::new(attrs.ksize, attrs.stride, &attrs.padding)?;
+        Ok(Self { window, clips: attrs.activation == "Relu", element: PhantomData })
     }
 
     fn compute(&self, ctx: &mut KernelContext<MedianPool>) -> Result<()> {
@@ -115,6 +131,9 @@ impl<T: Number + PartialOrd> OpKernel<MedianPool> for MedianPoolKernel<T> {
                     let row = first / row_length + i;
                     scratch.load(&image, row / rows, row % rows * self.window.stride);
                     scratch.medians(medians);
+                    if self.clips {
+                        medians.iter_mut().filter(|median| **median < T::ZERO).for_each(|median| *median = T::ZERO);
+                    }
                 }
             });
         }
@@ -133,6 +152,8 @@ mod gpu {
         device = Gpu,
         op = MedianPool,
         T = [f32, i32],
+        // Without a kernel that clips, what is placed here is not fused.
+        activation = [""],
         wgsl = "median_pool.wgsl",
         dispatch = elements("medians"),
         params = [

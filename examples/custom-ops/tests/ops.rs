@@ -45,6 +45,27 @@ fn a_polynomial_has_a_kernel_for_every_number() {
     test.run(|op| polynomial(op, [16i8, 100], [0, 1, 1]).build()).expect(Polynomial::Y, [16, 116]);
 }
 
+#[test]
+fn a_relu_becomes_part_of_the_median_pool_before_it() -> Result<()> {
+    let graph = "x = Placeholder() dtype=float
+        m = MedianPool(x) padding=SAME
+        y = Relu(m)\n";
+    let after = testing::rewritten("fuse-median-pool-relu", graph);
+    assert_eq!(after, "x = Placeholder() dtype=float\ny = MedianPool(x) padding=SAME activation=Relu\n");
+    // Who else takes the medians takes them as they are.
+    for other in ["z = Neg(m)", "fetch m, y", "feed m\nfetch y"] {
+        let after = testing::rewritten("fuse-median-pool-relu", &format!("{graph}{other}"));
+        assert!(after.contains("y = Relu(m)"), "{after}");
+    }
+    let (graph, _) = testing::graph_from_lines(graph, &kernlink::registry()?)?;
+    let x = Tensor::from_elements([1, 4, 5, 2], &(0..40).map(|i| (i * 7 % 13) as f32 - 6.0).collect::<Vec<_>>())?;
+    let run = |options| Session::with_options(graph.clone(), &options)?.run(&[("x", x.clone())], &["y"], &[]);
+    let with = run(SessionOptions::new())?;
+    let without = run(SessionOptions::new().without_pass("fuse-median-pool-relu"))?;
+    assert_eq!(with[0].as_slice::<f32>()?, without[0].as_slice::<f32>()?);
+    Ok(())
+}
+
 /// The median by its definition.
 fn slow(x: &[f32], [n, h, w, c]: [usize; 4], k: usize, stride: usize, same: bool) -> (Vec<usize>, Vec<f32>) {
     let count = |size: usize| if same { size.div_ceil(stride) } else { (size - k) / stride + 1 };

@@ -6,6 +6,7 @@ mod budget;
 mod build;
 mod call;
 mod callee;
+mod certain;
 mod class;
 mod colocation;
 mod context;
@@ -53,7 +54,7 @@ pub(crate) use implied::{Given, faults_error, infer_attrs};
 pub(crate) use literal::settle;
 pub use missing::MissingOps;
 pub use names::{TensorName, is_valid_node_name};
-pub use needs::{Created, Needs};
+pub use needs::{Created, CreatedFrom, Needs};
 pub use node_def::{
     NameRanges, add_defaults, in_out_types, name_ranges, node_attrs, remove_new_default_attrs, strip_defaults,
     validate_node_def,

@@ -13,14 +13,22 @@ use crate::op::{AttrBase, AttrDef};
 use crate::proto::{self, FunctionDef, GraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
 
-/// Says that a graph pass may make a node of an op out of a node of some class, with the attrs that both have. System ops,
-/// which are never left out, need not be said.
+/// Says that a graph pass may make a node of an op out of others. System ops, which are never left out, need not be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Created {
-    /// The class of the node that a graph has.
-    pub from: NodeClass,
+    /// What a graph has.
+    pub from: CreatedFrom,
     /// The op of the node that it may have in its place.
     pub to: &'static str,
+}
+
+/// What a graph has where a pass may make a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreatedFrom {
+    /// A node of this class, whose attrs the new one has as far as it has such.
+    Class(NodeClass),
+    /// Nodes of all these ops, one of each list; the new one has the dtypes of the first.
+    Match(&'static [&'static [&'static str]]),
 }
 
 /// How many attr values inside functions are looked at, and how deeply functions may be handed to functions: a library
@@ -81,6 +89,7 @@ impl<'r> Needs<'r> {
             todo: Vec::new(),
             values: self.max_values,
             lines: Vec::new(),
+            roots: HashMap::new(),
             needs: self,
         };
         walk.nodes(&def.node, None)?;
@@ -88,6 +97,7 @@ impl<'r> Needs<'r> {
             let name = function.signature.as_ref().map_or("", |signature| &signature.name);
             walk.nodes(&function.node_def, Some(&attrs)).map_err(|error| error.context(format!("function {name}")))?;
         }
+        walk.matches();
         let lines = walk.lines;
         self.selection.extend(lines);
         Ok(())
@@ -120,8 +130,14 @@ struct Walk<'a, 'n, 'r> {
     /// How many attr values of functions may still be looked at.
     values: usize,
     lines: Vec<SelectedLine>,
+    /// By op, which nodes of it there are, as far as others can be made of them: what devices they ask for, and their
+    /// dtypes.
+    roots: HashMap<String, HashSet<Root>>,
     needs: &'n mut Needs<'r>,
 }
+
+/// What is known of a node of which another may be made: its device, and its attrs that are dtypes.
+type Root = (String, Vec<(String, crate::dtype::DataType)>);
 
 impl<'a> Walk<'a, '_, '_> {
     /// Looks at nodes; inside a function, `bound` are its attrs.
@@ -143,13 +159,58 @@ impl<'a> Walk<'a, '_, '_> {
                 continue;
             }
             self.node(node, &node.op, &attrs, true)?;
-            for created in self.needs.created.iter().filter(|created| created.from == NodeClass::of(&node.op)) {
+            let dtypes = attrs.iter().filter_map(|(name, value)| match value {
+                AttrValue::Type(dtype) => Some((name.to_owned(), *dtype)),
+                _ => None,
+            });
+            self.roots.entry(node.op.clone()).or_default().insert((node.device.clone(), dtypes.collect()));
+            let of_class = CreatedFrom::Class(NodeClass::of(&node.op));
+            for created in self.needs.created.iter().filter(|created| created.from == of_class) {
                 if self.needs.registry.find_op(created.to).is_some() {
                     self.node(node, created.to, &attrs, false)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Notes what may be made of nodes that are all there, and of what is made of them in turn.
+    fn matches(&mut self) {
+        let mut made: HashSet<usize> = HashSet::new();
+        loop {
+            let before = made.len();
+            for (index, created) in self.needs.created.iter().enumerate() {
+                let CreatedFrom::Match(pattern) = created.from else { continue };
+                let is_there = |ops: &&[&str]| ops.iter().any(|op| self.roots.contains_key(*op));
+                let Some(entry) = self.needs.registry.find_op(created.to) else { continue };
+                if made.contains(&index) || !pattern.iter().all(is_there) {
+                    continue;
+                }
+                made.insert(index);
+                let first = pattern.first().copied().unwrap_or_default();
+                let roots = first.iter().filter_map(|op| self.roots.get(*op)).flatten();
+                let is_dtype = |name: &str| entry.def.attr(name).is_some_and(|def| !def.ty.list);
+                let roots: Vec<Root> = roots
+                    .map(|(device, dtypes)| {
+                        (device.clone(), dtypes.iter().filter(|(name, _)| is_dtype(name)).cloned().collect())
+                    })
+                    .collect();
+                for (device, dtypes) in &roots {
+                    let known = dtypes
+                        .iter()
+                        .filter_map(|(name, dtype)| Some((name.clone(), selected(&AttrValue::Type(*dtype))?)));
+                    let attrs: Vec<(String, SelectedValue)> = known.collect();
+                    for device in devices(device) {
+                        let kernel = SelectedKernel { device, label: String::new(), attrs: attrs.clone() };
+                        self.lines.push(SelectedLine { op: created.to.to_owned(), kernel: Some(kernel) });
+                    }
+                }
+                self.roots.entry(created.to.to_owned()).or_default().extend(roots);
+            }
+            if made.len() == before {
+                return;
+            }
+        }
     }
 
     /// The attrs that a node states, but for tensors, by which no kernel is chosen. What depends on an attr of the
@@ -516,7 +577,10 @@ mod tests {
         let mut needs = Needs::new(&registry);
         let from = NodeClass::of("A");
         needs.created = const {
-            &[Created { from: NodeClass::Other, to: "_FusedA" }, Created { from: NodeClass::Other, to: "_NotLinked" }]
+            &[
+                Created { from: CreatedFrom::Class(NodeClass::Other), to: "_FusedA" },
+                Created { from: CreatedFrom::Class(NodeClass::Other), to: "_NotLinked" },
+            ]
         };
         assert_eq!(from, NodeClass::Other);
         needs.add(&graph(vec![node("a", "A", &[("T", dtype(DataType::Float))])], vec![])).unwrap();

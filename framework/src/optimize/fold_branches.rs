@@ -7,7 +7,7 @@ use super::purity::has_effects;
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::Result;
-use crate::graph::{Created, Graph, GraphPatch, Node, NodeBuilder, NodeClass, NodeId, Output, created};
+use crate::graph::{Created, CreatedFrom, Graph, GraphPatch, Node, NodeBuilder, NodeClass, NodeId, Output, created};
 use crate::kernel::DeviceType;
 use crate::tensor::Tensor;
 
@@ -55,8 +55,10 @@ impl Pass for FoldBranches {
     }
 }
 
-const CREATED: &[Created] =
-    &[Created { from: NodeClass::If, to: created::CALL }, Created { from: NodeClass::Case, to: created::CALL }];
+const CREATED: &[Created] = &[
+    Created { from: CreatedFrom::Class(NodeClass::If), to: created::CALL },
+    Created { from: CreatedFrom::Class(NodeClass::Case), to: created::CALL },
+];
 
 /// What decides which way a node goes.
 fn predicate(node: &Node) -> Option<Output> {

@@ -9,8 +9,9 @@ use super::free_constants::FreeConstants;
 use super::merge_duplicates::MergeDuplicates;
 use super::pass::Pass;
 use super::prune::Prune;
-use super::rewrite::Rewrites;
-use crate::graph::Created;
+use super::rewrite::{Rewrites, rewrites};
+use crate::graph::{Created, CreatedFrom};
+use crate::op::OpDef;
 
 /// All passes, in the order in which they run.
 pub const PASSES: &[&dyn Pass] =
@@ -19,5 +20,16 @@ pub const PASSES: &[&dyn Pass] =
 /// What all passes may make, for [`Needs::with_created`](crate::graph::Needs::with_created).
 pub fn created() -> &'static [Created] {
     static ALL: OnceLock<Vec<Created>> = OnceLock::new();
-    ALL.get_or_init(|| PASSES.iter().flat_map(|pass| pass.creates()).copied().collect())
+    ALL.get_or_init(|| PASSES.iter().flat_map(|pass| pass.creates()).copied().chain(created_by_rewrites()).collect())
+}
+
+/// What rewrites may make. It lives as long as the rewrites, which are linked.
+fn created_by_rewrites() -> Vec<Created> {
+    let name = |op: &&'static OpDef| &*op.name;
+    let all = rewrites().iter().flat_map(|rewrite| {
+        let nodes = rewrite.pattern.nodes.iter().map(|node| &*node.ops.iter().map(name).collect::<Vec<_>>().leak());
+        let from = CreatedFrom::Match(nodes.collect::<Vec<_>>().leak());
+        rewrite.creates.iter().map(move |op| Created { from, to: &op.name })
+    });
+    all.collect()
 }

@@ -24,9 +24,12 @@ pub struct SessionOptions {
     pub collectives: Option<Arc<dyn CollectiveExecutor>>,
     /// Whether a node that asks for a device that is not there, or has no kernel for it, must not run elsewhere.
     pub strict_placement: bool,
-    /// The names of the graph passes that do not run, beside those that the environment variable
+    /// The names of the graph passes and rewrites that do not run, beside those that the environment variable
     /// [`KERNLINK_WITHOUT`](crate::optimize::WITHOUT) names; see [`PASSES`](crate::optimize::PASSES).
     pub without_passes: Vec<String>,
+    /// Whether rewrites run after which results may differ in the last bits; see
+    /// [`RewriteDef::is_inexact`](crate::optimize::rewrite::RewriteDef::is_inexact).
+    pub inexact_rewrites: bool,
     /// How deeply calls of functions may be nested; 0 stands for 1,000. Each takes memory.
     pub call_depth: u32,
 }
@@ -69,9 +72,15 @@ impl SessionOptions {
         self
     }
 
-    /// Has a graph pass not run. A run fails if there is no pass of this name.
+    /// Has a graph pass or a rewrite not run. A run fails if there is none of this name.
     pub fn without_pass(mut self, name: impl Into<String>) -> SessionOptions {
         self.without_passes.push(name.into());
+        self
+    }
+
+    /// Has those rewrites run, too, after which results may differ in the last bits. Without this they do not.
+    pub fn inexact_rewrites(mut self, inexact: bool) -> SessionOptions {
+        self.inexact_rewrites = inexact;
         self
     }
 

@@ -102,6 +102,7 @@ impl Session {
         let context = Arc::new(context);
         let is_soft = !options.strict_placement;
         let optimizer = Optimizer::from_env().and_then(|optimizer| optimizer.and_without(&options.without_passes));
+        let optimizer = optimizer.map(|optimizer| optimizer.with_inexact(options.inexact_rewrites));
         let depth = if options.call_depth == 0 { CALL_DEPTH } else { options.call_depth };
         let functions = Functions::library(&graph, &devices, &context, is_soft, &optimizer, depth);
         let shared = Arc::new(Shared {

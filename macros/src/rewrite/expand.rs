@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{FnArg, ItemFn, Lit, Pat, Path};
+use syn::{FnArg, ItemFn, Lit, Pat};
 
 use super::parse::{Complete, RewriteArgs};
 use super::pattern::{NodePattern, Operand};
@@ -240,11 +240,10 @@ fn call(args: &Complete<'_>, captures: &Captures<'_>, function: &ItemFn) -> Toke
             None => {}
         }
     }
-    let into = respan(quote!(#krate::optimize::rewrite::IntoReplacement::into_replacement), function.sig.output.span());
+    let made = respan(quote!(#krate::optimize::rewrite::made), function.sig.output.span());
     quote! {
         #(#values)*
-        let __made = #name(__rewrite, #(#given),*)?;
-        ::std::result::Result::Ok(::std::option::Option::map(__made, #into))
+        #made(#name(__rewrite, #(#given),*))
     }
 }
 
@@ -263,20 +262,24 @@ fn summary(function: &ItemFn) -> String {
 /// A node as constant data, with checks that show errors at the tokens that are wrong.
 fn of_node(number: usize, node: &NodePattern, captures: &Captures<'_>, krate: &Crate) -> TokenStream {
     let rewrite = quote!(#krate::optimize::rewrite);
-    let ops = ops(&node.ops, krate);
+    // An op that does not exist is told once.
+    let defs = node.ops.iter().map(|op| quote_spanned!(op.span()=> <#op as #krate::op::Op>::DEF));
+    let list = quote!(const __OPS: &[&#krate::op::OpDef] = &[#(#defs),*];);
+    let ops = quote!(__OPS);
     let check = |span: Span, check: TokenStream| respan(quote!(const _: () = #check;), span);
     let mut checks = Vec::new();
     if !node.is_open {
         let named = node.inputs.iter().map(|(name, _)| spelling(name));
         checks.push(check(node.end, quote!(#rewrite::check::require_all_inputs(#ops, &[#(#named),*]))));
     }
-    let inputs = node.inputs.iter().map(|(name, operand)| {
+    let inputs = node.inputs.iter().enumerate().map(|(at, (name, operand))| {
         let text = spelling(name);
-        let argument = respan(quote!(const { #rewrite::check::input(#ops, #text) }), name.span());
+        let argument = Ident::new(&format!("__INPUT_{at}"), Span::call_site());
+        let place = respan(quote!({ #rewrite::check::input(#ops, #text) }), name.span());
+        checks.push(quote!(const #argument: usize = #place;));
         let is_list = matches!(operand, Operand::List(_) | Operand::Each(..));
         if !matches!(operand, Operand::Any) {
-            let place = quote!(#rewrite::check::input(#ops, #text));
-            checks.push(check(name.span(), quote!(#rewrite::check::require_list(#ops, #place, #is_list))));
+            checks.push(check(name.span(), quote!(#rewrite::check::require_list(#ops, #argument, #is_list))));
         }
         let operand = of_operand(operand, captures, &rewrite);
         quote!(#rewrite::InputPattern { argument: #argument, operand: #operand })
@@ -296,11 +299,7 @@ fn of_node(number: usize, node: &NodePattern, captures: &Captures<'_>, krate: &C
         let require = quote!(#rewrite::check::require_attr(#ops, #text, #krate::op::AttrBase::#base));
         checks.push(check(name.span(), require));
         if let (Lit::Str(_), None) = (value, word) {
-            let each = node
-                .ops
-                .iter()
-                .map(|op| quote!(#rewrite::check::require_string(<#op as #krate::op::Op>::DEF, #text, #value);));
-            checks.push(check(value.span(), quote!({ #(#each)* })));
+            checks.push(check(value.span(), quote!(#rewrite::check::require_string(#ops, #text, #value))));
         }
         quote!(#rewrite::AttrPattern { name: #text, is: #rewrite::AttrIs::#is })
     });
@@ -308,9 +307,10 @@ fn of_node(number: usize, node: &NodePattern, captures: &Captures<'_>, krate: &C
     let output = match &node.output {
         Some(name) => {
             let text = spelling(name);
-            let place = quote!(#rewrite::check::output(#ops, #text));
-            checks.push(check(name.span(), quote!(#rewrite::check::require_single_output(#ops, #place))));
-            respan(quote!(const { #place }), name.span())
+            let place = respan(quote!({ #rewrite::check::output(#ops, #text) }), name.span());
+            checks.push(quote!(const __OUTPUT: usize = #place;));
+            checks.push(check(name.span(), quote!(#rewrite::check::require_single_output(#ops, __OUTPUT))));
+            quote!(__OUTPUT)
         }
         None => {
             if number > 0 {
@@ -320,14 +320,10 @@ fn of_node(number: usize, node: &NodePattern, captures: &Captures<'_>, krate: &C
         }
     };
     quote!({
+        #list
         #(#checks)*
         #rewrite::PatternNode { ops: #ops, output: #output, inputs: &[#(#inputs),*], attrs: &[#(#attrs),*] }
     })
-}
-
-fn ops(ops: &[Path], krate: &Crate) -> TokenStream {
-    let defs = ops.iter().map(|op| quote_spanned!(op.span()=> <#op as #krate::op::Op>::DEF));
-    quote!(&[#(#defs),*])
 }
 
 fn of_operand(operand: &Operand, captures: &Captures<'_>, rewrite: &TokenStream) -> TokenStream {

@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned as _;
 use syn::{Lit, Path, Token, braced, bracketed, token};
 
 /// A node: the ops that it may be of, its inputs and attrs, and the output that is meant.
@@ -52,7 +53,8 @@ impl Parse for NodePattern {
         if !input.peek(token::Brace) {
             let message =
                 "expected the inputs of the op in braces: `Conv2D { input, filter }`; `{ .. }` stands for any";
-            return Err(input.error(message));
+            let last = ops.last().map_or_else(Span::call_site, |op| op.span());
+            return Err(syn::Error::new(last, message));
         }
         let content;
         let braces = braced!(content in input);

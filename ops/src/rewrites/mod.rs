@@ -5,6 +5,8 @@
 mod activations;
 #[cfg(feature = "math")]
 mod arithmetic;
+#[cfg(all(feature = "array", feature = "math"))]
+mod moves;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod norms;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]

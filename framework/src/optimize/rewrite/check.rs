@@ -2,10 +2,8 @@
 //!
 //! Each panics, at the token that is wrong, with what the op declares.
 
-use crate::kernel::check::{Text, items, near_word, same, text};
+use crate::kernel::check::{self, Text, items, near_word, same, text};
 use crate::op::{ArgDef, AttrBase, OpDef};
-
-pub use crate::kernel::check::{require_int, require_string, require_type};
 
 /// The position of an input argument. Of several ops it must be the same.
 #[track_caller]
@@ -65,13 +63,29 @@ const fn absent(op: &OpDef, args: &'static [ArgDef], name: &str, kind: &str) -> 
     }
 }
 
+const fn among(args: &[ArgDef], name: &str) -> bool {
+    let mut at = 0;
+    while at < args.len() {
+        if same(text(&args[at].name), name) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
 /// Requires that a pattern names all inputs of its ops, or ends with `..`: `named` are those that it names.
 #[track_caller]
 pub const fn require_all_inputs(ops: &[&OpDef], named: &[&str]) {
     let mut i = 0;
     while i < ops.len() {
         let args = items(&ops[i].inputs);
-        let mut at = 0;
+        // What is no input is told where it stands, and may be this one misspelt.
+        let mut known = 0;
+        while known < named.len() && among(args, named[known]) {
+            known += 1;
+        }
+        let mut at = if known < named.len() { args.len() } else { 0 };
         while at < args.len() {
             let (name, mut is_named, mut j) = (text(&args[at].name), false, 0);
             while j < named.len() {
@@ -84,6 +98,16 @@ pub const fn require_all_inputs(ops: &[&OpDef], named: &[&str]) {
             }
             at += 1;
         }
+        i += 1;
+    }
+}
+
+/// Requires that the ops allow an attr to be this string.
+#[track_caller]
+pub const fn require_string(ops: &[&OpDef], attr: &str, value: &str) {
+    let mut i = 0;
+    while i < ops.len() {
+        check::require_string(ops[i], attr, value);
         i += 1;
     }
 }

@@ -75,6 +75,12 @@ impl<const N: usize> IntoReplacement for [Output; N] {
     }
 }
 
+/// What the function of a rewrite returned. Called by what `#[register_rewrite]` writes.
+#[doc(hidden)]
+pub fn made<R: IntoReplacement>(returned: Result<Option<R>>) -> Result<Option<Replacement>> {
+    returned.map(|made| made.map(R::into_replacement))
+}
+
 /// The rewrites of all linked crates: the highest benefit first, then by name.
 pub fn rewrites() -> &'static [&'static RewriteDef] {
     static ALL: OnceLock<Vec<&'static RewriteDef>> = OnceLock::new();

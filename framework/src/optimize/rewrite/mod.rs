@@ -13,6 +13,8 @@ mod pattern;
 mod scope;
 mod view;
 
+#[doc(hidden)]
+pub use def::made;
 pub use def::{IntoReplacement, Replacement, RewriteDef, rewrites};
 pub use matching::Bound;
 pub(super) use pass::{REWRITE, Rewrites};

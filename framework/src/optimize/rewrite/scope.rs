@@ -90,12 +90,10 @@ impl Rewrite<'_, '_> {
         }
     }
 
-    /// What is known of the shape of an output in every run, whatever shapes the feeds have.
+    /// What is certain of the shape of an output, whatever shapes the feeds have: they need not be those that placeholders
+    /// declare. Of what another rewrite has just added, nothing is.
     pub fn shape(&self, output: Output) -> PartialShape {
-        match self.patch.get(output.node).and_then(|node| node.output_shapes.get(output.index)) {
-            Some(shape) if self.state.is_shape_certain(output) => shape.clone(),
-            _ => PartialShape::unknown(),
-        }
+        self.state.shape(self.patch, self.ends, output)
     }
 
     /// The dtype of an output; `None` if there is no such output.

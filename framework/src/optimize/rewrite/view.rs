@@ -1,11 +1,13 @@
 //! A graph as the rewrites so far leave it: what is used in the place of what, and by how many.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use smallvec::SmallVec;
 
-use crate::graph::{Graph, NodeClass, NodeId, Output};
+use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
 use crate::optimize::pass::Ends;
+use crate::shape::PartialShape;
 use crate::tensor::Tensor;
 
 /// The graph of a patch, with the replacements that were noted. Nodes are counted that a run needs, and those that were
@@ -29,8 +31,8 @@ pub(super) struct State {
     /// For each node, whether it or something that it depends on must not be left out: it has effects, may be dead, or
     /// takes a feed that is still to come.
     matters: Vec<bool>,
-    /// For each node, whether what is said of its shapes may not be so: they follow from what is fed.
-    is_vague: Vec<bool>,
+    /// For each node, what is certain of its shapes, once somebody asks.
+    shapes: OnceCell<Vec<Vec<PartialShape>>>,
     is_partial: bool,
     /// Whether something in the graph may be dead, or in a loop.
     pub(super) has_flow: bool,
@@ -64,7 +66,7 @@ impl State {
             replaced: HashMap::new(),
             redirected: HashMap::new(),
             matters: Vec::with_capacity(graph.nodes().len()),
-            is_vague: Vec::with_capacity(graph.nodes().len()),
+            shapes: OnceCell::new(),
             is_partial: ends.is_partial,
             has_flow: graph.nodes().iter().any(|node| node.class.is_control_flow()),
             has_loops: graph.nodes().iter().any(|node| node.class == NodeClass::Enter),
@@ -85,21 +87,14 @@ impl State {
         self.waits.push(0);
         let takes_feed = |output: &Output| self.is_partial && ends.is_fed(*output);
         // What goes back in a loop is not known yet; the node that takes it matters anyway.
-        let known = |flags: &[bool], id: NodeId| flags.get(id.index()).copied().unwrap_or(true);
+        let known = |id: NodeId| self.matters.get(id.index()).copied().unwrap_or(true);
         let matters = node.op.def.is_stateful
             || node.class.is_control_flow()
             || node.class.is_call()
             || (self.is_partial && node.class.is_placeholder())
-            || node.inputs.iter().any(|input| takes_feed(input) || known(&self.matters, input.node))
-            || node.control_inputs.iter().any(|&control| known(&self.matters, control));
-        let is_vague = node.class.is_placeholder()
-            || matches!(node.class, NodeClass::PlaceholderWithDefault | NodeClass::Merge)
-            || ends.feeds_some_of(id)
-            || node.attrs.get("_output_shapes").is_some()
-            || node.op.def.is_stateful
-            || node.inputs.iter().any(|input| known(&self.is_vague, input.node));
+            || node.inputs.iter().any(|input| takes_feed(input) || known(input.node))
+            || node.control_inputs.iter().any(|&control| known(control));
         self.matters.push(matters);
-        self.is_vague.push(is_vague);
     }
 
     fn count(&mut self, output: Output, more: u32) {
@@ -145,9 +140,17 @@ impl State {
         !(self.matters[output.node.index()] || self.is_partial && ends.is_fed(output))
     }
 
-    /// Whether what is said of the shape of an output holds whatever is fed.
-    pub(super) fn is_shape_certain(&self, output: Output) -> bool {
-        !self.is_vague[output.node.index()]
+    /// What is certain of the shape of an output, whatever is fed.
+    pub(super) fn shape(&self, graph: &Graph, ends: &Ends, output: Output) -> PartialShape {
+        let is_open = |id: NodeId, node: &Node| {
+            node.class.is_placeholder()
+                || node.class == NodeClass::PlaceholderWithDefault
+                || node.op.def.is_stateful
+                || ends.feeds_some_of(id)
+        };
+        let shapes = self.shapes.get_or_init(|| graph.certain_shapes(is_open));
+        let shape = shapes.get(output.node.index()).and_then(|shapes| shapes.get(output.index));
+        shape.cloned().unwrap_or_else(PartialShape::unknown)
     }
 
     /// Takes in nodes that were added behind those that are known; if they are not used, what they use does not count.
