@@ -115,9 +115,10 @@ impl Optimizer {
                 let known =
                     || PASSES.iter().map(|pass| pass.name()).chain(rewrites().iter().map(|rewrite| rewrite.name));
                 let hint = did_you_mean(name, known());
-                let all: Vec<&str> = known().collect();
+                let all: Vec<&str> = PASSES.iter().map(|pass| pass.name()).collect();
                 let (name, all) = (shortened(name), all.join(", "));
-                let message = format!("there is no pass `{name}`{hint}; there are {all}");
+                let rewrites = "rewrites, which `kernlink optimize --help` lists";
+                let message = format!("there is no pass `{name}`{hint}; there are {all}, and {rewrites}");
                 return Err(Error::invalid_argument(message));
             }
             self.passes.retain(|pass| pass.name() != name);
