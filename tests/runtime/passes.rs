@@ -643,6 +643,104 @@ fn branches_stay_that_take_what_has_effects() {
     assert!(graph.find("r").is_some(), "each run takes a number: {}", text(&graph));
 }
 
+/// A graph of `x`, in which `Outer` calls `Inner` and adds a constant.
+fn nested(attr: Option<&str>, effects: bool) -> Graph {
+    let mut graph = Graph::new(crate::random_graphs::registry());
+    let g = &mut graph;
+    let x = ops::placeholder(g, DataType::Float).name("x").build().unwrap();
+    let mut inner = FunctionBuilder::new("Inner", [DataType::Float]);
+    if let Some(attr) = attr {
+        inner = inner.attr(attr, true);
+    }
+    let inner = inner.build(g, |g, [x]| {
+        if effects {
+            let shape = ops::constant(g, [2])?;
+            let random = ops::random_uniform(g, shape, DataType::Float).seed(1).build()?;
+            return ops::add_v2(g, x, random).build();
+        }
+        ops::reshape(g, x, [1]).name("checked").build()
+    });
+    let inner = inner.unwrap();
+    let outer = FunctionBuilder::new("Outer", [DataType::Float]).build(g, |g, [x]| {
+        let y = ops::call(g, &inner, [x]).build()?[0];
+        ops::mul(g, y, 2.0f32).build()
+    });
+    let y = ops::call(g, &outer.unwrap(), [x]).name("y").build().unwrap()[0];
+    ops::neg(g, y).name("z").build().unwrap();
+    graph
+}
+
+#[test]
+fn bodies_stand_where_they_are_called() {
+    let graph = by_on("inline-functions", nested(None, false), &["x"], &["z"], false);
+    let ops: Vec<&str> = graph.nodes().iter().map(|node| &*node.op.def.name).collect();
+    assert_eq!(ops, ["Placeholder", "Const", "Const", "Reshape", "Mul", "Neg"]);
+    let graph = by_on("inline-functions", nested(None, false), &["x"], &["z"], true);
+    assert!(text(&graph).contains("PartitionedCall(x)"), "what is written keeps its functions: {}", text(&graph));
+    same_on(&nested(None, false), &[("x", scalar(3.0))], &["z", "y"]);
+    same_on(&nested(None, false), &[("x", scalar(3.0)), ("y", scalar(1.0))], &["z"]);
+    // An error names the node as the function has it.
+    let session = Session::new(nested(None, false)).unwrap();
+    let error = session.run(&[("x", ones())], &["z"], &[]).unwrap_err();
+    let at = error.node().unwrap();
+    assert_eq!((&*at.node, &*at.op, &*at.function), ("checked", "Reshape", "Inner"), "{error}");
+}
+
+#[test]
+fn functions_that_ask_for_it_or_have_effects_stay_functions() {
+    let left = |graph: Graph, feeds: &[&str]| text(&by_on("inline-functions", graph, feeds, &["z"], false));
+    let after = left(nested(Some("_noinline"), false), &["x"]);
+    assert!(after.contains("PartitionedCall(x)") && after.contains("Mul("), "the outer one is inlined: {after}");
+    let after = left(nested(None, true), &["x"]);
+    assert!(after.contains("y = StatefulPartitionedCall(x)\n"), "{after}");
+    same_on(&nested(None, true), &[("x", scalar(3.0))], &["z"]);
+    // What is fed is no call.
+    let after = left(nested(None, false), &["x", "y"]);
+    assert!(after.contains("z = Neg(y)\n"), "{after}");
+}
+
+#[test]
+fn calls_stay_where_nodes_may_be_dead_or_run_on_a_device() {
+    let mut graph = nested(None, false);
+    let g = &mut graph;
+    let (x, p) = (g.output("x").unwrap(), ops::constant(g, true).unwrap());
+    ops::v1::cond(g, p, |g| ops::neg(g, x).build(), |g| ops::square(g, x).build()).name("c").build().unwrap();
+    let fetch = g.nodes().last().unwrap().name.clone();
+    let graph = by_on("inline-functions", graph, &["x"], &["z", &fetch], false);
+    assert!(text(&graph).contains("y = PartitionedCall(x)\n"), "{}", text(&graph));
+    // One whose nodes ask for a device.
+    let mut graph = lines("x = Placeholder()");
+    let body = FunctionBuilder::new("Placed", [DataType::Float])
+        .build(&mut graph, |g, [x]| ops::neg(g, x).device("/device:CPU:0").build());
+    let x = graph.output("x").unwrap();
+    ops::call(&mut graph, &body.unwrap(), [x]).name("y").build().unwrap();
+    let graph = by_on("inline-functions", graph, &["x"], &["y"], false);
+    reads(&graph, "x = Placeholder()\ny = PartitionedCall(x)");
+}
+
+#[test]
+fn a_body_that_reads_a_variable_reads_it_when_the_call_would() {
+    let mut graph = Graph::new(crate::random_graphs::registry());
+    let g = &mut graph;
+    let x = ops::placeholder(g, DataType::Float).name("x").build().unwrap();
+    let v = ops::var_handle_op(g, DataType::Float, PartialShape::unknown()).shared_name("v").build().unwrap();
+    let start = ops::assign_variable_op(g, v, x).name("start").build().unwrap();
+    let reads = FunctionBuilder::new("Reads", [DataType::Resource])
+        .build(g, |g, [v]| {
+            let read = ops::read_variable_op(g, v, DataType::Float).build()?;
+            ops::neg(g, read).build()
+        })
+        .unwrap();
+    let (call, y) = ops::call(g, &reads, [v]).name("y").control_input(start).build_node().unwrap();
+    let twice = ops::add_v2(g, x, x).build().unwrap();
+    let after = ops::assign_variable_op(g, v, twice).name("after").control_input(call).build().unwrap();
+    ops::read_variable_op(g, v, DataType::Float).name("last").control_input(after).build().unwrap();
+    ops::add_v2(g, y[0], y[0]).name("z").build().unwrap();
+    same_on(&graph, &[("x", scalar(3.0))], &["z", "last"]);
+    let graph = by_on("inline-functions", graph, &["x"], &["z", "last"], false);
+    assert!(!text(&graph).contains("Call("), "{}", text(&graph));
+}
+
 /// A switch that a constant decides by way of so many identities.
 fn far(identities: usize) -> String {
     let chain: String = (0..identities).map(|i| format!("p{} = Identity(p{i}) bool\n", i + 1)).collect();

@@ -22,6 +22,10 @@ use crate::registry::Registry;
 pub(crate) struct Reach {
     /// Those that keep a state or have effects, or call one that does.
     pub(crate) stateful: HashSet<String>,
+    /// Those that do more than to read variables which they are given, or call one that does.
+    pub(crate) active: HashSet<String>,
+    /// How deeply calls are nested in those that call others and are not recursive.
+    pub(crate) heights: HashMap<String, usize>,
     /// Those that may come to call themselves, or others that do.
     pub(crate) recursive: HashSet<String>,
 }

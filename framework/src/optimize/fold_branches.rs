@@ -50,6 +50,11 @@ impl Pass for FoldBranches {
         Ok(switches.len() + replaced.len())
     }
 
+    /// Constants that were given to a function or branch are now those of its nodes.
+    fn opens(&self) -> bool {
+        true
+    }
+
     fn creates(&self) -> &'static [Created] {
         CREATED
     }

@@ -9,6 +9,7 @@ mod elide_identities;
 mod fold_branches;
 mod fold_constants;
 mod free_constants;
+mod inline_functions;
 mod merge_duplicates;
 mod pass;
 mod passes;

@@ -46,6 +46,12 @@ pub trait Pass: Sync {
         false
     }
 
+    /// Whether what the pass did may give those before it more to do: in a session all of them then run again, at most some
+    /// rounds.
+    fn opens(&self) -> bool {
+        false
+    }
+
     /// Whether the result is a graph that TensorFlow runs too. A pass that leaves one which only Kernlink lays out does not
     /// run when a graph is optimised to be written.
     fn is_portable(&self) -> bool {
@@ -123,6 +129,11 @@ impl Ends {
                 self.devices.push((device.device_type(), capabilities.to_vec()));
             }
         }
+    }
+
+    /// How many kinds of devices nodes may run on; 0 if that is not known.
+    pub(super) fn device_kinds(&self) -> usize {
+        self.devices.len()
     }
 
     /// The outputs that are fed: what uses them takes the feed.

@@ -6,6 +6,7 @@ use super::elide_identities::ElideIdentities;
 use super::fold_branches::FoldBranches;
 use super::fold_constants::FoldConstants;
 use super::free_constants::FreeConstants;
+use super::inline_functions::InlineFunctions;
 use super::merge_duplicates::MergeDuplicates;
 use super::pass::Pass;
 use super::prune::Prune;
@@ -14,8 +15,16 @@ use crate::graph::{Created, CreatedFrom};
 use crate::op::OpDef;
 
 /// All passes, in the order in which they run.
-pub const PASSES: &[&dyn Pass] =
-    &[&Prune, &FoldConstants, &FoldBranches, &FreeConstants, &ElideIdentities, &MergeDuplicates, &Rewrites];
+pub const PASSES: &[&dyn Pass] = &[
+    &Prune,
+    &FoldConstants,
+    &FoldBranches,
+    &InlineFunctions,
+    &FreeConstants,
+    &ElideIdentities,
+    &MergeDuplicates,
+    &Rewrites,
+];
 
 /// What all passes may make, for [`Needs::with_created`](crate::graph::Needs::with_created).
 pub fn created() -> &'static [Created] {

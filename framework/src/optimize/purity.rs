@@ -74,8 +74,8 @@ fn is_standard(graph: &Graph, node: &Node) -> bool {
 /// state, or goes on from where its last run ended. What only reads a variable or gives its handle has no effects.
 pub(super) fn has_effects(graph: &Graph, node: &Node) -> bool {
     let calls = |value: &AttrValue| match value {
-        AttrValue::Func(function) => graph.is_stateful_function(&function.name),
-        AttrValue::ListFunc(functions) => functions.iter().any(|function| graph.is_stateful_function(&function.name)),
+        AttrValue::Func(function) => graph.function_acts(&function.name),
+        AttrValue::ListFunc(functions) => functions.iter().any(|function| graph.function_acts(&function.name)),
         _ => false,
     };
     let reads = matches!(

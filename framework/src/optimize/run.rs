@@ -17,6 +17,9 @@ pub const WITHOUT: &str = "KERNLINK_WITHOUT";
 /// So many times at most runs a pass that [repeats](Pass::repeats).
 const MAX_ROUNDS: usize = 64;
 
+/// So often at most all passes run one after the other.
+const MAX_ROUNDS_OF_ALL: usize = 3;
+
 /// The passes that run.
 #[derive(Clone)]
 pub struct Optimizer {
@@ -199,9 +202,17 @@ impl Optimizer {
         let mut origins: Vec<Origin> = kept.into_iter().map(Origin::Node).collect();
         let mut ends = renumbered(ends, &renumbering)?;
         ends.run_on(devices);
-        for &pass in &self.passes {
-            let mut follow = |renumbering: &Renumbering| origins = followed(&origins, renumbering);
-            self.run_one(pass, &mut part, &mut ends, &mut Tally::default(), &mut follow)?;
+        // What one leaves may give another one more to do, such as the constants of a body that was inlined.
+        for _ in 0..MAX_ROUNDS_OF_ALL {
+            let mut opens = false;
+            for &pass in &self.passes {
+                let mut follow = |renumbering: &Renumbering| origins = followed(&origins, renumbering);
+                let changes = self.run_one(pass, &mut part, &mut ends, &mut Tally::default(), &mut follow)?;
+                opens |= changes > 0 && pass.opens();
+            }
+            if !opens {
+                break;
+            }
         }
         Ok(Some(Optimized { graph: part, ends, origins }))
     }

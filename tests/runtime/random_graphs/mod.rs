@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use kernlink::attr::FunctionRef;
+use kernlink::attr::AttrValue;
 use kernlink::optimize::{Ends, Optimizer, PASSES};
 use kernlink::prelude::*;
 use kernlink::registry::{KernelFilter, Registry};
@@ -145,16 +145,38 @@ fn names_left(graph: &Graph, run: &Run) -> HashSet<[String; 2]> {
         run.fetches.iter().map(output).collect(),
         run.targets.iter().map(|name| graph.find(name).unwrap()).collect(),
     );
-    let mut names = HashSet::new();
+    let (mut names, mut seen, mut open) = (HashSet::new(), HashSet::new(), Vec::new());
     let mut add = |function: &str, graph: &mut Graph, ends: &mut Ends| {
-        Optimizer::default().optimize(graph, ends).unwrap();
-        names.extend(graph.nodes().iter().map(|node| [function.to_owned(), node.name.clone()]));
+        // As often as a session does.
+        (0..3).for_each(|_| _ = Optimizer::default().optimize(graph, ends).unwrap());
+        let mut called = Vec::new();
+        // What is fed stays, and what that needs.
+        for id in graph.needed(ends.feeds(), ends.fetches(), ends.targets()) {
+            let node = graph.node(id);
+            // One that was taken from a function goes on to be called what it was there.
+            let text = |attr: &str| match node.attrs.get(attr) {
+                Some(AttrValue::String(text)) => Some(String::from_utf8(text.as_bytes().to_vec()).unwrap()),
+                _ => None,
+            };
+            let own = || [function.to_owned(), node.name.clone()];
+            let was = text("_inlined_function").zip(text("_inlined_node"));
+            names.insert(was.map_or_else(own, |(function, node)| [function, node]));
+            for (_, value) in node.attrs.iter() {
+                match value {
+                    AttrValue::Func(function) => called.push(function.clone()),
+                    AttrValue::ListFunc(functions) => called.extend(functions.clone()),
+                    _ => {}
+                }
+            }
+        }
+        called
     };
-    add("", &mut graph.clone(), &mut ends);
-    for name in graph.function_names() {
-        let call = FunctionRef { name: name.to_owned(), ..FunctionRef::default() };
-        let mut body = graph.function_body(&call).unwrap();
-        add(name, &mut body.graph, &mut Ends::new(body.arguments, body.results, body.targets));
+    open.extend(add("", &mut graph.clone(), &mut ends));
+    while let Some(call) = open.pop() {
+        if seen.insert(call.name.clone()) {
+            let mut body = graph.function_body(&call).unwrap();
+            open.extend(add(&call.name, &mut body.graph, &mut Ends::new(body.arguments, body.results, body.targets)));
+        }
     }
     names
 }

@@ -231,7 +231,10 @@ impl Driver {
                 Some(reason) if is_end => reason,
                 // One of a function that the kernel has called is of a node of that function.
                 _ if error.node().is_some() => error,
-                _ => error.at_node(&node.name, &node.op.name, device).in_function(&context.plan.function),
+                _ => {
+                    let function = node.function.as_deref().unwrap_or(&context.plan.function);
+                    error.at_node(&node.name, &node.op.name, device).in_function(function)
+                }
             };
             context.step.cancellation().cancel(error.clone());
             self.error = Some(error);

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use super::context::{Context, Places, PlanOptions};
+use super::context::{Context, Places, PlanOptions, called};
 use super::draft::{Act, Draft, Drafts};
 use super::lay_out::lay_out;
 use super::layout::{Layout, LoopSpec, NodeSpec, Role, Source};
 use super::{Action, FeedInfo, Plan, PlanNode, ReferenceInput};
 use super::{held, leave_loops, resolve, transfers};
 use crate::error::Result;
-use crate::graph::{Graph, Node, Output};
+use crate::graph::{Graph, Inlined, Node, Output};
 use crate::kernel::DynKernel;
 use crate::op::Signature;
 use crate::optimize::{Ends, Optimized};
@@ -115,8 +115,8 @@ impl Finish<'_> {
         let nodes = drafts.map(|(((draft, laid_out), references), waiting)| {
             let node = self.context.graph.node(draft.id);
             let (name, op, signature) = match &draft.own {
-                Some(own) => (&own.name, own.op, &own.signature),
-                None => (&node.name, node.op.def, &node.signature),
+                Some(own) => (own.name.as_str(), own.op, &own.signature),
+                None => (called(node), node.op.def, &node.signature),
             };
             let action = match &draft.act {
                 Act::Kernel(kernel) if kernel.is_async() => Action::Wait(kernel.clone()),
@@ -131,7 +131,8 @@ impl Finish<'_> {
                 cost: AtomicU32::new(if is_expensive { u32::MAX } else { 0 }),
                 op,
                 signature: signatures.entry(signature.clone()).or_insert_with_key(Arc::clone).clone(),
-                name: name.clone(),
+                name: name.to_owned(),
+                function: Inlined::of(node).map(|inlined| inlined.function.into()),
                 references,
                 unused_outputs: layout.unused_outputs(laid_out),
                 memory: draft.memory.clone(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::attr::AttrMap;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Node, NodeId};
+use crate::graph::{Graph, Inlined, Node, NodeId};
 use crate::kernel::{DynKernel, GraphNode, HostSlots, KernelDef, NodeMemory, RawConstruction, Surroundings};
 use crate::op::{OpDef, Signature};
 use crate::optimize::{Optimizer, Origin};
@@ -75,7 +75,15 @@ pub(super) struct Context<'b> {
 impl Context<'_> {
     pub(super) fn at(&self, error: Error, id: NodeId) -> Error {
         let node = self.graph.node(id);
-        error.at_node(&node.name, &node.op.def.name, self.device(id).name())
+        self.of_function(error.at_node(called(node), &node.op.def.name, self.device(id).name()), id)
+    }
+
+    /// Says with an error of a node from which function that was taken, if it was.
+    pub(super) fn of_function(&self, error: Error, id: NodeId) -> Error {
+        match Inlined::of(self.graph.node(id)) {
+            Some(inlined) if error.node().is_some() => error.in_function(inlined.function),
+            _ => error,
+        }
     }
 
     /// The node of the session's graph that a node is; `None` if a pass added it.
@@ -105,7 +113,7 @@ impl Context<'_> {
         if !self.places.has_own(self.device_index(id)) {
             return Ok(None);
         }
-        let def = self.find_kernel(&node.name, node.op.def, &node.attrs, self.device(id))?;
+        let def = self.find_kernel(called(node), node.op.def, &node.attrs, self.device(id))?;
         Ok(Some(Box::new(def.host_slots(node.op.def, &node.signature))))
     }
 
@@ -156,6 +164,11 @@ impl Context<'_> {
         let kernel = def.make(&construction).map_err(|error| error.at_node(name, &op.name, device.name()))?;
         Ok((kernel.into(), NodeMemory::of(def, op, attrs, signature).map(Box::new)))
     }
+}
+
+/// What a node is called to others: in the function that it was taken from, if it was.
+pub(super) fn called(node: &Node) -> &str {
+    Inlined::of(node).map_or(&*node.name, |inlined| inlined.node)
 }
 
 /// A node that is to have a kernel.

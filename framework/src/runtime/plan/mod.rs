@@ -58,6 +58,8 @@ pub(super) struct PlanNode {
     /// Inputs that come from references.
     pub(super) references: Box<[ReferenceInput]>,
     /// See [`RunInfo::unused_outputs`](crate::kernel::RunInfo).
+    /// The function that the node was taken from; `None` if it was always in its graph.
+    pub(super) function: Option<Box<str>>,
     pub(super) unused_outputs: u64,
     pub(super) memory: Option<Box<NodeMemory>>,
     /// What its outputs are held against.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::context::{Context, Made, ToMake};
+use super::context::{Context, Made, ToMake, called};
 use super::draft::{Act, Draft, Drafts};
 use super::layout::Source;
 use crate::attr::AttrValue;
@@ -238,14 +238,15 @@ impl Resolver<'_> {
         };
         let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();
         let to_make = ToMake {
-            name: &node.name,
+            name: called(node),
             op: node.op.def,
             attrs: &node.attrs,
             signature: &node.signature,
             device: self.context.device(id),
             id: Some(id),
         };
-        let (kernel, memory) = self.context.make_kernel(&to_make, &constants)?;
+        let made = self.context.make_kernel(&to_make, &constants);
+        let (kernel, memory) = made.map_err(|error| self.context.of_function(error, id))?;
         // What it wanted of them it has packed.
         constants.iter().flatten().for_each(Tensor::release_pages);
         if let Some(id) = original {
