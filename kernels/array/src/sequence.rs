@@ -4,7 +4,6 @@ use kernlink::dtype::Number;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
-use kernlink::tensor::scratch;
 use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{ensure_scalar, scalar};
 use kernlink_geometry::sequence::{Progression, range};
@@ -50,31 +49,28 @@ fn lin_space<T: Number + Float>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> R
     ctx.set_output(ops::LinSpace::OUTPUT, output)
 }
 
-#[register_kernel(device = Cpu, T = [int32, int64])]
-#[register_kernel(device = Default, T = [int32, int64], host_memory = ["x", "y"])]
-fn invert_permutation(ctx: &mut KernelContext<'_, ops::InvertPermutation>) -> Result<()> {
+#[register_kernel(device = Cpu, T = [i32, i64])]
+#[register_kernel(device = Default, T = [i32, i64], host_memory = ["x", "y"])]
+fn invert_permutation<T: Number + Into<i64>>(ctx: &mut KernelContext<'_, ops::InvertPermutation>) -> Result<()> {
     let input = ctx.input(ops::InvertPermutation::X)?;
     ensure!(input.rank() == 1, InvalidArgument, "invert_permutation expects a 1D vector.");
-    let permutation = input.to_i64_vec()?;
+    let count = input.num_elements();
     ensure!(
-        permutation.len() <= i32::MAX as usize,
+        count <= i32::MAX as usize,
         InvalidArgument,
         "permutation of nonnegative int32s must have <= int32 max elements"
     );
-    let mut inverse = scratch::filled(-1i32, permutation.len())?;
-    for (i, &place) in permutation.iter().enumerate() {
-        let count = inverse.len();
-        let slot = usize::try_from(place).ok().and_then(|place| inverse.get_mut(place));
-        match slot {
-            Some(slot @ -1) => *slot = i as i32,
+    let mut output = ctx.allocate_output(ops::InvertPermutation::Y, [count])?;
+    let inverse = output.as_mut_slice::<T>()?;
+    let unset = T::from_i64(-1);
+    inverse.fill(unset);
+    for (i, &place) in ctx.input(ops::InvertPermutation::X)?.as_slice::<T>()?.iter().enumerate() {
+        let place: i64 = place.into();
+        match usize::try_from(place).ok().and_then(|place| inverse.get_mut(place)) {
+            Some(slot) if *slot == unset => *slot = T::from_i64(i as i64),
             Some(_) => bail!(InvalidArgument, "{place} is duplicated in the input."),
             None => bail!(InvalidArgument, "{place} is not between 0 and {count}"),
         }
     }
-    let output = if input.dtype() == kernlink::dtype::DataType::Int32 {
-        Tensor::vector(&inverse)?
-    } else {
-        Tensor::vector(&scratch::collected(inverse.iter().map(|&place| i64::from(place)))?)?
-    };
     ctx.set_output(ops::InvertPermutation::Y, output)
 }

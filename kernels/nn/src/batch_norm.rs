@@ -7,7 +7,6 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Result, bail, ensure};
 use kernlink_geometry::channels::{Layout, Norm, bessel};
-use kernlink_kernels_common::gemm::Shared;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{FusedBatchNorm, FusedBatchNormEx, FusedBatchNormV2, FusedBatchNormV3};
@@ -205,34 +204,68 @@ fn totals<T: Computed<Wide = f32>>(
     let Layout { outer, channels, inner } = *layout;
     let parts = PARTS.min(outer);
     let mut scratch = Tensor::zeros(DataType::Double, [parts, channels])?;
-    let sums = Shared(scratch.as_mut_slice::<f64>()?.as_mut_ptr());
-    ctx.parallel_for(parts, x.len() / parts, |range| {
-        for part in range {
+    let partial = scratch.as_mut_slice::<f64>()?;
+    ctx.try_parallel_chunks(partial, channels, (x.len() / (parts * channels)).div_ceil(8), |first, piece| {
+        for (index, sums) in piece.chunks_exact_mut(channels).enumerate() {
+            let part = first / channels + index;
             let (start, end) = (part * outer / parts, (part + 1) * outer / parts);
             let slab = &x[start * channels * inner..end * channels * inner];
-            // SAFETY: each part has sums of its own, and the scratch tensor outlives the loop.
-            let sums = unsafe { std::slice::from_raw_parts_mut(sums.at(part * channels), channels) };
-            sum_slab(slab, inner, center, sums);
+            if inner == 1 { sum_rows(slab, center, sums)? } else { sum_planes(slab, inner, center, sums) }
         }
-    });
+        Ok(())
+    })?;
     let mut totals = scratch::zeros(channels)?;
-    for sums in scratch.as_slice::<f64>()?.chunks_exact(channels) {
+    for sums in partial.chunks_exact(channels) {
         totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
     }
     Ok(totals)
 }
 
+/// The summand of an element: itself, or its squared distance from the center.
+#[inline(always)]
+fn summand(x: f32, center: Option<f32>) -> f32 {
+    center.map_or(x, |center| (x - center) * (x - center))
+}
+
 widest! {
-    fn sum_slab<T: Computed<Wide = f32>>(slab: &[T], inner: usize, center: Option<&[f32]>, sums: &mut [f64]) {
-        for outer in slab.chunks_exact(sums.len() * inner) {
-            for (channel, (run, sum)) in outer.chunks_exact(inner).zip(sums.iter_mut()).enumerate() {
+    /// Rows of channels, some at a time as `f32`.
+    fn sum_rows<T: Computed<Wide = f32>>(slab: &[T], center: Option<&[f32]>, sums: &mut [f64]) -> Result<()> {
+        const ROWS: usize = 32;
+        let channels = sums.len();
+        let mut some = scratch::zeros::<f32>(channels)?;
+        for rows in slab.chunks(ROWS * channels) {
+            some.fill(0.0);
+            for row in rows.chunks_exact(channels) {
                 match center {
-                    None => run.iter().for_each(|x| *sum += f64::from(x.widen())),
+                    None => some.iter_mut().zip(row).for_each(|(sum, x)| *sum += summand(x.widen(), None)),
                     Some(center) => {
-                        let center = center[channel];
-                        run.iter().for_each(|x| *sum += f64::from((x.widen() - center) * (x.widen() - center)));
+                        for ((sum, x), &center) in some.iter_mut().zip(row).zip(center) {
+                            *sum += summand(x.widen(), Some(center));
+                        }
                     }
                 }
+            }
+            sums.iter_mut().zip(&some).for_each(|(sum, &some)| *sum += f64::from(some));
+        }
+        Ok(())
+    }
+}
+
+widest! {
+    /// Runs of `inner` elements of a channel each.
+    fn sum_planes<T: Computed<Wide = f32>>(slab: &[T], inner: usize, center: Option<&[f32]>, sums: &mut [f64]) {
+        const LANES: usize = 16;
+        const SOME: usize = 32 * LANES;
+        let channels = sums.len();
+        for (plane, run) in slab.chunks_exact(inner).enumerate() {
+            let channel = plane % channels;
+            let center = center.map(|center| center[channel]);
+            for some in run.chunks(SOME) {
+                let mut lanes = [0.0f32; LANES];
+                for chunk in some.chunks(LANES) {
+                    lanes.iter_mut().zip(chunk).for_each(|(lane, x)| *lane += summand(x.widen(), center));
+                }
+                sums[channel] += lanes.iter().map(|&sum| f64::from(sum)).sum::<f64>();
             }
         }
     }
@@ -292,4 +325,34 @@ fn fused_batch_norm_v3<T: Computed<Wide = f32>>(
     batch_norm.compute::<T>(ctx, &Ending::default())?;
     // Only cuDNN reserves space.
     ctx.set_output(FusedBatchNormV3::RESERVE_SPACE_3, Tensor::scalar(0.0f32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_by_blocks_are_those_of_doubles() {
+        let x: Vec<f32> = (0..7 * 1100 * 3).map(|i| 100.0 + (i * 7919 % 1009) as f32 / 500.0).collect();
+        let center = [101.0f32, 100.5, 102.0];
+        for inner in [1, 7, 1100] {
+            for center in [None, Some(&center[..])] {
+                let mut expected = [0.0f64; 3];
+                for (index, &x) in x.iter().enumerate() {
+                    let channel = index / inner % 3;
+                    let x = f64::from(x);
+                    expected[channel] += center.map_or(x, |center| (x - f64::from(center[channel])).powi(2));
+                }
+                let mut sums = [0.0; 3];
+                if inner == 1 {
+                    sum_rows(&x, center, &mut sums).unwrap();
+                } else {
+                    sum_planes(&x, inner, center, &mut sums);
+                }
+                for (sum, expected) in sums.iter().zip(expected) {
+                    assert!((sum - expected).abs() < 1e-6 * expected, "{inner}: {sum} instead of {expected}");
+                }
+            }
+        }
+    }
 }

@@ -196,7 +196,33 @@ widest! {
 
 #[cfg(test)]
 mod tests {
+    use kernlink_ops::shapes::{Axis, Padding};
+
     use super::*;
+
+    #[test]
+    fn windows_of_any_depth_are_folded_element_by_element() {
+        let rows = Axis::new(5, 3, 2, 1, Padding::Same).unwrap();
+        let columns = Axis::new(4, 2, 1, 1, Padding::Explicit((1, 2))).unwrap();
+        for depth in [1, 31, 32, 35, 64, 70] {
+            let geometry = Geometry { batch: 1, rows, columns, depth };
+            let image: Vec<i32> = (0..5 * 4 * depth as i32).map(|i| i * 7919 % 1009 - 504).collect();
+            for (row, column) in (0..rows.output).flat_map(|row| (0..columns.output).map(move |column| (row, column))) {
+                let mut sums = vec![0; depth];
+                let mut pixels = 0;
+                for (y, x) in (0..3).flat_map(|y| (0..2).map(move |x| (y, x))) {
+                    let Some((y, x)) = rows.at(row, y).zip(columns.at(column, x)) else { continue };
+                    pixels += 1;
+                    let pixel = &image[(y * 4 + x) * depth..][..depth];
+                    sums.iter_mut().zip(pixel).for_each(|(sum, element)| *sum += element);
+                }
+                let mut folded = vec![-1; depth];
+                let window = Window::new(&geometry, row, column);
+                window.fold(&image, &mut folded, 0, |a, b| a + b);
+                assert_eq!((window.pixels(), folded), (pixels, sums), "{depth} at {row}, {column}");
+            }
+        }
+    }
 
     #[test]
     fn over_depth_a_nan_counts_in_the_first_place_alone() {

@@ -9,11 +9,21 @@ use super::{Odometer, Step, Steps};
 /// Bytes that one thread copies at a time, at most.
 const BLOCK: usize = 64 * 1024;
 
-/// Bytes of one side of a tile in a transposition: two cache lines.
-const TILE: usize = 128;
+/// Elements of `width` bytes on each side of a tile in a transposition: runs of some cache lines, and a tile that fits
+/// into the first cache.
+const fn side(width: usize) -> usize {
+    match width {
+        ..=2 => 128,
+        3..=8 => 64,
+        _ => 32,
+    }
+}
 
-/// Lines that are a multiple of this many bytes apart share few places in the cache.
-const CROWDED: usize = 1024;
+/// Bytes of the largest tile.
+const TILE: usize = 32 * 1024;
+
+/// Runs shorter than this many elements are not worth a copy.
+const SHORT: usize = 16;
 
 /// The first bytes of target and source, for all threads.
 #[derive(Clone, Copy)]
@@ -197,31 +207,25 @@ unsafe fn elements<const N: usize>(ctx: &RawContext<'_>, steps: &[Step], ends: E
 unsafe fn transposed<const N: usize>(ctx: &RawContext<'_>, inner: Step, outer: &[Step], other: usize, ends: Ends) {
     let column = outer[other];
     let outer: Steps = outer.iter().enumerate().filter(|(axis, _)| *axis != other).map(|(_, step)| *step).collect();
-    let side = TILE / N;
-    let blocks = column.count.div_ceil(side);
-    // Lines a power of two apart drive each other from the cache.
-    let crowded = inner.source % CROWDED as isize == 0 || column.target.is_multiple_of(CROWDED);
-    let buffered = N <= 4 && crowded;
-    walk(ctx, &outer, blocks, side.min(column.count) * inner.count, |target, source, block| {
-        let first = block * side;
-        let columns = side.min(column.count - first);
-        let mut start = 0;
-        while start < inner.count {
-            let tile = Tile {
-                turns: side.min(inner.count - start),
-                columns,
-                target: target + first * column.target + start * inner.target,
-                source: source + first as isize * column.source + start as isize * inner.source,
-            };
-            // SAFETY: the turns and columns are inside the box; a tile has at most `TILE` bytes a side.
-            unsafe {
-                if buffered {
-                    tile.turn_in_buffer::<N>(inner, column, ends);
-                } else {
-                    tile.turn::<N>(inner, column, ends);
-                }
+    let side = side(N);
+    let (columns, turns) = (column.count.div_ceil(side), inner.count.div_ceil(side));
+    let buffered = column.count >= SHORT && inner.count >= SHORT;
+    let cost = side.min(column.count) * side.min(inner.count);
+    walk(ctx, &outer, columns * turns, cost, |target, source, block| {
+        let (first, start) = (block / turns * side, block % turns * side);
+        let tile = Tile {
+            turns: side.min(inner.count - start),
+            columns: side.min(column.count - first),
+            target: target + first * column.target + start * inner.target,
+            source: source + first as isize * column.source + start as isize * inner.source,
+        };
+        // SAFETY: the turns and columns are inside the box; a tile has at most `side` of each.
+        unsafe {
+            if buffered {
+                tile.turn_in_buffer::<N>(inner, column, ends);
+            } else {
+                tile.turn::<N>(inner, column, ends);
             }
-            start += tile.turns;
         }
     });
 }
@@ -251,14 +255,18 @@ impl Tile {
         }
     }
 
-    /// Reads and writes the tile in runs, and turns it in between.
+    /// Reads and writes the tile in runs, and turns it in between: lines a power of two apart drive each other from the
+    /// cache.
     ///
     /// # Safety
-    /// As [`copy`]; the tile has at most `TILE` bytes a side.
+    /// As [`copy`]; the tile has at most [`side`] elements a side.
     #[inline(always)]
     unsafe fn turn_in_buffer<const N: usize>(&self, inner: Step, column: Step, ends: Ends) {
-        let side = TILE / N;
-        let mut buffer = MaybeUninit::<[u8; TILE * TILE]>::uninit();
+        let side = const {
+            assert!(side(N) * side(N) * N <= TILE);
+            side(N)
+        };
+        let mut buffer = MaybeUninit::<[u8; TILE]>::uninit();
         let buffer = buffer.as_mut_ptr().cast::<[u8; N]>();
         // SAFETY: the elements are inside the box; the buffer has room for `side` times `side` of them, and those are
         // read that were written.

@@ -12,7 +12,7 @@ use super::text_file::Lines;
 #[register_kernel(device = Cpu, op = [ops::LookupTableFind, ops::LookupTableFindV2])]
 fn find(ctx: &mut RawContext<'_>) -> Result<()> {
     let table = ctx.resource_at::<Table>(0)?;
-    let output = table.find(ctx.input_at(1)?, ctx.input_at(2)?)?;
+    let output = table.find(ctx, ctx.input_at(1)?, ctx.input_at(2)?)?;
     ctx.set_output_at(0, output)
 }
 
@@ -35,7 +35,7 @@ fn import(ctx: &mut RawContext<'_>) -> Result<()> {
 fn export(ctx: &mut RawContext<'_>) -> Result<()> {
     let table = ctx.resource_at::<Table>(0)?;
     table.ensure_dtypes(ctx.output_dtype_at(0)?, ctx.output_dtype_at(1)?, "exported")?;
-    let (keys, values) = table.export()?;
+    let (keys, values) = table.export(ctx)?;
     ctx.set_output_at(0, keys)?;
     ctx.set_output_at(1, values)
 }

@@ -1,6 +1,7 @@
 //! Rows of elements of one dtype: the keys of a table, and its values.
 
 use kernlink::dtype::{DataType, Element, TString};
+use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::scratch;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
@@ -137,6 +138,7 @@ impl Column {
     /// `has_all` its row at the same place.
     pub(super) fn gather(
         &self,
+        ctx: &RawContext<'_>,
         picks: &[Option<usize>],
         default: &Tensor,
         has_all: bool,
@@ -144,22 +146,27 @@ impl Column {
     ) -> Result<Tensor> {
         self.ensure_dtype(default)?;
         let (width, size) = (self.width, self.dtype.size());
-        let default_row = |row: usize| if has_all { row } else { 0 };
+        let rows = Rows { ctx, picks, has_all };
         shape.check()?;
         let mut output = Tensor::alloc(self.dtype, shape)?;
         if output.num_elements() == 0 {
             return Ok(output);
         }
         elements!(&self.elements,
-        vec: T => copy_rows(output.as_mut_slice::<T>()?, vec, default.as_slice::<T>()?, width, picks, default_row),
+        vec: T => rows.copy(output.as_mut_slice::<T>()?, vec, default.as_slice::<T>()?, width),
         data => {
             let default = pod_bytes(default)?;
             if self.dtype == DataType::Bool {
                 let bools = |bytes: &[u8]| scratch::collected(bytes.iter().map(|&byte| byte != 0));
                 let (own, default) = (bools(data)?, bools(default)?);
-                copy_rows(output.as_mut_slice::<bool>()?, &own, &default, width, picks, default_row);
+                rows.copy(output.as_mut_slice::<bool>()?, &own, &default, width);
             } else {
-                copy_rows(output.bytes_mut()?, data, default, width * size, picks, default_row);
+                let target = output.bytes_mut()?;
+                match width * size {
+                    4 => rows.copy(target.as_chunks_mut::<4>().0, data.as_chunks::<4>().0, default.as_chunks().0, 1),
+                    8 => rows.copy(target.as_chunks_mut::<8>().0, data.as_chunks::<8>().0, default.as_chunks().0, 1),
+                    bytes => rows.copy(target, data, default, bytes),
+                }
             }
         });
         Ok(output)
@@ -200,19 +207,29 @@ fn floats<const N: usize, T>(bytes: &[u8], read: fn([u8; N]) -> T) -> impl Itera
     bytes.as_chunks::<N>().0.iter().map(move |&bytes| read(bytes))
 }
 
-fn copy_rows<T: Clone>(
-    output: &mut [T],
-    own: &[T],
-    default: &[T],
-    width: usize,
-    picks: &[Option<usize>],
-    default_row: impl Fn(usize) -> usize,
-) {
-    for (row, (target, pick)) in output.chunks_exact_mut(width).zip(picks).enumerate() {
-        match pick {
-            Some(index) => target.clone_from_slice(&own[index * width..][..width]),
-            None => target.clone_from_slice(&default[default_row(row) * width..][..width]),
-        }
+/// Which rows a tensor is made of.
+struct Rows<'a> {
+    ctx: &'a RawContext<'a>,
+    picks: &'a [Option<usize>],
+    /// Whether there is a default for each row.
+    has_all: bool,
+}
+
+impl Rows<'_> {
+    /// Writes the rows of `own` that are picked, and others from `default`; all have `width` elements.
+    fn copy<T: Clone + Send + Sync>(&self, output: &mut [T], own: &[T], default: &[T], width: usize) {
+        self.ctx.parallel_chunks(output, width, 4, |first, piece| {
+            let first = first / width;
+            for (index, target) in piece.chunks_exact_mut(width).enumerate() {
+                let absent = if self.has_all { first + index } else { 0 };
+                let (from, row) = self.picks[first + index].map_or((default, absent), |row| (own, row));
+                match target {
+                    // Without a copy of a length that nobody knows.
+                    [target] => target.clone_from(&from[row]),
+                    _ => target.clone_from_slice(&from[row * width..][..width]),
+                }
+            }
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Keys and values by key.
 
 use kernlink::dtype::{DataType, TString};
+use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
@@ -21,6 +22,9 @@ enum Index {
     Ints(Map<i64, usize>),
     Texts(Map<TString, usize>),
 }
+
+/// Nanoseconds that looking for a key takes, or so.
+const FIND: usize = 20;
 
 /// The keys in a tensor, one a row.
 enum Keys<'t> {
@@ -117,14 +121,18 @@ impl Entries {
     /// or each its own.
     pub(super) fn find(
         &self,
+        ctx: &RawContext<'_>,
         keys: &Tensor,
         key_width: usize,
         (default, has_all): (&Tensor, bool),
         shape: Shape,
     ) -> Result<Tensor> {
         let keys = Keys::new(keys, key_width)?;
-        let picks: Vec<Option<usize>> = scratch::collected((0..keys.len()).map(|row| self.row_of(&keys, row)))?;
-        self.values.gather(&picks, default, has_all, shape)
+        let mut picks: Vec<Option<usize>> = scratch::filled(None, keys.len())?;
+        ctx.parallel_chunks(&mut picks, 1, FIND, |first, piece| {
+            piece.iter_mut().enumerate().for_each(|(index, pick)| *pick = self.row_of(&keys, first + index));
+        });
+        self.values.gather(ctx, &picks, default, has_all, shape)
     }
 
     /// Adds the rows that `wanted` says. A key that is there gets the new value, or if that is `refused`, must have the

@@ -3,6 +3,7 @@
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use kernlink::dtype::DataType;
+use kernlink::kernel::RawContext;
 use kernlink::resource::Resource;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -146,7 +147,7 @@ impl Table {
     }
 
     /// The values of keys, and `default` for those that there are not.
-    pub(super) fn find(&self, keys: &Tensor, default: &Tensor) -> Result<Tensor> {
+    pub(super) fn find(&self, ctx: &RawContext<'_>, keys: &Tensor, default: &Tensor) -> Result<Tensor> {
         self.ensure_key_dtype(keys)?;
         self.ensure_value_dtype(default)?;
         let shape = self.values_of(keys.shape())?;
@@ -163,7 +164,7 @@ impl Table {
         ensure!(state.is_initialized, FailedPrecondition, "Table not initialized.");
         // Only tables of this kind take a default for each key; the others take the first of them for all.
         let has_all = matches!(self.kind, Kind::Mutable) && *default.shape() == shape;
-        state.entries.find(keys, self.key_width(), (default, has_all), shape)
+        state.entries.find(ctx, keys, self.key_width(), (default, has_all), shape)
     }
 
     /// Fills a table that is filled once.
@@ -261,7 +262,7 @@ impl Table {
 
     /// All keys and values. A dense table has as many rows as buckets, those that hold nothing with the empty key, and
     /// keys and values that are scalars are rows of one element.
-    pub(super) fn export(&self) -> Result<(Tensor, Tensor)> {
+    pub(super) fn export(&self, ctx: &RawContext<'_>) -> Result<(Tensor, Tensor)> {
         let state = self.read();
         ensure!(state.is_initialized, Aborted, "HashTable is not initialized.");
         let (keys, values) = state.entries.export(&self.key_shape, &self.value_shape)?;
@@ -273,7 +274,7 @@ impl Table {
         let pad = |own: &Tensor, default: &Tensor, width: usize| {
             let mut column = Column::new(own.dtype(), width);
             (0..state.entries.len()).try_for_each(|row| column.push(own, row))?;
-            column.gather(&picks, default, false, Shape::from([rows, width]))
+            column.gather(ctx, &picks, default, false, Shape::from([rows, width]))
         };
         let zero = Tensor::zeros(self.value_dtype, self.value_shape.clone())?;
         Ok((pad(&keys, empty_key, self.key_width())?, pad(&values, &zero, self.value_shape.num_elements())?))
