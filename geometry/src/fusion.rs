@@ -205,7 +205,7 @@ mod tests {
     fn ops_have_one_order() {
         let found = fusion(&["FusedBatchNorm", "Add", "LeakyRelu"], 5).unwrap();
         let activation = Activation::LeakyRelu(0.25);
-        assert_eq!(found, Fusion { channels: [Channels::Norm { epsilon: 0.5 }].into(), summand: true, activation });
+        assert_eq!(found, Fusion { channels: [Channels::Norm { epsilon: 0.5 }][..].into(), summand: true, activation });
         assert_eq!(fusion(&["BiasAdd"], 1).unwrap().activation, Activation::Identity);
         let steps = fusion(&["BiasAdd", "Mul", "BiasAdd"], 3).unwrap().channels;
         assert_eq!(steps[..], [Channels::Bias, Channels::Scale, Channels::Bias]);

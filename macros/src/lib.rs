@@ -226,6 +226,7 @@ pub fn register_kernel(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `name = "fuse-conv-bias"` | by which it is switched off |
 /// | `pattern = ...` | what it looks for |
 /// | `creates = [Op]` | the ops of which it makes nodes, beside `Const` |
+/// | `creates = [Op for Other]` | the same, but only for a node of the other op that the pattern has among several |
 /// | `benefit = 2` | of several that apply, the one with the highest comes first; 1 if not said |
 /// | `shared` | nodes of the match other than the root may be used elsewhere, too: they stay |
 /// | `internal` | TensorFlow does not run the result: graphs that are written go without |

@@ -45,10 +45,13 @@ MaxPool CPU T=float
 Pack CPU T=int32
 Placeholder CPU dtype=float
 Relu CPU T=float
+Reshape CPU T=float
 Reshape CPU T=float Tshape=int32
 Shape CPU T=float out_type=int32
 Softmax CPU T=float
 StridedSlice CPU T=int32 Index=int32
+_FusedConv2D CPU T=float
+_FusedMatMul CPU T=float
 ";
 
 #[test]

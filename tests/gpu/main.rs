@@ -67,7 +67,9 @@ fn open_without(capabilities: &[&str]) -> Opened {
 impl Opened {
     fn session(&self, graph: &Graph) -> Session {
         let cpu: Arc<dyn Device> = Arc::new(CpuDevice::on_caller());
-        Session::on_devices(graph.clone(), [self.gpu.clone() as Arc<dyn Device>, cpu], &SessionOptions::new())
+        // In the chains below two negations that follow each other would cancel.
+        let options = SessionOptions::new().without_pass("undo-twice");
+        Session::on_devices(graph.clone(), [self.gpu.clone() as Arc<dyn Device>, cpu], &options)
     }
 }
 

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use kernlink::attr::AttrMap;
-use kernlink::collect::OpEntry;
+use kernlink::collect::{self, OpEntry};
 use kernlink::graph::NodeBuilder;
 use kernlink::kernel::{CPU, DeviceType, DynKernel, GPU, KernelDef, KernelDefBuilder, RawConstruction};
 use kernlink::op::OpDef;
 use kernlink::prelude::*;
 use kernlink::registry::{KernelFilter, NodeQuery, Registry};
 
-/// A registry of the linked ops and kernels, for one test alone.
+/// A registry of the linked ops, with their kernels on the CPU that have no label, for one test alone.
 fn registry() -> Arc<Registry> {
-    Arc::new(Registry::linked(&[]).unwrap())
+    let kernels = collect::linked_kernels().filter(|kernel| kernel.device == CPU && kernel.label.is_empty());
+    Arc::new(Registry::new(collect::linked_ops(), kernels).unwrap())
 }
 
 fn named(name: &str) -> OpDef {

@@ -10,7 +10,7 @@ use super::inline_functions::InlineFunctions;
 use super::merge_duplicates::MergeDuplicates;
 use super::pass::Pass;
 use super::prune::Prune;
-use super::rewrite::{Rewrites, rewrites};
+use super::rewrite::{CreatedOp, Rewrites, rewrites};
 use crate::graph::{Created, CreatedFrom};
 use crate::op::OpDef;
 
@@ -37,8 +37,12 @@ fn created_by_rewrites() -> Vec<Created> {
     let name = |op: &&'static OpDef| &*op.name;
     let all = rewrites().iter().flat_map(|rewrite| {
         let nodes = rewrite.pattern.nodes.iter().map(|node| &*node.ops.iter().map(name).collect::<Vec<_>>().leak());
-        let from = CreatedFrom::Match(nodes.collect::<Vec<_>>().leak());
-        rewrite.creates.iter().map(move |op| Created { from, to: &op.name })
+        let nodes: Vec<&[&str]> = nodes.collect();
+        rewrite.creates.iter().map(move |CreatedOp { op, of }| {
+            let of = of.iter().map(|of| &*vec![name(of)].leak());
+            let needed: Vec<&[&str]> = nodes.iter().copied().chain(of).collect();
+            Created { from: CreatedFrom::Match(needed.leak()), to: &op.name }
+        })
     });
     all.collect()
 }

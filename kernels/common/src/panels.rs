@@ -197,6 +197,9 @@ impl Panels {
 /// As many rows at most are multiplied by a right operand that is not packed: packing takes as long as reading it thrice.
 const FEW_ROWS: usize = 4 * ROWS;
 
+/// Elements of a right operand that is not packed either, because it stays in the first cache as it is.
+const SMALL: usize = 8 * 1024;
+
 /// `c = a b`, or `c += a b` if the target says so, on the threads of `ctx` if there is one.
 ///
 /// # Errors
@@ -212,7 +215,8 @@ pub fn multiply<T: Single>(
     c: Target<'_, T>,
 ) -> Result<()> {
     let Sizes { m, k, n } = sizes;
-    let Some(elements) = T::as_singles(b.data).filter(|_| m <= FEW_ROWS && b.column_stride == 1) else {
+    let is_cheaper = m <= FEW_ROWS || k.saturating_mul(n) <= SMALL;
+    let Some(elements) = T::as_singles(b.data).filter(|_| is_cheaper && b.column_stride == 1) else {
         return Panels::new(ctx, b, k, n)?.multiply(ctx, m, a, c);
     };
     // Whole panels as they are, and the columns beyond them as a panel of their own.

@@ -3,9 +3,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{FnArg, ItemFn, Lit, Pat};
+use syn::{FnArg, ItemFn, Lit, Pat, Path};
 
-use super::parse::{Complete, RewriteArgs};
+use super::parse::{Complete, CreatedOp, RewriteArgs};
 use super::pattern::{NodePattern, Operand};
 use crate::errors::Errors;
 use crate::path::Crate;
@@ -151,8 +151,24 @@ pub(super) fn expand(args: &Complete<'_>, captures: &Captures<'_>, function: &It
         quote!((#(#any)||*))
     });
     let summary = summary(function);
-    let made = creates.iter().map(|op| quote!(<#op as #krate::op::Op>::DEF));
-    let made_selected = creates.iter().map(|op| quote!(__selects(<#op as #krate::op::Op>::DEF)));
+    let def = |op: &Path| quote!(<#op as #krate::op::Op>::DEF);
+    let made = creates.iter().map(|CreatedOp { op, of }| {
+        let op = def(op);
+        let of = match of.as_ref().map(def) {
+            Some(of) => quote!(::std::option::Option::Some(#of)),
+            None => quote!(::std::option::Option::None),
+        };
+        quote!(#krate::optimize::rewrite::CreatedOp { op: #op, of: #of })
+    });
+    // What is made only of an op that the build leaves out is not needed.
+    let made_selected = creates.iter().map(|CreatedOp { op, of }| {
+        let selects = |op: &Path| {
+            let op = def(op);
+            quote!(__selects(#op))
+        };
+        let op = selects(op);
+        of.as_ref().map(selects).map_or_else(|| op.clone(), |of| quote!((#op || !#of)))
+    });
     let call = call(args, captures, function);
     quote! {
         #function

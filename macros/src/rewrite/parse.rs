@@ -16,7 +16,7 @@ const ARGUMENTS: &[&str] = &["name", "pattern", "creates", "benefit", "shared", 
 pub(super) struct RewriteArgs {
     name: Option<LitStr>,
     pub(super) pattern: Option<NodePattern>,
-    creates: Vec<Path>,
+    creates: Vec<CreatedOp>,
     benefit: i32,
     shared: bool,
     internal: bool,
@@ -24,10 +24,25 @@ pub(super) struct RewriteArgs {
     krate: Crate,
 }
 
+/// One of `creates`: an op, perhaps with the op without which no node of it is made.
+pub(super) struct CreatedOp {
+    pub(super) op: Path,
+    pub(super) of: Option<Path>,
+}
+
+impl Parse for CreatedOp {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let op = Path::parse_mod_style(input)?;
+        let of =
+            if input.parse::<Option<Token![for]>>()?.is_some() { Some(Path::parse_mod_style(input)?) } else { None };
+        Ok(CreatedOp { op, of })
+    }
+}
+
 /// All of them.
 pub(super) struct Complete<'a> {
     pub(super) name: &'a LitStr,
-    pub(super) creates: &'a [Path],
+    pub(super) creates: &'a [CreatedOp],
     pub(super) benefit: i32,
     pub(super) shared: bool,
     pub(super) internal: bool,
@@ -102,8 +117,7 @@ impl RewriteArgs {
                 input.parse::<Token![=]>()?;
                 let content;
                 bracketed!(content in input);
-                let paths = content.parse_terminated(Path::parse_mod_style, Token![,])?;
-                self.creates = paths.into_iter().collect();
+                self.creates = content.parse_terminated(CreatedOp::parse, Token![,])?.into_iter().collect();
             }
             "benefit" => self.benefit = value::<LitInt>(input, "benefit = 2")?.base10_parse()?,
             "crate" => self.krate = Crate::parse(input)?,

@@ -152,7 +152,7 @@ impl Product {
 #[register_rewrite(
     name = "fuse-bias",
     pattern = add @ BiasAdd { value: product @ Conv2D | DepthwiseConv2dNative | MatMul { .. }, bias },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative, FusedMatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
     benefit = 4,
 )]
 fn fuse_bias(
@@ -173,7 +173,7 @@ fn fuse_bias(
 #[register_rewrite(
     name = "fuse-bias-vector",
     pattern = Add | AddV2 { x: product @ Conv2D | DepthwiseConv2dNative | MatMul { .. }, const y },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative, FusedMatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
     benefit = 4,
 )]
 fn fuse_bias_vector(m: &mut Rewrite<'_, '_>, product: &MatchedNode, y: Output) -> Result<Option<Output>> {
@@ -187,7 +187,7 @@ fn fuse_bias_vector(m: &mut Rewrite<'_, '_>, product: &MatchedNode, y: Output) -
         x: product @ Conv2D | DepthwiseConv2dNative | MatMul | FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. },
         const y
     },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative, FusedMatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
     benefit = 3,
     internal,
 )]
@@ -199,7 +199,7 @@ fn fuse_scale(m: &mut Rewrite<'_, '_>, product: &MatchedNode, y: Output) -> Resu
 #[register_rewrite(
     name = "fuse-second-bias",
     pattern = Add | AddV2 { x: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. }, const y },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative, FusedMatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
     benefit = 3,
     internal,
 )]
@@ -222,7 +222,7 @@ fn per_channel(m: &mut Rewrite<'_, '_>, product: &MatchedNode, y: Output, op: &s
         x: product @ Conv2D | DepthwiseConv2dNative { .. },
         scale, offset, mean, variance, is_training = false
     },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative],
     benefit = 4,
 )]
 fn fuse_batch_norm(
@@ -244,7 +244,7 @@ fn fuse_batch_norm(
         x: product @ FusedConv2D | FusedDepthwiseConv2dNative { .. },
         scale, offset, mean, variance, is_training = false
     },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative],
     benefit = 3,
     internal,
 )]
@@ -283,7 +283,7 @@ fn normalised(
     pattern = activation @ Relu | Relu6 | Elu | LeakyRelu {
         features: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. }
     },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative, FusedMatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
     benefit = 2,
 )]
 fn fuse_activation(m: &mut Rewrite<'_, '_>, activation: &MatchedNode, product: &MatchedNode) -> Result<Option<Output>> {
@@ -296,7 +296,7 @@ fn fuse_activation(m: &mut Rewrite<'_, '_>, activation: &MatchedNode, product: &
     pattern = activation @ Swish | HardSwish | GeluExact | GeluApproximate {
         features: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. }
     },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative, FusedMatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
     benefit = 2,
     internal,
 )]
@@ -312,7 +312,7 @@ fn fuse_smooth_activation(
 #[register_rewrite(
     name = "fuse-sigmoid",
     pattern = activation @ Sigmoid | Tanh { x: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. } },
-    creates = [FusedConv2D, FusedDepthwiseConv2dNative, FusedMatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
     benefit = 2,
     internal,
 )]

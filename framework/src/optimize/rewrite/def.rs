@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::OnceLock;
 
+use super::created::CreatedOp;
 use super::matching::Bound;
 use super::pattern::Pattern;
 use super::scope::Rewrite;
@@ -10,7 +11,6 @@ use crate::collect;
 use crate::error::Result;
 use crate::graph::Output;
 use crate::kernel::{Location, Provider};
-use crate::op::OpDef;
 
 /// A rewrite: which nodes it is about, and what stands in their place. Made by `#[register_rewrite]`.
 pub struct RewriteDef {
@@ -21,7 +21,7 @@ pub struct RewriteDef {
     /// What it looks for.
     pub pattern: Pattern,
     /// The ops of which it may make nodes, beside `Const`.
-    pub creates: &'static [&'static OpDef],
+    pub creates: &'static [CreatedOp],
     /// Of rewrites of which several would do, the one with the highest is made first.
     pub benefit: i32,
     /// Whether TensorFlow runs the result, too.

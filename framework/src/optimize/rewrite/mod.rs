@@ -5,6 +5,7 @@
 //! docs/optimizing.md says how a rewrite is written.
 
 pub mod check;
+mod created;
 mod def;
 mod guards;
 mod matching;
@@ -13,6 +14,7 @@ mod pattern;
 mod scope;
 mod view;
 
+pub use created::CreatedOp;
 #[doc(hidden)]
 pub use def::made;
 pub use def::{IntoReplacement, Replacement, RewriteDef, rewrites};

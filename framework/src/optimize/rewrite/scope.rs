@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use super::created::CreatedOp;
 use super::matching::Bound;
 use super::view::State;
 use crate::attr::{AttrValue, FromAttrValue};
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::{
     Applied, Graph, GraphPatch, Node, NodeClass, NodeId, NodeInput, NodeRequest, OpScope, Operand, Output,
 };
-use crate::op::{Op, OpDef};
+use crate::op::Op;
 use crate::optimize::pass::Ends;
 use crate::shape::PartialShape;
 use crate::tensor::Tensor;
@@ -26,7 +27,7 @@ pub struct Rewrite<'m, 'g> {
     pub(super) ends: &'m Ends,
     pub(super) name: &'static str,
     /// The ops of which nodes may be added.
-    pub(super) creates: &'static [&'static OpDef],
+    pub(super) creates: &'static [CreatedOp],
     pub(super) root: NodeId,
     /// What the root waits for.
     pub(super) controls: &'m [NodeId],
@@ -180,7 +181,7 @@ impl OpScope for Rewrite<'_, '_> {
     /// As for a [`Graph`]; INTERNAL for an op that the rewrite does not say that it creates.
     #[track_caller]
     fn apply(&mut self, mut request: NodeRequest<'_, Output>) -> Result<Applied<Self>> {
-        let is_said = self.creates.iter().any(|op| std::ptr::eq(*op, request.op));
+        let is_said = self.creates.iter().any(|created| std::ptr::eq(created.op, request.op));
         if !is_said && NodeClass::of(&request.op.name) != NodeClass::Constant {
             let (rewrite, op) = (self.name, &request.op.name);
             let message = format!("rewrite {rewrite} makes a node of {op}, which its `creates` does not list");
