@@ -319,6 +319,24 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_of_owner_and_helper_is_not_told_to_the_next_loop() {
+        let (pool, owner) = (ThreadPool::new("test", 1), thread::current().id());
+        for _ in 0..TURNS / 20 {
+            let has_helped = AtomicBool::new(false);
+            let both = |_| {
+                if thread::current().id() == owner {
+                    (0..100).take_while(|_| !has_helped.load(SeqCst)).for_each(|_| thread::sleep(MILLISECOND / 10));
+                } else {
+                    has_helped.store(true, SeqCst);
+                }
+                panic!("as asked");
+            };
+            assert!(catch(|| pool.for_each(2, true, both)).is_err());
+            pool.for_each(2, true, |_| {});
+        }
+    }
+
+    #[test]
     fn jobs_run_on_threads_that_are_started_for_them_and_outlive_the_pool() {
         let pool = ThreadPool::new("test", 2);
         assert_eq!(pool.shared.idle.started(), 0);

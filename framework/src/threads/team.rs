@@ -116,6 +116,9 @@ impl Team {
         // SAFETY: this thread has claimed the place, which is not open, and the one before it has waited until all had left.
         unsafe { *place.task.get() = Some(Task { work: pointer, total }) };
         place.groups(total).for_each(|group| place.taken[group].0.store(0, Relaxed));
+        // If the owner of the loop before panicked, it has left the panic of a helper here.
+        let left = lock(&place.panicked).take();
+        drop(left);
         let close = Close { place, signal, idle, index: claimed.index };
         place.members.store(OPEN, Release);
         signal.open(claimed.index);
