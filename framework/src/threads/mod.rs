@@ -5,6 +5,7 @@
 //! a while when they have nothing to do, so that a loop reaches them in about a microsecond; one that sleeps takes 50.
 //!
 //! - `team`: loops. A thread that waits for the end of its loop runs nothing else, so that it may hold locks.
+//! - `jobs`: jobs that wait.
 //! - `signal`: what there is to do.
 //! - `idle`: what a thread does that finds no work: it spins, yields, and sleeps before long. How it is woken.
 //! - `help`: a thread that waits for a run and works for the pool meanwhile.
@@ -14,6 +15,7 @@
 
 mod help;
 mod idle;
+mod jobs;
 mod lock;
 mod signal;
 mod team;
@@ -22,11 +24,11 @@ pub(crate) use help::{Help, Helping};
 pub(crate) use lock::lock;
 
 use std::cell::OnceCell;
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use self::idle::Idle;
+use self::jobs::{Job, Jobs};
 use self::signal::Signal;
 use self::team::Team;
 use crate::error::catch;
@@ -48,14 +50,8 @@ struct Shared {
     limit: usize,
     signal: Signal,
     team: Team,
-    jobs: Mutex<VecDeque<Job>>,
+    jobs: Mutex<Jobs>,
     idle: Idle,
-}
-
-/// Something that one thread does, and whom it is for: the number of a step, whose calling thread may do it while it waits.
-struct Job {
-    step: i64,
-    work: Box<dyn FnOnce() + Send>,
 }
 
 thread_local! {
@@ -107,7 +103,7 @@ impl ThreadPool {
         }
         {
             let mut jobs = lock(&self.shared.jobs);
-            jobs.push_back(Job { step, work: Box::new(work) });
+            jobs.push(Job { step, work: Box::new(work) });
             self.shared.signal.has_jobs(true);
         }
         self.shared.wake_for(Some(step));
@@ -138,11 +134,7 @@ impl Shared {
 
     fn take_job(&self, step: Option<i64>) -> Option<Job> {
         let mut jobs = lock(&self.jobs);
-        let place = match step {
-            None => 0,
-            Some(step) => jobs.iter().position(|job| job.step == step)?,
-        };
-        let job = jobs.remove(place);
+        let job = jobs.take(step);
         self.signal.has_jobs(!jobs.is_empty());
         job
     }
@@ -150,8 +142,7 @@ impl Shared {
     /// Whether [`Shared::work_once`] may find something.
     fn has_work(&self, step: Option<i64>) -> bool {
         let signal = self.signal.load();
-        signal.has_loops()
-            || (signal.are_jobs() && step.is_none_or(|step| lock(&self.jobs).iter().any(|job| job.step == step)))
+        signal.has_loops() || (signal.are_jobs() && lock(&self.jobs).has(step))
     }
 
     /// Whether there is a thread, or one can be started.
@@ -364,7 +355,12 @@ mod tests {
         let pool = Arc::new(ThreadPool::new("test", 1));
         let (hold, held) = mpsc::channel::<()>();
         // The only thread is busy.
-        pool.spawn(1, move || _ = held.recv());
+        let (begin, begun) = mpsc::channel();
+        pool.spawn(1, move || {
+            begin.send(()).unwrap();
+            _ = held.recv();
+        });
+        begun.recv().unwrap();
         let (here, ran) = (thread::current().id(), Arc::new(AtomicUsize::new(0)));
         for step in [2, 3] {
             let ran = ran.clone();
