@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::attr::{AttrMap, AttrValue};
 use crate::device::Device;
 use crate::dtype::DataType;
-use crate::error::{Result, escaped};
+use crate::error::{Error, Result, escaped};
 use crate::formats::{self, CheckpointReader, SignatureTensor};
 use crate::graph::{self, Graph, MissingOps, Needs, NodeClass};
 use crate::kernel::CPU;
@@ -30,6 +30,10 @@ pub(crate) struct Inspect {
     /// Prints the graph in Graphviz's DOT language instead
     #[arg(long)]
     dot: bool,
+    /// Says what the graph is made of after the passes of a session that runs the default signature, or computes what
+    /// nothing else uses, and what each pass and rewrite did
+    #[arg(long, conflicts_with_all = ["dot", "device"])]
+    optimized: bool,
     /// Says what this device (gpu, or gpu:K for the adapter number K) has no kernels for, so that the CPU would run it
     #[arg(long, value_name = "D")]
     device: Option<String>,
@@ -42,6 +46,11 @@ pub(crate) fn inspect(args: &Inspect) -> Result<bool> {
         let dots = graphs.iter().filter_map(|graph| graph.graph_def.as_ref()).map(graph::to_dot);
         return output::print_bytes(dots.collect::<String>().as_bytes()).map(|()| true);
     }
+    if args.optimized {
+        let mut text = String::new();
+        graphs.iter().try_for_each(|meta| after_passes(&mut text, meta, &args.model))?;
+        return output::print(&text).map(|()| true);
+    }
     let device = match &args.device {
         Some(name) => crate::cli::device::devices(name, 1)?.into_iter().next(),
         None => None,
@@ -52,6 +61,35 @@ pub(crate) fn inspect(args: &Inspect) -> Result<bool> {
     }
     output::print_verdict(&text)?;
     Ok(is_whole)
+}
+
+/// Says what passes leave of a graph, and what they did.
+fn after_passes(text: &mut String, meta: &MetaGraphDef, model: &Path) -> Result<()> {
+    let def = meta.graph_def.as_ref();
+    let def = def.ok_or_else(|| Error::not_found(format!("{} holds no graph", model.display())))?;
+    let mut graph = Graph::import(def, &crate::registry()?)?;
+    *text += &super::optimize::in_session(meta, &mut graph)?;
+    graph.remove_unused_functions();
+    ops(text, &graph.to_def()?);
+    Ok(())
+}
+
+/// How many nodes there are of each op, those of functions included.
+fn ops(text: &mut String, def: &GraphDef) {
+    let functions: Vec<_> = def.library.iter().flat_map(|library| &library.function).collect();
+    let nodes = || def.node.iter().chain(functions.iter().flat_map(|function| &function.node_def));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    nodes().for_each(|node| *counts.entry(node.op.as_str()).or_default() += 1);
+    let mut ops: Vec<_> = counts.into_iter().collect();
+    ops.sort_by_key(|&(op, count)| (std::cmp::Reverse(count), op));
+    let within = match functions.len() {
+        0 => String::new(),
+        number => format!(", those of {} included,", count(number, "function")),
+    };
+    let _ = writeln!(text, "{}{within} of {}:", count(nodes().count(), "node"), count(ops.len(), "op"));
+    for (op, number) in ops {
+        let _ = writeln!(text, "  {number:>6}  {}", escaped(op));
+    }
 }
 
 /// Describes one graph of the model in a file or folder. Whether it can be imported and nothing is missing.
@@ -80,21 +118,7 @@ fn describe(text: &mut String, meta: &MetaGraphDef, model: &Path, device: Option
     if meta.signature_def.is_empty() {
         endpoints(text, def, graph.as_ref().ok());
     }
-    let GraphDef { library, .. } = def;
-    let functions: Vec<_> = library.iter().flat_map(|library| &library.function).collect();
-    let nodes = || def.node.iter().chain(functions.iter().flat_map(|function| &function.node_def));
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    nodes().for_each(|node| *counts.entry(node.op.as_str()).or_default() += 1);
-    let mut ops: Vec<_> = counts.into_iter().collect();
-    ops.sort_by_key(|&(op, count)| (std::cmp::Reverse(count), op));
-    let within = match functions.len() {
-        0 => String::new(),
-        number => format!(", those of {} included,", count(number, "function")),
-    };
-    let _ = writeln!(text, "{}{within} of {}:", count(nodes().count(), "node"), count(ops.len(), "op"));
-    for (op, number) in ops {
-        let _ = writeln!(text, "  {number:>6}  {}", escaped(op));
-    }
+    ops(text, def);
     let _ = write!(text, "parameters: {} in constants", count(parameter_bytes(def), "byte"));
     let variables = variables(def, model);
     let _ = writeln!(text, "{}", variables.as_deref().unwrap_or_default());

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::attr::AttrValue;
+use crate::device::{CpuDevice, Device};
 use crate::error::{Error, Result, shortened};
 use crate::formats::{self, Signature};
 use crate::graph::{Graph, Node, NodeClass, NodeId, Output, to_dot};
 use crate::optimize::rewrite::rewrites;
-use crate::optimize::{Ends, Optimizer, PASSES};
+use crate::optimize::{Ends, Optimizer, PASSES, PassReport};
 use crate::proto::{self, GraphDef, MetaGraphDef, SaverDef};
 use crate::registry::{did_you_mean, listed};
 use clap::Args;
@@ -18,7 +20,7 @@ use crate::cli::defaults::{nothing_to_compute, some};
 use crate::cli::words::count;
 use crate::cli::{lacking, model, output, unknown};
 
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = passes())]
 pub(crate) struct Optimize {
     /// The model: the folder of a SavedModel, a MetaGraph (.meta), or a graph as .pb or .pbtxt
@@ -91,7 +93,25 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     let restore = Restore::of(&meta, &graph);
     let (mut ends, kept) = ends(args, &meta, &graph)?;
     let mut text = format!("{}: {}, keeping {kept}\n", args.model.display(), count(graph.nodes().len(), "node"));
-    for report in optimizer.optimize(&mut graph, &mut ends)? {
+    text += &done(optimizer.optimize(&mut graph, &mut ends)?);
+    let functions = graph.function_names().len();
+    graph.remove_unused_functions();
+    if functions > 0 {
+        let _ = writeln!(text, "functions: {functions} before, {} after", graph.function_names().len());
+    }
+    let def = graph.to_def()?;
+    for line in lacking::lines(&Graph::missing_ops(&def, &registry), |op, nodes| registry.missing_op(op, nodes)) {
+        output::tell(&format!("warning: kept as it is: {line}"));
+    }
+    // What was written before another file failed is told, too.
+    write(args, restore.as_ref(), &graph, &def, &mut text).inspect_err(|_| output::tell(text.trim_end()))?;
+    output::print(&text)
+}
+
+/// What passes did, a line each, and how often each rewrite was applied.
+fn done(reports: Vec<PassReport>) -> String {
+    let mut text = String::new();
+    for report in reports {
         let _ = writeln!(
             text,
             "{}: {}, {} before, {} after",
@@ -107,18 +127,17 @@ pub(crate) fn optimize(args: &Optimize) -> Result<()> {
             output::tell(&format!("warning: {name} failed, and left the graph as it was there: {error}"));
         }
     }
-    let functions = graph.function_names().len();
-    graph.remove_unused_functions();
-    if functions > 0 {
-        let _ = writeln!(text, "functions: {functions} before, {} after", graph.function_names().len());
-    }
-    let def = graph.to_def()?;
-    for line in lacking::lines(&Graph::missing_ops(&def, &registry), |op, nodes| registry.missing_op(op, nodes)) {
-        output::tell(&format!("warning: kept as it is: {line}"));
-    }
-    // What was written before another file failed is told, too.
-    write(args, restore.as_ref(), &graph, &def, &mut text).inspect_err(|_| output::tell(text.trim_end()))?;
-    output::print(&text)
+    text
+}
+
+/// Optimises a graph as a session on one CPU does that fetches the outputs of the model's signature, or what nothing else uses:
+/// what each pass did.
+pub(crate) fn in_session(meta: &MetaGraphDef, graph: &mut Graph) -> Result<String> {
+    let (mut ends, kept) = ends(&Optimize::default(), meta, graph)?;
+    ends.is_written = false;
+    ends.run_on(&[Arc::new(CpuDevice::on_caller()) as Arc<dyn Device>]);
+    let reports = Optimizer::from_env()?.in_session(graph, &mut ends)?;
+    Ok(format!("in a session that computes {kept}\n{}", done(reports)))
 }
 
 /// Writes what is asked for, `def` of `graph`, and says where it is.

@@ -70,6 +70,34 @@ fn it_says_what_each_pass_did_and_writes_a_graph_that_runs_alike() {
 }
 
 #[test]
+fn what_a_session_makes_of_a_model_is_told() {
+    let t = [("T", AttrValue::Type(DataType::Float))];
+    let model = save(
+        "swish.pb",
+        &graph([
+            node("x", "Placeholder", &[], &[("dtype", AttrValue::Type(DataType::Float))]),
+            node("sigmoid", "Sigmoid", &["x"], &t),
+            node("swish", "Mul", &["x", "sigmoid"], &t),
+            node("y", "Neg", &["swish"], &t),
+        ]),
+    );
+    let text = good(&["inspect", &model, "--optimized"]);
+    holds(
+        &text,
+        &[
+            "in a session that computes what nothing else uses: y\n",
+            "rewrite: 1 change, 4 nodes before, 3 after\n  fuse-swish: 1 time\n3 nodes of 3 ops:\n       1  Neg\n",
+            "1  _Swish\n",
+        ],
+    );
+    // What is written is for TensorFlow, too.
+    let out = folder("optimize").join("swish.pb");
+    let text = good(&["optimize", &model, "-o", out.to_str().unwrap()]);
+    assert!(!text.contains("fuse-swish"), "{text}");
+    bad(&["inspect", &model, "--optimized", "--dot"], 2, &["cannot be used with"]);
+}
+
+#[test]
 fn passes_are_left_out_by_name() {
     let (model, out) = (branchy("left_out.pb"), folder("optimize").join("left_out.pb"));
     let out_text = out.to_str().unwrap();

@@ -43,6 +43,8 @@ mod random_graphs;
 mod registry;
 mod resources;
 #[cfg(feature = "text-format")]
+mod rewrite_examples;
+#[cfg(feature = "text-format")]
 mod rewrites;
 #[cfg(feature = "text-format")]
 mod runs;

@@ -120,8 +120,8 @@ impl Ends {
         }
     }
 
-    /// Says on which devices nodes may run.
-    pub(super) fn run_on(&mut self, devices: &[Arc<dyn Device>]) {
+    /// Says on which devices nodes may run. Where that is not said, rewrites keep to what all devices have kernels for.
+    pub fn run_on(&mut self, devices: &[Arc<dyn Device>]) {
         for device in devices {
             let capabilities = device.capabilities();
             let known = |(kind, able): &(DeviceType, Vec<&str>)| *kind == device.device_type() && *able == capabilities;

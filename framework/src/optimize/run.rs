@@ -168,6 +168,29 @@ impl Optimizer {
             outputs.iter().try_for_each(|&output| graph.check_output(output)).map_err(|error| error.context(what))?;
         }
         ends.targets().iter().try_for_each(|&id| graph.check_node(id)).map_err(|error| error.context("a target"))?;
+        self.one_round(graph, ends)
+    }
+
+    /// As [`Optimizer::optimize`], but as often as a session does it: what one pass leaves may give those before it more to
+    /// do.
+    ///
+    /// # Errors
+    /// As [`Optimizer::optimize`].
+    pub fn in_session(&self, graph: &mut Graph, ends: &mut Ends) -> Result<Vec<PassReport>> {
+        let mut all = self.optimize(graph, ends)?;
+        for _ in 1..MAX_ROUNDS_OF_ALL {
+            let opens = |report: &PassReport| {
+                report.changes > 0 && self.passes.iter().any(|pass| pass.name() == report.name && pass.opens())
+            };
+            if !all[all.len() - self.passes.len()..].iter().any(opens) {
+                break;
+            }
+            all.extend(self.one_round(graph, ends)?);
+        }
+        Ok(all)
+    }
+
+    fn one_round(&self, graph: &mut Graph, ends: &mut Ends) -> Result<Vec<PassReport>> {
         let mut reports = Vec::with_capacity(self.passes.len());
         for &pass in &self.passes {
             let nodes_before = graph.nodes().len();

@@ -61,9 +61,9 @@ fn dtype(graph: &Graph, output: Output) -> DataType {
 }
 
 /// What adds nodes in one place: a graph, a branch, a loop or a function.
-struct Writer {
-    random: Random,
-    values: Vec<Output>,
+pub(super) struct Writer {
+    pub(super) random: Random,
+    pub(super) values: Vec<Output>,
     /// What nodes may wait for.
     awaited: Vec<NodeId>,
     effects: Vec<NodeId>,
@@ -129,12 +129,12 @@ impl Writer {
         items[self.random.below(items.len())]
     }
 
-    fn seldom(&mut self, one_in: usize) -> bool {
+    pub(super) fn seldom(&mut self, one_in: usize) -> bool {
         self.random.below(one_in) == 0
     }
 
     /// A value of one of these dtypes: mostly one of the last, or else a constant.
-    fn value(&mut self, graph: &mut Graph, dtypes: &[DataType]) -> Result<Output> {
+    pub(super) fn value(&mut self, graph: &mut Graph, dtypes: &[DataType]) -> Result<Output> {
         let found: Vec<Output> =
             self.values.iter().copied().filter(|&output| dtypes.contains(&dtype(graph, output))).collect();
         if found.is_empty() || self.seldom(7) {
@@ -166,7 +166,7 @@ impl Writer {
         self.node_of(graph, op, &|builder| inputs.iter().for_each(|&input| _ = builder.input(input)), attrs)
     }
 
-    fn node_of(
+    pub(super) fn node_of(
         &mut self,
         graph: &mut Graph,
         op: &str,
@@ -192,7 +192,10 @@ impl Writer {
     }
 
     fn add(&mut self, graph: &mut Graph) -> Result<Vec<Output>> {
-        let flow = if self.depth < 3 { 100 } else { 85 };
+        if self.depth == 0 && self.seldom(6) {
+            return self.pattern(graph);
+        }
+        let flow = if self.depth < 3 { 115 } else { 100 };
         match self.random.below(flow) {
             0..20 => {
                 let (op, dtypes) = self.of(UNARY);
@@ -223,6 +226,7 @@ impl Writer {
             50..72 => self.shapes(graph),
             72..80 => self.others(graph),
             80..85 => self.effects(graph),
+            85..100 => self.pattern(graph),
             _ => self.flow(graph),
         }
     }

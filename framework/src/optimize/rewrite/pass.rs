@@ -59,7 +59,6 @@ impl Pass for Rewrites {
             return Ok(0);
         }
         let state = State::new(patch, &needed, ends);
-        let first = patch.nodes().len();
         let mut rewriter = Rewriter { patch, ends, state, known: Known::default(), tally };
         let mut changes = 0;
         for roots in by_benefit.values().rev() {
@@ -74,10 +73,6 @@ impl Pass for Rewrites {
             if changes > 0 {
                 return Ok(changes);
             }
-        }
-        // What was added for matches that were left as they are.
-        if let Some(id) = patch.ids().nth(first) {
-            patch.take_back(id);
         }
         Ok(0)
     }
@@ -172,7 +167,10 @@ impl Rewriter<'_, '_> {
             }
         };
         let done = replaced.is_some_and(|pairs| self.commit(root, &leaves, &pairs, !controls.is_empty(), added));
-        self.state.learn(self.patch, self.ends, done);
+        // What was added for a match that is left as it is uses what another rewrite may remove.
+        if !done && let Some(first) = self.patch.ids().nth(added) {
+            self.patch.take_back(first);
+        }
         done
     }
 
@@ -254,7 +252,7 @@ impl Rewriter<'_, '_> {
                 self.patch.redirect_controls(root, &[first.node]);
             }
         }
-        self.state.learn(self.patch, self.ends, true);
+        self.state.learn(self.patch, self.ends);
         self.state.replace(self.patch, self.ends, root, pairs, is_seen.then(|| vec![first.node]));
         true
     }

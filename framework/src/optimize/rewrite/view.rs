@@ -148,18 +148,17 @@ impl State {
                 || node.op.def.is_stateful
                 || ends.feeds_some_of(id)
         };
-        let shapes = self.shapes.get_or_init(|| graph.certain_shapes(is_open));
+        // Nodes that a rewrite has just added may be taken back, and others get their ids.
+        let certain = || graph.certain_shapes(is_open).into_iter().take(self.uses.len()).collect();
+        let shapes: &Vec<Vec<PartialShape>> = self.shapes.get_or_init(certain);
         let shape = shapes.get(output.node.index()).and_then(|shapes| shapes.get(output.index));
         shape.cloned().unwrap_or_else(PartialShape::unknown)
     }
 
-    /// Takes in nodes that were added behind those that are known; if they are not used, what they use does not count.
-    pub(super) fn learn(&mut self, graph: &Graph, ends: &Ends, are_used: bool) {
+    /// Takes in nodes that were added behind those that are known.
+    pub(super) fn learn(&mut self, graph: &Graph, ends: &Ends) {
         for id in graph.ids().skip(self.uses.len()) {
             self.look(graph, id, ends);
-            if !are_used {
-                continue;
-            }
             graph.node(id).inputs.iter().for_each(|&input| self.count(input, 1));
             graph.node(id).control_inputs.iter().for_each(|control| self.waits[control.index()] += 1);
         }

@@ -1,0 +1,292 @@
+//! For each rewrite of Kernlink's own a graph in which it applies, and changes of that graph after which it must not. Random
+//! graphs are made of them, too.
+
+use std::collections::BTreeSet;
+
+use kernlink::optimize::rewrite::rewrites;
+use kernlink::testing::{graph_from_lines, graph_to_lines, rewritten};
+
+/// A graph, and what to replace in its text so that the rewrite leaves it alone.
+pub(super) struct Example {
+    pub(super) rewrite: &'static str,
+    pub(super) text: &'static str,
+    refusals: &'static [[&'static str; 2]],
+}
+
+const fn example(rewrite: &'static str, text: &'static str, refusals: &'static [[&'static str; 2]]) -> Example {
+    Example { rewrite, text, refusals }
+}
+
+/// `x`, and then some lines.
+macro_rules! of_any {
+    ($rest:literal) => {
+        concat!("x = Placeholder() dtype=float\n", $rest, "\nz = Neg(y)")
+    };
+}
+
+/// `x`, whose rank is certain, and then some lines.
+macro_rules! of_matrix {
+    ($rest:literal) => {
+        concat!(
+            "p = Placeholder() dtype=float\ns = Const() dtype=int32 value=[-1, 2]\nx = Reshape(p, s)\n",
+            $rest,
+            "\nz = Neg(y)"
+        )
+    };
+}
+
+/// A convolution `p` and vectors of its two channels, and then some lines.
+macro_rules! of_conv {
+    ($conv:literal, $rest:literal) => {
+        concat!(
+            "x = Placeholder() dtype=float shape=[1,2,3,2]\n",
+            "w = Const() dtype=float value=[[[[1.5, -2], [0.25, 3]]]]\n",
+            "b = Const() dtype=float value=[0.5, -1]\n",
+            "s = Const() dtype=float value=[2, 0.75]\n",
+            "v = Const() dtype=float value=[1, 3]\n",
+            "p = ",
+            $conv,
+            " strides=[1, 1, 1, 1] padding=SAME\n",
+            $rest,
+            "\nz = Neg(y)"
+        )
+    };
+}
+
+/// A product of matrices `p` in the shape `[?,2,2]`, and then some lines.
+macro_rules! of_reshaped {
+    ($product:literal, $rest:literal) => {
+        concat!(
+            "x = Placeholder() dtype=float shape=[4,3]\n",
+            "w = Const() dtype=float value=[[1, -2], [0.25, 3], [0.5, 1]]\n",
+            "b = Const() dtype=float value=[0.5, -1]\n",
+            "to = Const() dtype=int32 value=[-1, 2, 2]\n",
+            "p = ",
+            $product,
+            "\nr = Reshape(p, to)\n",
+            $rest,
+            "\nz = Neg(y)"
+        )
+    };
+}
+
+/// The normalisation of `x`, whose last dimension is 2, with `inner` for what is added to the scaled `x`.
+macro_rules! of_norm {
+    ($inner:literal) => {
+        concat!(
+            "p = Placeholder() dtype=float shape=[3,2]\n",
+            "k = Const() dtype=float value=[1, -2]\n",
+            "x = BiasAdd(p, k)\n",
+            "axes = Const() dtype=int32 value=[-1]\n",
+            "eps = Const() dtype=float value=0.001\n",
+            "gamma = Const() dtype=float value=[1, 0.5]\n",
+            "beta = Const() dtype=float value=[-1, 0.25]\n",
+            "mean = Mean(x, axes) keep_dims=true\n",
+            "d = SquaredDifference(x, mean)\n",
+            "v = Mean(d, axes) keep_dims=true\n",
+            "a = AddV2(v, eps)\n",
+            "r = Rsqrt(a)\n",
+            "i = Mul(r, gamma)\n",
+            "xi = Mul(x, i)\n",
+            $inner,
+            "\ny = AddV2(xi, o)\nz = Neg(y)"
+        )
+    };
+}
+
+/// All of them.
+pub(super) const EXAMPLES: &[Example] = &[
+    example(
+        "multiply-by-one",
+        of_any!("c = Const() dtype=float value=1\ny = Mul(x, c)"),
+        &[["value=1", "value=2"], ["value=1", "value=[1]"]],
+    ),
+    example(
+        "divide-by-one",
+        of_any!("c = Const() dtype=float value=1\ny = RealDiv(x, c)"),
+        &[["value=1", "value=-1"], ["(x, c)", "(c, x)"]],
+    ),
+    example("add-zero", of_any!("c = Const() dtype=float value=-0\ny = AddV2(x, c)"), &[["value=-0", "value=0"]]),
+    example("subtract-zero", of_any!("c = Const() dtype=float value=0\ny = Sub(x, c)"), &[["value=0", "value=-0"]]),
+    example("power-of-one", of_any!("c = Const() dtype=float value=1\ny = Pow(x, c)"), &[["value=1", "value=2"]]),
+    example("undo-twice", of_any!("a = Neg(x)\ny = Neg(a)"), &[["y = Neg", "y = Abs"]]),
+    example("repeat-once", of_any!("a = Floor(x)\ny = Floor(a)"), &[["a = Floor", "a = Ceil"]]),
+    example("same-operands", of_any!("w = Abs(x)\ny = Maximum(w, w)"), &[["(w, w)", "(w, x)"]]),
+    example(
+        "drop-transpose",
+        of_matrix!("c = Const() dtype=int32 value=[0, 1]\ny = Transpose(x, c)"),
+        &[["[0, 1]", "[1, 0]"], ["Transpose(x", "Transpose(p"]],
+    ),
+    example(
+        "merge-transposes",
+        of_matrix!("c = Const() dtype=int32 value=[1, 0]\nt = Transpose(x, c)\ny = Transpose(t, c)"),
+        &[["z = Neg(y)", "z = Neg(y)\nfeed c"]],
+    ),
+    example(
+        "drop-reversals",
+        of_matrix!(
+            "c = Const() dtype=int32 value=[1]\nd = Const() dtype=int32 value=[-1]\nt = ReverseV2(x, c)\ny = ReverseV2(t, d)"
+        ),
+        &[["value=[-1]", "value=[0]"], ["t = ReverseV2(x", "t = ReverseV2(p"]],
+    ),
+    example(
+        "drop-tile",
+        of_matrix!("c = Const() dtype=int32 value=[1, 1]\ny = Tile(x, c)"),
+        &[["[1, 1]", "[1, 2]"], ["Tile(x", "Tile(p"]],
+    ),
+    example(
+        "drop-pad",
+        of_matrix!("c = Const() dtype=int32 value=[[0, 0], [0, 0]]\ny = Pad(x, c)"),
+        &[["[[0, 0], [0, 0]]", "[[0, 0], [0, 1]]"], ["Pad(x", "Pad(p"]],
+    ),
+    example(
+        "drop-slice",
+        of_matrix!("b = Const() dtype=int32 value=[0, 0]\nc = Const() dtype=int32 value=[-1, 2]\ny = Slice(x, b, c)"),
+        &[["[0, 0]", "[1, 0]"], ["Slice(x", "Slice(p"]],
+    ),
+    example(
+        "drop-reshape",
+        of_matrix!("c = Const() dtype=int32 value=[-1, 2]\ny = Reshape(x, c)"),
+        &[
+            ["c = Const() dtype=int32 value=[-1, 2]", "c = Const() dtype=int32 value=[2, -1]"],
+            ["y = Reshape(x", "y = Reshape(p"],
+        ],
+    ),
+    example(
+        "merge-reshapes",
+        of_any!(
+            "a = Const() dtype=int32 value=[-1]\nb = Const() dtype=int32 value=[3, 2]\nf = Reshape(x, a)\ny = Reshape(f, b)"
+        ),
+        &[["[-1]", "[6]"]],
+    ),
+    example(
+        "drop-expand-squeeze",
+        of_any!("d = Const() dtype=int32 value=-1\ne = ExpandDims(x, d)\ny = Squeeze(e) squeeze_dims=[-1]"),
+        &[["squeeze_dims=[-1]", "squeeze_dims=[0]"]],
+    ),
+    example(
+        "drop-reduction",
+        of_any!("c = Const() dtype=int32 value=[]\ny = Mean(x, c)"),
+        &[["value=[]", "value=[0]"]],
+    ),
+    example("drop-sum-of-one", of_any!("y = AddN([x])"), &[["[x]", "[x, x]"]]),
+    example("drop-cast", of_any!("y = Cast(x) DstT=float"), &[["DstT=float", "DstT=double"]]),
+    example("drop-casts", of_any!("a = Cast(x) DstT=double\ny = Cast(a) DstT=float"), &[["DstT=double", "DstT=half"]]),
+    example("fuse-swish", of_any!("s = Sigmoid(x)\ny = Mul(s, x)"), &[["Mul(s, x)", "Mul(s, s)"], ["float", "half"]]),
+    example(
+        "fuse-hard-swish",
+        of_any!(
+            "three = Const() dtype=float value=3\nsix = Const() dtype=float value=6\na = AddV2(x, three)\nr = Relu6(a)\nd = RealDiv(r, six)\ny = Mul(x, d)"
+        ),
+        &[["value=3", "value=2.5"], ["value=6", "value=5"]],
+    ),
+    example(
+        "fuse-gelu",
+        of_any!(
+            "half = Const() dtype=float value=0.5\nroot = Const() dtype=float value=0.70710677\nh = Mul(half, x)\nn = Neg(x)\nr = Mul(n, root)\ne = Erfc(r)\ny = Mul(h, e)"
+        ),
+        &[["value=0.70710677", "value=0.7071"], ["Erfc", "Erf"]],
+    ),
+    example(
+        "fuse-gelu-approximate",
+        of_any!(
+            "half = Const() dtype=float value=0.5\none = Const() dtype=float value=1\nslope = Const() dtype=float value=0.7978846\ncubic = Const() dtype=float value=0.044715\nthree = Const() dtype=float value=3\nh = Mul(half, x)\nq = Pow(x, three)\nc = Mul(cubic, q)\na = AddV2(x, c)\ns = Mul(slope, a)\nt = Tanh(s)\no = AddV2(one, t)\ny = Mul(h, o)"
+        ),
+        &[["value=3", "value=2"], ["value=0.044715", "value=0.0447"]],
+    ),
+    example(
+        "fuse-bias",
+        of_conv!("Conv2D(x, w)", "y = BiasAdd(p, b)"),
+        &[["BiasAdd(p, b)", "BiasAdd(p, b) data_format=NCHW"], ["z = Neg(y)", "z = AddV2(y, p)"]],
+    ),
+    example("fuse-bias-vector", of_conv!("Conv2D(x, w)", "y = AddV2(p, b)"), &[["value=[0.5, -1]", "value=0.5"]]),
+    example("fuse-scale", of_conv!("Conv2D(x, w)", "y = Mul(p, s)"), &[["value=[2, 0.75]", "value=0.5"]]),
+    example(
+        "fuse-second-bias",
+        of_conv!("_FusedConv2D(x, w, [b], []) num_args=1 fused_ops=[BiasAdd]", "y = AddV2(p, s)"),
+        &[["value=[2, 0.75]", "value=0.5"], ["[BiasAdd]", "[BiasAdd, Relu]"]],
+    ),
+    example(
+        "fuse-batch-norm",
+        of_conv!("Conv2D(x, w)", "y = FusedBatchNormV3(p, s, b, b, v) is_training=false"),
+        &[["is_training=false", "is_training=true"], ["z = Neg(y)", "z = BiasAdd(y, y:1)"]],
+    ),
+    example(
+        "fuse-second-batch-norm",
+        of_conv!(
+            "_FusedConv2D(x, w, [b], []) num_args=1 fused_ops=[BiasAdd]",
+            "y = FusedBatchNormV3(p, s, b, b, v) is_training=false"
+        ),
+        &[["is_training=false", "is_training=true"], ["[BiasAdd]", "[BiasAdd, Relu]"]],
+    ),
+    example(
+        "fuse-activation",
+        of_conv!("_FusedConv2D(x, w, [b], []) num_args=1 fused_ops=[BiasAdd]", "y = Relu(p)"),
+        &[["[BiasAdd]", "[BiasAdd, Relu]"], ["Relu(p)", "Abs(p)"]],
+    ),
+    example(
+        "fuse-smooth-activation",
+        of_conv!("_FusedConv2D(x, w, [b], []) num_args=1 fused_ops=[BiasAdd]", "y = _Swish(p)"),
+        &[["[BiasAdd]", "[BiasAdd, Relu]"], ["z = Neg(y)", "z = AddV2(y, p)"]],
+    ),
+    example(
+        "fuse-sigmoid",
+        of_conv!("_FusedConv2D(x, w, [b], []) num_args=1 fused_ops=[BiasAdd]", "y = Sigmoid(p)"),
+        &[["[BiasAdd]", "[BiasAdd, Relu]"], ["z = Neg(y)", "z = AddV2(y, p)"]],
+    ),
+    example(
+        "fuse-reshaped-bias",
+        of_reshaped!("MatMul(x, w)", "y = BiasAdd(r, b)"),
+        &[["[-1, 2, 2]", "[2, 2, -1]"], ["BiasAdd(r, b)", "BiasAdd(r, b) data_format=NCHW"]],
+    ),
+    example(
+        "fuse-reshaped-activation",
+        of_reshaped!("_FusedMatMul(x, w, [b]) fused_ops=[BiasAdd]", "y = Relu(r)"),
+        &[["[BiasAdd]", "[BiasAdd, Relu]"], ["z = Neg(y)", "z = AddV2(y, r)"]],
+    ),
+    example(
+        "fuse-layer-norm",
+        of_norm!("n = Neg(mean)\nni = Mul(n, i)\no = AddV2(ni, beta)"),
+        &[["value=[-1]", "value=[0]"], ["(x, mean)", "(mean, mean)"], ["value=[1, 0.5]", "value=[[2]]"]],
+    ),
+    example(
+        "fuse-moments-norm",
+        of_norm!("ni = Mul(mean, i)\no = Sub(beta, ni)"),
+        &[["value=[-1]", "value=[0]"], ["(x, mean)", "(mean, mean)"], ["Sub(beta, ni)", "Sub(ni, beta)"]],
+    ),
+];
+
+#[test]
+fn each_applies_to_its_example_and_to_none_of_the_changed_ones() {
+    let registry = kernlink::registry().unwrap();
+    let mut faults = Vec::new();
+    for Example { rewrite, text, refusals } in EXAMPLES {
+        let lines = |text: &str| {
+            let read = graph_from_lines(text, &registry).unwrap_or_else(|error| panic!("{rewrite}: {error}\n{text}"));
+            graph_to_lines(&read.0)
+        };
+        let after = rewritten(rewrite, text);
+        if after == lines(text) {
+            faults.push(format!("{rewrite} leaves its example"));
+        }
+        for [from, to] in *refusals {
+            let changed = text.replacen(from, to, if *from == "float" { usize::MAX } else { 1 });
+            assert_ne!(changed, *text, "{rewrite}: there is no {from}");
+            if rewritten(rewrite, &changed) != lines(&changed) {
+                faults.push(format!("{rewrite} applies with {to}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn each_rewrite_has_an_example_and_what_it_refuses() {
+    let own = rewrites().iter().filter(|rewrite| rewrite.provider.name.starts_with("kernlink"));
+    let own: BTreeSet<&str> = own.map(|rewrite| rewrite.name).collect();
+    let with_examples: BTreeSet<&str> =
+        EXAMPLES.iter().filter(|example| !example.refusals.is_empty()).map(|example| example.rewrite).collect();
+    assert!(!own.is_empty());
+    assert_eq!(own.difference(&with_examples).collect::<Vec<_>>(), Vec::<&&str>::new(), "rewrites without examples");
+    assert_eq!(with_examples.difference(&own).collect::<Vec<_>>(), Vec::<&&str>::new(), "examples of no rewrite");
+}
