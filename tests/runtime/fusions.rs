@@ -1,9 +1,14 @@
 //! Rewrites that fuse: what they make of a graph, what keeps them from it, and that the result is that of the graph as it
 //! was, to the bit where they say so.
 
+use std::sync::Arc;
+
+use kernlink::device::{CpuDevice, Device};
+use kernlink::optimize::Optimizer;
 use kernlink::prelude::*;
 use kernlink::testing::{graph_from_lines, rewritten};
 
+use super::rewrite_examples::EXAMPLES;
 use super::rewrites::{leaves, makes};
 
 const IMAGE: &str = "x = Placeholder() dtype=float";
@@ -282,6 +287,43 @@ fn fused_products_give_the_same_to_the_bit() {
     }
 }
 
+/// Two convolutions of what a third one gives, whose sum goes through an activation, as in a residual block; `strides` are
+/// those of the second.
+fn residual(strides: &str) -> String {
+    let (first, second, third) =
+        (constant("w1", &[3, 3, 4, 6]), constant("w2", &[3, 3, 6, 6]), constant("w3", &[1, 1, 6, 6]));
+    format!(
+        "x = Placeholder() dtype=float\n{first}\n{second}\n{third}\n{bias}
+         c1 = Conv2D(x, w1) strides=[1, 2, 2, 1] padding=SAME\na1 = BiasAdd(c1, b)\nr1 = Relu(a1)
+         c2 = Conv2D(r1, w2) strides={strides} padding=SAME\na2 = BiasAdd(c2, b)\nr2 = Relu(a2)
+         c3 = Conv2D(r2, w3) strides=[1, 1, 1, 1] padding=VALID\na3 = BiasAdd(c3, b)
+         s = AddV2(r1, a3)\nr = Relu(s)\nz = Neg(r)",
+        bias = constant("b", &[6]),
+    )
+}
+
+#[test]
+fn residuals_of_one_shape_are_added_in_the_convolution() {
+    let graph = residual("[1, 1, 1, 1]");
+    let registry = kernlink::registry().unwrap();
+    let applied = |text: &str| {
+        let (mut graph, mut ends) = graph_from_lines(text, &registry).unwrap();
+        ends.run_on(&[Arc::new(CpuDevice::new(1).unwrap()) as Arc<dyn Device>]);
+        let reports = Optimizer::default().optimize(&mut graph, &mut ends).unwrap();
+        reports.iter().flat_map(|report| &report.parts).any(|(name, _)| *name == "fuse-residual")
+    };
+    let lines = |text: String| text.lines().map(|line| format!("{}\n", line.trim())).collect::<String>();
+    assert!(applied(&lines(graph.clone())));
+    // One position is added to all where the image is that small: it is no error, and nothing is fused.
+    let broadcast = residual("[1, 4, 4, 1]");
+    assert!(!applied(&lines(broadcast.clone())));
+    for (graph, shape) in [(&graph, [2, 9, 7, 4]), (&graph, [0, 5, 5, 4]), (&broadcast, [2, 8, 8, 4])] {
+        let [with, without] = both(graph, &numbers(&shape));
+        assert!(with.iter().map(|x| x.to_bits()).eq(without.iter().map(|x| x.to_bits())), "{shape:?}");
+        assert_eq!(with.is_empty(), shape[0] == 0);
+    }
+}
+
 #[test]
 fn products_in_another_shape_are_fused() {
     let weights = constant("w", &[6, 4]);
@@ -301,8 +343,15 @@ fn products_in_another_shape_are_fused() {
 
 #[test]
 fn fused_activations_and_norms_give_the_same() {
-    for (graph, tolerance) in [(GELU, 0.0), (GELU_APPROXIMATE, 0.0), (LAYER_NORM, 2e-6)] {
-        let [with, without] = both(graph, &numbers(&[50, 4]));
+    let example = |name: &str| EXAMPLES.iter().find(|example| example.rewrite == name).unwrap().text;
+    let close = ["fuse-gelu-erf", "fuse-gelu-distribution", "fuse-half-gelu", "fuse-hard-swish-sixth"];
+    let close = close.map(|name| (example(name), 2e-6));
+    let norm = example("fuse-centred-norm").replacen("p = ", "w = ", 1).replace("BiasAdd(p, k)", "BiasAdd(w, k)");
+    let exact = [(GELU, 0.0), (GELU_APPROXIMATE, 0.0), (LAYER_NORM, 2e-6), (&*norm, 2e-6)];
+    for (graph, tolerance) in exact.into_iter().chain(close) {
+        let width = if graph == norm { 2 } else { 4 };
+        let [with, without] = both(graph, &numbers(&[50, width]));
+        assert!(with.iter().all(|value| value.is_finite()), "{graph}");
         for (with, without) in with.iter().zip(&without) {
             assert!((with - without).abs() <= tolerance * (1.0 + without.abs()), "{graph}: {with} {without}");
         }

@@ -254,6 +254,49 @@ pub(super) const EXAMPLES: &[Example] = &[
         of_norm!("ni = Mul(mean, i)\no = Sub(beta, ni)"),
         &[["value=[-1]", "value=[0]"], ["(x, mean)", "(mean, mean)"], ["Sub(beta, ni)", "Sub(ni, beta)"]],
     ),
+    example(
+        "fuse-gelu-erf",
+        of_any!(
+            "half = Const() dtype=float value=0.5\none = Const() dtype=float value=1\nroot = Const() dtype=float value=1.4142135\nh = Mul(half, x)\nr = RealDiv(x, root)\ne = Erf(r)\na = AddV2(e, one)\ny = Mul(h, a)"
+        ),
+        &[["value=0.5", "value=0.25"], ["1.4142135", "1.41"], ["RealDiv(x, root)", "RealDiv(root, x)"]],
+    ),
+    example(
+        "fuse-gelu-distribution",
+        of_any!(
+            "half = Const() dtype=float value=0.5\none = Const() dtype=float value=1\nroot = Const() dtype=float value=0.70710677\nr = Mul(x, root)\ne = Erf(r)\na = AddV2(one, e)\nd = Mul(a, half)\ny = Mul(x, d)"
+        ),
+        &[["value=0.5", "value=0.25"], ["0.70710677", "1.4142135"], ["y = Mul(x, d)", "y = Mul(r, d)"]],
+    ),
+    example(
+        "fuse-half-gelu",
+        of_any!(
+            "half = Const() dtype=float value=0.5\none = Const() dtype=float value=1\nroot = Const() dtype=float value=1.4142135\nr = RealDiv(x, root)\ne = Erf(r)\na = AddV2(one, e)\nd = Mul(x, a)\ny = Mul(d, half)"
+        ),
+        &[["value=0.5", "value=0.25"], ["value=1\n", "value=2\n"]],
+    ),
+    example(
+        "fuse-hard-swish-sixth",
+        of_any!(
+            "three = Const() dtype=float value=3\nsixth = Const() dtype=float value=0.16666667\na = AddV2(x, three)\nr = Relu6(a)\nd = Mul(r, sixth)\ny = Mul(x, d)"
+        ),
+        &[["value=3", "value=2.5"], ["value=0.16666667", "value=0.2"]],
+    ),
+    example(
+        "fuse-residual",
+        of_conv!("_FusedConv2D(x, w, [b], []) num_args=1 fused_ops=[BiasAdd]", "v1 = BiasAdd(x, b)\ny = AddV2(p, v1)"),
+        &[["[BiasAdd]", "[BiasAdd, Relu]"], ["BiasAdd(x, b)", "AddV2(x, b)"], ["z = Neg(y)", "z = AddV2(y, p)"]],
+    ),
+    example(
+        "fuse-centred-norm",
+        "p = Placeholder() dtype=float shape=[3,2]\nk = Const() dtype=float value=[1, -2]\nx = BiasAdd(p, k)\naxes = Const() dtype=int32 value=[-1]\neps = Const() dtype=float value=0.001\ngamma = Const() dtype=float value=[1, 0.5]\nbeta = Const() dtype=float value=[-1, 0.25]\ntwo = Const() dtype=float value=2\nmean = Mean(x, axes) keep_dims=true\nc = Sub(x, mean)\nd = Pow(c, two)\nv = Mean(d, axes) keep_dims=true\na = AddV2(v, eps)\nr = Sqrt(a)\nq = RealDiv(c, r)\ng = Mul(q, gamma)\ny = AddV2(g, beta)\nz = Neg(y)",
+        &[
+            ["value=[-1]", "value=[0]"],
+            ["value=2", "value=3"],
+            ["Sub(x, mean)", "Sub(mean, x)"],
+            ["value=[1, 0.5]", "value=[[2]]"],
+        ],
+    ),
 ];
 
 #[test]

@@ -10,6 +10,8 @@ mod moves;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod norms;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
+mod places;
+#[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod products;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod sizes;

@@ -3,7 +3,7 @@
 use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::graph::Output;
-use kernlink::optimize::rewrite::Rewrite;
+use kernlink::optimize::rewrite::{MatchedNode, Rewrite};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_rewrite;
 
@@ -51,6 +51,50 @@ fn fuse_moments_norm(
     normalised(m, x, inverse, mean, beta)
 }
 
+/// The normalisation of vectors of the last dimension, as it is defined and many write it, is one node, which rounds less often:
+/// results may differ in the last bits.
+#[register_rewrite(
+    name = "fuse-centred-norm",
+    pattern = Add | AddV2 {
+        x: Mul { x: quotient @ RealDiv | Mul { x: centred, y: deviation }, y: const gamma },
+        y: const beta
+    },
+    creates = [LayerNorm],
+    benefit = 5,
+    internal,
+)]
+fn fuse_centred_norm(
+    m: &mut Rewrite<'_, '_>,
+    quotient: &MatchedNode,
+    centred: Output,
+    deviation: Output,
+    gamma: Output,
+    beta: Output,
+) -> Result<Option<Output>> {
+    let is_divided = &*m.node(quotient.id).op.def.name == "RealDiv";
+    let Some((x, epsilon)) = divided(m, centred, deviation, is_divided) else { return Ok(None) };
+    layer_norm(m, x, gamma, beta, epsilon)
+}
+
+/// What is normalised, and epsilon, of `x - mean` and `sqrt(variance + epsilon)`, or the inverse of the latter.
+fn divided(m: &Rewrite<'_, '_>, centred: Output, deviation: Output, is_divided: bool) -> Option<(Output, f64)> {
+    let [x, mean] = inputs_of(m, centred, &["Sub"])?[..] else { return None };
+    let root = if is_divided { "Sqrt" } else { "Rsqrt" };
+    let sum = inputs_of(m, *inputs_of(m, deviation, &[root])?.first()?, &["Add", "AddV2"])?;
+    let (variance, epsilon) = constant_last(m, &sum)?;
+    let squares = *inputs_of(m, variance, &["Mean"])?.first()?;
+    let of = inputs_of(m, squares, &["SquaredDifference", "Square", "Mul", "Pow"])?;
+    let is_square = match (&*m.node(squares.node).op.def.name, &of[..]) {
+        ("SquaredDifference", of) => of == [x, mean] || of == [mean, x],
+        ("Square", of) => of == [centred],
+        ("Mul", of) => of == [centred, centred],
+        (_, &[base, exponent]) => base == centred && m.scalar(exponent) == Some(2.0),
+        _ => false,
+    };
+    let epsilon = m.scalar(epsilon)?;
+    (is_square && is_mean(m, mean, x) && is_mean(m, variance, squares)).then_some((x, epsilon))
+}
+
 fn normalised(
     m: &mut Rewrite<'_, '_>,
     x: Output,
@@ -59,7 +103,14 @@ fn normalised(
     beta: Output,
 ) -> Result<Option<Output>> {
     let Some((gamma, epsilon)) = scaled_inverse(m, x, inverse, mean) else { return Ok(None) };
-    if m.dtype(x) != Some(DataType::Float) || !is_mean(m, mean, x) {
+    if !is_mean(m, mean, x) {
+        return Ok(None);
+    }
+    layer_norm(m, x, gamma, beta, epsilon)
+}
+
+fn layer_norm(m: &mut Rewrite<'_, '_>, x: Output, gamma: Output, beta: Output, epsilon: f64) -> Result<Option<Output>> {
+    if m.dtype(x) != Some(DataType::Float) {
         return Ok(None);
     }
     let Some(size) = last_size(m, x) else { return Ok(None) };

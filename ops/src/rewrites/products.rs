@@ -11,6 +11,7 @@ use kernlink::optimize::rewrite::{Matched, MatchedNode, Rewrite};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_rewrite;
 
+use super::places::have_one_shape;
 use super::sizes::last_size;
 use crate::*;
 
@@ -275,6 +276,25 @@ fn normalised(
     product.attr("epsilon", m.attr::<f32>(norm.id, "epsilon")?);
     product.arguments.extend(vectors);
     product.then(m, "FusedBatchNorm").map(Some)
+}
+
+/// A fused convolution and what of the same shape is added to it, as in residual blocks, become one node.
+#[register_rewrite(
+    name = "fuse-residual",
+    pattern = Add | AddV2 { x: product @ FusedConv2D | FusedDepthwiseConv2dNative { .. }, y: summand },
+    creates = [FusedConv2D for FusedConv2D, FusedDepthwiseConv2dNative for FusedDepthwiseConv2dNative],
+    benefit = 2,
+    internal,
+)]
+fn fuse_residual(m: &mut Rewrite<'_, '_>, product: &MatchedNode, summand: Output) -> Result<Option<Output>> {
+    let output = product.output(0);
+    let Some(mut product) = Product::of(m, product).filter(Product::is_per_channel) else { return Ok(None) };
+    // The kernel does not broadcast.
+    if summand == output || !product.channels_last() || !have_one_shape(m, output, summand) {
+        return Ok(None);
+    }
+    product.arguments.push(summand);
+    product.then(m, "Add").map(Some)
 }
 
 /// A fused product and the activation of it become one node.

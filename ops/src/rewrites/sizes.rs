@@ -39,6 +39,12 @@ fn last_within(m: &Rewrite<'_, '_>, output: Output, depth: usize) -> Option<usiz
                 _ => None,
             }
         }
+        // Slices of what has more than the first dimension, along which they are taken.
+        "GatherV2" => {
+            let is_first = inputs.get(2).is_some_and(|&axis| m.scalar(axis) == Some(0.0));
+            let keeps = is_first && m.shape(*inputs.first()?).rank().is_some_and(|rank| rank > 1);
+            keeps.then(|| of(0)).flatten()
+        }
         "Reshape" => last_value(m, *inputs.get(1)?),
         _ => None,
     }

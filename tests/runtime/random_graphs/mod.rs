@@ -233,7 +233,15 @@ fn without_passes() -> SessionOptions {
 }
 
 /// The rewrites whose results may differ in the last bits.
-const ROUNDING: [&str; 2] = ["fuse-layer-norm", "fuse-moments-norm"];
+const ROUNDING: [&str; 7] = [
+    "fuse-layer-norm",
+    "fuse-moments-norm",
+    "fuse-centred-norm",
+    "fuse-gelu-erf",
+    "fuse-gelu-distribution",
+    "fuse-half-gelu",
+    "fuse-hard-swish-sixth",
+];
 
 /// All passes whose results are the same to the bit.
 fn with_passes() -> SessionOptions {
