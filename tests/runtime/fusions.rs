@@ -342,6 +342,35 @@ fn products_in_another_shape_are_fused() {
 }
 
 #[test]
+fn convolutions_pad_for_themselves_to_the_bit() {
+    for (strides, paddings, filter) in [
+        ("[1, 1, 1, 1]", "[[0, 0], [1, 1], [1, 1], [0, 0]]", [3, 3, 4, 17]),
+        ("[1, 2, 2, 1]", "[[0, 0], [3, 3], [3, 3], [0, 0]]", [7, 7, 4, 16]),
+        ("[1, 2, 1, 1]", "[[0, 0], [0, 1], [2, 0], [0, 0]]", [2, 3, 4, 5]),
+        ("[1, 1, 1, 1]", "[[0, 0], [0, 0], [0, 4], [0, 0]]", [1, 5, 4, 1]),
+    ] {
+        let graph = format!(
+            "x = Placeholder() dtype=float\n{}\n{}\npads = Const() dtype=int32 value={paddings}\nq = Pad(x, pads)
+             c = Conv2D(q, w) strides={strides} padding=VALID\na = BiasAdd(c, b)\nr = Relu(a)\nz = Neg(r)",
+            constant("w", &filter),
+            constant("b", &filter[3..]),
+        );
+        let lines: String = graph.lines().map(|line| format!("{}\n", line.trim())).collect();
+        let after = rewritten("fuse-pad", &lines);
+        assert!(after.contains("padding=EXPLICIT") && !after.contains("Pad("), "{after}");
+        for shape in [[2, 9, 8, 4], [1, 1, 2, 4], [0, 3, 3, 4]] {
+            let mut x = numbers(&shape);
+            if shape[1] > 1 && shape[0] > 0 {
+                x.as_mut_slice::<f32>().unwrap()[5] = f32::INFINITY;
+            }
+            let [with, without] = both(&graph, &x);
+            let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&with), bits(&without), "{paddings} {shape:?}");
+        }
+    }
+}
+
+#[test]
 fn fused_activations_and_norms_give_the_same() {
     let example = |name: &str| EXAMPLES.iter().find(|example| example.rewrite == name).unwrap().text;
     let close = ["fuse-gelu-erf", "fuse-gelu-distribution", "fuse-half-gelu", "fuse-hard-swish-sixth"];

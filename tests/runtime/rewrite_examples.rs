@@ -288,6 +288,19 @@ pub(super) const EXAMPLES: &[Example] = &[
         &[["[BiasAdd]", "[BiasAdd, Relu]"], ["BiasAdd(x, b)", "AddV2(x, b)"], ["z = Neg(y)", "z = AddV2(y, p)"]],
     ),
     example(
+        "fuse-pad",
+        of_any!(
+            "w = Const() dtype=float value=[[[[1.5, -2], [0.25, 3]], [[1, 2], [-1, 0.5]]], [[[0, 1], [2, 3]], [[-4, 0.75], [1, 1]]]]\np = Const() dtype=int32 value=[[0, 0], [1, 0], [0, 1], [0, 0]]\nl = Const() dtype=int32 value=[1, -1, 3, 2]\nt = Reshape(x, l)\nq = Pad(t, p)\ny = Conv2D(q, w) strides=[1, 1, 1, 1] padding=VALID"
+        ),
+        &[
+            ["padding=VALID", "padding=SAME"],
+            ["[1, 0], [0, 1]", "[2, 0], [0, 1]"],
+            ["[[0, 0], [1, 0]", "[[0, 1], [1, 0]"],
+            ["value=[[[[1.5", "value=[[[[NaN"],
+            ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
+        ],
+    ),
+    example(
         "fuse-centred-norm",
         "p = Placeholder() dtype=float shape=[3,2]\nk = Const() dtype=float value=[1, -2]\nx = BiasAdd(p, k)\naxes = Const() dtype=int32 value=[-1]\neps = Const() dtype=float value=0.001\ngamma = Const() dtype=float value=[1, 0.5]\nbeta = Const() dtype=float value=[-1, 0.25]\ntwo = Const() dtype=float value=2\nmean = Mean(x, axes) keep_dims=true\nc = Sub(x, mean)\nd = Pow(c, two)\nv = Mean(d, axes) keep_dims=true\na = AddV2(v, eps)\nr = Sqrt(a)\nq = RealDiv(c, r)\ng = Mul(q, gamma)\ny = AddV2(g, beta)\nz = Neg(y)",
         &[

@@ -9,6 +9,8 @@ mod arithmetic;
 mod moves;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod norms;
+#[cfg(all(feature = "array", feature = "nn"))]
+mod padding;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod places;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]

@@ -9,7 +9,7 @@ mod material;
 mod patterns;
 mod write;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -159,13 +159,12 @@ fn is_same(a: &Tensor, b: &Tensor) -> bool {
     }
 }
 
-/// The names of the nodes that the passes leave, with those of the functions that have them.
-fn names_left(graph: &Graph, run: &Run) -> HashSet<[String; 2]> {
-    let mut ends = run.ends(graph);
-    let (mut names, mut seen, mut open) = (HashSet::new(), HashSet::new(), Vec::new());
-    let mut add = |function: &str, graph: &mut Graph, ends: &mut Ends| {
-        // As often as a session does.
-        (0..3).for_each(|_| _ = Optimizer::default().optimize(graph, ends).unwrap());
+/// How often there are nodes that a run needs, by the names of their functions and their own: once for each call. `passes` is how
+/// often passes run first.
+fn counted(graph: &Graph, run: &Run, passes: usize) -> HashMap<[String; 2], usize> {
+    let mut counts: HashMap<[String; 2], usize> = HashMap::new();
+    let mut count = |function: &str, graph: &mut Graph, ends: &mut Ends| {
+        (0..passes).for_each(|_| _ = Optimizer::default().optimize(graph, ends).unwrap());
         let mut called = Vec::new();
         // What is fed stays, and what that needs.
         for id in graph.needed(ends.feeds(), ends.fetches(), ends.targets()) {
@@ -177,7 +176,7 @@ fn names_left(graph: &Graph, run: &Run) -> HashSet<[String; 2]> {
             };
             let own = || [function.to_owned(), node.name.clone()];
             let was = text("_inlined_function").zip(text("_inlined_node"));
-            names.insert(was.map_or_else(own, |(function, node)| [function, node]));
+            *counts.entry(was.map_or_else(own, |(function, node)| [function, node])).or_default() += 1;
             for (_, value) in node.attrs.iter() {
                 match value {
                     AttrValue::Func(function) => called.push(function.clone()),
@@ -188,19 +187,25 @@ fn names_left(graph: &Graph, run: &Run) -> HashSet<[String; 2]> {
         }
         called
     };
-    open.extend(add("", &mut graph.clone(), &mut ends));
+    let mut open = count("", &mut graph.clone(), &mut run.ends(graph));
     while let Some(call) = open.pop() {
-        if seen.insert(call.name.clone()) {
-            let mut body = graph.function_body(&call).unwrap();
-            open.extend(add(&call.name, &mut body.graph, &mut Ends::new(body.arguments, body.results, body.targets)));
-        }
+        let mut body = graph.function_body(&call).unwrap();
+        let mut ends = Ends::new(body.arguments, body.results, body.targets);
+        open.extend(count(&call.name, &mut body.graph, &mut ends));
     }
-    names
+    counts
 }
 
-/// Whether an error is that of a node which nothing needs any more: passes need not run what has no effects.
+/// Whether an error may be that of a node which nothing needs any more, in one of the calls of its function: passes need not run
+/// what has no effects.
 fn is_of_none(error: &Error, graph: &Graph, run: &Run) -> bool {
-    error.node().is_some_and(|node| !names_left(graph, run).contains(&[node.function.clone(), node.node.clone()]))
+    error.node().is_some_and(|node| {
+        let name = [node.function.clone(), node.node.clone()];
+        let number = |passes: usize| counted(graph, run, passes).get(&name).copied().unwrap_or(0);
+        // As often as a session does.
+        let left = number(3);
+        left == 0 || left < number(0)
+    })
 }
 
 /// What differs between runs with and without passes.

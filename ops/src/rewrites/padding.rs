@@ -1,0 +1,61 @@
+//! Padding with zeros that a convolution does itself.
+
+use kernlink::Result;
+use kernlink::dtype::DataType;
+use kernlink::graph::{NodeBuilder, Output};
+use kernlink::op::Op;
+use kernlink::optimize::rewrite::{Matched, Rewrite};
+use kernlink::tensor::Tensor;
+use kernlink_macros::register_rewrite;
+
+use crate::*;
+
+/// A convolution pads with zeros itself what was padded for it.
+#[register_rewrite(
+    name = "fuse-pad",
+    pattern = conv @ Conv2D {
+        input: Pad { input, const paddings }, const filter, padding = "VALID", data_format = "NHWC"
+    },
+    creates = [Conv2D],
+    benefit = 6,
+)]
+fn fuse_pad(
+    m: &mut Rewrite<'_, '_>,
+    conv: &Matched<Conv2D>,
+    input: Output,
+    paddings: Output,
+    filter: Output,
+) -> Result<Option<Output>> {
+    let (Some(filter_value), Some(sizes)) = (m.constant(filter), m.constant(paddings)) else { return Ok(None) };
+    let (&[height, width, ..], &[4, 2]) = (filter_value.shape().dims(), sizes.shape().dims()) else { return Ok(None) };
+    let sizes = sizes.to_i64_vec()?;
+    // Zero times what is not finite is not zero, and the convolution passes over what it pads.
+    let fits = sizes
+        .iter()
+        .zip([1, 1, height, height, width, width, 1, 1])
+        .all(|(&pad, size)| usize::try_from(pad).is_ok_and(|pad| pad < size));
+    if !fits || !is_finite(filter_value) {
+        return Ok(None);
+    }
+    let kept: Vec<_> = {
+        let attrs = &m.node(conv.id).attrs;
+        let names = Conv2D::DEF.attrs.iter().map(|attr| attr.name.to_string());
+        names.filter_map(|name| attrs.get(&name).cloned().map(|value| (name, value))).collect()
+    };
+    let mut node = NodeBuilder::new(m, Conv2D::DEF);
+    node.input(input).input(filter);
+    for (name, value) in kept.iter().filter(|(name, _)| !matches!(&**name, "padding" | "explicit_paddings")) {
+        node.attr(name, value.clone());
+    }
+    node.attr("padding", "EXPLICIT").attr("explicit_paddings", sizes);
+    node.build_output().map(Some)
+}
+
+/// Whether a filter of floats or doubles has neither infinities nor NaN; others are not looked at.
+fn is_finite(filter: &Tensor) -> bool {
+    match filter.dtype() {
+        DataType::Float => filter.as_slice::<f32>().is_ok_and(|all| all.iter().all(|x| x.is_finite())),
+        DataType::Double => filter.as_slice::<f64>().is_ok_and(|all| all.iter().all(|x| x.is_finite())),
+        _ => false,
+    }
+}
