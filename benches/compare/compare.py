@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Runs TensorFlow and Kernlink in turn on the same work and prints the ratio of their times.
+"""Runs TensorFlow, Kernlink and, for models, ONNX Runtime in turn on the same work and prints the ratios of their times.
 
-Usage: compare.py --python TENSORFLOW_PYTHON --kernlink-side PROGRAM [--kernlink PROGRAM] [--models DIR] [--quick] ...
+Usage: compare.py --python PYTHON --kernlink-side PROGRAM [--kernlink PROGRAM] [--models DIR] [--items] [--quick] ...
 
-Each round times every item on one side, then on the other (A B A B ...), both with the same number of threads; the
-idle side waits. The graphs of TensorFlow's side are written to a file that Kernlink reads, so both run the very same
-graph. The ratio is Kernlink's time divided by TensorFlow's, from the medians of each round: below 1, Kernlink is
-faster. On a machine with other work on it single times mean little, and the range of the ratio says how little.
+Each round times an item on one side, then on the next (A B A B ...), all with the same number of threads; idle sides
+wait. The graphs of TensorFlow's side are written to a file that Kernlink reads, so both run the very same graph. A
+ratio is Kernlink's time divided by the other's, from the medians of each round: below 1, Kernlink is faster. On a
+machine with other work on it single times mean little, and the range of the ratio says how little.
 
-Needs nothing beyond Python itself; TensorFlow lives in the Python that --python (or KERNLINK_TF_PYTHON) names.
+Needs nothing beyond Python itself; the others live in the Python that --python (or KERNLINK_TF_PYTHON) names.
 """
 import argparse
 import ast
 import glob
 import json
+import math
 import os
 import statistics
 import struct
@@ -21,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import items as single_ops
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIGITS = os.path.join(HERE, "..", "..", "examples", "digits")
@@ -32,14 +35,17 @@ def parse_arguments():
                         help="a Python that has TensorFlow 2.21 (default: $KERNLINK_TF_PYTHON)")
     parser.add_argument("--kernlink-side", required=True, metavar="FILE", help="the built example kernlink_side")
     parser.add_argument("--kernlink", metavar="FILE", help="the built command, for start-up time and size")
-    parser.add_argument("--models", metavar="DIR", help="a folder of NAME.pb with NAME.x.npy")
+    parser.add_argument("--models", metavar="DIR",
+                        help="a folder of NAME.pb, with NAME.json as export_models.py writes it or with NAME.x.npy")
+    parser.add_argument("--items", action="store_true", help="also single ops of all families, the slowest first")
     parser.add_argument("--guesslang", metavar="DIR", help="the SavedModel of guesslang, to time on one snippet")
-    parser.add_argument("--threads", type=int, default=2, metavar="N", help="threads of either side (default 2)")
+    parser.add_argument("--threads", default="2", metavar="N,...", help="threads of each side, in turn (default 2)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (default 5)")
     parser.add_argument("--quick", action="store_true", help="two rounds with fewer repetitions")
     parser.add_argument("--only", metavar="TEXT", help="only items whose name contains TEXT")
     parser.add_argument("--markdown", action="store_true", help="print tables in Markdown")
     arguments = parser.parse_args()
+    arguments.threads = [int(threads) for threads in arguments.threads.split(",")]
     if not arguments.python:
         parser.error("name a Python that has TensorFlow with --python or KERNLINK_TF_PYTHON")
     return arguments
@@ -71,10 +77,16 @@ def items(models, guesslang):
     yield {"name": "digits, batch 360", "kind": "model", "path": os.path.join(DIGITS, "digits.pb"), "input": images,
            "fetch": "probabilities"}
     for path in sorted(glob.glob(os.path.join(models, "*.pb")) if models else []):
-        values = path[:-3] + ".x.npy"
-        if os.path.exists(values):
-            yield {"name": os.path.basename(path)[:-3], "kind": "model", "path": path, "input": values,
-                   "repeat": 5, "warmup": 2}
+        item = {"name": os.path.basename(path)[:-3], "kind": "model", "path": path, "repeat": 5, "warmup": 2}
+        described, values = path[:-3] + ".json", path[:-3] + ".x.npy"
+        if os.path.exists(described):
+            with open(described, encoding="utf-8") as file:
+                about = json.load(file)
+            feeds = {name: os.path.join(models, value) for name, value in about["feeds"].items()}
+            onnx = {about["onnx"][name]: value for name, value in feeds.items()}
+            yield dict(item, feeds=feeds, fetch=about["fetch"], onnx=path[:-3] + ".onnx", onnx_feeds=onnx)
+        elif os.path.exists(values):
+            yield dict(item, input=values)
 
 
 class Side:
@@ -142,48 +154,106 @@ def table(head, rows, markdown):
                         for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
 
 
-def compare(arguments, folder):
-    tensorflow = Side([arguments.python, os.path.join(HERE, "tensorflow_side.py"), "--threads", str(arguments.threads)])
-    kernlink = Side([arguments.kernlink_side, "--threads", str(arguments.threads)])
-    rounds = 2 if arguments.quick else arguments.rounds
-    rows, failed = [], False
-    for number, item in enumerate(items(arguments.models, arguments.guesslang)):
-        if arguments.only and arguments.only not in item["name"]:
-            continue
-        if arguments.quick:
-            item["repeat"] = max(3, item.get("repeat", 20) // 4)
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+class Comparison:
+    """Kernlink beside the others, with so many threads each."""
+
+    def __init__(self, arguments, threads):
+        python, count = arguments.python, ["--threads", str(threads)]
+        self.sides = [Side([python, os.path.join(HERE, "tensorflow_side.py"), *count]),
+                      Side([arguments.kernlink_side, *count])]
+        if arguments.models and subprocess.run([python, "-c", "import onnxruntime"], capture_output=True).returncode == 0:
+            self.sides.append(Side([python, os.path.join(HERE, "onnxruntime_side.py"), *count]))
+        self.rounds = 2 if arguments.quick else arguments.rounds
+        self.is_quick = arguments.quick
+
+    def close(self):
+        for side in self.sides:
+            side.close()
+
+    def run(self, item, graph, saved):
+        """The times of each side, by round; or an error."""
         per = item.pop("per", 1)
-        shared = {}
-        if item["kind"] not in ("model", "saved_model", "median_pool"):
-            shared["graph"] = os.path.join(folder, f"{number}.pb")
-        saved = [os.path.join(folder, f"{side}.npy") for side in "ab"] if item["kind"] == "model" else [None, None]
-        times, error = ([], []), None
-        for turn in range(rounds):
-            for side, process, save in zip((0, 1), (tensorflow, kernlink), saved):
-                asked = dict(item, **shared, **({"save": save} if save and turn == 0 else {}))
-                answer = process.ask(asked)
+        if self.is_quick:
+            item["repeat"] = max(3, item.get("repeat", 20) // 4)
+        shared = {} if item["kind"] in ("model", "saved_model", "median_pool") else {"graph": graph}
+        sides = self.sides if item.get("onnx") else self.sides[:2]
+        times, error = [[] for _ in sides], None
+        for turn in range(self.rounds):
+            for index, side in enumerate(sides):
+                save = {"save": saved[index]} if item["kind"] == "model" and turn == 0 else {}
+                answer = side.ask({**item, **shared, **save})
                 error = error or answer.get("error")
-                times[side].append(answer.get("median_s", float("nan")) / per)
+                times[index].append(answer.get("median_s", float("nan")) / per)
             if error:
                 break
-        for process in (tensorflow, kernlink):
-            process.ask({"kind": "release"})
+        for side in sides:
+            side.ask({"kind": "release"})
+        return times, error
+
+
+def ratio(times, other):
+    """Kernlink's time divided by another side's: the median of the rounds, and the range."""
+    ratios = [b / a for a, b in zip(times[other], times[1])]
+    return statistics.median(ratios), f"{min(ratios):.2f} - {max(ratios):.2f}"
+
+
+def compare(arguments, folder, threads):
+    comparison = Comparison(arguments, threads)
+    versions = [side.ready for side in comparison.sides]
+    rows, to_tensorflow, to_onnx, single, failed = [], [], [], [], False
+    wanted = [item for item in items(arguments.models, arguments.guesslang)] if not arguments.items else []
+    wanted += single_ops.items() if arguments.items else []
+    for number, item in enumerate(wanted):
+        if arguments.only and arguments.only not in item["name"]:
+            continue
+        saved = [os.path.join(folder, f"{side}.npy") for side in "abc"]
+        times, error = comparison.run(item, os.path.join(folder, f"{number}.pb"), saved)
         if error:
             print(f"{item['name']}: {error}", file=sys.stderr)
             failed = True
             continue
-        ratios = [b / a for a, b in zip(*times)]
-        agree = f"{difference(*saved):.0e}" if saved[0] else ""
-        rows.append([item["name"], seconds(statistics.median(times[0])), seconds(statistics.median(times[1])),
-                     f"{statistics.median(ratios):.2f}", f"{min(ratios):.2f} - {max(ratios):.2f}", agree])
-        print(f"  {' | '.join(rows[-1])}", file=sys.stderr)
-    ready = tensorflow.ready
-    tensorflow.close()
-    kernlink.close()
-    print(f"TensorFlow {ready['version']} (oneDNN {'on' if ready['onednn'] else 'off'}) and Kernlink "
-          f"{kernlink.ready['version']}, {arguments.threads} threads each, median of {rounds} rounds\n")
-    head = ["work", "TensorFlow", "Kernlink", "ratio", "range", "difference"]
-    table(head, rows, arguments.markdown)
+        medians = [seconds(statistics.median(side)) for side in times]
+        value, span = ratio(times, 0)
+        if item["kind"] == "op":
+            single.append((value, [item["name"], *medians, f"{value:.2f}", span]))
+            print(f"  {' | '.join(single[-1][1])}", file=sys.stderr, flush=True)
+            continue
+        row = [item["name"], medians[0], medians[1], f"{value:.2f}", span]
+        row.append(f"{difference(*saved[:2]):.0e}" if item["kind"] == "model" else "")
+        if len(comparison.sides) == 3:
+            if len(times) == 3:
+                to_tensorflow.append(value)
+                value, span = ratio(times, 2)
+                to_onnx.append(value)
+                row += [medians[2], f"{value:.2f}", span, f"{difference(saved[0], saved[2]):.0e}"]
+            else:
+                row += [""] * 4
+        rows.append(row)
+        print(f"  {' | '.join(row)}", file=sys.stderr, flush=True)
+    comparison.close()
+    names = f"TensorFlow {versions[0]['version']} (oneDNN {'on' if versions[0]['onednn'] else 'off'})"
+    if len(versions) > 2:
+        names += f", ONNX Runtime {versions[2]['version']}"
+    print(f"\n{names} and Kernlink {versions[1]['version']}, {threads} threads each, "
+          f"median of {comparison.rounds} rounds\n")
+    if rows:
+        head = ["work", "TensorFlow", "Kernlink", "ratio", "range", "difference"]
+        if len(comparison.sides) == 3:
+            head += ["ONNX Runtime", "ratio", "range", "its difference"]
+            if to_onnx:
+                means = f"{geometric_mean(to_tensorflow):.2f}", f"{geometric_mean(to_onnx):.2f}"
+                rows.append(["geometric mean of these models", "", "", means[0], "", "", "", means[1], "", ""])
+        table(head, rows, arguments.markdown)
+    if single:
+        single.sort(key=lambda one: -one[0])
+        table(["op", "TensorFlow", "Kernlink", "ratio", "range"], [row for _, row in single], arguments.markdown)
+        values = [value for value, _ in single]
+        slow = sum(value > 1.2 for value in values)
+        print(f"\n{len(values)} ops: geometric mean {geometric_mean(values):.2f}, {slow} above 1.2")
     return failed
 
 
@@ -206,9 +276,9 @@ def processes(arguments):
     model, images = os.path.join(DIGITS, "digits.pb"), os.path.join(DIGITS, "images.npy")
     item = {"kind": "model", "path": model, "input": images, "fetch": "probabilities", "repeat": 1, "warmup": 0}
     side = os.path.join(HERE, "tensorflow_side.py")
-    theirs = timed([arguments.python, side, "--threads", str(arguments.threads), json.dumps(item)], 3)
+    theirs = timed([arguments.python, side, "--threads", str(arguments.threads[-1]), json.dumps(item)], 3)
     ours = timed([arguments.kernlink, "run", model, "--input", f"images=@{images}", "--output", "probabilities",
-                  "--threads", str(arguments.threads)], 20)
+                  "--threads", str(arguments.threads[-1])], 20)
     code = "import os, importlib.util as u; print(os.path.dirname(u.find_spec('tensorflow').origin))"
     found = subprocess.run([arguments.python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
     sizes = size_of(found), os.path.getsize(arguments.kernlink)
@@ -221,8 +291,10 @@ def processes(arguments):
 
 def main():
     arguments = parse_arguments()
-    with tempfile.TemporaryDirectory() as folder:
-        failed = compare(arguments, folder)
+    failed = False
+    for threads in arguments.threads:
+        with tempfile.TemporaryDirectory() as folder:
+            failed |= compare(arguments, folder, threads)
     if arguments.kernlink and not arguments.only:
         processes(arguments)
     return 1 if failed else 0

@@ -186,14 +186,23 @@ fn build(item: &Item) -> Result<Work> {
         _ => Vec::new(),
     };
     let kind = text(item, "kind", "");
-    if kind == "model" {
-        let mut work = Work::from_file(text(item, "path", ""), inputs)?;
-        match item.get("fetch") {
-            Some(Value::String(name)) => work.fetches = vec![name.clone()],
-            Some(Value::Array(names)) => {
-                work.fetches = names.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect();
-            }
-            _ => {}
+    if kind == "model" || kind == "op" {
+        let mut work = Work::from_file(text(item, if kind == "op" { "graph" } else { "path" }, ""), inputs)?;
+        let fetches = match item.get("fetch") {
+            Some(Value::String(name)) => vec![name.clone()],
+            Some(Value::Array(names)) => names.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),
+            _ => Vec::new(),
+        };
+        if !fetches.is_empty() {
+            (work.fetches, work.targets) = (fetches, Vec::new());
+        }
+        if item.contains_key("table") {
+            work.init = vec!["init".to_owned()];
+        }
+        for (name, path) in item.get("feeds").and_then(Value::as_object).into_iter().flatten() {
+            let value = kernlink::npy::read(path.as_str().unwrap_or_default())?;
+            work.feeds.retain(|(fed, _)| fed != name);
+            work.feeds.push((name.clone(), value));
         }
         return Ok(work);
     }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds Kernlink's side in release and compares it with TensorFlow; arguments go to compare.py.
+# Builds Kernlink's side in release and compares it with TensorFlow and ONNX Runtime; arguments go to compare.py.
 # KERNLINK_TF_PYTHON or --python names a Python that has TensorFlow 2.21.
 set -eu
 cd "$(dirname "$0")/../.."

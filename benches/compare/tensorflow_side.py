@@ -62,6 +62,10 @@ Kinds, with their own fields:
     conv2d       input [N,H,W,C], filter [h,w,C,O], stride (1), padding ("SAME"), NHWC. constant (true): the filter is
                  a Const, as in a model. Adds gflops
     elementwise  op: an op with float inputs of equal shape and one output ("Tanh", "AddV2", ...); size (1000000)
+    op           op: any op. operands: {ARGUMENT: DESCRIPTION, or a list of them}, as items.py describes them. attrs: {NAME:
+                 value, or {"dtype": NAME}}. table: describes the keys of a hash table, which is the op's table_handle;
+                 it is filled by the node `init`. What is no constant goes through PlaceholderWithDefault, so that
+                 nothing is computed beforehand. The node is `y`
     median_pool  shape ([1,256,256,16]), window (3), padding ("SAME"): the median of every window, from stock ops:
                  ExtractImagePatches, Reshape to [N,H,W,k*k,C], Transpose, TopKV2 of the larger half, its last element
 
@@ -144,6 +148,7 @@ class Work:
         self.feeds = []    # (tensor name, value)
         self.fetches = []  # tensor names
         self.targets = []  # node names
+        self.init = None   # a node that is run once before
         self.extra = lambda seconds: {}
         self.random = np.random.RandomState(1)
 
@@ -301,10 +306,70 @@ def median_pool(work, item):
     work.fetch(largest[..., half - 1])
 
 
+def distinct(draw, shape):
+    """So many different values, or rows of values, of those that `draw` gives."""
+    drawn = draw([4 * shape[0], *shape[1:]])
+    places = np.sort(np.unique(drawn, axis=0, return_index=True)[1])[:shape[0]]
+    return drawn[places]
+
+
+def described(work, about):
+    """A value as items.py describes it."""
+    if "value" in about:
+        return np.asarray(about["value"], object if about["dtype"] == "string" else about["dtype"])
+    shape, (low, high) = about["shape"], about["range"]
+    if about["dtype"] == "string":
+        def draw(shape):
+            numbers = work.random.randint(0, about["words"], shape)
+            return np.vectorize(lambda number: b"%d" % number if about.get("digits") else b"Word %d" % number, [object])(numbers)
+    elif about["dtype"] == "bool" or "int" in about["dtype"]:
+        def draw(shape):
+            return work.random.randint(low, high, shape).astype(about["dtype"])
+    else:
+        def draw(shape):
+            values = work.random.uniform(low, high, shape)
+            if about["dtype"] == "complex64":
+                values = values + 1j * work.random.uniform(low, high, shape)
+            return values.astype(tf.as_dtype(about["dtype"]).as_numpy_dtype)
+    if about.get("permutation"):
+        return work.random.permutation(shape[0]).astype(about["dtype"])
+    values = distinct(draw, shape) if about.get("distinct") else draw(shape)
+    if about.get("sorted"):
+        order = np.lexsort(values.T[::-1]) if about.get("distinct") else None
+        values = np.sort(values, -1) if order is None else values[order]
+    if about.get("definite"):
+        values = values @ values.swapaxes(-1, -2) + np.eye(shape[-1], dtype=values.dtype) * shape[-1]
+    return values
+
+
+def op(work, item):
+    def argument(about):
+        if isinstance(about, list):
+            return [argument(one) for one in about]
+        constant = tf.constant(described(work, about), tf.as_dtype(about["dtype"]))
+        if about.get("constant"):
+            return constant
+        return tf.raw_ops.PlaceholderWithDefault(input=constant, shape=constant.shape)
+
+    def attr(value):
+        return tf.as_dtype(value["dtype"]) if isinstance(value, dict) else value
+
+    arguments = {name: argument(about) for name, about in item["operands"].items()}
+    if "table" in item:
+        keys = tf.constant(described(work, item["table"]), tf.as_dtype(item["table"]["dtype"]))
+        table = tf.raw_ops.HashTableV2(key_dtype=keys.dtype, value_dtype=tf.int64, shared_name="table")
+        tf.raw_ops.LookupTableImportV2(table_handle=table, keys=keys, values=tf.range(tf.size(keys, tf.int64)),
+                                       name="init")
+        arguments["table_handle"] = table
+        work.init = "init"
+    getattr(tf.raw_ops, item["op"])(**arguments, **{name: attr(value) for name, value in item["attrs"].items()}, name="y")
+    work.fetches = ["y:0"]
+
+
 KINDS = {function.__name__: function
-         for function in (model, chain, wide, trivial, matmul, conv2d, elementwise, median_pool)}
+         for function in (model, chain, wide, trivial, matmul, conv2d, elementwise, op, median_pool)}
 KINDS["while"] = while_loop
-NO_GRAPPLER = {"chain", "wide", "trivial", "while"}
+NO_GRAPPLER = {"chain", "wide", "trivial", "while", "op"}
 
 
 class Prepared:
@@ -320,6 +385,8 @@ class Prepared:
         self.arguments = [aligned(value) for _, value in work.feeds]
         grappler = item.get("grappler", kind not in NO_GRAPPLER)
         self.session = tf.compat.v1.Session(graph=work.graph, config=session_config(threads, grappler))
+        if work.init:
+            self.session.run(work.init)
         api = item.get("api", "callable")
         names = [name for name, _ in work.feeds]
         if api == "callable":

@@ -15,6 +15,8 @@ pub struct Work {
     pub fetches: Vec<String>,
     /// Nodes to run without fetching anything of them.
     pub targets: Vec<String>,
+    /// Nodes to run once before.
+    pub init: Vec<String>,
 }
 
 /// A prepared run, with its feeds.
@@ -33,7 +35,7 @@ impl Work {
     /// Work over an empty graph.
     pub fn new() -> Result<Work> {
         let graph = Graph::new(&kernlink::registry()?);
-        Ok(Work { graph, feeds: Vec::new(), fetches: Vec::new(), targets: Vec::new() })
+        Ok(Work { graph, feeds: Vec::new(), fetches: Vec::new(), targets: Vec::new(), init: Vec::new() })
     }
 
     /// Lays the run out for so many threads; 0 stands for one per processor.
@@ -42,6 +44,10 @@ impl Work {
         let fetches: Vec<&str> = self.fetches.iter().map(String::as_str).collect();
         let targets: Vec<&str> = self.targets.iter().map(String::as_str).collect();
         let session = Session::with_options(self.graph, &SessionOptions::new().threads(threads))?;
+        if !self.init.is_empty() {
+            let init: Vec<&str> = self.init.iter().map(String::as_str).collect();
+            session.run(&[], &[], &init)?;
+        }
         let callable = session.make_callable(&names, &fetches, &targets)?;
         Ok(Prepared { callable, feeds: self.feeds.into_iter().map(|(_, tensor)| tensor).collect() })
     }

@@ -1,5 +1,7 @@
 //! What follows a product in the same kernel: [`Fusion`] on the processor.
 
+use std::ops::Range;
+
 use kernlink::dtype::{Element, Number};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
@@ -30,6 +32,22 @@ impl Activated for f64 {
     #[inline(always)]
     fn cube(self) -> f64 {
         self * self * self
+    }
+}
+
+/// What becomes of the elements of a product with channels last, as soon as they are computed.
+pub trait Finish<T>: Sync {
+    /// Brings elements to what the node has for output: those of whole rows of channels, or some of one row. `first` is
+    /// the place of the first one in the product.
+    fn finish(&self, first: usize, elements: &mut [T]);
+}
+
+/// What follows a product that is not fused with anything.
+pub enum Nothing {}
+
+impl<T> Finish<T> for Nothing {
+    fn finish(&self, _: usize, _: &mut [T]) {
+        match *self {}
     }
 }
 
@@ -103,15 +121,7 @@ impl<T: Activated> Fused<T> {
         Ok(Fused { per_channel, channels, summand, activation: fusion.activation })
     }
 
-    /// Brings a product to what the node has for output. Its last dimension is the channels.
-    ///
-    /// # Errors
-    /// INTERNAL if it has another dtype.
-    pub fn finish(&self, ctx: &RawContext<'_>, product: &mut Tensor) -> Result<()> {
-        self.finish_narrow::<T>(ctx, product)
-    }
-
-    /// [`Fused::finish`] of a product that was rounded to the node's dtype.
+    /// [`Finish::finish`] of a whole product that was rounded to the node's dtype, on all threads.
     ///
     /// # Errors
     /// INTERNAL if it has another dtype, RESOURCE_EXHAUSTED if there is not enough memory.
@@ -124,21 +134,39 @@ impl<T: Activated> Fused<T> {
         let cost =
             if matches!(self.activation, Activation::Identity | Activation::Relu | Activation::Relu6) { 1 } else { 4 };
         ctx.try_parallel_chunks(product.as_mut_slice::<E>()?, channels, cost, |first, piece| {
-            /// Elements that stay in the first cache from the first pass to the last.
-            const BLOCK: usize = 2048;
-            let block = (BLOCK / channels).max(1) * channels;
-            for (index, piece) in piece.chunks_mut(block).enumerate() {
-                let first = first + index * block;
-                E::on_wide(piece, |piece| {
-                    self.per_channel.iter().for_each(|step| per_channel(piece, step, channels));
-                    if let Some(summand) = summand {
-                        add(piece, &summand[first..][..piece.len()]);
-                    }
-                    activate(piece, self.activation);
-                })?;
+            for (index, piece) in piece.chunks_mut(self.block()).enumerate() {
+                let first = first + index * self.block();
+                E::on_wide(piece, |piece| self.finish_block(first, piece, summand))?;
             }
             Ok(())
         })
+    }
+
+    /// Elements that stay in the first cache from the first step to the last: whole rows.
+    fn block(&self) -> usize {
+        const BLOCK: usize = 2048;
+        (BLOCK / self.channels).max(1) * self.channels
+    }
+
+    /// All steps for whole rows, or for a part of one.
+    fn finish_block(&self, first: usize, elements: &mut [T], summand: Option<&[T]>) {
+        let channel = first % self.channels;
+        let channels = channel..(channel + elements.len()).min(self.channels);
+        self.per_channel.iter().for_each(|step| per_channel(elements, step, channels.clone()));
+        if let Some(summand) = summand {
+            add(elements, &summand[first..][..elements.len()]);
+        }
+        activate(elements, self.activation);
+    }
+}
+
+impl<T: Activated> Finish<T> for Fused<T> {
+    fn finish(&self, first: usize, elements: &mut [T]) {
+        // It has the dtype of the product, which `new` has seen to.
+        let summand = self.summand.as_ref().and_then(|summand| summand.as_slice::<T>().ok());
+        for (index, block) in elements.chunks_mut(self.block()).enumerate() {
+            self.finish_block(first + index * self.block(), block, summand);
+        }
     }
 }
 
@@ -155,20 +183,24 @@ fn widened<E: Computed>(ctx: &RawContext<'_>, tensor: &Tensor) -> Result<Tensor>
 }
 
 widest! {
-    fn per_channel<T: Activated>(rows: &mut [T], what: &PerChannel<T>, channels: usize) {
+    fn per_channel<T: Activated>(rows: &mut [T], what: &PerChannel<T>, channels: Range<usize>) {
+        let each = channels.len().max(1);
         match what {
             PerChannel::Bias(bias) => {
-                for row in rows.chunks_exact_mut(channels) {
+                let bias = &bias[channels];
+                for row in rows.chunks_exact_mut(each) {
                     row.iter_mut().zip(bias).for_each(|(x, &bias)| *x += bias);
                 }
             }
             PerChannel::Scale(scale) => {
-                for row in rows.chunks_exact_mut(channels) {
+                let scale = &scale[channels];
+                for row in rows.chunks_exact_mut(each) {
                     row.iter_mut().zip(scale).for_each(|(x, &scale)| *x *= scale);
                 }
             }
             PerChannel::Norm { mean, factors, offset } => {
-                for row in rows.chunks_exact_mut(channels) {
+                let (mean, factors, offset) = (&mean[channels.clone()], &factors[channels.clone()], &offset[channels]);
+                for row in rows.chunks_exact_mut(each) {
                     let parameters = mean.iter().zip(factors).zip(offset);
                     for (x, ((&mean, &factor), &offset)) in row.iter_mut().zip(parameters) {
                         *x = (*x - mean) * factor + offset;
@@ -218,6 +250,7 @@ pub fn hard_swish<T: Activated>(x: T) -> T {
 }
 
 widest! {
+    avx512:
     /// What becomes of each element, as the element-wise kernels compute it. NaN stays NaN.
     pub fn activate<T: Activated>(elements: &mut [T], activation: Activation) {
         let zero = <T as Real>::ZERO;
@@ -295,5 +328,41 @@ mod tests {
             activate(&mut nothing, activation);
             assert!(nothing.iter().all(|x| x.is_nan()), "{name} of NaN gives {nothing:?}");
         }
+    }
+
+    #[test]
+    fn parts_of_rows_are_finished_like_whole_rows() {
+        let (rows, channels) = (7, 600);
+        let numbers = |from: i32, count: usize| -> Vec<f32> {
+            (0..count).map(|i| ((i as i32 * 37 + from) % 41) as f32 / 8.0 - 2.5).collect()
+        };
+        let norm = PerChannel::Norm {
+            mean: numbers(1, channels),
+            factors: numbers(2, channels),
+            offset: numbers(3, channels),
+        };
+        let steps = [PerChannel::Bias(numbers(4, channels)), PerChannel::Scale(numbers(5, channels)), norm];
+        let fused = Fused {
+            per_channel: steps.into_iter().collect(),
+            channels,
+            summand: Some(Tensor::vector(&numbers(6, rows * channels)).unwrap()),
+            activation: Activation::Swish,
+        };
+        let product = numbers(7, rows * channels);
+        let mut whole = product.clone();
+        fused.finish(0, &mut whole);
+        let mut parts = product.clone();
+        for (row, elements) in parts.chunks_exact_mut(channels).enumerate() {
+            let mut first = row * channels;
+            for part in elements.chunks_mut(16 + 100 * row) {
+                fused.finish(first, part);
+                first += part.len();
+            }
+        }
+        assert_eq!(parts, whole);
+        let mut last = product[3 * channels..].to_vec();
+        fused.finish(3 * channels, &mut last);
+        assert_eq!(last, whole[3 * channels..]);
+        assert!(product.iter().zip(&whole).all(|(before, after)| before != after));
     }
 }

@@ -1,8 +1,44 @@
-//! Loops compiled twice: for the processor every build may assume, and for the wide vectors that most have.
+//! Loops compiled several times: for the processor every build may assume, and for the wide vectors that most have.
 
-/// Declares a function whose body is also compiled for AVX2, FMA and F16C, and which picks at run time.
+/// Declares a function whose body is also compiled for AVX2, FMA and F16C, and which picks at run time; behind `avx512:` also
+/// for AVX-512, which is for the few loops that compute much for each element.
 #[macro_export]
 macro_rules! widest {
+    (
+        avx512:
+        $(#[$meta:meta])*
+        $visibility:vis fn $name:ident $(<$($t:ident: $bound:path),+>)? ($($arg:ident: $ty:ty),* $(,)?) $body:block
+    ) => {
+        $(#[$meta])*
+        $visibility fn $name $(<$($t: $bound),+>)? ($($arg: $ty),*) {
+            #[inline(always)]
+            fn whole $(<$($t: $bound),+>)? ($($arg: $ty),*) $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c")]
+                fn wide $(<$($t: $bound),+>)? ($($arg: $ty),*) {
+                    whole$(::<$($t),+>)?($($arg),*)
+                }
+                if std::is_x86_feature_detected!("avx512f")
+                    && std::is_x86_feature_detected!("avx512bw")
+                    && std::is_x86_feature_detected!("avx512dq")
+                    && std::is_x86_feature_detected!("avx512vl")
+                    && std::is_x86_feature_detected!("fma")
+                    && std::is_x86_feature_detected!("f16c")
+                {
+                    // SAFETY: the processor has the features.
+                    return unsafe { wide$(::<$($t),+>)?($($arg),*) };
+                }
+            }
+            $crate::widest! {
+                fn narrower $(<$($t: $bound),+>)? ($($arg: $ty),*) {
+                    whole$(::<$($t),+>)?($($arg),*);
+                }
+            }
+            narrower$(::<$($t),+>)?($($arg),*)
+        }
+    };
     (
         $(#[$meta:meta])*
         $visibility:vis fn $name:ident $(<$($t:ident: $bound:path),+>)? ($($arg:ident: $ty:ty),* $(,)?)

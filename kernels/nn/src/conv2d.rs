@@ -2,11 +2,12 @@
 
 use kernlink::dtype::Number;
 use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::{Code, Result, ensure};
 use kernlink_geometry::convolution::Convolution;
 use kernlink_geometry::fusion::Fusion;
-use kernlink_kernels_common::fused::{Activated, Fused};
+use kernlink_kernels_common::fused::{Activated, Finish, Fused, Nothing};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::remembered::Remembered;
 use kernlink_macros::register_kernel;
@@ -34,11 +35,11 @@ impl Prepared {
         Ok(Self { convolution, filter, remembered: Remembered::default() })
     }
 
-    /// Output 0: the convolution of inputs 0 and 1, of which `finish` makes what is wanted, with channels last.
-    fn compute<T: Computed<Wide: Convolve>>(
+    /// Output 0: the convolution of inputs 0 and 1, and what `fuse` makes of it, given its shape with channels last.
+    fn compute<T: Computed<Wide: Convolve>, F: Finish<T::Wide>>(
         &self,
         ctx: &mut RawContext<'_>,
-        finish: impl FnOnce(&RawContext<'_>, &mut Tensor) -> Result<()>,
+        fuse: impl FnOnce(&RawContext<'_>, &Shape) -> Result<Option<F>>,
     ) -> Result<()> {
         let (input, filter) = (ctx.input_at(0)?, ctx.input_at(1)?);
         let input = channels_last(ctx, self.convolution.format, input)?;
@@ -47,11 +48,15 @@ impl Prepared {
             if output.num_elements() == 0 {
                 return Ok(());
             }
+            let finish = fuse(ctx, output.shape())?;
+            let finish = finish.as_ref().map(|finish| finish as &dyn Finish<T::Wide>);
             computed::<T>(ctx, output, |output| {
+                let output = output.as_mut_slice::<T::Wide>()?;
                 if input.num_elements() == 0 {
                     // All there is to see is padding.
-                    output.as_mut_slice::<T::Wide>()?.fill(T::Wide::ZERO);
-                    return finish(ctx, output);
+                    output.fill(T::Wide::ZERO);
+                    finish.into_iter().for_each(|finish| finish.finish(0, output));
+                    return Ok(());
                 }
                 geometry.ensure_computable(filter.shape())?;
                 let packed = match &self.filter {
@@ -63,8 +68,7 @@ impl Prepared {
                     _ => T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?)?,
                 };
                 let input = widened::<T>(Some(ctx), &input)?;
-                T::Wide::convolve(ctx, &geometry, &input, &packed, output)?;
-                finish(ctx, output)
+                T::Wide::convolve(ctx, &geometry, (&input, &packed), output, finish)
             })
         })?;
         ctx.set_output_at(0, output)
@@ -73,7 +77,7 @@ impl Prepared {
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64, i32], state = |ctx| Prepared::new::<T>(ctx))]
 fn conv2d<T: Computed<Wide: Convolve>>(prepared: &Prepared, ctx: &mut KernelContext<'_, Conv2D>) -> Result<()> {
-    prepared.compute::<T>(ctx, |_, _| Ok(()))
+    prepared.compute::<T, Nothing>(ctx, |_, _| Ok(None))
 }
 
 /// What a fused node keeps.
@@ -96,8 +100,8 @@ fn fused_conv2d<T: Computed<Wide: Convolve + Activated>>(
     ctx: &mut KernelContext<'_, FusedConv2D>,
 ) -> Result<()> {
     let format = prepared.product.convolution.format;
-    prepared.product.compute::<T>(ctx, |ctx, product| {
+    prepared.product.compute::<T, Fused<T::Wide>>(ctx, |ctx, product| {
         let last = |images: &Tensor| channels_last(ctx, format, images);
-        Fused::new::<T>(ctx, &prepared.fusion, product.shape(), last)?.finish(ctx, product)
+        Fused::new::<T>(ctx, &prepared.fusion, product, last).map(Some)
     })
 }

@@ -3,12 +3,15 @@
 //! `f32` runs on [`tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
 //! and padding is a pointer to zeros, so that nothing is copied. Other dtypes gather patches and multiply matrices.
 
+use std::ops::Range;
+
 use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink_geometry::convolution::Geometry;
+use kernlink_kernels_common::fused::Finish;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels;
@@ -42,15 +45,19 @@ pub(super) trait Convolve: Gemm + Computed<Wide = Self> {
         Ok(filter.clone())
     }
 
-    /// The convolution of `input` with a packed filter. Nothing is empty.
+    /// The convolution of an input with a packed filter, and what `finish` makes of it. Nothing is empty.
     fn convolve(
         ctx: &RawContext<'_>,
         geometry: &Geometry,
-        input: &Tensor,
-        packed: &Tensor,
-        output: &mut Tensor,
+        (input, packed): (&Tensor, &Tensor),
+        output: &mut [Self],
+        finish: Option<&dyn Finish<Self>>,
     ) -> Result<()> {
-        by_patches::<Self>(ctx, geometry, input.as_slice()?, packed.as_slice()?, output.as_mut_slice()?)
+        by_patches::<Self>(ctx, geometry, input.as_slice()?, packed.as_slice()?, output)?;
+        if let Some(finish) = finish {
+            ctx.parallel_chunks(output, geometry.out_depth, 4, |first, piece| finish.finish(first, piece));
+        }
+        Ok(())
     }
 }
 
@@ -71,11 +78,11 @@ impl Convolve for f32 {
     fn convolve(
         ctx: &RawContext<'_>,
         geometry: &Geometry,
-        input: &Tensor,
-        packed: &Tensor,
-        output: &mut Tensor,
+        (input, packed): (&Tensor, &Tensor),
+        output: &mut [f32],
+        finish: Option<&dyn Finish<f32>>,
     ) -> Result<()> {
-        by_tiles(ctx, geometry, input, packed, output.as_mut_slice()?)
+        by_tiles(ctx, geometry, (input, packed), output, finish)
     }
 }
 
@@ -152,7 +159,7 @@ pub(super) fn gather_taps<T: Gemm>(
     input: &[T],
     pixel: usize,
     channel: usize,
-    taps: std::ops::Range<usize>,
+    taps: Range<usize>,
     patch: &mut [T],
 ) {
     let (image, row, column) = geometry.pixel(pixel);
@@ -198,9 +205,9 @@ fn pack_for(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
 fn by_tiles(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
-    input: &Tensor,
-    panels: &Tensor,
+    (input, panels): (&Tensor, &Tensor),
     output: &mut [f32],
+    finish: Option<&dyn Finish<f32>>,
 ) -> Result<()> {
     let padded;
     let (mut geometry, mut input) = (*geometry, input.as_slice::<f32>()?);
@@ -208,7 +215,7 @@ fn by_tiles(
         padded = copy;
         input = padded.as_slice::<f32>()?;
     }
-    run_tiles(ctx, &geometry, input, panels.as_slice::<f32>()?, output)
+    run_tiles(ctx, &geometry, (input, panels.as_slice::<f32>()?), output, finish)
 }
 
 /// The panels of each group, one group after the other.
@@ -253,9 +260,9 @@ fn pad_columns(ctx: &RawContext<'_>, geometry: &mut Geometry, input: &[f32]) -> 
 fn run_tiles(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
-    input: &[f32],
-    panels: &[f32],
+    (input, panels): (&[f32], &[f32]),
     output: &mut [f32],
+    finish: Option<&dyn Finish<f32>>,
 ) -> Result<()> {
     let (pixels, depth, patch) = (geometry.pixels(), geometry.out_depth, geometry.patch());
     let groups = geometry.groups();
@@ -300,7 +307,15 @@ fn run_tiles(
                 made_for = Some((first, group));
             }
             let chosen = split * panels_per_group / splits..(split + 1) * panels_per_group / splits;
-            plan.multiply(&table, first, count, group, chosen, &target);
+            let columns = plan.multiply(&table, first, count, group, chosen, &target);
+            let Some(finish) = finish else { continue };
+            // What was written is in a near cache still.
+            let (runs, length) = if columns.len() == depth { (1, count * depth) } else { (count, columns.len()) };
+            for run in 0..runs {
+                let start = (first + run) * depth + columns.start;
+                // SAFETY: these are elements that `multiply` has just written, which no other thread uses.
+                finish.finish(start, unsafe { std::slice::from_raw_parts_mut(target.at(start), length) });
+            }
         }
         Ok(())
     })
@@ -333,8 +348,27 @@ impl Plan<'_> {
         let per_patch = self.per_patch();
         table.clear();
         scratch::resize(table, count.div_ceil(ROWS) * per_patch, [self.zeros.as_ptr(); ROWS])?;
+        if geometry.is_product() {
+            // The slice checks that the rows lie within the input.
+            let patch = geometry.patch();
+            let patches = self.input[first * patch..(first + count) * patch].as_ptr();
+            for (index, tile) in table.chunks_exact_mut(per_patch).enumerate() {
+                for (row, segments) in (index * ROWS..count.min((index + 1) * ROWS)).zip(0..) {
+                    for (tap, segment) in tile.iter_mut().enumerate() {
+                        segment[segments] = patches.wrapping_add(row * patch + tap * length);
+                    }
+                }
+            }
+            return Ok(());
+        }
+        let (mut image, mut row, mut column) = geometry.pixel(first);
         for index in 0..count {
-            let (image, row, column) = geometry.pixel(first + index);
+            if column == columns.output {
+                (row, column) = (row + 1, 0);
+            }
+            if row == rows.output {
+                (image, row) = (image + 1, 0);
+            }
             let tile = &mut table[index / ROWS * per_patch..][..per_patch];
             let column_taps = if self.merged { 0..1 } else { columns.taps(column) };
             let across = if self.merged { 1 } else { columns.window };
@@ -348,20 +382,21 @@ impl Plan<'_> {
                     tile[row_tap * across + column_tap][index % ROWS] = segment;
                 }
             }
+            column += 1;
         }
         Ok(())
     }
 
-    /// Writes the chosen panels of `group` for the `count` output pixels from `first` on.
+    /// Writes the chosen panels of `group` for the `count` output pixels from `first` on; returns the channels that these are.
     fn multiply(
         &self,
         table: &[Segment],
         first: usize,
         count: usize,
         group: usize,
-        chosen: std::ops::Range<usize>,
+        chosen: Range<usize>,
         target: &Shared<f32>,
-    ) {
+    ) -> Range<usize> {
         let geometry = self.geometry;
         let (depth, patch, per_patch) = (geometry.out_depth, geometry.patch(), self.per_patch());
         let group_depth = depth / geometry.groups();
@@ -380,10 +415,12 @@ impl Plan<'_> {
             columns: (chosen.end * COLUMNS).min(group_depth) - column,
             accumulate: false,
         };
-        let c = target.at(first * depth + group * group_depth + column);
+        let channel = group * group_depth + column;
+        let c = target.at(first * depth + channel);
         // SAFETY: `segments` checked each segment's elements, and each thread writes pixels and columns of its own within
         // the output.
         unsafe { tile::multiply(&strip, c) };
+        channel..channel + strip.columns
     }
 }
 
@@ -414,6 +451,15 @@ mod tests {
         (0..geometry.pixels() * geometry.out_depth).map(element).collect()
     }
 
+    /// Adds to each element its place.
+    struct Places;
+
+    impl Finish<f32> for Places {
+        fn finish(&self, first: usize, elements: &mut [f32]) {
+            elements.iter_mut().enumerate().for_each(|(index, element)| *element += (first + index) as f32);
+        }
+    }
+
     #[test]
     fn tiles_and_patches_agree_with_the_definition() {
         let pool = kernlink::threads::ThreadPool::new("test", 1);
@@ -426,6 +472,8 @@ mod tests {
             (7, 4, 2, 2, 6),
             (6, 4, 3, 1, 64),
             (20, 16, 1, 16, 33),
+            // Few pixels and many channels, which threads share out.
+            (5, 96, 3, 96, 200),
             (40, 8, 3, 8, 40),
             (4, 2, 4, 2, 7),
         ] {
@@ -451,8 +499,11 @@ mod tests {
                 assert_eq!(output, expected, "patches {geometry:?}");
                 output.fill(f32::NAN);
                 let panels = pack_for(&geometry, &filter).unwrap();
-                by_tiles(&ctx, &geometry, &input, &panels, &mut output).unwrap();
+                by_tiles(&ctx, &geometry, (&input, &panels), &mut output, None).unwrap();
                 assert_eq!(output, expected, "tiles {geometry:?}");
+                by_tiles(&ctx, &geometry, (&input, &panels), &mut output, Some(&Places)).unwrap();
+                let finished: Vec<f32> = expected.iter().enumerate().map(|(index, x)| x + index as f32).collect();
+                assert_eq!(output, finished, "finished tiles {geometry:?}");
             }
         }
     }

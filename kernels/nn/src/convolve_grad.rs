@@ -138,10 +138,10 @@ fn of_phase<T: Convolve>(
     let mirrored = mirror(ctx, geometry, row, column, filter.as_slice::<T>()?)?;
     let packed = T::pack(&turned, &mirrored)?;
     if skipped == [0, 0] {
-        return T::convolve(ctx, &turned, gradient, &packed, output);
+        return T::convolve(ctx, &turned, (gradient, &packed), output.as_mut_slice()?, None);
     }
     let cropped = crop(geometry, skipped, gradient.as_slice::<T>()?)?;
-    T::convolve(ctx, &turned, &cropped, &packed, output)
+    T::convolve(ctx, &turned, (&cropped, &packed), output.as_mut_slice()?, None)
 }
 
 /// The taps of a filter that two phases see, in reverse, each with its channels swapped: those of each group by themselves.

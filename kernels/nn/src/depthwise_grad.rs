@@ -103,9 +103,9 @@ fn mirrored<T: SumProducts>(
             target.copy_from_slice(&elements[(y * geometry.columns.window + x) * depth..][..depth]);
         }
         if skipped == [0, 0] {
-            return by_lines::<T>(ctx, &turned, gradient, &mirrored, output);
+            return by_lines::<T>(ctx, &turned, gradient, &mirrored, output, None);
         }
-        by_lines::<T>(ctx, &turned, &crop(&whole, skipped, gradient.as_slice::<T>()?)?, &mirrored, output)
+        by_lines::<T>(ctx, &turned, &crop(&whole, skipped, gradient.as_slice::<T>()?)?, &mirrored, output, None)
     };
     let seen = |phase: &Phase, outputs: usize| phase.taps > 0 && phase.skipped(outputs) < outputs;
     if let ([row], [column]) = (&rows[..], &columns[..])

@@ -1,0 +1,425 @@
+"""Single ops of all families, as items of the comparison: what tensorflow_side.py calls kind `op`.
+
+An operand is described rather than given: `shape` and `dtype`, with numbers drawn from `range` (`sorted` if asked for, of
+strings so many different `words`), or its `value`. Inputs that are `constant` are constants of the graph, such as axes;
+all others are not known when a graph is optimised.
+"""
+
+MILLION = 1_000_000
+INTEGERS = ("int32", "int64", "uint8")
+
+
+def tensor(shape, dtype="float32", low=None, high=None, **more):
+    shape = [shape] if isinstance(shape, int) else list(shape)
+    if low is None:
+        low, high = (1, 100) if dtype in INTEGERS else (0, 2) if dtype == "bool" else (-1, 1)
+    return {"shape": shape, "dtype": dtype, "range": [low, high], **more}
+
+
+def value(content, dtype="int32"):
+    return {"value": content, "dtype": dtype, "constant": True}
+
+
+def item(op, size, operands, of="float32", note="", **attrs):
+    name = f"{op} {of} {size}{' ' + note if note else ''}"
+    return {"name": name, "kind": "op", "op": op, "operands": operands, "attrs": attrs, "fetch": ["y"]}
+
+
+def sizes(shape):
+    return "x".join(map(str, shape)) if isinstance(shape, (list, tuple)) else f"{shape:,}"
+
+
+def unary(op, dtype="float32", shape=MILLION, low=None, high=None, argument="x", **attrs):
+    return item(op, sizes(shape), {argument: tensor(shape, dtype, low, high)}, dtype, **attrs)
+
+
+def binary(op, dtype="float32", first=MILLION, second=None, low=None, high=None, names="xy", **attrs):
+    second = first if second is None else second
+    size = sizes(first) if first == second else f"{sizes(first)} and {sizes(second)}"
+    return item(op, size, {names[0]: tensor(first, dtype, low, high), names[1]: tensor(second, dtype, low, high)}, dtype,
+                **attrs)
+
+
+def element_wise():
+    for op in ("Abs Neg Sign Square Exp Expm1 Sin Cos Tan Atan Sinh Cosh Tanh Asinh Sigmoid Erf Erfc Floor Ceil Round "
+               "Rint IsNan").split():
+        yield unary(op)
+    for op in ("Sqrt", "Rsqrt", "Reciprocal", "Log", "Log1p", "Lgamma", "Digamma"):
+        yield unary(op, low=0.1, high=5)
+    for op in ("Asin", "Acos", "Atanh", "Erfinv"):
+        yield unary(op, low=-0.9, high=0.9)
+    yield unary("Ndtri", low=0.1, high=0.9)
+    yield unary("Acosh", low=1, high=9)
+    for op in ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Softplus", "Softsign"):
+        yield unary(op, argument="features")
+    for dtype in ("float16", "bfloat16"):
+        for op in ("Abs", "Exp", "Tanh", "Sigmoid", "Erf", "Floor"):
+            yield unary(op, dtype)
+        yield unary("Sqrt", dtype, low=0.1, high=5)
+        yield unary("Log", dtype, low=0.1, high=5)
+        yield unary("Relu", dtype, argument="features")
+        for op in ("AddV2", "Mul", "RealDiv", "Maximum", "SquaredDifference"):
+            yield binary(op, dtype)
+    for op in ("Abs", "Exp", "Sin", "Tanh", "Sigmoid", "Erf"):
+        yield unary(op, "float64")
+    yield unary("Log", "float64", low=0.1, high=5)
+    for op in ("Exp", "Sqrt", "Log", "Neg", "Reciprocal"):
+        yield unary(op, "complex64", 100_000)
+    for dtype in ("int32", "int64"):
+        for op in ("Abs", "Sign"):
+            yield unary(op, dtype)
+        for op in ("AddV2", "Mul", "FloorDiv", "Maximum"):
+            yield binary(op, dtype)
+    for op in ("AddV2", "Sub", "Mul", "RealDiv", "Maximum", "SquaredDifference", "FloorDiv", "FloorMod", "Atan2",
+               "DivNoNan"):
+        yield binary(op)
+    yield binary("Pow", low=0.1, high=3)
+    yield binary("Xlogy", low=0.1, high=3)
+    for op in ("AddV2", "Mul", "Pow"):
+        yield binary(op, "float64", low=0.1, high=3)
+    for op in ("AddV2", "Mul", "RealDiv"):
+        yield binary(op, "complex64", 100_000)
+    yield binary("AddV2", "uint8", low=0, high=100)
+    for op, size in (("AddV2", 1000), ("Mul", 1000), ("AddV2", 100_000), ("RealDiv", 100_000)):
+        yield binary(op, first=size)
+    for op, size in (("Tanh", 1000), ("Exp", 1000), ("Tanh", 100_000), ("Sigmoid", 100_000)):
+        yield unary(op, shape=size)
+    for dtype in ("float32", "float16", "float64"):
+        for second in ([1000], [1000, 1], []):
+            yield binary("Mul", dtype, [1000, 1000], second)
+    yield binary("AddV2", "float32", [64, 1, 128], [1, 100, 128])
+    for op in ("Less", "Equal", "GreaterEqual"):
+        yield binary(op)
+    yield binary("Less", "int64")
+    yield binary("Equal", "uint8")
+    yield binary("LogicalAnd", "bool")
+    yield unary("LogicalNot", "bool")
+    yield binary("BitwiseAnd", "int32")
+    yield binary("LeftShift", "int32", low=0, high=8)
+    for dtype in ("float32", "int64"):
+        yield item("SelectV2", "1,000,000", {"condition": tensor(MILLION, "bool"), "t": tensor(MILLION, dtype),
+                                             "e": tensor(MILLION, dtype)}, dtype)
+    yield item("AddN", "4 of 1,000,000", {"inputs": [tensor(MILLION) for _ in range(4)]})
+    yield item("ClipByValue", "1,000,000", {"t": tensor(MILLION), "clip_value_min": tensor([], low=-1, high=-0.5),
+                                            "clip_value_max": tensor([], low=0.5, high=1)})
+    for op in ("ReluGrad", "EluGrad", "SoftplusGrad"):
+        names = ("gradients", "outputs" if op == "EluGrad" else "features")
+        yield binary(op, names=names)
+    for op in ("SigmoidGrad", "TanhGrad", "RsqrtGrad"):
+        yield binary(op, low=0.1, high=0.9, names=("y", "dy"))
+
+
+def casts():
+    pairs = ("float32 float16, float16 float32, float32 bfloat16, bfloat16 float32, float32 int32, int32 float32, "
+             "float32 float64, float64 float32, uint8 float32, int64 int32, int32 int64, float32 bool, float32 uint8, "
+             "float32 int64, float32 uint32, float16 int32, bfloat16 float16")
+    for pair in pairs.split(", "):
+        source, target = pair.split()
+        yield item("Cast", "1,000,000", {"x": tensor(MILLION, source, 0, 100)}, source, f"to {target}",
+                   DstT={"dtype": target})
+    yield item("Bitcast", "1,000,000", {"input": tensor(MILLION)}, note="to int32", type={"dtype": "int32"})
+
+
+def reductions():
+    shape = [1000, 1000]
+    for op in ("Sum", "Mean", "Max", "Prod"):
+        for axis in ([0, 1], [0], [1]):
+            yield item(op, sizes(shape), {"input": tensor(shape), "axis": value(axis)}, note=f"axis {axis}")
+    for op, dtype in (("Sum", "float16"), ("Mean", "bfloat16"), ("Sum", "float64"), ("Sum", "int32"), ("Max", "int64"),
+                      ("Sum", "complex64"), ("Min", "uint8"), ("EuclideanNorm", "float32")):
+        for axis in ([0], [1]):
+            yield item(op, sizes(shape), {"input": tensor(shape, dtype), "axis": value(axis)}, dtype, f"axis {axis}")
+    yield item("Mean", "32x56x56x64", {"input": tensor([32, 56, 56, 64]), "axis": value([1, 2])}, note="axis 1, 2")
+    for op in ("All", "Any"):
+        yield item(op, sizes(shape), {"input": tensor(shape, "bool", 1, 2), "axis": value([1])}, "bool")
+    for op in ("ArgMax", "ArgMin"):
+        for axis in (0, 1):
+            yield item(op, sizes(shape), {"input": tensor(shape), "dimension": value(axis)}, note=f"axis {axis}")
+    for op in ("Cumsum", "Cumprod", "CumulativeLogsumexp"):
+        for axis in (0, 1):
+            yield item(op, sizes(shape), {"x": tensor(shape), "axis": value(axis)}, note=f"axis {axis}")
+
+
+def products():
+    for m, k, n in ((64, 64, 64), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (1, 1024, 1000),
+                    (8, 4096, 1000), (128, 768, 3072), (3136, 64, 256), (49, 512, 2048), (1000, 1000, 1)):
+        yield item("MatMul", f"{m}x{k}x{n}", {"a": tensor([m, k]), "b": tensor([k, n])})
+    for dtype, n in (("float64", 512), ("float16", 256), ("bfloat16", 512), ("int32", 256), ("complex64", 256)):
+        yield item("MatMul", f"{n}x{n}x{n}", {"a": tensor([n, n], dtype), "b": tensor([n, n], dtype)}, dtype)
+    yield item("MatMul", "32x1024x1024", {"a": tensor([32, 1024], "bfloat16"), "b": tensor([1024, 1024], "bfloat16")},
+               "bfloat16")
+    yield item("MatMul", "256x256x256", {"a": tensor([256, 256]), "b": tensor([256, 256])}, note="transposed",
+               transpose_a=True, transpose_b=True)
+    yield item("BatchMatMulV2", "12x128x64x128", {"x": tensor([12, 128, 64]), "y": tensor([12, 64, 128])})
+    yield item("BatchMatMulV2", "12x128x64x128", {"x": tensor([12, 128, 64]), "y": tensor([12, 128, 64])},
+               note="second transposed", adj_y=True)
+    yield item("BatchMatMulV2", "100x16x16x16", {"x": tensor([100, 16, 16]), "y": tensor([100, 16, 16])}, "float64")
+    yield item("Einsum", "8x64x64", {"inputs": [tensor([8, 64, 64]), tensor([8, 64, 64])]}, equation="bij,bkj->bik")
+    yield item("Cross", "100000x3", {"a": tensor([100_000, 3]), "b": tensor([100_000, 3])})
+
+
+def linear_algebra():
+    yield item("Cholesky", "64x32x32", {"input": {**tensor([64, 32, 32]), "definite": True}})
+    yield item("MatrixInverse", "64x32x32", {"input": {**tensor([64, 32, 32]), "definite": True}})
+    yield item("MatrixSolve", "200x200", {"matrix": {**tensor([200, 200]), "definite": True},
+                                          "rhs": tensor([200, 10])})
+    yield item("MatrixTriangularSolve", "200x200", {"matrix": {**tensor([200, 200]), "definite": True},
+                                                    "rhs": tensor([200, 100])})
+    yield item("MatrixDeterminant", "64x32x32", {"input": {**tensor([64, 32, 32]), "definite": True}})
+    yield item("Qr", "16x32x32", {"input": tensor([16, 32, 32])})
+    yield item("SelfAdjointEigV2", "8x32x32", {"input": {**tensor([8, 32, 32]), "definite": True}})
+    yield item("FFT", "64x1024", {"input": tensor([64, 1024], "complex64")}, "complex64")
+    yield item("RFFT", "64x1000", {"input": tensor([64, 1000]), "fft_length": value([1000])})
+    yield item("MatrixBandPart", "1000x1000", {"input": tensor([1000, 1000]), "num_lower": value(5, "int64"),
+                                               "num_upper": value(5, "int64")})
+
+
+def convolutions():
+    for shape, kernel, stride in (([1, 224, 224, 3], [7, 7, 3, 64], 2), ([1, 56, 56, 64], [3, 3, 64, 64], 1),
+                                  ([1, 56, 56, 64], [1, 1, 64, 256], 1), ([8, 14, 14, 256], [3, 3, 256, 256], 1),
+                                  ([1, 28, 28, 128], [3, 3, 4, 128], 1), ([1, 7, 7, 512], [1, 1, 512, 2048], 1)):
+        strides = {"strides": [1, stride, stride, 1], "padding": "SAME"}
+        name = f"{sizes(shape)} by {sizes(kernel)} /{stride}"
+        yield item("Conv2D", name, {"input": tensor(shape), "filter": tensor(kernel)}, note="variable", **strides)
+    strides = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    kernel = [3, 3, 64, 64]
+    yield item("Conv2D", "1x56x56x64 by 3x3x64x64 /1",
+               {"input": tensor([1, 56, 56, 64], "float16"), "filter": tensor(kernel, "float16")}, "float16", **strides)
+    yield item("Conv2DBackpropInput", "8x28x28x64 by 3x3x64x64",
+               {"input_sizes": value([8, 28, 28, 64]), "filter": tensor(kernel),
+                "out_backprop": tensor([8, 28, 28, 64])}, **strides)
+    yield item("Conv2DBackpropFilter", "8x28x28x64 by 3x3x64x64",
+               {"input": tensor([8, 28, 28, 64]), "filter_sizes": value(kernel),
+                "out_backprop": tensor([8, 28, 28, 64])}, **strides)
+    for stride in (1, 2):
+        yield item("DepthwiseConv2dNative", f"1x112x112x64 by 3x3 /{stride}",
+                   {"input": tensor([1, 112, 112, 64]), "filter": tensor([3, 3, 64, 1])},
+                   strides=[1, stride, stride, 1], padding="SAME")
+    yield item("DepthwiseConv2dNative", "32x14x14x256 by 5x5 /1",
+               {"input": tensor([32, 14, 14, 256]), "filter": tensor([5, 5, 256, 1])}, **strides)
+    yield item("DepthwiseConv2dNativeBackpropInput", "8x28x28x64 by 3x3",
+               {"input_sizes": value([8, 28, 28, 64]), "filter": tensor([3, 3, 64, 1]),
+                "out_backprop": tensor([8, 28, 28, 64])}, **strides)
+    yield item("DepthwiseConv2dNativeBackpropFilter", "8x28x28x64 by 3x3",
+               {"input": tensor([8, 28, 28, 64]), "filter_sizes": value([3, 3, 64, 1]),
+                "out_backprop": tensor([8, 28, 28, 64])}, **strides)
+    yield item("Conv3D", "1x16x28x28x16 by 3x3x3x16x16",
+               {"input": tensor([1, 16, 28, 28, 16]), "filter": tensor([3, 3, 3, 16, 16])},
+               strides=[1, 1, 1, 1, 1], padding="SAME")
+    yield item("Dilation2D", "1x56x56x32 by 3x3", {"input": tensor([1, 56, 56, 32]), "filter": tensor([3, 3, 32])},
+               strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME")
+
+
+def pooling():
+    for op, argument in (("MaxPool", "input"), ("AvgPool", "value")):
+        for shape, size, stride in (([1, 112, 112, 64], 3, 2), ([8, 56, 56, 64], 2, 2), ([1, 35, 35, 192], 3, 1)):
+            yield item(op, f"{sizes(shape)} by {size} /{stride}", {argument: tensor(shape)},
+                       ksize=[1, size, size, 1], strides=[1, stride, stride, 1], padding="SAME")
+    window = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+    yield item("MaxPoolGrad", "8x56x56x64 by 2 /2",
+               {"orig_input": tensor([8, 56, 56, 64]), "orig_output": tensor([8, 28, 28, 64]),
+                "grad": tensor([8, 28, 28, 64])}, **window)
+    yield item("AvgPoolGrad", "8x56x56x64 by 2 /2",
+               {"orig_input_shape": value([8, 56, 56, 64]), "grad": tensor([8, 28, 28, 64])}, **window)
+    yield item("MaxPool3D", "1x16x56x56x16 by 2 /2", {"input": tensor([1, 16, 56, 56, 16])},
+               ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding="SAME")
+    yield item("MaxPoolWithArgmax", "8x56x56x64 by 2 /2", {"input": tensor([8, 56, 56, 64])}, **window)
+
+
+def normalisation():
+    shape = [32, 28, 28, 64]
+    channels = {name: tensor(64, low=0.5, high=1) for name in ("scale", "offset", "mean", "variance")}
+    for training in (True, False):
+        yield item("FusedBatchNormV3", sizes(shape), {"x": tensor(shape), **channels}, note=f"training {training}",
+                   is_training=training)
+    yield item("FusedBatchNormGradV3", sizes(shape),
+               {"y_backprop": tensor(shape), "x": tensor(shape), "scale": tensor(64),
+                **{f"reserve_space_{i}": tensor(64, low=0.5, high=1) for i in (1, 2, 3)}})
+    yield item("LRN", "8x28x28x64", {"input": tensor([8, 28, 28, 64])})
+    yield item("L2Loss", "1,000,000", {"t": tensor(MILLION)})
+    for dtype in ("float32", "float16"):
+        yield item("BiasAdd", sizes(shape), {"value": tensor(shape, dtype), "bias": tensor(64, dtype)}, dtype)
+    yield item("BiasAddGrad", sizes(shape), {"out_backprop": tensor(shape)})
+    for rows, columns in ((1, 1000), (1000, 1000), (10_000, 10), (1536, 128)):
+        yield item("Softmax", f"{rows}x{columns}", {"logits": tensor([rows, columns], "float32", -5, 5)})
+    for dtype in ("float16", "bfloat16", "float64"):
+        yield item("Softmax", "1000x1000", {"logits": tensor([1000, 1000], dtype, -5, 5)}, dtype)
+    for dtype in ("float32", "float16"):
+        yield item("LogSoftmax", "1000x1000", {"logits": tensor([1000, 1000], dtype, -5, 5)}, dtype)
+    yield item("SoftmaxCrossEntropyWithLogits", "1000x1000",
+               {"features": tensor([1000, 1000]), "labels": tensor([1000, 1000], low=0, high=1)})
+    yield item("SparseSoftmaxCrossEntropyWithLogits", "1000x1000",
+               {"features": tensor([1000, 1000]), "labels": tensor(1000, "int64", 0, 1000)})
+    yield item("FakeQuantWithMinMaxArgs", "1,000,000", {"inputs": tensor(MILLION)})
+
+
+def arrays():
+    for shape, order, dtype in (([4096, 4096], [1, 0], "float32"), ([1000, 1000], [1, 0], "float16"),
+                                ([1000, 1000], [1, 0], "float64"), ([32, 128, 12, 64], [0, 2, 1, 3], "float32"),
+                                ([8, 56, 56, 64], [0, 3, 1, 2], "float32"), ([8, 64, 56, 56], [0, 2, 3, 1], "float32"),
+                                ([100, 100, 100], [2, 1, 0], "uint8")):
+        yield item("Transpose", sizes(shape), {"x": tensor(shape, dtype), "perm": value(order)}, dtype, f"to {order}")
+    for dtype in ("float32", "uint8"):
+        yield item("GatherV2", "10000 rows of 128", {"params": tensor([50_000, 128], dtype), "indices":
+                   tensor(10_000, "int32", 0, 50_000), "axis": value(0)}, dtype)
+    yield item("GatherV2", "500 columns of 1000x1000", {"params": tensor([1000, 1000]), "indices":
+               tensor(500, "int64", 0, 1000), "axis": value(1)})
+    yield item("GatherV2", "100,000 elements", {"params": tensor(MILLION), "indices":
+               tensor(100_000, "int32", 0, MILLION), "axis": value(0)})
+    yield item("GatherNd", "100,000 of 1000x1000",
+               {"params": tensor([1000, 1000]), "indices": tensor([100_000, 2], "int32", 0, 1000)})
+    for axis in (0, 1):
+        yield item("ConcatV2", "4 of 500x500", {"values": [tensor([500, 500]) for _ in range(4)], "axis": value(axis)},
+                   note=f"axis {axis}")
+        yield item("Split", "1000x1000 in 4", {"axis": value(axis), "value": tensor([1000, 1000])}, note=f"axis {axis}",
+                   num_split=4)
+        yield item("Pack", "4 of 500x500", {"values": [tensor([500, 500]) for _ in range(4)]}, note=f"axis {axis}",
+                   axis=axis)
+        yield item("Unpack", "4x500x500" if axis == 0 else "500x4x500",
+                   {"value": tensor([4, 500, 500] if axis == 0 else [500, 4, 500])}, note=f"axis {axis}", num=4,
+                   axis=axis)
+        yield item("ReverseV2", "1000x1000", {"tensor": tensor([1000, 1000]), "axis": value([axis])},
+                   note=f"axis {axis}")
+        yield item("Roll", "1000x1000", {"input": tensor([1000, 1000]), "shift": value([3]), "axis": value([axis])},
+                   note=f"axis {axis}")
+    yield item("Slice", "500x500 of 1000x1000", {"input": tensor([1000, 1000]), "begin": value([100, 100]),
+                                                 "size": value([500, 500])})
+    yield item("StridedSlice", "every second of 1000x1000",
+               {"input": tensor([1000, 1000]), "begin": value([0, 0]), "end": value([1000, 1000]),
+                "strides": value([2, 2])})
+    yield item("PadV2", "8x56x56x64 by 1", {"input": tensor([8, 56, 56, 64]), "paddings":
+               value([[0, 0], [1, 1], [1, 1], [0, 0]]), "constant_values": value(0.0, "float32")})
+    yield item("MirrorPad", "8x56x56x64 by 1", {"input": tensor([8, 56, 56, 64]), "paddings":
+               value([[0, 0], [1, 1], [1, 1], [0, 0]])}, mode="REFLECT")
+    yield item("Tile", "100x100 by 10x10", {"input": tensor([100, 100]), "multiples": value([10, 10])})
+    yield item("BroadcastTo", "1000 to 1000x1000", {"input": tensor(1000), "shape": value([1000, 1000])})
+    yield item("OneHot", "10,000 of 100", {"indices": tensor(10_000, "int32", 0, 100), "depth": value(100),
+               "on_value": value(1.0, "float32"), "off_value": value(0.0, "float32")})
+    yield item("Fill", "1,000,000", {"dims": {**value([MILLION]), "constant": False}, "value": tensor([])})
+    yield item("Range", "1,000,000", {"start": tensor([], "int32", 0, 1), "limit": tensor([], "int32", MILLION, MILLION + 1),
+                                      "delta": tensor([], "int32", 1, 2)}, "int32")
+    yield item("Where", "1,000,000", {"condition": tensor(MILLION, "bool")}, "bool")
+    for op in ("SpaceToDepth", "DepthToSpace"):
+        yield item(op, "8x56x56x64", {"input": tensor([8, 56, 56, 64])}, block_size=2)
+    yield item("SpaceToBatchND", "8x56x56x64", {"input": tensor([8, 56, 56, 64]), "block_shape": value([2, 2]),
+                                                "paddings": value([[0, 0], [0, 0]])})
+    yield item("MatrixDiagV3", "1000", {"diagonal": tensor(1000), "k": value(0), "num_rows": value(-1),
+               "num_cols": value(-1), "padding_value": value(0.0, "float32")})
+    yield item("InvertPermutation", "1,000,000", {"x": {**tensor(MILLION, "int32"), "permutation": True}}, "int32")
+    yield item("ScatterNd", "10,000 rows of 64", {"indices": tensor([10_000, 1], "int32", 0, 10_000),
+               "updates": tensor([10_000, 64]), "shape": value([10_000, 64])})
+    yield item("TensorScatterUpdate", "1000 rows of 64", {"tensor": tensor([10_000, 64]), "indices":
+               tensor([1000, 1], "int32", 0, 10_000), "updates": tensor([1000, 64])})
+    yield item("TensorScatterAdd", "10,000 rows of 64", {"tensor": tensor([10_000, 64]), "indices":
+               tensor([10_000, 1], "int32", 0, 10_000), "updates": tensor([10_000, 64])})
+    yield item("ReverseSequence", "64x100x64", {"input": tensor([64, 100, 64]), "seq_lengths":
+               tensor(64, "int64", 1, 100)}, seq_dim=1, batch_dim=0)
+    yield item("ExtractImagePatches", "1x56x56x32 by 3x3", {"images": tensor([1, 56, 56, 32])}, ksizes=[1, 3, 3, 1],
+               strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME")
+
+
+def search():
+    for dtype in ("int32", "int64", "float32"):
+        yield item("Unique", "1,000,000", {"x": tensor(MILLION, dtype, 0, 100_000)}, dtype)
+    yield item("UniqueWithCounts", "100,000", {"x": tensor(100_000, "int64", 0, 1000)}, "int64")
+    yield item("Unique", "100,000", {"x": tensor(100_000, "string", words=10_000)}, "string")
+    for k in (1, 10, 500):
+        yield item("TopKV2", "1000x1000", {"input": tensor([1000, 1000]), "k": value(k)}, note=f"k {k}")
+    yield item("UpperBound", "100x1000", {"sorted_inputs": tensor([100, 1000], sorted=True),
+                                          "values": tensor([100, 1000])})
+    yield item("InTopKV2", "1000x1000", {"predictions": tensor([1000, 1000]), "targets": tensor(1000, "int32", 0, 1000),
+                                         "k": value(5)})
+    yield item("Bincount", "1,000,000", {"arr": tensor(MILLION, "int32", 0, 1000), "size": value(1000),
+               "weights": value([], "float32")}, "int32")
+    yield item("DenseBincount", "1,000,000", {"input": tensor(MILLION, "int32", 0, 1000), "size": value(1000),
+               "weights": value([], "float32")}, "int32")
+    yield item("NonMaxSuppressionV3", "1000 boxes",
+               {"boxes": tensor([1000, 4], "float32", 0, 1), "scores": tensor(1000, "float32", 0, 1),
+                "max_output_size": value(100), "iou_threshold": value(0.5, "float32"),
+                "score_threshold": value(0.1, "float32")})
+    yield item("ListDiff", "100,000", {"x": tensor(100_000, "int32", 0, 200_000), "y": tensor(10_000, "int32", 0, 200_000)},
+               "int32")
+    for dtype in ("int64", "string"):
+        keys = tensor(10_000, dtype, 0, 100_000, words=10_000)
+        yield item("LookupTableFindV2", "100,000 of 10,000", {"keys": {**keys, "shape": [100_000]},
+                   "default_value": value(-1, "int64")}, dtype) | {"table": {**keys, "distinct": True}}
+
+
+def segments():
+    rows, ids = tensor([10_000, 64]), tensor(10_000, "int32", 0, 1000)
+    yield item("SegmentSum", "10,000 rows of 64", {"data": rows, "segment_ids": {**ids, "sorted": True}})
+    yield item("SegmentMax", "10,000 rows of 64", {"data": rows, "segment_ids": {**ids, "sorted": True}})
+    for op in ("UnsortedSegmentSum", "UnsortedSegmentMax"):
+        yield item(op, "10,000 rows of 64", {"data": rows, "segment_ids": ids, "num_segments": value(1000)})
+    yield item("SparseSegmentMean", "10,000 rows of 64", {"data": tensor([5000, 64]), "indices":
+               tensor(10_000, "int32", 0, 5000), "segment_ids": {**ids, "sorted": True}})
+    places = {**tensor([50_000, 2], "int64", 0, 1000), "sorted": True, "distinct": True}
+    yield item("SparseTensorDenseMatMul", "50,000 of 1000x1000 by 1000x64",
+               {"a_indices": places, "a_values": tensor(50_000), "a_shape": value([1000, 1000], "int64"),
+                "b": tensor([1000, 64])})
+    yield item("SparseReorder", "50,000", {"input_indices": {**places, "sorted": False}, "input_values": tensor(50_000),
+                                           "input_shape": value([1000, 1000], "int64")})
+    yield item("SparseToDense", "50,000 of 1000x1000", {"sparse_indices": places, "output_shape":
+               value([1000, 1000], "int64"), "sparse_values": tensor(50_000), "default_value": value(0.0, "float32")})
+    yield item("SparseReduceSum", "50,000 of 1000x1000", {"input_indices": places, "input_values": tensor(50_000),
+               "input_shape": value([1000, 1000], "int64"), "reduction_axes": value([1])})
+
+
+def random():
+    shape = {"shape": {**value([MILLION]), "constant": False}}
+    for op in ("RandomUniform", "RandomStandardNormal", "TruncatedNormal"):
+        yield item(op, "1,000,000", shape, dtype={"dtype": "float32"}, seed=1)
+    yield item("RandomUniformInt", "1,000,000", {**shape, "minval": value(0), "maxval": value(100)}, "int32", seed=1)
+    yield item("RandomShuffle", "100,000", {"value": tensor(100_000)}, seed=1)
+    yield item("RandomShuffle", "10,000 rows of 64", {"value": tensor([10_000, 64])}, seed=1)
+    yield item("Multinomial", "100 of 100x1000", {"logits": tensor([100, 1000]), "num_samples": value(100)}, seed=1)
+    yield item("RandomGamma", "100,000", {"shape": {**value([100]), "constant": False}, "alpha":
+               tensor(1000, "float32", 0.5, 3)}, seed=1)
+    seed = {"key": value([1], "uint64"), "counter": value([1, 2], "uint64"), "alg": value(1)}
+    for op in ("StatelessRandomUniformV2", "StatelessRandomNormalV2"):
+        yield item(op, "1,000,000", {**shape, **seed}, dtype={"dtype": "float32"})
+
+
+def images():
+    for op in ("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"):
+        yield item(op, "8x128x128x3 to 224x224", {"images": tensor([8, 128, 128, 3]), "size": value([224, 224])})
+    yield item("ResizeBilinear", "1x56x56x64 to 112x112", {"images": tensor([1, 56, 56, 64]), "size": value([112, 112])})
+    yield item("CropAndResize", "64 of 8x128x128x3", {"image": tensor([8, 128, 128, 3]), "boxes":
+               tensor([64, 4], "float32", 0, 1), "box_ind": tensor(64, "int32", 0, 8), "crop_size": value([64, 64])})
+    for op in ("RGBToHSV", "HSVToRGB"):
+        yield item(op, "256x256x3", {"images": tensor([256, 256, 3], "float32", 0, 1)})
+    yield item("AdjustContrastv2", "8x128x128x3", {"images": tensor([8, 128, 128, 3]), "contrast_factor":
+               tensor([], "float32", 1, 2)})
+    yield item("AdjustSaturation", "8x128x128x3", {"images": tensor([8, 128, 128, 3], "float32", 0, 1), "scale":
+               tensor([], "float32", 1, 2)})
+
+
+def strings():
+    words = tensor(100_000, "string", words=50_000)
+    for op in ("StringLength", "StringLower", "StringStrip"):
+        yield item(op, "100,000", {"input": words}, "string")
+    yield item("StringJoin", "2 of 100,000", {"inputs": [words, words]}, "string", separator=" ")
+    for op in ("StringToHashBucketFast", "StringToHashBucketStrong"):
+        attrs = {"key": [1, 2]} if op.endswith("Strong") else {}
+        yield item(op, "100,000", {"input": words}, "string", num_buckets=1000, **attrs)
+    yield item("Substr", "100,000", {"input": words, "pos": value(1), "len": value(3)}, "string")
+    yield item("GatherV2", "100,000 elements", {"params": words, "indices": tensor(100_000, "int32", 0, 100_000),
+                                                "axis": value(0)}, "string")
+    yield item("RegexReplace", "10,000", {"input": tensor(10_000, "string", words=5000), "pattern":
+               value("[0-4]+", "string"), "rewrite": value("_", "string")}, "string")
+    yield item("StringSplitV2", "10,000", {"input": tensor(10_000, "string", words=5000), "sep": value("1", "string")},
+               "string")
+    yield item("Equal", "100,000", {"x": words, "y": words}, "string")
+    yield item("AsString", "100,000", {"input": tensor(100_000, "int64", 0, MILLION)}, "int64")
+    yield item("AsString", "100,000", {"input": tensor(100_000)})
+    yield item("StringToNumber", "100,000", {"string_tensor": {**words, "digits": True}}, "string")
+    yield item("EncodeBase64", "100,000", {"input": words}, "string")
+
+
+FAMILIES = (element_wise, casts, reductions, products, linear_algebra, convolutions, pooling, normalisation, arrays,
+            search, segments, random, images, strings)
+
+
+def items():
+    for family in FAMILIES:
+        yield from family()
