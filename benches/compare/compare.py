@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs TensorFlow, Kernlink and, for models, ONNX Runtime in turn on the same work and prints the ratios of their times.
+"""Runs TensorFlow, Kernlink and, for models, ONNX Runtime in turn on the same work; prints the ratios of their times.
 
 Usage: compare.py --python PYTHON --kernlink-side PROGRAM [--kernlink PROGRAM] [--models DIR] [--items] [--quick] ...
 
@@ -165,7 +165,8 @@ class Comparison:
         python, count = arguments.python, ["--threads", str(threads)]
         self.sides = [Side([python, os.path.join(HERE, "tensorflow_side.py"), *count]),
                       Side([arguments.kernlink_side, *count])]
-        if arguments.models and subprocess.run([python, "-c", "import onnxruntime"], capture_output=True).returncode == 0:
+        has_onnx = [python, "-c", "import onnxruntime"]
+        if arguments.models and subprocess.run(has_onnx, capture_output=True).returncode == 0:
             self.sides.append(Side([python, os.path.join(HERE, "onnxruntime_side.py"), *count]))
         self.rounds = 2 if arguments.quick else arguments.rounds
         self.is_quick = arguments.quick

@@ -126,7 +126,7 @@ def vit():
 
 
 def gpt2():
-    """A step of GPT-2 small for one token behind 255 others, whose keys and values are fed; the new ones are fetched."""
+    """A step of GPT-2 small for one token behind 255 others, whose keys and values are fed; all are fetched."""
     layers = Transformer(768, 12, 3072)
     words = tf.constant(RANDOM.randn(50257, 768).astype("float32") * 0.02)
     places = tf.constant(RANDOM.randn(1024, 768).astype("float32") * 0.02)

@@ -36,8 +36,8 @@ def unary(op, dtype="float32", shape=MILLION, low=None, high=None, argument="x",
 def binary(op, dtype="float32", first=MILLION, second=None, low=None, high=None, names="xy", **attrs):
     second = first if second is None else second
     size = sizes(first) if first == second else f"{sizes(first)} and {sizes(second)}"
-    return item(op, size, {names[0]: tensor(first, dtype, low, high), names[1]: tensor(second, dtype, low, high)}, dtype,
-                **attrs)
+    operands = {names[0]: tensor(first, dtype, low, high), names[1]: tensor(second, dtype, low, high)}
+    return item(op, size, operands, dtype, **attrs)
 
 
 def element_wise():
@@ -296,8 +296,8 @@ def arrays():
     yield item("OneHot", "10,000 of 100", {"indices": tensor(10_000, "int32", 0, 100), "depth": value(100),
                "on_value": value(1.0, "float32"), "off_value": value(0.0, "float32")})
     yield item("Fill", "1,000,000", {"dims": {**value([MILLION]), "constant": False}, "value": tensor([])})
-    yield item("Range", "1,000,000", {"start": tensor([], "int32", 0, 1), "limit": tensor([], "int32", MILLION, MILLION + 1),
-                                      "delta": tensor([], "int32", 1, 2)}, "int32")
+    yield item("Range", "1,000,000", {"start": tensor([], "int32", 0, 1), "delta": tensor([], "int32", 1, 2),
+                                      "limit": tensor([], "int32", MILLION, MILLION + 1)}, "int32")
     yield item("Where", "1,000,000", {"condition": tensor(MILLION, "bool")}, "bool")
     for op in ("SpaceToDepth", "DepthToSpace"):
         yield item(op, "8x56x56x64", {"input": tensor([8, 56, 56, 64])}, block_size=2)
@@ -337,8 +337,8 @@ def search():
                {"boxes": tensor([1000, 4], "float32", 0, 1), "scores": tensor(1000, "float32", 0, 1),
                 "max_output_size": value(100), "iou_threshold": value(0.5, "float32"),
                 "score_threshold": value(0.1, "float32")})
-    yield item("ListDiff", "100,000", {"x": tensor(100_000, "int32", 0, 200_000), "y": tensor(10_000, "int32", 0, 200_000)},
-               "int32")
+    yield item("ListDiff", "100,000", {"x": tensor(100_000, "int32", 0, 200_000),
+                                       "y": tensor(10_000, "int32", 0, 200_000)}, "int32")
     for dtype in ("int64", "string"):
         keys = tensor(10_000, dtype, 0, 100_000, words=10_000)
         yield item("LookupTableFindV2", "100,000 of 10,000", {"keys": {**keys, "shape": [100_000]},
@@ -383,7 +383,8 @@ def random():
 def images():
     for op in ("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"):
         yield item(op, "8x128x128x3 to 224x224", {"images": tensor([8, 128, 128, 3]), "size": value([224, 224])})
-    yield item("ResizeBilinear", "1x56x56x64 to 112x112", {"images": tensor([1, 56, 56, 64]), "size": value([112, 112])})
+    yield item("ResizeBilinear", "1x56x56x64 to 112x112", {"images": tensor([1, 56, 56, 64]),
+                                                           "size": value([112, 112])})
     yield item("CropAndResize", "64 of 8x128x128x3", {"image": tensor([8, 128, 128, 3]), "boxes":
                tensor([64, 4], "float32", 0, 1), "box_ind": tensor(64, "int32", 0, 8), "crop_size": value([64, 64])})
     for op in ("RGBToHSV", "HSVToRGB"):

@@ -321,7 +321,8 @@ def described(work, about):
     if about["dtype"] == "string":
         def draw(shape):
             numbers = work.random.randint(0, about["words"], shape)
-            return np.vectorize(lambda number: b"%d" % number if about.get("digits") else b"Word %d" % number, [object])(numbers)
+            word = b"%d" if about.get("digits") else b"Word %d"
+            return np.vectorize(lambda number: word % number, [object])(numbers)
     elif about["dtype"] == "bool" or "int" in about["dtype"]:
         def draw(shape):
             return work.random.randint(low, high, shape).astype(about["dtype"])
@@ -362,7 +363,8 @@ def op(work, item):
                                        name="init")
         arguments["table_handle"] = table
         work.init = "init"
-    getattr(tf.raw_ops, item["op"])(**arguments, **{name: attr(value) for name, value in item["attrs"].items()}, name="y")
+    attrs = {name: attr(value) for name, value in item["attrs"].items()}
+    getattr(tf.raw_ops, item["op"])(**arguments, **attrs, name="y")
     work.fetches = ["y:0"]
 
 
