@@ -25,6 +25,10 @@ use kernlink_framework::runtime::{Session, SessionOptions, kernel_on};
 use kernlink_framework::tensor::Tensor;
 use kernlink_framework::testing::{self, Tolerance};
 
+/// Stack of a thread that runs cases: that of a program's main thread.
+#[cfg(feature = "cli")]
+const STACK_BYTES: usize = 8 << 20;
+
 /// What came of verifying.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -63,7 +67,7 @@ impl Report {
     }
 }
 
-/// Runs every case of a graph by itself, on `device`. If that has memory of its own, the host does what it has no kernels
+/// Runs every case of a graph by itself, on `device`; with the feature `cli` several side by side. If that has memory of its own, the host does what it has no kernels
 /// for, and a case whose own op is among that is skipped.
 ///
 /// # Errors
@@ -73,23 +77,50 @@ pub fn verify(def: &GraphDef, registry: &Arc<Registry>, device: &Arc<dyn Device>
     if cases.names.is_empty() {
         return Err(Error::invalid_argument("the graph holds no golden case: no node `NAME/actual/K`"));
     }
-    let mut report = Report { cases: cases.names.len(), ..Report::default() };
-    for (name, outputs) in &cases.names {
-        let case = cases.extract(name, *outputs);
+    let mut report = Report::default();
+    let names: Vec<_> = cases.names.iter().collect();
+    let verified = each(&names, device, |&(name, &outputs)| {
+        let mut report = Report { cases: 1, ..Report::default() };
+        let case = cases.extract(name, outputs);
         let missing = Graph::missing_ops(&case, registry);
         if !missing.is_empty() {
             let ops: Vec<_> = missing.into_keys().collect();
             report.failures.push((name.to_string(), format!("ops are missing: {}", ops.join(", "))));
             report.missing_ops.extend(ops);
-            continue;
+            return report;
         }
-        match check(&case, name, *outputs, registry, device) {
+        match check(&case, name, outputs, registry, device) {
             Ok(Outcome::Passed(covered)) => report.covered.extend(covered),
-            Ok(Outcome::Skipped) => *report.skipped.entry(op_of(name).to_owned()).or_default() += 1,
+            Ok(Outcome::Skipped) => _ = report.skipped.insert(op_of(name).to_owned(), 1),
             Err(error) => report.failures.push((name.to_string(), error)),
         }
-    }
+        report
+    });
+    verified.into_iter().for_each(|verified| report.merge(verified));
     Ok(report)
+}
+
+/// What comes of each item, in their order: computed side by side, on as many threads as the device has, unless it has memory
+/// of its own, which cases then need not share.
+#[cfg(feature = "cli")]
+fn each<T: Sync, R: Send>(items: &[T], device: &Arc<dyn Device>, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    use rayon::prelude::*;
+
+    let threads = device.pool().map_or(1, |pool| pool.threads()).min(items.len());
+    let is_parallel = threads > 1 && !device.has_own_memory();
+    // Where there can be no threads, one does it all.
+    let pool =
+        is_parallel.then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build().ok());
+    match pool.flatten() {
+        Some(pool) => pool.install(|| items.par_iter().map(&work).collect()),
+        None => items.iter().map(work).collect(),
+    }
+}
+
+/// What comes of each item.
+#[cfg(not(feature = "cli"))]
+fn each<T, R>(items: &[T], _device: &Arc<dyn Device>, work: impl Fn(&T) -> R) -> Vec<R> {
+    items.iter().map(work).collect()
 }
 
 /// The cases of a graph.

@@ -49,6 +49,8 @@ mod rewrites;
 #[cfg(feature = "text-format")]
 mod runs;
 mod session;
+#[cfg(feature = "text-format")]
+mod shared_pool;
 #[path = "../support/mod.rs"]
 mod support;
 mod variables;

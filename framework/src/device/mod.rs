@@ -164,6 +164,12 @@ impl CpuDevice {
         Ok(CpuDevice { name, pool: Some(thread_pool("kernlink", threads - 1)?) })
     }
 
+    /// A device on the threads of a pool, which other devices may share, and those that call; see [`thread_pool`].
+    pub fn on_pool(pool: Arc<ThreadPool>) -> CpuDevice {
+        // One thread alone is the one that calls.
+        CpuDevice { name: "/device:CPU:0".to_owned(), pool: Some(pool).filter(|pool| pool.threads() > 1) }
+    }
+
     /// A device whose kernels run on the threads that call.
     pub fn on_caller() -> CpuDevice {
         CpuDevice { name: "/device:CPU:0".to_owned(), pool: None }

@@ -14,6 +14,8 @@ use crate::threads::ThreadPool;
 pub struct SessionOptions {
     /// Threads to run on; 0 stands for one per processor.
     pub threads: usize,
+    /// The threads to run on, in the place of the session's own.
+    pub pool: Option<Arc<ThreadPool>>,
     /// The resources, which several sessions may share; the session's own if not given.
     pub resources: Option<Arc<ResourceManager>>,
     /// How many CPU devices there are, `/device:CPU:0` and so on, on the same threads; 0 stands for one.
@@ -44,6 +46,20 @@ impl SessionOptions {
     pub fn threads(mut self, threads: usize) -> SessionOptions {
         self.threads = threads;
         self
+    }
+
+    /// Has the session run on the threads of a pool, which other sessions may share, and those that call, in the place of
+    /// threads of its own. [`thread_pool`](crate::device::thread_pool) makes one.
+    pub fn pool(mut self, pool: Arc<ThreadPool>) -> SessionOptions {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// Has the session run on the threads of one of rayon's pools, which the program may compute on as well; see
+    /// [`ThreadPool::on_rayon`].
+    #[cfg(feature = "rayon")]
+    pub fn rayon_pool(self, pool: Arc<rayon::ThreadPool>) -> SessionOptions {
+        self.pool(Arc::new(ThreadPool::on_rayon(pool)))
     }
 
     /// Sets the number of CPU devices: what is placed on different ones is handed from one to the other.

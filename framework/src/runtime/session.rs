@@ -75,13 +75,16 @@ impl Session {
             let message = format!("{} CPU devices are more than {MOST}", options.cpu_devices);
             return Err(Error::invalid_argument(message));
         }
-        let first = CpuDevice::new(options.threads)?;
+        let first = match &options.pool {
+            Some(pool) => CpuDevice::on_pool(pool.clone()),
+            None => CpuDevice::new(options.threads)?,
+        };
         let others = (1..options.cpu_devices).map(|number| first.sibling(number)).collect::<Vec<_>>();
         let devices = std::iter::once(first).chain(others).map(|device| Arc::new(device) as Arc<dyn Device>);
         Ok(Session::on_devices(graph, devices, options))
     }
 
-    /// A session on these devices, which several sessions may share. Of `options` all counts but how many threads and
+    /// A session on these devices, which several sessions may share. Of `options` all counts but the threads and how many
     /// devices there are. If none of them is of the host, one of the host's is added, without threads of its own.
     ///
     /// # Panics

@@ -46,7 +46,7 @@ pub(crate) struct Helping {
 impl Helping {
     /// Work of any kind, for a thread of a pool: others may wait for what it would do if it did not wait.
     pub(crate) fn with_own_pool() -> Option<Helping> {
-        let shared = CURRENT.with(|current| current.get().cloned())?;
+        let shared = CURRENT.with_borrow(Clone::clone)?;
         Some(Helping { lingering: shared.idle.linger(), shared, step: None })
     }
 

@@ -3,7 +3,7 @@
 //! It looks again and again for a while, and lets others have the processor now and then; if it finds that others want it,
 //! or that nothing comes, it sleeps. How long it looks is bounded by [`WITHIN_RUN`] and [`AFTER_RUN`].
 
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
@@ -64,15 +64,17 @@ impl Idle {
     /// The number of a thread that is to be started, if there may be more than there are.
     pub(super) fn reserve(&self, limit: usize) -> Option<usize> {
         let more = |started| (started < limit).then_some(started + 1);
-        if self.started.load(Relaxed) >= limit {
+        // Sequentially consistent, as what there is to do is: either who brings work sees that a borrowed thread has gone,
+        // or that thread sees the work.
+        if self.started.load(SeqCst) >= limit {
             return None;
         }
-        self.started.fetch_update(AcqRel, Relaxed, more).ok()
+        self.started.fetch_update(SeqCst, SeqCst, more).ok()
     }
 
-    /// Takes back what was reserved for a thread that could not be started.
+    /// Takes back what was reserved for a thread, which could not be started or has gone back to whom it was borrowed from.
     pub(super) fn give_up(&self) {
-        self.started.fetch_sub(1, AcqRel);
+        self.started.fetch_sub(1, SeqCst);
     }
 
     /// Whether a thread of the pool does not sleep.

@@ -10,7 +10,7 @@
 //! - `idle`: what a thread does that finds no work: it spins, yields, and sleeps before long. How it is woken.
 //! - `help`: a thread that waits for a run and works for the pool meanwhile.
 //!
-//! Threads are started when there is work for them. The calling thread takes part, so a device that is to use two threads
+//! Threads are started when there is work for them, or, with the feature `rayon`, borrowed from a pool of rayon's. The calling thread takes part, so a device that is to use two threads
 //! has a pool of one.
 
 mod help;
@@ -23,7 +23,7 @@ mod team;
 pub(crate) use help::{Help, Helping};
 pub(crate) use lock::lock;
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -43,9 +43,18 @@ pub struct ThreadPool {
     shared: Arc<Shared>,
 }
 
+/// Where the threads of a pool come from.
+enum Source {
+    /// They are started, with names that begin with this, and sleep when there is nothing to do.
+    Own(String),
+    /// A pool of rayon's lends them. One that finds nothing to do goes back.
+    #[cfg(feature = "rayon")]
+    Rayon(Arc<rayon::ThreadPool>),
+}
+
 /// What the threads of a pool share.
 struct Shared {
-    name: String,
+    source: Source,
     /// How many threads there may be.
     limit: usize,
     signal: Signal,
@@ -55,16 +64,32 @@ struct Shared {
 }
 
 thread_local! {
-    /// The pool that this thread belongs to.
-    static CURRENT: OnceCell<Arc<Shared>> = const { OnceCell::new() };
+    /// The pool that this thread belongs to, or works for at present.
+    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
 }
 
 impl ThreadPool {
     /// A pool of up to `threads` threads, named `NAME-INDEX`, beside those that call. None is started yet.
     pub fn new(name: impl Into<String>, threads: usize) -> ThreadPool {
+        ThreadPool::of(Source::Own(name.into()), threads)
+    }
+
+    /// A pool that works on threads of one of rayon's, as many as that has: a program that computes on `pool` itself has no
+    /// others beside them. The thread that calls counts as one, so that loops take no more than one thread less of `pool`.
+    ///
+    /// A thread is borrowed while there is work, and goes back some tens of microseconds after it: what else the program
+    /// gives `pool` waits as long. A loop reaches one that has gone back by rayon's queue, which takes longer than to
+    /// reach one that is awake.
+    #[cfg(feature = "rayon")]
+    pub fn on_rayon(pool: Arc<rayon::ThreadPool>) -> ThreadPool {
+        let threads = pool.current_num_threads().saturating_sub(1);
+        ThreadPool::of(Source::Rayon(pool), threads)
+    }
+
+    fn of(source: Source, threads: usize) -> ThreadPool {
         ThreadPool {
             shared: Arc::new(Shared {
-                name: name.into(),
+                source,
                 limit: threads,
                 signal: Signal::default(),
                 team: Team::new(threads + 1),
@@ -161,17 +186,49 @@ impl Shared {
     fn start_one(self: &Arc<Self>) -> bool {
         let Some(index) = self.idle.reserve(self.limit) else { return false };
         let shared = self.clone();
-        let builder = thread::Builder::new().name(format!("{}-{index}", self.name)).stack_size(STACK_BYTES);
-        let is_started = builder.spawn(move || shared.work(index)).is_ok();
+        let is_started = match &self.source {
+            Source::Own(name) => {
+                let builder = thread::Builder::new().name(format!("{name}-{index}")).stack_size(STACK_BYTES);
+                builder.spawn(move || shared.work(index)).is_ok()
+            }
+            #[cfg(feature = "rayon")]
+            Source::Rayon(pool) => {
+                pool.spawn(move || shared.visit(index));
+                true
+            }
+        };
         if !is_started {
             self.idle.give_up();
         }
         is_started
     }
 
+    /// What a borrowed thread does: it works as the pool's own would, but goes back where that would sleep.
+    #[cfg(feature = "rayon")]
+    fn visit(self: Arc<Self>, index: usize) {
+        // It may be within a job of another pool that waits for rayon.
+        let before = CURRENT.replace(Some(self.clone()));
+        let mut lingering = self.idle.linger();
+        self.wake_others();
+        loop {
+            if self.work_once(None, index + 1) {
+                lingering.restart();
+            } else if !lingering.go_on(&self.idle, || !self.signal.load().is_silent()) {
+                break;
+            }
+        }
+        self.idle.give_up();
+        // Whoever has brought a job meanwhile may have counted on this thread, which was still there; whoever looks from
+        // now on finds that one can be borrowed.
+        if self.has_work(None) {
+            self.start_one();
+        }
+        CURRENT.set(before);
+    }
+
     /// What a thread of the pool does.
     fn work(self: Arc<Self>, index: usize) {
-        CURRENT.with(|current| _ = current.set(self.clone()));
+        CURRENT.set(Some(self.clone()));
         let mut lingering = self.idle.linger();
         // Who started it may have work for more.
         self.wake_others();
@@ -377,6 +434,99 @@ mod tests {
         drop((helping, help, hold));
         while ran.load(SeqCst) != 101 {
             thread::yield_now();
+        }
+    }
+
+    #[cfg(feature = "rayon")]
+    mod on_rayon {
+        use super::*;
+
+        fn pool(threads: usize) -> (Arc<rayon::ThreadPool>, ThreadPool) {
+            let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+            (pool.clone(), ThreadPool::on_rayon(pool))
+        }
+
+        #[test]
+        fn every_part_is_done_once_outside_and_inside_of_rayon() {
+            for threads in 1..4 {
+                let (rayon, pool) = pool(threads);
+                assert_eq!(pool.threads(), threads);
+                let turns = || {
+                    for turn in 0..TURNS / 4 {
+                        let total = turn % 40;
+                        let done: Vec<AtomicUsize> = (0..total).map(|_| AtomicUsize::new(0)).collect();
+                        pool.for_each(total, turn % 3 > 0, |part| _ = done[part].fetch_add(1, SeqCst));
+                        assert!(done.iter().all(|count| count.load(SeqCst) == 1));
+                    }
+                };
+                turns();
+                rayon.install(turns);
+                rayon.broadcast(|_| turns());
+            }
+        }
+
+        #[test]
+        fn loops_run_on_its_threads_which_go_back() {
+            let (rayon, pool) = pool(3);
+            let (owner, begun) = (thread::current().id(), AtomicBool::new(false));
+            pool.for_each(16, true, |_| {
+                if thread::current().id() == owner {
+                    (0..1000).take_while(|_| !begun.load(SeqCst)).for_each(|_| thread::sleep(MILLISECOND));
+                } else {
+                    assert!(rayon.current_thread_index().is_some());
+                    begun.store(true, SeqCst);
+                }
+            });
+            assert!(begun.load(SeqCst));
+            // Each thread does this once.
+            assert_eq!(rayon.broadcast(|_| ()).len(), 3);
+            while pool.shared.idle.started() > 0 {
+                thread::yield_now();
+            }
+        }
+
+        #[test]
+        fn no_job_waits_for_a_thread_that_has_gone_back() {
+            let (_rayon, pool) = pool(2);
+            let done = Arc::new(AtomicUsize::new(0));
+            for turn in 0..TURNS / 4 {
+                let finished = done.clone();
+                pool.spawn(1, move || _ = finished.fetch_add(1, SeqCst));
+                // About as long as a thread stays, so that it goes when the next job comes.
+                let pause = Duration::from_micros(50 + turn as u64 % 30);
+                let begin = std::time::Instant::now();
+                while begin.elapsed() < pause {
+                    std::hint::spin_loop();
+                }
+            }
+            while done.load(SeqCst) < TURNS / 4 {
+                thread::yield_now();
+            }
+        }
+
+        #[test]
+        fn a_panic_reaches_the_owner_and_no_other_work_of_rayon() {
+            let (rayon, pool) = pool(3);
+            for turn in 0..TURNS / 20 {
+                let bad = turn % 64;
+                assert!(catch(|| pool.for_each(64, true, |part| assert!(part != bad))).is_err());
+                pool.spawn(1, || panic!("as asked"));
+            }
+            assert_eq!(rayon.install(|| 1), 1);
+        }
+
+        #[test]
+        fn what_it_was_given_is_done_after_it_is_dropped() {
+            let (sender, receiver) = mpsc::channel();
+            let (rayon, pool) = pool(2);
+            for number in 0..100 {
+                let sender = sender.clone();
+                pool.spawn(1, move || sender.send(number).unwrap());
+            }
+            drop((pool, rayon, sender));
+            let mut done: Vec<i32> = receiver.iter().collect();
+            done.sort_unstable();
+            assert!(done.into_iter().eq(0..100));
         }
     }
 }
