@@ -1,7 +1,5 @@
 //! What follows a product in the same kernel: [`Fusion`] on the processor.
 
-use std::ops::Range;
-
 use kernlink::dtype::{Element, Number};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
@@ -10,6 +8,7 @@ use kernlink::{Result, ensure};
 use kernlink_geometry::fusion::{Activation, Channels, Fusion};
 use smallvec::SmallVec;
 
+use crate::epilogue::Epilogue;
 use crate::fast::{self, Real};
 use crate::number::{Computed, Float};
 use crate::vector::widest;
@@ -40,6 +39,15 @@ pub trait Finish<T>: Sync {
     /// Brings elements to what the node has for output: those of whole rows of channels, or some of one row. `first` is
     /// the place of the first one in the product.
     fn finish(&self, first: usize, elements: &mut [T]);
+
+    /// The first steps for the elements from place `first` on, which are taken before elements are written.
+    fn epilogue(&self, first: usize) -> Epilogue<'_, T>;
+
+    /// Whether there is more to do than [`Finish::epilogue`].
+    fn has_rest(&self) -> bool;
+
+    /// Does what remains to be done.
+    fn finish_rest(&self, elements: &mut [T]);
 }
 
 /// What follows a product that is not fused with anything.
@@ -49,19 +57,26 @@ impl<T> Finish<T> for Nothing {
     fn finish(&self, _: usize, _: &mut [T]) {
         match *self {}
     }
-}
 
-/// What is done to each channel.
-enum PerChannel<T> {
-    Bias(Vec<T>),
-    Scale(Vec<T>),
-    Norm { mean: Vec<T>, factors: Vec<T>, offset: Vec<T> },
+    fn epilogue(&self, _: usize) -> Epilogue<'_, T> {
+        match *self {}
+    }
+
+    fn has_rest(&self) -> bool {
+        match *self {}
+    }
+
+    fn finish_rest(&self, _: &mut [T]) {
+        match *self {}
+    }
 }
 
 /// A [`Fusion`] with its arguments, in the dtype that the product is computed in.
 pub struct Fused<T> {
-    /// In order, at least one.
-    per_channel: SmallVec<[PerChannel<T>; 1]>,
+    /// What each channel is multiplied by.
+    scale: Option<Vec<T>>,
+    /// What is added to each channel then.
+    shift: Option<Vec<T>>,
     channels: usize,
     summand: Option<Tensor>,
     activation: Activation,
@@ -100,25 +115,28 @@ impl<T: Activated> Fused<T> {
         let vector = |index: usize| -> Result<Vec<T>> {
             scratch::collected(tensors[index].as_slice::<E>()?.iter().map(|element| element.widen()))
         };
-        let (mut per_channel, mut at) = (SmallVec::new(), 0);
+        let (mut scale, mut shift, mut at) = (None::<Vec<T>>, None::<Vec<T>>, 0);
         for step in &fusion.channels {
-            per_channel.push(match *step {
-                Channels::Bias => PerChannel::Bias(vector(at)?),
-                Channels::Scale => PerChannel::Scale(vector(at)?),
+            match *step {
+                Channels::Bias => add_to(&mut shift, vector(at)?),
+                Channels::Scale => multiply_by(&mut scale, &mut shift, vector(at)?),
                 Channels::Norm { epsilon } => {
+                    let mut means = vector(at + 2)?;
+                    means.iter_mut().for_each(|mean| *mean = -*mean);
+                    add_to(&mut shift, means);
                     let mut factors = vector(at)?;
-                    // As the kernels of FusedBatchNorm compute it.
                     for (factor, variance) in factors.iter_mut().zip(vector(at + 3)?) {
                         *factor = *factor / Real::sqrt(variance + T::of(epsilon.into()));
                     }
-                    PerChannel::Norm { mean: vector(at + 2)?, factors, offset: vector(at + 1)? }
+                    multiply_by(&mut scale, &mut shift, factors);
+                    add_to(&mut shift, vector(at + 1)?);
                 }
-            });
+            }
             at += step.vectors();
         }
         let channels = output.last().copied().unwrap_or(1);
         let summand = if fusion.summand { Some(widened::<E>(ctx, &tensors[fusion.vectors()])?) } else { None };
-        Ok(Fused { per_channel, channels, summand, activation: fusion.activation })
+        Ok(Fused { scale, shift, channels, summand, activation: fusion.activation })
     }
 
     /// [`Finish::finish`] of a whole product that was rounded to the node's dtype, on all threads.
@@ -127,7 +145,6 @@ impl<T: Activated> Fused<T> {
     /// INTERNAL if it has another dtype, RESOURCE_EXHAUSTED if there is not enough memory.
     pub fn finish_narrow<E: Computed<Wide = T>>(&self, ctx: &RawContext<'_>, product: &mut Tensor) -> Result<()> {
         let channels = self.channels;
-        let summand = self.summand.as_ref().map(|summand| summand.as_slice::<T>()).transpose()?;
         if product.num_elements() == 0 {
             return Ok(());
         }
@@ -136,10 +153,20 @@ impl<T: Activated> Fused<T> {
         ctx.try_parallel_chunks(product.as_mut_slice::<E>()?, channels, cost, |first, piece| {
             for (index, piece) in piece.chunks_mut(self.block()).enumerate() {
                 let first = first + index * self.block();
-                E::on_wide(piece, |piece| self.finish_block(first, piece, summand))?;
+                E::on_wide(piece, |piece| self.finish_block(first, piece))?;
             }
             Ok(())
         })
+    }
+
+    /// The activation, if it only bounds elements.
+    fn bounds(&self) -> Option<[T; 2]> {
+        let zero = <T as Real>::ZERO;
+        match self.activation {
+            Activation::Relu => Some([zero, T::of(f64::INFINITY)]),
+            Activation::Relu6 => Some([zero, T::of(6.0)]),
+            _ => None,
+        }
     }
 
     /// Elements that stay in the first cache from the first step to the last: whole rows.
@@ -149,25 +176,57 @@ impl<T: Activated> Fused<T> {
     }
 
     /// All steps for whole rows, or for a part of one.
-    fn finish_block(&self, first: usize, elements: &mut [T], summand: Option<&[T]>) {
-        let channel = first % self.channels;
-        let channels = channel..(channel + elements.len()).min(self.channels);
-        self.per_channel.iter().for_each(|step| per_channel(elements, step, channels.clone()));
-        if let Some(summand) = summand {
-            add(elements, &summand[first..][..elements.len()]);
-        }
-        activate(elements, self.activation);
+    fn finish_block(&self, first: usize, elements: &mut [T]) {
+        let columns = elements.len().min(self.channels - first % self.channels);
+        finish_rows(elements, self.epilogue(first), columns);
+        self.finish_rest(elements);
     }
 }
 
 impl<T: Activated> Finish<T> for Fused<T> {
     fn finish(&self, first: usize, elements: &mut [T]) {
-        // It has the dtype of the product, which `new` has seen to.
-        let summand = self.summand.as_ref().and_then(|summand| summand.as_slice::<T>().ok());
         for (index, block) in elements.chunks_mut(self.block()).enumerate() {
-            self.finish_block(first + index * self.block(), block, summand);
+            self.finish_block(first + index * self.block(), block);
         }
     }
+
+    fn epilogue(&self, first: usize) -> Epilogue<'_, T> {
+        let channel = first % self.channels;
+        // It has this dtype, which `new` has seen to.
+        let summand = self.summand.as_ref().and_then(|summand| summand.as_slice::<T>().ok());
+        Epilogue {
+            scale: self.scale.as_ref().map(|scale| &scale[channel..]),
+            shift: self.shift.as_ref().map(|shift| &shift[channel..]),
+            summand: summand.map(|summand| &summand[first..]),
+            bounds: self.bounds(),
+        }
+    }
+
+    fn has_rest(&self) -> bool {
+        self.activation != Activation::Identity && self.bounds().is_none()
+    }
+
+    fn finish_rest(&self, elements: &mut [T]) {
+        if self.has_rest() {
+            activate(elements, self.activation);
+        }
+    }
+}
+
+/// Adds to what is added to each channel.
+fn add_to<T: Activated>(shift: &mut Option<Vec<T>>, summands: Vec<T>) {
+    match shift {
+        Some(shift) => shift.iter_mut().zip(summands).for_each(|(shift, summand)| *shift += summand),
+        None => *shift = Some(summands),
+    }
+}
+
+/// Multiplies what each channel has become so far.
+fn multiply_by<T: Activated>(scale: &mut Option<Vec<T>>, shift: &mut Option<Vec<T>>, factors: Vec<T>) {
+    let multiply = |channels: &mut Vec<T>| channels.iter_mut().zip(&factors).for_each(|(x, &factor)| *x *= factor);
+    shift.iter_mut().for_each(multiply);
+    scale.iter_mut().for_each(multiply);
+    scale.get_or_insert(factors);
 }
 
 fn widened<E: Computed>(ctx: &RawContext<'_>, tensor: &Tensor) -> Result<Tensor> {
@@ -183,37 +242,10 @@ fn widened<E: Computed>(ctx: &RawContext<'_>, tensor: &Tensor) -> Result<Tensor>
 }
 
 widest! {
-    fn per_channel<T: Activated>(rows: &mut [T], what: &PerChannel<T>, channels: Range<usize>) {
-        let each = channels.len().max(1);
-        match what {
-            PerChannel::Bias(bias) => {
-                let bias = &bias[channels];
-                for row in rows.chunks_exact_mut(each) {
-                    row.iter_mut().zip(bias).for_each(|(x, &bias)| *x += bias);
-                }
-            }
-            PerChannel::Scale(scale) => {
-                let scale = &scale[channels];
-                for row in rows.chunks_exact_mut(each) {
-                    row.iter_mut().zip(scale).for_each(|(x, &scale)| *x *= scale);
-                }
-            }
-            PerChannel::Norm { mean, factors, offset } => {
-                let (mean, factors, offset) = (&mean[channels.clone()], &factors[channels.clone()], &offset[channels]);
-                for row in rows.chunks_exact_mut(each) {
-                    let parameters = mean.iter().zip(factors).zip(offset);
-                    for (x, ((&mean, &factor), &offset)) in row.iter_mut().zip(parameters) {
-                        *x = (*x - mean) * factor + offset;
-                    }
-                }
-            }
+    fn finish_rows<T: Activated>(elements: &mut [T], epilogue: Epilogue<'_, T>, columns: usize) {
+        for (row, elements) in elements.chunks_exact_mut(columns).enumerate() {
+            epilogue.from_row(row * columns).finish_row(elements);
         }
-    }
-}
-
-widest! {
-    fn add<T: Activated>(elements: &mut [T], summand: &[T]) {
-        elements.iter_mut().zip(summand).for_each(|(x, &summand)| *x += summand);
     }
 }
 
@@ -336,16 +368,13 @@ mod tests {
         let numbers = |from: i32, count: usize| -> Vec<f32> {
             (0..count).map(|i| ((i as i32 * 37 + from) % 41) as f32 / 8.0 - 2.5).collect()
         };
-        let norm = PerChannel::Norm {
-            mean: numbers(1, channels),
-            factors: numbers(2, channels),
-            offset: numbers(3, channels),
-        };
-        let steps = [PerChannel::Bias(numbers(4, channels)), PerChannel::Scale(numbers(5, channels)), norm];
+        // Of no other kind than the rest, so that no element stays what it was.
+        let summand: Vec<f32> = numbers(6, rows * channels).into_iter().map(|x| x + 0.037).collect();
         let fused = Fused {
-            per_channel: steps.into_iter().collect(),
+            scale: Some(numbers(4, channels)),
+            shift: Some(numbers(5, channels)),
             channels,
-            summand: Some(Tensor::vector(&numbers(6, rows * channels)).unwrap()),
+            summand: Some(Tensor::vector(&summand).unwrap()),
             activation: Activation::Swish,
         };
         let product = numbers(7, rows * channels);

@@ -6,6 +6,7 @@
 extern crate kernlink_framework as kernlink;
 
 pub mod element;
+pub mod epilogue;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
 pub mod fast;
 pub mod float16;

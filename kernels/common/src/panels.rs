@@ -11,6 +11,7 @@ use kernlink::dtype::{DataType, Number, bf16, f16};
 use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, scratch};
 
+use crate::epilogue::Epilogue;
 use crate::float16::Float16;
 use crate::gemm::{Matrix, Shared, Sizes, Target};
 use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
@@ -358,6 +359,7 @@ impl<T: Single> Product<'_, T> {
             stride: out_stride,
             columns: columns.len(),
             accumulate: adds,
+            epilogue: Epilogue::default(),
         };
         // SAFETY: the rows of the left operand have `k` elements, as was asserted; the parts write rows and columns of their
         // own, which the target has, or all of `results`.

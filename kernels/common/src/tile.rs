@@ -4,6 +4,8 @@
 //! A row of the left operand is a list of segments of equal length, each behind a pointer of its own. One segment
 //! makes an ordinary matrix; one segment for each tap of a filter makes a convolution that copies nothing.
 
+use crate::epilogue::Epilogue;
+
 /// Rows of a tile.
 pub const ROWS: usize = 6;
 /// Columns of a tile, and of a panel.
@@ -35,6 +37,8 @@ pub struct Strip<'a> {
     pub columns: usize,
     /// Whether the products are added to what is there.
     pub accumulate: bool,
+    /// What is done to the sums, whose first column is its first channel.
+    pub epilogue: Epilogue<'a, f32>,
 }
 
 /// Rows of the panels that are multiplied at a time, so that they stay in a near cache while all tiles pass.
@@ -55,6 +59,7 @@ pub unsafe fn multiply(strip: &Strip<'_>, c: *mut f32) {
     }
     let last = (panels - 1) * strip.next_panel + (rows - 1) * strip.panel_stride + COLUMNS;
     assert!(strip.panels.len() >= last, "panels that are too small");
+    assert!(strip.epilogue.covers(strip.rows, strip.columns, strip.stride), "an epilogue that is too small");
     #[cfg(target_arch = "x86_64")]
     {
         if std::is_x86_feature_detected!("avx512f") {
@@ -101,6 +106,8 @@ struct Part<'a> {
     /// Columns that are wanted.
     columns: usize,
     accumulate: bool,
+    /// What is done when these rows of the panels are the last.
+    epilogue: Epilogue<'a, f32>,
 }
 
 /// Calls `work` for `width` panels at a time and for parts of their rows, each after the one before.
@@ -121,7 +128,10 @@ unsafe fn each_depth(strip: &Strip<'_>, c: *mut f32, width: usize, work: impl Fn
             panel,
             columns,
             accumulate: strip.accumulate,
+            epilogue: Epilogue::default(),
         };
+        let epilogue =
+            |is_last: bool| if is_last { strip.epilogue.from_column(first * COLUMNS) } else { Epilogue::default() };
         // Whole segments, or parts of one if they are long.
         if strip.length >= DEPTH {
             let pieces = strip.length.div_ceil(DEPTH + DEPTH / 2);
@@ -131,7 +141,9 @@ unsafe fn each_depth(strip: &Strip<'_>, c: *mut f32, width: usize, work: impl Fn
                     let row = segment * strip.length + elements.start;
                     let panel = panel.wrapping_add(row * strip.panel_stride);
                     let accumulate = strip.accumulate || row > 0;
-                    work(&Part { segments: segment..segment + 1, elements, panel, accumulate, ..part.clone() }, c);
+                    let epilogue = epilogue(segment + 1 == strip.per_row && piece + 1 == pieces);
+                    let segments = segment..segment + 1;
+                    work(&Part { segments, elements, panel, accumulate, epilogue, ..part.clone() }, c);
                 }
             }
             continue;
@@ -141,7 +153,8 @@ unsafe fn each_depth(strip: &Strip<'_>, c: *mut f32, width: usize, work: impl Fn
             let segments = piece * strip.per_row / pieces..(piece + 1) * strip.per_row / pieces;
             let row = segments.start * strip.length;
             let panel = panel.wrapping_add(row * strip.panel_stride);
-            work(&Part { segments, panel, accumulate: strip.accumulate || row > 0, ..part.clone() }, c);
+            let (accumulate, epilogue) = (strip.accumulate || row > 0, epilogue(piece + 1 == pieces));
+            work(&Part { segments, panel, accumulate, epilogue, ..part.clone() }, c);
         }
     }
 }
@@ -180,6 +193,12 @@ unsafe fn each_tile<const WIDE: bool>(part: &Part<'_>, c: *mut f32) {
                 4 => whole::<4, WIDE>(segments, right, target, stride),
                 5 => whole::<5, WIDE>(segments, right, target, stride),
                 _ => whole::<ROWS, WIDE>(segments, right, target, stride),
+            }
+            if !part.epilogue.is_empty() {
+                for row in 0..rows {
+                    let target = std::slice::from_raw_parts_mut(target.add(row * stride), part.columns.min(COLUMNS));
+                    part.epilogue.from_row((index * ROWS + row) * strip.stride).finish_row(target);
+                }
             }
             if narrow {
                 for row in 0..rows {
@@ -291,14 +310,16 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
 mod avx512 {
     use std::arch::x86_64::*;
 
-    use super::{COLUMNS, Part, ROWS, Segment};
+    use super::{COLUMNS, Epilogue, Part, ROWS, Segment};
+    use crate::epilogue::avx512::{load, store};
+    use crate::epilogue::finish_vectors;
 
     /// The most panels of a tile: with [`ROWS`] rows, 24 of the 32 registers hold sums.
     pub(super) const PANELS: usize = 4;
 
     /// A tile's right operand and target.
     #[derive(Clone, Copy)]
-    struct Tile {
+    struct Tile<'t> {
         panel: *const f32,
         panel_stride: usize,
         next_panel: usize,
@@ -308,6 +329,7 @@ mod avx512 {
         /// The columns of the last panel that are wanted.
         last: __mmask16,
         accumulate: bool,
+        epilogue: Epilogue<'t, f32>,
     }
 
     /// # Safety
@@ -342,11 +364,14 @@ mod avx512 {
             stride: strip.stride,
             last: u16::MAX >> (P * COLUMNS - part.columns),
             accumulate: part.accumulate,
+            epilogue: part.epilogue,
         };
         for (index, segments) in strip.segments.chunks_exact(strip.per_row).enumerate() {
             let segments = &segments[part.segments.clone()];
             let rows = ROWS.min(strip.rows - index * ROWS);
-            let c = c.wrapping_add(index * ROWS * strip.stride);
+            let at = index * ROWS * strip.stride;
+            let c = c.wrapping_add(at);
+            let tile = Tile { epilogue: part.epilogue.from_row(at), ..tile };
             // SAFETY: the caller's promise.
             unsafe {
                 match rows {
@@ -367,7 +392,7 @@ mod avx512 {
     /// As [`each_tile`].
     #[inline]
     #[target_feature(enable = "avx512f")]
-    unsafe fn whole<const R: usize, const P: usize>(segments: &[Segment], tile: Tile, c: *mut f32) {
+    unsafe fn whole<const R: usize, const P: usize>(segments: &[Segment], tile: Tile<'_>, c: *mut f32) {
         let mut sums = [[_mm512_setzero_ps(); P]; R];
         let mask = |panel: usize| if panel + 1 < P { u16::MAX } else { tile.last };
         let mut panel = tile.panel;
@@ -377,7 +402,7 @@ mod avx512 {
                 for (row, sums) in sums.iter_mut().enumerate() {
                     for (column, sum) in sums.iter_mut().enumerate() {
                         let from = c.wrapping_add(row * tile.stride + column * COLUMNS);
-                        *sum = _mm512_maskz_loadu_ps(mask(column), from);
+                        *sum = load(mask(column), from);
                     }
                 }
             }
@@ -397,10 +422,11 @@ mod avx512 {
                     panel = panel.wrapping_add(tile.panel_stride);
                 }
             }
+            finish_vectors!(&tile.epilogue, sums: [[_; P]; R], last: tile.last, stride: tile.stride);
             for (row, sums) in sums.iter().enumerate() {
                 for (column, &sum) in sums.iter().enumerate() {
                     let to = c.wrapping_add(row * tile.stride + column * COLUMNS);
-                    _mm512_mask_storeu_ps(to, mask(column), sum);
+                    store(mask(column), to, sum);
                 }
             }
         }
@@ -438,6 +464,14 @@ mod tests {
                     let right: Vec<f32> = (0..count).map(|i| b[i % b.len()]).collect();
                     let segments = &segments[..rows.div_ceil(ROWS) * per_row];
                     let stride = columns + 3;
+                    let shift: Vec<f32> = (0..columns).map(|column| column as f32).collect();
+                    let summand: Vec<f32> = (0..rows * stride).map(|i| (i % 17) as f32).collect();
+                    let mut epilogue = Epilogue::default();
+                    if accumulate {
+                        epilogue.shift = Some(&shift);
+                        epilogue.summand = Some(&summand);
+                        epilogue.bounds = Some([0.0, f32::INFINITY]);
+                    }
                     let strip = Strip {
                         segments,
                         per_row,
@@ -449,6 +483,7 @@ mod tests {
                         stride,
                         columns,
                         accumulate,
+                        epilogue,
                     };
                     let mut results = [(); 2].map(|()| vec![7.0f32; rows * stride]);
                     // SAFETY: the operands have the sizes that the strip says.
@@ -460,7 +495,9 @@ mod tests {
                         for column in (0..stride).step_by(7).chain([columns - 1, columns]) {
                             let sum = || (0..k).map(|p| a[row * k + p] * at(p, column)).sum::<f32>();
                             let before = if accumulate { 7.0 } else { 0.0 };
-                            let expected = if column < columns { before + sum() } else { 7.0 };
+                            let more = column as f32 + summand[row * stride + column];
+                            let after = |sum: f32| if accumulate { (sum + more).max(0.0) } else { sum };
+                            let expected = if column < columns { after(before + sum()) } else { 7.0 };
                             let found = [results[0][row * stride + column], results[1][row * stride + column]];
                             assert_eq!(found, [expected; 2], "{rows} rows, {row} {column}");
                         }

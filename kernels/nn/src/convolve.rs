@@ -276,6 +276,7 @@ fn run_tiles(
         input,
         panels,
         merged,
+        finish,
         zeros: &scratch::zeros(if merged { columns.window * geometry.patch_depth } else { geometry.patch_depth })?,
     };
     // A block's input stays in the second-level cache while all panels pass over it.
@@ -308,13 +309,13 @@ fn run_tiles(
             }
             let chosen = split * panels_per_group / splits..(split + 1) * panels_per_group / splits;
             let columns = plan.multiply(&table, first, count, group, chosen, &target);
-            let Some(finish) = finish else { continue };
+            let Some(finish) = finish.filter(|finish| finish.has_rest()) else { continue };
             // What was written is in a near cache still.
             let (runs, length) = if columns.len() == depth { (1, count * depth) } else { (count, columns.len()) };
             for run in 0..runs {
                 let start = (first + run) * depth + columns.start;
                 // SAFETY: these are elements that `multiply` has just written, which no other thread uses.
-                finish.finish(start, unsafe { std::slice::from_raw_parts_mut(target.at(start), length) });
+                finish.finish_rest(unsafe { std::slice::from_raw_parts_mut(target.at(start), length) });
             }
         }
         Ok(())
@@ -328,6 +329,7 @@ struct Plan<'a> {
     panels: &'a [f32],
     merged: bool,
     zeros: &'a [f32],
+    finish: Option<&'a dyn Finish<f32>>,
 }
 
 impl Plan<'_> {
@@ -403,6 +405,8 @@ impl Plan<'_> {
         let panels_per_group = group_depth.div_ceil(COLUMNS);
         let panel_len = patch * COLUMNS;
         let column = chosen.start * COLUMNS;
+        let channel = group * group_depth + column;
+        let at = first * depth + channel;
         let strip = Strip {
             segments: table,
             per_row: per_patch,
@@ -414,12 +418,11 @@ impl Plan<'_> {
             stride: depth,
             columns: (chosen.end * COLUMNS).min(group_depth) - column,
             accumulate: false,
+            epilogue: self.finish.map(|finish| finish.epilogue(at)).unwrap_or_default(),
         };
-        let channel = group * group_depth + column;
-        let c = target.at(first * depth + channel);
         // SAFETY: `segments` checked each segment's elements, and each thread writes pixels and columns of its own within
         // the output.
-        unsafe { tile::multiply(&strip, c) };
+        unsafe { tile::multiply(&strip, target.at(at)) };
         channel..channel + strip.columns
     }
 }
@@ -428,6 +431,7 @@ impl Plan<'_> {
 mod tests {
     use super::*;
     use kernlink::op::{OpDef, Signature};
+    use kernlink_kernels_common::epilogue::Epilogue;
     use kernlink_ops::shapes::Padding;
 
     /// By the definition.
@@ -451,12 +455,25 @@ mod tests {
         (0..geometry.pixels() * geometry.out_depth).map(element).collect()
     }
 
-    /// Adds to each element its place.
-    struct Places;
+    /// Adds to each element its place, and doubles it.
+    struct Places(Vec<f32>);
 
     impl Finish<f32> for Places {
         fn finish(&self, first: usize, elements: &mut [f32]) {
-            elements.iter_mut().enumerate().for_each(|(index, element)| *element += (first + index) as f32);
+            elements.iter_mut().zip(&self.0[first..]).for_each(|(element, place)| *element += place);
+            self.finish_rest(elements);
+        }
+
+        fn epilogue(&self, first: usize) -> Epilogue<'_, f32> {
+            Epilogue { summand: Some(&self.0[first..]), ..Epilogue::default() }
+        }
+
+        fn has_rest(&self) -> bool {
+            true
+        }
+
+        fn finish_rest(&self, elements: &mut [f32]) {
+            elements.iter_mut().for_each(|element| *element *= 2.0);
         }
     }
 
@@ -501,8 +518,9 @@ mod tests {
                 let panels = pack_for(&geometry, &filter).unwrap();
                 by_tiles(&ctx, &geometry, (&input, &panels), &mut output, None).unwrap();
                 assert_eq!(output, expected, "tiles {geometry:?}");
-                by_tiles(&ctx, &geometry, (&input, &panels), &mut output, Some(&Places)).unwrap();
-                let finished: Vec<f32> = expected.iter().enumerate().map(|(index, x)| x + index as f32).collect();
+                let places = Places((0..expected.len()).map(|place| place as f32).collect());
+                by_tiles(&ctx, &geometry, (&input, &panels), &mut output, Some(&places)).unwrap();
+                let finished: Vec<f32> = expected.iter().zip(&places.0).map(|(x, place)| (x + place) * 2.0).collect();
                 assert_eq!(output, finished, "finished tiles {geometry:?}");
             }
         }

@@ -8,6 +8,7 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
 use kernlink_geometry::fusion::Fusion;
+use kernlink_kernels_common::epilogue::Epilogue;
 use kernlink_kernels_common::fused::{Activated, Finish, Fused, Nothing};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
@@ -84,12 +85,12 @@ pub(super) fn by_lines<T: SumProducts>(
             let (batch, row) = (index / rows.output, index % rows.output);
             let image = &input[batch * image..][..image];
             if geometry.multiplier == 1 {
-                line(geometry, image, filter, row, target, &mut line_taps);
+                let epilogue = finish.map(|finish| finish.epilogue(index * length)).unwrap_or_default();
+                line(geometry, image, filter, row, target, &mut line_taps, epilogue);
+                finish.filter(|finish| finish.has_rest()).inspect(|finish| finish.finish_rest(target));
             } else {
                 multiplied(geometry, image, filter, row, target);
-            }
-            if let Some(finish) = finish {
-                finish.finish(index * length, target);
+                finish.inspect(|finish| finish.finish(index * length, target));
             }
         }
         Ok(())
@@ -99,6 +100,16 @@ pub(super) fn by_lines<T: SumProducts>(
 /// What a tap of the window multiplies: the channels of input pixels, and the filter's.
 pub(super) type Tap<'a, T> = (&'a [T], &'a [T]);
 
+/// Pixels that see the same taps.
+#[derive(Clone, Copy)]
+pub(super) struct Pixels<'t, 'a, T> {
+    taps: &'t [Tap<'a, T>],
+    /// Elements from pixel to pixel in the taps' input.
+    stride: usize,
+    /// Channels.
+    depth: usize,
+}
+
 /// A line with one output channel to an input channel.
 fn line<'a, T: SumProducts>(
     geometry: &Geometry,
@@ -107,6 +118,7 @@ fn line<'a, T: SumProducts>(
     row: usize,
     target: &mut [T],
     taps: &mut Vec<Tap<'a, T>>,
+    epilogue: Epilogue<'_, T>,
 ) {
     let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.in_depth);
     let interior = columns.interior();
@@ -125,24 +137,27 @@ fn line<'a, T: SumProducts>(
                 taps.push((&source[..(pixels - 1) * stride + depth], &factors[..depth]));
             }
         }
-        T::sum_products(taps, stride, depth, &mut target[column * depth..][..pixels * depth]);
+        let target = &mut target[column * depth..][..pixels * depth];
+        T::sum_products(Pixels { taps, stride, depth }, target, epilogue.from_row(column * depth));
         column += pixels;
     }
 }
 
 /// The inner loop.
-pub(super) trait SumProducts: Number {
-    /// For each pixel, which lie `stride` elements apart in the taps' input, writes the sums over the taps of each
-    /// channel's products. `target` holds the `depth` channels of the pixels one after the other.
-    fn sum_products(taps: &[Tap<'_, Self>], stride: usize, depth: usize, target: &mut [Self]) {
+pub(super) trait SumProducts: Activated {
+    /// For each pixel of `target`, which holds the channels of one after the other, writes what `epilogue` makes of the sums
+    /// over the taps of each channel's products.
+    fn sum_products(pixels: Pixels<'_, '_, Self>, target: &mut [Self], epilogue: Epilogue<'_, Self>) {
+        let Pixels { taps, stride, depth } = pixels;
         for (pixel, target) in target.chunks_exact_mut(depth).enumerate() {
-            target.fill(Self::ZERO);
+            target.fill(<Self as Number>::ZERO);
             for (source, factors) in taps {
                 let products = source[pixel * stride..].iter().zip(*factors);
                 for (target, (&element, &factor)) in target.iter_mut().zip(products) {
-                    *target = target.wrapping_add(element.wrapping_mul(factor));
+                    *target += element * factor;
                 }
             }
+            epilogue.from_row(pixel * depth).finish_row(target);
         }
     }
 }
@@ -150,19 +165,21 @@ pub(super) trait SumProducts: Number {
 impl SumProducts for f64 {}
 
 impl SumProducts for f32 {
-    fn sum_products(taps: &[Tap<'_, f32>], stride: usize, depth: usize, target: &mut [f32]) {
+    fn sum_products(pixels: Pixels<'_, '_, f32>, target: &mut [f32], epilogue: Epilogue<'_, f32>) {
+        let Pixels { taps, stride, depth } = pixels;
         let Some(last) = (target.len() / depth.max(1)).checked_sub(1) else { return };
         let fits = |(source, factors): &Tap<'_, f32>| source.len() >= last * stride + depth && factors.len() >= depth;
         assert!(taps.iter().all(fits), "every tap has elements for every pixel");
+        assert!(epilogue.covers(last + 1, depth, depth), "the epilogue has elements for every pixel");
         #[cfg(target_arch = "x86_64")]
         {
             if std::is_x86_feature_detected!("avx512f") {
-                // SAFETY: the processor has the feature, the taps were checked above.
-                return unsafe { avx512::sum_products(taps, stride, depth, target) };
+                // SAFETY: the processor has the feature, taps and epilogue were checked above.
+                return unsafe { avx512::sum_products(pixels, target, epilogue) };
             }
             if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") && depth >= avx2::STEP {
-                // SAFETY: the processor has the features, the taps were checked above.
-                return unsafe { avx2::sum_products(taps, stride, depth, target) };
+                // SAFETY: the processor has the features, taps and epilogue were checked above.
+                return unsafe { avx2::sum_products(pixels, target, epilogue) };
             }
         }
         for (pixel, target) in target.chunks_exact_mut(depth).enumerate() {
@@ -170,6 +187,7 @@ impl SumProducts for f32 {
                 let products = taps.iter().map(|(source, factors)| source[pixel * stride + channel] * factors[channel]);
                 *target = products.fold(0.0, |sum, product| sum + product);
             }
+            epilogue.from_row(pixel * depth).finish_row(target);
         }
     }
 }
@@ -180,7 +198,10 @@ impl SumProducts for f32 {
 mod avx512 {
     use std::arch::x86_64::*;
 
-    use super::Tap;
+    use kernlink_kernels_common::epilogue::avx512::{load, store};
+    use kernlink_kernels_common::epilogue::finish_vectors;
+
+    use super::{Epilogue, Pixels};
 
     /// Channels of a vector.
     const STEP: usize = 16;
@@ -189,26 +210,27 @@ mod avx512 {
     /// The processor has AVX-512. Each tap has `depth` filter elements, and as many input elements for each pixel of
     /// `target`, which lie `stride` elements apart.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn sum_products(taps: &[Tap<'_, f32>], stride: usize, depth: usize, target: &mut [f32]) {
-        let (mut rest, mut start) = (target, 0);
+    pub(super) unsafe fn sum_products(pixels: Pixels<'_, '_, f32>, target: &mut [f32], epilogue: Epilogue<'_, f32>) {
+        let (mut rest, mut start, mut epilogue) = (target, 0, epilogue);
         while !rest.is_empty() {
-            let pixels = match rest.len() / depth {
+            let count = match rest.len() / pixels.depth {
                 8.. => 8,
                 4.. => 4,
                 2.. => 2,
                 _ => 1,
             };
-            let (target, more) = rest.split_at_mut((pixels * depth).min(rest.len()));
+            let (target, more) = rest.split_at_mut((count * pixels.depth).min(rest.len()));
             // SAFETY: the caller's promise; `start` is where the first of these pixels lies.
             unsafe {
-                match pixels {
-                    8 => group::<8>(taps, start, stride, depth, target),
-                    4 => group::<4>(taps, start, stride, depth, target),
-                    2 => group::<2>(taps, start, stride, depth, target),
-                    _ => group::<1>(taps, start, stride, depth, target),
+                match count {
+                    8 => group::<8>(pixels, start, target, epilogue),
+                    4 => group::<4>(pixels, start, target, epilogue),
+                    2 => group::<2>(pixels, start, target, epilogue),
+                    _ => group::<1>(pixels, start, target, epilogue),
                 }
             }
-            (rest, start) = (more, start + pixels * stride);
+            epilogue = epilogue.from_row(target.len());
+            (rest, start) = (more, start + count * pixels.stride);
         }
     }
 
@@ -217,29 +239,52 @@ mod avx512 {
     #[inline]
     #[target_feature(enable = "avx512f")]
     unsafe fn group<const P: usize>(
-        taps: &[Tap<'_, f32>],
+        pixels: Pixels<'_, '_, f32>,
         start: usize,
-        stride: usize,
-        depth: usize,
         target: &mut [f32],
+        epilogue: Epilogue<'_, f32>,
     ) {
-        for channel in (0..depth).step_by(STEP) {
-            let mask = u16::MAX >> (STEP - STEP.min(depth - channel));
-            let mut sums = [_mm512_setzero_ps(); P];
+        let whole = pixels.depth / STEP * STEP;
+        // SAFETY: the caller's promise.
+        unsafe {
+            for channel in (0..whole).step_by(STEP) {
+                vector::<P, true>(pixels, start, channel, target, epilogue);
+            }
+            if whole < pixels.depth {
+                vector::<P, false>(pixels, start, whole, target, epilogue);
+            }
+        }
+    }
+
+    /// The channels from `channel` on: a `WHOLE` vector of them, or the last ones.
+    ///
+    /// # Safety
+    /// As [`group`].
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn vector<const P: usize, const WHOLE: bool>(
+        pixels: Pixels<'_, '_, f32>,
+        start: usize,
+        channel: usize,
+        target: &mut [f32],
+        epilogue: Epilogue<'_, f32>,
+    ) {
+        let Pixels { taps, stride, depth } = pixels;
+        let mask = if WHOLE { u16::MAX } else { u16::MAX >> (STEP - (depth - channel)) };
+        let mut sums = [[_mm512_setzero_ps(); 1]; P];
+        // SAFETY: the caller's promise; channels beyond `depth` are masked.
+        unsafe {
             for (source, factors) in taps {
-                // SAFETY: the caller's promise; channels beyond `depth` are masked.
-                unsafe {
-                    let factors = _mm512_maskz_loadu_ps(mask, factors.as_ptr().wrapping_add(channel));
-                    let source = source.as_ptr().wrapping_add(start + channel);
-                    for (pixel, sum) in sums.iter_mut().enumerate() {
-                        let elements = _mm512_maskz_loadu_ps(mask, source.wrapping_add(pixel * stride));
-                        *sum = _mm512_fmadd_ps(elements, factors, *sum);
-                    }
+                let factors = load(mask, factors.as_ptr().wrapping_add(channel));
+                let source = source.as_ptr().wrapping_add(start + channel);
+                for (pixel, [sum]) in sums.iter_mut().enumerate() {
+                    *sum = _mm512_fmadd_ps(load(mask, source.wrapping_add(pixel * stride)), factors, *sum);
                 }
             }
-            for (target, &sum) in target.chunks_exact_mut(depth).zip(&sums) {
-                // SAFETY: channels beyond `depth`, which is the length of the chunk, are masked.
-                unsafe { _mm512_mask_storeu_ps(target.as_mut_ptr().wrapping_add(channel), mask, sum) };
+            let epilogue = epilogue.from_column(channel);
+            finish_vectors!(&epilogue, sums: [[_; 1]; P], last: mask, stride: depth);
+            for (target, [sum]) in target.chunks_exact_mut(depth).zip(sums) {
+                store(mask, target.as_mut_ptr().wrapping_add(channel), sum);
             }
         }
     }
@@ -250,7 +295,7 @@ mod avx512 {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::Tap;
+    use super::{Epilogue, Pixels};
 
     /// Channels of two vectors.
     pub(super) const STEP: usize = 16;
@@ -259,19 +304,23 @@ mod avx2 {
     /// The processor has AVX2 and FMA; `depth` is at least [`STEP`]. Each tap has `depth` filter elements, and as many input
     /// elements for each pixel of `target`, which lie `stride` elements apart.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn sum_products(taps: &[Tap<'_, f32>], stride: usize, depth: usize, target: &mut [f32]) {
-        let (mut rest, mut start) = (target, 0);
+    pub(super) unsafe fn sum_products(pixels: Pixels<'_, '_, f32>, target: &mut [f32], epilogue: Epilogue<'_, f32>) {
+        let (mut rest, mut start, mut epilogue) = (target, 0, epilogue);
         while !rest.is_empty() {
-            let pixels = if rest.len() / depth >= 4 { 4 } else { 1 };
-            let (target, more) = rest.split_at_mut((pixels * depth).min(rest.len()));
+            let count = if rest.len() / pixels.depth >= 4 { 4 } else { 1 };
+            let (target, more) = rest.split_at_mut((count * pixels.depth).min(rest.len()));
             // SAFETY: the caller's promise; `start` is where the first of these pixels lies.
             unsafe {
-                match pixels {
-                    4 => group::<4>(taps, start, stride, depth, target),
-                    _ => group::<1>(taps, start, stride, depth, target),
+                match count {
+                    4 => group::<4>(pixels, start, target),
+                    _ => group::<1>(pixels, start, target),
                 }
             }
-            (rest, start) = (more, start + pixels * stride);
+            for row in target.chunks_exact_mut(pixels.depth) {
+                epilogue.finish_row(row);
+                epilogue = epilogue.from_row(row.len());
+            }
+            (rest, start) = (more, start + count * pixels.stride);
         }
     }
 
@@ -279,13 +328,8 @@ mod avx2 {
     /// As [`sum_products`], for `P` pixels, of which the first lies at `start` in the taps' input.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn group<const P: usize>(
-        taps: &[Tap<'_, f32>],
-        start: usize,
-        stride: usize,
-        depth: usize,
-        target: &mut [f32],
-    ) {
+    unsafe fn group<const P: usize>(pixels: Pixels<'_, '_, f32>, start: usize, target: &mut [f32]) {
+        let Pixels { taps, stride, depth } = pixels;
         for channel in (0..depth).step_by(STEP) {
             // The last step overlaps the one before rather than leave the vectors half empty.
             let channel = channel.min(depth - STEP);
@@ -342,26 +386,30 @@ fn multiplied<T: Number>(geometry: &Geometry, image: &[T], filter: &[T], row: us
 mod tests {
     use super::*;
 
+    type Way = unsafe fn(Pixels<'_, '_, f32>, &mut [f32], Epilogue<'_, f32>);
+
     /// For `f32`, written in each way that the processor has.
-    fn each_way(taps: &[Tap<'_, f32>], stride: usize, depth: usize, length: usize) -> Vec<Vec<f32>> {
-        let mut ways = vec![vec![f32::NAN; length]];
-        f32::sum_products(taps, stride, depth, &mut ways[0]);
+    fn each_way(pixels: Pixels<'_, '_, f32>, length: usize, epilogue: Epilogue<'_, f32>) -> Vec<Vec<f32>> {
+        let mut ways: Vec<Way> = vec![f32::sum_products];
         #[cfg(target_arch = "x86_64")]
         {
-            let mut add = |way: unsafe fn(&[Tap<'_, f32>], usize, usize, &mut [f32])| {
-                let mut sums = vec![f32::NAN; length];
-                // SAFETY: the processor has the features, and the taps have elements for every pixel.
-                unsafe { way(taps, stride, depth, &mut sums) };
-                ways.push(sums);
-            };
             if std::is_x86_feature_detected!("avx512f") {
-                add(avx512::sum_products);
+                ways.push(avx512::sum_products);
             }
-            if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") && depth >= avx2::STEP {
-                add(avx2::sum_products);
+            if std::is_x86_feature_detected!("avx2")
+                && std::is_x86_feature_detected!("fma")
+                && pixels.depth >= avx2::STEP
+            {
+                ways.push(avx2::sum_products);
             }
         }
-        ways
+        let sums = ways.into_iter().map(|way| {
+            let mut sums = vec![f32::NAN; length];
+            // SAFETY: the processor has the features, and the taps have elements for every pixel.
+            unsafe { way(pixels, &mut sums, epilogue) };
+            sums
+        });
+        sums.collect()
     }
 
     #[test]
@@ -381,9 +429,17 @@ mod tests {
                         let (pixel, channel) = (index / depth, index % depth);
                         taps.iter().map(|(source, factors)| source[pixel * stride + channel] * factors[channel]).sum()
                     };
-                    let expected: Vec<f32> = (0..pixels * depth).map(sum).collect();
-                    for found in each_way(&taps, stride, depth, expected.len()) {
-                        assert_eq!(found, expected, "{pixels} pixels of {depth}, {stride} apart");
+                    let shift: Vec<f32> = (0..depth).map(|channel| channel as f32 - 9.0).collect();
+                    let summand: Vec<f32> = (0..pixels * depth).map(|i| (i % 19) as f32 - 9.0).collect();
+                    let finished = |index: usize| (sum(index) + shift[index % depth] + summand[index]).clamp(0.0, 6.0);
+                    let plain: Vec<f32> = (0..pixels * depth).map(sum).collect();
+                    let finished: Vec<f32> = (0..pixels * depth).map(finished).collect();
+                    let bounds = Some([0.0, 6.0]);
+                    let epilogue = Epilogue { shift: Some(&shift), summand: Some(&summand), bounds, scale: None };
+                    for (epilogue, expected) in [(Epilogue::default(), plain), (epilogue, finished)] {
+                        for found in each_way(Pixels { taps: &taps, stride, depth }, expected.len(), epilogue) {
+                            assert_eq!(found, expected, "{pixels} pixels of {depth}, {stride} apart");
+                        }
                     }
                 }
             }

@@ -114,7 +114,7 @@ fn mirrored<T: SumProducts>(
     {
         return of_phase(row, column, output);
     }
-    output.as_mut_slice::<T>()?.fill(T::ZERO);
+    output.as_mut_slice::<T>()?.fill(<T as Number>::ZERO);
     for row in rows.iter().filter(|row| seen(row, outputs[0])) {
         for column in columns.iter().filter(|column| seen(column, outputs[1])) {
             let mut part = Tensor::alloc(T::DTYPE, [whole.batch, row.count, column.count, depth])?;
