@@ -195,7 +195,7 @@ fn replace(
         match builder.build() {
             Ok(node) => constants.push(node),
             Err(_) => {
-                constants.first().into_iter().for_each(|&first| patch.take_back(first.index()));
+                constants.first().into_iter().for_each(|&first| patch.take_back(first));
                 return None;
             }
         }

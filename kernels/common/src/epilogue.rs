@@ -2,36 +2,67 @@
 
 use crate::fast::Real;
 
-/// Steps for a part of a product with channels last, from the element on with which the part begins: each channel's
-/// factor, what is added to each channel, another tensor that is added, bounds.
+/// Steps for a part of a product with channels last, from the element on with which the part begins: what is added to
+/// each channel, its factor, what is added then, another tensor that is added, a simple activation. Each step rounds, as a
+/// node of its own does.
 #[derive(Clone, Copy)]
 pub struct Epilogue<'a, T> {
+    /// From the first channel on, one after the other.
+    pub biases: [Option<&'a [T]>; 2],
     /// From the first channel on.
     pub scale: Option<&'a [T]>,
     /// From the first channel on.
     pub shift: Option<&'a [T]>,
     /// From the first element on, with rows as far apart as those of the product.
     pub summand: Option<&'a [T]>,
-    /// The lowest and the highest value. NaN stays NaN.
-    pub bounds: Option<[T; 2]>,
+    /// What is done last.
+    pub end: End<T>,
+}
+
+/// An activation of few instructions. NaN stays NaN.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum End<T> {
+    /// None.
+    Nothing,
+    /// `min(max(x, 0), limit)`, never -0.
+    Relu(T),
+    /// `x * min(max(x + 3, 0), 6) / 6`.
+    HardSwish,
+}
+
+/// `x * min(max(x + 3, 0), 6) / 6`.
+#[inline(always)]
+pub fn hard_swish<T: Real>(x: T) -> T {
+    x * (relu(x + T::of(3.0), T::of(6.0)) / T::of(6.0))
+}
+
+#[inline(always)]
+fn relu<T: Real>(x: T, limit: T) -> T {
+    let above = if x <= T::ZERO { T::ZERO } else { x };
+    if above > limit { limit } else { above }
 }
 
 impl<T> Default for Epilogue<'_, T> {
     fn default() -> Self {
-        Epilogue { scale: None, shift: None, summand: None, bounds: None }
+        Epilogue { biases: [None; 2], scale: None, shift: None, summand: None, end: End::Nothing }
     }
 }
 
 impl<'a, T: Real> Epilogue<'a, T> {
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.scale.is_none() && self.shift.is_none() && self.summand.is_none() && self.bounds.is_none()
+        self.channels().next().is_none() && self.summand.is_none() && matches!(self.end, End::Nothing)
+    }
+
+    /// What there is for channels.
+    fn channels(&self) -> impl Iterator<Item = &'a [T]> {
+        self.biases.into_iter().chain([self.scale, self.shift]).flatten()
     }
 
     /// Whether there is something for each of so many elements, whose rows are `stride` apart.
     pub fn covers(&self, rows: usize, columns: usize, stride: usize) -> bool {
         let last = rows.saturating_sub(1).saturating_mul(stride).saturating_add(columns);
-        [self.scale, self.shift].into_iter().flatten().all(|channels| channels.len() >= columns)
+        self.channels().all(|channels| channels.len() >= columns)
             && self.summand.is_none_or(|summand| summand.len() >= last)
     }
 
@@ -40,7 +71,13 @@ impl<'a, T: Real> Epilogue<'a, T> {
     #[inline]
     pub fn from_column(self, column: usize) -> Self {
         let from = |elements: Option<&'a [T]>| elements.map(|elements| &elements[column..]);
-        Epilogue { scale: from(self.scale), shift: from(self.shift), summand: from(self.summand), ..self }
+        Epilogue {
+            biases: self.biases.map(from),
+            scale: from(self.scale),
+            shift: from(self.shift),
+            summand: from(self.summand),
+            end: self.end,
+        }
     }
 
     /// The same for rows that begin some elements further on.
@@ -57,6 +94,9 @@ impl<'a, T: Real> Epilogue<'a, T> {
     #[inline(always)]
     pub fn finish_row(&self, row: &mut [T]) {
         let count = row.len();
+        for bias in self.biases.into_iter().flatten() {
+            row.iter_mut().zip(&bias[..count]).for_each(|(x, &bias)| *x = *x + bias);
+        }
         if let Some(scale) = self.scale {
             row.iter_mut().zip(&scale[..count]).for_each(|(x, &scale)| *x = *x * scale);
         }
@@ -66,11 +106,10 @@ impl<'a, T: Real> Epilogue<'a, T> {
         if let Some(summand) = self.summand {
             row.iter_mut().zip(&summand[..count]).for_each(|(x, &summand)| *x = *x + summand);
         }
-        if let Some([lower, upper]) = self.bounds {
-            for x in row {
-                let above = if *x < lower { lower } else { *x };
-                *x = if above > upper { upper } else { above };
-            }
+        match self.end {
+            End::Nothing => {}
+            End::Relu(limit) => row.iter_mut().for_each(|x| *x = relu(*x, limit)),
+            End::HardSwish => row.iter_mut().for_each(|x| *x = hard_swish(*x)),
         }
     }
 }
@@ -114,25 +153,25 @@ pub mod avx512 {
 macro_rules! finish_vectors {
     ($epilogue:expr, $sums:ident: [[_; $columns:expr]; $rows:expr], last: $last:expr, stride: $stride:expr) => {{
         use std::arch::x86_64::*;
-        use $crate::epilogue::avx512::load;
+        use $crate::epilogue::{End, avx512::load};
         let epilogue: &$crate::epilogue::Epilogue<'_, f32> = $epilogue;
         let mask = |column: usize| if column + 1 < $columns { u16::MAX } else { $last };
-        if let Some(scale) = epilogue.scale {
-            for column in 0..$columns {
-                let scale = load(mask(column), scale.as_ptr().wrapping_add(16 * column));
-                for row in 0..$rows {
-                    $sums[row][column] = _mm512_mul_ps($sums[row][column], scale);
+        macro_rules! by_channels {
+            ($channels:expr, $step:ident) => {
+                if let Some(channels) = $channels {
+                    for column in 0..$columns {
+                        let channels = load(mask(column), channels.as_ptr().wrapping_add(16 * column));
+                        for row in 0..$rows {
+                            $sums[row][column] = $step($sums[row][column], channels);
+                        }
+                    }
                 }
-            }
+            };
         }
-        if let Some(shift) = epilogue.shift {
-            for column in 0..$columns {
-                let shift = load(mask(column), shift.as_ptr().wrapping_add(16 * column));
-                for row in 0..$rows {
-                    $sums[row][column] = _mm512_add_ps($sums[row][column], shift);
-                }
-            }
-        }
+        by_channels!(epilogue.biases[0], _mm512_add_ps);
+        by_channels!(epilogue.biases[1], _mm512_add_ps);
+        by_channels!(epilogue.scale, _mm512_mul_ps);
+        by_channels!(epilogue.shift, _mm512_add_ps);
         if let Some(summand) = epilogue.summand {
             for row in 0..$rows {
                 for column in 0..$columns {
@@ -141,12 +180,30 @@ macro_rules! finish_vectors {
                 }
             }
         }
-        if let Some([lower, upper]) = epilogue.bounds {
-            let (lower, upper) = (_mm512_set1_ps(lower), _mm512_set1_ps(upper));
-            for row in 0..$rows {
-                for column in 0..$columns {
-                    // The second operand is the result if one is NaN.
-                    $sums[row][column] = _mm512_min_ps(upper, _mm512_max_ps(lower, $sums[row][column]));
+        match epilogue.end {
+            End::Nothing => {}
+            End::Relu(limit) => {
+                let (zero, limit) = (_mm512_setzero_ps(), _mm512_set1_ps(limit));
+                for row in 0..$rows {
+                    for column in 0..$columns {
+                        // The second operand is the result if one is NaN or both are zeros, and -0 + 0 is 0.
+                        let above = _mm512_add_ps(_mm512_max_ps(zero, $sums[row][column]), zero);
+                        $sums[row][column] = _mm512_min_ps(limit, above);
+                    }
+                }
+            }
+            End::HardSwish => {
+                let [three, six, sixth] = [3.0, 6.0, 1.0 / 6.0].map(|x| _mm512_set1_ps(x));
+                for row in 0..$rows {
+                    for column in 0..$columns {
+                        let x = $sums[row][column];
+                        let above = _mm512_max_ps(_mm512_setzero_ps(), _mm512_add_ps(x, three));
+                        let bounded = _mm512_min_ps(six, above);
+                        // The quotient by 6, rounded as a division rounds it: the second step adds what the first lacks.
+                        let quotient = _mm512_mul_ps(bounded, sixth);
+                        let rest = _mm512_fnmadd_ps(quotient, six, bounded);
+                        $sums[row][column] = _mm512_mul_ps(x, _mm512_fmadd_ps(rest, sixth, quotient));
+                    }
                 }
             }
         }
@@ -193,40 +250,47 @@ mod tests {
         let stride = 43;
         let (scale, shift, summand) = (numbers(1, 40), numbers(2, 40), numbers(3, 2 * stride));
         let mut elements = numbers(4, 2 * stride);
-        [elements[3], elements[7], elements[stride + 8]] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
-        for steps in 0..8 {
-            for bounds in [None, Some([0.0, f32::INFINITY]), Some([0.0, 6.0])] {
+        [elements[3], elements[7], elements[stride + 8], elements[9]] =
+            [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0];
+        let (scale_of_all, shift_of_all) = (&scale[..], &shift[..]);
+        for steps in 0..32 {
+            for end in [End::Nothing, End::Relu(f32::INFINITY), End::Relu(6.0), End::HardSwish] {
                 let chosen = |step: usize, values| (steps >> step & 1 == 1).then_some(values);
                 let (scale, shift, summand) = (chosen(0, &scale[..]), chosen(1, &shift[..]), chosen(2, &summand[..]));
-                let epilogue = Epilogue { scale, shift, summand, bounds }.from_column(3);
-                assert_eq!(epilogue.is_empty(), steps == 0 && bounds.is_none());
+                let biases = [chosen(3, shift_of_all), chosen(4, scale_of_all)];
+                let epilogue = Epilogue { biases, scale, shift, summand, end }.from_column(3);
+                assert_eq!(epilogue.is_empty(), steps == 0 && end == End::Nothing);
                 let mut expected = elements.clone();
                 for row in 0..2 {
                     for column in 0..37 {
                         let x = &mut expected[row * stride + column];
-                        *x = *x * scale.map_or(1.0, |scale| scale[3 + column])
-                            + shift.map_or(0.0, |shift| shift[3 + column])
-                            + summand.map_or(0.0, |summand| summand[row * stride + 3 + column]);
-                        if let Some([lower, upper]) = bounds
-                            && !x.is_nan()
-                        {
-                            *x = x.clamp(lower, upper);
+                        for bias in biases.into_iter().flatten() {
+                            *x += bias[3 + column];
                         }
+                        scale.into_iter().for_each(|scale| *x *= scale[3 + column]);
+                        shift.into_iter().for_each(|shift| *x += shift[3 + column]);
+                        summand.into_iter().for_each(|summand| *x += summand[row * stride + 3 + column]);
+                        *x = match end {
+                            End::Relu(limit) if !x.is_nan() => x.max(0.0).min(limit) + 0.0,
+                            End::HardSwish if !x.is_nan() => *x * ((*x + 3.0).clamp(0.0, 6.0) / 6.0),
+                            _ => *x,
+                        };
                     }
                 }
-                let is_right =
-                    |found: &[f32]| found.iter().zip(&expected).all(|(a, b)| a == b || a.is_nan() && b.is_nan());
+                let is_right = |found: &[f32]| {
+                    found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
+                };
                 let mut found = elements.clone();
                 for row in 0..2 {
                     epilogue.from_row(row * stride).finish_row(&mut found[row * stride..][..37]);
                 }
-                assert!(is_right(&found), "{steps} {bounds:?}: {found:?}");
+                assert!(is_right(&found), "{steps} {end:?}: {found:?}");
                 #[cfg(target_arch = "x86_64")]
                 if std::is_x86_feature_detected!("avx512f") {
                     let mut found = elements.clone();
                     // SAFETY: the processor has the feature.
                     unsafe { by_vectors(epilogue, &mut found, stride) };
-                    assert!(is_right(&found), "{steps} {bounds:?} by vectors: {found:?}");
+                    assert!(is_right(&found), "{steps} {end:?} by vectors: {found:?}");
                 }
             }
         }

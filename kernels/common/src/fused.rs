@@ -8,7 +8,7 @@ use kernlink::{Result, ensure};
 use kernlink_geometry::fusion::{Activation, Channels, Fusion};
 use smallvec::SmallVec;
 
-use crate::epilogue::Epilogue;
+use crate::epilogue::{End, Epilogue, hard_swish};
 use crate::fast::{self, Real};
 use crate::number::{Computed, Float};
 use crate::vector::widest;
@@ -17,6 +17,12 @@ use crate::vector::widest;
 pub trait Activated: Number + Float + Computed<Wide = Self> + Real {
     /// The third power, rounded once if there is a wider dtype.
     fn cube(self) -> Self;
+
+    /// [`Activation::Sigmoid`] of each element.
+    fn sigmoids(elements: &mut [Self]);
+
+    /// [`Activation::Swish`] of each element.
+    fn swishes(elements: &mut [Self]);
 }
 
 impl Activated for f32 {
@@ -25,12 +31,28 @@ impl Activated for f32 {
         let x = f64::from(self);
         (x * x * x) as f32
     }
+
+    fn sigmoids(elements: &mut [f32]) {
+        fast::sigmoids_in_place(elements);
+    }
+
+    fn swishes(elements: &mut [f32]) {
+        fast::swishes_in_place(elements);
+    }
 }
 
 impl Activated for f64 {
     #[inline(always)]
     fn cube(self) -> f64 {
         self * self * self
+    }
+
+    fn sigmoids(elements: &mut [f64]) {
+        elements.iter_mut().for_each(|x| *x = fast::sigmoid(*x));
+    }
+
+    fn swishes(elements: &mut [f64]) {
+        elements.iter_mut().for_each(|x| *x = fast::swish(*x));
     }
 }
 
@@ -46,8 +68,8 @@ pub trait Finish<T>: Sync {
     /// Whether there is more to do than [`Finish::epilogue`].
     fn has_rest(&self) -> bool;
 
-    /// Does what remains to be done.
-    fn finish_rest(&self, elements: &mut [T]);
+    /// Does what remains to be done to the elements from place `first` on: those of whole rows, or some of one row.
+    fn finish_rest(&self, first: usize, elements: &mut [T]);
 }
 
 /// What follows a product that is not fused with anything.
@@ -66,17 +88,44 @@ impl<T> Finish<T> for Nothing {
         match *self {}
     }
 
-    fn finish_rest(&self, _: &mut [T]) {
+    fn finish_rest(&self, _: usize, _: &mut [T]) {
         match *self {}
     }
 }
 
+/// As many steps for each channel as an [`Epilogue`] takes.
+struct Stage<T> {
+    biases: [Option<Vec<T>>; 2],
+    scale: Option<Vec<T>>,
+    shift: Option<Vec<T>>,
+}
+
+impl<T> Stage<T> {
+    /// Where a factor or a summand goes after the steps that the stage has.
+    fn place(&mut self, is_factor: bool) -> Option<&mut Option<Vec<T>>> {
+        let place = match (is_factor, &self.scale) {
+            (true, _) => &mut self.scale,
+            (false, Some(_)) => &mut self.shift,
+            (false, None) => return self.biases.iter_mut().find(|bias| bias.is_none()),
+        };
+        Some(place).filter(|place| place.is_none())
+    }
+}
+
+/// Adds a step to the stages: factors or summands.
+fn push<T>(stages: &mut SmallVec<[Stage<T>; 1]>, is_factor: bool, values: Vec<T>) {
+    if let Some(place) = stages.last_mut().and_then(|stage| stage.place(is_factor)) {
+        *place = Some(values);
+        return;
+    }
+    let (bias, scale) = if is_factor { (None, Some(values)) } else { (Some(values), None) };
+    stages.push(Stage { biases: [bias, None], scale, shift: None });
+}
+
 /// A [`Fusion`] with its arguments, in the dtype that the product is computed in.
 pub struct Fused<T> {
-    /// What each channel is multiplied by.
-    scale: Option<Vec<T>>,
-    /// What is added to each channel then.
-    shift: Option<Vec<T>>,
+    /// Nearly always one.
+    stages: SmallVec<[Stage<T>; 1]>,
     channels: usize,
     summand: Option<Tensor>,
     activation: Activation,
@@ -115,28 +164,29 @@ impl<T: Activated> Fused<T> {
         let vector = |index: usize| -> Result<Vec<T>> {
             scratch::collected(tensors[index].as_slice::<E>()?.iter().map(|element| element.widen()))
         };
-        let (mut scale, mut shift, mut at) = (None::<Vec<T>>, None::<Vec<T>>, 0);
+        let (mut stages, mut at) = (SmallVec::new(), 0);
         for step in &fusion.channels {
             match *step {
-                Channels::Bias => add_to(&mut shift, vector(at)?),
-                Channels::Scale => multiply_by(&mut scale, &mut shift, vector(at)?),
+                Channels::Bias => push(&mut stages, false, vector(at)?),
+                Channels::Scale => push(&mut stages, true, vector(at)?),
                 Channels::Norm { epsilon } => {
                     let mut means = vector(at + 2)?;
                     means.iter_mut().for_each(|mean| *mean = -*mean);
-                    add_to(&mut shift, means);
+                    push(&mut stages, false, means);
                     let mut factors = vector(at)?;
+                    // As the kernels of FusedBatchNorm compute it.
                     for (factor, variance) in factors.iter_mut().zip(vector(at + 3)?) {
                         *factor = *factor / Real::sqrt(variance + T::of(epsilon.into()));
                     }
-                    multiply_by(&mut scale, &mut shift, factors);
-                    add_to(&mut shift, vector(at + 1)?);
+                    push(&mut stages, true, factors);
+                    push(&mut stages, false, vector(at + 1)?);
                 }
             }
             at += step.vectors();
         }
         let channels = output.last().copied().unwrap_or(1);
         let summand = if fusion.summand { Some(widened::<E>(ctx, &tensors[fusion.vectors()])?) } else { None };
-        Ok(Fused { scale, shift, channels, summand, activation: fusion.activation })
+        Ok(Fused { stages, channels, summand, activation: fusion.activation })
     }
 
     /// [`Finish::finish`] of a whole product that was rounded to the node's dtype, on all threads.
@@ -153,18 +203,19 @@ impl<T: Activated> Fused<T> {
         ctx.try_parallel_chunks(product.as_mut_slice::<E>()?, channels, cost, |first, piece| {
             for (index, piece) in piece.chunks_mut(self.block()).enumerate() {
                 let first = first + index * self.block();
-                E::on_wide(piece, |piece| self.finish_block(first, piece))?;
+                E::on_wide(piece, |piece| self.finish(first, piece))?;
             }
             Ok(())
         })
     }
 
-    /// The activation, if it only bounds elements.
-    fn bounds(&self) -> Option<[T; 2]> {
-        let zero = <T as Real>::ZERO;
+    /// The activation, if it is simple enough for an [`Epilogue`].
+    fn end(&self) -> Option<End<T>> {
         match self.activation {
-            Activation::Relu => Some([zero, T::of(f64::INFINITY)]),
-            Activation::Relu6 => Some([zero, T::of(6.0)]),
+            Activation::Identity => Some(End::Nothing),
+            Activation::Relu => Some(End::Relu(<T as Real>::INFINITY)),
+            Activation::Relu6 => Some(End::Relu(T::of(6.0))),
+            Activation::HardSwish => Some(End::HardSwish),
             _ => None,
         }
     }
@@ -175,58 +226,59 @@ impl<T: Activated> Fused<T> {
         (BLOCK / self.channels).max(1) * self.channels
     }
 
-    /// All steps for whole rows, or for a part of one.
-    fn finish_block(&self, first: usize, elements: &mut [T]) {
-        let columns = elements.len().min(self.channels - first % self.channels);
-        finish_rows(elements, self.epilogue(first), columns);
-        self.finish_rest(elements);
+    /// A stage for the elements from place `first` on, the last one with what follows it.
+    fn stage(&self, index: usize, first: usize) -> Epilogue<'_, T> {
+        let channel = first % self.channels;
+        fn from<T>(values: &Option<Vec<T>>, channel: usize) -> Option<&[T]> {
+            values.as_ref().map(|values| &values[channel..])
+        }
+        let Stage { biases: [bias, other], scale, shift } = &self.stages[index];
+        let mut epilogue = Epilogue {
+            biases: [from(bias, channel), from(other, channel)],
+            scale: from(scale, channel),
+            shift: from(shift, channel),
+            ..Epilogue::default()
+        };
+        if index + 1 == self.stages.len() {
+            // It has this dtype, which `new` has seen to.
+            let summand = self.summand.as_ref().and_then(|summand| summand.as_slice::<T>().ok());
+            epilogue.summand = summand.map(|summand| &summand[first..]);
+            epilogue.end = self.end().unwrap_or(End::Nothing);
+        }
+        epilogue
+    }
+
+    /// The stages from `stage` on and the activation, for whole rows or a part of one.
+    fn finish_from(&self, stage: usize, first: usize, elements: &mut [T]) {
+        for (index, elements) in elements.chunks_mut(self.block()).enumerate() {
+            let first = first + index * self.block();
+            let columns = elements.len().min(self.channels - first % self.channels);
+            for index in stage..self.stages.len() {
+                finish_rows(elements, self.stage(index, first), columns);
+            }
+            if self.end().is_none() {
+                activate(elements, self.activation);
+            }
+        }
     }
 }
 
 impl<T: Activated> Finish<T> for Fused<T> {
     fn finish(&self, first: usize, elements: &mut [T]) {
-        for (index, block) in elements.chunks_mut(self.block()).enumerate() {
-            self.finish_block(first + index * self.block(), block);
-        }
+        self.finish_from(0, first, elements);
     }
 
     fn epilogue(&self, first: usize) -> Epilogue<'_, T> {
-        let channel = first % self.channels;
-        // It has this dtype, which `new` has seen to.
-        let summand = self.summand.as_ref().and_then(|summand| summand.as_slice::<T>().ok());
-        Epilogue {
-            scale: self.scale.as_ref().map(|scale| &scale[channel..]),
-            shift: self.shift.as_ref().map(|shift| &shift[channel..]),
-            summand: summand.map(|summand| &summand[first..]),
-            bounds: self.bounds(),
-        }
+        self.stage(0, first)
     }
 
     fn has_rest(&self) -> bool {
-        self.activation != Activation::Identity && self.bounds().is_none()
+        self.stages.len() > 1 || self.end().is_none()
     }
 
-    fn finish_rest(&self, elements: &mut [T]) {
-        if self.has_rest() {
-            activate(elements, self.activation);
-        }
+    fn finish_rest(&self, first: usize, elements: &mut [T]) {
+        self.finish_from(1, first, elements);
     }
-}
-
-/// Adds to what is added to each channel.
-fn add_to<T: Activated>(shift: &mut Option<Vec<T>>, summands: Vec<T>) {
-    match shift {
-        Some(shift) => shift.iter_mut().zip(summands).for_each(|(shift, summand)| *shift += summand),
-        None => *shift = Some(summands),
-    }
-}
-
-/// Multiplies what each channel has become so far.
-fn multiply_by<T: Activated>(scale: &mut Option<Vec<T>>, shift: &mut Option<Vec<T>>, factors: Vec<T>) {
-    let multiply = |channels: &mut Vec<T>| channels.iter_mut().zip(&factors).for_each(|(x, &factor)| *x *= factor);
-    shift.iter_mut().for_each(multiply);
-    scale.iter_mut().for_each(multiply);
-    scale.get_or_insert(factors);
 }
 
 fn widened<E: Computed>(ctx: &RawContext<'_>, tensor: &Tensor) -> Result<Tensor> {
@@ -275,12 +327,6 @@ pub fn gelu_approximate<T: Activated>(x: T) -> T {
     T::of(0.5) * x * (T::of(1.0) + fast::tanh(inner))
 }
 
-/// `x * relu6(x + 3) / 6`.
-#[inline(always)]
-pub fn hard_swish<T: Activated>(x: T) -> T {
-    x * (relu6(x + T::of(3.0)) / T::of(6.0))
-}
-
 widest! {
     avx512:
     /// What becomes of each element, as the element-wise kernels compute it. NaN stays NaN.
@@ -300,11 +346,11 @@ widest! {
                 let slope = T::of(slope.into());
                 each.for_each(|x| *x = if *x > zero { *x } else { *x * slope });
             }
-            Activation::Sigmoid => each.for_each(|x| *x = fast::sigmoid(*x)),
+            Activation::Sigmoid => T::sigmoids(elements),
             Activation::Tanh => each.for_each(|x| *x = fast::tanh(*x)),
             Activation::GeluExact => each.for_each(|x| *x = gelu_exact(*x)),
             Activation::GeluApproximate => each.for_each(|x| *x = gelu_approximate(*x)),
-            Activation::Swish => each.for_each(|x| *x *= fast::sigmoid(*x)),
+            Activation::Swish => T::swishes(elements),
             Activation::HardSwish => each.for_each(|x| *x = hard_swish(*x)),
         }
     }
@@ -370,13 +416,14 @@ mod tests {
         };
         // Of no other kind than the rest, so that no element stays what it was.
         let summand: Vec<f32> = numbers(6, rows * channels).into_iter().map(|x| x + 0.037).collect();
-        let fused = Fused {
-            scale: Some(numbers(4, channels)),
-            shift: Some(numbers(5, channels)),
-            channels,
-            summand: Some(Tensor::vector(&summand).unwrap()),
-            activation: Activation::Swish,
-        };
+        let mut stages = SmallVec::new();
+        for step in 0..9 {
+            push(&mut stages, [2, 3, 6].contains(&step), numbers(step, channels));
+        }
+        // Two summands and a factor; a factor and a summand; one and a factor and one; the rest.
+        assert_eq!(stages.len(), 4);
+        let fused =
+            Fused { stages, channels, summand: Some(Tensor::vector(&summand).unwrap()), activation: Activation::Swish };
         let product = numbers(7, rows * channels);
         let mut whole = product.clone();
         fused.finish(0, &mut whole);

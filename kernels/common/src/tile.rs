@@ -436,6 +436,7 @@ mod avx512 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::epilogue::End;
 
     #[test]
     fn tiles_agree_with_the_definition() {
@@ -470,7 +471,7 @@ mod tests {
                     if accumulate {
                         epilogue.shift = Some(&shift);
                         epilogue.summand = Some(&summand);
-                        epilogue.bounds = Some([0.0, f32::INFINITY]);
+                        epilogue.end = End::Relu(f32::INFINITY);
                     }
                     let strip = Strip {
                         segments,

@@ -5,7 +5,7 @@ use kernlink::dtype::RealNumber;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
 use kernlink_kernels_common::fast;
-use kernlink_kernels_common::fused;
+use kernlink_kernels_common::{epilogue, fused};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
     Elu, GeluApproximate, GeluExact, HardSwish, LeakyRelu, Relu, Relu6, Selu, Softplus, Softsign, Swish,
@@ -38,8 +38,9 @@ unary!(Selu, 1500:
     f64 => |x| select(x < 0.0, SELU_SCALE_ALPHA * fast::exp_m1(x), SELU_SCALE * x));
 unary!(Softplus, 3000: f32, f64 => |x| x.max(0.0) + fast::ln_1p(fast::exp(-x.abs())); half);
 unary!(Softsign, 1000: f32, f64 => |x| x / (1.0 + x.abs()); half);
-unary!(Swish, 2000: f32, f64 => |x| x * fast::sigmoid(x); half);
-unary!(HardSwish, 500: f32, f64 => |x| fused::hard_swish(x); half);
+unary!(Swish, 2000: f64 => |x| fast::swish(x));
+unary!(Swish, 2000: slices fast::swishes);
+unary!(HardSwish, 500: f32, f64 => |x| epilogue::hard_swish(x); half);
 unary!(GeluExact, 2000: f32, f64 => |x| fused::gelu_exact(x); half);
 unary!(GeluApproximate, 2000: f32, f64 => |x| fused::gelu_approximate(x); half);
 

@@ -60,8 +60,28 @@ impl<O: Op, F: UnaryFn<T>, T: Pod> OpKernel<O> for Unary<F, T> {
 /// Implements [`UnaryFn`], one function for several types. The number is the [`UnaryFn::COST`].
 ///
 /// `unary!(Floor, 500: f32, f64 => |x| x.floor(); half)` adds `f16` and `bf16`, computed as `f32`; more functions may
-/// follow. `unary!(IsNan -> bool: f32, f64 => |x| x.is_nan())` names the result's type if it is not the argument's.
+/// follow. `unary!(Sigmoid, 1500: slices fast::sigmoids)` has a function of neighbours for `f32`, which adds `f16` and `bf16`.
+/// `unary!(IsNan -> bool: f32, f64 => |x| x.is_nan())` names the result's type if it is not the argument's.
 macro_rules! unary {
+    ($op:ident, $cost:literal: slices $function:path) => {
+        impl $crate::unary::UnaryFn<f32> for $op {
+            type Out = f32;
+            const COST: usize = $cost;
+
+            #[inline(always)]
+            fn call(x: f32) -> f32 {
+                let mut out = [x];
+                $function(&[x], &mut out);
+                out[0]
+            }
+
+            #[inline(always)]
+            fn slice(x: &[f32], out: &mut [f32]) {
+                $function(x, out);
+            }
+        }
+        unary!(@half $op, $cost: kernlink::dtype::f16, kernlink::dtype::bf16);
+    };
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident| $body:expr; half $(; $($rest:tt)+)?) => {
         unary!($op, $cost: $($t),+ => |$x| $body $(; $($rest)+)?);
         unary!(@half $op, $cost: kernlink::dtype::f16, kernlink::dtype::bf16);

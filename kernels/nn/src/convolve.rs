@@ -315,7 +315,7 @@ fn run_tiles(
             for run in 0..runs {
                 let start = (first + run) * depth + columns.start;
                 // SAFETY: these are elements that `multiply` has just written, which no other thread uses.
-                finish.finish_rest(unsafe { std::slice::from_raw_parts_mut(target.at(start), length) });
+                finish.finish_rest(start, unsafe { std::slice::from_raw_parts_mut(target.at(start), length) });
             }
         }
         Ok(())
@@ -364,27 +364,40 @@ impl Plan<'_> {
             return Ok(());
         }
         let (mut image, mut row, mut column) = geometry.pixel(first);
-        for index in 0..count {
-            if column == columns.output {
-                (row, column) = (row + 1, 0);
+        let across = if self.merged { 1 } else { columns.window };
+        let step = columns.stride * geometry.in_depth;
+        let mut index = 0;
+        while index < count {
+            // The pixels of one line of the output.
+            let line = column..columns.output.min(column + count - index);
+            for row_tap in rows.taps(row) {
+                let Some(input_row) = rows.at(row, row_tap) else { continue };
+                for column_tap in 0..across {
+                    let outputs = columns.outputs(column_tap);
+                    let seen = line.start.max(outputs.start)..line.end.min(outputs.end);
+                    let Some(input_column) = columns.at(seen.start, column_tap).filter(|_| !seen.is_empty()) else {
+                        continue;
+                    };
+                    let start = geometry.input_at(image, input_row, input_column) + group * geometry.patch_depth;
+                    // The slice checks that all segments lie within the input.
+                    let mut from = self.input[start..][..(seen.len() - 1) * step + length].as_ptr();
+                    let place = index + seen.start - line.start;
+                    let (mut tile, mut slot) = (place / ROWS, place % ROWS);
+                    for _ in seen {
+                        table[tile * per_patch + row_tap * across + column_tap][slot] = from;
+                        from = from.wrapping_add(step);
+                        slot += 1;
+                        if slot == ROWS {
+                            (tile, slot) = (tile + 1, 0);
+                        }
+                    }
+                }
             }
+            index += line.len();
+            (row, column) = (row + 1, 0);
             if row == rows.output {
                 (image, row) = (image + 1, 0);
             }
-            let tile = &mut table[index / ROWS * per_patch..][..per_patch];
-            let column_taps = if self.merged { 0..1 } else { columns.taps(column) };
-            let across = if self.merged { 1 } else { columns.window };
-            for row_tap in rows.taps(row) {
-                let Some(input_row) = rows.at(row, row_tap) else { continue };
-                for column_tap in column_taps.clone() {
-                    let Some(input_column) = columns.at(column, column_tap) else { continue };
-                    let start = geometry.input_at(image, input_row, input_column) + group * geometry.patch_depth;
-                    // The slice checks that the segment lies within the input.
-                    let segment = self.input[start..start + length].as_ptr();
-                    tile[row_tap * across + column_tap][index % ROWS] = segment;
-                }
-            }
-            column += 1;
         }
         Ok(())
     }
@@ -461,7 +474,7 @@ mod tests {
     impl Finish<f32> for Places {
         fn finish(&self, first: usize, elements: &mut [f32]) {
             elements.iter_mut().zip(&self.0[first..]).for_each(|(element, place)| *element += place);
-            self.finish_rest(elements);
+            self.finish_rest(first, elements);
         }
 
         fn epilogue(&self, first: usize) -> Epilogue<'_, f32> {
@@ -472,7 +485,7 @@ mod tests {
             true
         }
 
-        fn finish_rest(&self, elements: &mut [f32]) {
+        fn finish_rest(&self, _: usize, elements: &mut [f32]) {
             elements.iter_mut().for_each(|element| *element *= 2.0);
         }
     }

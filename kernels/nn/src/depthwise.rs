@@ -87,7 +87,7 @@ pub(super) fn by_lines<T: SumProducts>(
             if geometry.multiplier == 1 {
                 let epilogue = finish.map(|finish| finish.epilogue(index * length)).unwrap_or_default();
                 line(geometry, image, filter, row, target, &mut line_taps, epilogue);
-                finish.filter(|finish| finish.has_rest()).inspect(|finish| finish.finish_rest(target));
+                finish.filter(|finish| finish.has_rest()).inspect(|finish| finish.finish_rest(index * length, target));
             } else {
                 multiplied(geometry, image, filter, row, target);
                 finish.inspect(|finish| finish.finish(index * length, target));
@@ -384,6 +384,8 @@ fn multiplied<T: Number>(geometry: &Geometry, image: &[T], filter: &[T], row: us
 
 #[cfg(test)]
 mod tests {
+    use kernlink_kernels_common::epilogue::End;
+
     use super::*;
 
     type Way = unsafe fn(Pixels<'_, '_, f32>, &mut [f32], Epilogue<'_, f32>);
@@ -434,8 +436,9 @@ mod tests {
                     let finished = |index: usize| (sum(index) + shift[index % depth] + summand[index]).clamp(0.0, 6.0);
                     let plain: Vec<f32> = (0..pixels * depth).map(sum).collect();
                     let finished: Vec<f32> = (0..pixels * depth).map(finished).collect();
-                    let bounds = Some([0.0, 6.0]);
-                    let epilogue = Epilogue { shift: Some(&shift), summand: Some(&summand), bounds, scale: None };
+                    let end = End::Relu(6.0);
+                    let epilogue =
+                        Epilogue { shift: Some(&shift), summand: Some(&summand), end, ..Epilogue::default() };
                     for (epilogue, expected) in [(Epilogue::default(), plain), (epilogue, finished)] {
                         for found in each_way(Pixels { taps: &taps, stride, depth }, expected.len(), epilogue) {
                             assert_eq!(found, expected, "{pixels} pixels of {depth}, {stride} apart");

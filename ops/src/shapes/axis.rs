@@ -115,6 +115,15 @@ impl Axis {
         first.min(end) as usize..end as usize
     }
 
+    /// The outputs at which window element `tap` lies within the input.
+    pub fn outputs(&self, tap: usize) -> Range<usize> {
+        let offset = (tap * self.dilation) as i64 - self.before as i64;
+        // Positive numbers, of which no sum overflows.
+        let steps = |distance: i64| distance.max(0).unsigned_abs().div_ceil(self.stride as u64) as usize;
+        let end = steps(self.input as i64 - offset).min(self.output);
+        steps(-offset).min(end)..end
+    }
+
     /// The outputs whose windows lie within the input as a whole.
     pub fn interior(&self) -> Range<usize> {
         let first = self.before.div_ceil(self.stride).min(self.output);
@@ -152,6 +161,10 @@ mod tests {
         ] {
             for padding in [Padding::Same, Padding::Valid, Padding::Explicit(explicit)] {
                 let Ok(axis) = Axis::new(input, window, stride, dilation, padding) else { continue };
+                for tap in 0..window {
+                    let outputs: Vec<usize> = (0..axis.output).filter(|&index| axis.at(index, tap).is_some()).collect();
+                    assert_eq!(axis.outputs(tap).collect::<Vec<_>>(), outputs, "{axis:?} at {tap}");
+                }
                 for index in 0..axis.output {
                     let taps: Vec<usize> = (0..window).filter(|&tap| axis.at(index, tap).is_some()).collect();
                     assert_eq!(axis.taps(index).collect::<Vec<_>>(), taps, "{axis:?} at {index}");

@@ -1,9 +1,13 @@
 //! Functions of `f32` and `f64` without branches, which the compiler turns into vector code. The tests state how accurate
 //! each is.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod real;
 
 pub use real::Real;
+
+use crate::vector::widest;
 
 /// ln(2) in two parts, the first of which has few bits.
 const LN_2: (f64, f64) = (0.693_359_375, -2.121_944_400_546_905_827_679e-4);
@@ -152,6 +156,59 @@ pub fn atanh<F: Real>(x: F) -> F {
 pub fn sigmoid<F: Real>(x: F) -> F {
     let e = exp(-x.abs());
     (if x < F::ZERO { e } else { F::ONE }) / (F::ONE + e)
+}
+
+/// `x / (1 + exp(-x))`.
+#[inline(always)]
+pub fn swish<F: Real>(x: F) -> F {
+    x * sigmoid(x)
+}
+
+/// Declares a function of neighbours: of `$source`, or in place.
+macro_rules! of_slices {
+    ($(#[$meta:meta])* $name:ident, $in_place:ident: $function:ident) => {
+        $(#[$meta])*
+        pub fn $name(source: &[f32], target: &mut [f32]) {
+            #[cfg(target_arch = "x86_64")]
+            if std::is_x86_feature_detected!("avx512f") {
+                let count = source.len().min(target.len());
+                // SAFETY: the processor has the feature, both have as many elements, and a shared and an exclusive
+                // reference do not overlap.
+                return unsafe { avx512::$function(source.as_ptr(), target.as_mut_ptr(), count) };
+            }
+            widest! {
+                fn each(source: &[f32], target: &mut [f32]) {
+                    target.iter_mut().zip(source).for_each(|(target, &x)| *target = $function(x));
+                }
+            }
+            each(source, target);
+        }
+
+        /// The same in place.
+        pub fn $in_place(elements: &mut [f32]) {
+            #[cfg(target_arch = "x86_64")]
+            if std::is_x86_feature_detected!("avx512f") {
+                let start = elements.as_mut_ptr();
+                // SAFETY: the processor has the feature, and both are the same elements.
+                return unsafe { avx512::$function(start, start, elements.len()) };
+            }
+            widest! {
+                fn each(elements: &mut [f32]) {
+                    elements.iter_mut().for_each(|x| *x = $function(*x));
+                }
+            }
+            each(elements);
+        }
+    };
+}
+
+of_slices! {
+    /// [`sigmoid`] of neighbours, of as many as both have. By AVX-512 its last bits are others, and the same in every slice.
+    sigmoids, sigmoids_in_place: sigmoid
+}
+of_slices! {
+    /// [`swish`] of neighbours, as [`sigmoids`].
+    swishes, swishes_in_place: swish
 }
 
 /// The error function near 0, where it is as exact as [`erf`] and takes fewer steps.
@@ -455,6 +512,36 @@ mod tests {
             let x = f64::from(i) * 0.37 - 1850.0;
             assert_eq!(sin_cos(x), (sin(x), cos(x)));
             assert_eq!(sin_cos(x as f32), (sin(x as f32), cos(x as f32)));
+        }
+    }
+
+    #[test]
+    fn functions_of_slices_are_accurate_everywhere_and_the_same_in_place() {
+        // Whole vectors and what is beyond them.
+        let mut values: Vec<f32> = (0..100_003).map(|i| (i as f32 - 50_001.0) / 480.0).collect();
+        values.extend([f32::NAN, f32::INFINITY, -f32::INFINITY, 1e30, -1e30, 0.0]);
+        type Ways = (fn(&[f32], &mut [f32]), fn(&mut [f32]), fn(f64) -> f64);
+        let ways: [Ways; 2] = [
+            (sigmoids, sigmoids_in_place, |x| 1.0 / (1.0 + (-x).exp())),
+            (swishes, swishes_in_place, |x| x * (1.0 / (1.0 + (-x).exp()))),
+        ];
+        for (of_slices, in_place, defined) in ways {
+            let (mut found, mut same) = (vec![7.0; values.len()], values.clone());
+            of_slices(&values, &mut found);
+            in_place(&mut same);
+            for ((&x, found), same) in values.iter().zip(&found).zip(same) {
+                assert_eq!(found.to_bits(), same.to_bits(), "{x}");
+                let mut alone = [0.0];
+                of_slices(&[x], &mut alone);
+                assert_eq!(found.to_bits(), alone[0].to_bits(), "{x}");
+                let expected = defined(x.into());
+                // What is subnormal may be 0.
+                let error = (f64::from(*found) - expected).abs() / (expected.abs() * f64::from(f32::EPSILON) + 1e-36);
+                assert!(
+                    error <= 4.0 || *found as f64 == expected || found.is_nan() && expected.is_nan(),
+                    "{x}: {found}"
+                );
+            }
         }
     }
 

@@ -3,6 +3,10 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+/// `(exp(r) - 1 - r) / r²` for `r` up to ln(2) / 2, as exact as `f32` is.
+pub(super) const EXP_M1_REDUCED: [f64; 6] =
+    [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1];
+
 /// `f32` or `f64`, in whose functions nothing branches.
 pub trait Real:
     Copy
@@ -173,11 +177,7 @@ impl Real for f32 {
 
     #[inline(always)]
     fn exp_m1_reduced(r: f32) -> f32 {
-        let p = polynomial(
-            r,
-            [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1],
-        );
-        p * (r * r) + r
+        polynomial(r, EXP_M1_REDUCED) * (r * r) + r
     }
 
     #[inline(always)]
