@@ -124,7 +124,7 @@ fn done(reports: Vec<PassReport>) -> String {
             let _ = writeln!(text, "  {name}: {}", count(times, "time"));
         }
         for (name, error) in report.failed {
-            output::tell(&format!("warning: {name} failed, and left the graph as it was there: {error}"));
+            output::tell(&format!("warning: rewrite {name} failed: {error}"));
         }
     }
     text

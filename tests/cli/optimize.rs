@@ -318,7 +318,10 @@ fn a_wrong_name_of_a_pass_is_told_once_whatever_is_asked_for() {
             let error = String::from_utf8(output.stderr).unwrap();
             assert_eq!((output.status.code(), error.lines().count()), (Some(2), 1), "{error}");
             assert!(output.stdout.is_empty());
-            holds(&error, &["KERNLINK_WITHOUT: there is no pass `fold-branch", "did you mean fold-branches"]);
+            holds(
+                &error,
+                &["KERNLINK_WITHOUT: there is no pass or rewrite `fold-branch", "did you mean fold-branches"],
+            );
         }
     }
     assert!(output(OsStr::new("fold-branches, prune,"), &["inspect", &model]).status.success());

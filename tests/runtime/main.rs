@@ -15,6 +15,8 @@ mod devices;
 mod eager;
 #[cfg(feature = "text-format")]
 mod endless;
+#[cfg(feature = "text-format")]
+mod faulty_rewrites;
 mod foreign;
 #[cfg(feature = "text-format")]
 mod functions;

@@ -338,7 +338,7 @@ fn each_applies_to_its_example_and_to_none_of_the_changed_ones() {
 
 #[test]
 fn each_rewrite_has_an_example_and_what_it_refuses() {
-    let own = rewrites().iter().filter(|rewrite| rewrite.provider.name.starts_with("kernlink"));
+    let own = rewrites().iter().filter(|rewrite| rewrite.provider.name.starts_with("kernlink-"));
     let own: BTreeSet<&str> = own.map(|rewrite| rewrite.name).collect();
     let with_examples: BTreeSet<&str> =
         EXAMPLES.iter().filter(|example| !example.refusals.is_empty()).map(|example| example.rewrite).collect();

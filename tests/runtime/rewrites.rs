@@ -415,7 +415,7 @@ fn the_page_lists_all_rewrites() {
     let page = std::fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (written, after) = rest.split_once(END).unwrap();
-    let mut own: Vec<_> = rewrites().iter().filter(|rewrite| rewrite.provider.name.starts_with("kernlink")).collect();
+    let mut own: Vec<_> = rewrites().iter().filter(|rewrite| rewrite.provider.name.starts_with("kernlink-")).collect();
     own.sort_unstable_by_key(|rewrite| rewrite.name);
     let mut table = String::from("\n| rewrite | what it does | where |\n|---|---|---|\n");
     for rewrite in own {

@@ -88,7 +88,7 @@ impl Provider {
 /// The provider that a crate is: implemented by [`provider!`](crate::provider), for a type that is the crate's own.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "this crate registers ops or kernels, but has no `kernlink::provider!();` at its root",
+    message = "this crate registers ops, kernels or rewrites, but has no `kernlink::provider!();` at its root",
     label = "registered here",
     note = "add the line `kernlink::provider!();` once, at the root of the crate and not in a module: in src/lib.rs, in \
             src/main.rs, or in the file of the test, the example or the benchmark itself"

@@ -78,8 +78,17 @@ pub struct Choice {
 pub struct Tally {
     /// How often each was applied, by name.
     pub applied: BTreeMap<&'static str, usize>,
-    /// The errors of those that failed, with their names: the graph was left as it was there.
+    /// The first error of each that failed, with its name: the graph was left as it was there, or it found no end.
     pub failed: Vec<(&'static str, Error)>,
+}
+
+impl Tally {
+    /// Notes the error of a part, if it is its first.
+    pub fn fail(&mut self, name: &'static str, error: Error) {
+        if self.failed.iter().all(|(failed, _)| *failed != name) {
+            self.failed.push((name, error));
+        }
+    }
 }
 
 /// What goes into a graph and what comes out of it.

@@ -17,6 +17,11 @@ pub const WITHOUT: &str = "KERNLINK_WITHOUT";
 /// So many times at most runs a pass that [repeats](Pass::repeats).
 const MAX_ROUNDS: usize = 64;
 
+/// A pass that repeats stops when the graph has so many times the nodes that it had before, and [`GROWTH`] more: what it
+/// makes gives it ever more to do.
+const MAX_GROWTH: usize = 4;
+const GROWTH: usize = 1000;
+
 /// So often at most all passes run one after the other.
 const MAX_ROUNDS_OF_ALL: usize = 3;
 
@@ -41,7 +46,7 @@ pub struct PassReport {
     pub nodes_after: usize,
     /// How often each part of the pass was applied, by name: each rewrite of the pass `rewrite`.
     pub parts: Vec<(&'static str, usize)>,
-    /// The parts that failed somewhere, which left the graph as it was there.
+    /// The first error of each part that failed somewhere, which left the graph as it was there, or that found no end.
     pub failed: Vec<(&'static str, Error)>,
 }
 
@@ -110,18 +115,16 @@ impl Optimizer {
     pub fn and_without<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Optimizer> {
         for name in names {
             let name = name.as_ref();
-            if let Some(rewrite) = rewrites().iter().find(|rewrite| rewrite.name == name) {
-                self.choice.without.insert(rewrite.name);
-                continue;
-            }
-            if !PASSES.iter().any(|pass| pass.name() == name) {
+            let rewrite = rewrites().iter().find(|rewrite| rewrite.name == name);
+            self.choice.without.extend(rewrite.map(|rewrite| rewrite.name));
+            if rewrite.is_none() && !PASSES.iter().any(|pass| pass.name() == name) {
                 let known =
                     || PASSES.iter().map(|pass| pass.name()).chain(rewrites().iter().map(|rewrite| rewrite.name));
                 let hint = did_you_mean(name, known());
                 let all: Vec<&str> = PASSES.iter().map(|pass| pass.name()).collect();
                 let (name, all) = (shortened(name), all.join(", "));
                 let rewrites = "rewrites, which `kernlink optimize --help` lists";
-                let message = format!("there is no pass `{name}`{hint}; there are {all}, and {rewrites}");
+                let message = format!("there is no pass or rewrite `{name}`{hint}; there are {all}, and {rewrites}");
                 return Err(Error::invalid_argument(message));
             }
             self.passes.retain(|pass| pass.name() != name);
@@ -255,14 +258,23 @@ impl Optimizer {
             error.context(format!("pass {name}")).append(way_out)
         };
         let prunes = self.passes.iter().any(|other| other.name() == Prune.name());
+        let most = graph.nodes().len().saturating_mul(MAX_GROWTH).saturating_add(GROWTH);
         let mut total = 0;
-        for _ in 0..if pass.repeats() { MAX_ROUNDS } else { 1 } {
+        for round in 1..=if pass.repeats() { MAX_ROUNDS } else { 1 } {
+            let before = tally.applied.clone();
             let changes = self.changed(pass, graph, ends, tally, follow).map_err(context)?;
             if changes > 0 && prunes && name != Prune.name() {
                 self.changed(&Prune, graph, ends, tally, follow).map_err(context)?;
             }
             total += changes;
             if changes == 0 {
+                break;
+            }
+            if pass.repeats() && (round == MAX_ROUNDS || graph.nodes().len() > most) {
+                let again = tally.applied.iter().filter(|(name, times)| before.get(*name) != Some(times));
+                for name in again.map(|(name, _)| *name).collect::<Vec<_>>() {
+                    tally.fail(name, endless(round, graph.nodes().len()));
+                }
                 break;
             }
         }
@@ -290,6 +302,14 @@ impl Optimizer {
         follow(&renumbering);
         Ok(changes)
     }
+}
+
+/// That a part of a pass is to be applied still when the pass stops.
+fn endless(rounds: usize, nodes: usize) -> Error {
+    Error::internal(format!(
+        "it still applies after {rounds} rounds, with which the graph has {nodes} nodes, and is not applied any further: \
+         does it, or another one, make again what it takes?"
+    ))
 }
 
 /// The ends of a graph that was edited. Where nobody asks for names, what is used in the place of a fetch is fetched.

@@ -48,6 +48,7 @@ struct Case {
     graph: Graph,
     runs: Vec<Run>,
     devices: usize,
+    threads: usize,
 }
 
 /// What is fed, fetched and run, by names.
@@ -62,16 +63,17 @@ impl Case {
         let mut random = Random::new(seed);
         (0..3).for_each(|_| _ = random.next());
         let mut graph = Graph::new(registry());
-        let written = write::write(&mut graph, &mut random);
+        let threads = if seed.is_multiple_of(4) { 4 } else { 1 };
+        let written = write::write(&mut graph, &mut random, threads > 1);
         let runs = (0..1 + random.below(3)).map(|_| Run::new(&graph, &written, &mut random)).collect();
         let devices = if random.below(4) == 0 { 2 } else { 1 };
-        Case { graph, runs, devices }
+        Case { graph, runs, devices, threads }
     }
 
     /// What each run gives, and the same again in its session; after a failure that is not asked: what else a run did that
     /// failed is for it to say.
     fn values(&self, graph: &Graph, options: &SessionOptions) -> Vec<[Result<Vec<Tensor>>; 2]> {
-        let options = options.clone().threads(1).cpu_devices(self.devices);
+        let options = options.clone().threads(self.threads).cpu_devices(self.devices);
         let run = |run: &Run| {
             let session = Session::with_options(graph.clone(), &options).unwrap();
             let feeds: Vec<(&str, Tensor)> = run.feeds.iter().map(|(name, value)| (&**name, value.clone())).collect();
@@ -92,7 +94,7 @@ impl Case {
         let Some(node) = error.node().filter(|node| node.function.is_empty()) else { return false };
         let run = &self.runs[run];
         let alone = Run { feeds: run.feeds.clone(), fetches: Vec::new(), targets: vec![node.node.clone()] };
-        let case = Case { graph: self.graph.clone(), runs: vec![alone], devices: self.devices };
+        let case = Case { graph: self.graph.clone(), runs: vec![alone], devices: self.devices, threads: self.threads };
         let [first, _] = &case.values(&self.graph, &without_passes())[0];
         first.as_ref().is_err_and(|other| other.code() == error.code())
     }
@@ -280,6 +282,8 @@ impl Tally {
         for run in &case.runs {
             let (mut graph, mut ends) = (case.graph.clone(), run.ends(&case.graph));
             let reports = Optimizer::default().optimize(&mut graph, &mut ends).unwrap();
+            let failed: Vec<_> = reports.iter().flat_map(|report| &report.failed).collect();
+            assert!(failed.is_empty(), "{failed:?}");
             let mut rewrites = self.rewrites.lock().unwrap();
             for (name, times) in reports.into_iter().flat_map(|report| report.parts) {
                 *rewrites.entry(name).or_default() += times;

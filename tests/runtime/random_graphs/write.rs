@@ -18,7 +18,8 @@ pub(super) struct Written {
     pub(super) effects: Vec<NodeId>,
 }
 
-pub(super) fn write(graph: &mut Graph, random: &mut Random) -> Written {
+/// Several threads run it if `on_threads`.
+pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool) -> Written {
     let mut placeholders = Vec::new();
     for index in 0..2 + random.below(3) {
         let dtype = if index == 0 { DataType::Float } else { DTYPES[random.below(DTYPES.len())] };
@@ -29,7 +30,7 @@ pub(super) fn write(graph: &mut Graph, random: &mut Random) -> Written {
         };
         placeholders.push(placeholder.build().unwrap());
     }
-    let mut writer = Writer::new(random.next(), 0);
+    let mut writer = Writer { on_threads, ..Writer::new(random.next(), 0) };
     writer.values = placeholders.clone();
     let nodes = 8 + random.below(40);
     writer.nodes(graph, nodes);
@@ -74,6 +75,8 @@ pub(super) struct Writer {
     depth: usize,
     /// Whether the variable may be used here: only where its uses can be put in an order.
     has_state: bool,
+    /// Whether iterations and calls may run side by side, so that nothing may go by their order.
+    on_threads: bool,
 }
 
 impl Writer {
@@ -87,12 +90,13 @@ impl Writer {
             last: None,
             depth,
             has_state: depth == 0,
+            on_threads: false,
         }
     }
 
     /// One that adds nodes within what this one adds.
     fn inner(&mut self, values: &[Output]) -> Writer {
-        let mut inner = Writer::new(self.random.next(), self.depth + 1);
+        let mut inner = Writer { on_threads: self.on_threads, ..Writer::new(self.random.next(), self.depth + 1) };
         inner.values = self.values.clone();
         // Arguments are likelier than what is taken from outside.
         (0..3).for_each(|_| inner.values.extend(values));
@@ -428,7 +432,7 @@ impl Writer {
                 self.awaited.push(nothing);
                 Ok(Vec::new())
             }
-            3 | 4 => {
+            3 | 4 if self.depth == 0 || !self.on_threads => {
                 let shape = self.of(&[&[3][..], &[2, 3], &[]]);
                 let shape = ops::constant(graph, shape)?;
                 let attrs = [
@@ -438,7 +442,7 @@ impl Writer {
                 ];
                 self.node(graph, "RandomUniform", &[shape], &attrs)
             }
-            5 => {
+            3..6 => {
                 let (shape, seed) = (ops::constant(graph, [3])?, ops::constant(graph, [1, 2])?);
                 self.node(graph, "StatelessRandomUniform", &[shape, seed], &[])
             }

@@ -9,7 +9,7 @@ use super::matching::{Bound, each_match};
 use super::pattern::{OperandPattern, Pattern};
 use super::scope::Rewrite;
 use super::view::{State, View};
-use crate::error::Result;
+use crate::error::{Error, Result, catch_panic};
 use crate::graph::{Graph, GraphPatch, NodeClass, NodeId, Output};
 use crate::op::OpDef;
 use crate::optimize::pass::{Choice, Ends, Pass, Tally};
@@ -157,15 +157,12 @@ impl Rewriter<'_, '_> {
         let (state, ends) = (&self.state, self.ends);
         let (name, creates) = (def.name, def.creates);
         let mut rewrite = Rewrite { patch: self.patch, state, ends, name, creates, root, controls: &controls };
-        let replacement = (def.apply)(&mut rewrite, bound);
-        let replaced = match replacement {
-            Ok(Some(replacement)) => self.pairs(root, replacement),
-            Ok(None) => None,
-            Err(error) => {
-                self.tally.failed.push((def.name, error));
-                None
-            }
-        };
+        let replacement = catch_panic("the function of the rewrite", || (def.apply)(&mut rewrite, bound));
+        let replaced = replacement.and_then(|made| made.map_or(Ok(None), |made| self.pairs(root, made)));
+        let replaced = replaced.unwrap_or_else(|error| {
+            self.tally.fail(def.name, error);
+            None
+        });
         let done = replaced.is_some_and(|pairs| self.commit(root, &leaves, &pairs, !controls.is_empty(), added));
         // What was added for a match that is left as it is uses what another rewrite may remove.
         if !done && let Some(first) = self.patch.ids().nth(added) {
@@ -174,31 +171,71 @@ impl Rewriter<'_, '_> {
         done
     }
 
-    /// Which outputs take the place of which of the root.
-    fn pairs(&self, root: NodeId, replacement: Replacement) -> Option<Vec<(Output, Output)>> {
-        let outputs = (0..self.patch.node(root).signature.outputs.len()).map(|index| Output { node: root, index });
+    /// Which outputs take the place of which of the root; `None` if they do not fit what is known of this graph.
+    ///
+    /// # Errors
+    /// INTERNAL if they would not fit in any graph: a fault of the rewrite.
+    fn pairs(&self, root: NodeId, replacement: Replacement) -> Result<Option<Vec<(Output, Output)>>> {
+        let count = self.patch.node(root).signature.outputs.len();
+        let outputs = (0..count).map(|index| Output { node: root, index });
         let is_seen = |output: &Output| self.state.uses(*output) > 0 || self.ends.is_fetched(*output);
-        let pairs: Vec<(Output, Output)> = match replacement {
+        let given = match replacement {
             Replacement::One(new) => {
                 let seen: Vec<Output> = outputs.clone().filter(is_seen).collect();
-                let old = match seen[..] {
-                    [old] => old,
+                match seen[..] {
+                    [old] => vec![(old, new)],
                     // It is waited for, or runs as a target.
-                    [] => outputs.clone().next()?,
-                    _ => return None,
-                };
-                vec![(old, self.state.used_for(new))]
+                    [] => outputs.clone().next().map(|old| (old, new)).into_iter().collect(),
+                    _ => return Ok(None),
+                }
+            }
+            Replacement::All(new) if new.is_empty() || new.len() > count => {
+                let message = format!("it gives {} outputs for the {count} of `{}`", new.len(), self.name(root));
+                return Err(Error::internal(message));
             }
             Replacement::All(new) => {
-                let count = new.len();
-                let new = new.into_iter().map(|new| self.state.used_for(new));
-                if outputs.clone().skip(count).any(|output| is_seen(&output)) {
-                    return None;
+                if outputs.clone().skip(new.len()).any(|output| is_seen(&output)) {
+                    return Ok(None);
                 }
                 outputs.zip(new).collect()
             }
         };
-        pairs.iter().all(|&(old, new)| new.node != root && guards::fits(self.patch, old, new)).then_some(pairs)
+        let pairs: Vec<(Output, Output)> =
+            given.into_iter().map(|(old, new)| (old, self.state.used_for(new))).collect();
+        for &(old, new) in &pairs {
+            self.check_pair(root, old, new)?;
+        }
+        let fit = pairs.iter().all(|&(old, new)| guards::fits(self.patch, old, new));
+        Ok((fit && !pairs.is_empty()).then_some(pairs))
+    }
+
+    /// Refuses what could not take the place of an output in any graph.
+    fn check_pair(&self, root: NodeId, old: Output, new: Output) -> Result<()> {
+        let dtype =
+            |output: Output| self.patch.get(output.node)?.signature.outputs.get(output.index).map(|it| it.dtype);
+        let root_name = || self.name(root);
+        match (dtype(old), dtype(new)) {
+            _ if new.node == root => {
+                let message =
+                    format!("it puts `{}` in its own place: a function that refuses returns None", root_name());
+                Err(Error::internal(message))
+            }
+            (_, None) => {
+                let message = format!(
+                    "what it puts in the place of `{}` is no output of a node of this graph, or not any more",
+                    root_name()
+                );
+                Err(Error::internal(message))
+            }
+            (Some(old), Some(new)) if old != new => {
+                Err(Error::internal(format!("it puts {new} in the place of {old}, the dtype of `{}`", root_name())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn name(&self, id: NodeId) -> &str {
+        &self.patch.node(id).name
     }
 
     /// Notes the changes, if what takes the place of the match may.
