@@ -287,6 +287,31 @@ fn fused_products_give_the_same_to_the_bit() {
     }
 }
 
+/// What fails goes on to fail.
+#[test]
+fn fused_nodes_that_no_kernel_runs_take_in_nothing() {
+    let w = constant("w", &[1, 1, 2, 2]);
+    let rest = "m = Const() dtype=float value=[1, 2]\nv = Const() dtype=float value=[3, 4]";
+    for (rewrite, node, next) in [
+        ("fuse-activation", "_FusedConv2D(x, w, [m], []) num_args=1 fused_ops=[]", "Relu(p)"),
+        (
+            "fuse-second-batch-norm",
+            "_FusedConv2D(x, w, [m], []) num_args=1 fused_ops=[]",
+            "FusedBatchNormV3(p, m, m, m, v) is_training=false",
+        ),
+        ("fuse-activation", "_FusedConv2D(x, w, [m], [h]) num_args=1 num_host_args=1 fused_ops=[BiasAdd]", "Relu(p)"),
+        ("fuse-activation", "_FusedDepthwiseConv2dNative(x, w, []) num_args=0 fused_ops=[]", "Relu(p)"),
+    ] {
+        let graph = format!(
+            "x = Placeholder() dtype=float\nh = Placeholder() dtype=float\n{w}\n{rest}
+             p = {node} strides=[1, 1, 1, 1] padding=SAME\ny = {next}\nz = Neg(y)\nfetch z"
+        );
+        let after = rewritten(rewrite, &graph);
+        let next = next.split_inclusive(')').next().unwrap();
+        assert!(after.contains(&format!("y = {next}")), "{after}");
+    }
+}
+
 /// Two convolutions of what a third one gives, whose sum goes through an activation, as in a residual block; `strides` are
 /// those of the second.
 fn residual(strides: &str) -> String {

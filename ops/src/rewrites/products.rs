@@ -68,8 +68,12 @@ impl Product {
         let (mut ops, mut arguments) = (Vec::new(), Vec::new());
         if is_fused {
             ops = matched.attrs.required("fused_ops").ok()?;
-            let count = matched.attrs.required::<i64>("num_args").ok()?;
-            arguments = inputs.get(2..2 + usize::try_from(count).ok()?)?.to_vec();
+            let count = usize::try_from(matched.attrs.required::<i64>("num_args").ok()?).ok()?;
+            // A node without ops, or with arguments that no op takes, fails.
+            if ops.is_empty() || inputs.len() != count.checked_add(2)? {
+                return None;
+            }
+            arguments = inputs[2..].to_vec();
         }
         let kept = |name: &&&str| op.attrs.iter().any(|attr| attr.name == **name);
         let attrs =
