@@ -252,6 +252,41 @@ fn what_is_random_or_large_or_reads_files_is_not_folded() {
     assert!(!large(1 << 10) && large(1 << 11), "4 MiB are kept");
 }
 
+/// Whether the output named `y` is a constant once constants are folded.
+fn is_folded(build: impl FnOnce(&mut Graph) -> Result<Output>) -> bool {
+    let mut graph = Graph::new(crate::random_graphs::registry());
+    let y = build(&mut graph).unwrap();
+    let name = graph.output_name(y);
+    text(&by_on("fold-constants", graph, &[], &[&name], false)).lines().all(|line| line.contains(" = Const("))
+}
+
+#[test]
+fn constants_do_not_double_from_node_to_node() {
+    let mebibyte = |g: &mut Graph| ops::constant(g, Tensor::zeros(DataType::Float, [1 << 18])?);
+    let doubled = |times: usize, negated: bool| {
+        is_folded(|g| {
+            let mut x = mebibyte(g)?;
+            for _ in 0..times {
+                let y = if negated { ops::neg(g, x).build()? } else { x };
+                x = ops::concat_v2(g, [x, y], 0i32).build()?;
+            }
+            Ok(x)
+        })
+    };
+    assert!(doubled(2, false) && !doubled(8, false));
+    assert!(doubled(2, true) && !doubled(8, true));
+    // Parts of one constant are no more than it.
+    assert!(is_folded(|g| {
+        let whole = ops::constant(g, Tensor::zeros(DataType::Float, [20, 1 << 20])?)?;
+        let part = |g: &mut Graph, first: i32| {
+            let part = ops::slice(g, whole, [first, 0], [5, -1]).build()?;
+            ops::sum(g, part, [0, 1]).build()
+        };
+        let sums = [part(g, 0)?, part(g, 5)?, part(g, 10)?, part(g, 15)?];
+        ops::pack(g, sums).build()
+    }));
+}
+
 #[test]
 fn ops_and_kernels_of_a_users_own_are_not_folded() {
     stays("fold-constants", |g| crate::kernels::counted(g, 1i32).build());

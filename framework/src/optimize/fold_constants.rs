@@ -46,7 +46,8 @@ impl Pass for FoldConstants {
 /// By how much the results of one node may be larger than its inputs, in bytes.
 const MAX_GROWTH: usize = 4 << 20;
 
-/// By how much all results together may be larger than what they are computed from, in bytes.
+/// By how much all results together may be larger than what they are computed from, in bytes. What several results are
+/// computed from counts once: else it would double with each node that takes it twice.
 const MAX_TOTAL_GROWTH: usize = 64 << 20;
 
 /// What is stored by others, such as in variables, is made anew for them if it has more bytes.
@@ -66,6 +67,8 @@ struct Folded {
     /// For each node with values.
     waits: HashMap<NodeId, Waits>,
     nodes: Vec<NodeId>,
+    /// How many bytes of each value no result stands for yet.
+    unspent: HashMap<Output, usize>,
 }
 
 impl Folded {
@@ -77,7 +80,7 @@ impl Folded {
             let output = Output { node: id, index: 0 };
             if let Some(value) = graph.constant(output) {
                 if node.control_inputs.len() <= FEW {
-                    folded.values.insert(output, value.clone());
+                    folded.insert(output, value.clone());
                     folded.waits.insert(id, node.control_inputs.iter().copied().collect());
                 }
                 continue;
@@ -89,8 +92,18 @@ impl Folded {
             let Some(waits) = folded.waits_of(node).filter(|_| may_fold(graph, id, &mut purity)) else { continue };
             let inputs: Vec<Option<Tensor>> =
                 node.inputs.iter().map(|input| folded.values.get(input).cloned()).collect();
-            let given: usize = inputs.iter().flatten().map(Tensor::num_bytes).sum();
-            if sizes(node).is_none_or(|bytes| bytes > given.saturating_add(MAX_GROWTH)) || growth > MAX_TOTAL_GROWTH {
+            let mut distinct = node.inputs.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let given: usize =
+                distinct.iter().filter_map(|input| folded.values.get(input)).map(Tensor::num_bytes).sum();
+            let unspent: usize = distinct.iter().filter_map(|input| folded.unspent.get(input)).sum();
+            // What several results are made of is there once: all but the first are new.
+            let fits_in = |bytes: usize| {
+                let total = growth + bytes.saturating_sub(unspent);
+                bytes <= given.saturating_add(MAX_GROWTH) && total <= MAX_TOTAL_GROWTH
+            };
+            if !sizes(node).is_some_and(fits_in) {
                 continue;
             }
             // One that fails stays, and the run says why.
@@ -102,15 +115,34 @@ impl Folded {
                 })
             };
             let bytes: usize = values.iter().flatten().map(Tensor::num_bytes).sum();
-            if !outputs(graph, id).zip(&values).all(fits) || bytes > given.saturating_add(MAX_GROWTH) {
+            if !outputs(graph, id).zip(&values).all(fits) || !fits_in(bytes) {
                 continue;
             }
-            growth += bytes.saturating_sub(given);
-            folded.values.extend(outputs(graph, id).zip(values).filter_map(|(output, value)| Some((output, value?))));
+            growth += bytes.saturating_sub(unspent);
+            folded.spend(&distinct, bytes);
+            for (output, value) in outputs(graph, id).zip(values) {
+                value.into_iter().for_each(|value| folded.insert(output, value));
+            }
             folded.waits.insert(id, waits);
             folded.nodes.push(id);
         }
         folded
+    }
+
+    fn insert(&mut self, output: Output, value: Tensor) {
+        self.unspent.insert(output, value.num_bytes());
+        self.values.insert(output, value);
+    }
+
+    /// Notes that a result of so many bytes stands for as much of what it is computed from.
+    fn spend(&mut self, inputs: &[Output], mut bytes: usize) {
+        for input in inputs {
+            if let Some(unspent) = self.unspent.get_mut(input) {
+                let spent = bytes.min(*unspent);
+                *unspent -= spent;
+                bytes -= spent;
+            }
+        }
     }
 
     /// What a node waits for itself or through its inputs; `None` for too many.
