@@ -8,12 +8,13 @@
 mod allocations;
 mod prepare;
 mod registry;
+mod sessions;
 #[path = "../support/mod.rs"]
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicIsize, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -76,6 +77,19 @@ static ALLOCATOR: Counting = Counting;
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says nothing of the panics that the kernels of these tests are asked for.
+fn quiet() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let default = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if info.payload_as_str() != Some(PANIC) {
+                default(info);
+            }
+        }));
+    });
 }
 
 fn runs() -> usize {
@@ -303,12 +317,7 @@ impl Tally {
 #[test]
 fn runs_that_fail_wait_and_are_cancelled_add_up_and_leave_nothing() {
     let _turn = alone();
-    let default = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if info.payload_as_str() != Some(PANIC) {
-            default(info);
-        }
-    }));
+    quiet();
     let session = session(counter(), 2);
     session.run(&[], &[], &["start"]).unwrap();
     let (tally, runs, start) = (Tally::default(), runs(), Instant::now());
