@@ -429,8 +429,7 @@ impl<'a> RawContext<'a> {
     ///
     /// The calling thread runs nothing else until all are done, so that it may hold locks.
     pub fn parallel_for(&self, total: usize, cost: usize, work: impl Fn(Range<usize>) + Sync) {
-        let Some(Split { pool, parts, is_long }) = self.split(total, cost) else { return work(0..total) };
-        pool.for_each(parts, is_long, |part| work(part * total / parts..(part + 1) * total / parts));
+        self.parallel_ranges(total, 1, cost, &work);
     }
 
     /// Splits `items` into pieces of a multiple of `unit` items (the last may be shorter) and runs `work` on each with
@@ -456,18 +455,24 @@ impl<'a> RawContext<'a> {
             }
         }
 
-        let unit = unit.max(1);
-        let (length, units) = (items.len(), items.len().div_ceil(unit));
-        let Some(Split { pool, parts, is_long }) = self.split(units, cost.saturating_mul(unit)) else {
-            return work(0, items);
-        };
+        let length = items.len();
         let items = Items(items.as_mut_ptr());
-        let bound = |part: usize| (part * units / parts * unit).min(length);
-        pool.for_each(parts, is_long, |part| {
-            let range = bound(part)..bound(part + 1);
-            // SAFETY: each part is done once, and the bounds of parts are in order and at most the length.
+        self.parallel_ranges(length, unit.max(1), cost, &|range| {
+            // SAFETY: the ranges are parts of the items that do not overlap.
             work(range.start, unsafe { items.slice(range) });
         });
+    }
+
+    /// Runs `work` on ranges that together cover `0..length`, do not overlap, and begin at multiples of `unit`. Apart, because
+    /// the functions above are compiled for every kernel, and what `work` does once in each.
+    #[inline(never)]
+    fn parallel_ranges(&self, length: usize, unit: usize, cost: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+        let units = length.div_ceil(unit);
+        let Some(Split { pool, parts, is_long }) = self.split(units, cost.saturating_mul(unit)) else {
+            return work(0..length);
+        };
+        let bound = |part: usize| (part * units / parts * unit).min(length);
+        pool.for_each(parts, is_long, |part| work(bound(part)..bound(part + 1)));
     }
 
     /// The pool, if work is to be split over it.

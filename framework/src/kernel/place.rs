@@ -139,6 +139,21 @@ pub fn update<const N: usize, R>(
     dtype: DataType,
     change: impl FnOnce(&RawContext<'_>, [&mut Tensor; N]) -> Result<R>,
 ) -> Result<R> {
+    let (mut change, mut result) = (Some(change), None);
+    with_locked(ctx, dtype, &mut |ctx, tensors| {
+        if let Some(change) = change.take() {
+            result = Some(change(ctx, tensors)?);
+        }
+        Ok(())
+    })?;
+    Ok(result.expect("made above"))
+}
+
+/// What locked variables are changed by.
+type Change<'c, const N: usize> = &'c mut dyn FnMut(&RawContext<'_>, [&mut Tensor; N]) -> Result<()>;
+
+/// Apart, because the function above is compiled for every kernel that changes variables.
+fn with_locked<const N: usize>(ctx: &mut RawContext<'_>, dtype: DataType, change: Change<'_, N>) -> Result<()> {
     let mut places = [const { None }; N];
     for (input, place) in places.iter_mut().enumerate() {
         *place = Some(Place::of(ctx, input)?);

@@ -68,9 +68,17 @@ impl HostBuffer {
         if !memory::may_request(capacity) {
             return None;
         }
-        let layout = Layout::from_size_align(capacity, ALIGNMENT).ok()?;
+        let (layout, is_padded) = layout_of(capacity)?;
         // SAFETY: the layout's size is not zero.
-        let pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let mut pointer = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        if is_padded {
+            // At least 1 and at most `ALIGNMENT` bytes stand before the block, the last of which says how many.
+            let padding = ALIGNMENT - pointer.addr().get() % ALIGNMENT;
+            // SAFETY: the allocation has `ALIGNMENT` bytes more than the block.
+            pointer = unsafe { pointer.add(padding) };
+            // SAFETY: the byte before the block is part of the padding.
+            unsafe { pointer.sub(1).write(padding as u8) };
+        }
         Some(HostBuffer { pointer, capacity, owner: None })
     }
 
@@ -112,11 +120,26 @@ impl HostBuffer {
     }
 
     fn release(&mut self) {
-        // SAFETY: the block came from `alloc_zeroed` with this very layout.
+        let Some((layout, is_padded)) = layout_of(self.capacity) else { return };
+        // SAFETY: the byte before the block says how many stand before it, if any do; the allocation came from
+        // `alloc_zeroed` with this very layout.
         unsafe {
-            dealloc(self.pointer.as_ptr(), Layout::from_size_align_unchecked(self.capacity, ALIGNMENT));
+            let padding = if is_padded { usize::from(self.pointer.sub(1).read()) } else { 0 };
+            dealloc(self.pointer.sub(padding).as_ptr(), layout);
         }
     }
+}
+
+/// The layout of the allocation for a block of so many bytes, and whether it is longer than the block, which is aligned in it:
+/// an allocator that aligns to as much as [`ALIGNMENT`] writes zeros itself, where fresh pages of the system's have them.
+fn layout_of(capacity: usize) -> Option<(Layout, bool)> {
+    let is_padded = capacity >= POOLED_FROM;
+    let layout = if is_padded {
+        Layout::from_size_align(capacity.checked_add(ALIGNMENT)?, 1)
+    } else {
+        Layout::from_size_align(capacity, ALIGNMENT)
+    };
+    Some((layout.ok()?, is_padded))
 }
 
 impl Drop for HostBuffer {

@@ -267,23 +267,30 @@ impl Tensor {
     #[track_caller]
     #[inline]
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
-        if self.dtype != T::DTYPE {
-            return Err(self.wrong_dtype::<T>());
+        let first = self.first(T::DTYPE)?.cast();
+        // SAFETY: `T` is the Rust type of `dtype` (checked by `first`, `Element` is sealed), and the constructors make
+        // storage of that type with as many initialised elements; host elements are aligned to
+        // their type.
+        Ok(unsafe { std::slice::from_raw_parts(first, self.num_elements()) })
+    }
+
+    /// The first element, if the elements have this dtype. Apart from [`Tensor::as_slice`], which is compiled wherever it is
+    /// called; so below.
+    #[track_caller]
+    #[inline(never)]
+    fn first(&self, dtype: DataType) -> Result<*const u8> {
+        if self.dtype != dtype {
+            return Err(self.wrong_dtype(dtype));
         }
-        let count = self.num_elements();
-        let pointer: *const T = match &self.storage {
+        Ok(match &self.storage {
             Storage::Inline(bytes) => bytes.as_ptr().cast(),
-            Storage::Host { buffer, offset } => buffer.as_ptr().wrapping_add(*offset).cast(),
-            Storage::Late(late) => late.aligned()?.as_ptr().cast(),
+            Storage::Host { buffer, offset } => buffer.as_ptr().wrapping_add(*offset),
+            Storage::Late(late) => late.aligned()?.as_ptr(),
             Storage::Strings(items) => items.as_ptr().cast(),
             Storage::Resources(items) => items.as_ptr().cast(),
             Storage::Variants(items) => items.as_ptr().cast(),
             Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
-        };
-        // SAFETY: `T` is the Rust type of `dtype` (checked above, `Element` is sealed), and the constructors make
-        // storage of that type with `count` initialised elements; host elements are aligned to
-        // their type.
-        Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
+        })
     }
 
     /// The elements, to change. [`Tensor::make_unique`] makes sure that no other tensor shares them.
@@ -295,24 +302,30 @@ impl Tensor {
     #[track_caller]
     #[inline]
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
-        if self.dtype != T::DTYPE {
-            return Err(self.wrong_dtype::<T>());
+        let first = self.first_mut(T::DTYPE)?.cast();
+        // SAFETY: as in `as_slice`; the storage has no other owner, so nothing else reads or writes it meanwhile.
+        Ok(unsafe { std::slice::from_raw_parts_mut(first, self.num_elements()) })
+    }
+
+    /// The first element, to change, if the elements have this dtype and no other owner.
+    #[track_caller]
+    #[inline(never)]
+    fn first_mut(&mut self, dtype: DataType) -> Result<*mut u8> {
+        if self.dtype != dtype {
+            return Err(self.wrong_dtype(dtype));
         }
-        let count = self.num_elements();
-        let pointer: *mut T = match &mut self.storage {
+        Ok(match &mut self.storage {
             Storage::Inline(bytes) => bytes.as_mut_ptr().cast(),
             Storage::Host { buffer, offset } => {
                 let offset = *offset;
-                exclusive(buffer).ok_or_else(shared)?.as_mut_ptr().wrapping_add(offset).cast()
+                exclusive(buffer).ok_or_else(shared)?.as_mut_ptr().wrapping_add(offset)
             }
             Storage::Strings(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
             Storage::Resources(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
             Storage::Variants(items) => Arc::get_mut(items).ok_or_else(shared)?.as_mut_ptr().cast(),
             Storage::Late(_) => return Err(shared()),
             Storage::Reference(_) | Storage::Device(_) => return Err(self.no_elements()),
-        };
-        // SAFETY: as in `as_slice`; the storage has no other owner, so nothing else reads or writes it meanwhile.
-        Ok(unsafe { std::slice::from_raw_parts_mut(pointer, count) })
+        })
     }
 
     /// The element of a scalar, or of any tensor with one element.
@@ -580,8 +593,8 @@ impl Tensor {
 
     #[cold]
     #[track_caller]
-    fn wrong_dtype<T: Element>(&self) -> Error {
-        Error::invalid_argument(format!("a {} tensor cannot be read as {}", self.dtype, T::DTYPE))
+    fn wrong_dtype(&self, asked: DataType) -> Error {
+        Error::invalid_argument(format!("a {} tensor cannot be read as {asked}", self.dtype))
     }
 }
 

@@ -74,6 +74,7 @@ impl RealFamily<3> for AdagradDa<()> {
 
 impl<T: Real> Rule<T, 3> for AdagradDa<T> {
     const NEEDS_ELEMENTS: bool = true;
+    const HAS_SPARSE_STEP: bool = true;
 
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self> {
         Ok(Self {

@@ -1,5 +1,7 @@
 //! What all steps of optimisers have in common: finding and locking the variables, checking shapes, the loops.
 
+use std::marker::PhantomData;
+
 use kernlink::attr::AttrValue;
 use kernlink::dtype::{Complex32, Complex64, DataType, bf16, f16};
 use kernlink::kernel::{RawConstruction, RawContext};
@@ -12,9 +14,12 @@ use super::value::{Real, Value};
 use crate::state::place::{forward, rows_of_a_thread, update};
 
 /// What becomes of one element of `V` variables in a step; the first of them is the one to be improved.
-pub(super) trait Rule<T: Value, const V: usize>: Copy + Send + Sync {
+pub(super) trait Rule<T: Value, const V: usize>: Copy + Send + Sync + 'static {
     /// Whether the sparse step refuses rows without elements, as TensorFlow's does.
     const NEEDS_ELEMENTS: bool = false;
+
+    /// Whether [`Rule::sparse_step`] is another than [`Rule::step`].
+    const HAS_SPARSE_STEP: bool = false;
 
     /// Reads the scalars, and computes what all elements have in common.
     ///
@@ -95,8 +100,53 @@ impl Layout {
     }
 }
 
-/// A step for one dtype.
-type Run = fn(&mut RawContext<'_>, &Layout) -> Result<()>;
+/// Makes the rule of a step for one dtype.
+type Make<const V: usize> = fn(&Inputs<'_, '_>) -> Result<Box<dyn Steps<V>>>;
+
+/// A step for one dtype: what the driver must know of it, which is not generic over dtypes and rules itself.
+struct Spec<const V: usize> {
+    dtype: DataType,
+    make: Make<V>,
+    /// The elements of the gradient.
+    gradient: fn(&Tensor) -> Result<&[u8]>,
+    /// [`Value::COST`].
+    cost: usize,
+    /// [`Rule::NEEDS_ELEMENTS`].
+    needs_elements: bool,
+}
+
+impl<const V: usize> Spec<V> {
+    fn of<T: Value, R: Rule<T, V>>() -> Spec<V> {
+        Spec {
+            dtype: T::DTYPE,
+            make: |inputs| Ok(Box::new(Typed::<T, R>(R::new(inputs)?, PhantomData))),
+            gradient: |tensor| Ok(bytemuck::cast_slice(tensor.as_slice::<T>()?)),
+            cost: T::COST,
+            needs_elements: R::NEEDS_ELEMENTS,
+        }
+    }
+}
+
+/// A rule, and the numbers that it computes with.
+struct Typed<T, R>(R, PhantomData<fn() -> T>);
+
+/// A rule without its types.
+trait Steps<const V: usize>: Send + Sync {
+    /// The steps of all elements of slices that have as many as the gradient, as bytes.
+    fn steps(&self, is_sparse: bool, state: &mut [&mut [u8]; V], gradient: &[u8]);
+}
+
+impl<T: Value, R: Rule<T, V>, const V: usize> Steps<V> for Typed<T, R> {
+    fn steps(&self, is_sparse: bool, state: &mut [&mut [u8]; V], gradient: &[u8]) {
+        let mut state = state.each_mut().map(|elements| bytemuck::cast_slice_mut::<u8, T>(elements));
+        let gradient = bytemuck::cast_slice(gradient);
+        if R::HAS_SPARSE_STEP && is_sparse {
+            steps::<T, R, V, true>(&self.0, &mut state, gradient);
+        } else {
+            steps::<T, R, V, false>(&self.0, &mut state, gradient);
+        }
+    }
+}
 
 /// A rule with `V` variables, for all dtypes.
 pub(super) trait Family<const V: usize> {
@@ -109,6 +159,9 @@ pub(super) trait RealFamily<const V: usize> {
     /// The rule for one of them.
     type Rule<T: Real>: Rule<T, V>;
 }
+
+/// Takes the step of a node.
+type Run = Box<dyn Fn(&mut RawContext<'_>, &Layout) -> Result<()> + Send + Sync>;
 
 /// The step of a node, dense or sparse, on variables of either kind.
 pub(super) struct Step {
@@ -123,12 +176,12 @@ impl Step {
     /// INTERNAL for an op whose inputs are not those of a step, here and below.
     pub(super) fn of<F: Family<V>, const V: usize>(ctx: &RawConstruction<'_>) -> Result<Self> {
         Self::new(ctx, |dtype| match dtype {
-            DataType::Float => Some(run::<f32, F::Rule<f32>, V>),
-            DataType::Double => Some(run::<f64, F::Rule<f64>, V>),
-            DataType::Half => Some(run::<f16, F::Rule<f16>, V>),
-            DataType::Bfloat16 => Some(run::<bf16, F::Rule<bf16>, V>),
-            DataType::Complex64 => Some(run::<Complex32, F::Rule<Complex32>, V>),
-            DataType::Complex128 => Some(run::<Complex64, F::Rule<Complex64>, V>),
+            DataType::Float => Some(Spec::<V>::of::<f32, F::Rule<f32>>()),
+            DataType::Double => Some(Spec::<V>::of::<f64, F::Rule<f64>>()),
+            DataType::Half => Some(Spec::<V>::of::<f16, F::Rule<f16>>()),
+            DataType::Bfloat16 => Some(Spec::<V>::of::<bf16, F::Rule<bf16>>()),
+            DataType::Complex64 => Some(Spec::<V>::of::<Complex32, F::Rule<Complex32>>()),
+            DataType::Complex128 => Some(Spec::<V>::of::<Complex64, F::Rule<Complex64>>()),
             _ => None,
         })
     }
@@ -136,19 +189,20 @@ impl Step {
     /// As [`Step::of`], for dtypes other than complex ones.
     pub(super) fn of_reals<F: RealFamily<V>, const V: usize>(ctx: &RawConstruction<'_>) -> Result<Self> {
         Self::new(ctx, |dtype| match dtype {
-            DataType::Float => Some(run::<f32, F::Rule<f32>, V>),
-            DataType::Double => Some(run::<f64, F::Rule<f64>, V>),
-            DataType::Half => Some(run::<f16, F::Rule<f16>, V>),
-            DataType::Bfloat16 => Some(run::<bf16, F::Rule<bf16>, V>),
+            DataType::Float => Some(Spec::<V>::of::<f32, F::Rule<f32>>()),
+            DataType::Double => Some(Spec::<V>::of::<f64, F::Rule<f64>>()),
+            DataType::Half => Some(Spec::<V>::of::<f16, F::Rule<f16>>()),
+            DataType::Bfloat16 => Some(Spec::<V>::of::<bf16, F::Rule<bf16>>()),
             _ => None,
         })
     }
 
-    fn new(ctx: &RawConstruction<'_>, choose: fn(DataType) -> Option<Run>) -> Result<Self> {
+    fn new<const V: usize>(ctx: &RawConstruction<'_>, choose: fn(DataType) -> Option<Spec<V>>) -> Result<Self> {
         let layout = Layout::new(ctx)?;
         let dtype = ctx.input_dtype_at(layout.gradient)?;
         let missing = || Error::internal(format!("{} takes no steps in {dtype}", ctx.op.name));
-        Ok(Self { run: choose(dtype).ok_or_else(missing)?, layout })
+        let spec = choose(dtype).ok_or_else(missing)?;
+        Ok(Self { run: Box::new(move |ctx, layout| take(ctx, layout, &spec)), layout })
     }
 
     /// Takes the step.
@@ -162,41 +216,43 @@ impl Step {
 const PIECE: usize = 8192;
 
 /// Takes a step.
-fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<'_>, layout: &Layout) -> Result<()> {
-    update(ctx, T::DTYPE, |ctx, variables: [&mut Tensor; V]| {
-        let rule = R::new(&Inputs { ctx, layout })?;
+fn take<const V: usize>(ctx: &mut RawContext<'_>, layout: &Layout, spec: &Spec<V>) -> Result<()> {
+    update(ctx, spec.dtype, |ctx, variables: [&mut Tensor; V]| {
+        let rule = &*(spec.make)(&Inputs { ctx, layout })?;
         let gradient = ctx.input_at(layout.gradient)?;
         let shape = variables[0].shape();
         for (index, variable) in variables.iter().enumerate() {
             geometry::ensure_shape(ctx, shape, index, variable.shape())?;
         }
+        let bytes = spec.dtype.size();
         match layout.indices {
             None => {
                 geometry::ensure_shape(ctx, shape, layout.gradient, gradient.shape())?;
-                let gradient = gradient.as_slice::<T>()?;
-                let mut chunks = elements_of::<T, V>(variables)?.map(|elements| elements.chunks_mut(PIECE));
+                let gradient = (spec.gradient)(gradient)?;
+                let mut chunks = elements_of(variables)?.map(|elements| elements.chunks_mut(PIECE * bytes));
                 let pieces = gradient
-                    .chunks(PIECE)
+                    .chunks(PIECE * bytes)
                     .map(|gradient| (chunks.each_mut().map(|chunks| chunks.next().unwrap_or_default()), gradient));
                 let mut pieces: Vec<_> = scratch::collected(pieces)?;
-                ctx.parallel_chunks(&mut pieces, 1, PIECE * T::COST * (V + 2) / 64, |_, pieces| {
+                ctx.parallel_chunks(&mut pieces, 1, PIECE * spec.cost * (V + 2) / 64, |_, pieces| {
                     for (state, gradient) in pieces {
-                        steps::<T, R, V, false>(&rule, state, gradient);
+                        rule.steps(false, state, gradient);
                     }
                 });
             }
             Some(indices) => {
                 let indices = ctx.input_at(indices)?;
-                let size = geometry::rows(shape, gradient.shape(), indices.shape(), R::NEEDS_ELEMENTS)?;
+                let size = geometry::rows(shape, gradient.shape(), indices.shape(), spec.needs_elements)?;
                 let count = shape[0];
                 let rows = rows(indices, count)?;
                 if size == 0 || rows.is_empty() {
                     return Ok(());
                 }
-                let gradient = gradient.as_slice::<T>()?;
-                let work = rows.len() * size * T::COST * (V + 2) / 64;
+                let gradient = (spec.gradient)(gradient)?;
+                let work = rows.len() * size * spec.cost * (V + 2) / 64;
                 let share = rows_of_a_thread(ctx, count, work);
-                let mut chunks = elements_of::<T, V>(variables)?.map(|elements| elements.chunks_mut(share * size));
+                let row_bytes = size * bytes;
+                let mut chunks = elements_of(variables)?.map(|elements| elements.chunks_mut(share * row_bytes));
                 let pieces = (0..count)
                     .step_by(share)
                     .map(|first| (first, chunks.each_mut().map(|chunks| chunks.next().unwrap_or_default())));
@@ -204,13 +260,13 @@ fn run<T: Value, R: Rule<T, V>, const V: usize>(ctx: &mut RawContext<'_>, layout
                 let cost = work / pieces.len();
                 ctx.parallel_chunks(&mut pieces, 1, cost, |_, pieces| {
                     for (first, state) in pieces {
-                        let own = *first..*first + state[0].len() / size;
+                        let own = *first..*first + state[0].len() / row_bytes;
                         // In order: an index may occur twice.
-                        for (row, gradient) in rows.iter().zip(gradient.chunks_exact(size)) {
+                        for (row, gradient) in rows.iter().zip(gradient.chunks_exact(row_bytes)) {
                             if own.contains(row) {
-                                let begin = (row - own.start) * size;
-                                let mut state = state.each_mut().map(|elements| &mut elements[begin..][..size]);
-                                steps::<T, R, V, true>(&rule, &mut state, gradient);
+                                let begin = (row - own.start) * row_bytes;
+                                let mut state = state.each_mut().map(|elements| &mut elements[begin..][..row_bytes]);
+                                rule.steps(true, &mut state, gradient);
                             }
                         }
                     }
@@ -231,12 +287,12 @@ fn rows(indices: &Tensor, count: usize) -> Result<Vec<usize>> {
     scratch::collected_ok(values.iter().enumerate().map(row))
 }
 
-/// The elements of all variables, to change.
-fn elements_of<T: Value, const V: usize>(variables: [&mut Tensor; V]) -> Result<[&mut [T]; V]> {
+/// The elements of all variables as bytes, to change.
+fn elements_of<const V: usize>(variables: [&mut Tensor; V]) -> Result<[&mut [u8]; V]> {
     let mut elements = [const { None }; V];
     for (elements, variable) in elements.iter_mut().zip(variables) {
         variable.make_unique()?;
-        *elements = Some(variable.as_mut_slice::<T>()?);
+        *elements = Some(variable.bytes_mut()?);
     }
     Ok(elements.map(|elements| elements.expect("filled above")))
 }

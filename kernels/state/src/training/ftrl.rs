@@ -66,6 +66,7 @@ impl<T: Real> Ftrl<T> {
 
 impl<T: Real> Rule<T, 3> for Ftrl<T> {
     const NEEDS_ELEMENTS: bool = true;
+    const HAS_SPARSE_STEP: bool = true;
 
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self> {
         let shrinkage = if inputs.has("l2_shrinkage") { Some(inputs.scalar("l2_shrinkage")?) } else { None };

@@ -17,6 +17,8 @@ impl Family<2> for Momentum<()> {
 }
 
 impl<T: Value> Rule<T, 2> for Momentum<T> {
+    const HAS_SPARSE_STEP: bool = true;
+
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self> {
         let (rate, momentum) = (inputs.scalar("lr")?, inputs.scalar("momentum")?);
         Ok(Self { rate, momentum, use_nesterov: inputs.flags().use_nesterov })

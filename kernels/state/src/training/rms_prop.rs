@@ -55,6 +55,8 @@ impl<T: Value> RmsProp<T> {
 }
 
 impl<T: Value> Rule<T, 3> for RmsProp<T> {
+    const HAS_SPARSE_STEP: bool = true;
+
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self> {
         RmsProp::new(inputs)
     }
@@ -79,6 +81,8 @@ impl<T: Value> Rule<T, 3> for RmsProp<T> {
 pub(super) struct CenteredRmsProp<T>(RmsProp<T>);
 
 impl<T: Value> Rule<T, 4> for CenteredRmsProp<T> {
+    const HAS_SPARSE_STEP: bool = true;
+
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self> {
         Ok(Self(RmsProp::new(inputs)?))
     }

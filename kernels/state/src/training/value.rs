@@ -6,7 +6,7 @@ use kernlink::dtype::{DataType, Number};
 use kernlink_kernels_common::number::{ComplexFloat, Computed, Float};
 
 /// A number with the arithmetic of its dtype: narrow floats are rounded after each operation.
-pub(super) trait Value: Number + Div<Output = Self> + Neg<Output = Self> {
+pub(super) trait Value: Number + bytemuck::Pod + Div<Output = Self> + Neg<Output = Self> {
     /// Whether loops over it are worth wide instructions.
     const IS_WIDE: bool;
 
@@ -75,7 +75,7 @@ pub(super) trait Real: Value + PartialOrd {
     }
 }
 
-impl<T: Computed<Wide: ComplexFloat> + Div<Output = T> + Neg<Output = T>> Value for T {
+impl<T: Computed<Wide: ComplexFloat> + bytemuck::Pod + Div<Output = T> + Neg<Output = T>> Value for T {
     const IS_WIDE: bool = matches!(T::DTYPE, DataType::Float | DataType::Double);
     const COST: usize = match T::DTYPE {
         DataType::Float | DataType::Double => 16,
