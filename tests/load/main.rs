@@ -6,6 +6,7 @@
 //! elements: 20,000 by default. One registry under many threads: `KERNLINK_STRESS_SECONDS` says for how long.
 
 mod allocations;
+mod linear;
 mod prepare;
 mod registry;
 mod sessions;

@@ -329,7 +329,7 @@ impl Graph {
 
     /// The id of the node in this place.
     #[inline]
-    pub(super) fn id_at(&self, position: usize) -> NodeId {
+    pub(crate) fn id_at(&self, position: usize) -> NodeId {
         self.epochs.id(position)
     }
 

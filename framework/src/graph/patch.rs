@@ -172,9 +172,9 @@ impl GraphPatch<'_> {
         self
     }
 
-    /// Takes back added nodes, from this one on. Nothing that was noted may name them.
-    pub(crate) fn take_back(&mut self, first: NodeId) {
-        self.graph.truncate(first.index().max(self.before.0));
+    /// Takes back added nodes: only the first `length` nodes stay. Nothing that was noted may name the others.
+    pub(crate) fn take_back(&mut self, length: usize) {
+        self.graph.truncate(length.max(self.before.0));
         self.origins.truncate(self.graph.nodes.len() - self.before.0);
     }
 

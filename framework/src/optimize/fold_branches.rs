@@ -287,7 +287,7 @@ fn call(
     let new = builder.build().ok()?;
     let shape = |node: NodeId, index: usize| patch.shape(Output { node, index });
     if !(0..node.signature.outputs.len()).all(|index| shape(id, index).is_compatible(shape(new, index))) {
-        patch.take_back(new);
+        patch.take_back(new.index());
         return None;
     }
     patch.replace_node(id, new);

@@ -227,7 +227,7 @@ fn replace(
         match builder.build() {
             Ok(node) => constants.push(node),
             Err(_) => {
-                constants.first().into_iter().for_each(|&first| patch.take_back(first));
+                constants.first().into_iter().for_each(|&first| patch.take_back(first.index()));
                 return None;
             }
         }

@@ -63,7 +63,7 @@ impl Pass for InlineFunctions {
             patch.beside(id);
             let site = Site { call: &node, inputs, controls: controls.into_iter().collect() };
             let Some(replacement) = inliner.copy(patch, ends, &site, 0) else {
-                take_back(patch, first);
+                patch.take_back(first);
                 continue;
             };
             let fits = replacement
@@ -72,7 +72,7 @@ impl Pass for InlineFunctions {
                 .enumerate()
                 .all(|(index, &new)| patch.shape(Output { node: id, index }).is_compatible(patch.shape(new)));
             if !fits || (waited_for.contains(&id) && replacement.awaited.len() > MAX_AWAITED) {
-                take_back(patch, first);
+                patch.take_back(first);
                 continue;
             }
             for (index, &new) in replacement.outputs.iter().enumerate() {
@@ -139,12 +139,6 @@ struct Inliner {
     left: usize,
     /// The bodies of functions without attrs, by name.
     bodies: HashMap<String, Option<Arc<FunctionBody>>>,
-}
-
-fn take_back(patch: &mut GraphPatch<'_>, first: usize) {
-    if let Some(first) = patch.ids().nth(first) {
-        patch.take_back(first);
-    }
 }
 
 impl Inliner {
@@ -229,7 +223,7 @@ impl Inliner {
             let replacement = match nested.flatten() {
                 Some(replacement) => replacement,
                 None => {
-                    take_back(patch, before);
+                    patch.take_back(before);
                     self.left = self.left.checked_sub(1)?;
                     add(patch, node, &function.name, &inputs, &controls)?
                 }

@@ -165,8 +165,8 @@ impl Rewriter<'_, '_> {
         });
         let done = replaced.is_some_and(|pairs| self.commit(root, &leaves, &pairs, !controls.is_empty(), added));
         // What was added for a match that is left as it is uses what another rewrite may remove.
-        if !done && let Some(first) = self.patch.ids().nth(added) {
-            self.patch.take_back(first);
+        if !done && self.patch.nodes().len() > added {
+            self.patch.take_back(added);
         }
         done
     }

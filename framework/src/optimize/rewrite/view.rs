@@ -157,7 +157,7 @@ impl State {
 
     /// Takes in nodes that were added behind those that are known.
     pub(super) fn learn(&mut self, graph: &Graph, ends: &Ends) {
-        for id in graph.ids().skip(self.uses.len()) {
+        for id in (self.uses.len()..graph.nodes().len()).map(|position| graph.id_at(position)) {
             self.look(graph, id, ends);
             graph.node(id).inputs.iter().for_each(|&input| self.count(input, 1));
             graph.node(id).control_inputs.iter().for_each(|control| self.waits[control.index()] += 1);
