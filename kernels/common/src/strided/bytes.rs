@@ -11,7 +11,7 @@ const BLOCK: usize = 64 * 1024;
 
 /// Elements of `width` bytes on each side of a tile in a transposition: runs of some cache lines, and a tile that fits
 /// into the first cache.
-const fn side(width: usize) -> usize {
+pub(super) const fn side(width: usize) -> usize {
     match width {
         ..=2 => 128,
         3..=8 => 64,
@@ -23,7 +23,7 @@ const fn side(width: usize) -> usize {
 const TILE: usize = 32 * 1024;
 
 /// Runs shorter than this many elements are not worth a copy.
-const SHORT: usize = 16;
+pub(super) const SHORT: usize = 16;
 
 /// The first bytes of target and source, for all threads.
 #[derive(Clone, Copy)]

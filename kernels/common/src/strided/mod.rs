@@ -120,6 +120,7 @@ impl<'a> Odometer<'a> {
 mod tests {
     use kernlink::dtype::{DataType, TString};
     use kernlink::op::{OpDef, Signature};
+    use kernlink_geometry::rearranged::transposed;
 
     use super::*;
 
@@ -196,6 +197,89 @@ mod tests {
                     for (i, expected) in expected.iter().enumerate() {
                         assert_eq!(output.element_text(i), *expected, "element {i} of {dtype} after {copy:?}");
                     }
+                }
+            }
+        }
+    }
+
+    /// The bytes of a tensor of `shape` and elements of `width` bytes after its axes have been put in the order
+    /// `order`, element by element.
+    fn permuted(bytes: &[u8], width: usize, shape: &[usize], order: &[usize]) -> Vec<u8> {
+        let mut strides = vec![width; shape.len()];
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis] * shape[axis];
+        }
+        let mut permuted = Vec::with_capacity(bytes.len());
+        for element in 0..bytes.len() / width {
+            let (mut rest, mut from) = (element, 0);
+            for &axis in order.iter().rev() {
+                from += rest % shape[axis] * strides[axis];
+                rest /= shape[axis];
+            }
+            permuted.extend_from_slice(&bytes[from..from + width]);
+        }
+        permuted
+    }
+
+    /// All orders of `rank` axes.
+    fn orders(rank: usize) -> Vec<Vec<usize>> {
+        if rank == 0 {
+            return vec![vec![]];
+        }
+        let smaller = orders(rank - 1);
+        smaller
+            .iter()
+            .flat_map(|order| {
+                (0..rank).map(move |place| {
+                    let mut order = order.clone();
+                    order.insert(place, rank - 1);
+                    order
+                })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn transpositions_are_right_at_the_edges_of_tiles() {
+        let pool = kernlink::threads::ThreadPool::new("test", 2);
+        let signature = Signature::default();
+        let check = |dtype: DataType, shape: &[usize], order: &[usize]| {
+            let count = shape.iter().product::<usize>();
+            let mut source = Tensor::zeros(dtype, Shape::from(shape)).unwrap();
+            // No period that a wrong stride could hide in.
+            let mut state = 1_u64;
+            for byte in source.bytes_mut().unwrap() {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                *byte = (state >> 56) as u8;
+            }
+            let expected = permuted(source.bytes().unwrap(), dtype.size(), shape, order);
+            assert_eq!(expected.len(), count * dtype.size());
+            let perm = Tensor::vector(&order.iter().map(|&axis| axis as i32).collect::<Vec<_>>()).unwrap();
+            for pool in [None, Some(&pool)] {
+                let ctx = RawContext::new("node", &OpDef::EMPTY, &signature, &mut [], &mut [], pool);
+                let to = transposed(source.shape(), &perm).unwrap();
+                let allocate = |shape| Tensor::zeros(dtype, shape);
+                let output = arranged_in(&ctx, source.clone(), to, allocate).unwrap();
+                // Not `assert_eq`: a message with all elements would not be read.
+                assert!(output.bytes().unwrap() == expected, "{dtype} of {shape:?} in the order {order:?}");
+            }
+        };
+        for dtype in [DataType::Uint8, DataType::Uint16, DataType::Uint32, DataType::Uint64, DataType::Complex128] {
+            let (side, short) = (bytes::side(dtype.size()), bytes::SHORT);
+            let edges = [1, short - 1, short, short + 1, side - 1, side, side + 1, 2 * side, 2 * side + 1];
+            for rows in edges {
+                for columns in edges {
+                    check(dtype, &[rows, columns], &[1, 0]);
+                }
+            }
+            for order in [orders(3), orders(4)].concat() {
+                let last = order.len() - 1;
+                for (rows, columns) in [(side - 1, side + 1), (side, side), (side + 1, short - 1)] {
+                    // The axes that tiles are made of are the last one of each side; the others are short.
+                    let mut shape = [2, 3, 2, 3][..=last].to_vec();
+                    shape[last] = columns;
+                    shape[order[last]] = rows;
+                    check(dtype, &shape, &order);
                 }
             }
         }
