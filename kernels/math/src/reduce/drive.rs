@@ -135,10 +135,16 @@ fn fold_lanes<R: Reducer<T>, T: Pod, const LANES: usize>(run: &[T]) -> R::Acc {
     rest.iter().fold(result, |result, &element| R::merge(result, R::lift(element)))
 }
 
+/// Folds parts of runs. Called by pointer: compiled once, not wherever it is called; so is [`FoldRows`].
+type Fold<'f, A> = dyn Fn(usize, Range<usize>, Range<usize>) -> A + Sync + 'f;
+
+/// Folds parts of blocks of rows into results.
+type FoldRows<'f, A> = dyn Fn(usize, Range<usize>, Range<usize>, &mut [A]) + Sync + 'f;
+
 /// Reductions whose innermost run is folded: each element of the output comes from whole runs.
 fn fold_runs<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, plan: &Plan, input: &[T], output: &mut [T]) {
     let runs = plan.folded.count();
-    let fold = |base: usize, runs: Range<usize>, within: Range<usize>| {
+    let fold: &Fold<'_, R::Acc> = &|base, runs, within| {
         let mut offsets = plan.folded.offsets(runs.start);
         let mut cascade = Cascade::new::<R, T>();
         for _ in runs {
@@ -196,7 +202,7 @@ fn fold_rows<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, mut plan: Plan, input:
     let (plan, inner) = (&plan, plan.inner);
     let blocks = plan.folded.count();
     // Results for elements of the output, from number `first` on.
-    let fold = |first: usize, blocks: Range<usize>, rows: Range<usize>, results: &mut [R::Acc]| {
+    let fold: &FoldRows<'_, R::Acc> = &|first, blocks, rows, results| {
         let tile = (8192 / size_of::<R::Acc>()).max(1);
         let mut buffer = Vec::new();
         let mut done = 0;

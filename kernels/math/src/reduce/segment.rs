@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use kernlink::dtype::{DataType, Pod};
 use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
-use kernlink::tensor::scratch;
+use kernlink::tensor::{Tensor, scratch};
 use kernlink::{Result, ensure};
 use kernlink_geometry::segments::unsorted;
 use kernlink_kernels_common::number::Computed;
@@ -49,8 +49,7 @@ struct Segment {
 }
 
 /// What is to be reduced. Segments are in the order of the output; one without rows has no entry.
-struct Segments<'a, T> {
-    data: &'a [T],
+struct Segments {
     /// The elements of a row.
     row: usize,
     segments: Vec<Segment>,
@@ -58,17 +57,21 @@ struct Segments<'a, T> {
     order: Option<Vec<usize>>,
 }
 
-impl<T: Pod> Segments<'_, T> {
+/// Reduces segments of the elements of a tensor to those of another.
+type Reduce = fn(&RawContext<'_>, &Segments, &Tensor, &mut Tensor) -> Result<()>;
+
+impl Segments {
     /// Reduces each segment, beginning with `initial` if there is one; the rest of the output becomes `gap`.
-    fn reduce<R: Reducer<T>>(
+    fn reduce<R: Reducer<T>, T: Pod>(
         &self,
         ctx: &RawContext<'_>,
+        data: &[T],
         output: &mut [T],
         initial: Option<R::Acc>,
         gap: T,
     ) -> Result<()> {
         let row = self.row;
-        let cost = (self.data.len() / output.len().max(1)).max(1);
+        let cost = (data.len() / output.len().max(1)).max(1);
         ctx.try_parallel_chunks(output, row, cost, |first, piece| {
             let mut next = self.segments.partition_point(|segment| segment.output < first / row);
             let mut results = scratch::filled(R::IDENTITY, row)?;
@@ -76,7 +79,7 @@ impl<T: Pod> Segments<'_, T> {
                 match self.segments.get(next).filter(|segment| segment.output == number) {
                     None => target.fill(gap),
                     Some(segment) => {
-                        self.reduce_one::<R>(segment, initial, &mut results, target);
+                        self.reduce_one::<R, T>(data, segment, initial, &mut results, target);
                         next += 1;
                     }
                 }
@@ -85,8 +88,9 @@ impl<T: Pod> Segments<'_, T> {
         })
     }
 
-    fn reduce_one<R: Reducer<T>>(
+    fn reduce_one<R: Reducer<T>, T: Pod>(
         &self,
+        data: &[T],
         segment: &Segment,
         initial: Option<R::Acc>,
         results: &mut [R::Acc],
@@ -95,7 +99,7 @@ impl<T: Pod> Segments<'_, T> {
         results.fill(initial.unwrap_or(R::IDENTITY));
         for place in segment.rows.clone() {
             let from = self.order.as_ref().map_or(place, |order| order[place]);
-            for (result, &element) in results.iter_mut().zip(&self.data[from * self.row..][..self.row]) {
+            for (result, &element) in results.iter_mut().zip(&data[from * self.row..][..self.row]) {
                 *result = R::merge(*result, R::lift(element));
             }
         }
@@ -114,18 +118,24 @@ impl<O: Op, R: SegmentReducer<T>, T: Pod> OpKernel<O> for Sorted<R, T> {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let data = ctx.input_at(0)?;
-        let (segments, rows) = sorted_segments(ctx)?;
-        let mut shape = data.shape().clone();
-        shape.dims_mut()[0] = rows;
-        let row = shape[1..].iter().product();
-        let mut output = ctx.allocate_output_at(0, shape)?;
-        if output.num_elements() > 0 {
-            let segments = Segments { data: data.as_slice()?, row, segments, order: None };
-            segments.reduce::<R>(ctx, output.as_mut_slice()?, None, R::gap())?;
-        }
-        ctx.set_output_at(0, output)
+        reduce_sorted(ctx, |ctx, segments, data, output| {
+            segments.reduce::<R, T>(ctx, data.as_slice()?, output.as_mut_slice()?, None, R::gap())
+        })
     }
+}
+
+/// What such ops have in common for all dtypes and reducers.
+fn reduce_sorted(ctx: &mut RawContext<'_>, reduce: Reduce) -> Result<()> {
+    let data = ctx.input_at(0)?;
+    let (segments, rows) = sorted_segments(ctx)?;
+    let mut shape = data.shape().clone();
+    shape.dims_mut()[0] = rows;
+    let row = shape[1..].iter().product();
+    let mut output = ctx.allocate_output_at(0, shape)?;
+    if output.num_elements() > 0 {
+        reduce(ctx, &Segments { row, segments, order: None }, data, &mut output)?;
+    }
+    ctx.set_output_at(0, output)
 }
 
 /// The segments that vector 1 names, and how many rows the output has.
@@ -165,19 +175,30 @@ impl<O: Op, R: SegmentReducer<T>, T: Pod> OpKernel<O> for Unsorted<R, T> {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let (data, ids, count) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
-        let (shape, row) = unsorted(data.shape(), ids.shape(), count)?;
-        let count = shape[0];
-        let mut output = ctx.allocate_output_at(0, shape)?;
-        if data.num_elements() > 0 {
-            let (segments, order) = group(&ids.to_i64_vec()?, count)?;
-            let segments = Segments { data: data.as_slice()?, row, segments, order: Some(order) };
-            segments.reduce::<R>(ctx, output.as_mut_slice()?, Some(R::initial()), R::finish(R::initial(), 0))?;
-        } else {
-            output.as_mut_slice()?.fill(R::finish(R::initial(), 0));
-        }
-        ctx.set_output_at(0, output)
+        reduce_unsorted(ctx, |ctx, segments, data, output| {
+            let (data, output, gap) = (data.as_slice()?, output.as_mut_slice()?, R::finish(R::initial(), 0));
+            if data.is_empty() {
+                output.fill(gap);
+                return Ok(());
+            }
+            segments.reduce::<R, T>(ctx, data, output, Some(R::initial()), gap)
+        })
     }
+}
+
+/// What such ops have in common for all dtypes and reducers.
+fn reduce_unsorted(ctx: &mut RawContext<'_>, reduce: Reduce) -> Result<()> {
+    let (data, ids, count) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
+    let (shape, row) = unsorted(data.shape(), ids.shape(), count)?;
+    let count = shape[0];
+    let mut output = ctx.allocate_output_at(0, shape)?;
+    let mut segments = Segments { row, segments: Vec::new(), order: None };
+    if data.num_elements() > 0 {
+        let (grouped, order) = group(&ids.to_i64_vec()?, count)?;
+        (segments.segments, segments.order) = (grouped, Some(order));
+    }
+    reduce(ctx, &segments, data, &mut output)?;
+    ctx.set_output_at(0, output)
 }
 
 /// The rows by segment, those of a segment in their order; rows of negative segments are left out.
