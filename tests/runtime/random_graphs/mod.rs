@@ -1,4 +1,5 @@
-//! Random graphs: each runs with all passes and with none, and both give the same values or the same error.
+//! Random graphs: each runs with all passes and with none, and both give the same values or the same error; every fourth on
+//! several threads.
 //!
 //! | variable | says | default |
 //! |---|---|---|
