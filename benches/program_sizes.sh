@@ -29,14 +29,14 @@ command=$CARGO_TARGET_DIR/release/kernlink
 row 'the command, with all kernels of the CPU' "$command"
 rows parts '| part of the command | MB |' '|---|---:|'
 size -A "$command" | awk '
-    /^\.text/ { code += $2 } /^\.(eh_frame|eh_frame_hdr|gcc_except_table)/ { unwind += $2 } /^\.rela/ { relocations += $2 }
+    /^\.text/ { code += $2 } /^\.(eh_frame|eh_frame_hdr|gcc_except_table)/ { unwind += $2 } /^\.rel(a|r\.)/ { relocations += $2 }
     /^\.(rodata|data\.rel\.ro|data|got)/ { constants += $2 } /^linkme/ { lists += $2 }
     function row(label, bytes) { printf "| %s | %.1f |\n", label, bytes / 1e6 }
     END {
         row("code", code)
         row("tables for unwinding: a kernel that panics is an error of its run", unwind)
         row("constants: declarations of ops and kernels, documentation, tables", constants)
-        row("relocations of those constants, for a program that may be loaded anywhere", relocations)
+        row("relocations of those constants, for a program that may be loaded anywhere, packed", relocations)
         row("lists of registrations", lists)
     }' | tee -a "$table"
 table=$CARGO_TARGET_DIR/release.md

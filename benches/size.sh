@@ -16,7 +16,7 @@ rm "$program.stripped"
 
 echo; echo "bytes by section:"
 size -A "$program" | awk '
-    /^\.text/ { code += $2 } /^\.(eh_frame|eh_frame_hdr|gcc_except_table)/ { unwind += $2 } /^\.rela/ { relocations += $2 }
+    /^\.text/ { code += $2 } /^\.(eh_frame|eh_frame_hdr|gcc_except_table)/ { unwind += $2 } /^\.rel(a|r\.)/ { relocations += $2 }
     /^\.(rodata|data\.rel\.ro|data|got)/ { data += $2 } /^linkme/ { lists += $2 }
     END {
         printf "%10d  code\n%10d  tables for unwinding\n", code, unwind
