@@ -15,7 +15,17 @@ fn tensorflow_ops() -> BTreeMap<String, proto::OpDef> {
 }
 
 /// Ops that TensorFlow does not have.
-const OWN: [&str; 6] = ["RemoveKernel", "_GeluApproximate", "_GeluExact", "_HardSwish", "_LayerNorm", "_Swish"];
+const OWN: [&str; 9] = [
+    "RemoveKernel",
+    "_FusedBatchMatMulV2",
+    "_FusedPaddedDepthwiseConv2dNative",
+    "_GeluApproximate",
+    "_GeluExact",
+    "_HardSwish",
+    "_LayerNorm",
+    "_ScaledMaskedSoftmax",
+    "_Swish",
+];
 
 fn declared_ops() -> impl Iterator<Item = &'static OpDef> {
     linked_ops().filter(|op| std::ptr::eq(op.provider, &kernlink_ops::KERNLINK_PROVIDER)).map(|op| op.def)

@@ -50,6 +50,7 @@ Reshape CPU T=float Tshape=int32
 Shape CPU T=float out_type=int32
 Softmax CPU T=float
 StridedSlice CPU T=int32 Index=int32
+_FusedBatchNormEx CPU T=float
 _FusedConv2D CPU T=float
 _FusedMatMul CPU T=float
 ";

@@ -271,10 +271,12 @@ fn fused_products_give_the_same_to_the_bit() {
         ),
         ("product", vec![7, 30], constant("w", &[30, 19]), "p = MatMul(x, w)", 19),
         ("row", vec![1, 30], constant("w", &[19, 30]), "p = MatMul(x, w) transpose_b=true", 19),
+        ("stack", vec![3, 5, 30], constant("w", &[30, 19]), "p = BatchMatMulV2(x, w)", 19),
+        ("stacks", vec![2, 1, 4, 6], constant("w", &[3, 7, 6]), "p = BatchMatMulV2(x, w) adj_y=true", 7),
     ];
     for (product, shape, filter, node, channels) in products {
         for (step, text) in steps(channels) {
-            if shape.len() == 2 && step.starts_with("norm") {
+            if node.contains("MatMul") && step.starts_with("norm") {
                 continue;
             }
             for (activation, end) in ACTIVATIONS {
@@ -392,6 +394,85 @@ fn convolutions_pad_for_themselves_to_the_bit() {
             let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&with), bits(&without), "{paddings} {shape:?}");
         }
+    }
+}
+
+#[test]
+fn depthwise_convolutions_pad_for_themselves_to_the_bit() {
+    let pads = "[[0, 0], [0, 1], [2, 1], [0, 0]]";
+    let of = |multiplier: usize, rest: &str| {
+        format!(
+            "x = Placeholder() dtype=float\n{}\n{}\npads = Const() dtype=int32 value={pads}\nq = Pad(x, pads)
+             c = DepthwiseConv2dNative(q, w) strides=[1, 2, 2, 1] padding=VALID\n{rest}",
+            constant("w", &[3, 3, 18, multiplier]),
+            constant("b", &[18 * multiplier]),
+        )
+    };
+    for multiplier in [1, 2] {
+        let plain = of(multiplier, "z = Neg(c)");
+        let fused = of(multiplier, "a = BiasAdd(c, b)\nr = Relu6(a)\nz = Neg(r)");
+        let lines = |text: &str| text.lines().map(|line| format!("{}\n", line.trim())).collect::<String>();
+        assert!(rewritten("fuse-depthwise-pad", &lines(&plain)).contains("padding=EXPLICIT"));
+        for graph in [&plain, &fused] {
+            for shape in [[2, 9, 8, 18], [1, 3, 2, 18], [0, 4, 4, 18]] {
+                let mut x = numbers(&shape);
+                if shape[0] > 0 {
+                    x.as_mut_slice::<f32>().unwrap()[5] = f32::INFINITY;
+                }
+                let [with, without] = both(graph, &x);
+                let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&with), bits(&without), "{multiplier} {shape:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scaled_and_masked_softmaxes_give_the_same_to_the_bit() {
+    let with_mask = |shape: &[usize], scale: &str| {
+        format!(
+            "x = Placeholder() dtype=float\n{}\ns = Const() dtype=float value={scale}\na = Mul(x, s)\nb = AddV2(m, a)
+             y = Softmax(b)\nz = Neg(y)",
+            constant("m", shape)
+        )
+    };
+    let divided = "x = Placeholder() dtype=float\ns = Const() dtype=float value=8\na = RealDiv(x, s)\ny = Softmax(a)
+        z = Neg(y)";
+    let masks: [&[usize]; 7] = [&[2, 3, 4, 21], &[2, 1, 1, 21], &[4, 1], &[21], &[], &[5, 2, 1, 4, 21], &[2, 1, 4, 1]];
+    let graphs = masks.iter().map(|mask| with_mask(mask, "0.3"));
+    for graph in graphs.chain([divided.to_owned(), with_mask(&[4, 21], "NaN"), with_mask(&[4, 21], "inf")]) {
+        let none = (!graph.contains(']')).then_some([2, 0, 4, 21]);
+        for shape in [[2, 3, 4, 21], [2, 1, 1, 1]].into_iter().chain(none) {
+            let [with, without] = both(&graph, &numbers(&shape));
+            let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&with), bits(&without), "{graph} {shape:?}");
+        }
+    }
+}
+
+#[test]
+fn normalisations_are_rectified_to_the_bit() {
+    let graph = |attrs: &str| {
+        format!(
+            "x = Placeholder() dtype=float\n{}\n{}\nv = Const() dtype=float value=[1, 3, 0, 0.5]
+             n = FusedBatchNormV3(x, s, b, b, v) {attrs}\nr = Relu(n)\nz = Neg(r)",
+            constant("s", &[4]),
+            constant("b", &[4]),
+        )
+    };
+    for (attrs, shape) in [
+        ("is_training=false", [2, 3, 5, 4]),
+        ("is_training=false data_format=NCHW", [2, 4, 3, 5]),
+        ("is_training=true", [2, 3, 5, 4]),
+        ("is_training=false", [0, 3, 5, 4]),
+    ] {
+        let mut x = numbers(&shape);
+        if let [first, second, ..] = x.as_mut_slice::<f32>().unwrap() {
+            (*first, *second) = (f32::NAN, -0.0);
+        }
+        let [with, without] = both(&graph(attrs), &x);
+        let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&with), bits(&without), "{attrs}");
     }
 }
 

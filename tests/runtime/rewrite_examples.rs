@@ -70,6 +70,38 @@ macro_rules! of_reshaped {
     };
 }
 
+/// A stack of products of matrices `p`, and then some lines.
+macro_rules! of_batch {
+    ($product:literal, $rest:literal) => {
+        concat!(
+            "x = Placeholder() dtype=float shape=[2,2,3]\n",
+            "w = Const() dtype=float value=[[1, -2], [0.25, 3], [0.5, 1]]\n",
+            "b = Const() dtype=float value=[0.5, -1]\n",
+            "p = ",
+            $product,
+            "\n",
+            $rest,
+            "\nz = Neg(y)"
+        )
+    };
+}
+
+/// Images of two channels, padded as `q`, and a depthwise filter `w`, and then some lines.
+macro_rules! of_padded {
+    ($conv:literal) => {
+        concat!(
+            "x = Placeholder() dtype=float\n",
+            "w = Const() dtype=float value=[[[[1.5], [-2]], [[0.25], [3]]], [[[1], [-4]], [[0.75], [2]]]]\n",
+            "p = Const() dtype=int32 value=[[0, 0], [1, 0], [0, 1], [0, 0]]\n",
+            "l = Const() dtype=int32 value=[1, -1, 3, 2]\n",
+            "t = Reshape(x, l)\n",
+            "q = Pad(t, p)\n",
+            $conv,
+            "\nz = Neg(y)"
+        )
+    };
+}
+
 /// The normalisation of `x`, whose last dimension is 2, with `inner` for what is added to the scaled `x`.
 macro_rules! of_norm {
     ($inner:literal) => {
@@ -299,6 +331,53 @@ pub(super) const EXAMPLES: &[Example] = &[
             ["value=[[[[1.5", "value=[[[[NaN"],
             ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
         ],
+    ),
+    example(
+        "fuse-depthwise-pad",
+        of_padded!("y = DepthwiseConv2dNative(q, w) strides=[1, 1, 1, 1] padding=VALID"),
+        &[
+            ["padding=VALID", "padding=SAME"],
+            ["[1, 0], [0, 1]", "[2, 0], [0, 1]"],
+            ["[[0, 0], [1, 0]", "[[0, 1], [1, 0]"],
+            ["value=[[[[1.5", "value=[[[[NaN"],
+            ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
+        ],
+    ),
+    example(
+        "fuse-fused-depthwise-pad",
+        of_padded!(
+            "b = Const() dtype=float value=[0.5, -1]\ny = _FusedDepthwiseConv2dNative(q, w, [b]) strides=[1, 1, 1, 1] padding=VALID fused_ops=[BiasAdd]"
+        ),
+        &[
+            ["padding=VALID", "padding=SAME"],
+            ["[1, 0], [0, 1]", "[2, 0], [0, 1]"],
+            ["value=[[[[1.5", "value=[[[[NaN"],
+            ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
+        ],
+    ),
+    example(
+        "fuse-batch-norm-relu",
+        of_any!(
+            "l = Const() dtype=int32 value=[1, 3, -1, 4]\nt = Reshape(x, l)\ns = Const() dtype=float value=[2, 0.75, -1, 1]\nv = Const() dtype=float value=[1, 3, 2, 0.5]\nn = FusedBatchNormV3(t, s, s, v, v) is_training=false\ny = Relu(n)"
+        ),
+        &[["Relu(n)", "Relu6(n)"], ["z = Neg(y)", "z = AddV2(y, n)"], ["(t, s, s, v, v)", "(t, x, s, v, v)"]],
+    ),
+    example(
+        "fuse-batched-bias",
+        of_batch!("BatchMatMulV2(x, w)", "y = BiasAdd(p, b)"),
+        &[["BiasAdd(p, b)", "BiasAdd(p, b) data_format=NCHW"], ["z = Neg(y)", "z = AddV2(y, p)"]],
+    ),
+    example(
+        "fuse-masked-softmax",
+        of_matrix!(
+            "k = Const() dtype=float value=0.125\nm = Const() dtype=float value=[[0, -10000]]\na = Mul(x, k)\nb = AddV2(a, m)\ny = Softmax(b)"
+        ),
+        &[["value=0.125", "value=[0.125, 0.125]"], ["z = Neg(y)", "z = AddV2(y, a)"], ["Mul(x, k)", "RealDiv(k, x)"]],
+    ),
+    example(
+        "fuse-scaled-softmax",
+        of_matrix!("k = Const() dtype=float value=8\na = RealDiv(x, k)\ny = Softmax(a)"),
+        &[["value=8", "value=7"], ["z = Neg(y)", "z = AddV2(y, a)"], ["RealDiv(x, k)", "RealDiv(k, x)"]],
     ),
     example(
         "fuse-centred-norm",

@@ -12,7 +12,7 @@ use kernlink_kernels_common::epilogue::Epilogue;
 use kernlink_kernels_common::fused::{Activated, Finish, Fused, Nothing};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
-use kernlink_ops::{DepthwiseConv2dNative, FusedDepthwiseConv2dNative};
+use kernlink_ops::{DepthwiseConv2dNative, FusedDepthwiseConv2dNative, FusedPaddedDepthwiseConv2dNative};
 
 use super::images::{channels_last, output_images};
 use super::narrow::{computed, widened};
@@ -29,12 +29,13 @@ fn depthwise<T: Computed<Wide: SumProducts>>(convolution: &Depthwise, ctx: &mut 
 
 #[register_kernel(
     device = Cpu,
+    op = [FusedDepthwiseConv2dNative, FusedPaddedDepthwiseConv2dNative],
     T = [f16, bf16, f32, f64],
     state = |ctx| Ok((Depthwise::new(ctx.attrs)?, Fusion::new(ctx.attrs, true)?)),
 )]
 fn fused_depthwise<T: Computed<Wide: SumProducts + Activated>>(
     (convolution, fusion): &(Depthwise, Fusion),
-    ctx: &mut KernelContext<'_, FusedDepthwiseConv2dNative>,
+    ctx: &mut KernelContext<'_, O>,
 ) -> Result<()> {
     compute::<T, Fused<T::Wide>>(convolution, ctx, |ctx, product| {
         let last = |images: &Tensor| channels_last(ctx, convolution.format, images);

@@ -21,6 +21,7 @@ mod images;
 mod in_top_k;
 mod layer_norm;
 mod lrn;
+mod masked_softmax;
 mod max_pool_argmax;
 mod max_pool_grad;
 mod narrow;

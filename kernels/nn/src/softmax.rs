@@ -98,7 +98,8 @@ impl Normalize for f64 {
 const LANES: usize = 16;
 
 widest! {
-    fn normalize_f32(row: &mut [f32], log: bool) {
+    /// Replaces logits by their softmax or its logarithm.
+    pub(super) fn normalize_f32(row: &mut [f32], log: bool) {
         let mut lanes = [f32::NEG_INFINITY; LANES];
         for chunk in row.chunks(LANES) {
             for (lane, &logit) in lanes.iter_mut().zip(chunk) {

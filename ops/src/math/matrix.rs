@@ -42,6 +42,24 @@ pub struct MatMul;
 )]
 pub struct FusedMatMul;
 
+/// The products of two stacks of matrices, as `BatchMatMulV2`, followed by the ops that `fused_ops` names, of which
+/// `_FusedMatMul` has the list. Kernlink's own, made by rewrites.
+#[register_op(
+    name = "_FusedBatchMatMulV2",
+    attr("adj_x: bool = false", "Whether to take the transposes of `x`."),
+    attr("adj_y: bool = false", "Whether to take the transposes of `y`."),
+    attr("T: {float}"),
+    attr("num_args: int >= 0"),
+    attr("fused_ops: list(string) = []", "The ops that follow, in order."),
+    attr("leakyrelu_alpha: float = 0.2", "The slope of `LeakyRelu` below zero."),
+    input("x: T"),
+    input("y: T"),
+    input("args: num_args * T", "The other operands of `fused_ops`: a bias, `[n]`; a summand, in the output's shape."),
+    output("output: T"),
+    shape_fn = shapes::batch_mat_mul_v2_shape,
+)]
+pub struct FusedBatchMatMulV2;
+
 #[register_op(
     attr("T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"),
     attr("adj_x: bool = false", "Whether to take the conjugate transposes of `x`."),

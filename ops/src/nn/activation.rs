@@ -56,6 +56,19 @@ pub enum ComposedActivations {
     GeluApproximate,
 }
 
+/// `softmax(logits * scale + mask)` along the last dimension, as attention takes it. Kernlink's own, made by rewrites.
+#[register_op(
+    name = "_ScaledMaskedSoftmax",
+    attr("T: {float}"),
+    attr("num_masks: int >= 0 = 0", "0 or 1."),
+    attr("scale: float = 1.0"),
+    input("logits: T"),
+    input("mask: num_masks * T", "Added to the scaled logits; they broadcast to each other."),
+    output("softmax: T"),
+    shape_fn = shapes::scaled_masked_softmax_shape,
+)]
+pub struct ScaledMaskedSoftmax;
+
 #[register_op(
     attr("T: {half, bfloat16, float, double}"),
     input("logits: T"),

@@ -35,10 +35,7 @@ use crate::shapes;
 )]
 pub struct FusedConv2D;
 
-/// The 2-D convolution of each channel with filters of its own, as `DepthwiseConv2dNative`,
-/// followed by the ops that `fused_ops` names, of which `_FusedConv2D` has the list.
 #[register_op(
-    name = "_FusedDepthwiseConv2dNative",
     attr("T: {half, bfloat16, float, double}"),
     input("input: T"),
     input("filter: T", "`[height, width, channels, multiplier]`."),
@@ -54,7 +51,21 @@ pub struct FusedConv2D;
     attr("leakyrelu_alpha: float = 0.2", "The slope of `LeakyRelu` below zero."),
     shape_fn = shapes::depthwise_conv2d_native_shape,
 )]
-pub struct FusedDepthwiseConv2dNative;
+pub enum FusedDepthwiseConvolutions {
+    /// The 2-D convolution of each channel with filters of its own, as `DepthwiseConv2dNative`,
+    /// followed by the ops that `fused_ops` names, of which `_FusedConv2D` has the list.
+    #[op(name = "_FusedDepthwiseConv2dNative")]
+    FusedDepthwiseConv2dNative,
+    /// `_FusedDepthwiseConv2dNative` with explicit padding, which TensorFlow's does not have. Kernlink's own, made by
+    /// rewrites.
+    #[op(
+        name = "_FusedPaddedDepthwiseConv2dNative",
+        attr("padding: {'EXPLICIT'}"),
+        attr("explicit_paddings: list(int)", "Zeros before and after each dimension of `input`.", after = "padding"),
+        shape_fn = shapes::depthwise_conv2d_native_shape_with_explicit_padding,
+    )]
+    FusedPaddedDepthwiseConv2dNative,
+}
 
 /// `FusedBatchNormV3` of images whose channels are a multiple of 4, to which `side_input` is added,
 /// and of which `activation_mode` is taken.

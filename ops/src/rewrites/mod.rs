@@ -5,6 +5,10 @@
 mod activations;
 #[cfg(feature = "math")]
 mod arithmetic;
+#[cfg(all(feature = "math", feature = "nn"))]
+mod attention;
+#[cfg(feature = "nn")]
+mod batch_norms;
 #[cfg(all(feature = "array", feature = "math"))]
 mod moves;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]

@@ -2,8 +2,8 @@
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
-use kernlink::graph::{NodeBuilder, Output};
-use kernlink::op::Op;
+use kernlink::graph::{NodeBuilder, NodeId, Output};
+use kernlink::op::{Op, OpDef};
 use kernlink::optimize::rewrite::{Matched, Rewrite};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_rewrite;
@@ -26,6 +26,53 @@ fn fuse_pad(
     paddings: Output,
     filter: Output,
 ) -> Result<Option<Output>> {
+    padded(m, conv.id, Conv2D::DEF, [input, paddings, filter])
+}
+
+/// A depthwise convolution that is not fused with anything pads with zeros itself what was padded for it.
+#[register_rewrite(
+    name = "fuse-depthwise-pad",
+    pattern = conv @ DepthwiseConv2dNative {
+        input: Pad { input, const paddings }, const filter, padding = "VALID", data_format = "NHWC"
+    },
+    creates = [DepthwiseConv2dNative],
+)]
+fn fuse_depthwise_pad(
+    m: &mut Rewrite<'_, '_>,
+    conv: &Matched<DepthwiseConv2dNative>,
+    input: Output,
+    paddings: Output,
+    filter: Output,
+) -> Result<Option<Output>> {
+    padded(m, conv.id, DepthwiseConv2dNative::DEF, [input, paddings, filter])
+}
+
+/// A depthwise convolution with what follows it pads with zeros itself what was padded for it.
+#[register_rewrite(
+    name = "fuse-fused-depthwise-pad",
+    pattern = conv @ FusedDepthwiseConv2dNative {
+        input: Pad { input, const paddings }, const filter, padding = "VALID", data_format = "NHWC", ..
+    },
+    creates = [FusedPaddedDepthwiseConv2dNative],
+    internal,
+)]
+fn fuse_fused_depthwise_pad(
+    m: &mut Rewrite<'_, '_>,
+    conv: &Matched<FusedDepthwiseConv2dNative>,
+    input: Output,
+    paddings: Output,
+    filter: Output,
+) -> Result<Option<Output>> {
+    padded(m, conv.id, FusedPaddedDepthwiseConv2dNative::DEF, [input, paddings, filter])
+}
+
+/// The convolution of an op that pads explicitly, if the padding of `input` is what it would do.
+fn padded(
+    m: &mut Rewrite<'_, '_>,
+    conv: NodeId,
+    op: &'static OpDef,
+    [input, paddings, filter]: [Output; 3],
+) -> Result<Option<Output>> {
     let (Some(filter_value), Some(sizes)) = (m.constant(filter), m.constant(paddings)) else { return Ok(None) };
     let (&[height, width, ..], &[4, 2]) = (filter_value.shape().dims(), sizes.shape().dims()) else { return Ok(None) };
     let sizes = sizes.to_i64_vec()?;
@@ -38,12 +85,16 @@ fn fuse_pad(
         return Ok(None);
     }
     let kept: Vec<_> = {
-        let attrs = &m.node(conv.id).attrs;
-        let names = Conv2D::DEF.attrs.iter().map(|attr| attr.name.to_string());
+        let attrs = &m.node(conv).attrs;
+        let names = op.attrs.iter().map(|attr| attr.name.to_string());
         names.filter_map(|name| attrs.get(&name).cloned().map(|value| (name, value))).collect()
     };
-    let mut node = NodeBuilder::new(m, Conv2D::DEF);
+    let arguments = m.inputs(conv).split_off(2);
+    let mut node = NodeBuilder::new(m, op);
     node.input(input).input(filter);
+    if op.inputs.len() > 2 {
+        node.input_list(arguments);
+    }
     for (name, value) in kept.iter().filter(|(name, _)| !matches!(&**name, "padding" | "explicit_paddings")) {
         node.attr(name, value.clone());
     }

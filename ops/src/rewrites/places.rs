@@ -36,7 +36,11 @@ fn origin(m: &Rewrite<'_, '_>, of: Output) -> (Output, Vec<Step>) {
         let node = m.node(output.node);
         let Some(&first) = inputs.first() else { break };
         output = match &*node.op.def.name {
-            "Conv2D" | "_FusedConv2D" | "DepthwiseConv2dNative" | "_FusedDepthwiseConv2dNative" => {
+            "Conv2D"
+            | "_FusedConv2D"
+            | "DepthwiseConv2dNative"
+            | "_FusedDepthwiseConv2dNative"
+            | "_FusedPaddedDepthwiseConv2dNative" => {
                 let Some(step) = step(m, output, &inputs) else { break };
                 steps.extend(step);
                 first

@@ -26,7 +26,7 @@ struct Product {
 }
 
 /// The attrs that products keep when they are fused.
-const KEPT: [&str; 11] = [
+const KEPT: [&str; 13] = [
     "strides",
     "padding",
     "explicit_paddings",
@@ -36,6 +36,8 @@ const KEPT: [&str; 11] = [
     "use_cudnn_on_gpu",
     "transpose_a",
     "transpose_b",
+    "adj_x",
+    "adj_y",
     "epsilon",
     "leakyrelu_alpha",
 ];
@@ -48,15 +50,17 @@ impl Product {
             "Conv2D" => (&FusedConv2D::DEF, false),
             "DepthwiseConv2dNative" => (&FusedDepthwiseConv2dNative::DEF, false),
             "MatMul" => (&FusedMatMul::DEF, false),
+            "BatchMatMulV2" => (&FusedBatchMatMulV2::DEF, false),
             "_FusedConv2D" => (&FusedConv2D::DEF, true),
             "_FusedDepthwiseConv2dNative" => (&FusedDepthwiseConv2dNative::DEF, true),
             "_FusedMatMul" => (&FusedMatMul::DEF, true),
+            "_FusedBatchMatMulV2" => (&FusedBatchMatMulV2::DEF, true),
             _ => return None,
         };
         let dtype = matched.attrs.required::<DataType>("T").ok()?;
         let fits = match dtype {
             DataType::Float => true,
-            DataType::Double => op.name != FusedMatMul::DEF.name,
+            DataType::Double => !is_of_matrices(op),
             _ => false,
         };
         // The fused depthwise convolution has no explicit padding.
@@ -101,7 +105,7 @@ impl Product {
     fn channels(&self, m: &Rewrite<'_, '_>) -> Option<usize> {
         let filter = m.shape(self.factors[1]);
         let dims = filter.dims()?;
-        let transposed = self.attrs.required::<bool>("transpose_b").unwrap_or(false);
+        let transposed = ["transpose_b", "adj_y"].iter().any(|name| self.attrs.required::<bool>(name).unwrap_or(false));
         match *dims {
             [_, _, depth, multiplier] if self.op.name == FusedDepthwiseConv2dNative::DEF.name => {
                 depth?.checked_mul(multiplier?)
@@ -115,7 +119,7 @@ impl Product {
     /// A constant as a vector with an element for each channel, if it broadcasts to the product along these.
     fn vector(&self, m: &Rewrite<'_, '_>, constant: Output) -> Result<Option<Tensor>> {
         let (Some(channels), Some(value)) = (self.channels(m), m.constant(constant)) else { return Ok(None) };
-        let rank = if self.op.name == FusedMatMul::DEF.name { 2 } else { 4 };
+        let rank = if is_of_matrices(self.op) { 2 } else { 4 };
         let from_end = if self.channels_last() { 1 } else { 3 };
         let mut sizes = value.shape().iter().rev().enumerate();
         let fits = sizes.all(|(index, &size)| size == if index + 1 == from_end { channels } else { 1 });
@@ -153,6 +157,11 @@ impl Product {
     }
 }
 
+/// Whether a fused op is about matrices rather than images.
+fn is_of_matrices(op: &OpDef) -> bool {
+    [&FusedMatMul::DEF, &FusedBatchMatMulV2::DEF].iter().any(|of_matrices| of_matrices.name == op.name)
+}
+
 /// A product and the bias that is added to it become one node.
 #[register_rewrite(
     name = "fuse-bias",
@@ -174,6 +183,20 @@ fn fuse_bias(
     product.then(m, "BiasAdd").map(Some)
 }
 
+/// A stack of products and the bias that is added to them become one node.
+#[register_rewrite(
+    name = "fuse-batched-bias",
+    pattern = BiasAdd { value: product @ BatchMatMulV2 { .. }, bias, data_format = "NHWC" },
+    creates = [FusedBatchMatMulV2],
+    benefit = 4,
+    internal,
+)]
+fn fuse_batched_bias(m: &mut Rewrite<'_, '_>, product: &MatchedNode, bias: Output) -> Result<Option<Output>> {
+    let Some(mut product) = Product::of(m, product) else { return Ok(None) };
+    product.arguments.push(bias);
+    product.then(m, "BiasAdd").map(Some)
+}
+
 /// A product and a constant vector that is added to its channels become one node.
 #[register_rewrite(
     name = "fuse-bias-vector",
@@ -189,10 +212,10 @@ fn fuse_bias_vector(m: &mut Rewrite<'_, '_>, product: &MatchedNode, y: Output) -
 #[register_rewrite(
     name = "fuse-scale",
     pattern = Mul {
-        x: product @ Conv2D | DepthwiseConv2dNative | MatMul | FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. },
+        x: product @ Conv2D | DepthwiseConv2dNative | MatMul | BatchMatMulV2 | FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul | FusedBatchMatMulV2 { .. },
         const y
     },
-    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul, FusedBatchMatMulV2 for BatchMatMulV2],
     benefit = 3,
     internal,
 )]
@@ -200,11 +223,11 @@ fn fuse_scale(m: &mut Rewrite<'_, '_>, product: &MatchedNode, y: Output) -> Resu
     per_channel(m, product, y, "Mul")
 }
 
-/// A fused product and a constant vector that is added to its channels become one node.
+/// A fused or stacked product and a constant vector that is added to its channels become one node.
 #[register_rewrite(
     name = "fuse-second-bias",
-    pattern = Add | AddV2 { x: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. }, const y },
-    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
+    pattern = Add | AddV2 { x: product @ BatchMatMulV2 | FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul | FusedBatchMatMulV2 { .. }, const y },
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul, FusedBatchMatMulV2 for BatchMatMulV2],
     benefit = 3,
     internal,
 )]
@@ -305,9 +328,9 @@ fn fuse_residual(m: &mut Rewrite<'_, '_>, product: &MatchedNode, summand: Output
 #[register_rewrite(
     name = "fuse-activation",
     pattern = activation @ Relu | Relu6 | Elu | LeakyRelu {
-        features: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. }
+        features: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul | FusedBatchMatMulV2 { .. }
     },
-    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul, FusedBatchMatMulV2 for BatchMatMulV2],
     benefit = 2,
 )]
 fn fuse_activation(m: &mut Rewrite<'_, '_>, activation: &MatchedNode, product: &MatchedNode) -> Result<Option<Output>> {
@@ -318,9 +341,9 @@ fn fuse_activation(m: &mut Rewrite<'_, '_>, activation: &MatchedNode, product: &
 #[register_rewrite(
     name = "fuse-smooth-activation",
     pattern = activation @ Swish | HardSwish | GeluExact | GeluApproximate {
-        features: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. }
+        features: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul | FusedBatchMatMulV2 { .. }
     },
-    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul, FusedBatchMatMulV2 for BatchMatMulV2],
     benefit = 2,
     internal,
 )]
@@ -335,8 +358,8 @@ fn fuse_smooth_activation(
 /// A fused product and its sigmoid or hyperbolic tangent become one node.
 #[register_rewrite(
     name = "fuse-sigmoid",
-    pattern = activation @ Sigmoid | Tanh { x: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul { .. } },
-    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul],
+    pattern = activation @ Sigmoid | Tanh { x: product @ FusedConv2D | FusedDepthwiseConv2dNative | FusedMatMul | FusedBatchMatMulV2 { .. } },
+    creates = [FusedConv2D for Conv2D, FusedDepthwiseConv2dNative for DepthwiseConv2dNative, FusedMatMul for MatMul, FusedBatchMatMulV2 for BatchMatMulV2],
     benefit = 2,
     internal,
 )]

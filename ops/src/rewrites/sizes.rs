@@ -26,11 +26,13 @@ fn last_within(m: &Rewrite<'_, '_>, output: Output, depth: usize) -> Option<usiz
         "_LayerNorm" => of(1),
         "Conv2D" | "_FusedConv2D" if is("data_format", "NHWC") => of(1),
         "MatMul" | "_FusedMatMul" if !is_set("transpose_b") => of(1),
-        "BatchMatMulV2" if !is_set("adj_y") => of(1),
+        "BatchMatMulV2" | "_FusedBatchMatMulV2" if !is_set("adj_y") => of(1),
         "Relu" | "Relu6" | "Elu" | "LeakyRelu" | "Tanh" | "Sigmoid" | "Neg" | "Sqrt" | "Rsqrt" | "Square"
         | "Softmax" | "_Swish" | "_HardSwish" | "_GeluExact" | "_GeluApproximate" | "Identity" | "StopGradient" => {
             of(0)
         }
+        // The mask may be wider than a size of 1.
+        "_ScaledMaskedSoftmax" => of(0).filter(|&size| size != 1),
         // A size other than 1 is that of the result; two sizes of 1 make 1.
         "Add" | "AddV2" | "Sub" | "Mul" | "RealDiv" | "Maximum" | "Minimum" | "SquaredDifference" => {
             match (of(0), of(1)) {

@@ -14,6 +14,22 @@ pub fn broadcast_binary_op(c: &mut InferenceContext<'_>) -> Result<()> {
     output_shape(c, broadcast_binary_op_output_shape(c, c.input(0), c.input(1), strict)?)
 }
 
+/// Output 0 has the shape of input 0, or that to which inputs 0 and 1 broadcast if attr `num_masks` is 1; its rank is at
+/// least 1.
+///
+/// # Errors
+/// INVALID_ARGUMENT if they do not broadcast, for scalars, and for more than one mask.
+pub fn scaled_masked_softmax_shape(c: &mut InferenceContext<'_>) -> Result<()> {
+    let shape = match c.attr::<i64>("num_masks")? {
+        0 => c.input(0),
+        1 => broadcast_binary_op_output_shape(c, c.input(0), c.input(1), true)?,
+        count => bail!(InvalidArgument, "there may be one mask, not {count}"),
+    };
+    let shape = c.with_rank_at_least(shape, 1)?;
+    c.set_output(0, shape);
+    Ok(())
+}
+
 /// Output `index` has the shape to which inputs 0 and 1 broadcast.
 ///
 /// # Errors

@@ -16,7 +16,17 @@ use kernlink::registry::Registry;
 use kernlink::shape::PartialShape;
 
 /// Ops that TensorFlow does not have.
-const OWN: [&str; 6] = ["RemoveKernel", "_GeluApproximate", "_GeluExact", "_HardSwish", "_LayerNorm", "_Swish"];
+const OWN: [&str; 9] = [
+    "RemoveKernel",
+    "_FusedBatchMatMulV2",
+    "_FusedPaddedDepthwiseConv2dNative",
+    "_GeluApproximate",
+    "_GeluExact",
+    "_HardSwish",
+    "_LayerNorm",
+    "_ScaledMaskedSoftmax",
+    "_Swish",
+];
 
 /// What TensorFlow made of a case: the shapes of its outputs, or a refusal.
 fn expected(node: &NodeDef) -> Option<Result<Vec<PartialShape>, String>> {

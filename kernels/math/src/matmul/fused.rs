@@ -1,4 +1,4 @@
-//! _FusedMatMul: a product of two matrices, and what follows it.
+//! _FusedMatMul and _FusedBatchMatMulV2: products of matrices, and what follows them.
 
 use kernlink::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext};
@@ -7,8 +7,9 @@ use kernlink_geometry::products::ensure_matrices;
 use kernlink_kernels_common::fused::{Activated, Fused};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
-use kernlink_ops::FusedMatMul;
+use kernlink_ops::{FusedBatchMatMulV2, FusedMatMul};
 
+use super::batch::{Adjoint, multiply};
 use super::product::{Factor, Operand, Packed, Products};
 
 /// What a node keeps.
@@ -41,4 +42,30 @@ fn fused_mat_mul<T: Factor + Computed<Wide: Activated>>(
     let fused = Fused::new::<T>(ctx, &prepared.fusion, product.shape(), |summand| Ok(summand.clone()))?;
     fused.finish_narrow::<T>(ctx, &mut product)?;
     ctx.set_output(FusedMatMul::PRODUCT, product)
+}
+
+/// What a node of a batch keeps.
+struct PreparedBatch {
+    adjoint: Adjoint,
+    y: Packed,
+    fusion: Fusion,
+}
+
+impl PreparedBatch {
+    fn new(ctx: &KernelConstruction<'_, FusedBatchMatMulV2>) -> Result<Self> {
+        let y = Packed::new(ctx.constant(FusedBatchMatMulV2::Y).is_some());
+        Ok(Self { adjoint: Adjoint::new(ctx)?, y, fusion: Fusion::new(ctx.attrs, false)? })
+    }
+}
+
+#[register_kernel(device = Cpu, T = [f32], state = PreparedBatch::new)]
+fn fused_batch_mat_mul<T: Factor + Computed<Wide: Activated>>(
+    prepared: &PreparedBatch,
+    ctx: &mut KernelContext<'_, FusedBatchMatMulV2>,
+) -> Result<()> {
+    let (x, y) = (ctx.input(FusedBatchMatMulV2::X)?, ctx.input(FusedBatchMatMulV2::Y)?);
+    let mut output = multiply::<T>(ctx, prepared.adjoint, true, x, y, &prepared.y)?;
+    let fused = Fused::new::<T>(ctx, &prepared.fusion, output.shape(), |summand| Ok(summand.clone()))?;
+    fused.finish_narrow::<T>(ctx, &mut output)?;
+    ctx.set_output(FusedBatchMatMulV2::OUTPUT, output)
 }
