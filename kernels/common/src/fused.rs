@@ -332,26 +332,34 @@ widest! {
     /// What becomes of each element, as the element-wise kernels compute it. NaN stays NaN.
     pub fn activate<T: Activated>(elements: &mut [T], activation: Activation) {
         let zero = <T as Real>::ZERO;
-        let each = elements.iter_mut();
+        // A loop and no closure: one that is not inlined would be compiled without the wide vectors.
+        macro_rules! each {
+            (|$x:ident| $value:expr) => {
+                for element in elements {
+                    let $x = *element;
+                    *element = $value;
+                }
+            };
+        }
         match activation {
             Activation::Identity => {}
-            Activation::Relu => each.for_each(|x| *x = relu(*x)),
-            Activation::Relu6 => each.for_each(|x| *x = relu6(*x)),
-            Activation::Elu => each.for_each(|x| {
+            Activation::Relu => each!(|x| relu(x)),
+            Activation::Relu6 => each!(|x| relu6(x)),
+            Activation::Elu => each!(|x| {
                 // Both are computed: without a branch, so that this becomes vector code.
-                let below = fast::exp_m1(*x);
-                *x = if *x < zero { below } else { *x };
+                let below = fast::exp_m1(x);
+                if x < zero { below } else { x }
             }),
             Activation::LeakyRelu(slope) => {
                 let slope = T::of(slope.into());
-                each.for_each(|x| *x = if *x > zero { *x } else { *x * slope });
+                each!(|x| if x > zero { x } else { x * slope });
             }
             Activation::Sigmoid => T::sigmoids(elements),
-            Activation::Tanh => each.for_each(|x| *x = fast::tanh(*x)),
-            Activation::GeluExact => each.for_each(|x| *x = gelu_exact(*x)),
-            Activation::GeluApproximate => each.for_each(|x| *x = gelu_approximate(*x)),
+            Activation::Tanh => each!(|x| fast::tanh(x)),
+            Activation::GeluExact => each!(|x| gelu_exact(x)),
+            Activation::GeluApproximate => each!(|x| gelu_approximate(x)),
             Activation::Swish => T::swishes(elements),
-            Activation::HardSwish => each.for_each(|x| *x = hard_swish(*x)),
+            Activation::HardSwish => each!(|x| hard_swish(x)),
         }
     }
 }

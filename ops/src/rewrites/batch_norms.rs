@@ -6,6 +6,7 @@ use kernlink::op::Op;
 use kernlink::optimize::rewrite::{MatchedNode, Rewrite};
 use kernlink_macros::register_rewrite;
 
+use super::attrs_for;
 use crate::*;
 
 /// The normalisation of channels and the positive part of it become one node.
@@ -32,11 +33,7 @@ fn fuse_batch_norm_relu(
     if !matches!(&*format, "NHWC" | "NCHW") || channels.is_none_or(|channels| channels % 4 != 0) {
         return Ok(None);
     }
-    let kept: Vec<_> = {
-        let attrs = &m.node(norm.id).attrs;
-        let names = FusedBatchNormEx::DEF.attrs.iter().map(|attr| attr.name.to_string());
-        names.filter_map(|name| attrs.get(&name).cloned().map(|value| (name, value))).collect()
-    };
+    let kept = attrs_for(m, norm.id, FusedBatchNormEx::DEF);
     let mut node = NodeBuilder::new(m, FusedBatchNormEx::DEF);
     for input in [x, scale, offset, mean, variance] {
         node.input(input);

@@ -21,3 +21,15 @@ mod places;
 mod products;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod sizes;
+
+/// The attrs of a node that another op has, too.
+#[cfg(feature = "nn")]
+fn attrs_for(
+    m: &kernlink::optimize::rewrite::Rewrite<'_, '_>,
+    node: kernlink::graph::NodeId,
+    op: &kernlink::op::OpDef,
+) -> Vec<(String, kernlink::attr::AttrValue)> {
+    let attrs = &m.node(node).attrs;
+    let names = op.attrs.iter().map(|attr| attr.name.to_string());
+    names.filter_map(|name| attrs.get(&name).cloned().map(|value| (name, value))).collect()
+}

@@ -8,6 +8,7 @@ use kernlink::optimize::rewrite::{Matched, Rewrite};
 use kernlink::tensor::Tensor;
 use kernlink_macros::register_rewrite;
 
+use super::attrs_for;
 use crate::*;
 
 /// A convolution pads with zeros itself what was padded for it.
@@ -84,11 +85,7 @@ fn padded(
     if !fits || !is_finite(filter_value) {
         return Ok(None);
     }
-    let kept: Vec<_> = {
-        let attrs = &m.node(conv).attrs;
-        let names = op.attrs.iter().map(|attr| attr.name.to_string());
-        names.filter_map(|name| attrs.get(&name).cloned().map(|value| (name, value))).collect()
-    };
+    let kept = attrs_for(m, conv, op);
     let arguments = m.inputs(conv).split_off(2);
     let mut node = NodeBuilder::new(m, op);
     node.input(input).input(filter);

@@ -178,7 +178,9 @@ macro_rules! of_slices {
             }
             widest! {
                 fn each(source: &[f32], target: &mut [f32]) {
-                    target.iter_mut().zip(source).for_each(|(target, &x)| *target = $function(x));
+                    for (target, &x) in target.iter_mut().zip(source) {
+                        *target = $function(x);
+                    }
                 }
             }
             each(source, target);
@@ -194,7 +196,9 @@ macro_rules! of_slices {
             }
             widest! {
                 fn each(elements: &mut [f32]) {
-                    elements.iter_mut().for_each(|x| *x = $function(*x));
+                    for x in elements {
+                        *x = $function(*x);
+                    }
                 }
             }
             each(elements);
