@@ -1,7 +1,7 @@
 //! Matrix products for every dtype that a kernel may multiply: what MatMul, BatchMatMul and Conv2D stand on.
 //!
-//! `f32` and 16-bit floats, which are multiplied as `f32` and rounded once, go to [tiles](crate::panels); `f64` goes to
-//! `matrixmultiply`; integers (which wrap) and complex numbers take blocked loops of our own. [`gemm`] splits a product over the kernel's
+//! `f32` and 16-bit floats, which are multiplied as `f32` and rounded once, go to [tiles](crate::product); `f64` goes to
+//! `matrixmultiply`, as do the parts of complex numbers; integers, which wrap, take blocked loops of our own. [`gemm`] splits a product over the kernel's
 //! threads; [`gemm_here`] stays on the calling thread, for callers that split the work themselves.
 
 use kernlink::Result;
@@ -11,7 +11,8 @@ use kernlink::kernel::RawContext;
 use kernlink::tensor::scratch;
 
 use crate::gemv::{Gemv, few_rows, gemv, is_for_few_rows};
-use crate::panels::{self, Panels};
+use crate::panels::Panels;
+use crate::{blocked, complex_product, product};
 
 /// Multiply-adds a thread does in a nanosecond, or so.
 const PER_NANOSECOND: usize = 16;
@@ -95,7 +96,7 @@ pub trait Gemm: Number {
         accumulate: bool,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { blocked(sizes, a, b, c, c_stride, accumulate) }
+        unsafe { blocked::multiply(sizes, a, b, c, c_stride, accumulate) }
     }
 
     /// As [`gemm`] for checked operands; `ctx` is absent if the product is to stay on this thread.
@@ -275,7 +276,7 @@ impl Gemm for f32 {
     ) -> Result<()> {
         match with_vector(ctx, sizes, a, b, &mut c)? {
             true => Ok(()),
-            false => panels::multiply(ctx, sizes, a, b, c),
+            false => product::multiply(ctx, sizes, a, b, c),
         }
     }
 
@@ -295,7 +296,7 @@ impl Gemm for f32 {
     }
 
     fn by_packed(ctx: &RawContext<'_>, m: usize, a: Matrix<'_, f32>, b: &Panels, c: Target<'_, f32>) -> Result<()> {
-        b.multiply(Some(ctx), m, a, c)
+        product::by_panels(Some(ctx), m, a, b, c)
     }
 }
 
@@ -328,7 +329,28 @@ impl Gemm for f64 {
 macro_rules! with_blocked_loops {
     ($($t:ty),*) => {$( impl Gemm for $t {} )*};
 }
-with_blocked_loops!(i8, i16, i32, i64, u8, u16, u32, u64, Complex32, Complex64);
+with_blocked_loops!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+macro_rules! multiplied_as_real {
+    ($($t:ty),*) => {$(
+        impl Gemm for $t {
+            fn run(
+                ctx: Option<&RawContext<'_>>,
+                sizes: Sizes,
+                a: Matrix<'_, $t>,
+                b: Matrix<'_, $t>,
+                c: Target<'_, $t>,
+            ) -> Result<()> {
+                if complex_product::is_worthwhile(sizes) {
+                    return complex_product::multiply(ctx, sizes, a, b, c);
+                }
+                split(ctx, sizes, a, b, c);
+                Ok(())
+            }
+        }
+    )*};
+}
+multiplied_as_real!(Complex32, Complex64);
 
 macro_rules! multiplied_as_f32 {
     ($($t:ty),*) => {$(
@@ -342,7 +364,7 @@ macro_rules! multiplied_as_f32 {
             ) -> Result<()> {
                 match is_for_few_rows(sizes, &b) {
                     true => few_rows(ctx, sizes, a, b, c),
-                    false => panels::multiply(ctx, sizes, a, b, c),
+                    false => product::multiply(ctx, sizes, a, b, c),
                 }
             }
 
@@ -357,58 +379,12 @@ macro_rules! multiplied_as_f32 {
                 b: &Panels,
                 c: Target<'_, $t>,
             ) -> Result<()> {
-                b.multiply(Some(ctx), m, a, c)
+                product::by_panels(Some(ctx), m, a, b, c)
             }
         }
     )*};
 }
 multiplied_as_f32!(f16, bf16);
-
-/// The product by loops: a block of `b` at a time, which stays in the cache while all rows of `a` pass.
-///
-/// # Safety
-/// As [`Gemm::product`].
-unsafe fn blocked<T: Number>(sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c: *mut T, stride: usize, add: bool) {
-    const DEPTH: usize = 64;
-    const WIDTH: usize = 64;
-    let Sizes { m, k, n } = sizes;
-    let mut block = [[T::ZERO; WIDTH]; DEPTH];
-    for column in (0..n).step_by(WIDTH) {
-        let width = WIDTH.min(n - column);
-        for depth in (0..k).step_by(DEPTH) {
-            let depths = DEPTH.min(k - depth);
-            // One row of `a` reads the block once only: straight from `b` if its rows are.
-            let straight = m == 1 && b.column_stride == 1;
-            if !straight {
-                for (p, line) in block[..depths].iter_mut().enumerate() {
-                    let from = (depth + p) * b.row_stride + column * b.column_stride;
-                    for (j, element) in line[..width].iter_mut().enumerate() {
-                        *element = b.data[from + j * b.column_stride];
-                    }
-                }
-            }
-            for row in 0..m {
-                // SAFETY: the caller says that row `row` of `c` has `n` elements that are ours.
-                let target = unsafe { std::slice::from_raw_parts_mut(c.add(row * stride + column), width) };
-                if depth == 0 && !add {
-                    target.fill(T::ZERO);
-                }
-                for (p, line) in block[..depths].iter().enumerate() {
-                    let factor = a.data[row * a.row_stride + (depth + p) * a.column_stride];
-                    let line = if straight {
-                        let from = (depth + p) * b.row_stride + column;
-                        &b.data[from..from + width]
-                    } else {
-                        &line[..width]
-                    };
-                    for (target, &element) in target.iter_mut().zip(line) {
-                        *target = target.wrapping_add(factor.wrapping_mul(element));
-                    }
-                }
-            }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -453,13 +429,23 @@ mod tests {
 
     #[test]
     fn products_agree_with_the_definition() {
-        for (m, k, n) in [(1, 1, 1), (1, 70, 130), (3, 0, 2), (0, 3, 2), (2, 3, 0), (9, 5, 17), (70, 3, 66), (2, 65, 1)]
-        {
+        for (m, k, n) in [
+            (1, 1, 1),
+            (1, 70, 130),
+            (3, 0, 2),
+            (0, 3, 2),
+            (2, 3, 0),
+            (9, 5, 17),
+            (70, 3, 66),
+            (2, 65, 1),
+            (13, 70, 40),
+        ] {
             agrees(|i| i as f32, m, k, n);
             agrees(|i| i as f64, m, k, n);
             agrees(|i| i as i8, m, k, n);
             agrees(|i| i as i32, m, k, n);
-            agrees(|i| Complex32::new(i as f32, 1.0), m, k, n);
+            agrees(|i| Complex32::new(i as f32, 1.0 - i as f32), m, k, n);
+            agrees(|i| Complex64::new(2.0, i as f64), m, k, n);
         }
         agrees(|i| f16::from_f32(i as f32 * 0.5), 3, 4, 5);
         agrees(|i| bf16::from_f32(i as f32), 2, 2, 2);

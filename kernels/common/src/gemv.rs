@@ -8,7 +8,7 @@ use kernlink::kernel::RawContext;
 use kernlink::tensor::scratch;
 
 use crate::gemm::{Matrix, Shared, Sizes, Target};
-use crate::panels::Single;
+use crate::single::Single;
 
 /// A dtype for which these loops beat those of a general product.
 pub trait Gemv: Number {

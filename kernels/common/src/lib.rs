@@ -5,6 +5,8 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
+mod blocked;
+mod complex_product;
 pub mod element;
 pub mod epilogue;
 #[expect(clippy::excessive_precision, reason = "coefficients as published")]
@@ -17,8 +19,10 @@ pub mod gemv;
 pub mod hash;
 pub mod number;
 pub mod panels;
+pub mod product;
 pub mod remembered;
 pub mod rows;
+pub mod single;
 pub mod strided;
 pub mod summarize;
 pub mod tensors;

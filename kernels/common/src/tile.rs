@@ -5,6 +5,7 @@
 //! makes an ordinary matrix; one segment for each tap of a filter makes a convolution that copies nothing.
 
 use crate::epilogue::Epilogue;
+use crate::single;
 
 /// Rows of a tile.
 pub const ROWS: usize = 6;
@@ -37,6 +38,8 @@ pub struct Strip<'a> {
     pub columns: usize,
     /// Whether the products are added to what is there.
     pub accumulate: bool,
+    /// Whether elements are pairs of `bf16`, whose products are added, rather than `f32`. AVX512-BF16 is needed then.
+    pub pairs: bool,
     /// What is done to the sums, whose first column is its first channel.
     pub epilogue: Epilogue<'a, f32>,
 }
@@ -62,6 +65,11 @@ pub unsafe fn multiply(strip: &Strip<'_>, c: *mut f32) {
     assert!(strip.epilogue.covers(strip.rows, strip.columns, strip.stride), "an epilogue that is too small");
     #[cfg(target_arch = "x86_64")]
     {
+        if strip.pairs {
+            assert!(single::has_pairs(), "a processor that does not multiply pairs");
+            // SAFETY: the processor has the features; the rest is the caller's promise.
+            return unsafe { multiply_pairs(strip, c) };
+        }
         if std::is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has the feature; the rest is the caller's promise.
             return unsafe { multiply_avx512(strip, c) };
@@ -71,6 +79,7 @@ pub unsafe fn multiply(strip: &Strip<'_>, c: *mut f32) {
             return unsafe { multiply_avx2(strip, c) };
         }
     }
+    assert!(!strip.pairs, "a processor that does not multiply pairs");
     // SAFETY: the caller's promise.
     unsafe { each_depth(strip, c, 1, |part, c| each_tile::<false>(part, c)) }
 }
@@ -81,7 +90,16 @@ pub unsafe fn multiply(strip: &Strip<'_>, c: *mut f32) {
 #[target_feature(enable = "avx512f")]
 unsafe fn multiply_avx512(strip: &Strip<'_>, c: *mut f32) {
     // SAFETY: the caller's promise.
-    unsafe { each_depth(strip, c, avx512::PANELS, |part, c| avx512::each_tile(part, c)) }
+    unsafe { each_depth(strip, c, PANELS, |part, c| avx512::each_tile(part, c)) }
+}
+
+/// # Safety
+/// As [`multiply`]; the processor has AVX-512 and AVX512-BF16.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bf16")]
+unsafe fn multiply_pairs(strip: &Strip<'_>, c: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe { each_depth(strip, c, PANELS, |part, c| avx512_pairs::each_tile(part, c)) }
 }
 
 /// # Safety
@@ -305,17 +323,21 @@ unsafe fn portable<const R: usize>(segments: &[Segment], right: Right, c: *mut f
     }
 }
 
-/// Tiles of several panels, a vector a row and panel.
+/// The most panels of a tile of AVX-512: with [`ROWS`] rows, 24 of the 32 registers hold sums.
 #[cfg(target_arch = "x86_64")]
-mod avx512 {
+const PANELS: usize = 4;
+
+/// Tiles of several panels, a vector a row and panel, in a module for processors with some features; `$add` adds the
+/// product of a factor and a line to sums.
+#[cfg(target_arch = "x86_64")]
+macro_rules! tiles {
+    (mod $name:ident for $features:literal: |$sum:ident, $factor:ident, $line:ident| $add:expr) => {
+mod $name {
     use std::arch::x86_64::*;
 
-    use super::{COLUMNS, Epilogue, Part, ROWS, Segment};
+    use super::{COLUMNS, Epilogue, PANELS, Part, ROWS, Segment};
     use crate::epilogue::avx512::{load, store};
     use crate::epilogue::finish_vectors;
-
-    /// The most panels of a tile: with [`ROWS`] rows, 24 of the 32 registers hold sums.
-    pub(super) const PANELS: usize = 4;
 
     /// A tile's right operand and target.
     #[derive(Clone, Copy)]
@@ -333,9 +355,9 @@ mod avx512 {
     }
 
     /// # Safety
-    /// As [`super::multiply`]; the processor has AVX-512. At most [`PANELS`] panels.
+    /// As [`super::multiply`]; the processor has the features. At most [`PANELS`] panels.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = $features)]
     pub(super) unsafe fn each_tile(part: &Part<'_>, c: *mut f32) {
         let panels = part.columns.div_ceil(COLUMNS);
         // SAFETY: the caller's promise.
@@ -352,7 +374,7 @@ mod avx512 {
     /// # Safety
     /// As [`each_tile`], for as many panels.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = $features)]
     unsafe fn each<const P: usize>(part: &Part<'_>, c: *mut f32) {
         let strip = part.strip;
         let tile = Tile {
@@ -391,7 +413,7 @@ mod avx512 {
     /// # Safety
     /// As [`each_tile`].
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = $features)]
     unsafe fn whole<const R: usize, const P: usize>(segments: &[Segment], tile: Tile<'_>, c: *mut f32) {
         let mut sums = [[_mm512_setzero_ps(); P]; R];
         let mask = |panel: usize| if panel + 1 < P { u16::MAX } else { tile.last };
@@ -416,7 +438,8 @@ mod avx512 {
                     for row in 0..R {
                         let factor = _mm512_set1_ps(*segment[row].add(p));
                         for column in 0..P {
-                            sums[row][column] = _mm512_fmadd_ps(factor, lines[column], sums[row][column]);
+                            let ($sum, $factor, $line) = (sums[row][column], factor, lines[column]);
+                            sums[row][column] = $add;
                         }
                     }
                     panel = panel.wrapping_add(tile.panel_stride);
@@ -432,6 +455,14 @@ mod avx512 {
         }
     }
 }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+tiles!(mod avx512 for "avx512f": |sum, factor, line| _mm512_fmadd_ps(factor, line, sum));
+#[cfg(target_arch = "x86_64")]
+tiles!(mod avx512_pairs for "avx512f,avx512bf16": |sum, factor, line| {
+    _mm512_dpbf16_ps(sum, std::mem::transmute::<__m512, __m512bh>(factor), std::mem::transmute::<__m512, __m512bh>(line))
+});
 
 #[cfg(test)]
 mod tests {
@@ -484,6 +515,7 @@ mod tests {
                         stride,
                         columns,
                         accumulate,
+                        pairs: false,
                         epilogue,
                     };
                     let mut results = [(); 2].map(|()| vec![7.0f32; rows * stride]);

@@ -430,6 +430,7 @@ impl Plan<'_> {
             next_panel: panel_len,
             stride: depth,
             columns: (chosen.end * COLUMNS).min(group_depth) - column,
+            pairs: false,
             accumulate: false,
             epilogue: self.finish.map(|finish| finish.epilogue(at)).unwrap_or_default(),
         };

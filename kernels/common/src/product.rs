@@ -1,0 +1,423 @@
+//! Products of matrices of `f32`, and of 16-bit floats as `f32`, by [tiles](crate::tile).
+//!
+//! The right operand is packed into panels: once if it is constant, a stripe at a time if it is multiplied by few rows only.
+//! The left one is read where it lies if its rows are words without gaps, and copied if not. The order of the additions
+//! depends on the sizes alone, not on the number of threads.
+
+use std::ops::Range;
+
+use kernlink::Result;
+use kernlink::kernel::RawContext;
+use kernlink::tensor::scratch;
+
+use crate::epilogue::Epilogue;
+use crate::gemm::{Matrix, Shared, Sizes, Target};
+use crate::panels::{Panels, pack_panels, panels_len};
+use crate::single::Single;
+use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
+
+/// Multiply-adds a thread does in a nanosecond, or so.
+const PER_NANOSECOND: usize = 24;
+/// Rows of the panels that tiles take at a time, or so.
+const DEPTH: usize = 512;
+/// Elements of a block of the left operand, which stays in the second cache while all panels pass over it.
+const BLOCK_ELEMENTS: usize = 64 * 1024;
+/// As many rows at most are multiplied by a right operand that is not packed: packing takes as long as reading it thrice.
+const FEW_ROWS: usize = 4 * ROWS;
+/// Elements of a right operand that is not packed either, because it stays in the first cache as it is.
+const SMALL: usize = 8 * 1024;
+/// Elements of a right operand that is read where it lies, a few of its rows at a time: rows far apart are on pages of their
+/// own, of which a processor finds only so many at once.
+const UNPACKED_ELEMENTS: usize = 64 * 1024;
+/// For as many rows at least, a right operand is packed as a whole: that takes little of the time then.
+const MANY_ROWS: usize = 1024;
+/// Columns of a stripe, which the second cache holds packed while all rows pass.
+const STRIPE: usize = 4 * COLUMNS;
+
+/// `c = a b`, or `c += a b` if the target says so, on the threads of `ctx` if there is one.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+///
+/// # Panics
+/// If an operand is smaller than the sizes say.
+pub fn multiply<T: Single>(
+    ctx: Option<&RawContext<'_>>,
+    sizes: Sizes,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    c: Target<'_, T>,
+) -> Result<()> {
+    let Sizes { m, k, n } = sizes;
+    let is_cheaper = m <= FEW_ROWS || k.saturating_mul(n) <= SMALL;
+    let Some(elements) = T::as_singles(b.data).filter(|_| is_cheaper && b.column_stride == 1) else {
+        let stripes = n.div_ceil(STRIPE);
+        let threads = ctx.map_or(1, RawContext::threads);
+        let is_even = stripes.is_multiple_of(threads) || stripes >= 4 * threads;
+        if m < MANY_ROWS && k.min(m) > 0 && stripes > 1 && is_even {
+            return by_stripes(ctx, sizes, a, b, c);
+        }
+        return by_panels(ctx, m, a, &Panels::new(ctx, b, k, n)?, c);
+    };
+    // Whole panels as they are, and the columns beyond them as a panel of their own.
+    let whole = n / COLUMNS * COLUMNS;
+    let Target { data, row_stride, accumulate } = c;
+    if whole > 0 {
+        let right = Right { elements, stride: b.row_stride, next: COLUMNS };
+        product(ctx, Sizes { n: whole, ..sizes }, a, right, Target { data: &mut *data, row_stride, accumulate })?;
+    }
+    if whole < n {
+        let b = Matrix { data: b.data.get(whole..).unwrap_or(&[]), ..b };
+        let rest = Target { data: &mut data[whole..], row_stride, accumulate };
+        by_panels(None, m, a, &Panels::new(None, b, k, n - whole)?, rest)?;
+    }
+    Ok(())
+}
+
+/// [`multiply`] for a right operand that is packed, and a left one of `m` rows.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is not enough memory.
+///
+/// # Panics
+/// If `a` or `c` is smaller than that.
+pub fn by_panels<T: Single>(
+    ctx: Option<&RawContext<'_>>,
+    m: usize,
+    a: Matrix<'_, T>,
+    b: &Panels,
+    c: Target<'_, T>,
+) -> Result<()> {
+    let (k, n) = (b.rows(), b.columns());
+    let right = Right { elements: b.elements()?, stride: COLUMNS, next: COLUMNS * k.div_ceil(T::per_word()) };
+    product(ctx, Sizes { m, k, n }, a, right, c)
+}
+
+/// [`multiply`] for a right operand that is packed stripe by stripe, each when it is needed.
+fn by_stripes<T: Single>(
+    ctx: Option<&RawContext<'_>>,
+    sizes: Sizes,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    c: Target<'_, T>,
+) -> Result<()> {
+    let Sizes { m, k, n } = sizes;
+    check(sizes, &c);
+    let depth = k.div_ceil(T::per_word());
+    let mut copy = Vec::new();
+    let left = match straight(a, k) {
+        Some(left) => left,
+        None => {
+            scratch::resize(&mut copy, m * depth, 0.0)?;
+            copy_rows(a, 0..m, k, &mut copy);
+            (copy.as_slice(), depth)
+        }
+    };
+    let stripes = n.div_ceil(STRIPE);
+    let work = m.saturating_mul(STRIPE).saturating_mul(k) / PER_NANOSECOND;
+    let target = Shared(c.data.as_mut_ptr());
+    let run = |range: Range<usize>| {
+        let (mut spare, mut packed) = (Spare::default(), Vec::new());
+        for stripe in range {
+            let columns = stripe * STRIPE..n.min((stripe + 1) * STRIPE);
+            let width = columns.len();
+            scratch::resize(&mut packed, panels_len(depth, width), 0.0)?;
+            pack_panels(b, k, columns.clone(), &mut packed);
+            let right = Right { elements: &packed, stride: COLUMNS, next: COLUMNS * depth };
+            let sizes = Sizes { n: width, ..sizes };
+            let (stride, accumulate) = (c.row_stride, c.accumulate);
+            let whole = Product { sizes, a, straight: Some(left), right, stride, accumulate };
+            let target = Shared(target.at(columns.start));
+            let blocks = Blocks::of(m, depth);
+            for rows in (0..blocks.count).map(|index| blocks.rows(index)) {
+                whole.part(rows, 0..width.div_ceil(COLUMNS), &target, &mut spare)?;
+            }
+        }
+        Ok(())
+    };
+    match ctx {
+        Some(ctx) => ctx.try_parallel_for(stripes, work, run),
+        None => run(0..stripes),
+    }
+}
+
+/// Where the panels of a right operand are.
+#[derive(Clone, Copy)]
+struct Right<'a> {
+    elements: &'a [f32],
+    /// Words from row to row of a panel.
+    stride: usize,
+    /// Words from panel to panel.
+    next: usize,
+}
+
+fn check<T>(sizes: Sizes, c: &Target<'_, T>) {
+    let Sizes { m, n, .. } = sizes;
+    assert!(
+        (m == 1 || c.row_stride >= n) && c.data.len() > (m - 1) * c.row_stride + n - 1,
+        "a target that is too small"
+    );
+}
+
+/// Blocks of rows of nearly equal size, in whole tiles.
+struct Blocks {
+    count: usize,
+    m: usize,
+}
+
+impl Blocks {
+    /// For a left operand of `m` rows with so many words each.
+    fn of(m: usize, depth: usize) -> Blocks {
+        let block = (BLOCK_ELEMENTS / (depth.min(DEPTH) * ROWS)).clamp(4, 64);
+        Blocks { count: m.div_ceil(ROWS).div_ceil(block), m }
+    }
+
+    fn rows(&self, index: usize) -> Range<usize> {
+        let first = |index: usize| (index * self.m.div_ceil(ROWS) / self.count * ROWS).min(self.m);
+        first(index)..first(index + 1)
+    }
+}
+
+/// The rows of a left operand as words and how far apart they are, if they can be read where they lie.
+fn straight<'a, T: Single>(a: Matrix<'a, T>, k: usize) -> Option<(&'a [f32], usize)> {
+    let per_word = T::per_word();
+    let fits = a.column_stride == 1 && a.row_stride.is_multiple_of(per_word) && k.is_multiple_of(per_word);
+    T::as_words(a.data).filter(|_| fits).map(|words| (words, a.row_stride / per_word))
+}
+
+fn product<T: Single>(
+    ctx: Option<&RawContext<'_>>,
+    sizes: Sizes,
+    a: Matrix<'_, T>,
+    right: Right<'_>,
+    c: Target<'_, T>,
+) -> Result<()> {
+    let Sizes { m, k, n } = sizes;
+    if m == 0 || n == 0 {
+        return Ok(());
+    }
+    check(sizes, &c);
+    if k == 0 {
+        if !c.accumulate {
+            c.data.chunks_mut(c.row_stride).take(m).for_each(|row| row[..n].fill(T::ZERO));
+        }
+        return Ok(());
+    }
+    let work = m.saturating_mul(n).saturating_mul(k) / PER_NANOSECOND;
+    let threads = ctx.map_or(1, RawContext::threads);
+    let panels = n.div_ceil(COLUMNS);
+    let blocks = Blocks::of(m, k.div_ceil(T::per_word()));
+    let count = blocks.count;
+    // As many parts for each thread, and all of nearly the same size.
+    let splits = if threads == 1 || count >= 8 * threads { 1 } else { panels.min(threads * 4usize.div_ceil(count)) };
+    let items = count * splits;
+    let whole = Product { sizes, a, straight: straight(a, k), right, stride: c.row_stride, accumulate: c.accumulate };
+    let target = Shared(c.data.as_mut_ptr());
+    let run = |range: Range<usize>| {
+        let mut spare = Spare::default();
+        for item in range {
+            let (index, split) = (item / splits, item % splits);
+            let columns = split * panels / splits..(split + 1) * panels / splits;
+            whole.part(blocks.rows(index), columns, &target, &mut spare)?;
+        }
+        Ok(())
+    };
+    match ctx {
+        Some(ctx) => ctx.try_parallel_for(items, work / items, run),
+        None => run(0..items),
+    }
+}
+
+/// Memory that the parts of a product use one after the other.
+#[derive(Default)]
+struct Spare {
+    segments: Vec<Segment>,
+    /// Rows of the left operand as words.
+    left: Vec<f32>,
+    /// Results that are rounded afterwards.
+    results: Vec<f32>,
+}
+
+/// What all parts of a product share.
+struct Product<'a, T> {
+    sizes: Sizes,
+    a: Matrix<'a, T>,
+    /// The left operand as words, and how far its rows are apart; it is copied a block at a time where there is none.
+    straight: Option<(&'a [f32], usize)>,
+    right: Right<'a>,
+    stride: usize,
+    accumulate: bool,
+}
+
+impl<T: Single> Product<'_, T> {
+    /// Computes some rows of some panels of the result.
+    fn part(&self, rows: Range<usize>, panels: Range<usize>, target: &Shared<T>, spare: &mut Spare) -> Result<()> {
+        let Sizes { k, n, .. } = self.sizes;
+        let depth = k.div_ceil(T::per_word());
+        let columns = panels.start * COLUMNS..n.min(panels.end * COLUMNS);
+        if rows.is_empty() || columns.is_empty() {
+            return Ok(());
+        }
+        let Spare { segments, left, results } = spare;
+        let (left, left_stride) = match self.straight {
+            Some((words, stride)) => (&words[rows.start * stride..], stride),
+            None => {
+                scratch::resize(left, rows.len() * depth, 0.0)?;
+                copy_rows(self.a, rows.clone(), k, left);
+                (left.as_slice(), depth)
+            }
+        };
+        assert!(left.len() >= (rows.len() - 1) * left_stride + depth, "a left operand that is too small");
+        // What is not `f32` is computed beside its place, and rounded in the end.
+        let (out, out_stride, adds) = match T::as_singles(&[]) {
+            Some(_) => {
+                (target.at(rows.start * self.stride + columns.start).cast::<f32>(), self.stride, self.accumulate)
+            }
+            None => {
+                scratch::resize(results, rows.len() * columns.len(), 0.0)?;
+                (results.as_mut_ptr(), columns.len(), false)
+            }
+        };
+        let count = rows.len();
+        scratch::resize(segments, count.div_ceil(ROWS), [left.as_ptr(); ROWS])?;
+        // A few rows at a time of a right operand that is not packed.
+        let is_packed = self.right.stride == COLUMNS;
+        let few = (UNPACKED_ELEMENTS / self.right.stride.max(1)).clamp(16, depth.max(16));
+        let pieces = if is_packed { 1 } else { depth.div_ceil(few) };
+        for piece in 0..pieces {
+            let (first, end) = (piece * depth / pieces, (piece + 1) * depth / pieces);
+            for (tile, segment) in segments.iter_mut().enumerate() {
+                let row_at = |row: usize| left[(tile * ROWS + row).min(count - 1) * left_stride + first..].as_ptr();
+                *segment = std::array::from_fn(row_at);
+            }
+            let strip = Strip {
+                segments,
+                per_row: 1,
+                length: end - first,
+                rows: count,
+                panels: &self.right.elements[panels.start * self.right.next + first * self.right.stride..],
+                panel_stride: self.right.stride,
+                next_panel: self.right.next,
+                stride: out_stride,
+                columns: columns.len(),
+                accumulate: adds || piece > 0,
+                pairs: T::per_word() == 2,
+                epilogue: Epilogue::default(),
+            };
+            // SAFETY: the rows of the left operand have `depth` words, as was asserted; the parts write rows and columns of
+            // their own, which the target has, or all of `results`.
+            unsafe { tile::multiply(&strip, out) };
+        }
+        if T::as_singles(&[]).is_none() {
+            for (row, results) in rows.zip(results.chunks_exact(columns.len())) {
+                let from = target.at(row * self.stride + columns.start);
+                // SAFETY: as above.
+                let target = unsafe { std::slice::from_raw_parts_mut(from, columns.len()) };
+                T::store(results, target, self.accumulate);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows of a matrix of `k` columns as words, without gaps.
+fn copy_rows<T: Single>(matrix: Matrix<'_, T>, rows: Range<usize>, k: usize, target: &mut [f32]) {
+    let per_word = T::per_word();
+    let depth = k.div_ceil(per_word);
+    if matrix.column_stride == 1 {
+        for (row, target) in rows.zip(target.chunks_exact_mut(depth)) {
+            T::words(&matrix.data[row * matrix.row_stride..][..k], target);
+        }
+        return;
+    }
+    // Square blocks, so that both sides are read and written by lines.
+    const SIDE: usize = 16;
+    let count = rows.len();
+    for first_row in (0..count).step_by(SIDE) {
+        for first in (0..depth).step_by(SIDE) {
+            for row in first_row..count.min(first_row + SIDE) {
+                let from = (rows.start + row) * matrix.row_stride;
+                let at = |p: usize| matrix.data[from + p * matrix.column_stride];
+                for p in first..depth.min(first + SIDE) {
+                    target[row * depth + p] = match per_word {
+                        1 => at(p).single(),
+                        _ if 2 * p + 1 == k => T::pair(at(2 * p), T::ZERO),
+                        _ => T::pair(at(2 * p), at(2 * p + 1)),
+                    };
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernlink::dtype::{bf16, f16};
+    use kernlink::op::{OpDef, Signature};
+    use kernlink::threads::ThreadPool;
+
+    fn agrees<T: Single>(ctx: Option<&RawContext<'_>>, sizes: Sizes) {
+        let Sizes { m, k, n } = sizes;
+        // Small whole numbers, so that every order of addition gives the same sum.
+        let values = |count: usize, from: f32| -> Vec<T> {
+            let mut values = vec![T::ZERO; count];
+            let singles: Vec<f32> = (0..count).map(|i| (i * 7 % 5) as f32 - from).collect();
+            T::store(&singles, &mut values, false);
+            values
+        };
+        let (a, b) = (values(m * k, 2.0), values(k * n, 1.0));
+        // With a gap between the elements of a row.
+        let gaps = Matrix { data: &a, row_stride: 1, column_stride: m };
+        for a in [Matrix::rows(&a, k), gaps] {
+            for b in [Matrix::rows(&b, n), Matrix::transposed(&b, k)] {
+                let product = |i: usize, j: usize| {
+                    let left = |p: usize| a.data[i * a.row_stride + p * a.column_stride].single();
+                    let right = |p: usize| b.data[p * b.row_stride + j * b.column_stride].single();
+                    (0..k).map(|p| left(p) * right(p)).sum::<f32>()
+                };
+                for accumulate in [false, true] {
+                    let mut c = values(m * (n + 3), 1.0);
+                    let before: Vec<f32> = c.iter().map(|element| element.single()).collect();
+                    multiply(ctx, sizes, a, b, Target { data: &mut c, row_stride: n + 3, accumulate }).unwrap();
+                    for (index, element) in c.iter().enumerate() {
+                        let (i, j) = (index / (n + 3), index % (n + 3));
+                        let kept = if accumulate || j >= n { before[index] } else { 0.0 };
+                        let expected = if j < n { kept + product(i, j) } else { kept };
+                        let mut rounded = [T::ZERO];
+                        T::store(&[expected], &mut rounded, false);
+                        assert_eq!(element.single(), rounded[0].single(), "{sizes:?} {i} {j}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_agree_with_the_definition() {
+        let pool = ThreadPool::new("test", 3);
+        let signature = Signature::default();
+        let ctx = RawContext::new("product", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+        for (m, k, n) in [
+            (1, 1, 1),
+            (2, 3, 16),
+            (7, 5, 33),
+            (3, 0, 2),
+            (30, 70, 48),
+            (65, 20, 3),
+            (5, 1700, 31),
+            (8, 700, 100),
+            (40, 133, 130),
+        ] {
+            for ctx in [None, Some(&ctx)] {
+                agrees::<f32>(ctx, Sizes { m, k, n });
+                agrees::<f16>(ctx, Sizes { m, k, n });
+                agrees::<bf16>(ctx, Sizes { m, k, n });
+            }
+        }
+        for ctx in [None, Some(&ctx)] {
+            agrees::<f32>(ctx, Sizes { m: 61, k: 300, n: 700 });
+        }
+        agrees::<f32>(Some(&ctx), Sizes { m: 300, k: 1100, n: 130 });
+    }
+}
