@@ -1,7 +1,7 @@
 //! Products of matrices of any dtype, by blocks of the right operand and tiles of the result: for integers, which wrap,
 //! and for small products of complex numbers.
 
-use kernlink::dtype::Number;
+use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 
 use crate::gemm::{Matrix, Sizes};
 use crate::widest;
@@ -9,36 +9,120 @@ use crate::widest;
 /// Rows of the right operand at a time.
 const DEPTH: usize = 64;
 /// Columns of a block and of a tile.
-const WIDTH: usize = 32;
+const WIDTH: usize = 64;
 /// Rows of a tile.
 const ROWS: usize = 6;
 
-/// Some rows of the right operand, zeros beyond the last column.
-type Block<T> = [[T; WIDTH]; DEPTH];
+/// Factors of one row of a block: an element of each row of a tile.
+type Factors<T> = [T; ROWS];
+/// A row of a block: zeros beyond the last column.
+type Line<T> = [T; WIDTH];
 
-widest! {
-    avx512:
-    /// Adds the product of factors and the first rows of a block.
-    fn add_product<T: Number>(factors: &[[T; DEPTH]; ROWS], block: &[[T; WIDTH]], sums: &mut [[T; WIDTH]; ROWS]) {
-        // A copy, so that the sums stay in registers.
-        let mut tile = *sums;
-        for (p, line) in block.iter().enumerate() {
-            for row in 0..ROWS {
-                let factor = factors[row][p];
-                for column in 0..WIDTH {
-                    tile[row][column] = tile[row][column].wrapping_add(factor.wrapping_mul(line[column]));
-                }
-            }
-        }
-        *sums = tile;
+/// An element of such products.
+pub trait Blocked: Number {
+    /// Adds the product of factors and the rows of a block to a tile, of which as many rows and columns are wanted.
+    fn add_product(
+        factors: &[Factors<Self>],
+        block: &[Line<Self>],
+        tile: &mut [Line<Self>; ROWS],
+        rows: usize,
+        columns: usize,
+    ) {
+        add_lines(factors, block, &mut tile[..rows], columns);
     }
 }
+
+/// [`Blocked::add_product`] for every processor.
+fn add_lines<T: Number>(factors: &[Factors<T>], block: &[Line<T>], tile: &mut [Line<T>], columns: usize) {
+    for (row, sums) in tile.iter_mut().enumerate() {
+        for (factors, line) in factors.iter().zip(block) {
+            add_line(&mut sums[..columns], factors[row], &line[..columns]);
+        }
+    }
+}
+
+widest! {
+    fn add_line<T: Number>(sums: &mut [T], factor: T, line: &[T]) {
+        for (sum, &element) in sums.iter_mut().zip(line) {
+            *sum = sum.wrapping_add(factor.wrapping_mul(element));
+        }
+    }
+}
+
+macro_rules! blocked {
+    ($($t:ty),*) => {$( impl Blocked for $t {} )*};
+}
+blocked!(i8, u8, u16, u64, f16, bf16, f32, f64, Complex32, Complex64);
+
+/// [`Blocked`] for integers of which the processor multiplies vectors. What the compiler makes of loops keeps the sums in
+/// memory, or gathers factors of many rows.
+macro_rules! blocked_in_registers {
+    ($t:ty, $bits:ty: $set:ident, $multiply:ident, $add:ident) => {
+        impl Blocked for $t {
+            fn add_product(
+                factors: &[Factors<$t>],
+                block: &[Line<$t>],
+                tile: &mut [Line<$t>; ROWS],
+                rows: usize,
+                columns: usize,
+            ) {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    use std::arch::x86_64::*;
+
+                    /// Elements of a vector.
+                    const LANES: usize = 64 / size_of::<$t>();
+
+                    #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+                    fn add_product(
+                        factors: &[Factors<$t>],
+                        block: &[Line<$t>],
+                        tile: &mut [Line<$t>; ROWS],
+                        first: usize,
+                    ) {
+                        let mut sums = [_mm512_setzero_si512(); ROWS];
+                        for (factors, line) in factors.iter().zip(block) {
+                            let line = &line[first..first + LANES];
+                            // SAFETY: the slice has a vector's elements.
+                            let line = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
+                            for row in 0..ROWS {
+                                let product = $multiply($set(factors[row] as $bits), line);
+                                sums[row] = $add(sums[row], product);
+                            }
+                        }
+                        for (line, sums) in tile.iter_mut().zip(sums) {
+                            let line = line[first..first + LANES].as_mut_ptr().cast();
+                            // SAFETY: as above.
+                            unsafe { _mm512_storeu_si512(line, $add(_mm512_loadu_si512(line), sums)) };
+                        }
+                    }
+
+                    if std::is_x86_feature_detected!("avx512f")
+                        && std::is_x86_feature_detected!("avx512bw")
+                        && std::is_x86_feature_detected!("avx512dq")
+                    {
+                        for first in (0..columns).step_by(LANES) {
+                            // SAFETY: the processor has the features.
+                            unsafe { add_product(factors, block, tile, first) };
+                        }
+                        return;
+                    }
+                }
+                add_lines(factors, block, &mut tile[..rows], columns);
+            }
+        }
+    };
+}
+blocked_in_registers!(i16, i16: _mm512_set1_epi16, _mm512_mullo_epi16, _mm512_add_epi16);
+blocked_in_registers!(i32, i32: _mm512_set1_epi32, _mm512_mullo_epi32, _mm512_add_epi32);
+blocked_in_registers!(u32, i32: _mm512_set1_epi32, _mm512_mullo_epi32, _mm512_add_epi32);
+blocked_in_registers!(i64, i64: _mm512_set1_epi64, _mm512_mullo_epi64, _mm512_add_epi64);
 
 /// `c = a b`, or `c += a b` if asked for: a block of `b` at a time, which stays in the cache while all rows of `a` pass.
 ///
 /// # Safety
 /// As [`Gemm::product`](crate::gemm::Gemm::product).
-pub(crate) unsafe fn multiply<T: Number>(
+pub(crate) unsafe fn multiply<T: Blocked>(
     sizes: Sizes,
     a: Matrix<'_, T>,
     b: Matrix<'_, T>,
@@ -47,7 +131,7 @@ pub(crate) unsafe fn multiply<T: Number>(
     add: bool,
 ) {
     let Sizes { m, k, n } = sizes;
-    let mut block: Block<T> = [[T::ZERO; WIDTH]; DEPTH];
+    let mut block = [[T::ZERO; WIDTH]; DEPTH];
     for column in (0..n).step_by(WIDTH) {
         let width = WIDTH.min(n - column);
         for depth in (0..k).step_by(DEPTH) {
@@ -78,17 +162,17 @@ pub(crate) unsafe fn multiply<T: Number>(
             }
             for first in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - first);
-                let mut factors = [[T::ZERO; DEPTH]; ROWS];
+                let mut factors = [[T::ZERO; ROWS]; DEPTH];
                 let mut sums = [[T::ZERO; WIDTH]; ROWS];
                 for row in 0..rows {
-                    for (p, factor) in factors[row][..depths].iter_mut().enumerate() {
-                        *factor = a.data[(first + row) * a.row_stride + (depth + p) * a.column_stride];
+                    for (p, factors) in factors[..depths].iter_mut().enumerate() {
+                        factors[row] = a.data[(first + row) * a.row_stride + (depth + p) * a.column_stride];
                     }
                     if !replaces {
                         sums[row][..width].copy_from_slice(target(first + row));
                     }
                 }
-                add_product(&factors, &block[..depths], &mut sums);
+                T::add_product(&factors[..depths], &block[..depths], &mut sums, rows, width);
                 for (row, sums) in sums[..rows].iter().enumerate() {
                     target(first + row).copy_from_slice(&sums[..width]);
                 }

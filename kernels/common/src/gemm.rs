@@ -5,11 +5,12 @@
 //! threads; [`gemm_here`] stays on the calling thread, for callers that split the work themselves.
 
 use kernlink::Result;
-use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
+use kernlink::dtype::{Complex32, Complex64, bf16, f16};
 use kernlink::error::Error;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::scratch;
 
+use crate::blocked::Blocked;
 use crate::gemv::{Gemv, few_rows, gemv, is_for_few_rows};
 use crate::panels::Panels;
 use crate::{blocked, complex_product, product};
@@ -81,7 +82,7 @@ pub struct Target<'a, T> {
 }
 
 /// A dtype whose matrices can be multiplied.
-pub trait Gemm: Number {
+pub trait Gemm: Blocked {
     /// `c = a b` or `c += a b`.
     ///
     /// # Safety
@@ -389,6 +390,7 @@ multiplied_as_f32!(f16, bf16);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernlink::dtype::Number;
     use std::fmt::Debug;
 
     fn naive<T: Number>(sizes: Sizes, a: &Matrix<'_, T>, b: &Matrix<'_, T>) -> Vec<T> {
@@ -443,7 +445,9 @@ mod tests {
             agrees(|i| i as f32, m, k, n);
             agrees(|i| i as f64, m, k, n);
             agrees(|i| i as i8, m, k, n);
-            agrees(|i| i as i32, m, k, n);
+            agrees(|i| i as i16 - 3, m, k, n);
+            agrees(|i| i as i32 * 1_000_003, m, k, n);
+            agrees(|i| i as i64 * -5_000_000_000, m, k, n);
             agrees(|i| Complex32::new(i as f32, 1.0 - i as f32), m, k, n);
             agrees(|i| Complex64::new(2.0, i as f64), m, k, n);
         }

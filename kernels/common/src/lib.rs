@@ -5,7 +5,7 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
-mod blocked;
+pub mod blocked;
 mod complex_product;
 pub mod element;
 pub mod epilogue;

@@ -41,40 +41,86 @@ pub fn pack<T: Single>(ctx: Option<&RawContext<'_>>, matrix: Matrix<'_, T>, k: u
     Ok(packed)
 }
 
+/// Panels that are packed together where the rows of a matrix are lines of memory.
+const TOGETHER: usize = 8;
+
+/// Rows that are fetched before they are packed.
+const AHEAD: usize = 12;
+
 /// Packs panels from the first of some columns on, as many as the target holds.
 pub(crate) fn pack_panels<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>, target: &mut [f32]) {
     let each = (COLUMNS * k.div_ceil(T::per_word())).max(1);
+    if matrix.column_stride == 1 {
+        let firsts = columns.clone().step_by(TOGETHER * COLUMNS);
+        for (first, target) in firsts.zip(target.chunks_mut(TOGETHER * each)) {
+            pack_lines(matrix, k, first..columns.end.min(first + TOGETHER * COLUMNS), target);
+        }
+        return;
+    }
     for (first, target) in columns.clone().step_by(COLUMNS).zip(target.chunks_exact_mut(each)) {
         pack_panel(matrix, k, first..columns.end.min(first + COLUMNS), target);
     }
 }
 
-/// Packs some columns of a matrix as one panel.
-fn pack_panel<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>, target: &mut [f32]) {
-    let (width, per_word) = (columns.len(), T::per_word());
-    let (rows, rest) = target.as_chunks_mut::<COLUMNS>();
-    debug_assert!(rest.is_empty());
-    if matrix.column_stride == 1 {
-        let line = |row: usize| &matrix.data[row * matrix.row_stride + columns.start..][..width];
-        for (row, target) in rows.iter_mut().enumerate() {
-            match per_word {
-                1 => T::singles(line(row), &mut target[..width]),
-                _ if 2 * row + 1 == k => {
-                    for (target, &first) in target.iter_mut().zip(line(2 * row)) {
-                        *target = T::pair(first, T::ZERO);
-                    }
+/// Packs some columns of a matrix whose rows are lines of memory, all panels of the target row by row: rows far apart are
+/// on pages of their own.
+fn pack_lines<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>, target: &mut [f32]) {
+    let rows = k.div_ceil(T::per_word());
+    let panels = target.len() / (rows * COLUMNS).max(1);
+    let line = |row: usize| &matrix.data[row * matrix.row_stride..][columns.clone()];
+    for row in 0..rows {
+        let (first, second) = match T::per_word() {
+            1 => (line(row), None),
+            _ => (line(2 * row), (2 * row + 1 < k).then(|| line(2 * row + 1))),
+        };
+        if row + AHEAD < rows {
+            prefetch(line((row + AHEAD) * T::per_word()));
+        }
+        for panel in 0..panels {
+            let target = &mut target[(panel * rows + row) * COLUMNS..][..COLUMNS];
+            let columns = panel * COLUMNS..first.len().min((panel + 1) * COLUMNS);
+            let width = columns.len();
+            let first = &first[columns.clone()];
+            if T::per_word() == 1 {
+                // A length that the compiler knows, where the panel is whole.
+                match first.first_chunk::<COLUMNS>() {
+                    Some(first) => T::singles(first, target),
+                    None => T::singles(first, &mut target[..width]),
                 }
-                _ => {
-                    for (target, (&first, &second)) in
-                        target.iter_mut().zip(line(2 * row).iter().zip(line(2 * row + 1)))
-                    {
-                        *target = T::pair(first, second);
-                    }
+            } else if let Some(second) = second {
+                let second = &second[columns];
+                for (target, (&first, &second)) in target.iter_mut().zip(first.iter().zip(second)) {
+                    *target = T::pair(first, second);
+                }
+            } else {
+                for (target, &first) in target.iter_mut().zip(first) {
+                    *target = T::pair(first, T::ZERO);
                 }
             }
             target[width..].fill(0.0);
         }
-    } else if matrix.row_stride == 1 {
+    }
+}
+
+/// Has the processor fetch elements, which it does not do by itself for the next page.
+#[inline(always)]
+fn prefetch<T>(elements: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in elements.chunks(64 / size_of::<T>()) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every processor of this architecture has the instruction, which reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = elements;
+}
+
+/// Packs some columns of a matrix as one panel, where rows are no lines of memory.
+fn pack_panel<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>, target: &mut [f32]) {
+    let per_word = T::per_word();
+    let (rows, rest) = target.as_chunks_mut::<COLUMNS>();
+    debug_assert!(rest.is_empty());
+    if matrix.row_stride == 1 {
         // Columns without gaps: square blocks, so that both sides are read and written by lines.
         let count = rows.len();
         for first in (0..count).step_by(COLUMNS) {

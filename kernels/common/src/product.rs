@@ -32,7 +32,7 @@ const UNPACKED_ELEMENTS: usize = 64 * 1024;
 /// For as many rows at least, a right operand is packed as a whole: that takes little of the time then.
 const MANY_ROWS: usize = 1024;
 /// Columns of a stripe, which the second cache holds packed while all rows pass.
-const STRIPE: usize = 4 * COLUMNS;
+const STRIPE: usize = 8 * COLUMNS;
 
 /// `c = a b`, or `c += a b` if the target says so, on the threads of `ctx` if there is one.
 ///
