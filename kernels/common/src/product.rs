@@ -7,8 +7,9 @@
 use std::ops::Range;
 
 use kernlink::Result;
+use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
-use kernlink::tensor::scratch;
+use kernlink::tensor::{Tensor, scratch};
 
 use crate::epilogue::Epilogue;
 use crate::gemm::{Matrix, Shared, Sizes, Target};
@@ -104,26 +105,30 @@ fn by_stripes<T: Single>(
     let Sizes { m, k, n } = sizes;
     check(sizes, &c);
     let depth = k.div_ceil(T::per_word());
-    let mut copy = Vec::new();
+    // Tensors, unlike vectors, get memory that was there before.
+    let mut copy;
     let left = match straight(a, k) {
         Some(left) => left,
         None => {
-            scratch::resize(&mut copy, m * depth, 0.0)?;
-            copy_rows(a, 0..m, k, &mut copy);
-            (copy.as_slice(), depth)
+            copy = Tensor::alloc(DataType::Float, [m, depth])?;
+            let rows = copy.as_mut_slice::<f32>()?;
+            copy_rows(a, 0..m, k, rows);
+            (&*rows, depth)
         }
     };
     let stripes = n.div_ceil(STRIPE);
     let work = m.saturating_mul(STRIPE).saturating_mul(k) / PER_NANOSECOND;
     let target = Shared(c.data.as_mut_ptr());
     let run = |range: Range<usize>| {
-        let (mut spare, mut packed) = (Spare::default(), Vec::new());
+        let mut spare = Spare::default();
+        let mut packed = Tensor::alloc(DataType::Float, [panels_len(depth, STRIPE)])?;
+        let packed = packed.as_mut_slice::<f32>()?;
         for stripe in range {
             let columns = stripe * STRIPE..n.min((stripe + 1) * STRIPE);
             let width = columns.len();
-            scratch::resize(&mut packed, panels_len(depth, width), 0.0)?;
-            pack_panels(b, k, columns.clone(), &mut packed);
-            let right = Right { elements: &packed, stride: COLUMNS, next: COLUMNS * depth };
+            let packed = &mut packed[..panels_len(depth, width)];
+            pack_panels(b, k, columns.clone(), packed);
+            let right = Right { elements: packed, stride: COLUMNS, next: COLUMNS * depth };
             let sizes = Sizes { n: width, ..sizes };
             let (stride, accumulate) = (c.row_stride, c.accumulate);
             let whole = Product { sizes, a, straight: Some(left), right, stride, accumulate };

@@ -1,5 +1,7 @@
 //! Conv2D, by itself and fused with what follows it.
 
+use std::sync::OnceLock;
+
 use kernlink::dtype::Number;
 use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink::shape::Shape;
@@ -21,7 +23,11 @@ use super::narrow::{computed, widened};
 struct Prepared {
     convolution: Convolution,
     /// What [`Convolve::prepare`] makes of the filter, if that is constant.
-    filter: Option<Tensor>,
+    filter: OnceLock<Tensor>,
+    /// What [`Convolve::transform`] makes of a constant filter, if it may.
+    transformed: OnceLock<Tensor>,
+    /// Whether that is to be seen from the first images: only then one of both is made.
+    may_transform: bool,
     /// What it makes of one that is not, but stays the same.
     remembered: Remembered,
 }
@@ -29,10 +35,16 @@ struct Prepared {
 impl Prepared {
     fn new<T: Computed<Wide: Convolve>>(ctx: &RawConstruction<'_>) -> Result<Self> {
         let constant = ctx.constant_at(1).filter(|filter| filter.rank() == 4);
-        let prepare = |filter| T::Wide::prepare(&widened::<T>(None, filter)?);
-        let filter = constant.map(prepare).transpose()?.flatten();
+        let may_transform = constant.is_some_and(|filter| T::Wide::may_transform(filter.shape()));
+        let filter = OnceLock::new();
+        if let Some(constant) = constant.filter(|_| !may_transform)
+            && let Some(packed) = T::Wide::prepare(&widened::<T>(None, constant)?)?
+        {
+            _ = filter.set(packed);
+        }
         let convolution = Convolution::new(ctx.attrs, Code::Unimplemented)?;
-        Ok(Self { convolution, filter, remembered: Remembered::default() })
+        let (transformed, remembered) = (OnceLock::new(), Remembered::default());
+        Ok(Self { convolution, filter, transformed, may_transform, remembered })
     }
 
     /// Output 0: the convolution of inputs 0 and 1, and what `fuse` makes of it, given its shape with channels last.
@@ -59,13 +71,24 @@ impl Prepared {
                     return Ok(());
                 }
                 geometry.ensure_computable(filter.shape())?;
-                let packed = match &self.filter {
+                let widened_filter = || widened::<T>(Some(ctx), filter);
+                if self.may_transform && T::Wide::is_transformed(&geometry) {
+                    let filter = once(&self.transformed, || T::Wide::transform(&widened_filter()?))?;
+                    let input = widened::<T>(Some(ctx), &input)?;
+                    if T::Wide::convolve_transformed(ctx, &geometry, (&input, filter), output, finish)? {
+                        return Ok(());
+                    }
+                }
+                let packed = match self.filter.get() {
                     Some(packed) if is_side_by_side(&geometry) => packed.clone(),
+                    None if self.may_transform && is_side_by_side(&geometry) => {
+                        once(&self.filter, || T::Wide::pack(&geometry, &widened_filter()?))?.clone()
+                    }
                     None if T::Wide::PACKS && is_side_by_side(&geometry) => {
-                        let pack = || T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?);
+                        let pack = || T::Wide::pack(&geometry, &widened_filter()?);
                         self.remembered.get(filter, pack)?
                     }
-                    _ => T::Wide::pack(&geometry, &widened::<T>(Some(ctx), filter)?)?,
+                    _ => T::Wide::pack(&geometry, &widened_filter()?)?,
                 };
                 let input = widened::<T>(Some(ctx), &input)?;
                 T::Wide::convolve(ctx, &geometry, (&input, &packed), output, finish)
@@ -73,6 +96,15 @@ impl Prepared {
         })?;
         ctx.set_output_at(0, output)
     }
+}
+
+/// What is kept, or is made now.
+fn once(kept: &OnceLock<Tensor>, make: impl FnOnce() -> Result<Tensor>) -> Result<&Tensor> {
+    if let Some(kept) = kept.get() {
+        return Ok(kept);
+    }
+    let made = make()?;
+    Ok(kept.get_or_init(|| made))
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64, i32], state = |ctx| Prepared::new::<T>(ctx))]

@@ -8,6 +8,7 @@ use std::ops::Range;
 use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink_geometry::convolution::Geometry;
@@ -17,6 +18,8 @@ use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip};
 use kernlink_ops::shapes::Axis;
+
+use super::winograd;
 
 /// Multiply-adds a thread does in a nanosecond, or so.
 const PER_NANOSECOND: usize = 24;
@@ -43,6 +46,32 @@ pub(super) trait Convolve: Gemm + Computed<Wide = Self> {
     /// The filter as [`Convolve::convolve`] wants it.
     fn pack(_geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
         Ok(filter.clone())
+    }
+
+    /// Whether [`Convolve::transform`] makes something of a filter of this shape that may be worth keeping.
+    fn may_transform(_filter: &Shape) -> bool {
+        false
+    }
+
+    /// Whether [`Convolve::convolve_transformed`] is the faster way, where it may be.
+    fn is_transformed(_geometry: &Geometry) -> bool {
+        false
+    }
+
+    /// The filter as [`Convolve::convolve_transformed`] wants it.
+    fn transform(filter: &Tensor) -> Result<Tensor> {
+        Ok(filter.clone())
+    }
+
+    /// As [`Convolve::convolve`], with a transformed filter; false if it must be done with a packed one.
+    fn convolve_transformed(
+        _ctx: &RawContext<'_>,
+        _geometry: &Geometry,
+        _operands: (&Tensor, &Tensor),
+        _output: &mut [Self],
+        _finish: Option<&dyn Finish<Self>>,
+    ) -> Result<bool> {
+        Ok(false)
     }
 
     /// The convolution of an input with a packed filter, and what `finish` makes of it. Nothing is empty.
@@ -73,6 +102,28 @@ impl Convolve for f32 {
 
     fn pack(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
         pack_for(geometry, filter)
+    }
+
+    fn may_transform(filter: &Shape) -> bool {
+        winograd::fits(filter)
+    }
+
+    fn is_transformed(geometry: &Geometry) -> bool {
+        winograd::is_worthwhile(geometry)
+    }
+
+    fn transform(filter: &Tensor) -> Result<Tensor> {
+        winograd::transform(filter)
+    }
+
+    fn convolve_transformed(
+        ctx: &RawContext<'_>,
+        geometry: &Geometry,
+        operands: (&Tensor, &Tensor),
+        output: &mut [f32],
+        finish: Option<&dyn Finish<f32>>,
+    ) -> Result<bool> {
+        winograd::convolve(ctx, geometry, operands, output, finish)
     }
 
     fn convolve(

@@ -29,5 +29,6 @@ mod nth_element;
 mod pool;
 mod softmax;
 mod vector;
+mod winograd;
 
 kernlink::provider!(kernels = kernlink_macros::registered_kernels!(), part_of = "kernlink-kernels");
