@@ -114,3 +114,45 @@ fn layer_norm_is_what_its_parts_compute() {
     layer_norm_is_composed::<f16>(5e-2);
     layer_norm_is_composed::<bf16>(3e-1);
 }
+
+/// A constant filter may be convolved in another way than one that is fed: the results differ in the last bits, and what is
+/// not finite is where it was.
+#[test]
+fn constant_filters_are_convolved_as_fed_ones() {
+    for (format, padding, size, infinity) in [
+        ("NHWC", "SAME", [2, 13, 14, 64], None),
+        ("NHWC", "VALID", [1, 17, 15, 64], Some(5)),
+        ("NCHW", "SAME", [1, 64, 15, 16], None),
+        ("NHWC", "SAME", [1, 14, 14, 64], Some(9000)),
+    ] {
+        let mut values = numbers::<f32>(&size, 3);
+        if let Some(place) = infinity {
+            values.as_mut_slice::<f32>().unwrap()[place] = f32::INFINITY;
+        }
+        let filter = numbers::<f32>(&[3, 3, 64, 48], 5);
+        let run = |constant: bool| {
+            let mut graph = Graph::new(&kernlink::registry().unwrap());
+            let x = ops::placeholder(&mut graph, DataType::Float).name("x").build().unwrap();
+            let w = match constant {
+                true => ops::constant(&mut graph, filter.clone()).unwrap(),
+                false => ops::placeholder(&mut graph, DataType::Float).name("w").build().unwrap(),
+            };
+            let y = ops::conv2d(&mut graph, x, w, vec![1, 1, 1, 1], padding).data_format(format).build().unwrap();
+            ops::relu(&mut graph, y).name("y").build().unwrap();
+            let session = Session::new(graph).unwrap();
+            let mut feeds = vec![("x", values.clone())];
+            if !constant {
+                feeds.push(("w", filter.clone()));
+            }
+            session.run(&feeds, &["y"], &[]).unwrap().remove(0)
+        };
+        let (constant, fed) = (run(true), run(false));
+        assert_eq!(constant.shape(), fed.shape());
+        for (a, b) in constant.as_slice::<f32>().unwrap().iter().zip(fed.as_slice::<f32>().unwrap()) {
+            match infinity {
+                None => assert!((a - b).abs() <= 2e-2, "{a} and {b}"),
+                Some(_) => assert!(a == b || (a.is_nan() && b.is_nan()), "{a} and {b}"),
+            }
+        }
+    }
+}
