@@ -288,7 +288,7 @@ fn widened<E: Computed>(ctx: &RawContext<'_>, tensor: &Tensor) -> Result<Tensor>
     let mut wide = Tensor::alloc(E::Wide::DTYPE, tensor.shape().clone())?;
     let source = tensor.as_slice::<E>()?;
     ctx.parallel_chunks(wide.as_mut_slice::<E::Wide>()?, 64, 1, |first, piece| {
-        piece.iter_mut().zip(&source[first..]).for_each(|(wide, element)| *wide = element.widen());
+        E::widen_all(&source[first..], piece);
     });
     Ok(wide)
 }

@@ -30,6 +30,20 @@ pub trait Computed: Number {
     /// The nearest value.
     fn narrow(wide: Self::Wide) -> Self;
 
+    /// The exact values of as many elements as both have.
+    fn widen_all(source: &[Self], target: &mut [Self::Wide]) {
+        for (target, element) in target.iter_mut().zip(source) {
+            *target = element.widen();
+        }
+    }
+
+    /// The nearest values of as many elements as both have.
+    fn narrow_all(source: &[Self::Wide], target: &mut [Self]) {
+        for (target, &wide) in target.iter_mut().zip(source) {
+            *target = Self::narrow(wide);
+        }
+    }
+
     /// What `f` returns for the elements in the wide dtype, which become what it makes of them.
     ///
     /// # Errors
@@ -77,10 +91,20 @@ macro_rules! computed_as_f32 {
             }
             #[inline(always)]
             fn narrow(wide: f32) -> $t { <$t>::from_f32(wide) }
+            fn widen_all(source: &[$t], target: &mut [f32]) {
+                let count = source.len().min(target.len());
+                // SAFETY: there is room for as many numbers.
+                unsafe { Float16::widen(&source[..count], target.as_mut_ptr()) };
+            }
+            fn narrow_all(source: &[f32], target: &mut [$t]) {
+                let count = source.len().min(target.len());
+                <$t as Float16>::narrow(&source[..count], &mut target[..count]);
+            }
             fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [f32]) -> R) -> Result<R> {
-                let mut wide: Vec<f32> = scratch::collected(elements.iter().map(|element| element.widen()))?;
+                let mut wide = scratch::zeros::<f32>(elements.len())?;
+                <$t>::widen_all(elements, &mut wide);
                 let result = f(&mut wide);
-                elements.iter_mut().zip(wide).for_each(|(element, wide)| *element = <$t>::from_f32(wide));
+                <$t>::narrow_all(&wide, elements);
                 Ok(result)
             }
         }

@@ -1,9 +1,11 @@
 //! BiasAdd and BiasAddV1.
 
 use kernlink::Result;
-use kernlink::dtype::Number;
+use kernlink::dtype::{Element, Number};
 use kernlink::kernel::RawContext;
+use kernlink::tensor::scratch;
 use kernlink_geometry::channels::biased;
+use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::TensorFormat;
 use kernlink_ops::{BiasAdd, BiasAddV1};
@@ -23,7 +25,7 @@ use super::vector::widest;
     T = [realnumbertype, Complex32, Complex64],
     state = |_| Ok(TensorFormat::Nhwc),
 )]
-fn bias_add<T: Number>(&format: &TensorFormat, ctx: &mut RawContext<'_>) -> Result<()> {
+fn bias_add<T: Computed>(&format: &TensorFormat, ctx: &mut RawContext<'_>) -> Result<()> {
     let (value, bias) = (ctx.input_at(0)?, ctx.input_at(1)?.clone());
     let shape = value.shape().clone();
     let axis = biased(&shape, bias.shape(), format == TensorFormat::Nhwc)?;
@@ -38,14 +40,35 @@ fn bias_add<T: Number>(&format: &TensorFormat, ctx: &mut RawContext<'_>) -> Resu
         let inner: usize = shape[axis + 1..].iter().product();
         // Whole rows of biases if channels are last, else whole channels.
         let unit = if inner == 1 { bias.len() } else { inner };
-        ctx.parallel_chunks(fresh.as_mut_slice::<T>()?, unit, 1, |first, piece| {
+        let mut wide_bias = scratch::filled(<T::Wide as Number>::ZERO, bias.len())?;
+        T::widen_all(bias, &mut wide_bias);
+        ctx.try_parallel_chunks(fresh.as_mut_slice::<T>()?, unit, 1, |first, piece| {
             let source = source.map(|source| &source[first..first + piece.len()]);
+            if T::DTYPE != T::Wide::DTYPE {
+                // Sums of 16-bit floats are rounded many at a time.
+                const BLOCK: usize = 4096;
+                if let Some(source) = source {
+                    piece.copy_from_slice(source);
+                }
+                let block = (BLOCK / unit).max(1) * unit;
+                for (index, piece) in piece.chunks_mut(block).enumerate() {
+                    T::on_wide(piece, |piece| {
+                        if inner == 1 {
+                            add_rows(piece, None, &wide_bias);
+                        } else {
+                            add_channels(piece, None, &wide_bias, inner, (first + index * block) / unit);
+                        }
+                    })?;
+                }
+                return Ok(());
+            }
             if inner == 1 {
                 add_rows(piece, source, bias);
             } else {
                 add_channels(piece, source, bias, inner, first / unit);
             }
-        });
+            Ok(())
+        })?;
     }
     ctx.set_output_at(0, fresh)
 }
@@ -63,7 +86,9 @@ widest! {
             }
             None => {
                 for row in target.chunks_exact_mut(bias.len()) {
-                    row.iter_mut().zip(bias).for_each(|(element, &bias)| *element = element.wrapping_add(bias));
+                    for (element, &bias) in row.iter_mut().zip(bias) {
+                        *element = element.wrapping_add(bias);
+                    }
                 }
             }
         }
@@ -78,7 +103,9 @@ widest! {
         }
         for (index, run) in target.chunks_exact_mut(inner).enumerate() {
             let bias = bias[(first + index) % bias.len()];
-            run.iter_mut().for_each(|element| *element = element.wrapping_add(bias));
+            for element in run {
+                *element = element.wrapping_add(bias);
+            }
         }
     }
 }

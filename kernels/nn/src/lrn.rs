@@ -71,7 +71,7 @@ fn lrn<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContext<'_,
     ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, depth, response.cost(), |first, piece| {
         let (mut wide, mut norms) = (scratch::zeros::<f32>(depth)?, scratch::zeros::<f32>(depth)?);
         for (target, source) in piece.chunks_exact_mut(depth).zip(elements[first..].chunks_exact(depth)) {
-            wide.iter_mut().zip(source).for_each(|(wide, element)| *wide = element.widen());
+            T::widen_all(source, &mut wide);
             response.norms(&wide, &mut norms);
             for ((target, &x), &norm) in target.iter_mut().zip(&wide).zip(&norms) {
                 *target = T::narrow(x * response.power(norm));
@@ -110,7 +110,7 @@ fn lrn_grad<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContex
         for (row, target) in piece.chunks_exact_mut(depth).enumerate() {
             let start = first + row * depth;
             let row = start..start + depth;
-            wide.iter_mut().zip(&input[row.clone()]).for_each(|(wide, element)| *wide = element.widen());
+            T::widen_all(&input[row.clone()], &mut wide);
             response.norms(&wide, &mut norms);
             sums.fill(0.0);
             for (channel, (dy, y)) in gradient[row.clone()].iter().zip(&given[row]).enumerate() {
@@ -124,7 +124,7 @@ fn lrn_grad<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContex
                     sums[channel] += response.power(norm) * dy;
                 }
             }
-            target.iter_mut().zip(&sums).for_each(|(target, &sum)| *target = T::narrow(sum));
+            T::narrow_all(&sums, target);
         }
         Ok(())
     })?;

@@ -14,7 +14,7 @@ pub(super) fn widened<T: Computed>(ctx: Option<&RawContext<'_>>, tensor: &Tensor
     let mut wide = Tensor::alloc(T::Wide::DTYPE, tensor.shape().clone())?;
     let source = tensor.as_slice::<T>()?;
     let widen = |first: usize, piece: &mut [T::Wide]| {
-        piece.iter_mut().zip(&source[first..]).for_each(|(wide, element)| *wide = element.widen());
+        T::widen_all(&source[first..], piece);
     };
     let target = wide.as_mut_slice::<T::Wide>()?;
     match ctx {
@@ -37,7 +37,7 @@ pub(super) fn computed<T: Computed>(
     compute(&mut wide)?;
     let source = wide.as_slice::<T::Wide>()?;
     ctx.parallel_chunks(output.as_mut_slice::<T>()?, 64, 1, |first, piece| {
-        piece.iter_mut().zip(&source[first..]).for_each(|(element, &wide)| *element = T::narrow(wide));
+        T::narrow_all(&source[first..], piece);
     });
     Ok(())
 }

@@ -5,6 +5,7 @@ use kernlink::dtype::Pod;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::loss::ensure_classes;
+use kernlink_kernels_common::fast;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{LogSoftmax, Softmax};
@@ -87,9 +88,21 @@ impl Normalize for f64 {
             let log = total.ln();
             row.iter_mut().for_each(|shifted| *shifted -= log);
         } else {
-            row.iter_mut().for_each(|logit| *logit = (*logit - largest).exp());
+            shifted_powers(row, largest);
             let scale = 1.0 / row.iter().sum::<f64>();
-            row.iter_mut().for_each(|element| *element *= scale);
+            for element in row {
+                *element *= scale;
+            }
+        }
+    }
+}
+
+widest! {
+    avx512:
+    /// Replaces logits by the powers of e that are as far below the largest.
+    fn shifted_powers(row: &mut [f64], largest: f64) {
+        for logit in row {
+            *logit = fast::exp(*logit - largest);
         }
     }
 }
@@ -97,19 +110,41 @@ impl Normalize for f64 {
 /// Sums kept side by side, so that they fill vectors.
 const LANES: usize = 16;
 
+/// What an operation makes of all lanes, by halves: one after the other, each would wait for the one before.
+#[inline(always)]
+fn folded(mut lanes: [f32; LANES], operation: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for lane in 0..width {
+            lanes[lane] = operation(lanes[lane], lanes[lane + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
 widest! {
+    avx512:
     /// Replaces logits by their softmax or its logarithm.
     pub(super) fn normalize_f32(row: &mut [f32], log: bool) {
+        // Chunks of a length that the compiler knows.
+        let (chunks, rest) = row.as_chunks::<LANES>();
         let mut lanes = [f32::NEG_INFINITY; LANES];
-        for chunk in row.chunks(LANES) {
+        for chunk in chunks {
             for (lane, &logit) in lanes.iter_mut().zip(chunk) {
                 *lane = if logit > *lane { logit } else { *lane };
             }
         }
-        let largest = lanes.iter().fold(f32::NEG_INFINITY, |largest, &lane| largest.max(lane));
+        // What is left, filled up with what changes neither the largest nor the sum.
+        let mut last = [f32::NEG_INFINITY; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        for (lane, logit) in lanes.iter_mut().zip(last) {
+            *lane = if logit > *lane { logit } else { *lane };
+        }
+        let largest = folded(lanes, |a, b| if a > b { a } else { b });
         let mut sums = [0.0f32; LANES];
-        let mut chunks = row.chunks_exact_mut(LANES);
-        for chunk in chunks.by_ref() {
+        let (chunks, rest) = row.as_chunks_mut::<LANES>();
+        for chunk in chunks {
             for (element, sum) in chunk.iter_mut().zip(&mut sums) {
                 let shifted = *element - largest;
                 let power = exp(shifted);
@@ -117,19 +152,26 @@ widest! {
                 *sum += power;
             }
         }
-        for (element, sum) in chunks.into_remainder().iter_mut().zip(&mut sums) {
-            let shifted = *element - largest;
-            let power = exp(shifted);
-            *element = if log { shifted } else { power };
-            *sum += power;
+        if !rest.is_empty() {
+            for (element, sum) in last.iter_mut().zip(&mut sums) {
+                let shifted = *element - largest;
+                let power = exp(shifted);
+                *element = if log { shifted } else { power };
+                *sum += power;
+            }
+            rest.copy_from_slice(&last[..rest.len()]);
         }
-        let total: f32 = sums.iter().sum();
+        let total = folded(sums, |a, b| a + b);
         if log {
             let log = total.ln();
-            row.iter_mut().for_each(|element| *element -= log);
+            for element in row {
+                *element -= log;
+            }
         } else {
             let scale = 1.0 / total;
-            row.iter_mut().for_each(|element| *element *= scale);
+            for element in row {
+                *element *= scale;
+            }
         }
     }
 }
