@@ -490,7 +490,12 @@ impl<'a> RawContext<'a> {
         if parts > threads {
             parts -= parts % threads;
         }
-        (parts > 1 && (is_long || pool.are_awake())).then_some(Split { pool, parts, is_long })
+        if parts < 2 {
+            return None;
+        }
+        // Loops one after the other may be worth waking threads that each of them is not.
+        let is_long = is_long || (!pool.are_awake() && pool.has_missed(work, WORTH_WAKING));
+        (is_long || pool.are_awake()).then_some(Split { pool, parts, is_long })
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) struct Idle {
     sleepers: Mutex<Vec<Sleeper>>,
     /// How many runs are under way.
     runs: AtomicUsize,
+    /// Work that was not shared because no thread was awake, in nanoseconds.
+    missed: AtomicUsize,
     /// Until when processors count as wanted by others, in nanoseconds of [`now`].
     contended: AtomicU64,
 }
@@ -80,6 +82,15 @@ impl Idle {
     /// Whether a thread of the pool does not sleep.
     pub(super) fn are_awake(&self) -> bool {
         self.started.load(Relaxed) > self.asleep.load(Relaxed)
+    }
+
+    /// Adds to the work that was not shared; returns whether it has come to so much, and begins anew then.
+    pub(super) fn has_missed(&self, work: usize, limit: usize) -> bool {
+        // Approximate where several threads do so at a time.
+        let missed = self.missed.load(Relaxed).saturating_add(work);
+        let is_enough = missed >= limit;
+        self.missed.store(if is_enough { 0 } else { missed }, Relaxed);
+        is_enough
     }
 
     pub(super) fn are_runs(&self) -> bool {

@@ -109,6 +109,12 @@ impl ThreadPool {
         self.shared.idle.are_awake()
     }
 
+    /// Notes that work was not shared as nobody was awake, in nanoseconds; returns whether there has been so much of it, of
+    /// which it is counted anew then.
+    pub(crate) fn has_missed(&self, work: usize, limit: usize) -> bool {
+        self.shared.idle.has_missed(work, limit)
+    }
+
     /// Runs `work` for each number below `parts`, on this thread and on idle ones of the pool, in any order. The thread runs
     /// nothing else until all are done: at the end it waits only for parts that others have begun.
     ///
@@ -296,6 +302,15 @@ mod tests {
                 assert!(done.iter().all(|count| count.load(SeqCst) == 1));
             }
         }
+    }
+
+    #[test]
+    fn what_is_missed_adds_up_until_it_is_worth_waking_a_thread() {
+        let pool = ThreadPool::new("test", 1);
+        let missed: Vec<bool> = (0..6).map(|_| pool.has_missed(20, 60)).collect();
+        assert_eq!(missed, [false, false, true, false, false, true]);
+        assert!(pool.has_missed(usize::MAX, 60));
+        assert!(!pool.has_missed(1, 60));
     }
 
     #[test]
