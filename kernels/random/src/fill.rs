@@ -8,24 +8,27 @@ use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::op::Op;
 use kernlink_geometry::random::{RESERVED, bounds, check_bounds};
 pub(super) use kernlink_geometry::random::{reserved, shape_of};
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::philox::{Philox, Words};
-use super::real::Real;
+use super::divisor::{Divisor32, Divisor64};
+use super::philox::{BLOCK, Philox};
+use super::real::{Real, WORDS};
 use super::source::{Keyed, Seeded, Source, Stateful};
 
 /// What makes numbers of random bits.
 pub(super) trait Distribution: Copy + Send + Sync {
     type Element: Pod;
-    /// How many numbers a group has, at most 4.
+    /// How many numbers a group has, at most 4. Each begins with the bits of a step.
     const GROUP: usize;
     /// Nanoseconds or so for one number.
     const COST: usize;
-    /// Whether groups need different numbers of bits. Then each has a part of the sequence to itself.
-    const VARIES: bool = false;
-    /// The next group, whose first [`GROUP`](Self::GROUP) elements count.
-    fn group(&self, generator: &mut Philox) -> [Self::Element; 4];
+    /// Steps from one group to the next: more than one if groups need different numbers of bits.
+    const STRIDE: u64 = 1;
+    /// The numbers of [`BLOCK`] groups, the first of which begins where `generator` is, by the words of each one's first
+    /// step. `BLOCK *` [`GROUP`](Self::GROUP) of them count. Always inlined.
+    fn numbers(&self, words: [u32; WORDS], generator: Philox) -> [Self::Element; WORDS];
 }
 
 /// A distribution as kernels are called by: made from a node's inputs, which begin at `first`.
@@ -45,21 +48,30 @@ pub(super) fn fill<D: Distribution>(
     distribution: &D,
 ) {
     ctx.parallel_chunks(output, D::GROUP, D::COST, |first, piece| {
-        let first = (first / D::GROUP) as u64;
-        let mut sequence = generator;
-        sequence.skip(first);
-        for (group, numbers) in (first..).zip(piece.chunks_mut(D::GROUP)) {
-            if D::VARIES {
-                sequence = generator;
-                sequence.skip(group.wrapping_mul(D::GROUP as u64 * RESERVED / 4));
-            }
-            numbers.copy_from_slice(&distribution.group(&mut sequence)[..numbers.len()]);
-        }
+        let mut generator = generator;
+        generator.skip(((first / D::GROUP) as u64).wrapping_mul(D::STRIDE));
+        fill_piece(generator, piece, distribution);
     });
 }
 
+widest! {
+    avx512:
+    fn fill_piece<D: Distribution>(generator: Philox, piece: &mut [D::Element], distribution: &D) {
+        let mut generator = generator;
+        for block in piece.chunks_mut(BLOCK * D::GROUP) {
+            let first = generator;
+            let numbers = distribution.numbers(generator.block(D::STRIDE), first);
+            match block.first_chunk_mut() {
+                // As many as are known when this is compiled.
+                Some(whole) if D::GROUP == 4 => *whole = numbers,
+                _ => block.copy_from_slice(&numbers[..block.len()]),
+            }
+        }
+    }
+}
+
 macro_rules! float_distributions {
-    ($($(#[$doc:meta])* $name:ident, $cost:literal, $varies:literal, |$bits:ident| $group:expr;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident, $cost:literal, $stride:expr, |$words:ident, $generator:pat_param| $numbers:expr;)+) => {$(
         $(#[$doc])*
         pub(super) struct $name<T>(PhantomData<T>);
 
@@ -75,10 +87,10 @@ macro_rules! float_distributions {
             type Element = T;
             const GROUP: usize = T::GROUP;
             const COST: usize = $cost;
-            const VARIES: bool = $varies;
+            const STRIDE: u64 = $stride;
             #[inline(always)]
-            fn group(&self, $bits: &mut Philox) -> [T; 4] {
-                $group
+            fn numbers(&self, $words: [u32; WORDS], $generator: Philox) -> [T; WORDS] {
+                $numbers
             }
         }
 
@@ -91,53 +103,51 @@ macro_rules! float_distributions {
 }
 float_distributions! {
     /// From 0 up to but without 1.
-    Uniform, 3, false, |bits| T::uniform(bits.step());
+    Uniform, 1, 1, |words, _| T::uniform(words);
     /// With mean 0 and standard deviation 1.
-    Normal, 15, false, |bits| T::normal(bits.step());
+    Normal, 4, 1, |words, _| T::normal(words);
     /// With mean 0 and standard deviation 1, between −2 and 2.
-    Truncated, 25, true, |bits| T::truncated(&mut Words::new(*bits));
+    Truncated, 8, T::GROUP as u64 * RESERVED / 4, |words, generator| T::truncated(words, generator, Self::STRIDE);
 }
 
 /// An integer dtype of random numbers.
 pub(super) trait Integer: Pod + PartialOrd + std::fmt::Display {
+    /// How many numbers 128 bits make.
     const GROUP: usize;
-    /// All bits.
-    fn full(bits: [u32; 4]) -> [Self; 4];
-    /// How many numbers there are from `self` up to but without `high`, as bits.
-    fn range(self, high: Self) -> u64;
-    /// `self` plus the remainder of `bits`, which are of [`full`](Self::full), by `range`.
-    fn plus_remainder(self, bits: Self, range: u64) -> Self;
+    /// What divides by a range.
+    type Range: Copy + Send + Sync;
+    /// All bits: of the numbers, the first `BLOCK * GROUP` count.
+    fn full(words: [u32; WORDS]) -> [Self; WORDS];
+    /// The numbers from `self` up to but without `high`, which is greater.
+    fn range(self, high: Self) -> Self::Range;
+    /// `self` plus the remainder of `bits`, which are of [`full`](Self::full), by the length of `range`.
+    fn plus_remainder(self, bits: Self, range: Self::Range) -> Self;
 }
 
 macro_rules! integers {
-    ($($t:ty, $unsigned:ty, $group:literal, |$bits:ident| $full:expr);+) => {$(
+    ($($t:ty, $range:ident($unsigned:ty), $group:literal);+) => {$(
         impl Integer for $t {
             const GROUP: usize = $group;
+            type Range = $range;
             #[inline(always)]
-            fn full($bits: [u32; 4]) -> [$t; 4] {
-                $full
+            fn full(words: [u32; WORDS]) -> [$t; WORDS] {
+                let mut numbers = [0; WORDS];
+                for (number, words) in numbers.iter_mut().zip(words.as_chunks::<{ 4 / $group }>().0) {
+                    *number = words.iter().rev().fold(0, |high, &low| high << 32 | u64::from(low)) as $t;
+                }
+                numbers
             }
-            fn range(self, high: $t) -> u64 {
-                u64::from((high as $unsigned).wrapping_sub(self as $unsigned))
+            fn range(self, high: $t) -> $range {
+                $range::new((high as $unsigned).wrapping_sub(self as $unsigned))
             }
             #[inline(always)]
-            fn plus_remainder(self, bits: $t, range: u64) -> $t {
-                self.wrapping_add((bits as $unsigned % range as $unsigned) as $t)
+            fn plus_remainder(self, bits: $t, range: $range) -> $t {
+                self.wrapping_add(range.remainder(bits as $unsigned) as $t)
             }
         }
     )+};
 }
-/// The 64-bit numbers in 128 bits.
-#[inline(always)]
-fn pairs([a, b, c, d]: [u32; 4]) -> [u64; 4] {
-    [u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32, 0, 0]
-}
-integers!(
-    i32, u32, 4, |bits| bits.map(|bits| bits as i32);
-    u32, u32, 4, |bits| bits;
-    i64, u64, 2, |bits| pairs(bits).map(|bits| bits as i64);
-    u64, u64, 2, |bits| pairs(bits)
-);
+integers!(i32, Divisor32(u32), 4; u32, Divisor32(u32), 4; i64, Divisor64(u64), 2; u64, Divisor64(u64), 2);
 
 /// Integers of the whole range.
 #[derive(Clone, Copy)]
@@ -146,10 +156,10 @@ pub(super) struct Full<T>(PhantomData<T>);
 impl<T: Integer> Distribution for Full<T> {
     type Element = T;
     const GROUP: usize = T::GROUP;
-    const COST: usize = 3;
+    const COST: usize = 1;
     #[inline(always)]
-    fn group(&self, generator: &mut Philox) -> [T; 4] {
-        T::full(generator.step())
+    fn numbers(&self, words: [u32; WORDS], _: Philox) -> [T; WORDS] {
+        T::full(words)
     }
 }
 
@@ -161,18 +171,22 @@ impl<T: Integer> Drawn for Full<T> {
 
 /// Integers between two bounds.
 #[derive(Clone, Copy)]
-pub(super) struct Between<T> {
+pub(super) struct Between<T: Integer> {
     low: T,
-    range: u64,
+    range: T::Range,
 }
 
 impl<T: Integer> Distribution for Between<T> {
     type Element = T;
     const GROUP: usize = T::GROUP;
-    const COST: usize = 5;
+    const COST: usize = 2;
     #[inline(always)]
-    fn group(&self, generator: &mut Philox) -> [T; 4] {
-        T::full(generator.step()).map(|bits| self.low.plus_remainder(bits, self.range))
+    fn numbers(&self, words: [u32; WORDS], _: Philox) -> [T; WORDS] {
+        let mut numbers = T::full(words);
+        for number in &mut numbers[..BLOCK * T::GROUP] {
+            *number = self.low.plus_remainder(*number, self.range);
+        }
+        numbers
     }
 }
 
@@ -267,3 +281,47 @@ type StatelessRandomUniformIntV2Kernel<dtype> = Fill<Keyed, Between<dtype>>;
 
 #[register_kernel(device = Cpu, op = StatelessRandomUniformFullIntV2, dtype = [i32, i64, u32, u64], host_memory = ["shape", "alg"])]
 type StatelessRandomUniformFullIntV2Kernel<dtype> = Fill<Keyed, Full<dtype>>;
+
+#[cfg(test)]
+mod tests {
+    use kernlink::dtype::{bf16, f16};
+
+    use super::*;
+
+    fn is_made_of_groups<D: Distribution>(distribution: &D)
+    where
+        D::Element: Default + PartialEq + std::fmt::Debug,
+    {
+        let start = Philox::new(7, [u64::MAX - 30, 1]);
+        let mut whole = vec![D::Element::default(); 301];
+        fill_piece(start, &mut whole, distribution);
+        for (index, group) in whole.chunks(D::GROUP).enumerate() {
+            let mut alone = vec![D::Element::default(); group.len()];
+            let mut generator = start;
+            generator.skip(index as u64 * D::STRIDE);
+            fill_piece(generator, &mut alone, distribution);
+            assert_eq!(group, alone, "group {index}");
+        }
+    }
+
+    #[test]
+    fn a_group_depends_on_its_place_alone() {
+        fn floats<T: Real + Default + PartialEq>() {
+            is_made_of_groups(&Uniform::<T>(PhantomData));
+            is_made_of_groups(&Normal::<T>(PhantomData));
+            is_made_of_groups(&Truncated::<T>(PhantomData));
+        }
+        fn integers<T: Integer + Default>(low: T, high: T) {
+            is_made_of_groups(&Full::<T>(PhantomData));
+            is_made_of_groups(&Between { low, range: low.range(high) });
+        }
+        floats::<f16>();
+        floats::<bf16>();
+        floats::<f32>();
+        floats::<f64>();
+        integers::<i32>(i32::MIN, i32::MAX);
+        integers::<i64>(-5, 6);
+        integers::<u32>(0, 1);
+        integers::<u64>(3, u64::MAX);
+    }
+}

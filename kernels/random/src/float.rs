@@ -93,12 +93,11 @@ pub(super) fn sin_cos(x: f32) -> (f32, f32) {
     let x3 = x2 * rest;
     let sin = rest + x3 * SIN[0] + x3 * x2 * (SIN[1] + x2 * SIN[2]);
     let cos = 1.0 + x2 * COS[0] + x4 * COS[1] + x4 * x2 * (COS[2] + x2 * COS[3]);
-    match quadrant & 3 {
-        0 => (sin as f32, cos as f32),
-        1 => (cos as f32, -sin as f32),
-        2 => (-sin as f32, -cos as f32),
-        _ => (-cos as f32, sin as f32),
-    }
+    // Without branches, so that many are computed at once.
+    let (sin, cos) = (sin as f32, cos as f32);
+    let (sin, cos) = if quadrant & 1 == 0 { (sin, cos) } else { (cos, sin) };
+    let signed = |value: f32, negative: i32| f32::from_bits(value.to_bits() ^ (negative as u32 & 2) << 30);
+    (signed(sin, quadrant), signed(cos, quadrant + 1))
 }
 
 #[cfg(test)]

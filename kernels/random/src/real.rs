@@ -4,49 +4,98 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use kernlink::dtype::{Pod, bf16, f16};
 
-use super::float::{ln, normal32, normal64, uniform32, uniform64};
-use super::philox::Words;
+use kernlink_kernels_common::float16::Float16;
 
-/// A float dtype of random numbers.
+use super::float::{ln, normal32, normal64, uniform32, uniform64};
+use super::philox::{BLOCK, Philox};
+
+/// Words of a block of steps.
+pub(super) const WORDS: usize = 4 * BLOCK;
+
+/// A float dtype of random numbers. Functions make numbers of the 128 bits of each of `W / 4` steps; of the `W` that they
+/// return, the first `W / 4 *` [`GROUP`](Self::GROUP) count.
 pub(super) trait Real: Pod {
-    /// How many numbers 128 bits make. Functions that return four make this many and leave the others as they are.
+    /// How many numbers 128 bits make.
     const GROUP: usize;
     /// Numbers from 0 up to but without 1.
-    fn uniform(bits: [u32; 4]) -> [Self; 4];
+    fn uniform<const W: usize>(words: [u32; W]) -> [Self; W];
     /// Numbers of the normal distribution.
-    fn normal(bits: [u32; 4]) -> [Self; 4];
-    /// Numbers of the normal distribution between −2 and 2.
-    fn truncated(bits: &mut Words) -> [Self; 4];
+    fn normal<const W: usize>(words: [u32; W]) -> [Self; W];
+    /// Groups of numbers of the normal distribution between −2 and 2. Group `i` begins with the words of step `i`, and takes
+    /// more steps of `generator` from `i * stride + 1` on.
+    fn truncated(words: [u32; WORDS], generator: Philox, stride: u64) -> [Self; WORDS];
+}
+
+/// As [`Real::truncated`].
+#[inline(always)]
+fn truncated<T: Real>(
+    words: [u32; WORDS],
+    generator: Philox,
+    stride: u64,
+    is_inside: impl Fn(T) -> bool,
+) -> [T; WORDS] {
+    let mut numbers = T::normal(words);
+    for (lane, group) in (0..).zip(numbers.chunks_exact_mut(T::GROUP).take(BLOCK)) {
+        let mut count = 0;
+        for i in 0..T::GROUP {
+            let number = group[i];
+            group[count] = number;
+            count += usize::from(is_inside(number));
+        }
+        if count < T::GROUP {
+            complete(group, count, generator, lane * stride + 1, &is_inside);
+        }
+    }
+    numbers
+}
+
+/// Fills a group from number `count` on, of what follows the first `skip` steps.
+#[cold]
+fn complete<T: Real>(
+    group: &mut [T],
+    mut count: usize,
+    mut generator: Philox,
+    skip: u64,
+    is_inside: impl Fn(T) -> bool,
+) {
+    generator.skip(skip);
+    loop {
+        for number in T::normal(generator.step()).into_iter().take(T::GROUP) {
+            if is_inside(number) {
+                group[count] = number;
+                count += 1;
+                if count == T::GROUP {
+                    return;
+                }
+            }
+        }
+    }
 }
 
 impl Real for f32 {
     const GROUP: usize = 4;
 
     #[inline(always)]
-    fn uniform(bits: [u32; 4]) -> [f32; 4] {
-        bits.map(uniform32)
+    fn uniform<const W: usize>(words: [u32; W]) -> [f32; W] {
+        let mut numbers = [0.0; W];
+        for (number, &word) in numbers.iter_mut().zip(&words) {
+            *number = uniform32(word);
+        }
+        numbers
     }
 
     #[inline(always)]
-    fn normal([a, b, c, d]: [u32; 4]) -> [f32; 4] {
-        let ([a, b], [c, d]) = (normal32([a, b]), normal32([c, d]));
-        [a, b, c, d]
+    fn normal<const W: usize>(words: [u32; W]) -> [f32; W] {
+        let mut numbers = [0.0; W];
+        for (pair, &words) in numbers.as_chunks_mut::<2>().0.iter_mut().zip(words.as_chunks::<2>().0) {
+            *pair = normal32(words);
+        }
+        numbers
     }
 
-    #[inline]
-    fn truncated(bits: &mut Words) -> [f32; 4] {
-        let (mut numbers, mut count) = ([0.0; 4], 0);
-        loop {
-            for number in normal32([bits.word(), bits.word()]) {
-                if number.abs() < 2.0 {
-                    numbers[count] = number;
-                    count += 1;
-                    if count == 4 {
-                        return numbers;
-                    }
-                }
-            }
-        }
+    #[inline(always)]
+    fn truncated(words: [u32; WORDS], generator: Philox, stride: u64) -> [f32; WORDS] {
+        truncated(words, generator, stride, |number: f32| number.abs() < 2.0)
     }
 }
 
@@ -54,59 +103,66 @@ impl Real for f64 {
     const GROUP: usize = 2;
 
     #[inline(always)]
-    fn uniform([a, b, c, d]: [u32; 4]) -> [f64; 4] {
-        [uniform64(a, b), uniform64(c, d), 0.0, 0.0]
+    fn uniform<const W: usize>(words: [u32; W]) -> [f64; W] {
+        let mut numbers = [0.0; W];
+        for (number, &[high, low]) in numbers.iter_mut().zip(words.as_chunks::<2>().0) {
+            *number = uniform64(high, low);
+        }
+        numbers
     }
 
     #[inline(always)]
-    fn normal(bits: [u32; 4]) -> [f64; 4] {
-        let [a, b] = normal64(bits);
-        [a, b, 0.0, 0.0]
+    fn normal<const W: usize>(words: [u32; W]) -> [f64; W] {
+        let mut numbers = [0.0; W];
+        for (pair, &words) in numbers.as_chunks_mut::<2>().0.iter_mut().zip(words.as_chunks::<4>().0) {
+            *pair = normal64(words);
+        }
+        numbers
     }
 
-    #[inline]
-    fn truncated(bits: &mut Words) -> [f64; 4] {
-        let (mut numbers, mut count) = ([0.0; 4], 0);
-        loop {
-            for number in normal64([bits.word(), bits.word(), bits.word(), bits.word()]) {
-                if number.abs() < 2.0 {
-                    numbers[count] = number;
-                    count += 1;
-                    if count == 2 {
-                        return numbers;
-                    }
-                }
-            }
-        }
+    #[inline(always)]
+    fn truncated(words: [u32; WORDS], generator: Philox, stride: u64) -> [f64; WORDS] {
+        truncated(words, generator, stride, |number: f64| number.abs() < 2.0)
     }
 }
 
+/// The nearest 16-bit floats.
+#[inline(always)]
+fn narrow<T: Float16, const W: usize>(wide: [f32; W]) -> [T; W] {
+    let mut numbers = [T::nearest(0.0); W];
+    T::narrow(&wide, &mut numbers);
+    numbers
+}
+
 macro_rules! narrow {
-    ($t:ty, $exponent:literal << $mantissa:literal) => {
+    ($t:ty, $mantissa:literal) => {
         impl Real for $t {
             const GROUP: usize = 4;
 
             #[inline(always)]
-            fn uniform(bits: [u32; 4]) -> [$t; 4] {
-                // What is above the mantissa is cut off. The difference is exact.
-                let number = |bits: u32| <$t>::from_bits($exponent << $mantissa | bits as u16 & ((1 << $mantissa) - 1));
-                bits.map(|bits| <$t>::from_f32(number(bits).to_f32() - 1.0))
+            fn uniform<const W: usize>(words: [u32; W]) -> [$t; W] {
+                let mut wide = [0.0; W];
+                for (number, &word) in wide.iter_mut().zip(&words) {
+                    // What is above the mantissa is cut off. The difference is exact.
+                    *number = uniform32((word & ((1 << $mantissa) - 1)) << (23 - $mantissa));
+                }
+                narrow(wide)
             }
 
             #[inline(always)]
-            fn normal(bits: [u32; 4]) -> [$t; 4] {
-                f32::normal(bits).map(<$t>::from_f32)
+            fn normal<const W: usize>(words: [u32; W]) -> [$t; W] {
+                narrow(f32::normal(words))
             }
 
-            #[inline]
-            fn truncated(bits: &mut Words) -> [$t; 4] {
-                f32::truncated(bits).map(<$t>::from_f32)
+            #[inline(always)]
+            fn truncated(words: [u32; WORDS], generator: Philox, stride: u64) -> [$t; WORDS] {
+                narrow(f32::truncated(words, generator, stride))
             }
         }
     };
 }
-narrow!(f16, 15 << 10);
-narrow!(bf16, 127 << 7);
+narrow!(f16, 10);
+narrow!(bf16, 7);
 
 /// A float dtype in which TensorFlow computes as well: narrow floats round after each operation.
 pub(super) trait Computed:
