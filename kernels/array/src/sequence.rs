@@ -8,6 +8,7 @@ use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{ensure_scalar, scalar};
 use kernlink_geometry::sequence::{Progression, range};
 use kernlink_kernels_common::number::Float;
+use kernlink_kernels_common::vector::prefetch;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -62,9 +63,15 @@ fn invert_permutation<T: Number + Into<i64>>(ctx: &mut KernelContext<'_, ops::In
     );
     let mut output = ctx.allocate_output(ops::InvertPermutation::Y, [count])?;
     let inverse = output.as_mut_slice::<T>()?;
+    /// Elements after which a place is written that is looked up now.
+    const AHEAD: usize = 32;
     let unset = T::from_i64(-1);
     inverse.fill(unset);
-    for (i, &place) in ctx.input(ops::InvertPermutation::X)?.as_slice::<T>()?.iter().enumerate() {
+    let places = ctx.input(ops::InvertPermutation::X)?.as_slice::<T>()?;
+    for (i, &place) in places.iter().enumerate() {
+        if let Some(&next) = places.get(i + AHEAD) {
+            prefetch::<true, _>(inverse, next.into() as usize);
+        }
         let place: i64 = place.into();
         match usize::try_from(place).ok().and_then(|place| inverse.get_mut(place)) {
             Some(slot) if *slot == unset => *slot = T::from_i64(i as i64),

@@ -1,7 +1,7 @@
 //! TopK and TopKV2.
 //!
 //! The heap and the order in which it is searched are TensorFlow's, so that an unsorted answer, and one over NaNs,
-//! which no order holds, come out in the same order.
+//! which no order holds, come out in the same order. Where the order is that of the numbers, [`Ranking`] is faster.
 
 use kernlink::bail;
 use kernlink::dtype::{DataType, Element, RealNumber};
@@ -11,8 +11,11 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink_geometry as geometry;
 use kernlink_geometry::integers::scalar;
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
+
+use super::ranked::{Ranked, Ranking};
 
 /// Whether column `a` goes before column `b`: the greater element, or of equals the earlier one.
 fn before<T: PartialOrd>(row: &[T], a: u32, b: u32) -> bool {
@@ -121,16 +124,50 @@ fn sort<T: PartialOrd>(row: &[T], order: &mut [u32]) {
     }
 }
 
-/// The column of the greatest element.
-fn greatest<T: PartialOrd>(row: &[T]) -> u32 {
-    let is_nan = |value: &T| value.partial_cmp(value).is_none();
-    let mut best = 0;
-    for (column, value) in row.iter().enumerate() {
-        if *value > row[best] || (is_nan(&row[best]) && !is_nan(value)) {
-            best = column;
+widest! {
+    /// The greatest of some numbers, the first of which is not NaN.
+    fn maximum<T: RealNumber>(row: &[T]) -> T {
+        const LANES: usize = 32;
+        let mut lanes = [row[0]; LANES];
+        let (chunks, rest) = row.as_chunks::<LANES>();
+        for chunk in chunks {
+            for (greatest, &value) in lanes.iter_mut().zip(chunk) {
+                *greatest = if value > *greatest { value } else { *greatest };
+            }
         }
+        let mut greatest = row[0];
+        for &value in lanes.iter().chain(rest) {
+            greatest = if value > greatest { value } else { greatest };
+        }
+        greatest
     }
-    best as u32
+}
+
+widest! {
+    /// The chunk of 64 numbers in which `number` is first.
+    fn chunk_of<T: RealNumber>(row: &[T], number: T) -> usize {
+        for (index, chunk) in row.chunks(64).enumerate() {
+            let mut is_there = false;
+            for &value in chunk {
+                is_there |= value == number;
+            }
+            if is_there {
+                return index;
+            }
+        }
+        0
+    }
+}
+
+/// The column of the greatest element, the first of them. NaN is below all numbers.
+fn greatest<T: RealNumber>(row: &[T]) -> u32 {
+    let is_number = |value: &T| value.partial_cmp(value).is_some();
+    let Some(first) = row.iter().position(is_number) else { return 0 };
+    let numbers = &row[first..];
+    let maximum = maximum(numbers);
+    let start = chunk_of(numbers, maximum) * 64;
+    let column = numbers[start..].iter().position(|&value| value == maximum).unwrap_or(0);
+    (first + start + column) as u32
 }
 
 /// Integers as a tensor of `dtype`.
@@ -156,18 +193,18 @@ fn indices_tensor(dtype: DataType, shape: &kernlink::shape::Shape, columns: &[u3
     T = [realnumbertype],
     index_type = [int16, int32, int64],
 )]
-fn top_k_v2<T: RealNumber>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn top_k_v2<T: Ranked>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let k = scalar(ctx.input(O::K)?, "k")?;
     top_k::<T>(ctx, k, attrs.sorted)
 }
 
 #[register_kernel(device = Cpu, op = ops::TopK, T = [realnumbertype])]
-fn top_k_kernel<T: RealNumber>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+fn top_k_kernel<T: Ranked>(attrs: &Attrs<O>, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     top_k::<T>(ctx, attrs.k, attrs.sorted)
 }
 
 /// Writes the `k` greatest of each row of input 0 to output 0, and where they stood to output 1.
-fn top_k<T: RealNumber>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Result<()> {
+fn top_k<T: Ranked>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Result<()> {
     let input = ctx.input_at(0)?;
     let index_type = ctx.output_dtype_at(1)?;
     let (columns, shape) = geometry::reduce::greatest(input.shape(), k, index_type)?;
@@ -179,11 +216,14 @@ fn top_k<T: RealNumber>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Resul
         let rows = input.as_slice::<T>()?;
         let cost = (columns * (1 + k.ilog2() as usize)).div_ceil(k);
         ctx.try_parallel_chunks(picked.as_mut_slice::<u32>()?, k, cost, |first, pieces| {
+            let is_ordered = k > 1 && (sorted || k == columns);
+            let mut ranking = if is_ordered { Some(Ranking::new(k, columns)?) } else { None };
             let mut heap = scratch::zeros(k + 1)?;
             for (r, piece) in pieces.chunks_exact_mut(k).enumerate() {
                 let row = &rows[(first / k + r) * columns..][..columns];
                 if k == 1 {
                     piece[0] = greatest(row);
+                } else if ranking.as_mut().is_some_and(|ranking| ranking.columns(row, piece)) {
                 } else if k == columns {
                     sort(row, piece);
                 } else {
@@ -194,9 +234,14 @@ fn top_k<T: RealNumber>(ctx: &mut RawContext<'_>, k: i64, sorted: bool) -> Resul
             Ok(())
         })?;
         let picked = picked.as_slice::<u32>()?;
-        for (i, value) in values.as_mut_slice::<T>()?.iter_mut().enumerate() {
-            *value = rows[i / k * columns + picked[i] as usize];
-        }
+        ctx.parallel_chunks(values.as_mut_slice::<T>()?, k, 1, |first, pieces| {
+            for (r, piece) in (first / k..).zip(pieces.chunks_exact_mut(k)) {
+                let row = &rows[r * columns..][..columns];
+                for (value, &column) in piece.iter_mut().zip(&picked[r * k..]) {
+                    *value = row[column as usize];
+                }
+            }
+        });
     }
     let indices = indices_tensor(index_type, values.shape(), picked.as_slice::<u32>()?)?;
     ctx.set_output_at(0, values)?;
@@ -211,6 +256,24 @@ mod tests {
         let mut heap = vec![0; k + 1];
         select(row, &mut heap, sorted);
         heap[..k].to_vec()
+    }
+
+    #[test]
+    fn the_greatest_is_the_first_that_none_exceeds() {
+        let nan = f32::NAN;
+        assert_eq!(greatest(&[nan, nan]), 0);
+        assert_eq!(greatest(&[nan, -0.0, nan, 0.0]), 1);
+        assert_eq!(greatest(&[f32::NEG_INFINITY; 3]), 0);
+        for length in [1, 31, 32, 33, 200, 1000] {
+            for place in [0, length / 2, length - 1] {
+                let mut row = vec![-1i64; length];
+                row[place..].fill(5);
+                assert_eq!(greatest(&row) as usize, place, "{length}");
+                let mut row = vec![nan; length];
+                row[place] = -2.0;
+                assert_eq!(greatest(&row) as usize, place, "{length}");
+            }
+        }
     }
 
     #[test]

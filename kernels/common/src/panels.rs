@@ -10,6 +10,7 @@ use kernlink::tensor::Tensor;
 use crate::gemm::Matrix;
 use crate::single::Single;
 use crate::tile::COLUMNS;
+use crate::vector::prefetch;
 
 /// The right operand of a product, packed: `[panel][row][column]`, zeros beyond the last column. What is multiplied by
 /// [pairs](Single::per_word) has a row for every two of the matrix.
@@ -74,7 +75,7 @@ fn pack_lines<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>,
             _ => (line(2 * row), (2 * row + 1 < k).then(|| line(2 * row + 1))),
         };
         if row + AHEAD < rows {
-            prefetch(line((row + AHEAD) * T::per_word()));
+            prefetch_all(line((row + AHEAD) * T::per_word()));
         }
         for panel in 0..panels {
             let target = &mut target[(panel * rows + row) * COLUMNS..][..COLUMNS];
@@ -104,15 +105,10 @@ fn pack_lines<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>,
 
 /// Has the processor fetch elements, which it does not do by itself for the next page.
 #[inline(always)]
-fn prefetch<T>(elements: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in elements.chunks(64 / size_of::<T>()) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor of this architecture has the instruction, which reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+fn prefetch_all<T>(elements: &[T]) {
+    for index in (0..elements.len()).step_by(64 / size_of::<T>()) {
+        prefetch::<false, _>(elements, index);
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = elements;
 }
 
 /// Packs some columns of a matrix as one panel, where rows are no lines of memory.
