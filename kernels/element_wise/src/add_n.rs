@@ -1,11 +1,12 @@
 //! AddN, AccumulateNV2.
 
-use kernlink::dtype::Number;
+use kernlink::dtype::{DataType, Number};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::{Tensor, Variant};
 use kernlink::{Result, ensure};
 use kernlink_geometry::element_wise::{GROUP, ensure_term, first_group};
 use kernlink_kernels_common::tensors::add_variants;
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AccumulateNV2, Add, AddN};
 
@@ -14,16 +15,29 @@ use super::binary::BinaryFn;
 /// Elements that are summed over all inputs before the next ones, so that the sums stay in the cache.
 const PIECE: usize = 2048;
 
+/// Adds `other` to the sums.
 fn add_to<T: Number>(sums: &mut [T], other: &[T])
 where
     Add: BinaryFn<T, Out = T>,
 {
+    if !matches!(T::DTYPE, DataType::Half | DataType::Bfloat16) {
+        return add_as_they_are(sums, other);
+    }
     // The loop of two inputs writes to neither.
     let mut before = [T::ZERO; 256];
     for (sums, other) in sums.chunks_mut(before.len()).zip(other.chunks(before.len())) {
         let before = &mut before[..sums.len()];
         before.copy_from_slice(sums);
         Add::slice(before, &other[..sums.len()], sums);
+    }
+}
+
+widest! {
+    /// [`add_to`] of a dtype that is computed as it is.
+    fn add_as_they_are<T: Number>(sums: &mut [T], other: &[T]) {
+        for (sum, &other) in sums.iter_mut().zip(other) {
+            *sum = sum.wrapping_add(other);
+        }
     }
 }
 
@@ -40,15 +54,17 @@ where
     if ctx.num_inputs() == 1 {
         return ctx.set_output_at(0, first);
     }
-    if !first.is_unique() {
-        let mut copy = ctx.allocate_output_at(0, first.shape())?;
-        copy.as_mut_slice::<T>()?.copy_from_slice(first.as_slice()?);
-        first = copy;
-    }
+    // What is summed up in place, or else the output and the first summand.
+    let (mut output, first) =
+        if first.is_unique() { (first, None) } else { (ctx.allocate_output_at(0, first.shape())?, Some(first)) };
+    let first = first.as_ref().map(|first| first.as_slice::<T>()).transpose()?;
     let others = (1..ctx.num_inputs()).map(|i| ctx.input_at(i)?.as_slice::<T>()).collect::<Result<Vec<_>>>()?;
-    ctx.parallel_chunks(first.as_mut_slice::<T>()?, PIECE, others.len(), |start, sums| {
+    ctx.parallel_chunks(output.as_mut_slice::<T>()?, PIECE, others.len(), |start, sums| {
         for (index, sums) in sums.chunks_mut(PIECE).enumerate() {
             let start = start + index * PIECE;
+            if let Some(first) = first {
+                sums.copy_from_slice(&first[start..][..sums.len()]);
+            }
             let (near, far) = others.split_at(first_group(1 + others.len()) - 1);
             for other in near {
                 add_to(sums, &other[start..]);
@@ -62,8 +78,7 @@ where
             }
         }
     });
-    drop(others);
-    ctx.set_output_at(0, first)
+    ctx.set_output_at(0, output)
 }
 
 /// AddN of variants, whose types say what their sum is.

@@ -33,7 +33,7 @@ binary!(SquaredDifference, 500:
         let difference = x.wrapping_sub(y);
         Computed::conj(difference).wrapping_mul(difference)
     };
-    half |x, y, round| round(x - y) * round(x - y));
+    half |x, y| x - y, then |difference| difference * difference);
 binary!(MulNoNan, 500:
     f32, f64, Complex32, Complex64 => |x, y| if y == Number::ZERO { Number::ZERO } else { x.wrapping_mul(y) }; half);
 

@@ -18,7 +18,11 @@ unary!(Neg, 500:
     i8, i16, i32, i64 => |x| x.wrapping_neg());
 unary!(Sign, 500:
     f32, f64 => |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else if x == 0.0 { 0.0 } else { x }; half;
-    i8, i16, i32, i64 => |x| x.signum();
+    // Two comparisons, which vectors have.
+    i8 => |x| i8::from(x > 0) - i8::from(x < 0);
+    i16 => |x| i16::from(x > 0) - i16::from(x < 0);
+    i32 => |x| i32::from(x > 0) - i32::from(x < 0);
+    i64 => |x| i64::from(x > 0) - i64::from(x < 0);
     Complex32, Complex64 => |x| complex::narrow(complex::sign(complex::wide(x))));
 unary!(Reciprocal, 1000: f32, f64 => |x| 1.0 / x; half; Complex64 => |x| complex::reciprocal(x));
 mostly_easy! {

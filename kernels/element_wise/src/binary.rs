@@ -50,7 +50,7 @@ pub(crate) struct Binary<F, T>(PhantomData<fn() -> (F, T)>);
 impl<F: BinaryFn<T>, T: Pod> Binary<F, T> {
     /// The loop and its types.
     pub(super) const SPEC: Spec<2> =
-        Spec { cost: F::COST, error: (F::CODE, F::ERROR), limit: LIMIT, ..Spec::of::<Self>() };
+        Spec { error: (F::CODE, F::ERROR), limit: LIMIT, ..Spec::of_cost::<Self>(F::COST) };
 }
 
 impl<F: BinaryFn<T>, T: Pod> SliceLoop<2> for Binary<F, T> {
@@ -80,8 +80,8 @@ impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
 /// Implements [`BinaryFn`], one function for several types. The number is the [`BinaryFn::COST`].
 ///
 /// `binary!(Sub, 500: f32, f64 => |x, y| x - y; half)` adds `f16` and `bf16`, computed as `f32`; more functions may
-/// follow. `half |x, y, round| ...` says how they are computed where that takes more than one rounding: `round` gives the
-/// value of the nearest number of the dtype. `binary!(Less -> bool: f32, f64 => |x, y| x < y)` names the result's type if
+/// follow. `half |x, y| x - y, then |d| d * d` says how they are computed where that takes more than one rounding: the first
+/// result is rounded to the dtype before the second is made of it. `binary!(Less -> bool: f32, f64 => |x, y| x < y)` names the result's type if
 /// it is not the arguments'.
 macro_rules! binary {
     ($op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr; half $(; $($rest:tt)+)?) => {
@@ -90,7 +90,7 @@ macro_rules! binary {
     };
     (
         $op:ident, $cost:literal: $($t:ty),+ => |$x:ident, $y:ident| $body:expr;
-        half |$a:ident, $b:ident, $round:ident| $half:expr $(; $($rest:tt)+)?
+        half |$a:ident, $b:ident| $first:expr, then |$c:ident| $second:expr $(; $($rest:tt)+)?
     ) => {
         binary!($op, $cost: $($t),+ => |$x, $y| $body $(; $($rest)+)?);
         const _: () = {
@@ -100,8 +100,20 @@ macro_rules! binary {
                 type Out = f32;
                 #[inline(always)]
                 fn call($a: f32, $b: f32) -> f32 {
-                    let $round = T::rounded;
-                    $half
+                    let $c = T::rounded($first);
+                    $second
+                }
+
+                #[inline(always)]
+                fn slice(x: &[f32], y: &[f32], out: &mut [f32]) {
+                    for ((out, &$a), &$b) in out.iter_mut().zip(x).zip(y) {
+                        *out = $first;
+                    }
+                    $crate::blocks::round_all::<T>(out);
+                    for out in out {
+                        let $c = *out;
+                        *out = $second;
+                    }
                 }
             }
             binary!(@half $op -> kernlink::dtype::f16, $cost, kernlink::dtype::f16, Exact<kernlink::dtype::f16>);

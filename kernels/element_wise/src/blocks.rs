@@ -75,6 +75,19 @@ impl<T: Float16> Narrowed<T> for bool {
     unsafe fn store(_: &[MaybeUninit<f32>; LENGTH], _: &mut [bool]) {}
 }
 
+/// Rounds numbers to what type `T` has.
+#[inline(always)]
+pub(crate) fn round_all<T: Float16>(elements: &mut [f32]) {
+    const PIECE: usize = 512;
+    let mut narrow = [T::default(); PIECE];
+    for elements in elements.chunks_mut(PIECE) {
+        let narrow = &mut narrow[..elements.len()];
+        T::narrow(elements, narrow);
+        // SAFETY: there are as many elements.
+        unsafe { T::widen(narrow, elements.as_mut_ptr()) };
+    }
+}
+
 /// The loop `L` over `f32` as one over elements of type `T`, whose results are rounded once, at its end.
 pub(crate) struct ByBlocks<L, T>(PhantomData<fn() -> (L, T)>);
 
@@ -112,7 +125,7 @@ mod tests {
     struct Beyond;
     binary!(Beyond -> bool: f32 => |x, y| x > y; half);
     struct SquareOfDifference;
-    binary!(SquareOfDifference, 500: f32 => |x, y| (x - y) * (x - y); half |x, y, round| round(x - y) * round(x - y));
+    binary!(SquareOfDifference, 500: f32 => |x, y| (x - y) * (x - y); half |x, y| x - y, then |d| d * d);
 
     fn agrees<T: Float16>(length: usize, convert: fn(f32) -> T)
     where

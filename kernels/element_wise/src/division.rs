@@ -20,9 +20,9 @@ binary!(DivNoNan, 1000:
     Complex32, Complex64 => |x, y| if y == Number::ZERO { Number::ZERO } else { complex::narrow(complex::divide(complex::wide(x), complex::wide(y))) });
 // The quotient is rounded to the dtype before it is made whole.
 binary!(FloorDiv, 1000:
-    f32, f64 => |x, y| (x / y).floor(); half |x, y, round| round(x / y).floor());
+    f32, f64 => |x, y| (x / y).floor(); half |x, y| x / y, then |quotient| quotient.floor());
 binary!(TruncateDiv, 1000:
-    f32, f64 => |x, y| (x / y).trunc(); half |x, y, round| round(x / y).trunc());
+    f32, f64 => |x, y| (x / y).trunc(); half |x, y| x / y, then |quotient| quotient.trunc());
 binary!(TruncateMod, 8000: f32, f64 => |x, y| x % y);
 binary!(FloorMod, 8000:
     f32, f64 => |x, y| {

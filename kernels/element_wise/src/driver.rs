@@ -32,6 +32,8 @@ pub(super) struct Spec<const N: usize> {
     pub(super) run: Loop<N>,
     /// The same for processors with AVX2 and FMA.
     pub(super) wide: Option<Loop<N>>,
+    /// The same for processors with AVX-512.
+    pub(super) widest: Option<Loop<N>>,
     /// The dtypes of its inputs.
     pub(super) inputs: [DataType; N],
     /// The dtype of its output.
@@ -69,11 +71,14 @@ impl<const N: usize> Spec<N> {
                 | DataType::Half
                 | DataType::Bfloat16
                 | DataType::Complex64
-                | DataType::Complex128 => Some(run_wide::<L, N>),
+                | DataType::Complex128
+                | DataType::Int32
+                | DataType::Int64 => Some(run_wide::<L, N>),
                 _ => None,
             },
             #[cfg(not(target_arch = "x86_64"))]
             wide: None,
+            widest: None,
             inputs: [L::In::DTYPE; N],
             output: L::Out::DTYPE,
             cost: 500,
@@ -81,6 +86,19 @@ impl<const N: usize> Spec<N> {
             limit: usize::MAX,
             first: 0,
         }
+    }
+
+    /// As [`Spec::of`], of a loop that takes so many picoseconds for an element, or so: for one that computes much the
+    /// widest vectors are worth their code.
+    pub(super) const fn of_cost<L: SliceLoop<N>>(cost: usize) -> Spec<N> {
+        let spec = Spec { cost, ..Spec::of::<L>() };
+        #[cfg(target_arch = "x86_64")]
+        if cost >= 1500
+            && matches!(L::In::DTYPE, DataType::Float | DataType::Double | DataType::Half | DataType::Bfloat16)
+        {
+            return Spec { widest: Some(run_widest::<L, N>), ..spec };
+        }
+        spec
     }
 }
 
@@ -107,6 +125,17 @@ unsafe fn run<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], out: *mut
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn run_wide<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], out: *mut u8, length: usize) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe { run::<L, N>(inputs, out, length) }
+}
+
+/// As [`run`], for processors with AVX-512.
+///
+/// # Safety
+/// As [`Loop`], and the processor has it.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c")]
+unsafe fn run_widest<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], out: *mut u8, length: usize) -> bool {
     // SAFETY: by the caller's promise.
     unsafe { run::<L, N>(inputs, out, length) }
 }
@@ -186,7 +215,8 @@ fn tensors<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[T
 
     let target = start_of(&mut output)?;
     // A wide loop is the same function, and is chosen only where the processor can run it.
-    let run = spec.wide.filter(|_| has_avx2()).unwrap_or(spec.run);
+    let widest = spec.widest.filter(|_| has_avx512());
+    let run = widest.or(spec.wide.filter(|_| has_avx2())).unwrap_or(spec.run);
     let mut job = Job { run, inputs: [std::ptr::null(); N], sizes: [0; N], output: target, output_size: 0 };
     job.output_size = spec.output.size();
     for i in 0..N {
@@ -249,6 +279,19 @@ fn start_of(tensor: &mut Tensor) -> Result<*mut u8> {
 fn has_avx2() -> bool {
     #[cfg(target_arch = "x86_64")]
     return is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Whether the processor has AVX-512 as `run_widest` wants it, FMA and F16C.
+#[inline]
+fn has_avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && has_avx2();
     #[cfg(not(target_arch = "x86_64"))]
     false
 }

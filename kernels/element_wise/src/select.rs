@@ -51,6 +51,7 @@ impl Choice {
         let spec = Spec {
             run,
             wide: None,
+            widest: None,
             inputs: [self.dtype, self.dtype, DataType::Bool],
             output: self.dtype,
             cost: 700,

@@ -43,7 +43,7 @@ unary!(Sqrt, 1000: f32, f64 => |x| x.sqrt(); half);
 unary!(Rsqrt, 1000: f32, f64 => |x| 1.0 / x.sqrt(); half);
 unary!(Sinh, 1500: f32, f64 => |x| fast::sinh(x); half);
 unary!(Cosh, 1500: f32, f64 => |x| fast::cosh(x); half);
-unary!(Tanh, 1000: f32, f64 => |x| fast::tanh(x); half);
+unary!(Tanh, 1500: f32, f64 => |x| fast::tanh(x); half);
 unary!(Sigmoid, 1500: f64 => |x| fast::sigmoid(x));
 unary!(Sigmoid, 1500: slices fast::sigmoids);
 unary!(Exp, 1500: f32, f64 => |x| fast::exp(x); half);

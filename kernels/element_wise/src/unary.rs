@@ -33,7 +33,7 @@ pub(crate) trait UnaryFn<T: Pod>: Send + Sync + 'static {
 pub(crate) struct Unary<F, T>(PhantomData<fn() -> (F, T)>);
 
 impl<F: UnaryFn<T>, T: Pod> Unary<F, T> {
-    const SPEC: Spec<1> = Spec { cost: F::COST, ..Spec::of::<Self>() };
+    const SPEC: Spec<1> = Spec::of_cost::<Self>(F::COST);
 }
 
 impl<F: UnaryFn<T>, T: Pod> SliceLoop<1> for Unary<F, T> {
