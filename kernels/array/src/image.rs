@@ -10,6 +10,7 @@ use kernlink_geometry::integers::checked_shape;
 use kernlink_geometry::resize::{Scaling, bilinear_gradient, nearest_gradient, resized};
 use kernlink_kernels_common::number::AsPrimitive;
 use kernlink_kernels_common::rows::take_rows;
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -96,6 +97,45 @@ fn resize_nearest_neighbor_grad<T: Number>(&scaling: &Scaling, ctx: &mut KernelC
     ctx.set_output_at(0, output)
 }
 
+/// What is a fraction of the way between two elements.
+#[inline(always)]
+fn mixed(a: f32, b: f32, fraction: f32) -> f32 {
+    a + (b - a) * fraction
+}
+
+/// A line of `C` channels as wide as the output.
+fn mix_along<T: AsPrimitive<f32>, const C: usize>(row: &[T], across: &[Between], target: &mut [f32]) {
+    let (pixels, _) = row.as_chunks::<C>();
+    let (targets, _) = target.as_chunks_mut::<C>();
+    for (x, target) in across.iter().zip(targets) {
+        let (left, right) = (&pixels[x.lower], &pixels[x.upper]);
+        for channel in 0..C {
+            target[channel] = mixed(left[channel].as_(), right[channel].as_(), x.fraction);
+        }
+    }
+}
+
+widest! {
+    /// As [`mix_along`], of any number of channels.
+    fn mix_along_all<T: AsPrimitive<f32>>(row: &[T], across: &[Between], channels: usize, target: &mut [f32]) {
+        for (x, target) in across.iter().zip(target.chunks_exact_mut(channels)) {
+            let (left, right) = (&row[x.lower * channels..][..channels], &row[x.upper * channels..][..channels]);
+            for ((target, &a), &b) in target.iter_mut().zip(left).zip(right) {
+                *target = mixed(a.as_(), b.as_(), x.fraction);
+            }
+        }
+    }
+}
+
+widest! {
+    /// What is a fraction of the way between two lines.
+    fn mix(upper: &[f32], lower: &[f32], fraction: f32, target: &mut [f32]) {
+        for ((target, &a), &b) in target.iter_mut().zip(upper).zip(lower) {
+            *target = mixed(a, b, fraction);
+        }
+    }
+}
+
 #[register_kernel(
     device = Cpu,
     host_memory = ["size"],
@@ -113,21 +153,33 @@ fn resize_bilinear<T: Pod + AsPrimitive<f32>>(
     }
     let (down, across) = (between(scaling, rows, to[0])?, between(scaling, columns, to[1])?);
     let (input, line) = (ctx.input_at(0)?.as_slice::<T>()?, to[1] * channels);
-    ctx.parallel_chunks(output.as_mut_slice::<f32>()?, line, 4, |first, piece| {
+    ctx.try_parallel_chunks(output.as_mut_slice::<f32>()?, line, 2, |first, piece| {
+        // Two lines of the input, as wide as the output: neighbouring lines of the output often share them.
+        let (mut upper, mut lower) = (scratch::zeros::<f32>(line)?, scratch::zeros::<f32>(line)?);
+        let mut made = [None; 2];
         for (number, target) in (first / line..).zip(piece.chunks_exact_mut(line)) {
             let y = &down[number % to[0]];
-            let row = |row: usize| &input[(number / to[0] * rows + row) * columns * channels..];
-            let (top, bottom) = (row(y.lower), row(y.upper));
-            for (x, pixel) in across.iter().zip(target.chunks_exact_mut(channels)) {
-                let (left, right) = (x.lower * channels, x.upper * channels);
-                for (channel, result) in pixel.iter_mut().enumerate() {
-                    let mix = |a: f32, b: f32, fraction: f32| a + (b - a) * fraction;
-                    let along = |row: &[T]| mix(row[left + channel].as_(), row[right + channel].as_(), x.fraction);
-                    *result = mix(along(top), along(bottom), y.fraction);
+            let wanted = [y.lower, y.upper].map(|row| number / to[0] * rows + row);
+            if made[1] == Some(wanted[0]) {
+                std::mem::swap(&mut upper, &mut lower);
+                made.swap(0, 1);
+            }
+            for (index, buffer) in [&mut upper, &mut lower].into_iter().enumerate() {
+                if made[index] != Some(wanted[index]) {
+                    let row = &input[wanted[index] * columns * channels..][..columns * channels];
+                    match channels {
+                        1 => mix_along::<T, 1>(row, &across, buffer),
+                        3 => mix_along::<T, 3>(row, &across, buffer),
+                        4 => mix_along::<T, 4>(row, &across, buffer),
+                        _ => mix_along_all(row, &across, channels, buffer),
+                    }
+                    made[index] = Some(wanted[index]);
                 }
             }
+            mix(&upper, &lower, y.fraction, target);
         }
-    });
+        Ok(())
+    })?;
     ctx.set_output_at(0, output)
 }
 
