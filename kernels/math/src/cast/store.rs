@@ -21,6 +21,8 @@ trait Source: Copy + PartialEq {
     fn i32(self) -> i32;
     fn i64(self) -> i64;
     fn u64(self) -> u64;
+    /// Whether `i32` has the same low bits as `i64`.
+    fn fits_i32(self) -> bool;
 }
 
 macro_rules! floats {
@@ -39,6 +41,8 @@ macro_rules! floats {
             fn i64(self) -> i64 { self.to_i64() }
             #[inline(always)]
             fn u64(self) -> u64 { self.to_u64() }
+            #[inline(always)]
+            fn fits_i32(self) -> bool { self.abs() < 2_147_483_648.0 }
         }
     )*};
 }
@@ -58,6 +62,8 @@ macro_rules! integers {
             fn i64(self) -> i64 { self as i64 }
             #[inline(always)]
             fn u64(self) -> u64 { self as u64 }
+            #[inline(always)]
+            fn fits_i32(self) -> bool { true }
         }
     )*};
 }
@@ -85,6 +91,41 @@ widest! {
                 *single = x.f32();
             }
             f16::narrow(&single[..source.len()], target);
+        }
+    }
+}
+
+/// Stores `u32`.
+///
+/// # Safety
+/// As [`Step`].
+unsafe fn wrap<M: Source>(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        wrap_slice::<M>(
+            std::slice::from_raw_parts(source.cast(), length),
+            std::slice::from_raw_parts_mut(target.cast(), length),
+        );
+    }
+}
+
+widest! {
+    /// The low bits of integers. Those of 64 bits, which few vectors have, are made only where some float needs them.
+    fn wrap_slice<M: Source>(source: &[M], target: &mut [u32]) {
+        for (source, target) in source.chunks(64).zip(target.chunks_mut(64)) {
+            let mut fit = true;
+            for x in source {
+                fit &= x.fits_i32();
+            }
+            if fit {
+                for (target, &x) in target.iter_mut().zip(source) {
+                    *target = x.i32() as u32;
+                }
+            } else {
+                for (target, &x) in target.iter_mut().zip(source) {
+                    *target = x.i64() as u32;
+                }
+            }
         }
     }
 }
@@ -124,7 +165,7 @@ fn step<M: Source>(dtype: DataType) -> Option<Step> {
         DataType::Int8 | DataType::Uint8 => store!(u8, |x| x.i32() as u8),
         DataType::Int16 | DataType::Uint16 => store!(u16, |x| x.i32() as u16),
         DataType::Int32 => store!(i32, |x| x.i32()),
-        DataType::Uint32 => store!(u32, |x| x.i64() as u32),
+        DataType::Uint32 => wrap::<M>,
         DataType::Int64 => store!(i64, |x| x.i64()),
         DataType::Uint64 => store!(u64, |x| x.u64()),
         DataType::Bool => store!(bool, |x| x != M::ZERO),

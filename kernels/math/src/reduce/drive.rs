@@ -18,6 +18,8 @@ use super::reducer::Reducer;
 const RUN: usize = 4096;
 /// Partial results merged one after the other before they go into a total, for the same reason.
 const CASCADE: usize = 128;
+/// Rows that are folded in one pass over their results.
+const PASS: usize = 4;
 /// Elements that are worth a part of their own.
 const PART: usize = 16 * 1024;
 /// The most parts.
@@ -216,7 +218,10 @@ fn fold_rows<R: Reducer<T>, T: Pod>(ctx: &RawContext<'_>, mut plan: Plan, input:
             done += width;
         }
     };
-    let parts = if output.len() < 16 * 1024 { (input.len() / (4 * PART)).min(MAX_PARTS).min(plan.count) } else { 1 };
+    // Rows of the output that can be shared out by themselves need fewer parts.
+    let rows = output.len() / inner;
+    let parts =
+        if output.len() < 16 * 1024 { (input.len() / (4 * PART)).min(MAX_PARTS / rows).min(plan.count) } else { 1 };
     if parts <= 1 {
         ctx.parallel_chunks(output, inner.min(1024), cost(plan.count), |first, piece| {
             let mut results = vec![R::IDENTITY; piece.len().min(1024)];
@@ -267,12 +272,18 @@ fn fold_block<R: Reducer<T>, T: Pod>(
     for start in starts {
         let mut row = 0;
         while row < rows {
-            let taken = together.min(rows - row);
             let from = start + row * stride;
-            add_row::<R, T>(&mut part[..width * taken], &input[from..from + width * taken]);
-            row += taken;
-            merged += 1;
-            if merged == CASCADE {
+            if together == 1 && rows - row >= PASS {
+                add_rows::<R, T>(part, &input[from..][..(PASS - 1) * stride + width], stride);
+                row += PASS;
+                merged += PASS;
+            } else {
+                let taken = together.min(rows - row);
+                add_row::<R, T>(&mut part[..width * taken], &input[from..from + width * taken]);
+                row += taken;
+                merged += 1;
+            }
+            if merged >= CASCADE {
                 merge_row::<R, T>(total, part);
                 part.fill(R::IDENTITY);
                 merged = 0;
@@ -294,6 +305,29 @@ widest! {
         }
         for (result, &element) in others.iter_mut().zip(rest) {
             *result = R::merge(*result, R::lift(element));
+        }
+    }
+}
+
+widest! {
+    /// As [`add_row`] for [`PASS`] rows, so many elements apart, one after the other.
+    fn add_rows<R: Reducer<T>, T: Pod>(results: &mut [R::Acc], rows: &[T], stride: usize) {
+        let width = results.len();
+        let (targets, others) = results.as_chunks_mut::<16>();
+        let whole = 16 * targets.len();
+        for (index, target) in targets.iter_mut().enumerate() {
+            let mut merged = *target;
+            for row in 0..PASS {
+                if let Some(chunk) = rows[row * stride + 16 * index..].first_chunk::<16>() {
+                    merge_chunk::<R, T, 16>(&mut merged, chunk);
+                }
+            }
+            *target = merged;
+        }
+        for row in 0..PASS {
+            for (result, &element) in others.iter_mut().zip(&rows[row * stride..][whole..width]) {
+                *result = R::merge(*result, R::lift(element));
+            }
         }
     }
 }
