@@ -3,6 +3,7 @@
 use kernlink::dtype::{Pod, bf16, f16};
 
 use crate::number::{widen_bf16, widen_f16};
+use crate::vector::widest;
 
 /// A 16-bit float.
 pub trait Float16: Pod {
@@ -74,7 +75,21 @@ impl Float16 for bf16 {
     #[inline(always)]
     fn narrow(source: &[f32], target: &mut [bf16]) {
         assert_eq!(source.len(), target.len());
-        narrow_each(source, target);
+        if source.len() < 32 { narrow_each(source, target) } else { narrow_bf16(source, target) }
+    }
+}
+
+widest! {
+    avx512:
+    /// Rounds numbers with wide vectors, without which many at a time gain nothing.
+    fn narrow_bf16(source: &[f32], target: &mut [bf16]) {
+        let ((chunks, rest), (targets, others)) = (source.as_chunks::<32>(), target.as_chunks_mut::<32>());
+        for (target, chunk) in targets.iter_mut().zip(chunks) {
+            for lane in 0..32 {
+                target[lane] = bf16::nearest(chunk[lane]);
+            }
+        }
+        narrow_each(rest, others);
     }
 }
 

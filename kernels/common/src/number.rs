@@ -1,5 +1,7 @@
 //! What arithmetic asks of a dtype beside [`Number`].
 
+use std::mem::MaybeUninit;
+
 use kernlink::dtype::{Complex32, Complex64, Number, bf16, f16};
 use kernlink::error::Result;
 use kernlink::tensor::scratch;
@@ -50,6 +52,15 @@ pub trait Computed: Number {
     /// RESOURCE_EXHAUSTED if there is not enough memory.
     fn on_wide<R>(elements: &mut [Self], f: impl FnOnce(&mut [Self::Wide]) -> R) -> Result<R>;
 
+    /// As [`Computed::on_wide`], of numbers that lie elsewhere, written to `target`.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    fn on_wide_from<R>(source: &[Self], target: &mut [Self], f: impl FnOnce(&mut [Self::Wide]) -> R) -> Result<R>;
+
     /// The complex conjugate, which of a real number is the number itself.
     #[inline(always)]
     fn conj(self) -> Self {
@@ -67,6 +78,11 @@ macro_rules! computed_as_they_are {
             fn narrow(wide: $t) -> $t { wide }
             #[inline(always)]
             fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [$t]) -> R) -> Result<R> { Ok(f(elements)) }
+            #[inline(always)]
+            fn on_wide_from<R>(source: &[$t], target: &mut [$t], f: impl FnOnce(&mut [$t]) -> R) -> Result<R> {
+                target.copy_from_slice(source);
+                Ok(f(target))
+            }
             $(
                 #[inline(always)]
                 fn conj(self) -> $t { <$t>::$conj(&self) }
@@ -75,6 +91,41 @@ macro_rules! computed_as_they_are {
     )*};
 }
 computed_as_they_are!(f32; f64; i8; i16; i32; i64; u8; u16; u32; u64; Complex32, conj; Complex64, conj);
+
+/// Elements that are widened on the stack.
+const NEAR: usize = 2048;
+
+/// Where 16-bit floats are computed on: numbers that start where a cache line does, so that no vector lies in two.
+#[repr(align(64))]
+struct Room {
+    near: [MaybeUninit<f32>; NEAR],
+    far: Vec<f32>,
+}
+
+impl Room {
+    #[inline(always)]
+    fn new() -> Room {
+        Room { near: [MaybeUninit::uninit(); NEAR], far: Vec::new() }
+    }
+
+    /// # Errors
+    /// RESOURCE_EXHAUSTED if there is not enough memory for many.
+    #[inline(always)]
+    fn widened<T: Float16>(&mut self, source: &[T]) -> Result<&mut [f32]> {
+        if source.len() > NEAR {
+            self.far = scratch::zeros(source.len())?;
+            // SAFETY: there are as many numbers.
+            unsafe { T::widen(source, self.far.as_mut_ptr()) };
+            return Ok(&mut self.far);
+        }
+        let target = self.near.as_mut_ptr().cast::<f32>();
+        // SAFETY: there is room for as many numbers, and they are written before they are numbers to others.
+        unsafe {
+            T::widen(source, target);
+            Ok(std::slice::from_raw_parts_mut(target, source.len()))
+        }
+    }
+}
 
 macro_rules! computed_as_f32 {
     ($($t:ty: $widen:expr),*) => {$(
@@ -101,10 +152,18 @@ macro_rules! computed_as_f32 {
                 <$t as Float16>::narrow(&source[..count], &mut target[..count]);
             }
             fn on_wide<R>(elements: &mut [$t], f: impl FnOnce(&mut [f32]) -> R) -> Result<R> {
-                let mut wide = scratch::zeros::<f32>(elements.len())?;
-                <$t>::widen_all(elements, &mut wide);
-                let result = f(&mut wide);
-                <$t>::narrow_all(&wide, elements);
+                let mut room = Room::new();
+                let wide = room.widened(elements)?;
+                let result = f(wide);
+                <$t>::narrow_all(wide, elements);
+                Ok(result)
+            }
+            fn on_wide_from<R>(source: &[$t], target: &mut [$t], f: impl FnOnce(&mut [f32]) -> R) -> Result<R> {
+                assert_eq!(source.len(), target.len());
+                let mut room = Room::new();
+                let wide = room.widened(source)?;
+                let result = f(wide);
+                <$t>::narrow_all(wide, target);
                 Ok(result)
             }
         }

@@ -215,7 +215,8 @@ mod avx512 {
         let (mut rest, mut start, mut epilogue) = (target, 0, epilogue);
         while !rest.is_empty() {
             let count = match rest.len() / pixels.depth {
-                8.. => 8,
+                // Of a large window's elements, more would not stay in the first cache.
+                8.. if pixels.taps.len() <= 9 => 8,
                 4.. => 4,
                 2.. => 2,
                 _ => 1,

@@ -156,41 +156,107 @@ fn of_filter<T: Number>(
     Ok(())
 }
 
+/// Adds what some lines of output pixels give to the filter's gradient.
+fn add_lines<T: Number>(
+    geometry: &Geometry,
+    input: &[T],
+    gradient: &[T],
+    lines: std::ops::Range<usize>,
+    sums: &mut [T],
+) {
+    let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.in_depth);
+    let channels = depth * geometry.multiplier;
+    for line in lines {
+        let (image, row) = (line / rows.output, line % rows.output);
+        for row_tap in rows.taps(row) {
+            let Some(y) = rows.at(row, row_tap) else { continue };
+            for column_tap in 0..columns.window {
+                let seen = columns.outputs(column_tap);
+                let Some(x) = columns.at(seen.start, column_tap).filter(|_| !seen.is_empty()) else { continue };
+                let pixels = SeenPixels {
+                    source: &input[((image * rows.input + y) * columns.input + x) * depth..],
+                    stride: columns.stride * depth,
+                    flow: &gradient[(line * columns.output + seen.start) * channels..][..seen.len() * channels],
+                    channels,
+                    count: seen.len(),
+                };
+                let sums = &mut sums[(row_tap * columns.window + column_tap) * channels..][..channels];
+                if geometry.multiplier == 1 {
+                    add_products(pixels, sums);
+                } else {
+                    add_multiplied(pixels, geometry.multiplier, sums);
+                }
+            }
+        }
+    }
+}
+
+/// Pixels of a line that one tap of the window sees.
+#[derive(Clone, Copy)]
+struct SeenPixels<'a, T> {
+    source: &'a [T],
+    /// Elements from pixel to pixel of `source`.
+    stride: usize,
+    /// What flows back into each.
+    flow: &'a [T],
+    /// Elements from pixel to pixel of `flow`.
+    channels: usize,
+    count: usize,
+}
+
 widest! {
-    /// Adds what some lines of output pixels give to the filter's gradient.
-    fn add_lines<T: Number>(
-        geometry: &Geometry,
-        input: &[T],
-        gradient: &[T],
-        lines: std::ops::Range<usize>,
-        sums: &mut [T],
-    ) {
-        let (rows, columns, depth, multiplier) =
-            (&geometry.rows, &geometry.columns, geometry.in_depth, geometry.multiplier);
-        for line in lines {
-            let (image, row) = (line / rows.output, line % rows.output);
-            for column in 0..columns.output {
-                let flow = &gradient[(line * columns.output + column) * depth * multiplier..][..depth * multiplier];
-                for row_tap in rows.taps(row) {
-                    let Some(y) = rows.at(row, row_tap) else { continue };
-                    for column_tap in columns.taps(column) {
-                        let Some(x) = columns.at(column, column_tap) else { continue };
-                        let source = &input[((image * rows.input + y) * columns.input + x) * depth..][..depth];
-                        let tap = row_tap * columns.window + column_tap;
-                        let sums = &mut sums[tap * depth * multiplier..][..depth * multiplier];
-                        if multiplier == 1 {
-                            for ((sum, &flow), &element) in sums.iter_mut().zip(flow).zip(source) {
-                                *sum = sum.wrapping_add(flow.wrapping_mul(element));
-                            }
-                            continue;
-                        }
-                        let each = sums.chunks_exact_mut(multiplier).zip(flow.chunks_exact(multiplier)).zip(source);
-                        for ((sums, flow), &element) in each {
-                            for (sum, &flow) in sums.iter_mut().zip(flow) {
-                                *sum = sum.wrapping_add(flow.wrapping_mul(element));
-                            }
-                        }
-                    }
+    avx512:
+    /// Adds to the sum of each channel the products of all pixels.
+    fn add_products<T: Number>(pixels: SeenPixels<'_, T>, sums: &mut [T]) {
+        let mut channel = 0;
+        // As many sums as registers hold.
+        while channel + 64 <= sums.len() {
+            add_block::<T, 64>(pixels, channel, sums);
+            channel += 64;
+        }
+        while channel + 16 <= sums.len() {
+            add_block::<T, 16>(pixels, channel, sums);
+            channel += 16;
+        }
+        if channel < sums.len() {
+            for pixel in 0..pixels.count {
+                let source = &pixels.source[pixel * pixels.stride..][channel..sums.len()];
+                let flow = &pixels.flow[pixel * pixels.channels..][channel..sums.len()];
+                for ((sum, &flow), &element) in sums[channel..].iter_mut().zip(flow).zip(source) {
+                    *sum = sum.wrapping_add(flow.wrapping_mul(element));
+                }
+            }
+        }
+    }
+}
+
+/// [`add_products`] of `B` channels.
+#[inline(always)]
+fn add_block<T: Number, const B: usize>(pixels: SeenPixels<'_, T>, channel: usize, sums: &mut [T]) {
+    let mut block = [T::ZERO; B];
+    for pixel in 0..pixels.count {
+        let source = pixels.source[pixel * pixels.stride + channel..].first_chunk::<B>();
+        let flow = pixels.flow[pixel * pixels.channels + channel..].first_chunk::<B>();
+        let (Some(source), Some(flow)) = (source, flow) else { return };
+        for index in 0..B {
+            block[index] = block[index].wrapping_add(flow[index].wrapping_mul(source[index]));
+        }
+    }
+    for (sum, added) in sums[channel..].iter_mut().zip(block) {
+        *sum = sum.wrapping_add(added);
+    }
+}
+
+widest! {
+    /// [`add_products`] where each input channel has `multiplier` output channels.
+    fn add_multiplied<T: Number>(pixels: SeenPixels<'_, T>, multiplier: usize, sums: &mut [T]) {
+        for pixel in 0..pixels.count {
+            let source = &pixels.source[pixel * pixels.stride..];
+            let flow = &pixels.flow[pixel * pixels.channels..][..pixels.channels];
+            let each = sums.chunks_exact_mut(multiplier).zip(flow.chunks_exact(multiplier)).zip(source);
+            for ((sums, flow), &element) in each {
+                for (sum, &flow) in sums.iter_mut().zip(flow) {
+                    *sum = sum.wrapping_add(flow.wrapping_mul(element));
                 }
             }
         }

@@ -8,6 +8,8 @@ use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
 use kernlink_ops::{Dilation2D, Dilation2DBackpropFilter, Dilation2DBackpropInput};
 
+use super::vector::widest;
+
 /// What the three ops read from their attrs.
 struct Dilation {
     strides: [i64; 4],
@@ -89,6 +91,30 @@ impl Geometry {
     }
 }
 
+widest! {
+    /// The greatest sums of all channels of the output pixels from `first` on, for as many as `output` has room for.
+    fn greatest_sums<T: RealNumber>(geometry: &Geometry, input: &[T], filter: &[T], first: usize, output: &mut [T]) {
+        let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.depth);
+        for (index, target) in output.chunks_exact_mut(depth).enumerate() {
+            let (line, column) = ((first + index) / columns.output, (first + index) % columns.output);
+            let (image, row) = (line / rows.output, line % rows.output);
+            target.fill(T::MIN);
+            for row_tap in rows.taps(row) {
+                let Some(y) = rows.at(row, row_tap) else { continue };
+                for column_tap in columns.taps(column) {
+                    let Some(x) = columns.at(column, column_tap) else { continue };
+                    let source = &input[((image * rows.input + y) * columns.input + x) * depth..][..depth];
+                    let summands = &filter[(row_tap * columns.window + column_tap) * depth..][..depth];
+                    for ((best, &element), &summand) in target.iter_mut().zip(source).zip(summands) {
+                        let sum = element.wrapping_add(summand);
+                        *best = if sum > *best { sum } else { *best };
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[register_kernel(
     device = Cpu,
     T = [realnumbertype],
@@ -100,13 +126,10 @@ fn dilation2d<T: RealNumber>(dilation: &Dilation, ctx: &mut KernelContext<'_, Di
     let mut output = ctx.allocate_output(Dilation2D::OUTPUT, geometry.output())?;
     if output.num_elements() > 0 {
         let (elements, filter) = (input.as_slice::<T>()?, filter.as_slice::<T>()?);
-        let (image, windows) = (geometry.image(), output.num_elements() / geometry.batch);
         let taps = geometry.rows.window.saturating_mul(geometry.columns.window);
-        ctx.parallel_chunks(output.as_mut_slice::<T>()?, 16, taps, |first, piece| {
-            for (at, target) in (first..).zip(piece) {
-                let image = &elements[at / windows * image..][..image];
-                *target = geometry.greatest(image, filter, at % windows).0;
-            }
+        let cost = taps.div_ceil(16);
+        ctx.parallel_chunks(output.as_mut_slice::<T>()?, geometry.depth, cost, |first, piece| {
+            greatest_sums(&geometry, elements, filter, first / geometry.depth, piece);
         });
     }
     ctx.set_output(Dilation2D::OUTPUT, output)

@@ -5,9 +5,15 @@ use std::ops::Range;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::scratch;
 use kernlink::{Result, ensure};
+use kernlink_kernels_common::fast;
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{LRN, LRNGrad};
+
+use super::vector::widest;
+
+/// Channels whose neighbours are summed at a time.
+const LANES: usize = 32;
 
 /// What both ops read from their attrs.
 struct Response {
@@ -30,28 +36,82 @@ impl Response {
         (start as usize).min(depth)..(end as usize).min(depth)
     }
 
-    /// For each channel `bias` and the weighted sum of its neighbours' squares.
-    fn norms(&self, row: &[f32], norms: &mut [f32]) {
-        for (channel, norm) in norms.iter_mut().enumerate() {
-            let near = &row[self.neighbours(channel, row.len())];
-            *norm = self.bias + self.alpha * near.iter().map(|x| x * x).sum::<f32>();
+    /// How many of its neighbours to each side a channel of so many sees at most.
+    fn reach(&self, depth: usize) -> usize {
+        // Further away than the row is long are none.
+        (self.radius.max(0) as usize).min(depth - 1)
+    }
+
+    /// Room for [`Response::norms`].
+    fn squares(&self, depth: usize) -> Result<Vec<f32>> {
+        scratch::zeros(depth.next_multiple_of(LANES) + 2 * self.reach(depth))
+    }
+
+    /// For each channel `bias` and the weighted sum of its neighbours' squares. `squares` are of length
+    /// [`Response::reach`] on either side of the channels.
+    fn norms(&self, row: &[f32], squares: &mut [f32], norms: &mut [f32]) {
+        if self.radius < 0 {
+            norms.fill(self.bias);
+        } else {
+            sum_squares(row, self.reach(row.len()), squares, norms, self.alpha, self.bias);
         }
     }
 
-    /// What an element is multiplied with.
-    fn power(&self, norm: f32) -> f32 {
+    /// Replaces norms by what the elements are multiplied with.
+    fn powers(&self, norms: &mut [f32]) {
         if self.beta == 1.0 {
-            1.0 / norm
+            norms.iter_mut().for_each(|norm| *norm = 1.0 / *norm);
         } else if self.beta == 0.5 {
-            1.0 / norm.sqrt()
+            inverse_roots(norms);
         } else {
-            norm.powf(-self.beta)
+            to_power(norms, -self.beta);
         }
     }
 
     /// Nanoseconds that an element takes, or so.
     fn cost(&self) -> usize {
-        20 + self.radius.max(0) as usize
+        2 + self.radius.max(0) as usize / 8
+    }
+}
+
+widest! {
+    /// [`Response::norms`] of channels that see `reach` neighbours to each side.
+    fn sum_squares(row: &[f32], reach: usize, squares: &mut [f32], norms: &mut [f32], alpha: f32, bias: f32) {
+        // On either side remain zeros.
+        for (square, x) in squares[reach..].iter_mut().zip(row) {
+            *square = x * x;
+        }
+        for (index, norms) in norms.chunks_mut(LANES).enumerate() {
+            let near = &squares[index * LANES..];
+            let mut sums = [0.0f32; LANES];
+            for start in 0..=2 * reach {
+                if let Some(near) = near[start..].first_chunk::<LANES>() {
+                    for lane in 0..LANES {
+                        sums[lane] += near[lane];
+                    }
+                }
+            }
+            for (norm, sum) in norms.iter_mut().zip(sums) {
+                *norm = bias + alpha * sum;
+            }
+        }
+    }
+}
+
+widest! {
+    fn inverse_roots(elements: &mut [f32]) {
+        for element in elements {
+            *element = 1.0 / element.sqrt();
+        }
+    }
+}
+
+widest! {
+    /// As TensorFlow has it: by the logarithm.
+    fn to_power(elements: &mut [f32], exponent: f32) {
+        for element in elements {
+            *element = fast::exp(fast::ln(*element) * exponent);
+        }
     }
 }
 
@@ -70,12 +130,15 @@ fn lrn<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContext<'_,
     let elements = input.as_slice::<T>()?;
     ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, depth, response.cost(), |first, piece| {
         let (mut wide, mut norms) = (scratch::zeros::<f32>(depth)?, scratch::zeros::<f32>(depth)?);
+        let mut squares = response.squares(depth)?;
         for (target, source) in piece.chunks_exact_mut(depth).zip(elements[first..].chunks_exact(depth)) {
             T::widen_all(source, &mut wide);
-            response.norms(&wide, &mut norms);
-            for ((target, &x), &norm) in target.iter_mut().zip(&wide).zip(&norms) {
-                *target = T::narrow(x * response.power(norm));
+            response.norms(&wide, &mut squares, &mut norms);
+            response.powers(&mut norms);
+            for (x, factor) in wide.iter_mut().zip(&norms) {
+                *x *= factor;
             }
+            T::narrow_all(&wide, target);
         }
         Ok(())
     })?;
@@ -106,22 +169,26 @@ fn lrn_grad<T: Computed<Wide = f32>>(response: &Response, ctx: &mut KernelContex
     let slope = -2.0 * response.alpha * response.beta;
     ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, depth, 2 * response.cost(), |first, piece| {
         let (mut wide, mut norms) = (scratch::zeros::<f32>(depth)?, scratch::zeros::<f32>(depth)?);
-        let mut sums = scratch::zeros::<f32>(depth)?;
+        let mut squares = response.squares(depth)?;
+        let (mut sums, mut powers) = (scratch::zeros::<f32>(depth)?, scratch::zeros::<f32>(depth)?);
         for (row, target) in piece.chunks_exact_mut(depth).enumerate() {
             let start = first + row * depth;
             let row = start..start + depth;
             T::widen_all(&input[row.clone()], &mut wide);
-            response.norms(&wide, &mut norms);
+            response.norms(&wide, &mut squares, &mut norms);
+            powers.copy_from_slice(&norms);
+            response.powers(&mut powers);
             sums.fill(0.0);
             for (channel, (dy, y)) in gradient[row.clone()].iter().zip(&given[row]).enumerate() {
                 let (dy, y, norm) = (dy.widen(), y.widen(), norms[channel]);
                 let near = response.neighbours(channel, depth);
+                let factor = slope * y / norm * dy;
                 for (sum, &x) in sums[near.clone()].iter_mut().zip(&wide[near]) {
-                    *sum += slope * x * y / norm * dy;
+                    *sum += x * factor;
                 }
                 // An element is its own neighbour, unless the radius is negative.
                 if response.radius >= 0 {
-                    sums[channel] += response.power(norm) * dy;
+                    sums[channel] += powers[channel] * dy;
                 }
             }
             T::narrow_all(&sums, target);

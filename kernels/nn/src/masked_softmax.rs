@@ -10,7 +10,7 @@ use kernlink_geometry::loss::ensure_classes;
 use kernlink_macros::register_kernel;
 use kernlink_ops::ScaledMaskedSoftmax;
 
-use super::softmax::normalize_f32;
+use super::softmax::{Normalize, together};
 use super::vector::widest;
 
 /// As many groups of dimensions as broadcast in a sum.
@@ -45,15 +45,19 @@ fn scaled_masked_softmax(scale: &f32, ctx: &mut KernelContext<'_, ScaledMaskedSo
         };
         let mask = mask.as_ref().map(|mask| mask.as_slice::<f32>()).transpose()?;
         ctx.try_parallel_chunks(output.as_mut_slice::<f32>()?, classes, COST, |first, piece| {
-            for (index, row) in piece.chunks_exact_mut(classes).enumerate() {
-                let [at, mask_at] = places.of(first / classes + index);
-                match logits.map(|logits| &logits[at..]) {
-                    Some(logits) if places.widths[0] == classes => row.copy_from_slice(&logits[..classes]),
-                    Some(logits) => row.fill(logits[0]),
-                    None => {}
+            let mut number = first / classes;
+            for rows in piece.chunks_mut(together(classes)) {
+                for row in rows.chunks_exact_mut(classes) {
+                    let [at, mask_at] = places.of(number);
+                    match logits.map(|logits| &logits[at..]) {
+                        Some(logits) if places.widths[0] == classes => row.copy_from_slice(&logits[..classes]),
+                        Some(logits) => row.fill(logits[0]),
+                        None => {}
+                    }
+                    scaled(row, *scale, mask.map(|mask| &mask[mask_at..][..places.widths[1]]));
+                    number += 1;
                 }
-                scaled(row, *scale, mask.map(|mask| &mask[mask_at..][..places.widths[1]]));
-                normalize_f32(row, false);
+                f32::normalize(rows, classes, false);
             }
             Ok(())
         })?;
@@ -65,9 +69,21 @@ widest! {
     /// Logits to their scale, and the mask added, which has an element for each or one for all.
     fn scaled(row: &mut [f32], scale: f32, mask: Option<&[f32]>) {
         match mask {
-            Some(&[mask]) => row.iter_mut().for_each(|logit| *logit = *logit * scale + mask),
-            Some(mask) => row.iter_mut().zip(mask).for_each(|(logit, &mask)| *logit = *logit * scale + mask),
-            None => row.iter_mut().for_each(|logit| *logit *= scale),
+            Some(&[mask]) => {
+                for logit in row {
+                    *logit = *logit * scale + mask;
+                }
+            }
+            Some(mask) => {
+                for (logit, &mask) in row.iter_mut().zip(mask) {
+                    *logit = *logit * scale + mask;
+                }
+            }
+            None => {
+                for logit in row {
+                    *logit *= scale;
+                }
+            }
         }
     }
 }

@@ -50,16 +50,20 @@ fn normalized<T: Computed<Wide: Normalize>>(
     log: bool,
 ) -> Result<Tensor> {
     /// Nanoseconds an element takes, or so.
-    const COST: usize = 2;
+    const COST: usize = 1;
     let classes = output.shape().last().copied().unwrap_or(1);
     let logits = logits.map(|logits| logits.as_slice::<T>()).transpose()?;
     if output.num_elements() > 0 {
+        let together = together(classes);
         ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, classes, COST, |first, piece| {
-            for (index, row) in piece.chunks_exact_mut(classes).enumerate() {
-                if let Some(logits) = logits {
-                    row.copy_from_slice(&logits[first + index * classes..][..classes]);
+            for (index, rows) in piece.chunks_mut(together).enumerate() {
+                let normalize = |rows: &mut [T::Wide]| T::Wide::normalize(rows, classes, log);
+                match logits {
+                    Some(logits) => {
+                        T::on_wide_from(&logits[first + index * together..][..rows.len()], rows, normalize)?
+                    }
+                    None => T::on_wide(rows, normalize)?,
                 }
-                T::on_wide(row, |row| T::Wide::normalize(row, log))?;
             }
             Ok(())
         })?;
@@ -67,32 +71,57 @@ fn normalized<T: Computed<Wide: Normalize>>(
     Ok(output)
 }
 
+/// Elements of rows that are normalized at a time: several rows if they are short, as many as stay in the nearest cache.
+pub(super) fn together(classes: usize) -> usize {
+    (2048 / classes).max(1) * classes
+}
+
 /// How a dtype's rows are normalized.
-trait Normalize: Pod {
-    /// Replaces logits by their softmax or its logarithm.
-    fn normalize(row: &mut [Self], log: bool);
+pub(super) trait Normalize: Pod {
+    /// Replaces the logits of rows of so many `classes` by their softmax or its logarithm.
+    fn normalize(rows: &mut [Self], classes: usize, log: bool);
 }
 
 impl Normalize for f32 {
-    fn normalize(row: &mut [f32], log: bool) {
-        normalize_f32(row, log);
+    fn normalize(rows: &mut [f32], classes: usize, log: bool) {
+        if classes > NARROW {
+            for row in rows.chunks_exact_mut(classes) {
+                normalize_f32(row, log);
+            }
+            return;
+        }
+        let (blocks, rest) = rows.split_at_mut(rows.len() / (LANES * classes) * LANES * classes);
+        normalize_side_by_side(blocks, classes, log);
+        if !rest.is_empty() {
+            // In the same way, so that no row's result depends on how many there are.
+            let mut block = [0.0; LANES * NARROW];
+            block[..rest.len()].copy_from_slice(rest);
+            normalize_side_by_side(&mut block[..LANES * classes], classes, log);
+            rest.copy_from_slice(&block[..rest.len()]);
+        }
     }
 }
 
 impl Normalize for f64 {
-    fn normalize(row: &mut [f64], log: bool) {
-        let largest = row.iter().fold(f64::NEG_INFINITY, |largest, &logit| largest.max(logit));
-        if log {
-            row.iter_mut().for_each(|logit| *logit -= largest);
-            let total: f64 = row.iter().map(|shifted| shifted.exp()).sum();
-            let log = total.ln();
-            row.iter_mut().for_each(|shifted| *shifted -= log);
-        } else {
-            shifted_powers(row, largest);
-            let scale = 1.0 / row.iter().sum::<f64>();
-            for element in row {
-                *element *= scale;
-            }
+    fn normalize(rows: &mut [f64], classes: usize, log: bool) {
+        for row in rows.chunks_exact_mut(classes) {
+            normalize_f64(row, log);
+        }
+    }
+}
+
+fn normalize_f64(row: &mut [f64], log: bool) {
+    let largest = row.iter().fold(f64::NEG_INFINITY, |largest, &logit| largest.max(logit));
+    if log {
+        row.iter_mut().for_each(|logit| *logit -= largest);
+        let total: f64 = row.iter().map(|shifted| shifted.exp()).sum();
+        let log = total.ln();
+        row.iter_mut().for_each(|shifted| *shifted -= log);
+    } else {
+        shifted_powers(row, largest);
+        let scale = 1.0 / row.iter().sum::<f64>();
+        for element in row {
+            *element *= scale;
         }
     }
 }
@@ -110,6 +139,9 @@ widest! {
 /// Sums kept side by side, so that they fill vectors.
 const LANES: usize = 16;
 
+/// As many classes as are worth to be normalized with several rows side by side.
+const NARROW: usize = 2 * LANES;
+
 /// What an operation makes of all lanes, by halves: one after the other, each would wait for the one before.
 #[inline(always)]
 fn folded(mut lanes: [f32; LANES], operation: impl Fn(f32, f32) -> f32) -> f32 {
@@ -126,7 +158,7 @@ fn folded(mut lanes: [f32; LANES], operation: impl Fn(f32, f32) -> f32) -> f32 {
 widest! {
     avx512:
     /// Replaces logits by their softmax or its logarithm.
-    pub(super) fn normalize_f32(row: &mut [f32], log: bool) {
+    fn normalize_f32(row: &mut [f32], log: bool) {
         // Chunks of a length that the compiler knows.
         let (chunks, rest) = row.as_chunks::<LANES>();
         let mut lanes = [f32::NEG_INFINITY; LANES];
@@ -171,6 +203,48 @@ widest! {
             let scale = 1.0 / total;
             for element in row {
                 *element *= scale;
+            }
+        }
+    }
+}
+
+widest! {
+    avx512:
+    /// [`normalize_f32`] of [`LANES`] rows at a time, each in a lane. There are at most [`NARROW`] classes.
+    fn normalize_side_by_side(rows: &mut [f32], classes: usize, log: bool) {
+        let mut lanes = [[0.0f32; LANES]; NARROW];
+        let lanes = &mut lanes[..classes];
+        for block in rows.chunks_exact_mut(LANES * classes) {
+            let mut largest = [f32::NEG_INFINITY; LANES];
+            for (class, logits) in lanes.iter_mut().enumerate() {
+                let from = &block[class..][..(LANES - 1) * classes + 1];
+                for lane in 0..LANES {
+                    let logit = from[lane * classes];
+                    logits[lane] = logit;
+                    largest[lane] = if logit > largest[lane] { logit } else { largest[lane] };
+                }
+            }
+            let mut sums = [0.0f32; LANES];
+            for logits in lanes.iter_mut() {
+                for lane in 0..LANES {
+                    let shifted = logits[lane] - largest[lane];
+                    let power = exp(shifted);
+                    logits[lane] = if log { shifted } else { power };
+                    sums[lane] += power;
+                }
+            }
+            let mut last = [0.0f32; LANES];
+            for lane in 0..LANES {
+                last[lane] = if log { fast::ln(sums[lane]) } else { 1.0 / sums[lane] };
+            }
+            for (class, results) in lanes.iter_mut().enumerate() {
+                for lane in 0..LANES {
+                    results[lane] = if log { results[lane] - last[lane] } else { results[lane] * last[lane] };
+                }
+                let to = &mut block[class..][..(LANES - 1) * classes + 1];
+                for lane in 0..LANES {
+                    to[lane * classes] = results[lane];
+                }
             }
         }
     }
