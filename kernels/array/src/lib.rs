@@ -19,6 +19,7 @@ mod nonzero;
 mod one_hot;
 mod pad;
 mod patches;
+mod permutation;
 mod ranked;
 mod repeat;
 mod reshape;

@@ -1,14 +1,13 @@
-//! Sequences: Range, LinSpace, InvertPermutation.
+//! Sequences: Range, LinSpace.
 
 use kernlink::dtype::Number;
+use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::KernelContext;
 use kernlink::tensor::Tensor;
-use kernlink::{bail, ensure};
 use kernlink_geometry::integers::{ensure_scalar, scalar};
 use kernlink_geometry::sequence::{Progression, range};
 use kernlink_kernels_common::number::Float;
-use kernlink_kernels_common::vector::prefetch;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
@@ -48,36 +47,4 @@ fn lin_space<T: Number + Float>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> R
         *last = stop;
     }
     ctx.set_output(ops::LinSpace::OUTPUT, output)
-}
-
-#[register_kernel(device = Cpu, T = [i32, i64])]
-#[register_kernel(device = Default, T = [i32, i64], host_memory = ["x", "y"])]
-fn invert_permutation<T: Number + Into<i64>>(ctx: &mut KernelContext<'_, ops::InvertPermutation>) -> Result<()> {
-    let input = ctx.input(ops::InvertPermutation::X)?;
-    ensure!(input.rank() == 1, InvalidArgument, "invert_permutation expects a 1D vector.");
-    let count = input.num_elements();
-    ensure!(
-        count <= i32::MAX as usize,
-        InvalidArgument,
-        "permutation of nonnegative int32s must have <= int32 max elements"
-    );
-    let mut output = ctx.allocate_output(ops::InvertPermutation::Y, [count])?;
-    let inverse = output.as_mut_slice::<T>()?;
-    /// Elements after which a place is written that is looked up now.
-    const AHEAD: usize = 32;
-    let unset = T::from_i64(-1);
-    inverse.fill(unset);
-    let places = ctx.input(ops::InvertPermutation::X)?.as_slice::<T>()?;
-    for (i, &place) in places.iter().enumerate() {
-        if let Some(&next) = places.get(i + AHEAD) {
-            prefetch::<true, _>(inverse, next.into() as usize);
-        }
-        let place: i64 = place.into();
-        match usize::try_from(place).ok().and_then(|place| inverse.get_mut(place)) {
-            Some(slot) if *slot == unset => *slot = T::from_i64(i as i64),
-            Some(_) => bail!(InvalidArgument, "{place} is duplicated in the input."),
-            None => bail!(InvalidArgument, "{place} is not between 0 and {count}"),
-        }
-    }
-    ctx.set_output(ops::InvertPermutation::Y, output)
 }

@@ -44,22 +44,22 @@ pub(super) fn take(
     Ok(target)
 }
 
-/// Makes element `places[n]` of `target` element `n` of `source`, or its only one if it is a scalar. Both have the same
-/// dtype.
-pub(super) fn scatter(target: &mut Tensor, source: &Tensor, places: &[usize]) -> Result<()> {
+/// Makes element `places[n]` of `target` element `first + n` of `source`, or its only one if it is a scalar. Both have the
+/// same dtype.
+pub(super) fn scatter(target: &mut Tensor, source: &Tensor, first: usize, places: &[usize]) -> Result<()> {
     let dtype = target.dtype();
     ensure!(dtype == source.dtype(), Internal, "{} cannot become {dtype}", source.dtype());
-    let step = usize::from(source.rank() > 0);
-    match_objects!(dtype, T => put(target.as_mut_slice::<T>()?, source.as_slice::<T>()?, step, places), _ => {
+    let from = (first, usize::from(source.rank() > 0));
+    match_objects!(dtype, T => put(target.as_mut_slice::<T>()?, source.as_slice::<T>()?, from, places), _ => {
         let source = source.bytes()?;
         // SAFETY: only bytes of elements of the same dtype are written.
         let target = unsafe { bytes_mut(target)? };
         match dtype.size() {
-            1 => put(target, source, step, places),
-            2 => put(target.as_chunks_mut::<2>().0, source.as_chunks::<2>().0, step, places),
-            4 => put(target.as_chunks_mut::<4>().0, source.as_chunks::<4>().0, step, places),
-            8 => put(target.as_chunks_mut::<8>().0, source.as_chunks::<8>().0, step, places),
-            _ => put(target.as_chunks_mut::<16>().0, source.as_chunks::<16>().0, step, places),
+            1 => put(target, source, from, places),
+            2 => put(target.as_chunks_mut::<2>().0, source.as_chunks::<2>().0, from, places),
+            4 => put(target.as_chunks_mut::<4>().0, source.as_chunks::<4>().0, from, places),
+            8 => put(target.as_chunks_mut::<8>().0, source.as_chunks::<8>().0, from, places),
+            _ => put(target.as_chunks_mut::<16>().0, source.as_chunks::<16>().0, from, places),
         }
     });
     Ok(())
@@ -85,8 +85,8 @@ fn put_rows<E: Clone>(target: &mut [E], source: &[E], row: usize, moves: &[(usiz
     }
 }
 
-fn put<E: Clone>(target: &mut [E], source: &[E], step: usize, places: &[usize]) {
-    for (n, &place) in places.iter().enumerate() {
+fn put<E: Clone>(target: &mut [E], source: &[E], (first, step): (usize, usize), places: &[usize]) {
+    for (n, &place) in (first..).zip(places) {
         target[place] = source[n * step].clone();
     }
 }

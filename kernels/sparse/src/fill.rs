@@ -86,7 +86,7 @@ pub(super) fn fill_empty_rows(ctx: &mut RawContext<'_>, rows: &Rows<'_>, flat: b
         if empty_rows > 0 {
             fill(ctx, &mut values, ctx.input_at(3)?)?;
         }
-        scatter(&mut values, ctx.input_at(1)?, &moved)?;
+        scatter(&mut values, ctx.input_at(1)?, 0, &moved)?;
         ctx.set_output_at(0, filled)?;
         ctx.set_output_at(1, values)?;
     }

@@ -107,7 +107,7 @@ fn sparse_concat(attrs: &Attrs<ops::SparseConcat>, ctx: &mut KernelContext<'_, o
     for (part, values) in parts.iter().zip(values.iter()) {
         let own;
         (own, rest) = rest.split_at(part.len());
-        scatter(&mut output, values, own)?;
+        scatter(&mut output, values, 0, own)?;
     }
     ctx.set_output(Op::OUTPUT_INDICES, joined)?;
     ctx.set_output(Op::OUTPUT_VALUES, output)?;

@@ -250,7 +250,7 @@ fn deserialize_sparse(&dtype: &DataType, ctx: &mut RawContext<'_>) -> Result<()>
     for part in &parts {
         let own;
         (own, rest) = rest.split_at(part.values.num_elements());
-        scatter(&mut values, &part.values, own)?;
+        scatter(&mut values, &part.values, 0, own)?;
     }
     ctx.set_output_at(0, Tensor::from_elements([elements, shape.rank()], &indices)?)?;
     ctx.set_output_at(1, values)?;

@@ -300,28 +300,134 @@ fn trimmed(text: &[u8]) -> Option<&str> {
     Some(text.trim_matches(|c: char| matches!(c, ' ' | '\t'..='\r')))
 }
 
-fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
-    text.parse().ok()
+/// Digits and perhaps a point: the number without it, and how many digits are behind it.
+struct Digits {
+    is_negative: bool,
+    mantissa: u64,
+    behind_point: Option<usize>,
 }
 
-/// Sets the output to the number that `parse` finds in each string.
-fn parse<T: Element>(ctx: &mut RawContext<'_>, parse: fn(&str) -> Option<T>) -> Result<()> {
-    map(ctx, 4, |text| {
-        trimmed(text).and_then(parse).ok_or_else(|| {
-            let text = shortened_bytes(text);
-            Error::invalid_argument(format!("StringToNumberOp could not correctly convert string: {text}"))
-        })
-    })
+impl Digits {
+    /// What a short number without an exponent is made of, as most are; for all else there is [`trimmed`].
+    #[inline(always)]
+    fn read(text: &[u8]) -> Option<Digits> {
+        let (is_negative, digits) = match text {
+            [b'-', digits @ ..] => (true, digits),
+            digits => (false, digits),
+        };
+        // As many as fit, with a point.
+        if digits.is_empty() || digits.len() > 16 {
+            return None;
+        }
+        let (mut mantissa, mut point) = (0, None);
+        for (index, &byte) in digits.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => mantissa = mantissa * 10 + u64::from(byte - b'0'),
+                b'.' if point.is_none() && digits.len() > 1 => point = Some(index),
+                _ => return None,
+            }
+        }
+        let behind_point = point.map(|point| digits.len() - 1 - point);
+        Some(Digits { is_negative, mantissa, behind_point })
+    }
 }
+
+/// A number that strings hold.
+trait Parsed: Element {
+    /// The number of a few digits.
+    fn of(digits: &Digits) -> Option<Self>;
+    fn parse(text: &str) -> Option<Self>;
+}
+
+macro_rules! parsed {
+    (floats $($float:ty, $exact:literal, [$($power:literal),+]);+) => {$(
+        impl Parsed for $float {
+            /// One rounding, as mantissa and power are exact: after Clinger, "How to Read Floating Point Numbers Accurately"
+            /// (1990).
+            #[inline(always)]
+            fn of(digits: &Digits) -> Option<$float> {
+                const POWERS: &[$float] = &[$($power),+];
+                let &power = POWERS.get(digits.behind_point.unwrap_or(0))?;
+                let size = (digits.mantissa <= 1 << $exact).then_some(digits.mantissa as $float / power)?;
+                Some(if digits.is_negative { -size } else { size })
+            }
+            fn parse(text: &str) -> Option<$float> {
+                float(text, |value| value as $float, <$float>::NAN)
+            }
+        }
+    )+};
+    (integers $($integer:ty),+) => {$(
+        impl Parsed for $integer {
+            #[inline(always)]
+            fn of(digits: &Digits) -> Option<$integer> {
+                // A sign that an integer cannot have is left to who knows what is wrong with it.
+                let is_whole = digits.behind_point.is_none() && !(digits.is_negative && <$integer>::MIN == 0);
+                let size = digits.mantissa as i64;
+                is_whole.then_some(if digits.is_negative { -size } else { size })?.try_into().ok()
+            }
+            fn parse(text: &str) -> Option<$integer> {
+                text.parse().ok()
+            }
+        }
+    )+};
+}
+parsed!(floats
+    f32, 24, [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
+    f64, 53, [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15]
+);
+parsed!(integers i32, i64, u32, u64);
 
 #[register_kernel(device = Cpu, out_type = [float, double, int32, int64, uint32, uint64])]
 fn to_number(ctx: &mut KernelContext<'_, ops::StringToNumber>) -> Result<()> {
+    /// Sets the output to the number in each string.
+    fn parse<T: Parsed>(ctx: &mut RawContext<'_>) -> Result<()> {
+        map(ctx, 4, |text| {
+            let number = Digits::read(text).and_then(|digits| T::of(&digits));
+            number.or_else(|| trimmed(text).and_then(T::parse)).ok_or_else(|| {
+                let text = shortened_bytes(text);
+                Error::invalid_argument(format!("StringToNumberOp could not correctly convert string: {text}"))
+            })
+        })
+    }
     match ctx.output_dtype_at(0)? {
-        DataType::Float => parse(ctx, |text| float(text, |value| value as f32, f32::NAN)),
-        DataType::Double => parse(ctx, |text| float(text, |value| value, f64::NAN)),
-        DataType::Int32 => parse(ctx, integer::<i32>),
-        DataType::Int64 => parse(ctx, integer::<i64>),
-        DataType::Uint32 => parse(ctx, integer::<u32>),
-        _ => parse(ctx, integer::<u64>),
+        DataType::Float => parse::<f32>(ctx),
+        DataType::Double => parse::<f64>(ctx),
+        DataType::Int32 => parse::<i32>(ctx),
+        DataType::Int64 => parse::<i64>(ctx),
+        DataType::Uint32 => parse::<u32>(ctx),
+        _ => parse::<u64>(ctx),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_digits_are_read_as_many_are() {
+        fn agree<T: Parsed + PartialEq + std::fmt::Debug>(text: &str) {
+            if let Some(number) = Digits::read(text.as_bytes()).and_then(|digits| T::of(&digits)) {
+                assert_eq!(Some(number), T::parse(text), "{text}");
+            }
+        }
+        let texts = ["0", "-0", "7", "0012", "-12.5", "16777216", "16777217", ".5", "5.", "-.25", "0.1", "3.0000001"];
+        let long =
+            ["123456789012345", "1234567890123456", "0.00000000001", "99999999999999.9", "2147483648", "-2147483648"];
+        let wrong = ["", "-", ".", "-.", "1.2.3", "1e5", "+5", " 5", "--5", "5-", "\u{0660}"];
+        for text in texts.into_iter().chain(long).chain(wrong) {
+            agree::<f32>(text);
+            agree::<f64>(text);
+            agree::<i32>(text);
+            agree::<i64>(text);
+            agree::<u32>(text);
+            agree::<u64>(text);
+        }
+        for text in wrong {
+            assert!(Digits::read(text.as_bytes()).is_none(), "{text}");
+        }
+        let number = |text: &str| f32::of(&Digits::read(text.as_bytes()).unwrap());
+        assert_eq!(number("-12.5"), Some(-12.5));
+        assert!(number("-0").unwrap().is_sign_negative());
+        assert_eq!(number("16777217"), None);
     }
 }

@@ -7,6 +7,9 @@ use kernlink::tensor::scratch;
 use kernlink::tensor::{ResourceHandle, Tensor, Variant};
 use kernlink::{Error, Result, ensure};
 
+/// What stands for the number of a row that there is not.
+pub(super) const ABSENT: i64 = -1;
+
 /// Rows of `width` elements each.
 pub(super) struct Column {
     dtype: DataType,
@@ -134,12 +137,12 @@ impl Column {
         self.rows = last;
     }
 
-    /// A tensor of this shape: for each of `picks` the row, or where it is `None` the first row of `default`, or if
+    /// A tensor of this shape: for each of `picks` the row, or where it is [`ABSENT`] the first row of `default`, or if
     /// `has_all` its row at the same place.
     pub(super) fn gather(
         &self,
         ctx: &RawContext<'_>,
-        picks: &[Option<usize>],
+        picks: &[i64],
         default: &Tensor,
         has_all: bool,
         shape: Shape,
@@ -210,7 +213,7 @@ fn floats<const N: usize, T>(bytes: &[u8], read: fn([u8; N]) -> T) -> impl Itera
 /// Which rows a tensor is made of.
 struct Rows<'a> {
     ctx: &'a RawContext<'a>,
-    picks: &'a [Option<usize>],
+    picks: &'a [i64],
     /// Whether there is a default for each row.
     has_all: bool,
 }
@@ -222,7 +225,8 @@ impl Rows<'_> {
             let first = first / width;
             for (index, target) in piece.chunks_exact_mut(width).enumerate() {
                 let absent = if self.has_all { first + index } else { 0 };
-                let (from, row) = self.picks[first + index].map_or((default, absent), |row| (own, row));
+                let pick = self.picks[first + index];
+                let (from, row) = if pick == ABSENT { (default, absent) } else { (own, pick as usize) };
                 match target {
                     // Without a copy of a length that nobody knows.
                     [target] => target.clone_from(&from[row]),

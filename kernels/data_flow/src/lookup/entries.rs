@@ -8,7 +8,7 @@ use kernlink::tensor::scratch;
 use kernlink::{Result, bail};
 use kernlink_kernels_common::hash::Map;
 
-use super::column::{Column, out_of_memory};
+use super::column::{ABSENT, Column, out_of_memory};
 
 /// Entries in the order in which they came, but for those that took the place of removed ones.
 pub(super) struct Entries {
@@ -85,6 +85,15 @@ pub(super) fn position_of(keys: &Tensor, reserved: &Tensor, width: usize) -> Res
     scratch::collected((0..keys.len()).map(|row| keys.equal(row, &reserved, 0)))
 }
 
+/// Writes the row that `find` gives for each key, or [`ABSENT`].
+fn pick<'i>(ctx: &RawContext<'_>, picks: &mut [i64], find: impl Fn(usize) -> Option<&'i usize> + Sync) {
+    ctx.parallel_chunks(picks, 1, FIND, |first, piece| {
+        for (index, pick) in piece.iter_mut().enumerate() {
+            *pick = find(first + index).map_or(ABSENT, |&row| row as i64);
+        }
+    });
+}
+
 impl Entries {
     pub(super) fn new(key_dtype: DataType, key_width: usize, value_dtype: DataType, value_width: usize) -> Entries {
         let index = match (key_dtype, key_width) {
@@ -128,11 +137,17 @@ impl Entries {
         shape: Shape,
     ) -> Result<Tensor> {
         let keys = Keys::new(keys, key_width)?;
-        let mut picks: Vec<Option<usize>> = scratch::filled(None, keys.len())?;
-        ctx.parallel_chunks(&mut picks, 1, FIND, |first, piece| {
-            piece.iter_mut().enumerate().for_each(|(index, pick)| *pick = self.row_of(&keys, first + index));
-        });
-        self.values.gather(ctx, &picks, default, has_all, shape)
+        // Memory that runs share.
+        let mut picks = Tensor::alloc(DataType::Int64, [keys.len()])?;
+        let places = picks.as_mut_slice()?;
+        match (&self.index, &keys) {
+            (Index::Ints(index), Keys::Ints32(keys)) => pick(ctx, places, |row| index.get(&i64::from(keys[row]))),
+            (Index::Ints(index), Keys::Ints64(keys)) => pick(ctx, places, |row| index.get(&keys[row])),
+            (Index::Texts(index), Keys::Texts(keys)) => pick(ctx, places, |row| index.get(&keys[row])),
+            (Index::Texts(index), Keys::Rows(keys)) => pick(ctx, places, |row| index.get(&keys[row])),
+            _ => bail!(Internal, "keys of another dtype"),
+        }
+        self.values.gather(ctx, picks.as_slice()?, default, has_all, shape)
     }
 
     /// Adds the rows that `wanted` says. A key that is there gets the new value, or if that is `refused`, must have the

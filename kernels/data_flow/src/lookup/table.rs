@@ -10,7 +10,7 @@ use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Error, Result, ensure};
 
-use super::column::Column;
+use super::column::{ABSENT, Column};
 use super::entries::{Entries, position_of};
 
 /// What kind of table it is: what may be done with it, and how.
@@ -269,8 +269,8 @@ impl Table {
         let Kind::Dense { empty_key, .. } = &self.kind else { return Ok((keys, values)) };
         let rows = usize::try_from(state.buckets).map_err(|_| Error::resource_exhausted("too many buckets"))?;
         let rows = rows.max(state.entries.len());
-        let picks: Vec<Option<usize>> =
-            scratch::collected((0..rows).map(|row| (row < state.entries.len()).then_some(row)))?;
+        let picks: Vec<i64> =
+            scratch::collected((0..rows).map(|row| if row < state.entries.len() { row as i64 } else { ABSENT }))?;
         let pad = |own: &Tensor, default: &Tensor, width: usize| {
             let mut column = Column::new(own.dtype(), width);
             (0..state.entries.len()).try_for_each(|row| column.push(own, row))?;

@@ -1,7 +1,9 @@
 //! Counting: Bincount, DenseBincount, HistogramFixedWidth, Bucketize.
 
+use std::sync::{Mutex, PoisonError};
+
 use kernlink::dtype::{DataType, Element, Number, RealNumber};
-use kernlink::kernel::{Attrs, KernelConstruction, KernelContext};
+use kernlink::kernel::{Attrs, KernelConstruction, KernelContext, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
@@ -17,30 +19,99 @@ fn size(tensor: &Tensor) -> Result<usize> {
     Ok(size as usize)
 }
 
-/// Adds each value's weight to its bin, of which there are some; values beyond the last bin do not count. Without
-/// weights each counts as 1; if `binary`, all together do.
-fn count<T: Number>(bins: &mut [T], values: &[i64], weights: &[T], binary: bool) {
-    for (index, &value) in values.iter().enumerate() {
-        if let Some(bin) = bins.get_mut(value as usize) {
-            let weight = weights.get(index).copied().unwrap_or(T::ONE);
-            *bin = if binary { T::ONE } else { bin.wrapping_add(weight) };
-        }
-    }
+/// An integer that says which bin it counts in.
+trait Value: Element + Copy + Sync {
+    /// Its bin, of which none is as high as those of negative values.
+    fn bin(self) -> u64;
+    fn is_negative(self) -> bool;
 }
 
-/// The elements, none of which is negative.
-fn values(tensor: &Tensor) -> Result<Vec<i64>> {
-    let values = tensor.to_i64_vec()?;
-    if let Some(negative) = values.iter().find(|value| **value < 0) {
-        bail!(InvalidArgument, "Input must be non-negative! Negative input value found: {negative}");
+macro_rules! value {
+    ($($t:ty),+) => {$(
+        impl Value for $t {
+            #[inline(always)]
+            fn bin(self) -> u64 { i64::from(self) as u64 }
+            #[inline(always)]
+            fn is_negative(self) -> bool { self < 0 }
+        }
+    )+};
+}
+value!(i32, i64);
+
+/// Adds each value's weight to its bin, of which there are some; values beyond the last bin do not count. Without
+/// weights each counts as 1; if `binary`, all together do.
+fn count<T: Number, I: Value>(bins: &mut [T], values: &[I], weights: &[T], binary: bool) -> Result<()> {
+    if binary {
+        for value in values {
+            if let Some(bin) = bins.get_mut(value.bin() as usize) {
+                *bin = T::ONE;
+            }
+        }
+    } else if weights.is_empty() {
+        return tally(bins, values);
+    } else {
+        for (value, &weight) in values.iter().zip(weights) {
+            if let Some(bin) = bins.get_mut(value.bin() as usize) {
+                *bin = bin.wrapping_add(weight);
+            }
+        }
     }
-    Ok(values)
+    Ok(())
+}
+
+/// Bins of which there are several sets, so that equal values that follow each other need not wait for each other.
+const SMALL: usize = 4096;
+
+/// Adds to each bin how many of the values are its own.
+fn tally<T: Number, I: Value>(bins: &mut [T], values: &[I]) -> Result<()> {
+    const SETS: usize = 4;
+    let size = bins.len();
+    if size > SMALL || values.len() < SETS * size {
+        for value in values {
+            if let Some(bin) = bins.get_mut(value.bin() as usize) {
+                *bin = bin.wrapping_add(T::ONE);
+            }
+        }
+        return Ok(());
+    }
+    let mut counts = scratch::zeros::<[u32; SETS]>(size + 1)?;
+    // A count of 32 bits does not overflow.
+    for values in values.chunks(1 << 31) {
+        let (chunks, rest) = values.as_chunks::<SETS>();
+        for chunk in chunks {
+            for (set, value) in chunk.iter().enumerate() {
+                counts[value.bin().min(size as u64) as usize][set] += 1;
+            }
+        }
+        for value in rest {
+            counts[value.bin().min(size as u64) as usize][0] += 1;
+        }
+        for (bin, counts) in bins.iter_mut().zip(&mut counts) {
+            let sum = counts.iter().map(|&count| i64::from(count)).sum();
+            *bin = bin.wrapping_add(T::from_i64(sum));
+            *counts = [0; SETS];
+        }
+    }
+    Ok(())
+}
+
+/// Fails if a value is negative.
+fn ensure_not_negative<I: Value + std::fmt::Display>(values: &[I]) -> Result<()> {
+    for chunk in values.chunks(1024) {
+        if chunk.iter().fold(false, |is_negative, value| is_negative | value.is_negative())
+            && let Some(negative) = chunk.iter().find(|value| value.is_negative())
+        {
+            bail!(InvalidArgument, "Input must be non-negative! Negative input value found: {negative}");
+        }
+    }
+    Ok(())
 }
 
 #[register_kernel(device = Cpu, T = [f32, f64, i32, i64])]
 fn bincount<T: Number>(ctx: &mut KernelContext<'_, Bincount>) -> Result<()> {
     let size = size(ctx.input(Bincount::SIZE)?)?;
-    let (values, weights) = (values(ctx.input(Bincount::ARR)?)?, ctx.input(Bincount::WEIGHTS)?.as_slice::<T>()?);
+    let (values, weights) = (ctx.input(Bincount::ARR)?.as_slice::<i32>()?, ctx.input(Bincount::WEIGHTS)?.as_slice()?);
+    ensure_not_negative(values)?;
     ensure!(
         weights.is_empty() || weights.len() == values.len(),
         InvalidArgument,
@@ -49,12 +120,39 @@ fn bincount<T: Number>(ctx: &mut KernelContext<'_, Bincount>) -> Result<()> {
         weights.len()
     );
     let mut bins = Tensor::zeros(T::DTYPE, [size])?;
-    count(bins.as_mut_slice()?, &values, weights, false);
+    count_all::<T, _>(ctx, bins.as_mut_slice()?, values, weights, false)?;
     ctx.set_output(Bincount::BINS, bins)
 }
 
-#[register_kernel(device = Cpu, T = [f32, f64, i32, i64], Tidx = [int32, int64])]
-fn dense_bincount<T: Number>(attrs: &Attrs<DenseBincount>, ctx: &mut KernelContext<'_, DenseBincount>) -> Result<()> {
+/// As [`count`], on several threads if the bins are few and there are no weights, whose order matters.
+fn count_all<T: Number, I: Value>(
+    ctx: &RawContext<'_>,
+    bins: &mut [T],
+    values: &[I],
+    weights: &[T],
+    binary: bool,
+) -> Result<()> {
+    let size = bins.len();
+    if size > SMALL || binary || !weights.is_empty() {
+        return count(bins, values, weights, binary);
+    }
+    let bins = Mutex::new(bins);
+    ctx.try_parallel_for(values.len(), 1, |range| {
+        let mut own = scratch::zeros::<i64>(size)?;
+        tally(&mut own, &values[range])?;
+        let mut bins = bins.lock().unwrap_or_else(PoisonError::into_inner);
+        for (bin, count) in bins.iter_mut().zip(own) {
+            *bin = bin.wrapping_add(T::from_i64(count));
+        }
+        Ok(())
+    })
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64, i32, i64], Tidx = [i32, i64])]
+fn dense_bincount<T: Number, Tidx: Value + std::fmt::Display>(
+    attrs: &Attrs<DenseBincount>,
+    ctx: &mut KernelContext<'_, DenseBincount>,
+) -> Result<()> {
     let (input, weights) = (ctx.input(DenseBincount::INPUT)?, ctx.input(DenseBincount::WEIGHTS)?);
     ensure!(input.rank() <= 2, InvalidArgument, "Shape must be at most rank 2 but is rank {}", input.rank());
     ensure!(
@@ -68,15 +166,22 @@ fn dense_bincount<T: Number>(attrs: &Attrs<DenseBincount>, ctx: &mut KernelConte
     let shape = if input.rank() == 2 { Shape::from([input.shape()[0], size]) } else { Shape::from([size]) };
     shape.check()?;
     let columns = input.shape().last().copied().unwrap_or(1);
-    let (values, weights) = (values(input)?, weights.as_slice::<T>()?);
+    let (values, weights) = (input.as_slice::<Tidx>()?, weights.as_slice::<T>()?);
+    ensure_not_negative(values)?;
     let mut bins = Tensor::zeros(T::DTYPE, shape)?;
     if bins.num_elements() > 0 && !values.is_empty() {
-        ctx.parallel_chunks(bins.as_mut_slice::<T>()?, size, columns.div_ceil(size), |first, piece| {
-            for (row, bins) in (first / size..).zip(piece.chunks_exact_mut(size)) {
-                let weights = if weights.is_empty() { weights } else { &weights[row * columns..][..columns] };
-                count(bins, &values[row * columns..][..columns], weights, attrs.binary_output);
-            }
-        });
+        let bins = bins.as_mut_slice::<T>()?;
+        if bins.len() == size {
+            count_all(ctx, bins, values, weights, attrs.binary_output)?;
+        } else {
+            ctx.try_parallel_chunks(bins, size, columns.div_ceil(size), |first, piece| {
+                for (row, bins) in (first / size..).zip(piece.chunks_exact_mut(size)) {
+                    let weights = if weights.is_empty() { weights } else { &weights[row * columns..][..columns] };
+                    count(bins, &values[row * columns..][..columns], weights, attrs.binary_output)?;
+                }
+                Ok(())
+            })?;
+        }
     }
     ctx.set_output(DenseBincount::OUTPUT, bins)
 }
@@ -158,4 +263,28 @@ fn bucketize<T: Against>(boundaries: &Vec<f32>, ctx: &mut KernelContext<'_, Buck
         }
     });
     ctx.set_output(Bucketize::OUTPUT, output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_sets_of_bins_count_as_one() {
+        for (size, length) in [(1, 1), (3, 11), (3, 12), (3, 1001), (100, 399), (100, 4003), (SMALL + 1, 20_000)] {
+            let values = (0..length).map(|i: i64| i * i % 7919 % (size as i64 + 2)).collect::<Vec<_>>();
+            let mut expected = vec![5.0f32; size];
+            for &value in &values {
+                if let Some(bin) = expected.get_mut(value as usize) {
+                    *bin += 1.0;
+                }
+            }
+            let mut bins = vec![5.0f32; size];
+            tally(&mut bins, &values).unwrap();
+            assert_eq!(bins, expected, "{length} values in {size} bins");
+            let mut bins = vec![5i32; size];
+            tally(&mut bins, &values.iter().map(|&value| value as i32).collect::<Vec<_>>()).unwrap();
+            assert!(bins.iter().zip(&expected).all(|(&bin, &count)| bin as f32 == count));
+        }
+    }
 }
