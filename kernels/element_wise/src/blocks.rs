@@ -76,6 +76,7 @@ impl<T: Float16> Narrowed<T> for bool {
 }
 
 /// Rounds numbers to what type `T` has.
+#[cfg(any(feature = "math", test))]
 #[inline(always)]
 pub(crate) fn round_all<T: Float16>(elements: &mut [f32]) {
     const PIECE: usize = 512;
