@@ -185,6 +185,22 @@ pub(super) const EXAMPLES: &[Example] = &[
         ],
     ),
     example(
+        "constant-shape",
+        of_matrix!("q = Const() dtype=int32 value=[3, 2]\nr = Reshape(p, q)\ny = Shape(r)"),
+        &[["[3, 2]", "[-1, 2]"], ["Shape(r)", "Shape(p)"]],
+    ),
+    example(
+        "constant-shapes",
+        of_matrix!("q = Const() dtype=int32 value=[3, 2]\nr = Reshape(p, q)\nn = ShapeN([r, r])\ny = AddV2(n, n:1)"),
+        &[["[3, 2]", "[-1, 2]"], ["ShapeN([r, r])", "ShapeN([r, p])"]],
+    ),
+    example(
+        "constant-size",
+        of_matrix!("q = Const() dtype=int32 value=[3, 2]\nr = Reshape(p, q)\ny = Size(r)"),
+        &[["[3, 2]", "[-1, 2]"], ["Size(r)", "Size(p)"]],
+    ),
+    example("constant-rank", of_matrix!("y = Rank(x)"), &[["Rank(x)", "Rank(p)"]]),
+    example(
         "merge-reshapes",
         of_any!(
             "a = Const() dtype=int32 value=[-1]\nb = Const() dtype=int32 value=[3, 2]\nf = Reshape(x, a)\ny = Reshape(f, b)"

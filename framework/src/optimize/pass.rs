@@ -80,6 +80,9 @@ pub struct Tally {
     pub applied: BTreeMap<&'static str, usize>,
     /// The first error of each that failed, with its name: the graph was left as it was there, or it found no end.
     pub failed: Vec<(&'static str, Error)>,
+    /// Whether what was done may give passes before this one more to do, where that is not so of the pass as a whole
+    /// ([`Pass::opens`]).
+    pub opens: bool,
 }
 
 impl Tally {

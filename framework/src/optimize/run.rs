@@ -48,6 +48,8 @@ pub struct PassReport {
     pub parts: Vec<(&'static str, usize)>,
     /// The first error of each part that failed somewhere, which left the graph as it was there, or that found no end.
     pub failed: Vec<(&'static str, Error)>,
+    /// Whether what it changed may give the passes before it more to do.
+    pub opens: bool,
 }
 
 /// What a plan is made of: the part of a graph that a run needs, after the passes.
@@ -182,10 +184,7 @@ impl Optimizer {
     pub fn in_session(&self, graph: &mut Graph, ends: &mut Ends) -> Result<Vec<PassReport>> {
         let mut all = self.optimize(graph, ends)?;
         for _ in 1..MAX_ROUNDS_OF_ALL {
-            let opens = |report: &PassReport| {
-                report.changes > 0 && self.passes.iter().any(|pass| pass.name() == report.name && pass.opens())
-            };
-            if !all[all.len() - self.passes.len()..].iter().any(opens) {
+            if !all[all.len() - self.passes.len()..].iter().any(|report| report.opens) {
                 break;
             }
             all.extend(self.one_round(graph, ends)?);
@@ -202,9 +201,10 @@ impl Optimizer {
                 true => 0,
                 false => self.run_one(pass, graph, ends, &mut tally, &mut |_| {})?,
             };
+            let opens = changes > 0 && (pass.opens() || tally.opens);
             let (parts, failed) = (tally.applied.into_iter().collect(), tally.failed);
             let nodes_after = graph.nodes().len();
-            reports.push(PassReport { name: pass.name(), changes, nodes_before, nodes_after, parts, failed });
+            reports.push(PassReport { name: pass.name(), changes, nodes_before, nodes_after, parts, failed, opens });
         }
         Ok(reports)
     }
@@ -233,8 +233,9 @@ impl Optimizer {
             let mut opens = false;
             for &pass in &self.passes {
                 let mut follow = |renumbering: &Renumbering| origins = followed(&origins, renumbering);
-                let changes = self.run_one(pass, &mut part, &mut ends, &mut Tally::default(), &mut follow)?;
-                opens |= changes > 0 && pass.opens();
+                let mut tally = Tally::default();
+                let changes = self.run_one(pass, &mut part, &mut ends, &mut tally, &mut follow)?;
+                opens |= changes > 0 && (pass.opens() || tally.opens);
             }
             if !opens {
                 break;

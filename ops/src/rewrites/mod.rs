@@ -19,6 +19,8 @@ mod padding;
 mod places;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod products;
+#[cfg(feature = "array")]
+mod shapes;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod sizes;
 

@@ -289,6 +289,8 @@ impl Rewriter<'_, '_> {
                 self.patch.redirect_controls(root, &[first.node]);
             }
         }
+        // What takes a constant may be folded.
+        self.tally.opens |= new.iter().any(|output| self.patch.constant(*output).is_some());
         self.state.learn(self.patch, self.ends);
         self.state.replace(self.patch, self.ends, root, pairs, is_seen.then(|| vec![first.node]));
         true
