@@ -131,9 +131,17 @@ impl Tensor {
         Some(Tensor { shape: shape.clone(), dtype, storage })
     }
 
-    /// The same elements for somebody who reads them once, such as a kernel that packs a constant: if they are in a file and
-    /// must be copied for that, the copy goes with this tensor and its clones.
-    pub fn for_once(&self) -> Tensor {
+    /// What `read` makes of the elements, such as a constant that a kernel packs, if they will not be read soon again: of
+    /// those in a file, neither a copy nor pages stay in memory.
+    pub fn read_once<R>(&self, read: impl FnOnce(&Tensor) -> R) -> R {
+        let made = read(&self.for_once());
+        self.release_pages();
+        made
+    }
+
+    /// The same elements for somebody who reads them once: if they are in a file and must be copied for that, the copy goes
+    /// with this tensor and its clones.
+    pub(crate) fn for_once(&self) -> Tensor {
         if let Storage::Late(late) = &self.storage
             && let Some(another) = late.another()
         {
@@ -207,7 +215,7 @@ mod tests {
             if let Storage::Late(late) = &tensor.storage {
                 assert!(late.another().is_some());
             }
-            tensor.release_pages();
+            assert_eq!(tensor.read_once(|once| once.as_slice::<u32>().unwrap()[7]), 7);
             let rows = tensor.slice_rows(10_000, 40_000).unwrap();
             assert_eq!(rows.as_slice::<u32>().unwrap()[..2], [10_000, 10_001]);
             let bits = tensor.clone().bitcast(DataType::Uint8, [200_000]).unwrap();

@@ -72,10 +72,11 @@ impl Prepared {
                 }
                 geometry.ensure_computable(filter.shape())?;
                 let widened_filter = || widened::<T>(Some(ctx), filter);
-                // What is in a file need not be in memory for longer than this.
-                let constant_filter = || widened::<T>(Some(ctx), &filter.for_once());
+                let constant_filter = |make: &dyn Fn(&Tensor) -> Result<Tensor>| {
+                    filter.read_once(|filter| make(&widened::<T>(Some(ctx), filter)?))
+                };
                 if self.may_transform && T::Wide::is_transformed(&geometry) {
-                    let filter = once(&self.transformed, || T::Wide::transform(&constant_filter()?))?;
+                    let filter = once(&self.transformed, || constant_filter(&T::Wide::transform))?;
                     let input = widened::<T>(Some(ctx), &input)?;
                     if T::Wide::convolve_transformed(ctx, &geometry, (&input, filter), output, finish)? {
                         return Ok(());
@@ -84,7 +85,7 @@ impl Prepared {
                 let packed = match self.filter.get() {
                     Some(packed) if is_side_by_side(&geometry) => packed.clone(),
                     None if self.may_transform && is_side_by_side(&geometry) => {
-                        once(&self.filter, || T::Wide::pack(&geometry, &constant_filter()?))?.clone()
+                        once(&self.filter, || constant_filter(&|filter| T::Wide::pack(&geometry, filter)))?.clone()
                     }
                     None if T::Wide::PACKS && is_side_by_side(&geometry) => {
                         let pack = || T::Wide::pack(&geometry, &widened_filter()?);

@@ -135,10 +135,10 @@ impl Products {
             let a = matrix(&a, sizes.m, k, self.transposed[0]);
             let target = Target { data: output, row_stride: n, accumulate: false };
             let pack = || {
-                // What is in a file need not be copied for longer than this.
-                let once = b.for_once();
-                let elements = conjugated(once.as_slice()?, self.conjugate[1])?;
-                T::packed(ctx, matrix(&elements[..k * n], k, n, self.transposed[1]), k, n)
+                b.read_once(|b| {
+                    let elements = conjugated(b.as_slice()?, self.conjugate[1])?;
+                    T::packed(ctx, matrix(&elements[..k * n], k, n, self.transposed[1]), k, n)
+                })
             };
             if let Some(panels) = packed.panels(sizes, pack)? {
                 return T::by_packed(ctx, sizes.m, a, panels, target);
