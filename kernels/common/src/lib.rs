@@ -27,5 +27,6 @@ pub mod strided;
 pub mod summarize;
 pub mod tensors;
 pub mod tile;
+mod turn;
 pub mod vector;
 pub mod wire;

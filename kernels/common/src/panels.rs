@@ -10,6 +10,7 @@ use kernlink::tensor::Tensor;
 use crate::gemm::Matrix;
 use crate::single::Single;
 use crate::tile::COLUMNS;
+use crate::turn::transpose;
 use crate::vector::prefetch;
 
 /// The right operand of a product, packed: `[panel][row][column]`, zeros beyond the last column. What is multiplied by
@@ -119,6 +120,13 @@ fn pack_panel<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>,
     if matrix.row_stride == 1 {
         // Columns without gaps: square blocks, so that both sides are read and written by lines.
         let count = rows.len();
+        if let Some(elements) = T::as_singles(matrix.data) {
+            let source = (&elements[columns.start * matrix.column_stride..], matrix.column_stride);
+            if columns.len() < COLUMNS {
+                rows.as_flattened_mut().fill(0.0);
+            }
+            return transpose(source, (rows.as_flattened_mut(), COLUMNS), [columns.len(), count]);
+        }
         for first in (0..count).step_by(COLUMNS) {
             let rows = &mut rows[first..count.min(first + COLUMNS)];
             let elements = first * per_word..k.min((first + rows.len()) * per_word);

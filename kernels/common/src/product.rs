@@ -16,6 +16,7 @@ use crate::gemm::{Matrix, Shared, Sizes, Target};
 use crate::panels::{Panels, pack_panels, panels_len};
 use crate::single::Single;
 use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
+use crate::turn::transpose;
 
 /// Multiply-adds a thread does in a nanosecond, or so.
 const PER_NANOSECOND: usize = 24;
@@ -334,6 +335,12 @@ fn copy_rows<T: Single>(matrix: Matrix<'_, T>, rows: Range<usize>, k: usize, tar
             T::words(&matrix.data[row * matrix.row_stride..][..k], target);
         }
         return;
+    }
+    if matrix.row_stride == 1
+        && let Some(elements) = T::as_singles(matrix.data)
+    {
+        let source = (&elements[rows.start.min(elements.len())..], matrix.column_stride);
+        return transpose(source, (target, depth), [k, rows.len()]);
     }
     // Square blocks, so that both sides are read and written by lines.
     const SIDE: usize = 16;

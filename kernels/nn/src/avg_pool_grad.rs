@@ -50,7 +50,7 @@ widest! {
             let (row, column) = (place / geometry.columns.output, place % geometry.columns.output);
             let (row_taps, column_taps) = (geometry.rows.taps(row), geometry.columns.taps(column));
             let count = T::from_count(row_taps.len() * column_taps.len());
-            shares.iter_mut().zip(grad).for_each(|(share, &grad)| *share = grad.over(count));
+            shares.iter_mut().zip(grad).for_each(|(share, &grad)| *share = T::over(grad.widened(), count));
             for row_tap in row_taps {
                 let Some(y) = geometry.rows.at(row, row_tap) else { continue };
                 for column_tap in column_taps.clone() {

@@ -1,7 +1,8 @@
 //! Two-dimensional convolution of checked operands, channels last.
 //!
 //! `f32` runs on [`tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
-//! and padding is a pointer to zeros, so that nothing is copied. Other dtypes gather patches and multiply matrices.
+//! and padding is a pointer to zeros, so that nothing is copied. [`grouped`] does groups of few channels. Other dtypes gather
+//! patches and multiply matrices.
 
 use std::ops::Range;
 
@@ -19,6 +20,7 @@ use kernlink_kernels_common::panels;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip};
 use kernlink_ops::shapes::Axis;
 
+use super::grouped::{self, Groups};
 use super::winograd;
 
 /// Multiply-adds a thread does in a nanosecond, or so.
@@ -133,6 +135,9 @@ impl Convolve for f32 {
         output: &mut [f32],
         finish: Option<&dyn Finish<f32>>,
     ) -> Result<()> {
+        if let Some(groups) = Groups::worthwhile(geometry) {
+            return grouped::by_lines(ctx, &groups, (input.as_slice()?, packed.as_slice()?), output, finish);
+        }
         by_tiles(ctx, geometry, (input, packed), output, finish)
     }
 }
@@ -241,12 +246,18 @@ fn pack(filter: &Tensor) -> Result<Tensor> {
     panels::pack(None, Matrix::rows(filter.as_slice::<f32>()?, depth), patch, depth)
 }
 
-/// The panels that [`by_tiles`] wants of the filter.
+/// The filter as the fastest way wants it: in panels, but for groups of few channels.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is not enough memory.
 fn pack_for(geometry: &Geometry, filter: &Tensor) -> Result<Tensor> {
-    if is_side_by_side(geometry) { pack(filter) } else { pack_groups(filter.as_slice::<f32>()?, geometry) }
+    if is_side_by_side(geometry) {
+        pack(filter)
+    } else if Groups::worthwhile(geometry).is_some() {
+        Ok(filter.clone())
+    } else {
+        pack_groups(filter.as_slice::<f32>()?, geometry)
+    }
 }
 
 /// Convolution of `f32` by tiles.

@@ -12,8 +12,10 @@ use kernlink_kernels_common::epilogue::Epilogue;
 use kernlink_kernels_common::fused::{Activated, Finish, Fused, Nothing};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
+use kernlink_ops::shapes::Axis;
 use kernlink_ops::{DepthwiseConv2dNative, FusedDepthwiseConv2dNative, FusedPaddedDepthwiseConv2dNative};
 
+use super::grouped::{self, Groups};
 use super::images::{channels_last, output_images};
 use super::narrow::{computed, widened};
 
@@ -64,6 +66,9 @@ fn compute<T: Computed<Wide: SumProducts>, F: Finish<T::Wide>>(
     ctx.set_output_at(0, output)
 }
 
+/// So many taps' elements are in the first cache together, wherever they lie.
+const FEW_TAPS: usize = 9;
+
 /// Splits the output's lines (all columns and channels of a row) among threads.
 pub(super) fn by_lines<T: SumProducts>(
     ctx: &RawContext<'_>,
@@ -74,25 +79,23 @@ pub(super) fn by_lines<T: SumProducts>(
     finish: Option<&dyn Finish<T>>,
 ) -> Result<()> {
     let (input, filter) = (input.as_slice::<T>()?, filter.as_slice::<T>()?);
-    let (rows, columns) = (&geometry.rows, &geometry.columns);
-    let length = columns.output * geometry.in_depth * geometry.multiplier;
-    let image = rows.input * columns.input * geometry.in_depth;
-    let taps = rows.window * columns.window;
-    ctx.try_parallel_chunks(output.as_mut_slice::<T>()?, length, taps.div_ceil(32), |first, piece| {
-        // As many as there are taps, which no line exceeds.
-        let mut line_taps = scratch::room(taps)?;
+    let &Geometry { rows, columns, in_depth, multiplier, .. } = geometry;
+    let output = output.as_mut_slice::<T>()?;
+    // Each input channel is a group whose filters see nothing else.
+    let groups = Groups { rows, columns, in_depth, patch_depth: 1, out_depth: geometry.out_depth() };
+    if multiplier != 1 || (rows.window * columns.window > FEW_TAPS && groups.pitch::<T>() != in_depth) {
+        return grouped::by_lines(ctx, &groups, (input, filter), output, finish);
+    }
+    let window = Window { rows, columns, depth: in_depth, planes: 1, pitch: in_depth, filter, filter_pitch: in_depth };
+    let length = columns.output * in_depth;
+    let pixels = columns.input * in_depth;
+    ctx.try_parallel_chunks(output, length, window.taps().div_ceil(32), |first, piece| {
+        let mut taps = scratch::room(window.taps())?;
         for (index, target) in piece.chunks_exact_mut(length).enumerate() {
             let index = first / length + index;
             let (batch, row) = (index / rows.output, index % rows.output);
-            let image = &input[batch * image..][..image];
-            if geometry.multiplier == 1 {
-                let epilogue = finish.map(|finish| finish.epilogue(index * length)).unwrap_or_default();
-                line(geometry, image, filter, row, target, &mut line_taps, epilogue);
-                finish.filter(|finish| finish.has_rest()).inspect(|finish| finish.finish_rest(index * length, target));
-            } else {
-                multiplied(geometry, image, filter, row, target);
-                finish.inspect(|finish| finish.finish(index * length, target));
-            }
+            let source = |row: usize, _| &input[(batch * rows.input + row) * pixels..][..pixels];
+            window.line(source, (index, row), target, &mut taps, finish);
         }
         Ok(())
     })
@@ -111,36 +114,65 @@ pub(super) struct Pixels<'t, 'a, T> {
     depth: usize,
 }
 
-/// A line with one output channel to an input channel.
-fn line<'a, T: SumProducts>(
-    geometry: &Geometry,
-    image: &'a [T],
-    filter: &'a [T],
-    row: usize,
-    target: &mut [T],
-    taps: &mut Vec<Tap<'a, T>>,
-    epilogue: Epilogue<'_, T>,
-) {
-    let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.in_depth);
-    let interior = columns.interior();
-    let stride = columns.stride * depth;
-    let mut column = 0;
-    while column < columns.output {
-        // Pixels that see all columns of the window are alike.
-        let pixels = if interior.contains(&column) { interior.end - column } else { 1 };
-        taps.clear();
-        for row_tap in rows.taps(row) {
-            let Some(input_row) = rows.at(row, row_tap) else { continue };
-            for column_tap in columns.taps(column) {
-                let Some(input_column) = columns.at(column, column_tap) else { continue };
-                let source = &image[(input_row * columns.input + input_column) * depth..];
-                let factors = &filter[(row_tap * columns.window + column_tap) * depth..];
-                taps.push((&source[..(pixels - 1) * stride + depth], &factors[..depth]));
+/// A window in which each output channel sees as many planes of input channels of its own.
+pub(super) struct Window<'a, T> {
+    pub(super) rows: Axis,
+    pub(super) columns: Axis,
+    /// Channels of the output, and of a pixel in a plane.
+    pub(super) depth: usize,
+    /// Planes.
+    pub(super) planes: usize,
+    /// Elements from pixel to pixel of a plane.
+    pub(super) pitch: usize,
+    /// Factors by row, column, plane and channel.
+    pub(super) filter: &'a [T],
+    /// Elements from one plane's factors to the next one's.
+    pub(super) filter_pitch: usize,
+}
+
+impl<'a, T: SumProducts> Window<'a, T> {
+    /// Taps that a pixel sees at most.
+    pub(super) fn taps(&self) -> usize {
+        self.rows.window * self.columns.window * self.planes
+    }
+
+    /// Writes line `row` of an image's output, line `index` of all images', and what `finish` makes of it. `source(row, plane)`
+    /// is a line of the image's input.
+    pub(super) fn line(
+        &self,
+        source: impl Fn(usize, usize) -> &'a [T],
+        (index, row): (usize, usize),
+        target: &mut [T],
+        taps: &mut Vec<Tap<'a, T>>,
+        finish: Option<&dyn Finish<T>>,
+    ) {
+        let &Window { rows, columns, depth, planes, pitch, filter, filter_pitch } = self;
+        let start = index * columns.output * depth;
+        let epilogue = finish.map(|finish| finish.epilogue(start)).unwrap_or_default();
+        let interior = columns.interior();
+        let stride = columns.stride * pitch;
+        let mut column = 0;
+        while column < columns.output {
+            // Pixels that see all columns of the window are alike.
+            let pixels = if interior.contains(&column) { interior.end - column } else { 1 };
+            taps.clear();
+            for row_tap in rows.taps(row) {
+                let Some(input_row) = rows.at(row, row_tap) else { continue };
+                for column_tap in columns.taps(column) {
+                    let Some(input_column) = columns.at(column, column_tap) else { continue };
+                    for plane in 0..planes {
+                        let source = &source(input_row, plane)[input_column * pitch..];
+                        let tap = (row_tap * columns.window + column_tap) * planes + plane;
+                        let factors = &filter[tap * filter_pitch..][..depth];
+                        taps.push((&source[..(pixels - 1) * stride + depth], factors));
+                    }
+                }
             }
+            let target = &mut target[column * depth..][..pixels * depth];
+            T::sum_products(Pixels { taps, stride, depth }, target, epilogue.from_row(column * depth));
+            column += pixels;
         }
-        let target = &mut target[column * depth..][..pixels * depth];
-        T::sum_products(Pixels { taps, stride, depth }, target, epilogue.from_row(column * depth));
-        column += pixels;
+        finish.filter(|finish| finish.has_rest()).inspect(|finish| finish.finish_rest(start, target));
     }
 }
 
@@ -215,8 +247,7 @@ mod avx512 {
         let (mut rest, mut start, mut epilogue) = (target, 0, epilogue);
         while !rest.is_empty() {
             let count = match rest.len() / pixels.depth {
-                // Of a large window's elements, more would not stay in the first cache.
-                8.. if pixels.taps.len() <= 9 => 8,
+                8.. => 8,
                 4.. => 4,
                 2.. => 2,
                 _ => 1,
@@ -225,10 +256,10 @@ mod avx512 {
             // SAFETY: the caller's promise; `start` is where the first of these pixels lies.
             unsafe {
                 match count {
-                    8 => group::<8>(pixels, start, target, epilogue),
-                    4 => group::<4>(pixels, start, target, epilogue),
-                    2 => group::<2>(pixels, start, target, epilogue),
-                    _ => group::<1>(pixels, start, target, epilogue),
+                    8 => group::<8, 1>(pixels, start, target, epilogue),
+                    4 => group::<4, 2>(pixels, start, target, epilogue),
+                    2 => group::<2, 4>(pixels, start, target, epilogue),
+                    _ => group::<1, 8>(pixels, start, target, epilogue),
                 }
             }
             epilogue = epilogue.from_row(target.len());
@@ -237,34 +268,40 @@ mod avx512 {
     }
 
     /// # Safety
-    /// As [`sum_products`], for `P` pixels, of which the first lies at `start` in the taps' input.
+    /// As [`sum_products`], for `P` pixels, of which the first lies at `start` in the taps' input; `V` vectors of channels are
+    /// summed up together.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    unsafe fn group<const P: usize>(
+    unsafe fn group<const P: usize, const V: usize>(
         pixels: Pixels<'_, '_, f32>,
         start: usize,
         target: &mut [f32],
         epilogue: Epilogue<'_, f32>,
     ) {
         let whole = pixels.depth / STEP * STEP;
+        let together = whole / (V * STEP) * (V * STEP);
         // SAFETY: the caller's promise.
         unsafe {
-            for channel in (0..whole).step_by(STEP) {
-                vector::<P, true>(pixels, start, channel, target, epilogue);
+            for channel in (0..together).step_by(V * STEP) {
+                vectors::<P, V, true>(pixels, start, channel, target, epilogue);
+            }
+            for channel in (together..whole).step_by(STEP) {
+                vectors::<P, 1, true>(pixels, start, channel, target, epilogue);
             }
             if whole < pixels.depth {
-                vector::<P, false>(pixels, start, whole, target, epilogue);
+                vectors::<P, 1, false>(pixels, start, whole, target, epilogue);
             }
         }
     }
 
-    /// The channels from `channel` on: a `WHOLE` vector of them, or the last ones.
+    /// The channels from `channel` on: `V` `WHOLE` vectors of them, or the last ones.
     ///
     /// # Safety
     /// As [`group`].
     #[inline]
     #[target_feature(enable = "avx512f")]
-    unsafe fn vector<const P: usize, const WHOLE: bool>(
+    #[expect(clippy::needless_range_loop, reason = "what is indexed are registers")]
+    unsafe fn vectors<const P: usize, const V: usize, const WHOLE: bool>(
         pixels: Pixels<'_, '_, f32>,
         start: usize,
         channel: usize,
@@ -273,20 +310,26 @@ mod avx512 {
     ) {
         let Pixels { taps, stride, depth } = pixels;
         let mask = if WHOLE { u16::MAX } else { u16::MAX >> (STEP - (depth - channel)) };
-        let mut sums = [[_mm512_setzero_ps(); 1]; P];
+        let mut sums = [[_mm512_setzero_ps(); V]; P];
         // SAFETY: the caller's promise; channels beyond `depth` are masked.
         unsafe {
             for (source, factors) in taps {
-                let factors = load(mask, factors.as_ptr().wrapping_add(channel));
-                let source = source.as_ptr().wrapping_add(start + channel);
-                for (pixel, [sum]) in sums.iter_mut().enumerate() {
-                    *sum = _mm512_fmadd_ps(load(mask, source.wrapping_add(pixel * stride)), factors, *sum);
+                for v in 0..V {
+                    let channel = channel + v * STEP;
+                    let factors = load(mask, factors.as_ptr().wrapping_add(channel));
+                    let source = source.as_ptr().wrapping_add(start + channel);
+                    for pixel in 0..P {
+                        let element = load(mask, source.wrapping_add(pixel * stride));
+                        sums[pixel][v] = _mm512_fmadd_ps(element, factors, sums[pixel][v]);
+                    }
                 }
             }
             let epilogue = epilogue.from_column(channel);
-            finish_vectors!(&epilogue, sums: [[_; 1]; P], last: mask, stride: depth);
-            for (target, [sum]) in target.chunks_exact_mut(depth).zip(sums) {
-                store(mask, target.as_mut_ptr().wrapping_add(channel), sum);
+            finish_vectors!(&epilogue, sums: [[_; V]; P], last: mask, stride: depth);
+            for (target, sums) in target.chunks_exact_mut(depth).zip(&sums) {
+                for v in 0..V {
+                    store(mask, target.as_mut_ptr().wrapping_add(channel + v * STEP), sums[v]);
+                }
             }
         }
     }
@@ -354,30 +397,6 @@ mod avx2 {
                     let target = target.as_mut_ptr().add(channel);
                     _mm256_storeu_ps(target, sums[0]);
                     _mm256_storeu_ps(target.add(8), sums[1]);
-                }
-            }
-        }
-    }
-}
-
-/// A line for several output channels to an input channel.
-fn multiplied<T: Number>(geometry: &Geometry, image: &[T], filter: &[T], row: usize, target: &mut [T]) {
-    let (rows, columns, depth) = (&geometry.rows, &geometry.columns, geometry.in_depth);
-    let multiplier = geometry.multiplier;
-    for (column, target) in target.chunks_exact_mut(depth * multiplier).enumerate() {
-        target.fill(T::ZERO);
-        for row_tap in rows.taps(row) {
-            let Some(input_row) = rows.at(row, row_tap) else { continue };
-            for column_tap in columns.taps(column) {
-                let Some(input_column) = columns.at(column, column_tap) else { continue };
-                let source = &image[(input_row * columns.input + input_column) * depth..][..depth];
-                let tap = row_tap * columns.window + column_tap;
-                let factors = &filter[tap * depth * multiplier..][..depth * multiplier];
-                let each = target.chunks_exact_mut(multiplier).zip(factors.chunks_exact(multiplier)).zip(source);
-                for ((target, factors), &element) in each {
-                    for (target, &factor) in target.iter_mut().zip(factors) {
-                        *target = target.wrapping_add(element.wrapping_mul(factor));
-                    }
                 }
             }
         }

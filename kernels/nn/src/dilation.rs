@@ -3,6 +3,7 @@
 use kernlink::dtype::RealNumber;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::shape::Shape;
+use kernlink::tensor::scratch;
 use kernlink::{Result, ensure};
 use kernlink_macros::register_kernel;
 use kernlink_ops::shapes::{Axis, Padding, TensorFormat, four};
@@ -61,33 +62,25 @@ impl Geometry {
         Shape::from([self.batch, self.rows.output, self.columns.output, self.depth])
     }
 
-    /// The elements of an image.
-    fn image(&self) -> usize {
-        self.rows.input * self.columns.input * self.depth
-    }
-
-    /// Of output element `at` the greatest sum, and the image's and the filter's element that make it: the first such.
-    /// Where no sum is above the lowest number, TensorFlow names the first elements.
-    fn greatest<T: RealNumber>(&self, image: &[T], filter: &[T], at: usize) -> (T, Option<[usize; 2]>) {
-        let (place, channel) = (at / self.depth, at % self.depth);
-        let (row, column) = (place / self.columns.output % self.rows.output, place % self.columns.output);
-        let (y, x) = (self.rows.start(row).max(0) as usize, self.columns.start(column).max(0) as usize);
-        let inside = y < self.rows.input && x < self.columns.input;
-        let first = inside.then(|| [(y * self.columns.input + x) * self.depth + channel, channel]);
-        let (mut best, mut found) = (T::MIN, first);
-        for row_tap in self.rows.taps(row) {
-            let Some(y) = self.rows.at(row, row_tap) else { continue };
-            for column_tap in self.columns.taps(column) {
-                let Some(x) = self.columns.at(column, column_tap) else { continue };
-                let element = (y * self.columns.input + x) * self.depth + channel;
-                let tap = (row_tap * self.columns.window + column_tap) * self.depth + channel;
-                let sum = image[element].wrapping_add(filter[tap]);
-                if sum > best {
-                    (best, found) = (sum, Some([element, tap]));
-                }
+    /// What window `at` of the output, in row-major order, sees: for each tap in the input the places of the first channel in
+    /// input and filter. Before these stand the places that TensorFlow names where no sum is above the lowest number, if they
+    /// exist.
+    fn seen(&self, at: usize, seen: &mut Vec<Option<[usize; 2]>>) {
+        let (rows, columns) = (&self.rows, &self.columns);
+        let (line, column) = (at / columns.output, at % columns.output);
+        let (image, row) = (line / rows.output, line % rows.output);
+        let element = |y: usize, x: usize| ((image * rows.input + y) * columns.input + x) * self.depth;
+        let (y, x) = (rows.start(row).max(0) as usize, columns.start(column).max(0) as usize);
+        seen.clear();
+        seen.push((y < rows.input && x < columns.input).then(|| [element(y, x), 0]));
+        for row_tap in rows.taps(row) {
+            let Some(y) = rows.at(row, row_tap) else { continue };
+            for column_tap in columns.taps(column) {
+                let Some(x) = columns.at(column, column_tap) else { continue };
+                let tap = (row_tap * columns.window + column_tap) * self.depth;
+                seen.push(Some([element(y, x), tap]));
             }
         }
-        (best, found)
     }
 }
 
@@ -110,6 +103,31 @@ widest! {
                         *best = if sum > *best { sum } else { *best };
                     }
                 }
+            }
+        }
+    }
+}
+
+widest! {
+    /// For each channel which of the places `seen` makes the greatest sum: the first such, or 0.
+    fn find_greatest<T: RealNumber>(
+        seen: &[Option<[usize; 2]>],
+        input: &[T],
+        filter: &[T],
+        greatest: &mut [T],
+        found: &mut [u32],
+    ) {
+        greatest.fill(T::MIN);
+        found.fill(0);
+        for (index, &places) in seen.iter().enumerate().skip(1) {
+            let Some([element, tap]) = places else { continue };
+            let (source, summands) = (&input[element..][..greatest.len()], &filter[tap..][..greatest.len()]);
+            let best = greatest.iter_mut().zip(found.iter_mut());
+            for (((greatest, found), &element), &summand) in best.zip(source).zip(summands) {
+                let sum = element.wrapping_add(summand);
+                let is_greater = sum > *greatest;
+                *greatest = if is_greater { sum } else { *greatest };
+                *found = if is_greater { index as u32 } else { *found };
             }
         }
     }
@@ -154,12 +172,17 @@ fn gradient<T: RealNumber>(ctx: &mut RawContext<'_>, dilation: &Dilation, of_fil
     // Nothing flows into a filter without elements, which makes no sums.
     if gradient.num_elements() > 0 && !target.is_empty() {
         let (elements, filter, gradient) = (input.as_slice::<T>()?, filter.as_slice::<T>()?, gradient.as_slice::<T>()?);
-        let (image, windows) = (geometry.image(), gradient.len() / geometry.batch);
-        for (at, &flow) in gradient.iter().enumerate() {
-            let first = at / windows * image;
-            let Some(found) = geometry.greatest(&elements[first..][..image], filter, at % windows).1 else { continue };
-            let place = if of_filter { found[1] } else { first + found[0] };
-            target[place] = target[place].wrapping_add(flow);
+        let depth = geometry.depth;
+        let (mut greatest, mut found) = (scratch::filled(T::ZERO, depth)?, scratch::filled(0, depth)?);
+        let mut seen = Vec::new();
+        for (at, flow) in gradient.chunks_exact(depth).enumerate() {
+            geometry.seen(at, &mut seen);
+            find_greatest(&seen, elements, filter, &mut greatest, &mut found);
+            for ((channel, &found), &flow) in found.iter().enumerate().zip(flow) {
+                let Some([element, tap]) = seen[found as usize] else { continue };
+                let target = &mut target[if of_filter { tap } else { element } + channel];
+                *target = target.wrapping_add(flow);
+            }
         }
     }
     ctx.set_output_at(0, output)

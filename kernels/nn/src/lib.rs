@@ -17,6 +17,7 @@ mod depthwise;
 mod depthwise_grad;
 mod dilation;
 mod global_norm;
+mod grouped;
 mod images;
 mod in_top_k;
 mod layer_norm;

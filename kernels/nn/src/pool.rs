@@ -4,6 +4,7 @@ use kernlink::Result;
 use kernlink::dtype::{Number, Pod, RealNumber, bf16, f16};
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink_geometry::pooling::{Geometry, Pooling};
+use kernlink_kernels_common::float16::Float16;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{AvgPool, MaxPool};
 
@@ -66,7 +67,14 @@ impl Window {
 
     /// Folds each channel of its pixels, row by row.
     #[inline(always)]
-    fn fold<T: Copy>(&self, image: &[T], target: &mut [T], start: T, fold: impl Fn(T, T) -> T) {
+    fn fold<T: Copy, A: Copy>(
+        &self,
+        image: &[T],
+        target: &mut [T],
+        start: A,
+        fold: impl Fn(A, T) -> A,
+        finish: impl Fn(A) -> T,
+    ) {
         let depth = target.len();
         let pixels = |channel: usize| {
             let rows = (0..self.rows).map(move |row| self.first + row * self.stride + channel);
@@ -82,14 +90,18 @@ impl Window {
                     *folded = fold(*folded, element);
                 }
             }
-            *chunk = folded;
+            *chunk = folded.map(&finish);
         }
         if !rest.is_empty() {
-            rest.fill(start);
+            let mut folded = [start; CHANNELS];
+            let folded = &mut folded[..rest.len()];
             for pixel in pixels(rest_from) {
-                for (folded, &element) in rest.iter_mut().zip(&image[pixel..]) {
+                for (folded, &element) in folded.iter_mut().zip(&image[pixel..]) {
                     *folded = fold(*folded, element);
                 }
+            }
+            for (target, &folded) in rest.iter_mut().zip(&*folded) {
+                *target = finish(folded);
             }
         }
     }
@@ -137,38 +149,81 @@ widest! {
     fn max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
             let window = Window::new(geometry, row, column);
-            window.fold(image, target, T::MIN, |largest, element| if largest < element { element } else { largest });
+            let greater = |largest, element| if largest < element { element } else { largest };
+            window.fold(image, target, T::MIN, greater, |largest| largest);
         }
     }
 }
 
 /// A dtype whose average can be taken.
 pub(super) trait Average: Number {
+    /// What sums are kept in; their values are the dtype's own.
+    type Sum: Copy;
+    /// The sum of nothing.
+    const NOTHING: Self::Sum;
     /// The number of elements, as TensorFlow counts it: by adding ones, until they no longer make a difference.
-    fn from_count(count: usize) -> Self;
-    /// `self / count`
-    fn over(self, count: Self) -> Self;
+    fn from_count(count: usize) -> Self::Sum;
+    /// The sum of one element.
+    fn widened(self) -> Self::Sum;
+    /// The sum with another element.
+    fn sum_with(sum: Self::Sum, element: Self) -> Self::Sum;
+    /// The sum divided by a number of elements.
+    fn over(sum: Self::Sum, count: Self::Sum) -> Self;
 }
 
 macro_rules! average {
-    ($($t:ty, $last:expr, $convert:expr);*) => {$(
+    ($($t:ty, $last:expr;)*) => {$(
         impl Average for $t {
+            type Sum = $t;
+            const NOTHING: $t = 0.0;
             fn from_count(count: usize) -> $t {
-                $convert(count.min($last))
+                count.min($last) as $t
             }
             #[inline(always)]
-            fn over(self, count: $t) -> $t {
-                self / count
+            fn widened(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn sum_with(sum: $t, element: $t) -> $t {
+                sum + element
+            }
+            #[inline(always)]
+            fn over(sum: $t, count: $t) -> $t {
+                sum / count
+            }
+        }
+    )*};
+    (half $($t:ty, $last:expr;)*) => {$(
+        impl Average for $t {
+            type Sum = f32;
+            const NOTHING: f32 = 0.0;
+            fn from_count(count: usize) -> f32 {
+                count.min($last) as f32
+            }
+            #[inline(always)]
+            fn widened(self) -> f32 {
+                Float16::widened(self)
+            }
+            #[inline(always)]
+            fn sum_with(sum: f32, element: $t) -> f32 {
+                <$t>::rounded(sum + Float16::widened(element))
+            }
+            #[inline(always)]
+            fn over(sum: f32, count: f32) -> $t {
+                <$t>::nearest(sum / count)
             }
         }
     )*};
 }
-average!(
-    f32, 1 << 24, |count: usize| count as f32;
-    f64, usize::MAX, |count: usize| count as f64;
-    f16, 1 << 11, |count: usize| f16::from_f32(count as f32);
-    bf16, 1 << 8, |count: usize| bf16::from_f32(count as f32)
-);
+average! {
+    f32, 1 << 24;
+    f64, usize::MAX;
+}
+average! {
+    half
+    f16, 1 << 11;
+    bf16, 1 << 8;
+}
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], state = |ctx| Pooling::new(ctx.attrs))]
 fn avg_pool<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgPool>) -> Result<()> {
@@ -183,13 +238,13 @@ fn avg_pool<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgPool>)
 }
 
 widest! {
+    avx512:
     /// A line of averages over the elements that are not padding.
     fn average_line<T: Average>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
             let window = Window::new(geometry, row, column);
-            window.fold(image, target, T::ZERO, |sum, element| sum.wrapping_add(element));
             let count = T::from_count(window.pixels());
-            target.iter_mut().for_each(|target| *target = target.over(count));
+            window.fold(image, target, T::NOTHING, T::sum_with, |sum| T::over(sum, count));
         }
     }
 }
@@ -218,7 +273,7 @@ mod tests {
                 }
                 let mut folded = vec![-1; depth];
                 let window = Window::new(&geometry, row, column);
-                window.fold(&image, &mut folded, 0, |a, b| a + b);
+                window.fold(&image, &mut folded, 0, |a, b| a + b, |sum| sum);
                 assert_eq!((window.pixels(), folded), (pixels, sums), "{depth} at {row}, {column}");
             }
         }

@@ -1,0 +1,202 @@
+//! Convolution in groups of few channels, computed as a depthwise one: where each output channel finds the input channels
+//! that it sees in its own place, a vector holds the channels of many groups.
+
+use kernlink::Result;
+use kernlink::kernel::RawContext;
+use kernlink::tensor::{Tensor, scratch};
+use kernlink_geometry::convolution::Geometry;
+use kernlink_kernels_common::fused::Finish;
+use kernlink_ops::shapes::Axis;
+
+use super::depthwise::{SumProducts, Window};
+
+/// The sizes of a convolution in groups, of which each has channels.
+pub(super) struct Groups {
+    pub(super) rows: Axis,
+    pub(super) columns: Axis,
+    /// Channels of the input.
+    pub(super) in_depth: usize,
+    /// Channels of the input that one filter sees; divides `in_depth`.
+    pub(super) patch_depth: usize,
+    /// Channels of the output; a multiple of the number of groups.
+    pub(super) out_depth: usize,
+}
+
+impl Groups {
+    /// Of a convolution for which this is the fastest way.
+    pub(super) fn worthwhile(geometry: &Geometry) -> Option<Groups> {
+        // Groups of more channels fill enough of a vector by themselves.
+        const MOST: usize = 8;
+        let &Geometry { rows, columns, in_depth, patch_depth, out_depth, .. } = geometry;
+        let groups = geometry.groups();
+        (groups > 1 && out_depth >= 2 * MOST && out_depth / groups <= MOST).then_some(Groups {
+            rows,
+            columns,
+            in_depth,
+            patch_depth,
+            out_depth,
+        })
+    }
+
+    /// Elements from pixel to pixel of what is copied: pixels whose distance is a large power of two share places in the
+    /// first cache, so that a window would not stay there.
+    pub(super) fn pitch<T>(&self) -> usize {
+        const LINE: usize = 64;
+        const APART: usize = 1024;
+        let is_shared = (self.out_depth * size_of::<T>()).is_multiple_of(APART);
+        if is_shared { self.out_depth + LINE / size_of::<T>() } else { self.out_depth }
+    }
+
+    /// Copies the channels of a line to the places of the output channels that see them: to one line for each channel of a
+    /// group.
+    fn spread<T: SumProducts>(&self, line: &[T], planes: &mut [T]) {
+        if line.is_empty() {
+            return;
+        }
+        match self.out_depth / (self.in_depth / self.patch_depth) {
+            1 => self.spread_to::<T, 1>(line, planes),
+            2 => self.spread_to::<T, 2>(line, planes),
+            4 => self.spread_to::<T, 4>(line, planes),
+            8 => self.spread_to::<T, 8>(line, planes),
+            group => self.spread_with(line, planes, |target, pixel, plane| {
+                for (target, source) in target.chunks_exact_mut(group).zip(pixel.chunks_exact(self.patch_depth)) {
+                    target.fill(source[plane]);
+                }
+            }),
+        }
+    }
+
+    /// [`Groups::spread`] for groups of `N` output channels.
+    fn spread_to<T: SumProducts, const N: usize>(&self, line: &[T], planes: &mut [T]) {
+        self.spread_with(line, planes, |target, pixel, plane| {
+            let targets = target.as_chunks_mut::<N>().0.iter_mut();
+            for (target, source) in targets.zip(pixel.chunks_exact(self.patch_depth)) {
+                *target = [source[plane]; N];
+            }
+        });
+    }
+
+    /// Has `pixel(target, source, plane)` write each pixel of each plane.
+    #[inline]
+    fn spread_with<T>(&self, line: &[T], planes: &mut [T], pixel: impl Fn(&mut [T], &[T], usize)) {
+        let pitch = self.pitch::<T>();
+        for (plane, target) in planes.chunks_exact_mut(self.columns.input * pitch).enumerate() {
+            for (target, source) in target.chunks_exact_mut(pitch).zip(line.chunks_exact(self.in_depth)) {
+                pixel(&mut target[..self.out_depth], source, plane);
+            }
+        }
+    }
+}
+
+/// Splits the output's lines (all columns and channels of a row) among threads.
+///
+/// # Errors
+/// RESOURCE_EXHAUSTED if there is no memory for the lines that a window sees.
+pub(super) fn by_lines<T: SumProducts>(
+    ctx: &RawContext<'_>,
+    groups: &Groups,
+    (input, filter): (&[T], &[T]),
+    output: &mut [T],
+    finish: Option<&dyn Finish<T>>,
+) -> Result<()> {
+    let &Groups { rows, columns, in_depth, patch_depth: planes, out_depth: depth } = groups;
+    let pitch = groups.pitch::<T>();
+    let mut apart = Tensor::alloc(T::DTYPE, [if pitch == depth { 0 } else { filter.len() / depth }, pitch])?;
+    for (target, source) in apart.as_mut_slice::<T>()?.chunks_exact_mut(pitch).zip(filter.chunks_exact(depth)) {
+        target[..depth].copy_from_slice(source);
+    }
+    let filter = if pitch == depth { filter } else { apart.as_slice::<T>()? };
+    let window = Window { rows, columns, depth, planes, pitch, filter, filter_pitch: pitch };
+    let length = columns.output * depth;
+    let pixels = columns.input * in_depth;
+    let plane = columns.input * pitch;
+    // Lines that a window reaches over: line `row` of the input is kept in place `row % reach`.
+    let reach = rows.window.saturating_sub(1).saturating_mul(rows.dilation).saturating_add(1).min(rows.input);
+    ctx.try_parallel_chunks(output, length, window.taps().div_ceil(16), |first, piece| {
+        let mut lines = Tensor::alloc(T::DTYPE, [reach, planes, plane])?;
+        let lines = lines.as_mut_slice::<T>()?;
+        let mut kept = scratch::filled(None, reach)?;
+        for (index, target) in piece.chunks_exact_mut(length).enumerate() {
+            let index = first / length + index;
+            let (batch, row) = (index / rows.output, index % rows.output);
+            for input_row in rows.taps(row).filter_map(|tap| rows.at(row, tap)) {
+                let (line, place) = (batch * rows.input + input_row, input_row % reach);
+                if kept[place] != Some(line) {
+                    let target = &mut lines[place * planes * plane..][..planes * plane];
+                    groups.spread(&input[line * pixels..][..pixels], target);
+                    kept[place] = Some(line);
+                }
+            }
+            let source = |row: usize, index: usize| &lines[(row % reach * planes + index) * plane..][..plane];
+            window.line(source, (index, row), target, &mut scratch::room(window.taps())?, finish);
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use kernlink::op::{OpDef, Signature};
+    use kernlink::threads::ThreadPool;
+    use kernlink_ops::shapes::Padding;
+
+    use super::*;
+
+    /// The convolution by the definition.
+    fn naive(groups: &Groups, batch: usize, input: &[f32], filter: &[f32]) -> Vec<f32> {
+        let &Groups { rows, columns, in_depth, patch_depth, out_depth } = groups;
+        let group_depth = out_depth / (in_depth / patch_depth);
+        let mut output = vec![0.0; batch * rows.output * columns.output * out_depth];
+        for (at, target) in output.iter_mut().enumerate() {
+            let (place, channel) = (at / out_depth, at % out_depth);
+            let (line, column) = (place / columns.output, place % columns.output);
+            let (image, row) = (line / rows.output, line % rows.output);
+            for (y_tap, x_tap) in (0..rows.window).flat_map(|y| (0..columns.window).map(move |x| (y, x))) {
+                let Some((y, x)) = rows.at(row, y_tap).zip(columns.at(column, x_tap)) else { continue };
+                for i in 0..patch_depth {
+                    let from = ((image * rows.input + y) * columns.input + x) * in_depth;
+                    let tap = (y_tap * columns.window + x_tap) * patch_depth + i;
+                    *target +=
+                        input[from + channel / group_depth * patch_depth + i] * filter[tap * out_depth + channel];
+                }
+            }
+        }
+        output
+    }
+
+    #[test]
+    fn groups_agree_with_the_definition() {
+        let signature = Signature::default();
+        let pool = ThreadPool::new("test", 2);
+        let ctx = RawContext::new("conv", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+        let axis = |input: usize, window: usize, stride: i64, dilation: i64, padding: Padding<(i64, i64)>| {
+            Axis::new(input, window, stride, dilation, padding).unwrap()
+        };
+        let same = || Padding::Same;
+        let windows = [
+            (axis(5, 3, 1, 1, same()), axis(7, 3, 1, 1, same())),
+            (axis(6, 2, 2, 1, Padding::Valid), axis(9, 3, 1, 2, same())),
+            (axis(7, 3, 3, 2, Padding::Explicit((4, 1))), axis(4, 5, 2, 1, Padding::Explicit((0, 6)))),
+            (axis(3, 5, 1, 1, same()), axis(14, 5, 1, 1, same())),
+            // Nothing but padding.
+            (axis(3, 1, 1, 1, Padding::Valid), axis(0, 2, 1, 1, Padding::Explicit((2, 1)))),
+        ];
+        for (rows, columns) in windows {
+            for (in_depth, patch_depth, out_depth) in
+                [(8, 2, 16), (3, 1, 6), (32, 4, 64), (6, 3, 16), (256, 1, 256), (20, 5, 12)]
+            {
+                let groups = Groups { rows, columns, in_depth, patch_depth, out_depth };
+                let numbers = |count: usize, by: usize| -> Vec<f32> {
+                    // Small whole numbers, so that every order of addition gives the same sum.
+                    (0..count).map(|i| (i * by % 7) as f32 - 3.0).collect()
+                };
+                let input = numbers(2 * rows.input * columns.input * in_depth, 5);
+                let filter = numbers(rows.window * columns.window * patch_depth * out_depth, 11);
+                let expected = naive(&groups, 2, &input, &filter);
+                let mut output = vec![f32::NAN; expected.len()];
+                by_lines(&ctx, &groups, (&input, &filter), &mut output, None).unwrap();
+                assert_eq!(output, expected, "{rows:?} {columns:?} {in_depth} {patch_depth} {out_depth}");
+            }
+        }
+    }
+}
