@@ -120,8 +120,8 @@ macro_rules! merges {
 merges! {
     AddTo: |element: T, update| *element = element.wrapping_add(*update), [T: Number];
     SubFrom: |element: T, update| *element = element.wrapping_sub(*update), [T: Number];
-    Greater: |element: T, update| if *update > *element { *element = *update }, [T: Pod + PartialOrd];
-    Less: |element: T, update| if *update < *element { *element = *update }, [T: Pod + PartialOrd];
+    Greater: |element: T, update| *element = if *update > *element { *update } else { *element }, [T: Pod + PartialOrd];
+    Less: |element: T, update| *element = if *update < *element { *update } else { *element }, [T: Pod + PartialOrd];
     Or: |element: bool, update| *element |= *update, [];
 }
 

@@ -37,13 +37,25 @@ fn lin_space<T: Number + Float>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> R
     ensure!(num > 0, InvalidArgument, "Requires num > 0: {num}");
     let mut output = ctx.allocate_output(ops::LinSpace::OUTPUT, [num as usize])?;
     let elements = output.as_mut_slice::<T>()?;
-    elements[0] = start;
-    if let [_, middle @ .., last] = elements {
+    if num > 1 {
         let step = (stop - start) / T::from_i64(num - 1);
-        for (i, element) in middle.iter_mut().enumerate() {
-            *element = start + step * T::from_i64(i as i64 + 1);
-        }
-        // Arithmetic would not always end exactly there.
+        ctx.parallel_chunks(elements, 1, 1, |first, piece| match (i32::try_from(first), i32::try_from(piece.len())) {
+            // Of integers with 32 bits processors convert several at a time.
+            (Ok(first), Ok(_)) if first <= i32::MAX / 2 => {
+                for (i, element) in piece.iter_mut().enumerate() {
+                    *element = start + step * T::from_i64(i64::from(first + i as i32));
+                }
+            }
+            _ => {
+                for (i, element) in piece.iter_mut().enumerate() {
+                    *element = start + step * T::from_i64((first + i) as i64);
+                }
+            }
+        });
+    }
+    // Arithmetic would not always begin and end exactly there.
+    elements[0] = start;
+    if let [_, .., last] = elements {
         *last = stop;
     }
     ctx.set_output(ops::LinSpace::OUTPUT, output)

@@ -9,7 +9,7 @@ use kernlink_kernels_common::float16::Float16;
 use super::driver::SliceLoop;
 
 /// Elements of a block: with the blocks of four operands they stay in the first cache.
-const LENGTH: usize = 512;
+const LENGTH: usize = 1024;
 
 #[repr(align(64))]
 struct Block([MaybeUninit<f32>; LENGTH]);

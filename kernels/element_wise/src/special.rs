@@ -34,8 +34,8 @@ type UnaryKernels<O, T> = Unary<O, T>;
 macro_rules! wide {
     ($($op:ident: $function:ident;)+) => {$(
         binary!($op, 50000:
-            f32 => |x, y| gamma::$function(x.into(), y.into()) as f32;
-            f64 => |x, y| gamma::$function(x, y));
+            f32 => |x, y| gamma::$function(x.into(), y.into(), gamma::SINGLE) as f32;
+            f64 => |x, y| gamma::$function(x, y, gamma::DOUBLE));
     )+};
 }
 wide! {

@@ -1,6 +1,6 @@
 //! SparseAdd, SparseTensorDenseAdd, SparseSparseMaximum and SparseSparseMinimum; the gradients of sums and slices.
 
-use kernlink::dtype::{Complex32, Complex64, DataType, Element, Number, RealNumber};
+use kernlink::dtype::{Complex32, Complex64, Element, Number, RealNumber};
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
@@ -11,24 +11,25 @@ use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
 
-use super::coo::{Coo, ensure_same_shape};
+use super::coo::{Coo, Pair, ensure_same_shape};
 use super::elements::{ensure_matrix, ensure_vector, i64s};
 
 /// A number that has a magnitude.
 trait Magnitude: Number {
-    /// The dtype of magnitudes.
-    const REAL: DataType;
-    /// Whether the magnitude is at least the one element of `threshold`, which is of dtype `REAL`.
-    fn reaches(self, threshold: &Tensor) -> Result<bool>;
+    /// A magnitude.
+    type Real: Element + Copy;
+    /// Whether the magnitude is at least `threshold`.
+    fn reaches(self, threshold: Self::Real) -> bool;
 }
 
 macro_rules! magnitudes {
     ($($t:ty, $real:ty, |$x:ident| $magnitude:expr, |$threshold:ident| $wide:expr;)*) => {$(
         impl Magnitude for $t {
-            const REAL: DataType = <$real as Element>::DTYPE;
-            fn reaches(self, threshold: &Tensor) -> Result<bool> {
-                let ($x, $threshold) = (self, threshold.to_scalar::<$real>()?);
-                Ok($wide <= $magnitude)
+            type Real = $real;
+            #[inline]
+            fn reaches(self, threshold: $real) -> bool {
+                let ($x, $threshold) = (self, threshold);
+                $wide <= $magnitude
             }
         }
     )*};
@@ -36,28 +37,25 @@ macro_rules! magnitudes {
 magnitudes! {
     f32, f32, |x| x.abs(), |t| t;
     f64, f64, |x| x.abs(), |t| t;
-    i8, i8, |x| i128::from(x).abs(), |t| i128::from(t);
-    i16, i16, |x| i128::from(x).abs(), |t| i128::from(t);
-    i32, i32, |x| i128::from(x).abs(), |t| i128::from(t);
+    i8, i8, |x| i16::from(x).abs(), |t| i16::from(t);
+    i16, i16, |x| i32::from(x).abs(), |t| i32::from(t);
+    i32, i32, |x| i64::from(x).abs(), |t| i64::from(t);
     i64, i64, |x| i128::from(x).abs(), |t| i128::from(t);
     Complex32, f32, |x| x.re.hypot(x.im), |t| t;
     Complex64, f64, |x| x.re.hypot(x.im), |t| t;
 }
 
 /// Writes for each place of a union the index of the element there.
-fn union_indices(
-    ctx: &RawContext<'_>,
-    a: &Coo<'_>,
-    b: &Coo<'_>,
-    union: &[(Option<usize>, Option<usize>)],
-) -> Result<Tensor> {
+fn union_indices(ctx: &RawContext<'_>, a: &Coo<'_>, b: &Coo<'_>, union: &[Pair]) -> Result<Tensor> {
     let mut indices = ctx.allocate_output_at(0, [union.len(), a.rank()])?;
     for (row, places) in indices.as_mut_slice::<i64>()?.chunks_exact_mut(a.rank()).zip(union) {
-        row.copy_from_slice(match *places {
+        let index = match *places {
             (Some(n), _) => a.index(n),
             (None, Some(n)) => b.index(n),
             (None, None) => bail!(Internal, "a place of the union has no element"),
-        });
+        };
+        // Of so few numbers the call of a copy would take the longest.
+        row.iter_mut().zip(index).for_each(|(target, &index)| *target = index);
     }
     Ok(indices)
 }
@@ -66,11 +64,11 @@ fn union_indices(
 fn threshold<T: Magnitude>(ctx: &KernelConstruction<'_, ops::SparseAdd>) -> Result<()> {
     let threshold = ctx.attrs().Treal;
     ensure!(
-        threshold == T::REAL,
+        threshold == T::Real::DTYPE,
         InvalidArgument,
         "the threshold for values of {} must be {}, not {threshold}",
         T::DTYPE,
-        T::REAL
+        T::Real::DTYPE
     );
     Ok(())
 }
@@ -88,13 +86,15 @@ fn sparse_add<T: Magnitude>(_: &(), ctx: &mut KernelContext<'_, O>) -> Result<()
     ensure_same_shape(&a, &b)?;
     let threshold = ctx.input(O::THRESH)?;
     ensure_scalar(threshold, "The magnitude threshold")?;
+    let threshold = threshold.to_scalar::<T::Real>()?;
     let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
-    let (mut kept, mut sums) = (Vec::new(), Vec::new());
-    for places in a.union(&b)? {
+    let most = a.len().max(b.len());
+    let (mut kept, mut sums) = (scratch::room(most)?, scratch::room(most)?);
+    for places in a.union(&b) {
         let sum = match places {
             (Some(m), Some(n)) => {
                 let sum = a_values[m].wrapping_add(b_values[n]);
-                if !sum.reaches(threshold)? {
+                if !sum.reaches(threshold) {
                     continue;
                 }
                 sum
@@ -121,7 +121,7 @@ fn extreme<T: RealNumber>(&greater: &bool, ctx: &mut RawContext<'_>) -> Result<(
     a.ensure_within()?;
     b.ensure_within()?;
     ensure_same_shape(&a, &b)?;
-    let union = a.union(&b)?;
+    let union: Vec<Pair> = scratch::collected(a.union(&b))?;
     let indices = union_indices(ctx, &a, &b, &union)?;
     let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
     let mut output = ctx.allocate_output_at(1, [union.len()])?;

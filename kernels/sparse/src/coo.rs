@@ -128,22 +128,25 @@ impl<'a> Coo<'a> {
     }
 
     /// The elements at each place where this or `other` has one, both in row-major order.
-    pub(super) fn union(&self, other: &Coo<'_>) -> Result<Vec<(Option<usize>, Option<usize>)>> {
+    pub(super) fn union<'u>(&'u self, other: &'u Coo<'_>) -> impl Iterator<Item = Pair> + 'u {
         let (mut a, mut b) = (0, 0);
-        let mut both = scratch::room(self.elements.max(other.elements))?;
-        while a < self.elements || b < other.elements {
+        std::iter::from_fn(move || {
             let order = match (a < self.elements, b < other.elements) {
                 (true, true) => self.index(a).cmp(other.index(b)),
                 (true, false) => Ordering::Less,
-                _ => Ordering::Greater,
+                (false, true) => Ordering::Greater,
+                (false, false) => return None,
             };
-            scratch::push(&mut both, (order.is_le().then_some(a), order.is_ge().then_some(b)))?;
+            let pair = (order.is_le().then_some(a), order.is_ge().then_some(b));
             a += usize::from(order.is_le());
             b += usize::from(order.is_ge());
-        }
-        Ok(both)
+            Some(pair)
+        })
     }
 }
+
+/// The elements of two sparse tensors at one place, where at least one has one.
+pub(super) type Pair = (Option<usize>, Option<usize>);
 
 /// Fails unless two sparse tensors have the same shape, which is no scalar's.
 #[track_caller]

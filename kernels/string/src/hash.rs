@@ -14,6 +14,18 @@ use kernlink_ops as ops;
 use super::farmhash::fingerprint64;
 use super::map::{map, scalar};
 
+/// The bytes of a text that are behind its last whole word of 8, in little-endian order.
+#[inline]
+fn last_bytes(text: &[u8]) -> u64 {
+    let rest = text.len() % 8;
+    match text.last_chunk::<8>() {
+        Some(_) if rest == 0 => 0,
+        // Of the last word but some bytes belong to the one before.
+        Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest),
+        None => text.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}
+
 /// SipHash-2-4.
 fn siphash(key: [u64; 2], text: &[u8]) -> u64 {
     fn round(v: &mut [u64; 4]) {
@@ -39,12 +51,8 @@ fn siphash(key: [u64; 2], text: &[u8]) -> u64 {
         (0..2).for_each(|_| round(&mut v));
         v[0] ^= word;
     };
-    let (words, rest) = text.as_chunks::<8>();
-    words.iter().for_each(|word| absorb(u64::from_le_bytes(*word)));
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    last[7] = text.len() as u8;
-    absorb(u64::from_le_bytes(last));
+    text.as_chunks::<8>().0.iter().for_each(|word| absorb(u64::from_le_bytes(*word)));
+    absorb(last_bytes(text) | (text.len() as u64) << 56);
     v[2] ^= 0xff;
     (0..4).for_each(|_| round(&mut v));
     v.into_iter().fold(0, |hash, word| hash ^ word)
@@ -55,16 +63,13 @@ fn legacy(text: &[u8]) -> u64 {
     const FACTOR: u64 = 0xc6a4_a793_5bd1_e995;
     const SHIFT: u32 = 47;
     let mut hash = 0xDE_CAFC_AFFE ^ (text.len() as u64).wrapping_mul(FACTOR);
-    let (words, rest) = text.as_chunks::<8>();
-    for word in words {
+    for word in text.as_chunks::<8>().0 {
         let mut word = u64::from_le_bytes(*word).wrapping_mul(FACTOR);
         word ^= word >> SHIFT;
         hash = (hash ^ word.wrapping_mul(FACTOR)).wrapping_mul(FACTOR);
     }
-    if !rest.is_empty() {
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        hash = (hash ^ u64::from_le_bytes(last)).wrapping_mul(FACTOR);
+    if !text.len().is_multiple_of(8) {
+        hash = (hash ^ last_bytes(text)).wrapping_mul(FACTOR);
     }
     hash = (hash ^ (hash >> SHIFT)).wrapping_mul(FACTOR);
     hash ^ (hash >> SHIFT)

@@ -8,6 +8,7 @@ use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink::{Result, bail, ensure};
+use kernlink_kernels_common::widest;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Bincount, Bucketize, DenseBincount, HistogramFixedWidth};
 
@@ -186,6 +187,35 @@ fn dense_bincount<T: Number, Tidx: Value + std::fmt::Display>(
     ctx.set_output(DenseBincount::OUTPUT, bins)
 }
 
+/// The bins of a histogram.
+struct Scale<T> {
+    low: T,
+    high: T,
+    /// The width of a bin.
+    step: f64,
+    /// The number of the last bin.
+    last: f64,
+}
+
+widest! {
+    /// Writes the bin of each value; returns whether one is NaN.
+    fn bins_of<T: RealNumber>(scale: &Scale<T>, values: &[T], bins: &mut [i32]) -> bool {
+        let &Scale { low, high, step, last } = scale;
+        let mut has_nan = false;
+        for (bin, &value) in bins.iter_mut().zip(values) {
+            has_nan |= value.as_f64().is_nan();
+            let value = if value < low { low } else { value };
+            let value = if value > high { high } else { value };
+            // The NaN of infinite bounds is 0. Added to this, what is left of the point is in the low bits: processors without
+            // AVX-512 convert doubles one by one.
+            const WHOLE: f64 = (1u64 << 52) as f64;
+            let place = ((value.as_f64() - low.as_f64()) / step).min(last).max(0.0);
+            *bin = (place.floor() + WHOLE).to_bits() as i32;
+        }
+        has_nan
+    }
+}
+
 #[register_kernel(device = Cpu, op = HistogramFixedWidth, T = [f32, f64, i32, i64], dtype = [int32, int64])]
 fn histogram<T: RealNumber>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
     let range = ctx.input(O::VALUE_RANGE)?;
@@ -213,13 +243,12 @@ fn histogram<T: RealNumber>(ctx: &mut KernelContext<'_, O>) -> Result<()> {
         // Each bound is divided by itself, as TensorFlow does: values at the edges of bins depend on every rounding.
         let (count, last) = (f64::from(bins), f64::from(bins - 1));
         let step = high.as_f64() / count - low.as_f64() / count;
-        for &value in values {
-            ensure!(!value.as_f64().is_nan(), InvalidArgument, "Histogram values must not contain NaN");
-            let value = if value < low { low } else { value };
-            let value = if value > high { high } else { value };
-            // Casts saturate, and turn the NaN of infinite bounds into 0.
-            let bin = ((value.as_f64() - low.as_f64()) / step).min(last) as usize;
-            counts[bin] += 1;
+        let scale = Scale { low, high, step, last };
+        let mut block = [0; 512];
+        for values in values.chunks(block.len()) {
+            let block = &mut block[..values.len()];
+            ensure!(!bins_of(&scale, values, block), InvalidArgument, "Histogram values must not contain NaN");
+            block.iter().for_each(|&bin| counts[bin as usize] += 1);
         }
     }
     let shape = Shape::from([counts.len()]);

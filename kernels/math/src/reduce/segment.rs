@@ -169,43 +169,105 @@ fn sorted_segments(ctx: &RawContext<'_>) -> Result<(Vec<Segment>, usize)> {
 /// An op with inputs `data`, `segment_ids` and `num_segments`.
 struct Unsorted<R, T>(PhantomData<fn(T) -> R>);
 
+/// The rows of an unsorted reduction.
+enum Rows {
+    /// By segment.
+    Grouped(Segments),
+    /// As they stand, with the segment of each, which the output has unless it is negative: rows of so few elements that it
+    /// would take longer to group them than to reduce them.
+    AsTheyStand { segments: Vec<i64>, row: usize },
+}
+
+/// The most elements of rows that are not grouped.
+const SHORT: usize = 8;
+
 impl<O: Op, R: SegmentReducer<T>, T: Pod> OpKernel<O> for Unsorted<R, T> {
     fn new(_: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Self(PhantomData))
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        reduce_unsorted(ctx, |ctx, segments, data, output| {
+        reduce_unsorted(ctx, |ctx, rows, data, output| {
             let (data, output, gap) = (data.as_slice()?, output.as_mut_slice()?, R::finish(R::initial(), 0));
-            if data.is_empty() {
-                output.fill(gap);
-                return Ok(());
+            match rows {
+                _ if data.is_empty() => output.fill(gap),
+                Rows::Grouped(rows) => rows.reduce::<R, T>(ctx, data, output, Some(R::initial()), gap)?,
+                Rows::AsTheyStand { segments, row } => reduce_short::<R, T>(ctx, (segments, *row), data, output)?,
             }
-            segments.reduce::<R, T>(ctx, data, output, Some(R::initial()), gap)
+            Ok(())
         })
     }
 }
 
+/// Reduces rows as they stand. Each thread passes over all of them for some of the segments.
+fn reduce_short<R: SegmentReducer<T>, T: Pod>(
+    ctx: &RawContext<'_>,
+    (segments, row): (&[i64], usize),
+    data: &[T],
+    output: &mut [T],
+) -> Result<()> {
+    let count = output.len() / row;
+    let share = count.div_ceil(ctx.threads().clamp(1, count.max(1)));
+    let mut shares: Vec<_> = scratch::collected(output.chunks_mut(share.max(1) * row).enumerate())?;
+    ctx.try_parallel_chunks(&mut shares, 1, data.len(), |_, shares| {
+        for (number, target) in shares {
+            let mut results = scratch::filled(R::initial(), target.len())?;
+            let first = (*number * share) as i64;
+            // Those of other threads are no places here, nor are negative ones.
+            let place = |segment: i64| usize::try_from(segment.wrapping_sub(first)).unwrap_or(usize::MAX);
+            if row == 1 {
+                for (&segment, &element) in segments.iter().zip(data) {
+                    if let Some(result) = results.get_mut(place(segment)) {
+                        *result = R::merge(*result, R::lift(element));
+                    }
+                }
+            } else {
+                for (&segment, elements) in segments.iter().zip(data.chunks_exact(row)) {
+                    let Some(results) = results.get_mut(place(segment).saturating_mul(row)..) else { continue };
+                    for (result, &element) in results.iter_mut().zip(elements) {
+                        *result = R::merge(*result, R::lift(element));
+                    }
+                }
+            }
+            for (target, result) in target.iter_mut().zip(results) {
+                *target = R::finish(result, 0);
+            }
+        }
+        Ok(())
+    })
+}
+
 /// What such ops have in common for all dtypes and reducers.
-fn reduce_unsorted(ctx: &mut RawContext<'_>, reduce: Reduce) -> Result<()> {
+fn reduce_unsorted(
+    ctx: &mut RawContext<'_>,
+    reduce: fn(&RawContext<'_>, &Rows, &Tensor, &mut Tensor) -> Result<()>,
+) -> Result<()> {
     let (data, ids, count) = (ctx.input_at(0)?, ctx.input_at(1)?, ctx.input_at(2)?);
     let (shape, row) = unsorted(data.shape(), ids.shape(), count)?;
     let count = shape[0];
     let mut output = ctx.allocate_output_at(0, shape)?;
-    let mut segments = Segments { row, segments: Vec::new(), order: None };
-    if data.num_elements() > 0 {
-        let (grouped, order) = group(&ids.to_i64_vec()?, count)?;
-        (segments.segments, segments.order) = (grouped, Some(order));
-    }
-    reduce(ctx, &segments, data, &mut output)?;
+    let ids = if data.num_elements() > 0 { ids.to_i64_vec()? } else { Vec::new() };
+    ensure_within(&ids, count)?;
+    let rows = if (1..=SHORT).contains(&row) {
+        Rows::AsTheyStand { segments: ids, row }
+    } else {
+        let (segments, order) = group(&ids, count)?;
+        Rows::Grouped(Segments { row, segments, order: Some(order) })
+    };
+    reduce(ctx, &rows, data, &mut output)?;
     ctx.set_output_at(0, output)
 }
 
-/// The rows by segment, those of a segment in their order; rows of negative segments are left out.
-fn group(ids: &[i64], count: usize) -> Result<(Vec<Segment>, Vec<usize>)> {
+/// Checks that the output has each segment that is not negative.
+fn ensure_within(ids: &[i64], count: usize) -> Result<()> {
     if let Some(row) = ids.iter().position(|&id| id >= count as i64) {
         kernlink::bail!(InvalidArgument, "segment_ids[{row}] = {} is out of range [0, {count})", ids[row]);
     }
+    Ok(())
+}
+
+/// The rows by segment, those of a segment in their order; rows of negative segments are left out. The output has all others.
+fn group(ids: &[i64], count: usize) -> Result<(Vec<Segment>, Vec<usize>)> {
     let mut order: Vec<usize>;
     if count <= 4 * ids.len() + 1024 {
         // How many rows come before those of each segment, and then where its next row goes.
@@ -294,6 +356,7 @@ mod tests {
             let found: Vec<_> = segments.iter().map(|segment| (segment.output, segment.rows.clone())).collect();
             assert_eq!(found, [(0, 0..2), (2, 2..3), (3, 3..5)]);
         }
-        assert!(group(&ids, 3).is_err());
+        assert!(ensure_within(&ids, 3).is_err());
+        assert!(ensure_within(&ids, 4).is_ok());
     }
 }

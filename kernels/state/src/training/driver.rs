@@ -21,6 +21,9 @@ pub(super) trait Rule<T: Value, const V: usize>: Copy + Send + Sync + 'static {
     /// Whether [`Rule::sparse_step`] is another than [`Rule::step`].
     const HAS_SPARSE_STEP: bool = false;
 
+    /// Whether there are scalars for which [`Rule::common_step`] is a faster way.
+    const HAS_COMMON_STEP: bool = false;
+
     /// Reads the scalars, and computes what all elements have in common.
     ///
     /// # Errors
@@ -35,7 +38,24 @@ pub(super) trait Rule<T: Value, const V: usize>: Copy + Send + Sync + 'static {
     fn sparse_step(&self, state: &mut [T; V], gradient: T) {
         self.step(state, gradient);
     }
+
+    /// Whether [`Rule::common_step`] does for the scalars.
+    fn is_common(&self) -> bool {
+        false
+    }
+
+    /// [`Rule::step`] for the scalars that are common, without branches that keep it from being done for several elements at
+    /// a time.
+    #[inline(always)]
+    fn common_step(&self, state: &mut [T; V], gradient: T) {
+        self.step(state, gradient);
+    }
 }
+
+/// [`Rule::step`], [`Rule::sparse_step`] or [`Rule::common_step`].
+const DENSE: u8 = 0;
+const SPARSE: u8 = 1;
+const COMMON: u8 = 2;
 
 /// The inputs of a step that are not variables.
 pub(super) struct Inputs<'i, 'c> {
@@ -141,9 +161,11 @@ impl<T: Value, R: Rule<T, V>, const V: usize> Steps<V> for Typed<T, R> {
         let mut state = state.each_mut().map(|elements| bytemuck::cast_slice_mut::<u8, T>(elements));
         let gradient = bytemuck::cast_slice(gradient);
         if R::HAS_SPARSE_STEP && is_sparse {
-            steps::<T, R, V, true>(&self.0, &mut state, gradient);
+            steps::<T, R, V, SPARSE>(&self.0, &mut state, gradient);
+        } else if R::HAS_COMMON_STEP && self.0.is_common() {
+            steps::<T, R, V, COMMON>(&self.0, &mut state, gradient);
         } else {
-            steps::<T, R, V, false>(&self.0, &mut state, gradient);
+            steps::<T, R, V, DENSE>(&self.0, &mut state, gradient);
         }
     }
 }
@@ -299,19 +321,15 @@ fn elements_of<const V: usize>(variables: [&mut Tensor; V]) -> Result<[&mut [u8]
 
 /// Steps of all elements of slices that are as long as the gradient.
 #[inline(always)]
-fn each<T: Value, R: Rule<T, V>, const V: usize, const SPARSE: bool>(
-    rule: &R,
-    state: &mut [&mut [T]; V],
-    gradient: &[T],
-) {
+fn each<T: Value, R: Rule<T, V>, const V: usize, const WAY: u8>(rule: &R, state: &mut [&mut [T]; V], gradient: &[T]) {
     let (rule, count) = (*rule, gradient.len());
     let state = state.each_mut().map(|elements| &mut elements[..count]);
     for i in 0..count {
         let mut values: [T; V] = std::array::from_fn(|v| state[v][i]);
-        if SPARSE {
-            rule.sparse_step(&mut values, gradient[i]);
-        } else {
-            rule.step(&mut values, gradient[i]);
+        match WAY {
+            SPARSE => rule.sparse_step(&mut values, gradient[i]),
+            COMMON => rule.common_step(&mut values, gradient[i]),
+            _ => rule.step(&mut values, gradient[i]),
         }
         for v in 0..V {
             state[v][i] = values[v];
@@ -320,23 +338,19 @@ fn each<T: Value, R: Rule<T, V>, const V: usize, const SPARSE: bool>(
 }
 
 /// As [`each`], with wider instructions where the processor has them.
-fn steps<T: Value, R: Rule<T, V>, const V: usize, const SPARSE: bool>(
-    rule: &R,
-    state: &mut [&mut [T]; V],
-    gradient: &[T],
-) {
+fn steps<T: Value, R: Rule<T, V>, const V: usize, const WAY: u8>(rule: &R, state: &mut [&mut [T]; V], gradient: &[T]) {
     #[cfg(target_arch = "x86_64")]
     if T::IS_WIDE && is_x86_feature_detected!("avx2") {
         #[target_feature(enable = "avx2")]
-        fn wide<T: Value, R: Rule<T, V>, const V: usize, const SPARSE: bool>(
+        fn wide<T: Value, R: Rule<T, V>, const V: usize, const WAY: u8>(
             rule: &R,
             state: &mut [&mut [T]; V],
             gradient: &[T],
         ) {
-            each::<T, R, V, SPARSE>(rule, state, gradient);
+            each::<T, R, V, WAY>(rule, state, gradient);
         }
         // SAFETY: the processor has AVX2.
-        return unsafe { wide::<T, R, V, SPARSE>(rule, state, gradient) };
+        return unsafe { wide::<T, R, V, WAY>(rule, state, gradient) };
     }
-    each::<T, R, V, SPARSE>(rule, state, gradient);
+    each::<T, R, V, WAY>(rule, state, gradient);
 }

@@ -40,19 +40,31 @@ impl<T: Real> Ftrl<T> {
 
     #[inline(always)]
     fn root(&self, accum: T) -> T {
-        if self.power == T::of(0.5) { accum.sqrt() } else { accum.pow(self.power) }
+        if self.is_square_root() { accum.sqrt() } else { accum.pow(self.power) }
+    }
+
+    /// Whether the power is that of a square root.
+    fn is_square_root(&self) -> bool {
+        self.power == T::of(0.5)
+    }
+
+    /// [`Rule::step`], with a function for what accumulators are raised to.
+    #[inline(always)]
+    fn step_with(&self, [var, accum, linear]: &mut [T; 3], gradient: T, root_of: impl Fn(T) -> T) {
+        let (divisor, threshold) = self.advance(*var, accum, linear, gradient, root_of);
+        *var = if linear.abs() > threshold { (threshold * linear.sign() - *linear) / divisor } else { T::of(0.0) };
     }
 
     /// Brings `accum` and `linear` up to date, and returns the divisor of the new value and the threshold of `linear`.
     #[inline(always)]
-    fn advance(&self, var: T, accum: &mut T, linear: &mut T, gradient: T) -> (T, T) {
+    fn advance(&self, var: T, accum: &mut T, linear: &mut T, gradient: T, root_of: impl Fn(T) -> T) -> (T, T) {
         let shrunk = match self.shrinkage {
             Some(shrinkage) => gradient + T::of(2.0) * shrinkage * var,
             None => gradient,
         };
         let new = *accum + gradient.square();
-        let root = self.root(new);
-        let growth = root - self.root(*accum);
+        let root = root_of(new);
+        let growth = root - root_of(*accum);
         *accum = new;
         if self.multiply_linear {
             *linear += shrunk * self.rate - growth * var;
@@ -67,6 +79,7 @@ impl<T: Real> Ftrl<T> {
 impl<T: Real> Rule<T, 3> for Ftrl<T> {
     const NEEDS_ELEMENTS: bool = true;
     const HAS_SPARSE_STEP: bool = true;
+    const HAS_COMMON_STEP: bool = true;
 
     fn new(inputs: &Inputs<'_, '_>) -> Result<Self> {
         let shrinkage = if inputs.has("l2_shrinkage") { Some(inputs.scalar("l2_shrinkage")?) } else { None };
@@ -85,14 +98,22 @@ impl<T: Real> Rule<T, 3> for Ftrl<T> {
     }
 
     #[inline(always)]
-    fn step(&self, [var, accum, linear]: &mut [T; 3], gradient: T) {
-        let (divisor, threshold) = self.advance(*var, accum, linear, gradient);
-        *var = if linear.abs() > threshold { (threshold * linear.sign() - *linear) / divisor } else { T::of(0.0) };
+    fn step(&self, state: &mut [T; 3], gradient: T) {
+        self.step_with(state, gradient, |accum| self.root(accum));
+    }
+
+    fn is_common(&self) -> bool {
+        self.is_square_root()
+    }
+
+    #[inline(always)]
+    fn common_step(&self, state: &mut [T; 3], gradient: T) {
+        self.step_with(state, gradient, T::sqrt);
     }
 
     #[inline(always)]
     fn sparse_step(&self, [var, accum, linear]: &mut [T; 3], gradient: T) {
-        let (divisor, threshold) = self.advance(*var, accum, linear, gradient);
+        let (divisor, threshold) = self.advance(*var, accum, linear, gradient, |accum| self.root(accum));
         *var = (linear.min(threshold).max(-threshold) - *linear) / divisor;
     }
 }
