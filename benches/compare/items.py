@@ -2,7 +2,7 @@
 
 An operand is described rather than given: `shape` and `dtype`, with numbers drawn from `range` (`sorted` if asked for, of
 strings so many different `words`), or its `value`. Inputs that are `constant` are constants of the graph, such as axes;
-all others are not known when a graph is optimised.
+those that are a `variable` are resources with that value; all others are not known when a graph is optimised.
 """
 
 MILLION = 1_000_000
@@ -23,6 +23,12 @@ def value(content, dtype="int32"):
 def item(op, size, operands, of="float32", note="", **attrs):
     name = f"{op} {of} {size}{' ' + note if note else ''}"
     return {"name": name, "kind": "op", "op": op, "operands": operands, "attrs": attrs, "fetch": ["y"]}
+
+
+def update(op, size, operands, of="float32", variables=("var",), **attrs):
+    """An op without outputs that changes the operands called `variables`."""
+    operands = {name: {**about, "variable": True} if name in variables else about for name, about in operands.items()}
+    return {**item(op, size, operands, of, **attrs), "fetch": [], "targets": ["y"], "init": True}
 
 
 def sizes(shape):
@@ -96,6 +102,33 @@ def element_wise():
     yield unary("LogicalNot", "bool")
     yield binary("BitwiseAnd", "int32")
     yield binary("LeftShift", "int32", low=0, high=8)
+    yield binary("RightShift", "int64", low=0, high=8)
+    yield binary("BitwiseXor", "uint8")
+    yield unary("Invert", "int32")
+    yield unary("PopulationCount", "int32")
+    yield binary("LogicalOr", "bool")
+    yield binary("LessEqual", "float16")
+    yield binary("NotEqual", "int32")
+    yield binary("TruncateDiv", "int32")
+    yield binary("FloorMod", "int32")
+    yield binary("MulNoNan")
+    yield binary("Minimum", "bfloat16")
+    yield binary("Sub", "float16")
+    yield unary("Square", "bfloat16")
+    yield unary("Rsqrt", "float16", low=0.1, high=5)
+    for op in ("Sqrt", "Rsqrt", "Log1p"):
+        yield unary(op, "float64", low=0.1, high=5)
+    for op in ("BesselI0e", "BesselI1e"):
+        yield unary(op)
+    for op in ("Igamma", "Igammac", "Zeta"):
+        names = ("x", "q") if op == "Zeta" else ("a", "x")
+        yield binary(op, "float32", 10_000, low=1.1, high=5, names=names)
+    yield binary("Polygamma", "float32", 10_000, low=1, high=3, names=("a", "x"))
+    yield item("Betainc", "10,000", {name: tensor(10_000, low=0.1, high=0.9) for name in "abx"})
+    yield unary("ComplexAbs", "complex64")
+    yield unary("Conj", "complex64", argument="input")
+    yield unary("Real", "complex64", argument="input")
+    yield item("Complex", "1,000,000", {"real": tensor(MILLION), "imag": tensor(MILLION)})
     for dtype in ("float32", "int64"):
         yield item("SelectV2", "1,000,000", {"condition": tensor(MILLION, "bool"), "t": tensor(MILLION, dtype),
                                              "e": tensor(MILLION, dtype)}, dtype)
@@ -105,7 +138,9 @@ def element_wise():
     for op in ("ReluGrad", "EluGrad", "SoftplusGrad"):
         names = ("gradients", "outputs" if op == "EluGrad" else "features")
         yield binary(op, names=names)
-    for op in ("SigmoidGrad", "TanhGrad", "RsqrtGrad"):
+    for op in ("Relu6Grad", "SeluGrad", "LeakyReluGrad", "SoftsignGrad"):
+        yield binary(op, names=("gradients", "outputs" if op == "SeluGrad" else "features"))
+    for op in ("SigmoidGrad", "TanhGrad", "RsqrtGrad", "SqrtGrad", "ReciprocalGrad"):
         yield binary(op, low=0.1, high=0.9, names=("y", "dy"))
 
 
@@ -138,6 +173,11 @@ def reductions():
     for op in ("Cumsum", "Cumprod", "CumulativeLogsumexp"):
         for axis in (0, 1):
             yield item(op, sizes(shape), {"x": tensor(shape), "axis": value(axis)}, note=f"axis {axis}")
+    yield item("Cumsum", sizes(shape), {"x": tensor(shape, "int64"), "axis": value(1)}, "int64", "axis 1")
+    for op, dtype in (("Sum", "float32"), ("Max", "float16"), ("Mean", "float64")):
+        yield item(op, "100x100x100", {"input": tensor([100, 100, 100], dtype), "axis": value([1])}, dtype, "axis 1")
+    yield item("Sum", "100x100x100", {"input": tensor([100, 100, 100]), "axis": value([0, 2])}, note="axis 0, 2")
+    yield item("ArgMax", sizes(shape), {"input": tensor(shape, "int32"), "dimension": value(1)}, "int32", "axis 1")
 
 
 def products():
@@ -170,6 +210,11 @@ def linear_algebra():
     yield item("SelfAdjointEigV2", "8x32x32", {"input": {**tensor([8, 32, 32]), "definite": True}})
     yield item("FFT", "64x1024", {"input": tensor([64, 1024], "complex64")}, "complex64")
     yield item("RFFT", "64x1000", {"input": tensor([64, 1000]), "fft_length": value([1000])})
+    yield item("FFT2D", "8x128x128", {"input": tensor([8, 128, 128], "complex64")}, "complex64")
+    yield item("IRFFT", "64x513", {"input": tensor([64, 513], "complex64"), "fft_length": value([1024])}, "complex64")
+    yield item("Lu", "16x64x64", {"input": {**tensor([16, 64, 64]), "definite": True}})
+    yield item("Svd", "8x32x32", {"input": tensor([8, 32, 32])})
+    yield item("Cholesky", "256x256", {"input": {**tensor([256, 256]), "definite": True}})
     yield item("MatrixBandPart", "1000x1000", {"input": tensor([1000, 1000]), "num_lower": value(5, "int64"),
                                                "num_upper": value(5, "int64")})
 
@@ -208,6 +253,29 @@ def convolutions():
                strides=[1, 1, 1, 1, 1], padding="SAME")
     yield item("Dilation2D", "1x56x56x32 by 3x3", {"input": tensor([1, 56, 56, 32]), "filter": tensor([3, 3, 32])},
                strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME")
+    for side in ("Input", "Filter"):
+        yield item(f"Dilation2DBackprop{side}", "1x56x56x32 by 3x3",
+                   {"input": tensor([1, 56, 56, 32]), "filter": tensor([3, 3, 32]),
+                    "out_backprop": tensor([1, 56, 56, 32])},
+                   strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME")
+    yield item("Conv2D", "1x56x56x64 by 3x3x64x64 dilated", {"input": tensor([1, 56, 56, 64]), "filter": tensor(kernel)},
+               dilations=[1, 2, 2, 1], **strides)
+    yield item("Conv2D", "4x14x14x256 by 3x3x8x256",
+               {"input": tensor([4, 14, 14, 256]), "filter": tensor([3, 3, 8, 256])}, **strides)
+    yield item("Conv2D", "1x56x56x64 by 3x3x64x64 /1",
+               {"input": tensor([1, 56, 56, 64], "bfloat16"), "filter": tensor(kernel, "bfloat16")}, "bfloat16", **strides)
+    yield item("Conv2D", "1x28x28x32 by 3x3x32x32 /1",
+               {"input": tensor([1, 28, 28, 32], "float64"), "filter": tensor([3, 3, 32, 32], "float64")}, "float64",
+               **strides)
+    yield item("DepthwiseConv2dNative", "1x56x56x64 by 3x3x64x2 /1",
+               {"input": tensor([1, 56, 56, 64]), "filter": tensor([3, 3, 64, 2])}, **strides)
+    volume = {"strides": [1, 1, 1, 1, 1], "padding": "SAME"}
+    yield item("Conv3DBackpropInputV2", "1x8x28x28x16 by 3x3x3x16x16",
+               {"input_sizes": value([1, 8, 28, 28, 16]), "filter": tensor([3, 3, 3, 16, 16]),
+                "out_backprop": tensor([1, 8, 28, 28, 16])}, **volume)
+    yield item("Conv3DBackpropFilterV2", "1x8x28x28x16 by 3x3x3x16x16",
+               {"input": tensor([1, 8, 28, 28, 16]), "filter_sizes": value([3, 3, 3, 16, 16]),
+                "out_backprop": tensor([1, 8, 28, 28, 16])}, **volume)
 
 
 def pooling():
@@ -224,6 +292,11 @@ def pooling():
     yield item("MaxPool3D", "1x16x56x56x16 by 2 /2", {"input": tensor([1, 16, 56, 56, 16])},
                ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding="SAME")
     yield item("MaxPoolWithArgmax", "8x56x56x64 by 2 /2", {"input": tensor([8, 56, 56, 64])}, **window)
+    for op, argument, dtype in (("MaxPool", "input", "float16"), ("AvgPool", "value", "bfloat16"),
+                                ("MaxPool", "input", "float64")):
+        yield item(op, "8x56x56x64 by 2 /2", {argument: tensor([8, 56, 56, 64], dtype)}, dtype, **window)
+    yield item("AvgPool3D", "1x16x56x56x16 by 2 /2", {"input": tensor([1, 16, 56, 56, 16])},
+               ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding="SAME")
 
 
 def normalisation():
@@ -236,6 +309,8 @@ def normalisation():
                {"y_backprop": tensor(shape), "x": tensor(shape), "scale": tensor(64),
                 **{f"reserve_space_{i}": tensor(64, low=0.5, high=1) for i in (1, 2, 3)}})
     yield item("LRN", "8x28x28x64", {"input": tensor([8, 28, 28, 64])})
+    yield item("LRNGrad", "8x28x28x64",
+               {name: tensor([8, 28, 28, 64]) for name in ("input_grads", "input_image", "output_image")})
     yield item("L2Loss", "1,000,000", {"t": tensor(MILLION)})
     for dtype in ("float32", "float16"):
         yield item("BiasAdd", sizes(shape), {"value": tensor(shape, dtype), "bias": tensor(64, dtype)}, dtype)
@@ -251,13 +326,20 @@ def normalisation():
     yield item("SparseSoftmaxCrossEntropyWithLogits", "1000x1000",
                {"features": tensor([1000, 1000]), "labels": tensor(1000, "int64", 0, 1000)})
     yield item("FakeQuantWithMinMaxArgs", "1,000,000", {"inputs": tensor(MILLION)})
+    yield item("FakeQuantWithMinMaxVarsPerChannel", "10000x100",
+               {"inputs": tensor([10_000, 100]), "min": tensor(100, low=-1, high=-0.5),
+                "max": tensor(100, low=0.5, high=1)})
+    yield item("BiasAdd", "8x64x56x56", {"value": tensor([8, 64, 56, 56]), "bias": tensor(64)}, data_format="NCHW")
+    yield item("SoftmaxCrossEntropyWithLogits", "10000x10",
+               {"features": tensor([10_000, 10]), "labels": tensor([10_000, 10], low=0, high=1)})
 
 
 def arrays():
     for shape, order, dtype in (([4096, 4096], [1, 0], "float32"), ([1000, 1000], [1, 0], "float16"),
                                 ([1000, 1000], [1, 0], "float64"), ([32, 128, 12, 64], [0, 2, 1, 3], "float32"),
                                 ([8, 56, 56, 64], [0, 3, 1, 2], "float32"), ([8, 64, 56, 56], [0, 2, 3, 1], "float32"),
-                                ([100, 100, 100], [2, 1, 0], "uint8")):
+                                ([100, 100, 100], [2, 1, 0], "uint8"), ([500, 500], [1, 0], "complex64"),
+                                ([16, 16, 16, 16, 16], [4, 2, 0, 3, 1], "int32")):
         yield item("Transpose", sizes(shape), {"x": tensor(shape, dtype), "perm": value(order)}, dtype, f"to {order}")
     for dtype in ("float32", "uint8"):
         yield item("GatherV2", "10000 rows of 128", {"params": tensor([50_000, 128], dtype), "indices":
@@ -303,6 +385,29 @@ def arrays():
         yield item(op, "8x56x56x64", {"input": tensor([8, 56, 56, 64])}, block_size=2)
     yield item("SpaceToBatchND", "8x56x56x64", {"input": tensor([8, 56, 56, 64]), "block_shape": value([2, 2]),
                                                 "paddings": value([[0, 0], [0, 0]])})
+    yield item("BatchToSpaceND", "8x56x56x64", {"input": tensor([8, 56, 56, 64]), "block_shape": value([2, 2]),
+                                                "crops": value([[0, 0], [0, 0]])})
+    yield item("MatrixDiagPartV3", "100x100x100", {"input": tensor([100, 100, 100]), "k": value(0),
+                                                   "padding_value": value(0.0, "float32")})
+    yield item("MatrixSetDiagV3", "100x100x100", {"input": tensor([100, 100, 100]), "diagonal": tensor([100, 100]),
+                                                  "k": value(0)})
+    yield item("StridedSliceGrad", "every second of 1000x1000",
+               {"shape": value([1000, 1000]), "begin": value([0, 0]), "end": value([1000, 1000]),
+                "strides": value([2, 2]), "dy": tensor([500, 500])})
+    yield item("LinSpace", "1,000,000", {"start": tensor([]), "stop": tensor([], low=2, high=3), "num": value(MILLION)})
+    yield item("TensorScatterMax", "10,000 rows of 64", {"tensor": tensor([10_000, 64]), "indices":
+               tensor([10_000, 1], "int32", 0, 10_000), "updates": tensor([10_000, 64])})
+    yield item("ScatterNd", "100,000 of 1,000,000", {"indices": tensor([100_000, 1], "int32", 0, MILLION),
+               "updates": tensor(100_000), "shape": value([MILLION])})
+    yield item("GatherNd", "10,000 rows of 64", {"params": tensor([1000, 64]), "indices":
+               tensor([10_000, 1], "int32", 0, 1000)})
+    yield item("GatherV2", "100,000 elements", {"params": tensor(MILLION, "int64"), "indices":
+               tensor(100_000, "int64", 0, MILLION), "axis": value(0)}, "int64")
+    yield item("DynamicPartition", "10,000 rows of 64 in 8", {"data": tensor([10_000, 64]), "partitions":
+               tensor(10_000, "int32", 0, 8)}, num_partitions=8)
+    yield item("DynamicStitch", "2 of 10,000 rows of 64",
+               {"indices": [{**tensor(10_000, "int32"), "permutation": True} for _ in range(2)],
+                "data": [tensor([10_000, 64]) for _ in range(2)]})
     yield item("MatrixDiagV3", "1000", {"diagonal": tensor(1000), "k": value(0), "num_rows": value(-1),
                "num_cols": value(-1), "padding_value": value(0.0, "float32")})
     yield item("InvertPermutation", "1,000,000", {"x": {**tensor(MILLION, "int32"), "permutation": True}}, "int32")
@@ -327,6 +432,10 @@ def search():
         yield item("TopKV2", "1000x1000", {"input": tensor([1000, 1000]), "k": value(k)}, note=f"k {k}")
     yield item("UpperBound", "100x1000", {"sorted_inputs": tensor([100, 1000], sorted=True),
                                           "values": tensor([100, 1000])})
+    yield item("Bucketize", "1,000,000 in 5", {"input": tensor(MILLION)}, boundaries=[-0.5, -0.1, 0.1, 0.5])
+    yield item("HistogramFixedWidth", "1,000,000", {"values": tensor(MILLION), "value_range":
+               value([-1.0, 1.0], "float32"), "nbins": value(100)})
+    yield item("TopKV2", "1000x1000", {"input": tensor([1000, 1000], "int32"), "k": value(10)}, "int32", "k 10")
     yield item("InTopKV2", "1000x1000", {"predictions": tensor([1000, 1000]), "targets": tensor(1000, "int32", 0, 1000),
                                          "k": value(5)})
     yield item("Bincount", "1,000,000", {"arr": tensor(MILLION, "int32", 0, 1000), "size": value(1000),
@@ -342,7 +451,7 @@ def search():
     for dtype in ("int64", "string"):
         keys = tensor(10_000, dtype, 0, 100_000, words=10_000)
         yield item("LookupTableFindV2", "100,000 of 10,000", {"keys": {**keys, "shape": [100_000]},
-                   "default_value": value(-1, "int64")}, dtype) | {"table": {**keys, "distinct": True}}
+                   "default_value": value(-1, "int64")}, dtype) | {"table": {**keys, "distinct": True}, "init": True}
 
 
 def segments():
@@ -363,6 +472,24 @@ def segments():
                value([1000, 1000], "int64"), "sparse_values": tensor(50_000), "default_value": value(0.0, "float32")})
     yield item("SparseReduceSum", "50,000 of 1000x1000", {"input_indices": places, "input_values": tensor(50_000),
                "input_shape": value([1000, 1000], "int64"), "reduction_axes": value([1])})
+    whole = value([1000, 1000], "int64")
+    yield item("SparseAdd", "50,000 of 1000x1000",
+               {"a_indices": places, "a_values": tensor(50_000), "a_shape": whole, "b_indices": places,
+                "b_values": tensor(50_000), "b_shape": whole, "thresh": value(0.0, "float32")})
+    yield item("SparseSoftmax", "50,000 of 1000x1000",
+               {"sp_indices": places, "sp_values": tensor(50_000), "sp_shape": whole})
+    yield item("SparseDenseCwiseMul", "50,000 of 1000x1000",
+               {"sp_indices": places, "sp_values": tensor(50_000), "sp_shape": whole, "dense": tensor([1000, 1000])})
+    yield item("SparseSlice", "50,000 of 1000x1000", {"indices": places, "values": tensor(50_000), "shape": whole,
+               "start": value([100, 100], "int64"), "size": value([500, 500], "int64")})
+    yield item("SparseFillEmptyRows", "50,000 of 1000x1000", {"indices": places, "values": tensor(50_000),
+               "dense_shape": whole, "default_value": value(0.0, "float32")})
+    for op in ("SparseSegmentSum", "SparseSegmentSqrtN"):
+        yield item(op, "10,000 rows of 64", {"data": tensor([5000, 64]), "indices": tensor(10_000, "int32", 0, 5000),
+                                             "segment_ids": {**ids, "sorted": True}})
+    yield item("SegmentMean", "10,000 rows of 64", {"data": rows, "segment_ids": {**ids, "sorted": True}})
+    yield item("UnsortedSegmentSum", "1,000,000 in 1000", {"data": tensor(MILLION), "segment_ids":
+               tensor(MILLION, "int32", 0, 1000), "num_segments": value(1000)})
 
 
 def random():
@@ -378,6 +505,13 @@ def random():
     seed = {"key": value([1], "uint64"), "counter": value([1, 2], "uint64"), "alg": value(1)}
     for op in ("StatelessRandomUniformV2", "StatelessRandomNormalV2"):
         yield item(op, "1,000,000", {**shape, **seed}, dtype={"dtype": "float32"})
+    yield item("StatelessTruncatedNormalV2", "1,000,000", {**shape, **seed}, dtype={"dtype": "float32"})
+    yield item("StatelessRandomUniformIntV2", "1,000,000", {**shape, **seed, "minval": value(0), "maxval": value(100)},
+               "int32")
+    for dtype in ("float16", "float64"):
+        yield item("RandomUniform", "1,000,000", shape, dtype, dtype={"dtype": dtype}, seed=1)
+    yield item("RandomPoissonV2", "100 of 1000", {"shape": {**value([100]), "constant": False}, "rate":
+               tensor(1000, "float32", 0.5, 20)}, seed=1)
 
 
 def images():
@@ -393,6 +527,19 @@ def images():
                tensor([], "float32", 1, 2)})
     yield item("AdjustSaturation", "8x128x128x3", {"images": tensor([8, 128, 128, 3], "float32", 0, 1), "scale":
                tensor([], "float32", 1, 2)})
+    yield item("AdjustHue", "8x128x128x3", {"images": tensor([8, 128, 128, 3], "float32", 0, 1), "delta":
+               tensor([], "float32", 0.1, 0.2)})
+    yield item("ResizeBilinear", "8x128x128x3 to 224x224", {"images": tensor([8, 128, 128, 3], "uint8"),
+                                                            "size": value([224, 224])}, "uint8")
+    yield item("ResizeBilinearGrad", "8x224x224x3 to 128x128", {"grads": tensor([8, 224, 224, 3]),
+                                                                "original_image": tensor([8, 128, 128, 3])})
+    yield item("ResizeNearestNeighborGrad", "8x224x224x3 to 128x128", {"grads": tensor([8, 224, 224, 3]),
+                                                                       "size": value([128, 128])})
+    yield item("ImageProjectiveTransformV3", "8x128x128x3",
+               {"images": tensor([8, 128, 128, 3]), "transforms": value([[0.9, 0.1, 2, -0.1, 0.9, 3, 0, 0]], "float32"),
+                "output_shape": value([128, 128]), "fill_value": value(0.0, "float32")}, interpolation="BILINEAR")
+    yield item("DrawBoundingBoxes", "8x128x128x3", {"images": tensor([8, 128, 128, 3]), "boxes":
+               tensor([8, 10, 4], "float32", 0, 1)})
 
 
 def strings():
@@ -415,10 +562,70 @@ def strings():
     yield item("AsString", "100,000", {"input": tensor(100_000)})
     yield item("StringToNumber", "100,000", {"string_tensor": {**words, "digits": True}}, "string")
     yield item("EncodeBase64", "100,000", {"input": words}, "string")
+    yield item("StringUpper", "100,000", {"input": words}, "string")
+    yield item("RegexFullMatch", "10,000", {"input": tensor(10_000, "string", words=5000), "pattern":
+               value("Word [0-4]+", "string")}, "string")
+    yield item("ReduceJoin", "1000x100", {"inputs": tensor([1000, 100], "string", words=5000), "reduction_indices":
+               value([1])}, "string", separator=" ")
+    yield item("StringToHashBucket", "100,000", {"string_tensor": words}, "string", num_buckets=1000)
+    yield item("UnicodeTranscode", "100,000", {"input": words}, "string", input_encoding="UTF-8",
+               output_encoding="UTF-16-BE")
+
+
+def sequences():
+    cell = {name: tensor([32, 128]) for name in ("cs_prev", "h_prev")}
+    peepholes = {name: tensor(128) for name in ("wci", "wcf", "wco")}
+    yield item("LSTMBlockCell", "32x128", {"x": tensor([32, 64]), **cell, "w": tensor([192, 512]), **peepholes,
+                                           "b": tensor(512)})
+    yield item("GRUBlockCell", "32x128", {"x": tensor([32, 64]), "h_prev": tensor([32, 128]), "w_ru":
+               tensor([192, 256]), "w_c": tensor([192, 128]), "b_ru": tensor(256), "b_c": tensor(128)})
+    yield item("CTCGreedyDecoder", "100x16x30", {"inputs": tensor([100, 16, 30]), "sequence_length":
+               tensor(16, "int32", 50, 100)})
+    yield item("AudioSpectrogram", "16000x1", {"input": tensor([16_000, 1])}, window_size=512, stride=256)
+
+
+def training():
+    state = [1000, 1000]
+
+    def scalars(**values):
+        return {name: value(number, "float32") for name, number in values.items()}
+
+    yield update("ResourceApplyGradientDescent", sizes(state), {"var": tensor(state), "delta": tensor(state),
+                                                                **scalars(alpha=0.001)})
+    yield update("ResourceApplyMomentum", sizes(state),
+                 {"var": tensor(state), "accum": tensor(state), "grad": tensor(state),
+                  **scalars(lr=0.001, momentum=0.9)}, variables=("var", "accum"))
+    yield update("ResourceApplyAdam", sizes(state),
+                 {"var": tensor(state), "m": tensor(state), "v": tensor(state, low=0, high=1), "grad": tensor(state),
+                  **scalars(beta1_power=0.9, beta2_power=0.99, lr=0.001, beta1=0.9, beta2=0.99, epsilon=1e-7)},
+                 variables=("var", "m", "v"))
+    yield update("ResourceApplyAdagradV2", sizes(state),
+                 {"var": tensor(state), "accum": tensor(state, low=0.1, high=1), "grad": tensor(state),
+                  **scalars(lr=0.001, epsilon=1e-7)}, variables=("var", "accum"))
+    yield update("ResourceApplyRMSProp", sizes(state),
+                 {"var": tensor(state), "ms": tensor(state, low=0.1, high=1), "mom": tensor(state), "grad": tensor(state),
+                  **scalars(lr=0.001, rho=0.9, momentum=0.9, epsilon=1e-7)}, variables=("var", "ms", "mom"))
+    yield update("ResourceApplyFtrl", sizes(state),
+                 {"var": tensor(state), "accum": tensor(state, low=0.1, high=1), "linear": tensor(state),
+                  "grad": tensor(state), **scalars(lr=0.001, l1=0.001, l2=0.001, lr_power=-0.5)},
+                 variables=("var", "accum", "linear"))
+    yield update("ResourceSparseApplyMomentum", "1,000 rows of 64",
+                 {"var": tensor([10_000, 64]), "accum": tensor([10_000, 64]), "grad": tensor([1000, 64]),
+                  "indices": tensor(1000, "int32", 0, 10_000), **scalars(lr=0.001, momentum=0.9)},
+                 variables=("var", "accum"))
+    yield update("AssignAddVariableOp", sizes(state), {"resource": tensor(state), "value": tensor(state)},
+                 variables=("resource",))
+    yield update("ResourceScatterAdd", "10,000 rows of 64",
+                 {"resource": tensor([10_000, 64]), "indices": tensor(10_000, "int32", 0, 10_000),
+                  "updates": tensor([10_000, 64])}, variables=("resource",))
+    gather = item("ResourceGather", "10,000 rows of 128",
+                  {"resource": {**tensor([50_000, 128]), "variable": True},
+                   "indices": tensor(10_000, "int32", 0, 50_000)}, dtype={"dtype": "float32"})
+    yield {**gather, "init": True}
 
 
 FAMILIES = (element_wise, casts, reductions, products, linear_algebra, convolutions, pooling, normalisation, arrays,
-            search, segments, random, images, strings)
+            search, segments, random, images, strings, sequences, training)
 
 
 def items():

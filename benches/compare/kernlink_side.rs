@@ -188,15 +188,16 @@ fn build(item: &Item) -> Result<Work> {
     let kind = text(item, "kind", "");
     if kind == "model" || kind == "op" {
         let mut work = Work::from_file(text(item, if kind == "op" { "graph" } else { "path" }, ""), inputs)?;
-        let fetches = match item.get("fetch") {
+        let names = |field: &str| match item.get(field) {
             Some(Value::String(name)) => vec![name.clone()],
             Some(Value::Array(names)) => names.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),
             _ => Vec::new(),
         };
-        if !fetches.is_empty() {
-            (work.fetches, work.targets) = (fetches, Vec::new());
+        let (fetches, targets) = (names("fetch"), names("targets"));
+        if !fetches.is_empty() || !targets.is_empty() {
+            (work.fetches, work.targets) = (fetches, targets);
         }
-        if item.contains_key("table") {
+        if flag(item, "init", false) {
             work.init = vec!["init".to_owned()];
         }
         for (name, path) in item.get("feeds").and_then(Value::as_object).into_iter().flatten() {

@@ -63,9 +63,10 @@ Kinds, with their own fields:
                  a Const, as in a model. Adds gflops
     elementwise  op: an op with float inputs of equal shape and one output ("Tanh", "AddV2", ...); size (1000000)
     op           op: any op. operands: {ARGUMENT: DESCRIPTION, or a list of them}, as items.py describes them. attrs: {NAME:
-                 value, or {"dtype": NAME}}. table: describes the keys of a hash table, which is the op's table_handle;
-                 it is filled by the node `init`. What is no constant goes through PlaceholderWithDefault, so that
-                 nothing is computed beforehand. The node is `y`
+                 value, or {"dtype": NAME}}. table: describes the keys of a hash table, which is the op's table_handle.
+                 init (false): the node `init`, which fills the table and assigns the variables, is run once before.
+                 What is no constant goes through PlaceholderWithDefault, so that nothing is computed beforehand. The
+                 node is `y`. fetch, targets: lists of what is fetched and run
     median_pool  shape ([1,256,256,16]), window (3), padding ("SAME"): the median of every window, from stock ops:
                  ExtractImagePatches, Reshape to [N,H,W,k*k,C], Transpose, TopKV2 of the larger half, its last element
 
@@ -344,12 +345,19 @@ def described(work, about):
 
 
 def op(work, item):
+    assignments = []
+
     def argument(about):
         if isinstance(about, list):
             return [argument(one) for one in about]
         constant = tf.constant(described(work, about), tf.as_dtype(about["dtype"]))
         if about.get("constant"):
             return constant
+        if about.get("variable"):
+            name = f"variable{len(assignments)}"
+            variable = tf.raw_ops.VarHandleOp(dtype=constant.dtype, shape=constant.shape, shared_name=name)
+            assignments.append(tf.raw_ops.AssignVariableOp(resource=variable, value=constant))
+            return variable
         return tf.raw_ops.PlaceholderWithDefault(input=constant, shape=constant.shape)
 
     def attr(value):
@@ -359,13 +367,16 @@ def op(work, item):
     if "table" in item:
         keys = tf.constant(described(work, item["table"]), tf.as_dtype(item["table"]["dtype"]))
         table = tf.raw_ops.HashTableV2(key_dtype=keys.dtype, value_dtype=tf.int64, shared_name="table")
-        tf.raw_ops.LookupTableImportV2(table_handle=table, keys=keys, values=tf.range(tf.size(keys, tf.int64)),
-                                       name="init")
+        assignments.append(tf.raw_ops.LookupTableImportV2(table_handle=table, keys=keys,
+                                                          values=tf.range(tf.size(keys, tf.int64))))
         arguments["table_handle"] = table
-        work.init = "init"
+    if item.get("init"):
+        with tf.control_dependencies(assignments):
+            work.init = tf.no_op("init").name
     attrs = {name: attr(value) for name, value in item["attrs"].items()}
     getattr(tf.raw_ops, item["op"])(**arguments, **attrs, name="y")
-    work.fetches = ["y:0"]
+    work.fetches = [tensor_name(name) for name in item["fetch"]]
+    work.targets = item.get("targets", [])
 
 
 KINDS = {function.__name__: function
