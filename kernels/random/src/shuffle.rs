@@ -1,10 +1,10 @@
 //! Rows in a random order.
 
-use kernlink::dtype::{DataType, TString};
 use kernlink::error::Result;
 use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::scratch;
-use kernlink::tensor::{ResourceHandle, Tensor, Variant};
+use kernlink_kernels_common::element::bytes_mut;
+use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{RandomShuffle, StatelessShuffle};
 
@@ -19,57 +19,35 @@ fn shuffle(ctx: &mut RawContext<'_>, generator: impl FnOnce(u64) -> Philox) -> R
         return ctx.set_output_at(0, input);
     }
     let mut words = Words::new(generator((rows as u64 - 1).div_ceil(4)));
-    let mut order = scratch::collected(0..rows)?;
-    for first in 0..rows - 1 {
-        // What remains is counted with 32 bits, as TensorFlow does.
-        let left = (rows - first) as u32;
-        order.swap(first, first + words.word().checked_rem(left).unwrap_or(0) as usize);
-    }
     let mut output = ctx.allocate_output_at(0, input.shape())?;
     let row = input.num_elements() / rows;
-    fn objects<T: kernlink::dtype::Element>(
-        output: &mut Tensor,
-        input: &Tensor,
-        order: &[usize],
-        row: usize,
-    ) -> Result<()> {
-        let input = input.as_slice::<T>()?;
-        for (target, &source) in output.as_mut_slice::<T>()?.chunks_exact_mut(row).zip(order) {
-            target.clone_from_slice(&input[source * row..][..row]);
+    let bytes = row * input.dtype().size();
+    if input.dtype().is_pod() && matches!(bytes, 1 | 2 | 4 | 8) {
+        // SAFETY: only bytes of elements of the same dtype are written.
+        let elements = unsafe { bytes_mut(&mut output)? };
+        elements.copy_from_slice(input.bytes()?);
+        match bytes {
+            1 => swap_all(elements.as_chunks_mut::<1>().0, &mut words),
+            2 => swap_all(elements.as_chunks_mut::<2>().0, &mut words),
+            4 => swap_all(elements.as_chunks_mut::<4>().0, &mut words),
+            _ => swap_all(elements.as_chunks_mut::<8>().0, &mut words),
         }
-        Ok(())
-    }
-    match input.dtype() {
-        DataType::String => objects::<TString>(&mut output, &input, &order, row)?,
-        DataType::Resource => objects::<ResourceHandle>(&mut output, &input, &order, row)?,
-        DataType::Variant => objects::<Variant>(&mut output, &input, &order, row)?,
-        DataType::Bool => objects::<bool>(&mut output, &input, &order, row)?,
-        dtype => {
-            let bytes = row * dtype.size();
-            let (output, input) = (output.bytes_mut()?, input.bytes()?);
-            match bytes {
-                1 => narrow::<1>(ctx, output, input, &order),
-                2 => narrow::<2>(ctx, output, input, &order),
-                4 => narrow::<4>(ctx, output, input, &order),
-                8 => narrow::<8>(ctx, output, input, &order),
-                _ => ctx.parallel_chunks(output, bytes, 1, |first, piece| {
-                    for (target, &source) in piece.chunks_exact_mut(bytes).zip(&order[first / bytes..]) {
-                        target.copy_from_slice(&input[source * bytes..][..bytes]);
-                    }
-                }),
-            }
-        }
+    } else {
+        let mut order: Vec<usize> = scratch::collected(0..rows)?;
+        swap_all(&mut order, &mut words);
+        take_rows(ctx, &mut output, &input, row, &|row| Some(order[row]))?;
     }
     ctx.set_output_at(0, output)
 }
 
-fn narrow<const N: usize>(ctx: &RawContext<'_>, output: &mut [u8], input: &[u8], order: &[usize]) {
-    let input = input.as_chunks::<N>().0;
-    ctx.parallel_chunks(output.as_chunks_mut::<N>().0, 1, 4, |first, piece| {
-        for (target, &source) in piece.iter_mut().zip(&order[first..]) {
-            *target = input[source];
-        }
-    });
+/// Exchanges each element but the last with one that does not come before it.
+fn swap_all<T>(elements: &mut [T], words: &mut Words) {
+    let count = elements.len();
+    for first in 0..count - 1 {
+        // What remains is counted with 32 bits, as TensorFlow does.
+        let left = (count - first) as u32;
+        elements.swap(first, first + words.word().checked_rem(left).unwrap_or(0) as usize);
+    }
 }
 
 #[register_kernel(

@@ -5,7 +5,7 @@ use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
-use kernlink::{bail, ensure};
+use kernlink::ensure;
 use kernlink_geometry::integers::{ensure_scalar, index_text};
 use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
@@ -45,19 +45,24 @@ magnitudes! {
     Complex64, f64, |x| x.re.hypot(x.im), |t| t;
 }
 
-/// Writes for each place of a union the index of the element there.
-fn union_indices(ctx: &RawContext<'_>, a: &Coo<'_>, b: &Coo<'_>, union: &[Pair]) -> Result<Tensor> {
-    let mut indices = ctx.allocate_output_at(0, [union.len(), a.rank()])?;
-    for (row, places) in indices.as_mut_slice::<i64>()?.chunks_exact_mut(a.rank()).zip(union) {
-        let index = match *places {
-            (Some(n), _) => a.index(n),
-            (None, Some(n)) => b.index(n),
-            (None, None) => bail!(Internal, "a place of the union has no element"),
-        };
-        // Of so few numbers the call of a copy would take the longest.
-        row.iter_mut().zip(index).for_each(|(target, &index)| *target = index);
+/// The index of a place of a union.
+#[inline]
+fn index_of<'a>(a: &Coo<'a>, b: &Coo<'a>, pair: Pair) -> &'a [i64] {
+    match pair {
+        (Some(n), _) => a.index(n),
+        (None, Some(n)) => b.index(n),
+        (None, None) => &[],
     }
-    Ok(indices)
+}
+
+/// A matrix of indices of so many numbers each, as output 0.
+fn matrix_of(ctx: &RawContext<'_>, indices: &[&[i64]], rank: usize) -> Result<Tensor> {
+    let mut matrix = ctx.allocate_output_at(0, [indices.len(), rank])?;
+    for (row, index) in matrix.as_mut_slice::<i64>()?.chunks_exact_mut(rank).zip(indices) {
+        // Of so few numbers the call of a copy would take the longest.
+        row.iter_mut().zip(*index).for_each(|(target, &index)| *target = index);
+    }
+    Ok(matrix)
 }
 
 /// Checks that the threshold has the dtype of magnitudes.
@@ -101,10 +106,10 @@ fn sparse_add<T: Magnitude>(_: &(), ctx: &mut KernelContext<'_, O>) -> Result<()
             }
             (m, n) => m.map(|m| a_values[m]).or(n.map(|n| b_values[n])).unwrap_or(T::ZERO),
         };
-        scratch::push(&mut kept, places)?;
+        scratch::push(&mut kept, index_of(&a, &b, places))?;
         scratch::push(&mut sums, sum)?;
     }
-    let indices = union_indices(ctx, &a, &b, &kept)?;
+    let indices = matrix_of(ctx, &kept, a.rank())?;
     let shape = ctx.input(O::A_SHAPE)?.clone();
     ctx.set_output(O::SUM_INDICES, indices)?;
     ctx.set_output(O::SUM_VALUES, Tensor::vector(&sums)?)?;
@@ -122,7 +127,8 @@ fn extreme<T: RealNumber>(&greater: &bool, ctx: &mut RawContext<'_>) -> Result<(
     b.ensure_within()?;
     ensure_same_shape(&a, &b)?;
     let union: Vec<Pair> = scratch::collected(a.union(&b))?;
-    let indices = union_indices(ctx, &a, &b, &union)?;
+    let indices: Vec<&[i64]> = scratch::collected(union.iter().map(|&pair| index_of(&a, &b, pair)))?;
+    let indices = matrix_of(ctx, &indices, a.rank())?;
     let (a_values, b_values) = (a_values.as_slice::<T>()?, b_values.as_slice::<T>()?);
     let mut output = ctx.allocate_output_at(1, [union.len()])?;
     for (slot, (m, n)) in output.as_mut_slice::<T>()?.iter_mut().zip(union) {
