@@ -1,11 +1,11 @@
 //! SparseAdd, SparseTensorDenseAdd, SparseSparseMaximum and SparseSparseMinimum; the gradients of sums and slices.
 
 use kernlink::dtype::{Complex32, Complex64, Element, Number, RealNumber};
+use kernlink::ensure;
 use kernlink::error::Result;
 use kernlink::kernel::{KernelConstruction, KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
-use kernlink::ensure;
 use kernlink_geometry::integers::{ensure_scalar, index_text};
 use kernlink_kernels_common::rows::take_rows;
 use kernlink_macros::register_kernel;
