@@ -363,7 +363,9 @@ macro_rules! multiplied_as_f32 {
                 b: Matrix<'_, $t>,
                 c: Target<'_, $t>,
             ) -> Result<()> {
-                match is_for_few_rows(sizes, &b) {
+                // A unit for matrices is worth packing the right operand for a few rows more.
+                let is_for_vectors = sizes.m <= 4 || !product::has_matrix_unit::<$t>();
+                match is_for_vectors && is_for_few_rows(sizes, &b) {
                     true => few_rows(ctx, sizes, a, b, c),
                     false => product::multiply(ctx, sizes, a, b, c),
                 }

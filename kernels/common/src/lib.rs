@@ -5,6 +5,8 @@
 // The macros' output names the framework as users see it.
 extern crate kernlink_framework as kernlink;
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 pub mod blocked;
 mod complex_product;
 pub mod element;

@@ -11,7 +11,7 @@ use crate::gemm::Matrix;
 use crate::single::Single;
 use crate::tile::COLUMNS;
 use crate::turn::transpose;
-use crate::vector::prefetch;
+use crate::vector::{prefetch, widest};
 
 /// The right operand of a product, packed: `[panel][row][column]`, zeros beyond the last column. What is multiplied by
 /// [pairs](Single::per_word) has a row for every two of the matrix.
@@ -64,19 +64,27 @@ pub(crate) fn pack_panels<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: R
     }
 }
 
+widest! {
+avx512:
 /// Packs some columns of a matrix whose rows are lines of memory, all panels of the target row by row: rows far apart are
 /// on pages of their own.
 fn pack_lines<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>, target: &mut [f32]) {
     let rows = k.div_ceil(T::per_word());
     let panels = target.len() / (rows * COLUMNS).max(1);
-    let line = |row: usize| &matrix.data[row * matrix.row_stride..][columns.clone()];
+    #[inline(always)]
+    fn line_of<'a, T>(matrix: &Matrix<'a, T>, row: usize, columns: &Range<usize>) -> &'a [T] {
+        &matrix.data[row * matrix.row_stride..][columns.clone()]
+    }
     for row in 0..rows {
         let (first, second) = match T::per_word() {
-            1 => (line(row), None),
-            _ => (line(2 * row), (2 * row + 1 < k).then(|| line(2 * row + 1))),
+            1 => (line_of(&matrix, row, &columns), None),
+            _ if 2 * row + 1 < k => {
+                (line_of(&matrix, 2 * row, &columns), Some(line_of(&matrix, 2 * row + 1, &columns)))
+            }
+            _ => (line_of(&matrix, 2 * row, &columns), None),
         };
         if row + AHEAD < rows {
-            prefetch_all(line((row + AHEAD) * T::per_word()));
+            prefetch_all(line_of(&matrix, (row + AHEAD) * T::per_word(), &columns));
         }
         for panel in 0..panels {
             let target = &mut target[(panel * rows + row) * COLUMNS..][..COLUMNS];
@@ -102,6 +110,7 @@ fn pack_lines<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>,
             target[width..].fill(0.0);
         }
     }
+}
 }
 
 /// Has the processor fetch elements, which it does not do by itself for the next page.

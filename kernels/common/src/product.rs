@@ -11,6 +11,8 @@ use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, scratch};
 
+#[cfg(target_arch = "x86_64")]
+use crate::amx;
 use crate::epilogue::Epilogue;
 use crate::gemm::{Matrix, Shared, Sizes, Target};
 use crate::panels::{Panels, pack_panels, panels_len};
@@ -109,13 +111,25 @@ fn by_stripes<T: Single>(
     // Tensors, unlike vectors, get memory that was there before.
     let mut copy;
     let left = match straight(a, k) {
-        Some(left) => left,
+        Some((words, stride)) => Left::Words(words, stride),
         None => {
             copy = Tensor::alloc(DataType::Float, [m, depth])?;
             let rows = copy.as_mut_slice::<f32>()?;
             copy_rows(a, 0..m, k, rows);
-            (&*rows, depth)
+            Left::Words(rows, depth)
         }
+    };
+    #[cfg(target_arch = "x86_64")]
+    let mut tiles;
+    #[cfg(target_arch = "x86_64")]
+    let left = match left {
+        Left::Words(words, stride) if has_matrix_unit::<T>() => {
+            tiles = Tensor::alloc(DataType::Float, [amx::packed_len(m, depth)])?;
+            let packed = tiles.as_mut_slice::<f32>()?;
+            amx::pack_rows((words, stride), m, depth, packed);
+            Left::Tiles(packed)
+        }
+        left => left,
     };
     let stripes = n.div_ceil(STRIPE);
     let work = m.saturating_mul(STRIPE).saturating_mul(k) / PER_NANOSECOND;
@@ -132,9 +146,9 @@ fn by_stripes<T: Single>(
             let right = Right { elements: packed, stride: COLUMNS, next: COLUMNS * depth };
             let sizes = Sizes { n: width, ..sizes };
             let (stride, accumulate) = (c.row_stride, c.accumulate);
-            let whole = Product { sizes, a, straight: Some(left), right, stride, accumulate };
+            let whole = Product { sizes, a, left, right, stride, accumulate };
             let target = Shared(target.at(columns.start));
-            let blocks = Blocks::of(m, depth);
+            let blocks = Blocks::of::<T>(m, depth);
             for rows in (0..blocks.count).map(|index| blocks.rows(index)) {
                 whole.part(rows, 0..width.div_ceil(COLUMNS), &target, &mut spare)?;
             }
@@ -169,19 +183,34 @@ fn check<T>(sizes: Sizes, c: &Target<'_, T>) {
 struct Blocks {
     count: usize,
     m: usize,
+    /// Rows of a tile.
+    tile: usize,
 }
 
 impl Blocks {
     /// For a left operand of `m` rows with so many words each.
-    fn of(m: usize, depth: usize) -> Blocks {
+    fn of<T: Single>(m: usize, depth: usize) -> Blocks {
+        #[cfg(target_arch = "x86_64")]
+        if has_matrix_unit::<T>() {
+            let block = (4 * BLOCK_ELEMENTS / (depth * amx::ROWS).max(1)).clamp(1, 16);
+            return Blocks { count: m.div_ceil(amx::ROWS).div_ceil(block), m, tile: amx::ROWS };
+        }
         let block = (BLOCK_ELEMENTS / (depth.min(DEPTH) * ROWS)).clamp(4, 64);
-        Blocks { count: m.div_ceil(ROWS).div_ceil(block), m }
+        Blocks { count: m.div_ceil(ROWS).div_ceil(block), m, tile: ROWS }
     }
 
     fn rows(&self, index: usize) -> Range<usize> {
-        let first = |index: usize| (index * self.m.div_ceil(ROWS) / self.count * ROWS).min(self.m);
+        let first = |index: usize| (index * self.m.div_ceil(self.tile) / self.count * self.tile).min(self.m);
         first(index)..first(index + 1)
     }
+}
+
+/// Whether the processor has a unit for matrices of words of `T`.
+pub(crate) fn has_matrix_unit<T: Single>() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return T::per_word() == 2 && amx::is_available();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// The rows of a left operand as words and how far apart they are, if they can be read where they lie.
@@ -212,12 +241,13 @@ fn product<T: Single>(
     let work = m.saturating_mul(n).saturating_mul(k) / PER_NANOSECOND;
     let threads = ctx.map_or(1, RawContext::threads);
     let panels = n.div_ceil(COLUMNS);
-    let blocks = Blocks::of(m, k.div_ceil(T::per_word()));
+    let blocks = Blocks::of::<T>(m, k.div_ceil(T::per_word()));
     let count = blocks.count;
     // As many parts for each thread, and all of nearly the same size.
     let splits = if threads == 1 || count >= 8 * threads { 1 } else { panels.min(threads * 4usize.div_ceil(count)) };
     let items = count * splits;
-    let whole = Product { sizes, a, straight: straight(a, k), right, stride: c.row_stride, accumulate: c.accumulate };
+    let left = straight(a, k).map_or(Left::Elements, |(words, stride)| Left::Words(words, stride));
+    let whole = Product { sizes, a, left, right, stride: c.row_stride, accumulate: c.accumulate };
     let target = Shared(c.data.as_mut_ptr());
     let run = |range: Range<usize>| {
         let mut spare = Spare::default();
@@ -240,16 +270,30 @@ struct Spare {
     segments: Vec<Segment>,
     /// Rows of the left operand as words.
     left: Vec<f32>,
+    /// These in the order of AMX.
+    #[cfg(target_arch = "x86_64")]
+    tiles: Vec<f32>,
     /// Results that are rounded afterwards.
     results: Vec<f32>,
+}
+
+/// How the left operand can be read.
+#[derive(Clone, Copy)]
+enum Left<'a> {
+    /// As the elements that it consists of: it is copied a block at a time.
+    Elements,
+    /// As words, and how far its rows are apart.
+    Words(&'a [f32], usize),
+    /// As tiles of AMX, all of it.
+    #[cfg(target_arch = "x86_64")]
+    Tiles(&'a [f32]),
 }
 
 /// What all parts of a product share.
 struct Product<'a, T> {
     sizes: Sizes,
     a: Matrix<'a, T>,
-    /// The left operand as words, and how far its rows are apart; it is copied a block at a time where there is none.
-    straight: Option<(&'a [f32], usize)>,
+    left: Left<'a>,
     right: Right<'a>,
     stride: usize,
     accumulate: bool,
@@ -264,15 +308,12 @@ impl<T: Single> Product<'_, T> {
         if rows.is_empty() || columns.is_empty() {
             return Ok(());
         }
-        let Spare { segments, left, results } = spare;
-        let (left, left_stride) = match self.straight {
-            Some((words, stride)) => (&words[rows.start * stride..], stride),
-            None => {
-                scratch::resize(left, rows.len() * depth, 0.0)?;
-                copy_rows(self.a, rows.clone(), k, left);
-                (left.as_slice(), depth)
-            }
-        };
+        #[cfg(target_arch = "x86_64")]
+        if has_matrix_unit::<T>() {
+            return self.part_by_amx(rows, panels, target, spare);
+        }
+        let Spare { segments, left, results, .. } = spare;
+        let (left, left_stride) = self.words(&rows, left)?;
         assert!(left.len() >= (rows.len() - 1) * left_stride + depth, "a left operand that is too small");
         // What is not `f32` is computed beside its place, and rounded in the end.
         let (out, out_stride, adds) = match T::as_singles(&[]) {
@@ -315,14 +356,74 @@ impl<T: Single> Product<'_, T> {
             unsafe { tile::multiply(&strip, out) };
         }
         if T::as_singles(&[]).is_none() {
-            for (row, results) in rows.zip(results.chunks_exact(columns.len())) {
-                let from = target.at(row * self.stride + columns.start);
-                // SAFETY: as above.
-                let target = unsafe { std::slice::from_raw_parts_mut(from, columns.len()) };
-                T::store(results, target, self.accumulate);
-            }
+            self.store(rows, columns, (results, out_stride), target);
         }
         Ok(())
+    }
+
+    /// Some rows of the left operand as words, and how far they are apart.
+    fn words<'s>(&'s self, rows: &Range<usize>, copy: &'s mut Vec<f32>) -> Result<(&'s [f32], usize)> {
+        if let Left::Words(words, stride) = self.left {
+            return Ok((&words[rows.start * stride..], stride));
+        }
+        let depth = self.sizes.k.div_ceil(T::per_word());
+        scratch::resize(copy, rows.len() * depth, 0.0)?;
+        copy_rows(self.a, rows.clone(), self.sizes.k, copy);
+        Ok((copy, depth))
+    }
+
+    /// [`Product::part`] by the processor's unit for matrices, a group of panels after the other.
+    #[cfg(target_arch = "x86_64")]
+    fn part_by_amx(
+        &self,
+        rows: Range<usize>,
+        panels: Range<usize>,
+        target: &Shared<T>,
+        spare: &mut Spare,
+    ) -> Result<()> {
+        /// Panels whose results stay in the second cache beside the left operand.
+        const GROUP: usize = 16;
+        /// Columns from row to row of the results, an odd number of lines, so that rows do not drive each other from the cache.
+        const STRIDE: usize = (GROUP + 1) * COLUMNS;
+        let Sizes { k, n, .. } = self.sizes;
+        let depth = k.div_ceil(T::per_word());
+        let Spare { left, tiles, results, .. } = spare;
+        let left = match self.left {
+            Left::Tiles(tiles) => &tiles[amx::packed_len(rows.start, depth)..],
+            _ => {
+                let (words, stride) = self.words(&rows, left)?;
+                scratch::resize(tiles, amx::packed_len(rows.len(), depth), 0.0)?;
+                amx::pack_rows((words, stride), rows.len(), depth, tiles);
+                tiles
+            }
+        };
+        scratch::resize(results, rows.len() * STRIDE, 0.0)?;
+        for first in panels.clone().step_by(GROUP) {
+            let group = first..panels.end.min(first + GROUP);
+            let block = amx::Block {
+                left,
+                rows: rows.len(),
+                depth,
+                panels: &self.right.elements[group.start * self.right.next..],
+                count: group.len(),
+                next_panel: self.right.next,
+                stride: STRIDE,
+            };
+            amx::multiply(&block, results);
+            let columns = group.start * COLUMNS..n.min(group.end * COLUMNS);
+            self.store(rows.clone(), columns, (results, STRIDE), target);
+        }
+        Ok(())
+    }
+
+    /// Rounds results, whose rows are so far apart, to their places.
+    fn store(&self, rows: Range<usize>, columns: Range<usize>, (results, stride): (&[f32], usize), target: &Shared<T>) {
+        for (row, results) in rows.zip(results.chunks(stride)) {
+            let from = target.at(row * self.stride + columns.start);
+            // SAFETY: the parts of a product store rows and columns of their own, which the target has.
+            let target = unsafe { std::slice::from_raw_parts_mut(from, columns.len()) };
+            T::store(&results[..columns.len()], target, self.accumulate);
+        }
     }
 }
 
