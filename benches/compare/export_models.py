@@ -34,6 +34,8 @@ IMAGES = {
     "DenseNet121": 224, "NASNetMobile": 224, "Xception": 299,
 }
 RANDOM = np.random.RandomState(1)
+# Bytes of a graph of which the converter would take more memory than most machines have.
+LARGE = 400 << 20
 
 
 def uniform(*shape):
@@ -156,11 +158,30 @@ MODELS = {name: (lambda name, size: lambda: application(name, size))(name, size)
 MODELS |= {"BERT": bert, "ViT": vit, "GPT2": gpt2, "LSTM": lambda: lstm(True), "LSTM-while": lambda: lstm(False)}
 
 
+def take_weights(graph_def):
+    """Makes placeholders of the large constants of a graph, and returns their values by name."""
+    weights = {}
+    for node in graph_def.node:
+        if node.op == "Const" and node.attr["value"].tensor.ByteSize() > 1 << 20:
+            weights[node.name] = tf.make_ndarray(node.attr["value"].tensor)
+            dtype = node.attr["dtype"].type
+            name = node.name
+            node.Clear()
+            node.name, node.op = name, "Placeholder"
+            node.attr["dtype"].type = dtype
+            for size in weights[name].shape:
+                node.attr["shape"].shape.dim.add().size = size
+    return weights
+
+
 def to_onnx(graph_def, inputs, outputs, path):
     import onnx
     import tf2onnx
     import tf2onnx.tf_loader
 
+    # The converter copies constants many times: those of large models come in when it is done.
+    weights = take_weights(graph_def) if graph_def.ByteSize() > LARGE else {}
+    inputs = inputs + [name + ":0" for name in weights]
     with tf.Graph().as_default() as graph:
         graph_def = tf2onnx.tf_loader.tf_optimize(inputs, outputs, graph_def)
     with tf.Graph().as_default() as graph:
@@ -169,7 +190,12 @@ def to_onnx(graph_def, inputs, outputs, path):
             # Images in NCHW, as ONNX has them, so that no transposes are left.
             made = tf2onnx.tfonnx.process_tf_graph(graph, opset=18, input_names=inputs, output_names=outputs)
             made = tf2onnx.optimizer.optimize_graph(made)
-    onnx.save(made.make_model("exported"), path)
+    model = made.make_model("exported")
+    for name, value in weights.items():
+        (place,) = [place for place in model.graph.input if place.name == name + ":0"]
+        model.graph.input.remove(place)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(value, name + ":0"))
+    onnx.save(model, path)
 
 
 def export(folder, name):

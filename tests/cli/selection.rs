@@ -35,6 +35,7 @@ fn save(name: &str, def: &GraphDef) -> String {
 const DIGITS: &str = "\
 ArgMax CPU T=float Tidx=int32 output_type=int64
 BiasAdd CPU T=float
+Const CPU
 Const CPU dtype=float
 Const CPU dtype=int32
 Conv2D CPU T=float

@@ -206,7 +206,7 @@ impl Blocks {
 }
 
 /// Whether the processor has a unit for matrices of words of `T`.
-pub(crate) fn has_matrix_unit<T: Single>() -> bool {
+pub fn has_matrix_unit<T: Single>() -> bool {
     #[cfg(target_arch = "x86_64")]
     return T::per_word() == 2 && amx::is_available();
     #[cfg(not(target_arch = "x86_64"))]

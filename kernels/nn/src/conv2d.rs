@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use kernlink::dtype::Number;
+use kernlink::dtype::{DataType, Number, bf16};
 use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -15,7 +15,7 @@ use kernlink_kernels_common::remembered::Remembered;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Conv2D, FusedConv2D};
 
-use super::convolve::{Convolve, is_side_by_side};
+use super::convolve::{Convolve, by_patches, is_for_matrix_unit, is_side_by_side};
 use super::images::{channels_last, output_images};
 use super::narrow::{computed, widened};
 
@@ -61,6 +61,15 @@ impl Prepared {
                 return Ok(());
             }
             let finish = fuse(ctx, output.shape())?;
+            if finish.is_none()
+                && T::DTYPE == DataType::Bfloat16
+                && input.num_elements() > 0
+                && is_for_matrix_unit(&geometry)
+            {
+                geometry.ensure_computable(filter.shape())?;
+                let operands = (input.as_slice::<bf16>()?, filter.as_slice::<bf16>()?);
+                return by_patches(ctx, &geometry, operands, output.as_mut_slice::<bf16>()?);
+            }
             let finish = finish.as_ref().map(|finish| finish as &dyn Finish<T::Wide>);
             computed::<T>(ctx, output, |output| {
                 let output = output.as_mut_slice::<T::Wide>()?;

@@ -2,12 +2,12 @@
 //!
 //! `f32` runs on [`tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
 //! and padding is a pointer to zeros, so that nothing is copied. [`grouped`] does groups of few channels. Other dtypes gather
-//! patches and multiply matrices.
+//! patches and multiply matrices, `bf16` too where the processor has a unit for these.
 
 use std::ops::Range;
 
 use kernlink::Result;
-use kernlink::dtype::DataType;
+use kernlink::dtype::{DataType, bf16};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -16,8 +16,8 @@ use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::fused::Finish;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};
 use kernlink_kernels_common::number::Computed;
-use kernlink_kernels_common::panels;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip};
+use kernlink_kernels_common::{panels, product};
 use kernlink_ops::shapes::Axis;
 
 use super::grouped::{self, Groups};
@@ -30,6 +30,13 @@ const PER_NANOSECOND: usize = 24;
 pub(super) fn is_side_by_side(geometry: &Geometry) -> bool {
     let groups = geometry.groups();
     groups == 1 || (geometry.out_depth / groups).is_multiple_of(COLUMNS)
+}
+
+/// Whether patches of `bf16` are best multiplied as such, by the processor's unit for matrices, and not as `f32`.
+pub(super) fn is_for_matrix_unit(geometry: &Geometry) -> bool {
+    let [depth, patch] = [geometry.out_depth, geometry.patch()];
+    let is_large = geometry.patch_depth >= 8 && patch >= 32 && depth >= 16 && geometry.pixels() >= 16;
+    product::has_matrix_unit::<bf16>() && geometry.groups() == 1 && is_large
 }
 
 /// How a dtype is convolved: by gathering patches, but where it is said otherwise.
@@ -84,7 +91,7 @@ pub(super) trait Convolve: Gemm + Computed<Wide = Self> {
         output: &mut [Self],
         finish: Option<&dyn Finish<Self>>,
     ) -> Result<()> {
-        by_patches::<Self>(ctx, geometry, input.as_slice()?, packed.as_slice()?, output)?;
+        by_patches::<Self>(ctx, geometry, (input.as_slice()?, packed.as_slice()?), output)?;
         if let Some(finish) = finish {
             ctx.parallel_chunks(output, geometry.out_depth, 4, |first, piece| finish.finish(first, piece));
         }
@@ -146,11 +153,10 @@ impl Convolve for f32 {
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is no memory for the patches.
-fn by_patches<T: Gemm>(
+pub(super) fn by_patches<T: Gemm>(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
-    input: &[T],
-    filter: &[T],
+    (input, filter): (&[T], &[T]),
     output: &mut [T],
 ) -> Result<()> {
     let (patch, depth) = (geometry.patch(), geometry.out_depth);
@@ -588,7 +594,7 @@ mod tests {
                     continue;
                 }
                 let mut output = vec![f32::NAN; expected.len()];
-                by_patches(&ctx, &geometry, x, f, &mut output).unwrap();
+                by_patches(&ctx, &geometry, (x, f), &mut output).unwrap();
                 assert_eq!(output, expected, "patches {geometry:?}");
                 output.fill(f32::NAN);
                 let panels = pack_for(&geometry, &filter).unwrap();
