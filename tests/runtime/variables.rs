@@ -385,3 +385,43 @@ fn what_is_fed_for_a_reference_can_be_read_and_not_changed() {
     let kept = session.run(&[], &["read"], &[]).unwrap();
     assert_eq!(kept[0].as_slice::<f32>().unwrap()[0], 1.0);
 }
+
+#[test]
+fn products_and_convolutions_follow_their_variables() {
+    const SHAPE: [usize; 2] = [200, 100];
+    let filled =
+        |shape: &[usize], value: f32| Tensor::from_elements(shape, &vec![value; shape.iter().product()]).unwrap();
+    let session = session(vec![
+        handle("w", "w"),
+        handle("f", "f"),
+        constant("w_first", filled(&SHAPE, 1.0)),
+        constant("f_first", filled(&[1, 1, SHAPE[0], SHAPE[1]], 1.0)),
+        constant("x", filled(&[8, SHAPE[0]], 1.0)),
+        constant("images", filled(&[1, 2, 4, SHAPE[0]], 1.0)),
+        typed("w_start", "AssignVariableOp", &["w", "w_first"]),
+        typed("f_start", "AssignVariableOp", &["f", "f_first"]),
+        typed("w_step", "AssignAddVariableOp", &["w", "w_first"]),
+        typed("f_step", "AssignAddVariableOp", &["f", "f_first"]),
+        typed("w_read", "ReadVariableOp", &["w"]),
+        typed("f_read", "ReadVariableOp", &["f"]),
+        typed("product", "MatMul", &["x", "w_read"]),
+        node(
+            "convolution",
+            "Conv2D",
+            &["images", "f_read"],
+            &[("T", FLOAT), ("strides", AttrValue::from(vec![1i64; 4])), ("padding", "VALID".into())],
+        ),
+    ]);
+    session.run(&[], &[], &["w_start", "f_start"]).unwrap();
+    let mut value = 1.0;
+    // As long as nobody writes the variables, what is made of them is kept; steps come after one run, or after several.
+    for unchanged in [1, 4, 1, 1, 9, 2] {
+        for _ in 0..unchanged {
+            for tensor in session.run(&[], &["product", "convolution"], &[]).unwrap() {
+                assert_eq!(tensor.as_slice::<f32>().unwrap(), [200.0 * value; 800]);
+            }
+        }
+        session.run(&[], &[], &["w_step", "f_step"]).unwrap();
+        value += 1.0;
+    }
+}

@@ -83,6 +83,9 @@ pub struct Target<'a, T> {
 
 /// A dtype whose matrices can be multiplied.
 pub trait Gemm: Blocked {
+    /// Whether [`Gemm::packed`] packs operands.
+    const PACKS: bool = false;
+
     /// `c = a b` or `c += a b`.
     ///
     /// # Safety
@@ -268,6 +271,8 @@ pub fn by_matrixmultiply(
 }
 
 impl Gemm for f32 {
+    const PACKS: bool = true;
+
     fn run(
         ctx: Option<&RawContext<'_>>,
         sizes: Sizes,
@@ -356,6 +361,8 @@ multiplied_as_real!(Complex32, Complex64);
 macro_rules! multiplied_as_f32 {
     ($($t:ty),*) => {$(
         impl Gemm for $t {
+            const PACKS: bool = true;
+
             fn run(
                 ctx: Option<&RawContext<'_>>,
                 sizes: Sizes,

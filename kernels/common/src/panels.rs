@@ -15,6 +15,7 @@ use crate::vector::{prefetch, widest};
 
 /// The right operand of a product, packed: `[panel][row][column]`, zeros beyond the last column. What is multiplied by
 /// [pairs](Single::per_word) has a row for every two of the matrix.
+#[derive(Clone)]
 pub struct Panels {
     elements: Tensor,
     k: usize,

@@ -18,28 +18,28 @@ const MOST_RUNS: u32 = 1 << 16;
 /// The operand is kept, too: so whoever changes the variable writes the new value elsewhere, and an operand at the same
 /// address is the same. A variable that changes now and then costs a copy each time that it was remembered in vain, which is
 /// ever more seldom.
-pub struct Remembered {
-    memory: Mutex<Memory>,
+pub struct Remembered<M = Tensor> {
+    memory: Mutex<Memory<M>>,
 }
 
-struct Memory {
+struct Memory<M> {
     /// The operand, and what was made of it.
-    kept: Option<(Tensor, Tensor)>,
+    kept: Option<(Tensor, M)>,
     /// Where the last operand was, how often, and how often it must have been there.
     address: usize,
     seen: u32,
     wanted: u32,
 }
 
-impl Default for Remembered {
-    fn default() -> Remembered {
+impl<M> Default for Remembered<M> {
+    fn default() -> Remembered<M> {
         Remembered { memory: Mutex::new(Memory { kept: None, address: 0, seen: 0, wanted: RUNS }) }
     }
 }
 
-impl Memory {
+impl<M: Clone> Memory<M> {
     /// What was made of `operand`, if it is the one that is kept, or else whether it is to be kept.
-    fn look(&mut self, operand: &Tensor, address: usize) -> (Option<Tensor>, bool) {
+    fn look(&mut self, operand: &Tensor, address: usize) -> (Option<M>, bool) {
         if let Some((kept, made)) = &self.kept {
             let is_same = kept.bytes().is_ok_and(|bytes| bytes.as_ptr().addr() == address)
                 && kept.dtype() == operand.dtype()
@@ -57,28 +57,34 @@ impl Memory {
     }
 }
 
-impl Remembered {
+impl<M: Clone> Remembered<M> {
     /// What `make` makes of `operand`, now or in an earlier run. `make` must give the same for the same operand.
     ///
     /// # Errors
     /// Those of `make`.
-    pub fn get(&self, operand: &Tensor, make: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
+    pub fn get(&self, operand: &Tensor, make: impl Fn() -> Result<M>) -> Result<M> {
+        self.find(operand, &make)?.map_or_else(&make, Ok)
+    }
+
+    /// [`Remembered::get`] of an operand that is remembered, or is from now on; `None` if it is not, and nothing is made.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn find(&self, operand: &Tensor, make: impl FnOnce() -> Result<M>) -> Result<Option<M>> {
         // A tensor that stores its elements itself is small.
         if operand.inline_bits().is_some() {
-            return make();
+            return Ok(None);
         }
         let address = operand.bytes()?.as_ptr().addr();
         let lock = || self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let (made, is_kept) = lock().look(operand, address);
-        if let Some(made) = made {
+        if made.is_some() || !is_kept {
             return Ok(made);
         }
         let made = make()?;
-        if is_kept {
-            let old = lock().kept.replace((operand.clone(), made.clone()));
-            drop(old);
-        }
-        Ok(made)
+        let old = lock().kept.replace((operand.clone(), made.clone()));
+        drop(old);
+        Ok(Some(made))
     }
 }
 
@@ -122,11 +128,20 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_made_of_what_is_not_remembered() -> Result<()> {
+        let remembered = Remembered::default();
+        let value = Tensor::vector(&[1.0f32; 64])?;
+        let found: Result<Vec<Option<usize>>> = (0..4).map(|run| remembered.find(&value, || Ok(run))).collect();
+        assert_eq!(found?, [None, Some(1), Some(1), Some(1)]);
+        Ok(())
+    }
+
+    #[test]
     fn another_shape_is_another_operand() -> Result<()> {
         let remembered = Remembered::default();
         let value = Tensor::vector(&[1.0f32; 64])?;
         let rows = |value: &Tensor| {
-            let made = remembered.get(value, || Tensor::vector(&[value.shape()[0] as i64; 3]))?;
+            let made: Tensor = remembered.get(value, || Tensor::vector(&[value.shape()[0] as i64; 3]))?;
             made.to_i64_vec()
         };
         for _ in 0..4 {

@@ -11,6 +11,7 @@ use kernlink_geometry::products::{self, Batch, Side};
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels::Panels;
+use kernlink_kernels_common::remembered::Remembered;
 use smallvec::SmallVec;
 
 /// A dtype whose matrices TensorFlow multiplies.
@@ -39,30 +40,46 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// A node's right operand, which is packed when it is first of use if it is constant.
+/// Elements of a right operand that is not looked at again if it is no constant: packing it takes no time.
+const SMALL: usize = 4 * 1024;
+
+/// A node's right operand, which is packed when it is first of use if it is constant, or turns out to stay the same, as a
+/// variable does that no node writes.
 #[derive(Default)]
 pub(super) struct Packed {
     is_constant: bool,
     panels: OnceLock<Option<Panels>>,
+    remembered: Remembered<Option<Panels>>,
 }
 
 impl Packed {
-    /// For an operand that is the same in every run of the node, or not.
+    /// For an operand that is the same in every run of the node, or may not be.
     pub(super) fn new(is_constant: bool) -> Packed {
-        Packed { is_constant, panels: OnceLock::new() }
+        Packed { is_constant, ..Packed::default() }
     }
 
-    /// What `pack` makes of it, if the node keeps that.
-    fn panels(&self, sizes: Sizes, pack: impl FnOnce() -> Result<Option<Panels>>) -> Result<Option<&Panels>> {
+    /// What `pack` makes of `operand`, a matrix of `T`, if the node keeps that.
+    fn panels<T: Factor>(
+        &self,
+        operand: &Tensor,
+        sizes: Sizes,
+        pack: impl FnOnce() -> Result<Option<Panels>>,
+    ) -> Result<Option<Panels>> {
         // One row reads the operand once, wherever it lies.
-        if !self.is_constant || sizes.m == 1 {
+        if !T::PACKS || sizes.m == 1 {
             return Ok(None);
         }
+        if !self.is_constant {
+            if sizes.k.saturating_mul(sizes.n) <= SMALL {
+                return Ok(None);
+            }
+            return Ok(self.remembered.find(operand, pack)?.flatten());
+        }
         if let Some(panels) = self.panels.get() {
-            return Ok(panels.as_ref());
+            return Ok(panels.clone());
         }
         let panels = pack()?;
-        Ok(self.panels.get_or_init(|| panels).as_ref())
+        Ok(self.panels.get_or_init(|| panels).clone())
     }
 }
 
@@ -140,8 +157,8 @@ impl Products {
                     T::packed(ctx, matrix(&elements[..k * n], k, n, self.transposed[1]), k, n)
                 })
             };
-            if let Some(panels) = packed.panels(sizes, pack)? {
-                return T::by_packed(ctx, sizes.m, a, panels, target);
+            if let Some(panels) = packed.panels::<T>(b, sizes, pack)? {
+                return T::by_packed(ctx, sizes.m, a, &panels, target);
             }
             let b = conjugated(b.as_slice()?, self.conjugate[1])?;
             return gemm(ctx, sizes, a, matrix(&b[..k * n], k, n, self.transposed[1]), target);
