@@ -39,16 +39,18 @@ fn lin_space<T: Number + Float>(ctx: &mut KernelContext<'_, ops::LinSpace>) -> R
     let elements = output.as_mut_slice::<T>()?;
     if num > 1 {
         let step = (stop - start) / T::from_i64(num - 1);
-        ctx.parallel_chunks(elements, 1, 1, |first, piece| match (i32::try_from(first), i32::try_from(piece.len())) {
-            // Of integers with 32 bits processors convert several at a time.
-            (Ok(first), Ok(_)) if first <= i32::MAX / 2 => {
-                for (i, element) in piece.iter_mut().enumerate() {
-                    *element = start + step * T::from_i64(i64::from(first + i as i32));
+        ctx.parallel_chunks(elements, 1, 1, |first, piece| {
+            match (i32::try_from(first), i32::try_from(first + piece.len())) {
+                // Of integers with 32 bits processors convert several at a time.
+                (Ok(first), Ok(_)) => {
+                    for (i, element) in piece.iter_mut().enumerate() {
+                        *element = start + step * T::from_i64(i64::from(first + i as i32));
+                    }
                 }
-            }
-            _ => {
-                for (i, element) in piece.iter_mut().enumerate() {
-                    *element = start + step * T::from_i64((first + i) as i64);
+                _ => {
+                    for (i, element) in piece.iter_mut().enumerate() {
+                        *element = start + step * T::from_i64((first + i) as i64);
+                    }
                 }
             }
         });

@@ -1,8 +1,9 @@
 //! Products of pairs of `bf16` by AMX, the unit for matrices of Intel's server processors.
 //!
 //! A tile register holds 16 rows of 64 bytes. Two tiles of the left operand, 16 rows with 16 words each, times two of the right
-//! one, 16 rows of two panels, are added to four tiles of results: each tile that is loaded is used twice. The rounding is
-//! that of AVX512-BF16: products of pairs are added to `f32`, subnormal numbers count as zero.
+//! one, 16 rows of two panels, are added to four tiles of results: each tile that is loaded is used twice. As with AVX512-BF16
+//! products are added in `f32`, and subnormal numbers count as zero, but in another order: the elements of a tile's rows with
+//! even places, those with odd ones, then both to what is there. So the results differ in their last bits.
 //!
 //! The instructions are written out, as the compiler has no functions for them yet. Source: Intel 64 and IA-32 Architectures
 //! Software Developer's Manual, volume 1, chapter 18.
@@ -149,6 +150,7 @@ pub(crate) fn multiply(block: &Block<'_>, c: &mut [f32]) {
     }
     assert!(left.len() >= packed_len(rows, depth), "a left operand that is too small");
     assert!(panels.len() >= (count - 1) * next_panel + depth * COLUMNS, "panels that are too small");
+    let _release = Release;
     let whole = rows / ROWS * ROWS;
     let words_of_row = depth.next_multiple_of(TILE_WORDS);
     for start in (0..depth).step_by(DEPTH) {
@@ -192,8 +194,16 @@ pub(crate) fn multiply(block: &Block<'_>, c: &mut [f32]) {
             }
         }
     }
-    // SAFETY: the processor has the unit.
-    unsafe { asm!("tilerelease", options(nostack, nomem)) };
+}
+
+/// Has the tile registers hold nothing when it is dropped, so that the system need not save them.
+struct Release;
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        // SAFETY: whoever has one knows that the processor has the unit.
+        unsafe { asm!("tilerelease", options(nostack, nomem)) };
+    }
 }
 
 /// Where the tiles of a step are. Strides are in bytes.

@@ -83,8 +83,12 @@ pub struct Target<'a, T> {
 
 /// A dtype whose matrices can be multiplied.
 pub trait Gemm: Blocked {
-    /// Whether [`Gemm::packed`] packs operands.
-    const PACKS: bool = false;
+    /// Whether a product of these sizes is computed by what [`Gemm::packed`] makes of `b`. That follows from the sizes and
+    /// from where the elements lie, so that a product is the same, to the bit, whether an operand is kept packed or not.
+    fn is_packed(sizes: Sizes, b: &Matrix<'_, Self>) -> bool {
+        let _ = (sizes, b);
+        false
+    }
 
     /// `c = a b` or `c += a b`.
     ///
@@ -271,7 +275,9 @@ pub fn by_matrixmultiply(
 }
 
 impl Gemm for f32 {
-    const PACKS: bool = true;
+    fn is_packed(Sizes { m, n, .. }: Sizes, _: &Matrix<'_, f32>) -> bool {
+        m > 1 && n > 1
+    }
 
     fn run(
         ctx: Option<&RawContext<'_>>,
@@ -361,7 +367,11 @@ multiplied_as_real!(Complex32, Complex64);
 macro_rules! multiplied_as_f32 {
     ($($t:ty),*) => {$(
         impl Gemm for $t {
-            const PACKS: bool = true;
+            fn is_packed(sizes: Sizes, b: &Matrix<'_, $t>) -> bool {
+                // A unit for matrices is worth packing the right operand for a few rows more.
+                let is_for_vectors = sizes.m <= 4 || !product::has_matrix_unit::<$t>();
+                sizes.m > 1 && !(is_for_vectors && is_for_few_rows(sizes, b))
+            }
 
             fn run(
                 ctx: Option<&RawContext<'_>>,
@@ -370,9 +380,7 @@ macro_rules! multiplied_as_f32 {
                 b: Matrix<'_, $t>,
                 c: Target<'_, $t>,
             ) -> Result<()> {
-                // A unit for matrices is worth packing the right operand for a few rows more.
-                let is_for_vectors = sizes.m <= 4 || !product::has_matrix_unit::<$t>();
-                match is_for_vectors && is_for_few_rows(sizes, &b) {
+                match is_for_few_rows(sizes, &b) && !Self::is_packed(sizes, &b) {
                     true => few_rows(ctx, sizes, a, b, c),
                     false => product::multiply(ctx, sizes, a, b, c),
                 }

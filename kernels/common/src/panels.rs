@@ -118,7 +118,7 @@ fn pack_lines<T: Single>(matrix: Matrix<'_, T>, k: usize, columns: Range<usize>,
 #[inline(always)]
 fn prefetch_all<T>(elements: &[T]) {
     for index in (0..elements.len()).step_by(64 / size_of::<T>()) {
-        prefetch::<false, _>(elements, index);
+        prefetch(elements, index);
     }
 }
 

@@ -69,22 +69,15 @@ macro_rules! widest {
 }
 pub use widest;
 
-/// Brings the line of memory in which element `index` is into the first cache, to be written if `WRITE`; nothing if there is
-/// no such element. For memory that is accessed here and there, so that the processor cannot foresee it.
+/// Brings the line of memory in which element `index` is into the first cache; nothing if there is no such element. For memory
+/// that is accessed here and there, so that the processor cannot foresee it.
 #[inline(always)]
-pub fn prefetch<const WRITE: bool, T>(elements: &[T], index: usize) {
+pub fn prefetch<T>(elements: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = elements.get(index) {
-        use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};
-        let element = std::ptr::from_ref(element).cast();
-        // SAFETY: a hint, of an address within the slice; processors that do not know the instruction pass over it.
-        unsafe {
-            if WRITE {
-                _mm_prefetch::<_MM_HINT_ET0>(element);
-            } else {
-                _mm_prefetch::<_MM_HINT_T0>(element);
-            }
-        }
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, of an address within the slice.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (elements, index);

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use kernlink::dtype::{DataType, Number, bf16};
+use kernlink::dtype::{DataType, Element, Number, bf16};
 use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
@@ -11,13 +11,16 @@ use kernlink_geometry::convolution::Convolution;
 use kernlink_geometry::fusion::Fusion;
 use kernlink_kernels_common::fused::{Activated, Finish, Fused, Nothing};
 use kernlink_kernels_common::number::Computed;
+use kernlink_kernels_common::panels::Panels;
+use kernlink_kernels_common::product;
 use kernlink_kernels_common::remembered::Remembered;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Conv2D, FusedConv2D};
 
-use super::convolve::{Convolve, by_patches, is_for_matrix_unit, is_side_by_side};
+use super::convolve::{Convolve, is_side_by_side};
 use super::images::{channels_last, output_images};
 use super::narrow::{computed, widened};
+use super::patches::{by_panels, is_for_matrix_unit, panels_of};
 
 /// What a node keeps.
 struct Prepared {
@@ -26,25 +29,39 @@ struct Prepared {
     filter: OnceLock<Tensor>,
     /// What [`Convolve::transform`] makes of a constant filter, if it may.
     transformed: OnceLock<Tensor>,
-    /// Whether that is to be seen from the first images: only then one of both is made.
+    /// Whether [`Convolve::transform`] may make something of it.
     may_transform: bool,
-    /// What it makes of one that is not, but stays the same.
+    /// Whether that, or what else is best, is to be seen from the first images: only then one of them is made.
+    is_late: bool,
+    /// What it makes of one that is not constant, but stays the same.
     remembered: Remembered,
+    /// What the unit for matrices of `bf16` takes.
+    words: OnceLock<Panels>,
+    remembered_words: Remembered<Panels>,
 }
 
 impl Prepared {
     fn new<T: Computed<Wide: Convolve>>(ctx: &RawConstruction<'_>) -> Result<Self> {
         let constant = ctx.constant_at(1).filter(|filter| filter.rank() == 4);
         let may_transform = constant.is_some_and(|filter| T::Wide::may_transform(filter.shape()));
+        let is_late = may_transform || (constant.is_some() && is_for_words::<T>());
         let filter = OnceLock::new();
-        if let Some(constant) = constant.filter(|_| !may_transform)
+        if let Some(constant) = constant.filter(|_| !is_late)
             && let Some(packed) = T::Wide::prepare(&widened::<T>(None, constant)?)?
         {
             _ = filter.set(packed);
         }
         let convolution = Convolution::new(ctx.attrs, Code::Unimplemented)?;
-        let (transformed, remembered) = (OnceLock::new(), Remembered::default());
-        Ok(Self { convolution, filter, transformed, may_transform, remembered })
+        Ok(Self {
+            convolution,
+            filter,
+            transformed: OnceLock::new(),
+            may_transform,
+            is_late,
+            remembered: Remembered::default(),
+            words: OnceLock::new(),
+            remembered_words: Remembered::default(),
+        })
     }
 
     /// Output 0: the convolution of inputs 0 and 1, and what `fuse` makes of it, given its shape with channels last.
@@ -61,14 +78,13 @@ impl Prepared {
                 return Ok(());
             }
             let finish = fuse(ctx, output.shape())?;
-            if finish.is_none()
-                && T::DTYPE == DataType::Bfloat16
-                && input.num_elements() > 0
-                && is_for_matrix_unit(&geometry)
-            {
+            if finish.is_none() && input.num_elements() > 0 && is_for_words::<T>() && is_for_matrix_unit(&geometry) {
                 geometry.ensure_computable(filter.shape())?;
-                let operands = (input.as_slice::<bf16>()?, filter.as_slice::<bf16>()?);
-                return by_patches(ctx, &geometry, operands, output.as_mut_slice::<bf16>()?);
+                let panels = match self.is_late {
+                    true => once(&self.words, || filter.read_once(|filter| panels_of(ctx, filter)))?.clone(),
+                    false => self.remembered_words.get(filter, || panels_of(ctx, filter))?,
+                };
+                return by_panels(ctx, &geometry, input.as_slice()?, &panels, output.as_mut_slice()?);
             }
             let finish = finish.as_ref().map(|finish| finish as &dyn Finish<T::Wide>);
             computed::<T>(ctx, output, |output| {
@@ -93,7 +109,7 @@ impl Prepared {
                 }
                 let packed = match self.filter.get() {
                     Some(packed) if is_side_by_side(&geometry) => packed.clone(),
-                    None if self.may_transform && is_side_by_side(&geometry) => {
+                    None if self.is_late && is_side_by_side(&geometry) => {
                         once(&self.filter, || constant_filter(&|filter| T::Wide::pack(&geometry, filter)))?.clone()
                     }
                     None if T::Wide::PACKS && is_side_by_side(&geometry) => {
@@ -110,8 +126,13 @@ impl Prepared {
     }
 }
 
+/// Whether elements may be multiplied as they are, by a unit for matrices.
+fn is_for_words<T: Element>() -> bool {
+    T::DTYPE == DataType::Bfloat16 && product::has_matrix_unit::<bf16>()
+}
+
 /// What is kept, or is made now.
-fn once(kept: &OnceLock<Tensor>, make: impl FnOnce() -> Result<Tensor>) -> Result<&Tensor> {
+fn once<M>(kept: &OnceLock<M>, make: impl FnOnce() -> Result<M>) -> Result<&M> {
     if let Some(kept) = kept.get() {
         return Ok(kept);
     }

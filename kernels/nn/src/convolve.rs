@@ -2,25 +2,26 @@
 //!
 //! `f32` runs on [`tile`]: the filter is packed once, the rows of the left operand are pointers into the input,
 //! and padding is a pointer to zeros, so that nothing is copied. [`grouped`] does groups of few channels. Other dtypes gather
-//! patches and multiply matrices, `bf16` too where the processor has a unit for these.
+//! [patches](super::patches) and multiply matrices.
 
 use std::ops::Range;
 
 use kernlink::Result;
-use kernlink::dtype::{DataType, bf16};
+use kernlink::dtype::DataType;
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
 use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::fused::Finish;
-use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared, Sizes, Target, gemm, gemm_here};
+use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared};
 use kernlink_kernels_common::number::Computed;
+use kernlink_kernels_common::panels;
 use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip};
-use kernlink_kernels_common::{panels, product};
 use kernlink_ops::shapes::Axis;
 
 use super::grouped::{self, Groups};
+use super::patches::by_patches;
 use super::winograd;
 
 /// Multiply-adds a thread does in a nanosecond, or so.
@@ -30,13 +31,6 @@ const PER_NANOSECOND: usize = 24;
 pub(super) fn is_side_by_side(geometry: &Geometry) -> bool {
     let groups = geometry.groups();
     groups == 1 || (geometry.out_depth / groups).is_multiple_of(COLUMNS)
-}
-
-/// Whether patches of `bf16` are best multiplied as such, by the processor's unit for matrices, and not as `f32`.
-pub(super) fn is_for_matrix_unit(geometry: &Geometry) -> bool {
-    let [depth, patch] = [geometry.out_depth, geometry.patch()];
-    let is_large = geometry.patch_depth >= 8 && patch >= 32 && depth >= 16 && geometry.pixels() >= 16;
-    product::has_matrix_unit::<bf16>() && geometry.groups() == 1 && is_large
 }
 
 /// How a dtype is convolved: by gathering patches, but where it is said otherwise.
@@ -146,99 +140,6 @@ impl Convolve for f32 {
             return grouped::by_lines(ctx, &groups, (input.as_slice()?, packed.as_slice()?), output, finish);
         }
         by_tiles(ctx, geometry, (input, packed), output, finish)
-    }
-}
-
-/// Convolution by gathering patches into a matrix: for dtypes whose speed matters less.
-///
-/// # Errors
-/// RESOURCE_EXHAUSTED if there is no memory for the patches.
-pub(super) fn by_patches<T: Gemm>(
-    ctx: &RawContext<'_>,
-    geometry: &Geometry,
-    (input, filter): (&[T], &[T]),
-    output: &mut [T],
-) -> Result<()> {
-    let (patch, depth) = (geometry.patch(), geometry.out_depth);
-    if geometry.is_product() {
-        let sizes = Sizes { m: geometry.pixels(), k: patch, n: depth };
-        let target = Target { data: output, row_stride: depth, accumulate: false };
-        return gemm(ctx, sizes, Matrix::rows(input, patch), Matrix::rows(filter, depth), target);
-    }
-    let cost = patch.saturating_mul(depth / geometry.groups()) / 4 + 1;
-    let failure = std::sync::Mutex::new(None);
-    ctx.parallel_chunks(output, depth, cost.saturating_mul(geometry.groups()) / depth + 1, |first, piece| {
-        if let Err(error) = pixels_by_patches(geometry, input, filter, first / depth, piece) {
-            *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error);
-        }
-    });
-    failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
-}
-
-/// The output pixels from `first` on that `output` has room for.
-fn pixels_by_patches<T: Gemm>(
-    geometry: &Geometry,
-    input: &[T],
-    filter: &[T],
-    first: usize,
-    output: &mut [T],
-) -> Result<()> {
-    const SCRATCH_BYTES: usize = 1 << 20;
-    let (patch, depth, groups) = (geometry.patch(), geometry.out_depth, geometry.groups());
-    let group_depth = depth / groups;
-    let block = (SCRATCH_BYTES / (patch * size_of::<T>())).clamp(1, 1024);
-    let mut scratch = Tensor::alloc(T::DTYPE, [block.min(output.len() / depth), patch])?;
-    let scratch = scratch.as_mut_slice::<T>()?;
-    for (index, output) in output.chunks_mut(block * depth).enumerate() {
-        let start = first + index * block;
-        let count = output.len() / depth;
-        for group in 0..groups {
-            for (pixel, target) in scratch.chunks_exact_mut(patch).take(count).enumerate() {
-                gather(geometry, input, start + pixel, group * geometry.patch_depth, target);
-            }
-            let sizes = Sizes { m: count, k: patch, n: group_depth };
-            let filter = Matrix { data: &filter[group * group_depth..], row_stride: depth, column_stride: 1 };
-            let data = &mut output[group * group_depth..];
-            gemm_here(
-                sizes,
-                Matrix::rows(scratch, patch),
-                filter,
-                Target { data, row_stride: depth, accumulate: false },
-            )?;
-        }
-    }
-    Ok(())
-}
-
-/// Copies the patch of an output pixel, from input channel `channel` on.
-fn gather<T: Gemm>(geometry: &Geometry, input: &[T], pixel: usize, channel: usize, patch: &mut [T]) {
-    gather_taps(geometry, input, pixel, channel, 0..geometry.rows.window * geometry.columns.window, patch);
-}
-
-/// Copies what some taps of a patch see, row by row of the window, from input channel `channel` on.
-pub(super) fn gather_taps<T: Gemm>(
-    geometry: &Geometry,
-    input: &[T],
-    pixel: usize,
-    channel: usize,
-    taps: Range<usize>,
-    patch: &mut [T],
-) {
-    let (image, row, column) = geometry.pixel(pixel);
-    let (rows, columns) = (&geometry.rows, &geometry.columns);
-    let (mut row_tap, mut column_tap) = (taps.start / columns.window, taps.start % columns.window);
-    for target in patch.chunks_exact_mut(geometry.patch_depth) {
-        match (rows.at(row, row_tap), columns.at(column, column_tap)) {
-            (Some(row), Some(column)) => {
-                let start = geometry.input_at(image, row, column) + channel;
-                target.copy_from_slice(&input[start..start + geometry.patch_depth]);
-            }
-            _ => target.fill(T::ZERO),
-        }
-        column_tap += 1;
-        if column_tap == columns.window {
-            (row_tap, column_tap) = (row_tap + 1, 0);
-        }
     }
 }
 

@@ -13,7 +13,8 @@ use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm_here};
 use kernlink_ops::shapes::Axis;
 
-use super::convolve::{self, Convolve};
+use super::convolve::Convolve;
+use super::patches::gather_taps;
 
 /// The input elements of one dimension that stand at the same place within a stride, and the windows that see them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -327,7 +328,7 @@ fn filter_part<T: Gemm>(
             } else {
                 let channel = group * geometry.patch_depth;
                 for (index, target) in scratch.chunks_exact_mut(patch).take(count).enumerate() {
-                    convolve::gather_taps(geometry, input, start + index, channel, taps.clone(), target);
+                    gather_taps(geometry, input, start + index, channel, taps.clone(), target);
                 }
                 Matrix::transposed(scratch, patch)
             };

@@ -235,9 +235,8 @@ widest! {
 fn add_block<T: Number, const B: usize>(pixels: SeenPixels<'_, T>, channel: usize, sums: &mut [T]) {
     let mut block = [T::ZERO; B];
     for pixel in 0..pixels.count {
-        let source = pixels.source[pixel * pixels.stride + channel..].first_chunk::<B>();
-        let flow = pixels.flow[pixel * pixels.channels + channel..].first_chunk::<B>();
-        let (Some(source), Some(flow)) = (source, flow) else { return };
+        let source = &pixels.source[pixel * pixels.stride + channel..][..B];
+        let flow = &pixels.flow[pixel * pixels.channels + channel..][..B];
         for index in 0..B {
             block[index] = block[index].wrapping_add(flow[index].wrapping_mul(source[index]));
         }

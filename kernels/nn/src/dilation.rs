@@ -174,7 +174,9 @@ fn gradient<T: RealNumber>(ctx: &mut RawContext<'_>, dilation: &Dilation, of_fil
         let (elements, filter, gradient) = (input.as_slice::<T>()?, filter.as_slice::<T>()?, gradient.as_slice::<T>()?);
         let depth = geometry.depth;
         let (mut greatest, mut found) = (scratch::filled(T::ZERO, depth)?, scratch::filled(0, depth)?);
-        let mut seen = Vec::new();
+        // Of the taps of a window, as many as the input has places at most see something.
+        let most = |axis: &Axis| axis.window.min(axis.input);
+        let mut seen = scratch::room(1 + most(&geometry.rows) * most(&geometry.columns))?;
         for (at, flow) in gradient.chunks_exact(depth).enumerate() {
             geometry.seen(at, &mut seen);
             find_greatest(&seen, elements, filter, &mut greatest, &mut found);

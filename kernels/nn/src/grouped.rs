@@ -2,6 +2,7 @@
 //! that it sees in its own place, a vector holds the channels of many groups.
 
 use kernlink::Result;
+use kernlink::error::Error;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, scratch};
 use kernlink_geometry::convolution::Geometry;
@@ -29,7 +30,8 @@ impl Groups {
         const MOST: usize = 8;
         let &Geometry { rows, columns, in_depth, patch_depth, out_depth, .. } = geometry;
         let groups = geometry.groups();
-        (groups > 1 && out_depth >= 2 * MOST && out_depth / groups <= MOST).then_some(Groups {
+        let are_few = out_depth / groups <= MOST && patch_depth <= 2 * MOST;
+        (groups > 1 && out_depth >= 2 * MOST && are_few).then_some(Groups {
             rows,
             columns,
             in_depth,
@@ -88,6 +90,11 @@ impl Groups {
     }
 }
 
+/// Where a line is kept.
+fn line_in(kept: &[Option<usize>], line: usize) -> Option<usize> {
+    kept.iter().position(|&kept| kept == Some(line))
+}
+
 /// Splits the output's lines (all columns and channels of a row) among threads.
 ///
 /// # Errors
@@ -110,24 +117,32 @@ pub(super) fn by_lines<T: SumProducts>(
     let length = columns.output * depth;
     let pixels = columns.input * in_depth;
     let plane = columns.input * pitch;
-    // Lines that a window reaches over: line `row` of the input is kept in place `row % reach`.
-    let reach = rows.window.saturating_sub(1).saturating_mul(rows.dilation).saturating_add(1).min(rows.input);
+    // As many lines as a window sees at most.
+    let places = rows.window.min(rows.input);
     ctx.try_parallel_chunks(output, length, window.taps().div_ceil(16), |first, piece| {
-        let mut lines = Tensor::alloc(T::DTYPE, [reach, planes, plane])?;
+        let mut lines = Tensor::alloc(T::DTYPE, [places, planes, plane])?;
         let lines = lines.as_mut_slice::<T>()?;
-        let mut kept = scratch::filled(None, reach)?;
+        let mut kept = scratch::filled(None, places)?;
         for (index, target) in piece.chunks_exact_mut(length).enumerate() {
             let index = first / length + index;
             let (batch, row) = (index / rows.output, index % rows.output);
-            for input_row in rows.taps(row).filter_map(|tap| rows.at(row, tap)) {
-                let (line, place) = (batch * rows.input + input_row, input_row % reach);
-                if kept[place] != Some(line) {
-                    let target = &mut lines[place * planes * plane..][..planes * plane];
-                    groups.spread(&input[line * pixels..][..pixels], target);
-                    kept[place] = Some(line);
+            let seen =
+                || rows.taps(row).filter_map(|tap| rows.at(row, tap)).map(|input_row| batch * rows.input + input_row);
+            for line in seen() {
+                if line_in(&kept, line).is_some() {
+                    continue;
                 }
+                let is_free = |kept: &Option<usize>| kept.is_none_or(|kept| seen().all(|line| line != kept));
+                let place =
+                    kept.iter().position(is_free).ok_or_else(|| Error::internal("more lines than a window sees"))?;
+                let target = &mut lines[place * planes * plane..][..planes * plane];
+                groups.spread(&input[line * pixels..][..pixels], target);
+                kept[place] = Some(line);
             }
-            let source = |row: usize, index: usize| &lines[(row % reach * planes + index) * plane..][..plane];
+            let source = |row: usize, index: usize| {
+                let place = line_in(&kept, batch * rows.input + row).unwrap_or(0);
+                &lines[(place * planes + index) * plane..][..plane]
+            };
             window.line(source, (index, row), target, &mut scratch::room(window.taps())?, finish);
         }
         Ok(())

@@ -27,6 +27,7 @@ mod max_pool_argmax;
 mod max_pool_grad;
 mod narrow;
 mod nth_element;
+mod patches;
 mod pool;
 mod softmax;
 mod vector;

@@ -58,17 +58,13 @@ impl Packed {
         Packed { is_constant, ..Packed::default() }
     }
 
-    /// What `pack` makes of `operand`, a matrix of `T`, if the node keeps that.
-    fn panels<T: Factor>(
+    /// What `pack` makes of `operand`, if the node keeps that.
+    fn panels(
         &self,
         operand: &Tensor,
         sizes: Sizes,
         pack: impl FnOnce() -> Result<Option<Panels>>,
     ) -> Result<Option<Panels>> {
-        // One row reads the operand once, wherever it lies.
-        if !T::PACKS || sizes.m == 1 {
-            return Ok(None);
-        }
         if !self.is_constant {
             if sizes.k.saturating_mul(sizes.n) <= SMALL {
                 return Ok(None);
@@ -157,7 +153,9 @@ impl Products {
                     T::packed(ctx, matrix(&elements[..k * n], k, n, self.transposed[1]), k, n)
                 })
             };
-            if let Some(panels) = packed.panels::<T>(b, sizes, pack)? {
+            // Where the elements lie is known before they are read, which a constant in a file need not be then.
+            let is_packed = T::is_packed(sizes, &matrix(&[], k, n, self.transposed[1]));
+            if is_packed && let Some(panels) = packed.panels(b, sizes, pack)? {
                 return T::by_packed(ctx, sizes.m, a, &panels, target);
             }
             let b = conjugated(b.as_slice()?, self.conjugate[1])?;

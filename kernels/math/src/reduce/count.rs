@@ -137,16 +137,21 @@ fn count_all<T: Number, I: Value>(
     if size > SMALL || binary || !weights.is_empty() {
         return count(bins, values, weights, binary);
     }
-    let bins = Mutex::new(bins);
+    let sums = Mutex::new(scratch::zeros::<i64>(size)?);
     ctx.try_parallel_for(values.len(), 1, |range| {
         let mut own = scratch::zeros::<i64>(size)?;
         tally(&mut own, &values[range])?;
-        let mut bins = bins.lock().unwrap_or_else(PoisonError::into_inner);
-        for (bin, count) in bins.iter_mut().zip(own) {
-            *bin = bin.wrapping_add(T::from_i64(count));
+        let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+        for (sum, count) in sums.iter_mut().zip(own) {
+            *sum += count;
         }
         Ok(())
-    })
+    })?;
+    // Rounded once, so that nothing depends on who counted what.
+    for (bin, count) in bins.iter_mut().zip(sums.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+        *bin = bin.wrapping_add(T::from_i64(count));
+    }
+    Ok(())
 }
 
 #[register_kernel(device = Cpu, T = [f32, f64, i32, i64], Tidx = [i32, i64])]
@@ -206,8 +211,8 @@ widest! {
             has_nan |= value.as_f64().is_nan();
             let value = if value < low { low } else { value };
             let value = if value > high { high } else { value };
-            // The NaN of infinite bounds is 0. Added to this, what is left of the point is in the low bits: processors without
-            // AVX-512 convert doubles one by one.
+            // The NaN of infinite bounds is in the last bin. Added to this, what is left of the point is in the low bits:
+            // processors without AVX-512 convert doubles one by one.
             const WHOLE: f64 = (1u64 << 52) as f64;
             let place = ((value.as_f64() - low.as_f64()) / step).min(last).max(0.0);
             *bin = (place.floor() + WHOLE).to_bits() as i32;
