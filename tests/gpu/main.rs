@@ -2,6 +2,7 @@
 //! what is where, which `KERNLINK_UPDATE=1` rewrites. All of it runs on the adapter that `KERNLINK_GPU` names, or else on
 //! Mesa's software one, and one test at a time ([`driver`]).
 
+mod fused;
 mod networks;
 #[path = "../support/new_crate.rs"]
 mod new_crate;
