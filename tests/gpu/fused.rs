@@ -318,18 +318,20 @@ fn a_network_is_fused_and_gives_what_it_gave() {
         let found = session.run_with_metadata(&feeds, &["y"], &[], &traced, &mut metadata).unwrap();
         let on_gpu = metadata.step_stats.iter().filter(|stats| stats.device == "/device:GPU:0");
         let ops: BTreeSet<String> = on_gpu.map(|stats| stats.op.to_string()).collect();
-        (found[0].clone(), ops)
+        (found[0].clone(), ops, super::count(&metadata, "dispatches"))
     };
     for batch in [1, 3, 0] {
-        let (fused, ops) = run(&SessionOptions::new(), batch);
+        let (fused, ops, fused_dispatches) = run(&SessionOptions::new(), batch);
         for op in ["_FusedConv2D", "_FusedDepthwiseConv2dNative", "_FusedMatMul"] {
             assert!(ops.contains(op), "{op} is not among {ops:?}");
         }
         for op in ["Conv2D", "BiasAdd", "Relu", "Relu6", "FusedBatchNormV3", "MatMul", "Tanh"] {
             assert!(!ops.contains(op), "{op} is among {ops:?}");
         }
-        let (plain, ops) = run(&SessionOptions::new().without_pass("rewrite"), batch);
+        let (plain, ops, dispatches) = run(&SessionOptions::new().without_pass("rewrite"), batch);
         assert!(ops.contains("Conv2D") && ops.contains("Tanh"), "{ops:?}");
+        // What follows is no dispatch of its own.
+        assert_eq!(fused_dispatches + if batch > 0 { 6 } else { 0 }, dispatches);
         assert_eq!(fused.shape(), plain.shape());
         assert_eq!(fused.num_elements(), 2 * batch);
         for (fused, plain) in fused.as_slice::<f32>().unwrap().iter().zip(plain.as_slice::<f32>().unwrap()) {
