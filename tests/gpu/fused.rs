@@ -96,7 +96,8 @@ fn fused_ops_agree_on_both_devices() {
 
 fn convolutions(both: &Both) {
     // Images, depth, output's depth, window, stride, groups: no images, single pixels, one channel, sums in parts.
-    let cases: [(&[usize], usize, usize, usize, i64, usize); 10] = [
+    type Case = (&'static [usize], usize, usize, usize, i64, usize);
+    let cases: [Case; 10] = [
         (&[2, 9, 7], 8, 20, 3, 1, 1),
         (&[1, 10, 11], 3, 7, 3, 2, 1),
         (&[2, 6, 5], 12, 36, 1, 1, 1),
