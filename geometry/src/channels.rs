@@ -123,6 +123,19 @@ impl Norm {
     }
 }
 
+/// The length of the vectors of the last dimension, each of which is brought to mean 0 and variance 1.
+///
+/// # Errors
+/// INVALID_ARGUMENT unless scale and offset are as long.
+pub fn layer_norm(x: &Shape, scale: &Shape, offset: &Shape) -> Result<usize> {
+    ensure!(x.rank() > 0, InvalidArgument, "x must have at least one dimension");
+    let length = x[x.rank() - 1];
+    for (name, vector) in [("scale", scale), ("offset", offset)] {
+        ensure!(vector[..] == [length], InvalidArgument, "{name} must have shape [{length}], not {vector}");
+    }
+    Ok(length)
+}
+
 /// Fails unless it is a vector, with an element for each of so many channels.
 fn ensure_vector(name: &str, vector: &Shape, channels: Option<usize>) -> Result<()> {
     ensure!(vector.rank() == 1, InvalidArgument, "{name} must be 1-dimensional, not {vector}");

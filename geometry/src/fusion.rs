@@ -1,9 +1,12 @@
 //! What follows a product in one node: a bias or a normalisation, a summand, an activation.
 
 use kernlink::attr::AttrMap;
+use kernlink::dtype::DataType;
 use kernlink::error::{Error, Result};
+use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
-use kernlink::{Code, ensure};
+use kernlink::tensor::Tensor;
+use kernlink::{Code, bail, ensure};
 use smallvec::SmallVec;
 
 /// The function that is taken of each element at the end.
@@ -157,11 +160,36 @@ impl Fusion {
         self.vectors() + usize::from(self.summand)
     }
 
-    /// Fails unless arguments of these shapes fit an output, whose last dimension is the channels.
+    /// The node's arguments, which follow two inputs and have to be of dtype `dtype`: as many as
+    /// [`Fusion::arguments`]. `output` is the product's shape with channels last, to where `last` brings a summand.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if they do not fit.
-    pub fn ensure_arguments<'a>(&self, arguments: impl IntoIterator<Item = &'a Shape>, output: &Shape) -> Result<()> {
+    /// INVALID_ARGUMENT if the arguments do not fit, and those of `last`.
+    pub fn arguments_of(
+        &self,
+        ctx: &RawContext<'_>,
+        dtype: DataType,
+        output: &Shape,
+        last: impl FnOnce(&Tensor) -> Result<Tensor>,
+    ) -> Result<SmallVec<[Tensor; 5]>> {
+        let mut tensors = SmallVec::<[Tensor; 5]>::new();
+        for index in 0..self.arguments() {
+            let argument = ctx.input_at(2 + index)?;
+            let found = argument.dtype();
+            ensure!(found == dtype, InvalidArgument, "arguments must be {dtype}, not {found}");
+            tensors.push(argument.clone());
+        }
+        if self.summand
+            && let Some(summand) = tensors.last_mut()
+        {
+            *summand = last(summand)?;
+        }
+        self.ensure_arguments(tensors.iter().map(Tensor::shape), output)?;
+        Ok(tensors)
+    }
+
+    /// Fails unless arguments of these shapes fit an output, whose last dimension is the channels.
+    fn ensure_arguments<'a>(&self, arguments: impl IntoIterator<Item = &'a Shape>, output: &Shape) -> Result<()> {
         let channels = output.last().copied().unwrap_or(1);
         let names = self.channels.iter().flat_map(|step| step.names());
         let mut arguments = arguments.into_iter();
@@ -183,6 +211,41 @@ impl Fusion {
         }
         Ok(())
     }
+}
+
+/// What follows a normalisation of batches in one node: attrs `activation_mode` and `num_side_inputs` say it.
+///
+/// # Errors
+/// INVALID_ARGUMENT for another activation than `Identity` and `Relu`, and for more than one side input.
+pub fn after_norm(attrs: &AttrMap) -> Result<Activation> {
+    let mode: String = attrs.required("activation_mode")?;
+    let activation = match &*mode {
+        "Identity" => Activation::Identity,
+        "Relu" => Activation::Relu,
+        _ => bail!(InvalidArgument, "activation_mode is {mode}; Identity and Relu are supported"),
+    };
+    let sides: i64 = attrs.required("num_side_inputs")?;
+    ensure!(sides <= 1, InvalidArgument, "there may be one side input, not {sides}");
+    Ok(activation)
+}
+
+/// Fails unless what is added to a normalised `x` has its shape.
+///
+/// # Errors
+/// INVALID_ARGUMENT if it has another one.
+pub fn ensure_side(side: &Shape, x: &Shape) -> Result<()> {
+    ensure!(side == x, InvalidArgument, "side_input must have the shape of x, {x}, not {side}");
+    Ok(())
+}
+
+/// Fails unless a fused convolution's filter has its dimensions in the order that kernels know.
+///
+/// # Errors
+/// UNIMPLEMENTED for another order.
+pub fn ensure_filter_format(attrs: &AttrMap) -> Result<()> {
+    let order: String = attrs.required("filter_format")?;
+    ensure!(order == "HWIO", Unimplemented, "filter_format {order} is not supported, HWIO is");
+    Ok(())
 }
 
 #[cfg(test)]

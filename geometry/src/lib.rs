@@ -27,6 +27,7 @@ pub mod rearranged;
 pub mod reduce;
 pub mod resize;
 pub mod reverse_sequence;
+pub mod rows;
 pub mod segments;
 pub mod sequence;
 pub mod slice;

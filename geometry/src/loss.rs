@@ -4,6 +4,8 @@ use kernlink::error::Result;
 use kernlink::shape::Shape;
 use kernlink::{bail, ensure};
 
+use super::broadcast::Broadcast;
+
 /// Fails unless logits have classes.
 ///
 /// # Errors
@@ -11,6 +13,30 @@ use kernlink::{bail, ensure};
 pub fn ensure_classes(logits: &Shape) -> Result<()> {
     ensure!(logits.rank() >= 1, InvalidArgument, "logits must have at least 1 dimension");
     Ok(())
+}
+
+/// Fails unless there is at most one mask of logits.
+///
+/// # Errors
+/// INVALID_ARGUMENT for several.
+pub fn ensure_one_mask(masks: usize) -> Result<()> {
+    ensure!(masks <= 1, InvalidArgument, "there may be one mask, not {masks}");
+    Ok(())
+}
+
+/// The shape that logits and the mask that is added to them broadcast to.
+///
+/// # Errors
+/// INVALID_ARGUMENT if they do not, or have no classes; UNIMPLEMENTED if they broadcast along more groups of dimensions
+/// than a sum does.
+pub fn masked(logits: &Shape, mask: Option<&Shape>) -> Result<Shape> {
+    const LIMIT: usize = 5;
+    let shape = match mask {
+        Some(mask) => Broadcast::new([logits, mask], LIMIT)?.shape,
+        None => logits.clone(),
+    };
+    ensure_classes(&shape)?;
+    Ok(shape)
 }
 
 /// The rows and columns of the matrix that logits and labels broadcast to.

@@ -50,13 +50,18 @@ pub(crate) fn function(file: &'static str, function: &str, names: &[&str]) -> St
 /// A text in which identifiers that end in `_a` end in another letter: a file for the first of two factors serves for the
 /// other.
 pub(crate) fn with_letter(text: &str, letter: char) -> String {
+    renamed(text, |word| match word.strip_suffix("_a") {
+        Some(stem) => format!("{stem}_{letter}"),
+        None => word.to_owned(),
+    })
+}
+
+/// A text with other words for its words.
+pub(crate) fn renamed(text: &str, name: impl Fn(&str) -> String) -> String {
     let is_end = |c: char| !c.is_alphanumeric() && c != '_';
     let renamed = text.split_inclusive(is_end).map(|piece| {
         let word = piece.trim_end_matches(is_end);
-        match word.strip_suffix("_a") {
-            Some(stem) => format!("{stem}_{letter}{}", &piece[word.len()..]),
-            None => piece.to_owned(),
-        }
+        name(word) + &piece[word.len()..]
     });
     renamed.collect()
 }

@@ -15,6 +15,7 @@ mod composition;
 mod counters;
 mod device;
 mod element_wise;
+mod epilogue;
 mod fault;
 mod indices;
 mod matmul;

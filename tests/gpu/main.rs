@@ -2,6 +2,7 @@
 //! what is where, which `KERNLINK_UPDATE=1` rewrites. All of it runs on the adapter that `KERNLINK_GPU` names, or else on
 //! Mesa's software one, and one test at a time ([`driver`]).
 
+mod fused;
 mod networks;
 #[path = "../support/new_crate.rs"]
 mod new_crate;
@@ -120,8 +121,9 @@ fn every_case_passes_in_windows_unless_its_kernel_takes_a_tensor_whole() {
     let (mut total, mut of_images) = (Report::default(), Report::default());
     for file in support::golden_files() {
         let report = golden::verify(&kernlink::proto::read_graph(&file).unwrap(), &registry, &device).unwrap();
-        // Hardly anything but convolutions and pooling is in there.
-        if file.ends_with("onednn.pb") { &mut of_images } else { &mut total }.merge(report);
+        // Hardly anything but convolutions and pooling is in these.
+        let is_of_images = file.ends_with("onednn.pb") || file.ends_with("fused.pb");
+        if is_of_images { &mut of_images } else { &mut total }.merge(report);
     }
     // What a workgroup sorts it takes whole: with so much the steps pass, too.
     let is_sorted = |(_, reason): &(String, String)| reason.contains("`rows of a sparse step`");

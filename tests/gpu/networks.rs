@@ -5,14 +5,14 @@ use std::sync::{Arc, MutexGuard};
 
 use kernlink::attr::{AttrMap, AttrValue};
 use kernlink::device::{CpuDevice, Device};
-use kernlink::dtype::DataType;
+use kernlink::dtype::{DataType, f16};
 use kernlink::gpu::GpuDevice;
 use kernlink::registry::Registry;
 use kernlink::runtime::run_op;
 use kernlink::tensor::Tensor;
 
 /// The two devices.
-struct Both {
+pub(super) struct Both {
     registry: Arc<Registry>,
     gpu: GpuDevice,
     cpu: CpuDevice,
@@ -20,7 +20,7 @@ struct Both {
 }
 
 impl Both {
-    fn open() -> Both {
+    pub(super) fn open() -> Both {
         let _driver = super::driver();
         let gpu = GpuDevice::open_named(0, Some(&super::adapter()));
         let gpu = gpu.expect("a Vulkan driver: on Debian mesa-vulkan-drivers");
@@ -28,23 +28,61 @@ impl Both {
     }
 
     /// Fails unless all outputs of an op are, on both devices, within a share of their largest element.
-    fn compare(&self, op: &str, attrs: &AttrMap, inputs: &[Tensor]) {
+    pub(super) fn compare(&self, op: &str, attrs: &AttrMap, inputs: &[Tensor]) {
+        self.compare_within(1e-5, op, attrs, inputs);
+    }
+
+    /// [`Both::compare`] with attrs and inputs of 16 bits for those of 32, if the device has such.
+    pub(super) fn compare_halves(&self, op: &str, attrs: &AttrMap, inputs: &[Tensor]) {
+        if !self.gpu.capabilities().contains(&"f16") {
+            return;
+        }
+        let mut attrs = attrs.clone();
+        attrs.insert("T", DataType::Half);
+        if let Some(AttrValue::ListType(types)) = attrs.get("TArgs").cloned() {
+            attrs.insert("TArgs", AttrValue::ListType(vec![DataType::Half; types.len()]));
+        }
+        let narrow = |input: &Tensor| {
+            let halves: Vec<f16> = input.as_slice::<f32>().unwrap().iter().map(|&x| f16::from_f32(x)).collect();
+            Tensor::from_elements(input.shape().clone(), &halves).unwrap()
+        };
+        let inputs: Vec<Tensor> = inputs.iter().map(narrow).collect();
+        // Some roundings of what is as large as the largest element, or twice of it.
+        self.compare_within(4e-3, op, &attrs, &inputs);
+    }
+
+    /// Fails unless both devices refuse an op with one code.
+    pub(super) fn refuse(&self, op: &str, attrs: &AttrMap, inputs: &[Tensor]) {
+        let codes = [&self.gpu as &dyn Device, &self.cpu].map(|device| {
+            match run_op(&self.registry, device, op, attrs.clone(), inputs.to_vec()) {
+                Ok(_) => panic!("{} takes {op} {attrs:?}", device.name()),
+                Err(error) => (error.code(), error.to_string()),
+            }
+        });
+        assert_eq!(codes[0].0, codes[1].0, "{op} {attrs:?}: {codes:?}");
+    }
+
+    fn compare_within(&self, share: f32, op: &str, attrs: &AttrMap, inputs: &[Tensor]) {
         let run = |device: &dyn Device| {
             let outputs = run_op(&self.registry, device, op, attrs.clone(), inputs.to_vec());
             outputs.unwrap_or_else(|error| panic!("{op} on {}: {error}", device.name()))
         };
         let before = self.dispatches();
         let (found, expected) = (run(&self.gpu), run(&self.cpu));
-        assert!(self.dispatches() > before, "{op} did not run on the GPU");
+        let is_empty = expected[0].num_elements() == 0;
+        assert!(is_empty || self.dispatches() > before, "{op} did not run on the GPU");
         assert_eq!(found.len(), expected.len());
         for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
             assert_eq!(found.shape(), expected.shape(), "{op}");
             let found = kernlink::step::block_on(self.gpu.to_host(found)).unwrap();
-            let (found, expected) = (found.as_slice::<f32>().unwrap(), expected.as_slice::<f32>().unwrap());
+            let (found, expected) = (floats(&found), floats(expected));
             let largest = expected.iter().fold(0f32, |largest, x| largest.max(x.abs()));
             assert!(largest > 0.0 || expected.is_empty() || expected.len() == 1, "{op} gives nothing but zeros");
-            for (place, (x, y)) in found.iter().zip(expected).enumerate() {
-                assert!((x - y).abs() <= 1e-5 * largest, "{op} {attrs:?}: output {index} at {place}: {x}, not {y}");
+            for (place, (x, y)) in found.iter().zip(&expected).enumerate() {
+                assert!(
+                    (x - y).abs() <= share * largest || x.is_nan() && y.is_nan(),
+                    "{op} {attrs:?}: output {index} at {place}: {x}, not {y}"
+                );
             }
         }
     }
@@ -54,8 +92,16 @@ impl Both {
     }
 }
 
+/// Elements of 32 or 16 bits.
+fn floats(tensor: &Tensor) -> Vec<f32> {
+    match tensor.dtype() {
+        DataType::Half => tensor.as_slice::<f16>().unwrap().iter().map(|x| x.to_f32()).collect(),
+        _ => tensor.as_slice::<f32>().unwrap().to_vec(),
+    }
+}
+
 /// Numbers in both directions without a pattern.
-fn numbers(shape: &[usize], seed: u64) -> Tensor {
+pub(super) fn numbers(shape: &[usize], seed: u64) -> Tensor {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = |_| {
         state ^= state << 13;
@@ -71,7 +117,7 @@ fn sizes(shape: &[usize]) -> Tensor {
     Tensor::vector(&shape.iter().map(|&size| size as i32).collect::<Vec<_>>()).unwrap()
 }
 
-fn attrs(pairs: &[(&str, AttrValue)]) -> AttrMap {
+pub(super) fn attrs(pairs: &[(&str, AttrValue)]) -> AttrMap {
     let mut attrs = AttrMap::new();
     attrs.insert("T", DataType::Float);
     for (name, value) in pairs {
@@ -80,7 +126,7 @@ fn attrs(pairs: &[(&str, AttrValue)]) -> AttrMap {
     attrs
 }
 
-fn four(middle: [i64; 2]) -> AttrValue {
+pub(super) fn four(middle: [i64; 2]) -> AttrValue {
     vec![1, middle[0], middle[1], 1].into()
 }
 

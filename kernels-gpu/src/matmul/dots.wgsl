@@ -55,6 +55,9 @@ fn row(r: u32, lane: u32) {
     }
     if (lane % LANES == 0u && output < params.extent) {
         let v = sums[lane];
-        result[start.z + output] = R(v.x + v.y + v.z + v.w);
+        let at = start.z + output;
+        let sum = v.x + v.y + v.z + v.w;
+        result[at] = R(sum); //@ if !fused
+        result[at] = R(fused(at, output % params.channels, sum)); //@ if fused
     }
 }

@@ -11,6 +11,7 @@ use super::sum_parts;
 use super::text::{self, Key, Side, Source, sum_of};
 use super::tune::Kind;
 use crate::device::{GpuDevice, Groups};
+use crate::epilogue::{self, End, Epilogue};
 use crate::reduce::{self, Fold, Run};
 use crate::shader::{Program, Scalar, Shader, scalar_of};
 use crate::timing::{Dispatch, elapsed};
@@ -39,6 +40,8 @@ pub(crate) struct Factors<'a> {
     /// From batch to batch of the output.
     pub(crate) step: usize,
     pub(crate) target: Target,
+    /// What is done to all of the output, whose channels are its columns.
+    pub(crate) end: End<'a>,
     /// The parameters that depend on the kinds of the factors.
     pub(crate) special: SmallVec<[u32; 18]>,
 }
@@ -159,6 +162,8 @@ impl Gemm {
         let parts = if inner == 0 { 1 } else { inner.div_ceil(chunk) };
         gpu.ensure_rounds(2 * chunk.min(inner))?;
         let is_term = factors.target == Target::Term;
+        let end = factors.end;
+        debug_assert!(end.epilogue.is_none() || factors.target == Target::Whole, "{:?}", factors.target);
         let (mut special, mut base) = (factors.special.clone(), 0);
         if !is_convolved && parts > 1 {
             base = special.last_mut().map_or(0, std::mem::take);
@@ -173,6 +178,8 @@ impl Gemm {
             vectors: vectors_out,
             parts: parts > 1 || is_term,
             matrices: Matrices::on(gpu).filter(|_| tiles.by_matrices),
+            // Parts have their end when they are added up.
+            epilogue: if parts > 1 { Epilogue::default() } else { end.epilogue },
         };
         let scratch = match parts {
             1 => None,
@@ -181,17 +188,24 @@ impl Gemm {
         let common = [rows, columns, inner, chunk, batches, factors.stride, factors.step, elements];
         let mut params: SmallVec<[u32; 32]> = common.iter().map(|&size| word(size)).collect::<Result<_>>()?;
         params.extend_from_slice(&special);
+        let mut tensors: SmallVec<[&Tensor; 8]> =
+            smallvec![factors.a, factors.b, scratch.as_ref().unwrap_or(factors.out)];
+        if parts == 1 {
+            params.extend_from_slice(end.params);
+            tensors.extend_from_slice(end.tensors);
+        }
         let groups = rows
             .div_ceil(tiles.rows as usize)
             .saturating_mul(columns.div_ceil(tiles.columns as usize))
             .saturating_mul(batches)
             .saturating_mul(parts);
-        let target = scratch.as_ref().unwrap_or(factors.out);
-        dispatch(&gpu.shader(text::program, key), &[factors.a, factors.b, target], &params, Groups::Rows(groups))?;
-        match scratch {
+        dispatch(&gpu.shader(text::program, key), &tensors, &params, Groups::Rows(groups))?;
+        match &scratch {
             Some(scratch) => {
                 let scalar = if is_term { sum_of(self.scalar) } else { self.scalar };
-                sum_parts::run_at(gpu, dispatch, scalar, &scratch, factors.out, base)
+                // The groups of a convolution are side by side.
+                let channels = if is_convolved { columns * batches } else { columns };
+                sum_parts::run_at(gpu, dispatch, scalar, scratch, (factors.out, base), (end, channels))
             }
             None => Ok(()),
         }
@@ -201,29 +215,46 @@ impl Gemm {
 /// The shaders of products whose factors are of these kinds, of elements of a dtype.
 pub(crate) fn programs(dtype: DataType, kinds: impl IntoIterator<Item = [Source; 2]>) -> Result<Vec<Program>> {
     let scalar = scalar_of(dtype)?;
-    let products = kinds.into_iter().flat_map(|[a, b]| products(scalar, a, b));
+    let products = kinds.into_iter().flat_map(|[a, b]| products(scalar, [a, b], Epilogue::default()));
     Ok(products.chain(sum_parts::programs(scalar)).collect())
 }
 
+/// The shaders of products that have an epilogue; those of products that are cut into parts before they have it are
+/// [`programs`].
+pub(crate) fn fused_programs(dtype: DataType, kinds: impl IntoIterator<Item = [Source; 2]>) -> Result<Vec<Program>> {
+    let scalar = scalar_of(dtype)?;
+    let mut all = [epilogue::programs(dtype)?, sum_parts::fused_programs(scalar)].concat();
+    for kind in kinds {
+        for epilogue in Epilogue::examples() {
+            all.extend(products(scalar, kind, epilogue));
+        }
+    }
+    Ok(all)
+}
+
 /// The shaders of products whose factors are of these kinds. How elements are found and written does
-/// not depend on the tiles, so that all patterns are seen with one size of these, and two patterns with all sizes.
-fn products(scalar: Scalar, a: Source, b: Source) -> Vec<Program> {
+/// not depend on the tiles, so that all patterns are seen with one size of these, and two patterns with all sizes. An
+/// epilogue sees whether elements are written by fours and what has multiplied: two patterns, one size.
+fn products(scalar: Scalar, [a, b]: [Source; 2], epilogue: Epilogue) -> Vec<Program> {
     /// The line of which there are shaders for all types.
     const LINE: usize = 3;
     let mut programs = Vec::new();
     for (line, tiles) in TABLE.iter().enumerate() {
+        if !epilogue.is_none() && line != LINE && !tiles.by_matrices {
+            continue;
+        }
         let known = if tiles.by_matrices { KNOWN.map(Some).to_vec() } else { vec![None] };
         for matrices in known.into_iter().filter(|&matrices| tiles.is_of(scalar, matrices)) {
             for pattern in 0..8 {
                 let vectors = [0, 1, 2].map(|bit| pattern >> bit & 1 == 1);
-                let is_seen = line == LINE || pattern == 0 || pattern == 7;
+                let is_seen = line == LINE && epilogue.is_none() || pattern == 0 || pattern == 7;
                 if !is_seen || !is_pattern([a, b], vectors) {
                     continue;
                 }
                 let (a, b) = (Side { source: a, vectors: vectors[0] }, Side { source: b, vectors: vectors[1] });
-                let key = Key { scalar, line, a, b, vectors: vectors[2], parts: false, matrices };
+                let key = Key { scalar, line, a, b, vectors: vectors[2], parts: false, matrices, epilogue };
                 programs.push(text::program(key));
-                if line == LINE {
+                if line == LINE && epilogue.is_none() {
                     programs.push(text::program(Key { parts: true, ..key }));
                 }
             }
@@ -295,6 +326,7 @@ mod tests {
                     stride: columns,
                     step: rows * columns,
                     target: Target::Whole,
+                    end: End::default(),
                     special,
                 };
                 gemm.run_as(gpu, &factors, Choice { line, parts }).unwrap();
@@ -349,6 +381,7 @@ mod tests {
             stride: columns,
             step: 0,
             target: Target::Whole,
+            end: End::default(),
             special: of_matrices([inner, columns]).unwrap(),
         };
         let gemm = Gemm::new(DataType::Float, Source::Rows, Source::Columns).unwrap();
@@ -377,6 +410,7 @@ mod tests {
                 stride: size,
                 step: 0,
                 target: Target::Whole,
+                end: End::default(),
                 special: of_matrices([size, size]).unwrap(),
             })
         };

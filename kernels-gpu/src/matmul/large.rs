@@ -12,6 +12,7 @@ use super::gemm::{self, Target, of_matrices, word};
 use super::products::Products;
 use super::text::Source;
 use crate::device::GpuDevice;
+use crate::epilogue::End;
 use crate::transfer::device_bytes;
 use crate::windows::{Piece, read, read_if, whole, written};
 
@@ -61,7 +62,8 @@ impl Products {
         let fits = shared.iter().all(|&(step, tensor)| step > 0 || gpu.fits(tensor));
         if size > 1 && fits && gpu.window(size, &parts)?.is_some() {
             return gpu.in_windows(size, &parts, |range, tensors| {
-                self.some(gpu, [tensors[0], tensors[1], tensors[2]], sizes, &[(range.len(), steps)], [0; 3])
+                let batch = [(range.len(), steps)];
+                self.some(gpu, [tensors[0], tensors[1], tensors[2]], (sizes, &batch), [0; 3], End::default())
             });
         }
         let matrices = [sizes.rows * sizes.inner, sizes.inner * sizes.columns, sizes.rows * sizes.columns];
@@ -161,7 +163,8 @@ impl Products {
             special[place] = word(base)?;
         }
         let extents = Extents { rows, columns, inner, batches: 1 };
-        let factors = gemm::Factors { a, b, out, extents, vectors, stride: strides[2], step: 0, target, special };
+        let (stride, end) = (strides[2], End::default());
+        let factors = gemm::Factors { a, b, out, extents, vectors, stride, step: 0, target, end, special };
         self.by_tiles.run(gpu, &factors)
     }
 }

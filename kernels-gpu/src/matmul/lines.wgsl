@@ -46,7 +46,9 @@ fn row(r: u32, lane: u32) {
         let v = sums[lane];
         for (var i = 0u; i < 4u; i++) {
             if (column + i < params.extent) {
-                result[start.z + column + i] = R(v[i]);
+                let at = start.z + column + i;
+                result[at] = R(v[i]); //@ if !fused
+                result[at] = R(fused(at, (column + i) % params.channels, v[i])); //@ if fused
             }
         }
     }

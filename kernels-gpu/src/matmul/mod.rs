@@ -13,15 +13,18 @@ mod vector;
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::KernelContext;
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::op::Op as _;
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
+use kernlink_geometry::fusion::Fusion;
 use kernlink_geometry::products::{ensure_batches, ensure_matrices};
 use kernlink_macros::register_kernel;
-use kernlink_ops::{BatchMatMul, BatchMatMulV2, BatchMatMulV3, MatMul};
+use kernlink_ops::{BatchMatMul, BatchMatMulV2, BatchMatMulV3, FusedBatchMatMulV2, FusedMatMul, MatMul};
 
 use self::products::Products;
 use crate::device::GpuDevice;
+use crate::epilogue::Finish;
 use crate::shader::{Program, scalar_of};
 
 fn programs(dtype: DataType) -> Result<Vec<Program>> {
@@ -39,6 +42,48 @@ fn mat_mul(products: &Products, ctx: &mut KernelContext<'_, O>) -> Result<()> {
     ensure_matrices(a.shape(), b.shape())?;
     let product = products.compute(GpuDevice::of(ctx)?, a, b)?;
     ctx.set_output(O::PRODUCT, product)
+}
+
+/// Those of products that have an end in their shader.
+fn fused_programs(dtype: DataType) -> Result<Vec<Program>> {
+    let all = [[false, false], [false, true], [true, false], [true, true]];
+    let by_tiles = gemm::fused_programs(dtype, all.map(products::sources))?;
+    Ok([by_tiles, vector::fused_programs(scalar_of(dtype)?)].concat())
+}
+
+/// What follows products of this shape in their node.
+fn finish(ctx: &RawContext<'_>, fusion: &Fusion, output: &Shape) -> Result<Option<Finish>> {
+    let arguments = fusion.arguments_of(ctx, ctx.output_dtype_at(0)?, output, |summand| Ok(summand.clone()))?;
+    Ok(Some(Finish::new(fusion, arguments, output)))
+}
+
+#[register_kernel(
+    device = Gpu, T = [f32, f16 if "f16"], programs = |T| fused_programs(T), state = |ctx| {
+        let transposed = [ctx.attrs().transpose_a, ctx.attrs().transpose_b];
+        Ok((Products::new(ctx.input_dtype(FusedMatMul::A), transposed)?, Fusion::new(ctx.attrs, false)?))
+    }
+)]
+fn fused_mat_mul((products, fusion): &(Products, Fusion), ctx: &mut KernelContext<'_, FusedMatMul>) -> Result<()> {
+    let (a, b) = (ctx.input(FusedMatMul::A)?, ctx.input(FusedMatMul::B)?);
+    ensure_matrices(a.shape(), b.shape())?;
+    let product = products.fused(GpuDevice::of(ctx)?, [a, b], |output| finish(ctx, fusion, output))?;
+    ctx.set_output(FusedMatMul::PRODUCT, product)
+}
+
+#[register_kernel(
+    device = Gpu, T = [f32], programs = |T| fused_programs(T), state = |ctx| {
+        let transposed = [ctx.attrs().adj_x, ctx.attrs().adj_y];
+        Ok((Products::new(ctx.input_dtype(FusedBatchMatMulV2::X), transposed)?, Fusion::new(ctx.attrs, false)?))
+    }
+)]
+fn fused_batch_mat_mul(
+    (products, fusion): &(Products, Fusion),
+    ctx: &mut KernelContext<'_, FusedBatchMatMulV2>,
+) -> Result<()> {
+    let (x, y) = (ctx.input(FusedBatchMatMulV2::X)?, ctx.input(FusedBatchMatMulV2::Y)?);
+    ensure_batches(x.shape(), y.shape(), true)?;
+    let output = products.fused(GpuDevice::of(ctx)?, [x, y], |output| finish(ctx, fusion, output))?;
+    ctx.set_output(FusedBatchMatMulV2::OUTPUT, output)
 }
 
 #[register_kernel(

@@ -2,6 +2,7 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
+use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::products::{Batch, Side, Sizes};
 use smallvec::{SmallVec, smallvec};
@@ -11,6 +12,7 @@ use super::gemm::{self, Gemm, Target, word};
 use super::text::Source;
 use super::vector;
 use crate::device::GpuDevice;
+use crate::epilogue::{End, Epilogue, Finish, Stage};
 use crate::shader::{Scalar, scalar_of};
 
 /// How many batch dimensions a shader counts; of others the host does.
@@ -43,18 +45,36 @@ impl Products {
     /// # Errors
     /// INVALID_ARGUMENT if the inner dimensions differ or the batch dimensions do not broadcast.
     pub(super) fn compute(&self, gpu: &GpuDevice, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        self.fused(gpu, [a, b], |_| Ok(None))
+    }
+
+    /// The products, and what `finish` makes of them, given their shape.
+    ///
+    /// # Errors
+    /// As [`Products::compute`], and those of `finish`.
+    pub(super) fn fused(
+        &self,
+        gpu: &GpuDevice,
+        [a, b]: [&Tensor; 2],
+        finish: impl FnOnce(&Shape) -> Result<Option<Finish>>,
+    ) -> Result<Tensor> {
         let sizes = Sizes::new(
             Side { shape: a.shape(), transposed: self.transposed[0] },
             Side { shape: b.shape(), transposed: self.transposed[1] },
         )?;
+        let finish = finish(&sizes.output)?;
         let out = gpu.allocate(a.dtype(), sizes.output.clone())?;
         if out.num_elements() == 0 {
             return Ok(out);
         }
         if !gpu.fit(&[a, b, &out]) {
             self.by_windows(gpu, [a, b, &out], &sizes)?;
+            finish.iter().try_for_each(|finish| finish.finish(gpu, &out))?;
             return Ok(out);
         }
+        let stage = finish.as_ref().map(Finish::first);
+        let arguments: SmallVec<[&Tensor; 8]> = stage.into_iter().flat_map(Stage::tensors).collect();
+        let end = stage.map(|stage| stage.end(&arguments)).unwrap_or_default();
         let (outer, counted) = sizes.batch.split_at(sizes.batch.len().saturating_sub(COUNTED));
         let whole: usize = counted.iter().map(|&(size, _)| size).product();
         let matrices = [sizes.rows * sizes.inner, sizes.inner * sizes.columns];
@@ -67,19 +87,20 @@ impl Products {
                 }
                 rest /= size;
             }
-            self.some(gpu, [a, b, &out], &sizes, counted, bases)?;
+            self.some(gpu, [a, b, &out], (&sizes, counted), bases, end)?;
         }
+        finish.iter().try_for_each(|finish| finish.finish_rest(gpu, &out))?;
         Ok(out)
     }
 
-    /// The products over at most three batch dimensions, from `bases` in the two factors and the output.
+    /// The products over at most three batch dimensions, from `bases` in the two factors and the output, with their end.
     pub(super) fn some(
         &self,
         gpu: &GpuDevice,
         [a, b, out]: [&Tensor; 3],
-        sizes: &Sizes,
-        batch: &[Batch],
+        (sizes, batch): (&Sizes, &[Batch]),
         bases: [usize; 3],
+        end: End<'_>,
     ) -> Result<()> {
         let &Sizes { rows, inner, columns, .. } = sizes;
         let mut extents = [1usize; COUNTED];
@@ -97,7 +118,8 @@ impl Products {
             let matrix = 1 - vector;
             let neighbours = if along_inner { inner } else { extent };
             let vectors = neighbours.is_multiple_of(4) && is_multiple(matrix) && (!along_inner || is_multiple(vector));
-            let key = vector::Key { scalar: self.scalar, along_inner, vectors, parts: false };
+            let key =
+                vector::Key { scalar: self.scalar, along_inner, vectors, parts: false, epilogue: Epilogue::default() };
             let factors = [a, b];
             let factors = vector::Factors {
                 vector: factors[vector],
@@ -109,6 +131,8 @@ impl Products {
                 sizes: shared,
                 steps: [steps[vector], steps[matrix]],
                 bases: [bases[vector], bases[matrix], bases[2]],
+                end,
+                columns,
             };
             vector::run(gpu, key, &factors)
         };
@@ -137,6 +161,7 @@ impl Products {
             stride: columns,
             step: rows * columns,
             target: Target::Whole,
+            end,
             special,
         };
         self.by_tiles.run(gpu, &factors)
@@ -151,7 +176,6 @@ mod tests {
     use super::*;
     use crate::matmul::config::Choice;
     use crate::testing::device;
-    use kernlink::shape::Shape;
 
     /// Small whole numbers, whose products `f32` adds without loss.
     fn numbers(count: usize, seed: usize) -> Vec<f32> {

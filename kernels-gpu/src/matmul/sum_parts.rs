@@ -4,49 +4,63 @@ use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::tensor::Tensor;
+use smallvec::SmallVec;
 
 use super::gemm::word;
 use super::text::sum_of;
 use crate::device::{GpuDevice, Groups};
+use crate::epilogue::{End, Epilogue};
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::timing::Dispatch;
 
-/// The type of the result, and whether four elements are added at once.
-type Key = (Scalar, bool);
+/// The type of the result, whether four elements are added at once, and what becomes of the sums.
+type Key = (Scalar, bool, Epilogue);
 
-fn program((scalar, vectors): Key) -> Program {
+fn program((scalar, vectors, epilogue): Key) -> Program {
     let width = if vectors { 4 } else { 1 };
-    Program::trusted("sum of parts")
+    let names: &[&str] = match (vectors, epilogue.is_none()) {
+        (false, true) => &[],
+        (true, true) => &["vectors"],
+        (false, false) => &["fused"],
+        (true, false) => &["vectors", "fused"],
+    };
+    let builder = Program::trusted("sum of parts")
         .alias("A", sum_of(scalar))
         .alias("R", scalar)
         .read_vectors("scratch", sum_of(scalar), width)
         .write_vectors("result", scalar, width)
-        .words("parts step base")
-        .compose(Entry::Elements, include_str!("sum_parts.wgsl"), if vectors { &["vectors"] } else { &[] })
+        .words("parts step base channels");
+    epilogue.declare(builder, scalar, width).compose(Entry::Elements, include_str!("sum_parts.wgsl"), names)
 }
 
 /// Adds the lines of `scratch`, a matrix whose lines have as many elements as `out`.
 pub(crate) fn run(gpu: &GpuDevice, scalar: Scalar, scratch: &Tensor, out: &Tensor) -> Result<()> {
     let mut dispatch =
         |shader: &Shader, tensors: &[&Tensor], params: &[u32], groups| gpu.dispatch(shader, tensors, params, groups);
-    run_at(gpu, &mut dispatch, scalar, scratch, out, 0)
+    run_at(gpu, &mut dispatch, scalar, scratch, (out, 0), (End::default(), 1))
 }
 
-/// Likewise of shorter lines, for elements from `base` on; `dispatch` does it.
+/// Likewise of shorter lines, for elements from `base` on, with what is done to the sums, whose last dimension has so many
+/// channels; `dispatch` does it.
 pub(crate) fn run_at(
     gpu: &GpuDevice,
     dispatch: &mut Dispatch<'_>,
     scalar: Scalar,
     scratch: &Tensor,
-    out: &Tensor,
-    base: u32,
+    (out, base): (&Tensor, u32),
+    (end, channels): (End<'_>, usize),
 ) -> Result<()> {
     let elements = scratch.shape()[1];
-    let vectors = elements.is_multiple_of(4) && base.is_multiple_of(4);
+    let is_whole = end.epilogue.is_none() || channels.is_multiple_of(4);
+    let vectors = elements.is_multiple_of(4) && base.is_multiple_of(4) && is_whole;
     let width = if vectors { 4 } else { 1 };
     let count = elements / width;
-    let params = [word(scratch.shape()[0])?, word(count)?, base / width as u32];
-    dispatch(&gpu.shader(program, (scalar, vectors)), &[scratch, out], &params, Groups::Elements(count))
+    let sizes = [word(scratch.shape()[0])?, word(count)?, base / width as u32, word(channels.div_ceil(width))?];
+    let mut params: SmallVec<[u32; 6]> = SmallVec::from_slice(&sizes);
+    params.extend_from_slice(end.params);
+    let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(&[scratch, out]);
+    tensors.extend_from_slice(end.tensors);
+    dispatch(&gpu.shader(program, (scalar, vectors, end.epilogue)), &tensors, &params, Groups::Elements(count))
 }
 
 /// The dtype in which parts are kept.
@@ -69,5 +83,11 @@ pub(crate) fn scratch(gpu: &GpuDevice, dtype: DataType, parts: usize, elements: 
 
 /// The programs for results of a type.
 pub(crate) fn programs(scalar: Scalar) -> Vec<Program> {
-    [false, true].map(|vectors| program((scalar, vectors))).to_vec()
+    [false, true].map(|vectors| program((scalar, vectors, Epilogue::default()))).to_vec()
+}
+
+/// Those for sums that have an epilogue.
+pub(crate) fn fused_programs(scalar: Scalar) -> Vec<Program> {
+    let all = Epilogue::examples().into_iter().flat_map(|epilogue| [(false, epilogue), (true, epilogue)]);
+    all.map(|(vectors, epilogue)| program((scalar, vectors, epilogue))).collect()
 }

@@ -4,6 +4,8 @@ fn element(i: u32) {
     for (var part = 0u; part < params.parts; part++) {
         sum += scratch[part * params.step + i];
     }
-    result[params.base + i] = vec4<R>(sum); //@ if vectors
-    result[params.base + i] = R(sum); //@ if !vectors
+    let at = params.base + i;
+    sum = fused(at, at % params.channels, sum); //@ if fused
+    result[at] = vec4<R>(sum); //@ if vectors
+    result[at] = R(sum); //@ if !vectors
 }

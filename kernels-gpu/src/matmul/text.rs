@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::config::{TABLE, Tiles};
 use super::matrices::Matrices;
 use crate::composition;
+use crate::epilogue::Epilogue;
 use crate::shader::{Entry, Program, Scalar};
 
 /// How the elements of a factor are found. Each factor has an outer index, the row or column of the product, and an inner
@@ -70,6 +71,8 @@ pub(crate) struct Key {
     pub(crate) parts: bool,
     /// The device's cooperative matrices, if the line is for such.
     pub(crate) matrices: Option<Matrices>,
+    /// What becomes of the products.
+    pub(crate) epilogue: Epilogue,
 }
 
 /// The type in which products are added.
@@ -110,12 +113,14 @@ pub(crate) fn program(key: Key) -> Program {
         .read_vectors("data_b", key.scalar, if key.b.vectors { 4 } else { 1 })
         .write_vectors("result", result, if key.vectors { 4 } else { 1 });
     builder = builder.words(COMMON).words(if is_convolved { CONVOLVED } else { BATCHED });
+    builder = key.epilogue.declare(builder, key.scalar, if key.vectors { 4 } else { 1 });
     let mut body = String::new();
     let names = |vectors: bool| if vectors { &["vectors"][..] } else { &[] };
     for (side, letter) in [(key.a, 'a'), (key.b, 'b')] {
         body += &composition::with_letter(&composition::compose(side.source.text(), names(side.vectors)), letter);
     }
-    body += &composition::compose(include_str!("put.wgsl"), names(key.vectors));
+    let ends = if key.epilogue.is_none() { &[][..] } else { &["fused"] };
+    body += &composition::compose(include_str!("put.wgsl"), &[names(key.vectors), ends].concat());
     let (text_a, text_b) =
         (Staging::new(key.a, "a", tiles, key.matrices), Staging::new(key.b, "b", tiles, key.matrices));
     let _ = write!(body, "{}{}", text_a.declaration(), text_b.declaration());
@@ -127,7 +132,9 @@ pub(crate) fn program(key: Key) -> Program {
         // With matrices, `A` is the part of a factor.
         None => builder = builder.alias("A", sum).declare(&declare_multiply_add(key.scalar)),
     }
-    body += &main(tiles, is_convolved, key.matrices, &text_a, &text_b);
+    let begins_group = is_convolved && !key.epilogue.is_none();
+    let group = if begins_group { "    group_channel = batch * params.step_out;\n" } else { "" };
+    body += &main(tiles, (is_convolved, group), key.matrices, &text_a, &text_b);
     builder.build(Entry::Rows, &body)
 }
 
@@ -230,7 +237,13 @@ impl Staging {
 }
 
 /// Which tile of which product of which part is the workgroup's, and the product.
-fn main(tiles: &Tiles, is_convolved: bool, matrices: Option<Matrices>, a: &Staging, b: &Staging) -> String {
+fn main(
+    tiles: &Tiles,
+    (is_convolved, group): (bool, &str),
+    matrices: Option<Matrices>,
+    a: &Staging,
+    b: &Staging,
+) -> String {
     let mut text = format!(
         "fn row(r: u32, lane: u32) {{
     let across = (params.extent_b + {columns_less}u) / {columns}u;
@@ -261,7 +274,7 @@ fn main(tiles: &Tiles, is_convolved: bool, matrices: Option<Matrices>, a: &Stagi
     };
     let _ = write!(
         text,
-        "    let begin = part * params.chunk;\n    let end = min(params.inner, begin + params.chunk);\n{}{}",
+        "{group}    let begin = part * params.chunk;\n    let end = min(params.inner, begin + params.chunk);\n{}{}",
         a.prepare(),
         b.prepare()
     );

@@ -8,6 +8,7 @@ use super::gemm::word;
 use super::sum_parts;
 use super::text::{declare_multiply_add, sum_of};
 use crate::device::{GpuDevice, Groups};
+use crate::epilogue::{End, Epilogue};
 use crate::shader::{Entry, Program, Scalar, Shader};
 use crate::transfer::device_bytes;
 
@@ -30,6 +31,8 @@ pub(super) struct Key {
     pub(super) vectors: bool,
     /// Whether the inner dimension is cut, so that results are as they are added up.
     pub(super) parts: bool,
+    /// What becomes of the results.
+    pub(super) epilogue: Epilogue,
 }
 
 /// The vectors and the matrices.
@@ -46,6 +49,9 @@ pub(super) struct Factors<'a> {
     pub(super) steps: [[u32; 3]; 2],
     /// Where the vectors, the matrices and the results begin.
     pub(super) bases: [u32; 3],
+    /// What is done to all of the output, which has so many columns.
+    pub(super) end: End<'a>,
+    pub(super) columns: usize,
 }
 
 fn program(key: Key) -> Program {
@@ -61,10 +67,12 @@ fn program(key: Key) -> Program {
         .read_vectors("vector", key.scalar, if key.along_inner { width } else { 1 })
         .read_vectors("matrix", key.scalar, width)
         .write("result", result);
-    builder
+    let builder = builder
         .words("extent inner size1 size2 step_v0 step_v1 step_v2 step_m0 step_m1 step_m2")
-        .words("base_v base_m base_out batches chunk")
-        .compose(Entry::Rows, text, if key.vectors { &["vectors"] } else { &[] })
+        .words("base_v base_m base_out batches chunk channels");
+    let vectors = if key.vectors { &["vectors"][..] } else { &[] };
+    let ends = if key.epilogue.is_none() { &[][..] } else { &["fused"] };
+    key.epilogue.declare(builder, key.scalar, 1).compose(Entry::Rows, text, &[vectors, ends].concat())
 }
 
 /// In how many parts of `STEP` or more the inner dimension is cut, so that there are enough workgroups.
@@ -78,7 +86,7 @@ fn parts(groups: usize, inner: usize, is_software: bool) -> usize {
 
 /// Records the products. The output is not empty.
 pub(super) fn run(gpu: &GpuDevice, mut key: Key, factors: &Factors<'_>) -> Result<()> {
-    let &Factors { out, extent, inner, batches, .. } = factors;
+    let &Factors { out, extent, inner, batches, end, columns, .. } = factors;
     let tiles = extent.div_ceil(if key.along_inner { DOTS } else { COLUMNS });
     let groups = tiles.saturating_mul(batches);
     // Parts are bound all at once.
@@ -89,31 +97,48 @@ pub(super) fn run(gpu: &GpuDevice, mut key: Key, factors: &Factors<'_>) -> Resul
     let parts = inner.div_ceil(chunk.max(1)).max(1);
     gpu.ensure_rounds(chunk.min(inner) / AT_ONCE)?;
     key.parts = parts > 1;
+    // Parts have their end when they are added up.
+    key.epilogue = if key.parts { Epilogue::default() } else { end.epilogue };
     let [base_v, base_m, base_out] = factors.bases;
     let mut params: SmallVec<[u32; 15]> = SmallVec::from_slice(&[word(extent)?, word(inner)?]);
     params.extend_from_slice(&factors.sizes);
     factors.steps.iter().for_each(|steps| params.extend_from_slice(steps));
     params.extend_from_slice(&[base_v, base_m, if key.parts { 0 } else { base_out }, word(batches)?, word(chunk)?]);
+    params.push(word(columns)?);
     let scratch = match parts {
         1 => None,
         parts => Some(sum_parts::scratch(gpu, out.dtype(), parts, batches * extent)?),
     };
-    let tensors = [factors.vector, factors.matrix, scratch.as_ref().unwrap_or(out)];
+    let factors = [factors.vector, factors.matrix, scratch.as_ref().unwrap_or(out)];
+    let mut tensors: SmallVec<[&Tensor; 8]> = SmallVec::from_slice(&factors);
+    if !key.parts {
+        params.extend_from_slice(end.params);
+        tensors.extend_from_slice(end.tensors);
+    }
     gpu.dispatch(&gpu.shader(program, key), &tensors, &params, Groups::Rows(groups.saturating_mul(parts)))?;
-    match scratch {
+    match &scratch {
         Some(scratch) => {
             let mut dispatch = |shader: &Shader, tensors: &[&Tensor], params: &[u32], groups| {
                 gpu.dispatch(shader, tensors, params, groups)
             };
-            sum_parts::run_at(gpu, &mut dispatch, key.scalar, &scratch, out, base_out)
+            sum_parts::run_at(gpu, &mut dispatch, key.scalar, scratch, (out, base_out), (end, columns))
         }
         None => Ok(()),
     }
 }
 
+fn key(scalar: Scalar, bits: u32, epilogue: Epilogue) -> Key {
+    Key { scalar, along_inner: bits & 1 != 0, vectors: bits & 2 != 0, parts: bits & 4 != 0, epilogue }
+}
+
 pub(super) fn programs(scalar: Scalar) -> Vec<Program> {
-    let key = |bits: u32| Key { scalar, along_inner: bits & 1 != 0, vectors: bits & 2 != 0, parts: bits & 4 != 0 };
-    (0..8).map(|bits| program(key(bits))).collect()
+    (0..8).map(|bits| program(key(scalar, bits, Epilogue::default()))).collect()
+}
+
+/// Those for results that have an epilogue.
+pub(super) fn fused_programs(scalar: Scalar) -> Vec<Program> {
+    let of = |epilogue| (0..4).map(move |bits| program(key(scalar, bits, epilogue)));
+    Epilogue::examples().into_iter().flat_map(of).collect()
 }
 
 #[cfg(test)]

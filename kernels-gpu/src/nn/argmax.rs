@@ -30,7 +30,7 @@ fn declare_back(builder: ProgramBuilder) -> ProgramBuilder {
 }
 
 fn builder(label: &str, scalar: Scalar) -> ProgramBuilder {
-    Key { scalar, vectors: false }.builder(label)
+    Key::new(scalar, false).builder(label)
 }
 
 fn max_program((scalar, index): Kind) -> Program {

@@ -2,23 +2,28 @@
 
 use std::sync::OnceLock;
 
+use kernlink::attr::AttrMap;
 use kernlink::device::Device as _;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel, RawContext};
 use kernlink::tensor::{Tensor, scratch};
 use kernlink_geometry::channels::{Layout, Norm, bessel};
+use kernlink_geometry::fusion::{Activation, after_norm, ensure_side};
 use kernlink_macros::register_kernel;
 use kernlink_ops::{
-    FusedBatchNorm, FusedBatchNormGrad, FusedBatchNormGradV2, FusedBatchNormGradV3, FusedBatchNormV2, FusedBatchNormV3,
+    FusedBatchNorm, FusedBatchNormEx, FusedBatchNormGrad, FusedBatchNormGradV2, FusedBatchNormGradV3, FusedBatchNormV2,
+    FusedBatchNormV3,
 };
+use smallvec::SmallVec;
 
 use super::channel_sums::{self, Terms, key_of};
 use super::element::{self, Key};
 use crate::device::{GpuDevice, Groups};
+use crate::epilogue::{Epilogue, Stage};
 use crate::matmul::gemm::word;
 use crate::shader::{Entry, Program, Scalar, scalar_of};
-use crate::windows::{read, whole, written};
+use crate::windows::{Part, read, whole, written};
 
 /// Parameters that are numbers in the middle of counts.
 fn bits(value: f32) -> u32 {
@@ -26,7 +31,8 @@ fn bits(value: f32) -> u32 {
 }
 
 fn apply_program(key: Key) -> Program {
-    key.builder("batch normalisation")
+    let builder = key
+        .builder("batch normalisation")
         .read_vectors("x", key.scalar, key.width())
         .read_vectors("scale", Scalar::F32, key.width())
         .read_vectors("offset", Scalar::F32, key.width())
@@ -34,8 +40,12 @@ fn apply_program(key: Key) -> Program {
         .read_vectors("variance", Scalar::F32, key.width())
         .write_vectors("y", key.scalar, key.width())
         .words("channels inner")
-        .param("epsilon", "f32")
-        .compose(Entry::Elements, include_str!("batch_norm.wgsl"), key.names())
+        .param("epsilon", "f32");
+    key.epilogue.declare(builder, key.scalar, key.width()).compose(
+        Entry::Elements,
+        include_str!("batch_norm.wgsl"),
+        key.names(),
+    )
 }
 
 /// The mean of each channel from the sums of its parts.
@@ -75,8 +85,32 @@ struct BatchNorm {
 }
 
 impl BatchNorm {
-    /// Normalised elements, the running statistics, and those of the batch.
-    fn normalise(&self, gpu: &GpuDevice, inputs: [&Tensor; 5]) -> Result<[Tensor; 5]> {
+    fn from_attrs(attrs: &AttrMap) -> Result<BatchNorm> {
+        let factor = attrs.required("exponential_avg_factor")?;
+        Ok(BatchNorm { norm: Norm::from_attrs(attrs)?, factor, nothing: OnceLock::new() })
+    }
+
+    /// All outputs. All versions share the order of inputs and outputs.
+    fn all(&self, ctx: &mut RawContext<'_>, stage: &Stage) -> Result<()> {
+        let gpu = GpuDevice::of(ctx)?;
+        let input = |index: usize| ctx.input_at(index);
+        let outputs = self.normalise(gpu, [input(0)?, input(1)?, input(2)?, input(3)?, input(4)?], stage)?;
+        for (index, output) in outputs.into_iter().enumerate() {
+            ctx.set_output_at(index, output)?;
+        }
+        for more in 5..ctx.num_outputs() {
+            if self.nothing.get().is_none() {
+                let _ = self.nothing.set(gpu.to_device(&Tensor::scalar(0.0f32))?);
+            }
+            if let Some(nothing) = self.nothing.get() {
+                ctx.set_output_at(more, nothing.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Normalised elements, the running statistics, and those of the batch. The elements take `stage` at the end.
+    fn normalise(&self, gpu: &GpuDevice, inputs: [&Tensor; 5], stage: &Stage) -> Result<[Tensor; 5]> {
         let [x, scale, offset, mean, variance] = inputs;
         let shape = x.shape();
         let running = !self.norm.training || self.factor != 1.0;
@@ -88,7 +122,7 @@ impl BatchNorm {
             return Ok([y, nothing.clone(), nothing.clone(), nothing.clone(), nothing]);
         }
         if !self.norm.training {
-            let y = self.apply(gpu, inputs, &layout)?;
+            let y = self.apply(gpu, inputs, &layout, stage)?;
             return Ok([y, mean.clone(), variance.clone(), mean.clone(), variance.clone()]);
         }
         let channels = layout.channels;
@@ -109,18 +143,29 @@ impl BatchNorm {
             &[parts, elements, bits(bessel(count)), bits(self.factor), u32::from(running)],
             Groups::Elements(channels),
         )?;
-        let y = self.apply(gpu, [x, scale, offset, &batch_mean, &batch_variance], &layout)?;
+        let y = self.apply(gpu, [x, scale, offset, &batch_mean, &batch_variance], &layout, stage)?;
         Ok([y, new_mean, new_variance, batch_mean, batch_variance])
     }
 
-    /// `(x - mean) * scale / sqrt(variance + epsilon) + offset`
-    fn apply(&self, gpu: &GpuDevice, inputs: [&Tensor; 5], layout: &Layout) -> Result<Tensor> {
+    /// `(x - mean) * scale / sqrt(variance + epsilon) + offset`, and what follows.
+    fn apply(&self, gpu: &GpuDevice, inputs: [&Tensor; 5], layout: &Layout, stage: &Stage) -> Result<Tensor> {
         let [x, scale, offset, mean, variance] = inputs;
         let y = gpu.allocate(x.dtype(), x.shape().clone())?;
-        let params = [word(layout.channels)?, word(layout.inner)?, bits(self.norm.epsilon)];
+        let mut params: SmallVec<[u32; 5]> =
+            SmallVec::from_slice(&[word(layout.channels)?, word(layout.inner)?, bits(self.norm.epsilon)]);
+        params.extend_from_slice(stage.params());
         let parts = [read(x), whole(scale), whole(offset), whole(mean), whole(variance), written(&y)];
         let (key, batch) = (key_of(layout, scalar_of(x.dtype())?), x.shape()[0]);
-        element::run(gpu, (apply_program, key), batch, &parts, &params, y.num_elements())?;
+        let key = Key { epilogue: stage.epilogue(), ..key };
+        let parts = parts.into_iter().chain(stage.parts());
+        element::run(
+            gpu,
+            (apply_program, key),
+            batch,
+            &parts.collect::<SmallVec<[Part<'_>; 8]>>(),
+            &params,
+            y.num_elements(),
+        )?;
         Ok(y)
     }
 }
@@ -136,31 +181,40 @@ fn programs(dtype: DataType) -> Result<Vec<Program>> {
 )]
 impl OpKernel<O> for BatchNorm {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
-        let attrs = ctx.attrs();
-        let norm = Norm::new(attrs.epsilon, attrs.is_training, &attrs.data_format)?;
-        Ok(BatchNorm { norm, factor: attrs.exponential_avg_factor, nothing: OnceLock::new() })
+        BatchNorm::from_attrs(ctx.attrs)
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-        let gpu = GpuDevice::of(ctx)?;
-        let vectors = [ctx.input(O::SCALE)?, ctx.input(O::OFFSET)?, ctx.input(O::MEAN)?, ctx.input(O::VARIANCE)?];
-        let [scale, offset, mean, variance] = vectors;
-        let outputs = self.normalise(gpu, [ctx.input(O::X)?, scale, offset, mean, variance])?;
-        let [y, new_mean, new_variance, batch_mean, batch_variance] = outputs;
-        ctx.set_output(O::Y, y)?;
-        ctx.set_output(O::BATCH_MEAN, new_mean)?;
-        ctx.set_output(O::BATCH_VARIANCE, new_variance)?;
-        ctx.set_output(O::RESERVE_SPACE_1, batch_mean)?;
-        ctx.set_output(O::RESERVE_SPACE_2, batch_variance)?;
-        for more in 5..ctx.num_outputs() {
-            if self.nothing.get().is_none() {
-                let _ = self.nothing.set(gpu.to_device(&Tensor::scalar(0.0f32))?);
-            }
-            if let Some(nothing) = self.nothing.get() {
-                ctx.set_output_at(more, nothing.clone())?;
-            }
+        self.all(ctx, &Stage::new(None, Activation::Identity))
+    }
+}
+
+/// [`BatchNorm`] with what follows it in one node.
+struct BatchNormEx {
+    norm: BatchNorm,
+    activation: Activation,
+}
+
+#[register_kernel(
+    device = Gpu, T = [f32, f16 if "f16"], programs = |T| {
+        let with = |epilogue| element::programs(|key| apply_program(Key { epilogue, ..key }), T);
+        let endings = [false, true].map(|side| Epilogue::new(side, Activation::Relu));
+        let endings = endings.into_iter().chain([Epilogue::new(true, Activation::Identity)]);
+        Ok([programs(T)?, endings.map(with).collect::<Result<Vec<_>>>()?.concat()].concat())
+    }
+)]
+impl OpKernel<FusedBatchNormEx> for BatchNormEx {
+    fn new(ctx: &KernelConstruction<'_, FusedBatchNormEx>) -> Result<Self> {
+        let activation = after_norm(ctx.attrs)?;
+        Ok(BatchNormEx { norm: BatchNorm::from_attrs(ctx.attrs)?, activation })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, FusedBatchNormEx>) -> Result<()> {
+        let side = ctx.input_list(FusedBatchNormEx::SIDE_INPUT).iter().next().cloned();
+        if let Some(side) = &side {
+            ensure_side(side.shape(), ctx.input(FusedBatchNormEx::X)?.shape())?;
         }
-        Ok(())
+        self.norm.all(ctx, &Stage::new(side, self.activation))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::windows::{Part, Piece, read_if};
 
 /// How threads take elements of a type: by fours if these are neighbouring channels.
 pub(super) fn key_of(layout: &Layout, scalar: Scalar) -> Elements {
-    Elements { scalar, vectors: layout.inner == 1 && layout.channels.is_multiple_of(4) }
+    Elements::new(scalar, layout.inner == 1 && layout.channels.is_multiple_of(4))
 }
 
 /// What is added up.
@@ -144,7 +144,7 @@ pub(super) fn programs(scalar: Scalar, terms: &[Terms]) -> Vec<Program> {
     let planes = Team::ALL.map(|team| (false, Some(team)));
     let ways = [(false, None), (true, None)].into_iter().chain(planes);
     let keys = ways.flat_map(|(vectors, planes)| {
-        terms.iter().map(move |&terms| Key { elements: Elements { scalar, vectors }, terms, planes })
+        terms.iter().map(move |&terms| Key { elements: Elements::new(scalar, vectors), terms, planes })
     });
     keys.map(program).collect()
 }

@@ -2,46 +2,72 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::{Code, Result};
-use kernlink::kernel::KernelContext;
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::{Convolution, Geometry};
+use kernlink_geometry::fusion::{Fusion, ensure_filter_format};
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::convolution::params;
-use super::images::{and_turns, channels_last, output_images};
+use super::images::{and_turns, channels_last, finish, output_images};
 use crate::device::GpuDevice;
+use crate::epilogue::{End, Finish, Stage};
 use crate::matmul::config::Extents;
 use crate::matmul::gemm::{self, Factors, Gemm, Target, of_matrices};
 use crate::matmul::text::Source;
-use crate::windows::{Piece, read, whole, written};
+use crate::windows::{Part, Piece, read, whole, written};
+
+/// The kinds of factors of a convolution.
+const KINDS: [[Source; 2]; 2] = [[Source::Patches, Source::Columns], [Source::Rows, Source::Columns]];
 
 #[register_kernel(
     device = Gpu, op = ops::Conv2D, T = [f32, i32, f16 if "f16"],
-    programs = |T| {
-        let kinds = [[Source::Patches, Source::Columns], [Source::Rows, Source::Columns]];
-        and_turns(gemm::programs(T, kinds)?, T)
-    },
+    programs = |T| and_turns(gemm::programs(T, KINDS)?, T),
     state = |ctx| Convolution::new(ctx.attrs, Code::Unimplemented)
 )]
 fn conv2d(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    compute(convolution, None, ctx)
+}
+
+#[register_kernel(
+    device = Gpu, op = ops::FusedConv2D, T = [f32, f16 if "f16"], host_memory = ["host_args"],
+    programs = |T| and_turns(gemm::fused_programs(T, KINDS)?, T),
+    state = |ctx| {
+        ensure_filter_format(ctx.attrs)?;
+        Ok((Convolution::new(ctx.attrs, Code::Unimplemented)?, Fusion::new(ctx.attrs, true)?))
+    }
+)]
+fn fused_conv2d((convolution, fusion): &(Convolution, Fusion), ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    compute(convolution, Some(fusion), ctx)
+}
+
+/// Output 0: the convolution of inputs 0 and 1, and what follows it.
+fn compute(convolution: &Convolution, fusion: Option<&Fusion>, ctx: &mut RawContext<'_>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
-    let (input, filter) = (channels_last(gpu, convolution.format, ctx.input(O::INPUT)?)?, ctx.input(O::FILTER)?);
+    let format = convolution.format;
+    let (input, filter) = (channels_last(gpu, format, ctx.input_at(0)?)?, ctx.input_at(1)?);
     let geometry = convolution.forward(input.shape(), filter.shape())?;
-    let out = output_images(gpu, ctx, O::OUTPUT, convolution.format, geometry.output(), |out| {
+    let out = output_images(gpu, ctx, format, geometry.output(), |out| {
         if out.num_elements() == 0 {
             return Ok(());
         }
-        gpu.in_windows(geometry.batch, &[read(&input), whole(filter), written(out)], |images, tensors| {
+        let finish = fusion.map(|fusion| finish(gpu, ctx, fusion, format, out.shape())).transpose()?;
+        let stage = finish.as_ref().map(Finish::first);
+        let mut parts: SmallVec<[Part<'_>; 8]> = smallvec![read(&input), whole(filter), written(out)];
+        parts.extend(stage.into_iter().flat_map(Stage::parts));
+        gpu.in_windows(geometry.batch, &parts, |images, tensors| {
             let geometry = Geometry { batch: images.len(), ..geometry };
-            convolve(gpu, &geometry, [tensors[0], tensors[1], tensors[2]])
-        })
+            let end = stage.map(|stage| stage.end(&tensors[3..])).unwrap_or_default();
+            convolve(gpu, &geometry, [tensors[0], tensors[1], tensors[2]], end)
+        })?;
+        finish.iter().try_for_each(|finish| finish.finish_rest(gpu, out))
     })?;
-    ctx.set_output(O::OUTPUT, out)
+    ctx.set_output_at(0, out)
 }
 
-fn convolve(gpu: &GpuDevice, geometry: &Geometry, [input, filter, out]: [&Tensor; 3]) -> Result<()> {
+fn convolve(gpu: &GpuDevice, geometry: &Geometry, [input, filter, out]: [&Tensor; 3], end: End<'_>) -> Result<()> {
     let is_empty = input.num_elements() == 0;
     if !is_empty {
         geometry.ensure_computable(filter.shape())?;
@@ -65,6 +91,7 @@ fn convolve(gpu: &GpuDevice, geometry: &Geometry, [input, filter, out]: [&Tensor
         stride: geometry.out_depth,
         step: columns,
         target: Target::Whole,
+        end,
         special: SmallVec::new(),
     };
     if geometry.is_product() {
@@ -90,7 +117,7 @@ fn backprop_input(convolution: &Convolution, ctx: &mut KernelContext<'_, O>) -> 
     let (sizes, filter, gradient) = (ctx.input(O::INPUT_SIZES)?, ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?);
     let gradient = channels_last(gpu, convolution.format, gradient)?;
     let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), gradient.shape())?;
-    let out = output_images(gpu, ctx, O::OUTPUT, convolution.format, shape, |out| {
+    let out = output_images(gpu, ctx, convolution.format, shape, |out| {
         if out.num_elements() == 0 {
             return Ok(());
         }
@@ -124,6 +151,7 @@ fn flow_back(gpu: &GpuDevice, geometry: &Geometry, [filter, gradient, out]: [&Te
         stride: columns * groups,
         step: columns,
         target: Target::Whole,
+        end: End::default(),
         special: match is_product {
             true => of_matrices([geometry.out_depth; 2])?,
             // A window's element has the output's channels of a group.
@@ -208,6 +236,7 @@ fn multiply(
         stride: geometry.out_depth,
         step: columns,
         target,
+        end: End::default(),
         special: match is_product {
             true => of_matrices([geometry.patch(), geometry.out_depth])?,
             false => params(geometry, [0, geometry.out_depth], [geometry.patch_depth, columns])?,

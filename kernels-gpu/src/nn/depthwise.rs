@@ -2,22 +2,24 @@
 
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
-use kernlink::kernel::KernelContext;
+use kernlink::kernel::{KernelContext, RawContext};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::depthwise::{Depthwise, Geometry};
+use kernlink_geometry::fusion::Fusion;
 use kernlink_macros::register_kernel;
 use kernlink_ops as ops;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::convolution::reaches;
 use super::element::{self, Key};
-use super::images::{and_turns, channels_last, output_images};
+use super::images::{and_turns, channels_last, finish, output_images};
 use crate::device::{GpuDevice, Groups};
+use crate::epilogue::{self, Finish};
 use crate::matmul::gemm::word;
 use crate::matmul::sum_parts;
 use crate::matmul::text::sum_of;
 use crate::shader::{Access, Entry, Program, Scalar, scalar_of};
-use crate::windows::{Piece, read, whole, written};
+use crate::windows::{Part, Piece, read, whole, written};
 
 const PARAMS: &str = "rows columns depth out_rows out_columns out_depth window_rows window_columns stride_y \
                       stride_x dilation_y dilation_x before_y before_x multiplier";
@@ -55,7 +57,7 @@ fn rounds(geometry: &Geometry, more: usize) -> usize {
 /// What tells the shader for a convolution: threads take four channels if each has one filter.
 fn key_of(geometry: &Geometry, dtype: DataType) -> Result<Key> {
     let vectors = geometry.multiplier == 1 && geometry.in_depth.is_multiple_of(4);
-    Ok(Key { scalar: scalar_of(dtype)?, vectors })
+    Ok(Key::new(scalar_of(dtype)?, vectors))
 }
 
 fn forward(key: Key) -> Program {
@@ -68,19 +70,42 @@ fn forward(key: Key) -> Program {
     programs = |T| and_turns(element::programs(forward, T)?, T), state = |ctx| Depthwise::new(ctx.attrs)
 )]
 fn depthwise(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    compute(convolution, None, ctx)
+}
+
+#[register_kernel(
+    device = Gpu, op = [ops::FusedDepthwiseConv2dNative, ops::FusedPaddedDepthwiseConv2dNative],
+    T = [f32, f16 if "f16"],
+    programs = |T| and_turns([element::fused_programs(forward, T)?, epilogue::programs(T)?].concat(), T),
+    state = |ctx| Ok((Depthwise::new(ctx.attrs)?, Fusion::new(ctx.attrs, true)?))
+)]
+fn fused_depthwise((convolution, fusion): &(Depthwise, Fusion), ctx: &mut KernelContext<'_, O>) -> Result<()> {
+    compute(convolution, Some(fusion), ctx)
+}
+
+/// Output 0: the convolution of inputs 0 and 1, and what follows it.
+fn compute(convolution: &Depthwise, fusion: Option<&Fusion>, ctx: &mut RawContext<'_>) -> Result<()> {
     let gpu = GpuDevice::of(ctx)?;
-    let (input, filter) = (channels_last(gpu, convolution.format, ctx.input(O::INPUT)?)?, ctx.input(O::FILTER)?);
+    let format = convolution.format;
+    let (input, filter) = (channels_last(gpu, format, ctx.input_at(0)?)?, ctx.input_at(1)?);
     let geometry = convolution.forward(input.shape(), filter.shape())?;
-    let out = output_images(gpu, ctx, O::OUTPUT, convolution.format, geometry.output(), |out| {
+    let out = output_images(gpu, ctx, format, geometry.output(), |out| {
         if out.num_elements() == 0 {
             return Ok(());
         }
         gpu.ensure_rounds(rounds(&geometry, 0))?;
-        let (key, params) = (key_of(&geometry, out.dtype())?, params(&geometry)?);
-        let parts = [read(&input), whole(filter), written(out)];
-        element::run(gpu, (forward, key), geometry.batch, &parts, &params, out.num_elements())
+        let (mut key, mut params) = (key_of(&geometry, out.dtype())?, params(&geometry)?);
+        let finish = fusion.map(|fusion| finish(gpu, ctx, fusion, format, out.shape())).transpose()?;
+        let mut parts: SmallVec<[Part<'_>; 8]> = smallvec![read(&input), whole(filter), written(out)];
+        if let Some(stage) = finish.as_ref().map(Finish::first) {
+            key.epilogue = stage.epilogue();
+            params.extend_from_slice(stage.params());
+            parts.extend(stage.parts());
+        }
+        element::run(gpu, (forward, key), geometry.batch, &parts, &params, out.num_elements())?;
+        finish.iter().try_for_each(|finish| finish.finish_rest(gpu, out))
     })?;
-    ctx.set_output(O::OUTPUT, out)
+    ctx.set_output_at(0, out)
 }
 
 fn of_input(key: Key) -> Program {
@@ -98,7 +123,7 @@ fn backprop_input(convolution: &Depthwise, ctx: &mut KernelContext<'_, O>) -> Re
     let (sizes, filter, gradient) = (ctx.input(O::INPUT_SIZES)?, ctx.input(O::FILTER)?, ctx.input(O::OUT_BACKPROP)?);
     let gradient = channels_last(gpu, convolution.format, gradient)?;
     let (shape, geometry) = convolution.backward_to_input(sizes, filter.shape(), gradient.shape())?;
-    let out = output_images(gpu, ctx, O::OUTPUT, convolution.format, shape, |out| {
+    let out = output_images(gpu, ctx, convolution.format, shape, |out| {
         if out.num_elements() == 0 {
             return Ok(());
         }

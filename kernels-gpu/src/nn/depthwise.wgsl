@@ -24,5 +24,6 @@ fn element(i: u32) {
             }
         }
     }
-    output[i] = V(sum);
+    output[i] = V(sum); //@ if !fused
+    output[i] = V(fused(i, channel, sum)); //@ if fused
 }

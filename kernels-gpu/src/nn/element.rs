@@ -5,25 +5,38 @@ use kernlink::error::Result;
 use kernlink_geometry::pooling::NOWHERE;
 
 use crate::device::{GpuDevice, Groups};
+use crate::epilogue::Epilogue;
 use crate::matmul::text::sum_of;
 use crate::shader::{Access, Entry, Program, ProgramBuilder, Scalar, scalar_of};
 use crate::windows::Part;
 
-/// What tells the shaders of a text from each other: the type of the elements, and whether threads take four.
+/// What tells the shaders of a text from each other: the type of the elements, whether threads take four, and what becomes
+/// of results.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     pub(super) scalar: Scalar,
     pub(super) vectors: bool,
+    pub(super) epilogue: Epilogue,
 }
 
 impl Key {
+    /// Of a shader that writes what it computes.
+    pub(super) fn new(scalar: Scalar, vectors: bool) -> Key {
+        Key { scalar, vectors, epilogue: Epilogue::default() }
+    }
+
     pub(super) fn width(&self) -> u32 {
         if self.vectors { 4 } else { 1 }
     }
 
-    /// The names that hold in files' conditions: `vectors` if threads take four.
+    /// The names that hold in files' conditions: `vectors` if threads take four, `fused` if there is an epilogue.
     pub(super) fn names(&self) -> &'static [&'static str] {
-        if self.vectors { &["vectors"] } else { &[] }
+        match (self.vectors, self.epilogue.is_none()) {
+            (false, true) => &[],
+            (true, true) => &["vectors"],
+            (false, false) => &["fused"],
+            (true, false) => &["vectors", "fused"],
+        }
     }
 
     /// `T` is the type of the elements, `A` that in which they are added, `V` and `S` are a thread's share of them.
@@ -61,13 +74,19 @@ pub(super) fn program(key: Key, label: &str, buffers: &[(&str, Access)], params:
             Access::Write => builder.write_vectors(name, scalar, key.width()),
         }
     });
-    builder.words(params).compose(Entry::Elements, file, key.names())
+    key.epilogue.declare(builder.words(params), key.scalar, key.width()).compose(Entry::Elements, file, key.names())
 }
 
 /// The programs for elements of a dtype, one by one and by fours.
 pub(super) fn programs(program: impl Fn(Key) -> Program, dtype: DataType) -> Result<Vec<Program>> {
     let scalar = scalar_of(dtype)?;
-    Ok([false, true].map(|vectors| program(Key { scalar, vectors })).to_vec())
+    Ok([false, true].map(|vectors| program(Key::new(scalar, vectors))).to_vec())
+}
+
+/// Likewise of those that have an epilogue.
+pub(super) fn fused_programs(program: impl Fn(Key) -> Program, dtype: DataType) -> Result<Vec<Program>> {
+    let with = |epilogue| programs(|key| program(Key { epilogue, ..key }), dtype);
+    Ok(Epilogue::examples().into_iter().map(with).collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Runs a shader for each share of `elements` elements of `batch` images, which tensors that are not whole hold one after

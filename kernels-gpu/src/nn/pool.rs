@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use kernlink::dtype::DataType;
 use kernlink::error::Result;
 use kernlink::kernel::{GPU, KernelContext, RawContext};
-use kernlink::op::{Op, OutputArg};
 use kernlink::tensor::Tensor;
 use kernlink_geometry::images::shape_last;
 use kernlink_geometry::pooling::{Geometry, Pooling, ensure_channels_last};
@@ -100,22 +99,18 @@ fn by_windows(
     element::run(gpu, (program, key), geometry.batch, &parts, &params, out.num_elements())
 }
 
-fn greatest<O: Op>(
-    ctx: &KernelContext<'_, O>,
-    output: OutputArg<O>,
-    input: &Tensor,
-    pooling: &Pooling,
-) -> Result<Tensor> {
+/// Output 0.
+fn greatest(ctx: &RawContext<'_>, input: &Tensor, pooling: &Pooling) -> Result<Tensor> {
     let gpu = GpuDevice::of(ctx)?;
     let input = channels_last(gpu, pooling.format, input)?;
     let geometry = pooling.geometry(input.shape())?;
     let Some((window, shape)) = pooling.over_depth(input.shape())? else {
-        return output_images(gpu, ctx, output, pooling.format, geometry.output(), |out| {
+        return output_images(gpu, ctx, pooling.format, geometry.output(), |out| {
             by_windows(gpu, max, &[&input], out, &geometry, Through::Window)
         });
     };
-    output_images(gpu, ctx, output, pooling.format, shape, |out| {
-        let key = Key { scalar: scalar_of(input.dtype())?, vectors: false };
+    output_images(gpu, ctx, pooling.format, shape, |out| {
+        let key = Key::new(scalar_of(input.dtype())?, false);
         let (parts, params) = ([read(&input), written(out)], [word(window)?]);
         gpu.ensure_rounds(window)?;
         element::run(gpu, (max_over_depth, key), geometry.batch, &parts, &params, out.num_elements())
@@ -138,7 +133,7 @@ fn to_greatest(gpu: &GpuDevice, geometry: &Geometry, [input, grad, out]: [&Tenso
 
 /// The shaders of max pooling.
 fn max_programs(dtype: DataType) -> Result<Vec<Program>> {
-    let over_depth = max_over_depth(Key { scalar: scalar_of(dtype)?, vectors: false });
+    let over_depth = max_over_depth(Key::new(scalar_of(dtype)?, false));
     and_turns([element::programs(max, dtype)?, vec![over_depth]].concat(), dtype)
 }
 
@@ -156,7 +151,7 @@ fn max_gradient_programs(dtype: DataType) -> Result<Vec<Program>> {
     programs = |T| max_programs(T), state = |ctx| Windows::given(1, &ctx.attrs().padding, &ctx.attrs().data_format)
 )]
 fn max_pool(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Result<()> {
-    let output = greatest(ctx, O::OUTPUT, ctx.input(O::INPUT)?, windows.of(ctx)?.as_ref())?;
+    let output = greatest(ctx, ctx.input(O::INPUT)?, windows.of(ctx)?.as_ref())?;
     ctx.set_output(O::OUTPUT, output)
 }
 
@@ -168,7 +163,7 @@ fn average_pool(pooling: &Pooling, ctx: &mut KernelContext<'_, O>) -> Result<()>
     let gpu = GpuDevice::of(ctx)?;
     let input = channels_last(gpu, pooling.format, ctx.input(O::VALUE)?)?;
     let geometry = pooling.averaged(input.shape())?;
-    let output = output_images(gpu, ctx, O::OUTPUT, pooling.format, geometry.output(), |out| {
+    let output = output_images(gpu, ctx, pooling.format, geometry.output(), |out| {
         by_windows(gpu, average, &[&input], out, &geometry, Through::Window)
     })?;
     ctx.set_output(O::OUTPUT, output)
@@ -182,7 +177,7 @@ fn average_pool_gradient(pooling: &Pooling, ctx: &mut KernelContext<'_, O>) -> R
     let gpu = GpuDevice::of(ctx)?;
     let grad = channels_last(gpu, pooling.format, ctx.input(O::GRAD)?)?;
     let (shape, geometry) = pooling.averaged_back(ctx.input(O::ORIG_INPUT_SHAPE)?, grad.shape())?;
-    let output = output_images(gpu, ctx, O::OUTPUT, pooling.format, shape, |out| {
+    let output = output_images(gpu, ctx, pooling.format, shape, |out| {
         by_windows(gpu, average_gradient, &[&grad], out, &geometry, Through::Windows)
     })?;
     ctx.set_output(O::OUTPUT, output)
@@ -204,7 +199,7 @@ fn max_pool_gradient(windows: &Windows, ctx: &mut KernelContext<'_, O>) -> Resul
     let (input, grad) = (channels_last(gpu, format, input)?, channels_last(gpu, format, grad)?);
     let pooled = shape_last(format, ctx.input(O::ORIG_OUTPUT)?.shape().clone());
     let geometry = pooling.maxima_back(input.shape(), &pooled, grad.shape())?;
-    let output = output_images(gpu, ctx, O::OUTPUT, format, input.shape().clone(), |out| {
+    let output = output_images(gpu, ctx, format, input.shape().clone(), |out| {
         to_greatest(gpu, &geometry, [&input, &grad, out])
     })?;
     ctx.set_output(O::OUTPUT, output)

@@ -62,5 +62,5 @@ pub(super) fn params(gpu: &GpuDevice, geometry: &Geometry, through: &[Through]) 
 
 /// The shader for elements of a type.
 pub(super) fn key_of(geometry: &Geometry, scalar: Scalar) -> Key {
-    Key { scalar, vectors: geometry.depth.is_multiple_of(4) }
+    Key::new(scalar, geometry.depth.is_multiple_of(4))
 }

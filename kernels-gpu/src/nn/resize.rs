@@ -61,7 +61,7 @@ fn bilinear_gradient(key: Key) -> Program {
 
 /// What tells the shader for images of a depth.
 fn key_of(dtype: DataType, depth: usize) -> Result<Key> {
-    Ok(Key { scalar: scalar_of(dtype)?, vectors: depth.is_multiple_of(4) })
+    Ok(Key::new(scalar_of(dtype)?, depth.is_multiple_of(4)))
 }
 
 /// Images of another size, with elements of this dtype.

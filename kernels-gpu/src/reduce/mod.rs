@@ -4,6 +4,8 @@ mod arg;
 mod cross_entropy;
 mod fold;
 mod large;
+mod layer_norm;
+mod masked_softmax;
 mod plan;
 mod reducer;
 mod scan;

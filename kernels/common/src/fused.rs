@@ -1,10 +1,10 @@
 //! What follows a product in the same kernel: [`Fusion`] on the processor.
 
+use kernlink::Result;
 use kernlink::dtype::{Element, Number};
 use kernlink::kernel::RawContext;
 use kernlink::shape::Shape;
 use kernlink::tensor::{Tensor, scratch};
-use kernlink::{Result, ensure};
 use kernlink_geometry::fusion::{Activation, Channels, Fusion};
 use smallvec::SmallVec;
 
@@ -143,24 +143,7 @@ impl<T: Activated> Fused<T> {
         output: &Shape,
         last: impl FnOnce(&Tensor) -> Result<Tensor>,
     ) -> Result<Fused<T>> {
-        let mut tensors = SmallVec::<[Tensor; 5]>::new();
-        for index in 0..fusion.arguments() {
-            let argument = ctx.input_at(2 + index)?;
-            ensure!(
-                argument.dtype() == E::DTYPE,
-                InvalidArgument,
-                "arguments must be {}, not {}",
-                E::DTYPE,
-                argument.dtype()
-            );
-            tensors.push(argument.clone());
-        }
-        if fusion.summand
-            && let Some(summand) = tensors.last_mut()
-        {
-            *summand = last(summand)?;
-        }
-        fusion.ensure_arguments(tensors.iter().map(Tensor::shape), output)?;
+        let tensors = fusion.arguments_of(ctx, E::DTYPE, output, last)?;
         let vector = |index: usize| -> Result<Vec<T>> {
             scratch::collected(tensors[index].as_slice::<E>()?.iter().map(|element| element.widen()))
         };

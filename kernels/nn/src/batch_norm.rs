@@ -1,12 +1,13 @@
 //! FusedBatchNorm, FusedBatchNormV2 and FusedBatchNormV3, and _FusedBatchNormEx.
 
+use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::kernel::{KernelContext, KernelState, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
 use kernlink::tensor::scratch;
-use kernlink::{Result, bail, ensure};
 use kernlink_geometry::channels::{Layout, Norm, bessel};
+use kernlink_geometry::fusion::{Activation, after_norm, ensure_side};
 use kernlink_kernels_common::number::Computed;
 use kernlink_macros::register_kernel;
 use kernlink_ops::{FusedBatchNorm, FusedBatchNormEx, FusedBatchNormV2, FusedBatchNormV3};
@@ -274,20 +275,13 @@ widest! {
 /// [`BatchNorm`] with what follows it in one node.
 struct BatchNormEx {
     batch_norm: BatchNorm,
-    rectified: bool,
+    activation: Activation,
 }
 
 impl KernelState for BatchNormEx {
     fn new(ctx: &RawConstruction<'_>) -> Result<Self> {
-        let mode: String = ctx.attrs.required("activation_mode")?;
-        let rectified = match &*mode {
-            "Identity" => false,
-            "Relu" => true,
-            _ => bail!(InvalidArgument, "activation_mode is {mode}; Identity and Relu are supported"),
-        };
-        let sides: i64 = ctx.attrs.required("num_side_inputs")?;
-        ensure!(sides <= 1, InvalidArgument, "there may be one side input, not {sides}");
-        Ok(Self { batch_norm: BatchNorm::new(ctx)?, rectified })
+        let activation = after_norm(ctx.attrs)?;
+        Ok(Self { batch_norm: BatchNorm::new(ctx)?, activation })
     }
 }
 
@@ -296,18 +290,12 @@ fn fused_batch_norm_ex<T: Computed<Wide = f32>>(
     node: &BatchNormEx,
     ctx: &mut KernelContext<'_, FusedBatchNormEx>,
 ) -> Result<()> {
-    let sides = ctx.input_list(FusedBatchNormEx::SIDE_INPUT);
-    let side = sides.iter().next().cloned();
-    let shape = ctx.input(FusedBatchNormEx::X)?.shape();
+    let side = ctx.input_list(FusedBatchNormEx::SIDE_INPUT).iter().next().cloned();
     if let Some(side) = &side {
-        ensure!(
-            side.shape() == shape,
-            InvalidArgument,
-            "side_input must have the shape of x, {shape}, not {}",
-            side.shape()
-        );
+        ensure_side(side.shape(), ctx.input(FusedBatchNormEx::X)?.shape())?;
     }
-    node.batch_norm.compute::<T>(ctx, &Ending { side: side.as_ref(), rectified: node.rectified })?;
+    let rectified = node.activation == Activation::Relu;
+    node.batch_norm.compute::<T>(ctx, &Ending { side: side.as_ref(), rectified })?;
     ctx.set_output(FusedBatchNormEx::RESERVE_SPACE_3, Tensor::scalar(0.0f32))
 }
 

@@ -6,9 +6,9 @@ use kernlink::dtype::{DataType, Element, Number, bf16};
 use kernlink::kernel::{KernelContext, RawConstruction, RawContext};
 use kernlink::shape::Shape;
 use kernlink::tensor::Tensor;
-use kernlink::{Code, Result, ensure};
+use kernlink::{Code, Result};
 use kernlink_geometry::convolution::Convolution;
-use kernlink_geometry::fusion::Fusion;
+use kernlink_geometry::fusion::{Fusion, ensure_filter_format};
 use kernlink_kernels_common::fused::{Activated, Finish, Fused, Nothing};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels::Panels;
@@ -153,8 +153,7 @@ struct PreparedFused {
 
 impl PreparedFused {
     fn new<T: Computed<Wide: Convolve>>(ctx: &RawConstruction<'_>) -> Result<Self> {
-        let order: String = ctx.attrs.required("filter_format")?;
-        ensure!(order == "HWIO", Unimplemented, "filter_format {order} is not supported, HWIO is");
+        ensure_filter_format(ctx.attrs)?;
         Ok(Self { product: Prepared::new::<T>(ctx)?, fusion: Fusion::new(ctx.attrs, true)? })
     }
 }

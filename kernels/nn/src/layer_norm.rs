@@ -1,9 +1,10 @@
 //! _LayerNorm: vectors of the last dimension, brought to mean 0 and variance 1.
 
+use kernlink::Result;
 use kernlink::dtype::Number;
 use kernlink::kernel::KernelContext;
-use kernlink::tensor::scratch;
-use kernlink::{Result, ensure};
+use kernlink::tensor::{Tensor, scratch};
+use kernlink_geometry::channels;
 use kernlink_kernels_common::number::{Computed, Float};
 use kernlink_macros::register_kernel;
 use kernlink_ops::LayerNorm;
@@ -14,14 +15,11 @@ use super::vector::widest;
 fn layer_norm<T: Computed<Wide: Float + Number>>(epsilon: &f32, ctx: &mut KernelContext<'_, LayerNorm>) -> Result<()> {
     let (x, scale, offset) = (ctx.input(LayerNorm::X)?, ctx.input(LayerNorm::SCALE)?, ctx.input(LayerNorm::OFFSET)?);
     let shape = x.shape().clone();
-    ensure!(shape.rank() > 0, InvalidArgument, "x must have at least one dimension");
-    let length = shape[shape.rank() - 1];
-    let vector = |name: &str, vector: &kernlink::tensor::Tensor| -> Result<Vec<T::Wide>> {
-        let fits = vector.shape()[..] == [length];
-        ensure!(fits, InvalidArgument, "{name} must have shape [{length}], not {}", vector.shape());
+    let length = channels::layer_norm(&shape, scale.shape(), offset.shape())?;
+    let vector = |vector: &Tensor| -> Result<Vec<T::Wide>> {
         scratch::collected(vector.as_slice::<T>()?.iter().map(|element| element.widen()))
     };
-    let (scale, offset) = (vector("scale", scale)?, vector("offset", offset)?);
+    let (scale, offset) = (vector(scale)?, vector(offset)?);
     let epsilon = <T::Wide as Number>::from_f64(f64::from(*epsilon));
     let mut y = ctx.allocate_output(LayerNorm::Y, shape)?;
     let x = x.as_slice::<T>()?;
