@@ -422,6 +422,7 @@ mod tests {
             type_name: "",
             provider: &PROVIDER,
             location: HERE,
+            element_wise: None,
             create: |_| Err(Error::internal("no kernel is made here")),
             created: AtomicU64::new(0),
         };
