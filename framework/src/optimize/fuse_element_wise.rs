@@ -66,9 +66,7 @@ impl Pass for FuseElementWise {
                 .collect();
             ops.sort_unstable();
             ops.dedup();
-            let ops: &'static [&'static str] = ops.leak();
-            let from = CreatedFrom::Match(vec![ops, ops].leak());
-            vec![Created { from, to: created::FUSED_ELEMENT_WISE }]
+            vec![Created { from: CreatedFrom::Several(ops.leak()), to: created::FUSED_ELEMENT_WISE }]
         })
     }
 }
