@@ -35,6 +35,7 @@ fn save(name: &str, def: &GraphDef) -> String {
 const DIGITS: &str = "\
 ArgMax CPU T=float Tidx=int32 output_type=int64
 BiasAdd CPU T=float
+Const CPU
 Const CPU dtype=float
 Const CPU dtype=int32
 Conv2D CPU T=float
@@ -52,6 +53,7 @@ Softmax CPU T=float
 StridedSlice CPU T=int32 Index=int32
 _FusedBatchNormEx CPU T=float
 _FusedConv2D CPU T=float
+_FusedElementWise CPU T=float
 _FusedMatMul CPU T=float
 ";
 
