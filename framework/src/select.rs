@@ -224,6 +224,7 @@ impl LeftOut {
             type_name: "",
             provider: self.provider,
             location: self.location,
+            element_wise: None,
             create: create_left_out,
             created: AtomicU64::new(0),
         }

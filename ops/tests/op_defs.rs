@@ -15,9 +15,10 @@ fn tensorflow_ops() -> BTreeMap<String, proto::OpDef> {
 }
 
 /// Ops that TensorFlow does not have.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     "RemoveKernel",
     "_FusedBatchMatMulV2",
+    "_FusedElementWise",
     "_FusedPaddedDepthwiseConv2dNative",
     "_GeluApproximate",
     "_GeluExact",

@@ -86,8 +86,9 @@ fn what_a_session_makes_of_a_model_is_told() {
         &text,
         &[
             "in a session that computes what nothing else uses: y\n",
-            "rewrite: 1 change, 4 nodes before, 3 after\n  fuse-swish: 1 time\n3 nodes of 3 ops:\n       1  Neg\n",
-            "1  _Swish\n",
+            "rewrite: 1 change, 4 nodes before, 3 after\n  fuse-swish: 1 time\n",
+            "fuse-element-wise: 1 change, 3 nodes before, 2 after\n2 nodes of 2 ops:\n       1  Placeholder\n",
+            "1  _FusedElementWise\n",
         ],
     );
     // What is written is for TensorFlow, too.

@@ -53,6 +53,7 @@ Softmax CPU T=float
 StridedSlice CPU T=int32 Index=int32
 _FusedBatchNormEx CPU T=float
 _FusedConv2D CPU T=float
+_FusedElementWise CPU T=float
 _FusedMatMul CPU T=float
 ";
 

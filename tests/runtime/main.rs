@@ -14,6 +14,8 @@ mod control_flow;
 mod devices;
 mod eager;
 #[cfg(feature = "text-format")]
+mod element_wise;
+#[cfg(feature = "text-format")]
 mod endless;
 #[cfg(feature = "text-format")]
 mod faulty_rewrites;

@@ -372,6 +372,7 @@ fn kernel(kernel: &KernelDef, line: u32) -> &'static KernelDef {
         type_name: kernel.type_name,
         provider: kernel.provider,
         location: Location { file: "elsewhere.rs", line },
+        element_wise: kernel.element_wise,
         create: kernel.create,
         created: Default::default(),
     }))

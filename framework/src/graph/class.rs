@@ -96,6 +96,7 @@ pub(crate) mod created {
     pub(crate) const ARG: &str = "_Arg";
     pub(crate) const CALL: &str = "PartitionedCall";
     pub(crate) const CONSTANT: &str = "Const";
+    pub(crate) const FUSED_ELEMENT_WISE: &str = "_FusedElementWise";
     /// Only in memory: written, a node has its own op.
     pub(crate) const MISSING: &str = crate::op::MISSING_OP;
     pub(crate) const RECV: &str = "_Recv";

@@ -29,6 +29,8 @@ pub enum CreatedFrom {
     Class(NodeClass),
     /// Nodes of all these ops, one of each list; the new one has the dtypes of the first.
     Match(&'static [&'static [&'static str]]),
+    /// Several nodes of these ops with the same dtypes, which the new one has, too.
+    Several(&'static [&'static str]),
 }
 
 /// How many attr values inside functions are looked at, and how deeply functions may be handed to functions: a library
@@ -90,6 +92,7 @@ impl<'r> Needs<'r> {
             values: self.max_values,
             lines: Vec::new(),
             roots: HashMap::new(),
+            several: HashMap::new(),
             needs: self,
         };
         walk.nodes(&def.node, None)?;
@@ -133,6 +136,8 @@ struct Walk<'a, 'n, 'r> {
     /// By op, which nodes of it there are, as far as others can be made of them: what devices they ask for, and their
     /// dtypes.
     roots: HashMap<String, HashSet<Root>>,
+    /// By what may be made of several nodes, the first such node of each kind, and whether there are more.
+    several: HashMap<usize, HashMap<Root, bool>>,
     needs: &'n mut Needs<'r>,
 }
 
@@ -163,7 +168,17 @@ impl<'a> Walk<'a, '_, '_> {
                 AttrValue::Type(dtype) => Some((name.to_owned(), *dtype)),
                 _ => None,
             });
-            self.roots.entry(node.op.clone()).or_default().insert((node.device.clone(), dtypes.collect()));
+            let root: Root = (node.device.clone(), dtypes.collect());
+            for (index, created) in self.needs.created.iter().enumerate() {
+                if let CreatedFrom::Several(ops) = created.from
+                    && ops.contains(&node.op.as_str())
+                {
+                    // A function may be called several times.
+                    let more = self.several.entry(index).or_default().entry(root.clone());
+                    more.and_modify(|more| *more = true).or_insert(bound.is_some());
+                }
+            }
+            self.roots.entry(node.op.clone()).or_default().insert(root);
             let of_class = CreatedFrom::Class(NodeClass::of(&node.op));
             for created in self.needs.created.iter().filter(|created| created.from == of_class) {
                 if self.needs.registry.find_op(created.to).is_some() {
@@ -176,41 +191,48 @@ impl<'a> Walk<'a, '_, '_> {
 
     /// Notes what may be made of nodes that are all there, and of what is made of them in turn.
     fn matches(&mut self) {
+        for (index, kinds) in std::mem::take(&mut self.several) {
+            let kinds = kinds.into_iter().filter(|(_, more)| *more).map(|(root, _)| root).collect();
+            self.made(self.needs.created[index].to, kinds);
+        }
         let mut made: HashSet<usize> = HashSet::new();
         loop {
             let before = made.len();
             for (index, created) in self.needs.created.iter().enumerate() {
                 let CreatedFrom::Match(pattern) = created.from else { continue };
                 let is_there = |ops: &&[&str]| ops.iter().any(|op| self.roots.contains_key(*op));
-                let Some(entry) = self.needs.registry.find_op(created.to) else { continue };
                 if made.contains(&index) || !pattern.iter().all(is_there) {
                     continue;
                 }
                 made.insert(index);
                 let first = pattern.first().copied().unwrap_or_default();
-                let roots = first.iter().filter_map(|op| self.roots.get(*op)).flatten();
-                let is_dtype = |name: &str| entry.def.attr(name).is_some_and(|def| !def.ty.list);
-                let roots: Vec<Root> = roots
-                    .map(|(device, dtypes)| {
-                        (device.clone(), dtypes.iter().filter(|(name, _)| is_dtype(name)).cloned().collect())
-                    })
-                    .collect();
-                for (device, dtypes) in &roots {
-                    let known = dtypes
-                        .iter()
-                        .filter_map(|(name, dtype)| Some((name.clone(), selected(&AttrValue::Type(*dtype))?)));
-                    let attrs: Vec<(String, SelectedValue)> = known.collect();
-                    for device in devices(device) {
-                        let kernel = SelectedKernel { device, label: String::new(), attrs: attrs.clone() };
-                        self.lines.push(SelectedLine { op: created.to.to_owned(), kernel: Some(kernel) });
-                    }
-                }
-                self.roots.entry(created.to.to_owned()).or_default().extend(roots);
+                let roots = first.iter().filter_map(|op| self.roots.get(*op)).flatten().cloned().collect();
+                self.made(created.to, roots);
             }
             if made.len() == before {
                 return;
             }
         }
+    }
+
+    /// Notes what nodes of an op need, with the devices and dtypes of these, if the registry has the op.
+    fn made(&mut self, op: &'static str, roots: Vec<Root>) {
+        let Some(entry) = self.needs.registry.find_op(op) else { return };
+        let is_dtype = |name: &str| entry.def.attr(name).is_some_and(|def| !def.ty.list);
+        let roots = roots.into_iter().map(|(device, dtypes)| {
+            (device, dtypes.into_iter().filter(|(name, _)| is_dtype(name)).collect::<Vec<_>>())
+        });
+        let roots: Vec<Root> = roots.collect();
+        for (device, dtypes) in &roots {
+            let known =
+                dtypes.iter().filter_map(|(name, dtype)| Some((name.clone(), selected(&AttrValue::Type(*dtype))?)));
+            let attrs: Vec<(String, SelectedValue)> = known.collect();
+            for device in devices(device) {
+                let kernel = SelectedKernel { device, label: String::new(), attrs: attrs.clone() };
+                self.lines.push(SelectedLine { op: op.to_owned(), kernel: Some(kernel) });
+            }
+        }
+        self.roots.entry(op.to_owned()).or_default().extend(roots);
     }
 
     /// The attrs that a node states, but for tensors, by which no kernel is chosen. What depends on an attr of the
@@ -422,6 +444,7 @@ mod tests {
             type_name: "",
             provider: &PROVIDER,
             location: HERE,
+            element_wise: None,
             create: |_| Err(Error::internal("no kernel is made here")),
             created: AtomicU64::new(0),
         };
@@ -586,6 +609,20 @@ mod tests {
         needs.add(&graph(vec![node("a", "A", &[("T", dtype(DataType::Float))])], vec![])).unwrap();
         assert_eq!(needs.to_string(), "A CPU T=float Tidx=int32 mode=\"a\"\n_FusedA CPU T=float\n");
         assert!(needs.unknown_ops().is_empty() && needs.missing_kernels().count() == 0);
+    }
+
+    #[test]
+    fn what_is_made_of_several_nodes_is_needed_where_there_are_several() {
+        let registry = registry();
+        let needed = |dtypes: &[DataType]| {
+            let mut needs = Needs::new(&registry);
+            needs.created = const { &[Created { from: CreatedFrom::Several(&["A", "B"]), to: "_FusedA" }] };
+            let nodes = dtypes.iter().enumerate().map(|(i, &t)| node(&format!("a{i}"), "A", &[("T", dtype(t))]));
+            needs.add(&graph(nodes.collect(), vec![])).unwrap();
+            needs.to_string().contains("_FusedA CPU T=float\n")
+        };
+        assert!(!needed(&[DataType::Float]) && !needed(&[DataType::Float, DataType::Double]));
+        assert!(needed(&[DataType::Float, DataType::Double, DataType::Float]));
     }
 
     #[test]

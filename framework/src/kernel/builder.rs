@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicU64;
 
 use super::{
-    AsyncOpKernel, AttrConstraint, ConstraintValues, DeviceType, DynKernel, KernelDef, Location, OpKernel, Provider,
-    RawConstruction, create_async_kernel, create_kernel,
+    AsyncOpKernel, AttrConstraint, ConstraintValues, DeviceType, DynKernel, ElementWise, KernelDef, Location, OpKernel,
+    Provider, RawConstruction, create_async_kernel, create_kernel,
 };
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
@@ -111,7 +111,7 @@ impl KernelDefBuilder {
     /// INVALID_ARGUMENT if the kernel is of another op.
     #[track_caller]
     pub fn kernel<O: Op, K: OpKernel<O>>(self) -> Result<&'static KernelDef> {
-        self.of_op::<O>(std::any::type_name::<K>(), create_kernel::<O, K>)
+        self.of_op::<O>(std::any::type_name::<K>(), K::ELEMENT_WISE, create_kernel::<O, K>)
     }
 
     /// [`KernelDefBuilder::kernel`] for a kernel that waits.
@@ -120,25 +120,35 @@ impl KernelDefBuilder {
     /// INVALID_ARGUMENT if the kernel is of another op.
     #[track_caller]
     pub fn async_kernel<O: Op, K: AsyncOpKernel<O>>(self) -> Result<&'static KernelDef> {
-        self.of_op::<O>(std::any::type_name::<K>(), create_async_kernel::<O, K>)
+        self.of_op::<O>(std::any::type_name::<K>(), None, create_async_kernel::<O, K>)
     }
 
     #[track_caller]
-    fn of_op<O: Op>(self, kernel: &'static str, create: CreateKernel) -> Result<&'static KernelDef> {
+    fn of_op<O: Op>(
+        self,
+        kernel: &'static str,
+        element_wise: Option<ElementWise>,
+        create: CreateKernel,
+    ) -> Result<&'static KernelDef> {
         if O::DEF.name != self.op {
             let message = format!("{kernel} is a kernel of op {}, not of {}", O::DEF.name, self.op);
             return Err(Error::invalid_argument(message));
         }
-        Ok(self.finish(kernel, create))
+        Ok(self.finish(kernel, element_wise, create))
     }
 
     /// The registration of a function that makes the kernel for a node. It stays in memory for the rest of the
     /// program.
     pub fn create(self, create: CreateKernel) -> &'static KernelDef {
-        self.finish("function", create)
+        self.finish("function", None, create)
     }
 
-    fn finish(self, type_name: &'static str, create: CreateKernel) -> &'static KernelDef {
+    fn finish(
+        self,
+        type_name: &'static str,
+        element_wise: Option<ElementWise>,
+        create: CreateKernel,
+    ) -> &'static KernelDef {
         Box::leak(Box::new(KernelDef {
             op: leak(&self.op),
             device: self.device,
@@ -152,6 +162,7 @@ impl KernelDefBuilder {
             type_name,
             provider: &Provider::RUN_TIME,
             location: self.location,
+            element_wise,
             create,
             created: AtomicU64::new(0),
         }))

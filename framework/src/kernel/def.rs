@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{DynKernel, RawConstruction};
+use super::{DynKernel, ElementWise, RawConstruction};
 use crate::device::DeviceType;
 use crate::dtype::DataType;
 use crate::error::{Result, catch_panic};
@@ -132,6 +132,8 @@ pub struct KernelDef {
     pub provider: &'static Provider,
     /// Where.
     pub location: Location,
+    /// What it computes of each element, if it computes each by itself.
+    pub element_wise: Option<ElementWise>,
     /// Makes the kernel for a node.
     pub create: fn(&RawConstruction<'_>) -> Result<Box<dyn DynKernel>>,
     /// How many kernels were made from this registration.

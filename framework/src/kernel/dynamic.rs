@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::{GPU, KernelConstruction, KernelContext, RawConstruction, RawContext};
+use super::{ElementWise, GPU, KernelConstruction, KernelContext, RawConstruction, RawContext};
 use crate::error::Result;
 use crate::op::Op;
 use crate::step::{BoxFuture, block_on_until};
@@ -19,6 +19,9 @@ use crate::threads::Help;
     note = "a kernel of the op is `impl OpKernel<{O}> for {Self}`, with `new` and `compute`"
 )]
 pub trait OpKernel<O: Op>: Sized + Send + Sync + 'static {
+    /// What the kernel computes of each element, if it computes each by itself.
+    const ELEMENT_WISE: Option<ElementWise> = None;
+
     /// Makes the kernel for a node: reads and checks attrs, prepares what does not depend on the inputs.
     ///
     /// # Errors

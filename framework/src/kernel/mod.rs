@@ -7,6 +7,7 @@ mod construction;
 mod context;
 mod def;
 mod dynamic;
+mod element_wise;
 mod fallible;
 mod host_slots;
 mod lists;
@@ -22,6 +23,7 @@ pub use construction::{GraphNode, KernelConstruction, RawConstruction, Surroundi
 pub use context::{KernelContext, RawContext, RunInfo};
 pub use def::{AttrConstraint, ConstraintValues, CrateProvider, KernelDef, Location, Provider, ProviderAtRoot};
 pub use dynamic::{AsyncOpKernel, Attrs, DynKernel, KernelState, OpKernel, create_async_kernel, create_kernel};
+pub use element_wise::ElementWise;
 pub use host_slots::HostSlots;
 pub use lists::InputList;
 pub use memory::{MemoryType, NodeMemory};

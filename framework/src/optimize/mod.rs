@@ -5,10 +5,12 @@
 //! between choosing the nodes that a run needs and laying out its plan, for the bodies of functions too.
 //! docs/optimizing.md says how a pass is written.
 
+mod devices;
 mod elide_identities;
 mod fold_branches;
 mod fold_constants;
 mod free_constants;
+mod fuse_element_wise;
 mod inline_functions;
 mod merge_duplicates;
 mod pass;

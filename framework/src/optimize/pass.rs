@@ -52,6 +52,11 @@ pub trait Pass: Sync {
         false
     }
 
+    /// Whether it runs once, after all others have run for the last time: they would not know again what it leaves.
+    fn is_last(&self) -> bool {
+        false
+    }
+
     /// Whether the result is a graph that TensorFlow runs too. A pass that leaves one which only Kernlink lays out does not
     /// run when a graph is optimised to be written.
     fn is_portable(&self) -> bool {

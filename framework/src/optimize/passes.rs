@@ -6,6 +6,7 @@ use super::elide_identities::ElideIdentities;
 use super::fold_branches::FoldBranches;
 use super::fold_constants::FoldConstants;
 use super::free_constants::FreeConstants;
+use super::fuse_element_wise::FuseElementWise;
 use super::inline_functions::InlineFunctions;
 use super::merge_duplicates::MergeDuplicates;
 use super::pass::Pass;
@@ -24,6 +25,7 @@ pub const PASSES: &[&dyn Pass] = &[
     &ElideIdentities,
     &MergeDuplicates,
     &Rewrites,
+    &FuseElementWise,
 ];
 
 /// What all passes may make, for [`Needs::with_created`](crate::graph::Needs::with_created).

@@ -169,11 +169,10 @@ impl Optimizer {
     /// INVALID_ARGUMENT if `ends` names what is not in the graph; those of a pass, with its name. The graph is as the
     /// passes before it left it.
     pub fn optimize(&self, graph: &mut Graph, ends: &mut Ends) -> Result<Vec<PassReport>> {
-        for (what, outputs) in [("a feed", ends.feeds()), ("a fetch", ends.fetches())] {
-            outputs.iter().try_for_each(|&output| graph.check_output(output)).map_err(|error| error.context(what))?;
-        }
-        ends.targets().iter().try_for_each(|&id| graph.check_node(id)).map_err(|error| error.context("a target"))?;
-        self.one_round(graph, ends)
+        check(graph, ends)?;
+        let mut all = self.one_round(graph, ends, false)?;
+        all.extend(self.one_round(graph, ends, true)?);
+        Ok(all)
     }
 
     /// As [`Optimizer::optimize`], but as often as a session does it: what one pass leaves may give those before it more to
@@ -182,19 +181,24 @@ impl Optimizer {
     /// # Errors
     /// As [`Optimizer::optimize`].
     pub fn in_session(&self, graph: &mut Graph, ends: &mut Ends) -> Result<Vec<PassReport>> {
-        let mut all = self.optimize(graph, ends)?;
-        for _ in 1..MAX_ROUNDS_OF_ALL {
-            if !all[all.len() - self.passes.len()..].iter().any(|report| report.opens) {
+        check(graph, ends)?;
+        let mut all = Vec::new();
+        for _ in 0..MAX_ROUNDS_OF_ALL {
+            let round = self.one_round(graph, ends, false)?;
+            let opens = round.iter().any(|report| report.opens);
+            all.extend(round);
+            if !opens {
                 break;
             }
-            all.extend(self.one_round(graph, ends)?);
         }
+        all.extend(self.one_round(graph, ends, true)?);
         Ok(all)
     }
 
-    fn one_round(&self, graph: &mut Graph, ends: &mut Ends) -> Result<Vec<PassReport>> {
+    /// Runs those passes that are [last](Pass::is_last), or the others.
+    fn one_round(&self, graph: &mut Graph, ends: &mut Ends, last: bool) -> Result<Vec<PassReport>> {
         let mut reports = Vec::with_capacity(self.passes.len());
-        for &pass in &self.passes {
+        for &pass in self.passes.iter().filter(|pass| pass.is_last() == last) {
             let nodes_before = graph.nodes().len();
             let mut tally = Tally::default();
             let changes = match ends.is_written && !pass.is_portable() {
@@ -229,15 +233,17 @@ impl Optimizer {
         let mut ends = renumbered(ends, &renumbering)?;
         ends.run_on(devices);
         // What one leaves may give another one more to do, such as the constants of a body that was inlined.
-        for _ in 0..MAX_ROUNDS_OF_ALL {
-            let mut opens = false;
-            for &pass in &self.passes {
+        let mut opens = true;
+        for round in 0..=MAX_ROUNDS_OF_ALL {
+            let last = !opens || round == MAX_ROUNDS_OF_ALL;
+            opens = false;
+            for &pass in self.passes.iter().filter(|pass| pass.is_last() == last) {
                 let mut follow = |renumbering: &Renumbering| origins = followed(&origins, renumbering);
                 let mut tally = Tally::default();
                 let changes = self.run_one(pass, &mut part, &mut ends, &mut tally, &mut follow)?;
                 opens |= changes > 0 && (pass.opens() || tally.opens);
             }
-            if !opens {
+            if last {
                 break;
             }
         }
@@ -333,6 +339,14 @@ fn renumbered(ends: &Ends, renumbering: &Renumbering) -> Result<Ends> {
     (after.is_written, after.is_partial) = (ends.is_written, ends.is_partial);
     after.devices.clone_from(&ends.devices);
     Ok(after)
+}
+
+/// Fails if the ends name what is not in the graph.
+fn check(graph: &Graph, ends: &Ends) -> Result<()> {
+    for (what, outputs) in [("a feed", ends.feeds()), ("a fetch", ends.fetches())] {
+        outputs.iter().try_for_each(|&output| graph.check_output(output)).map_err(|error| error.context(what))?;
+    }
+    ends.targets().iter().try_for_each(|&id| graph.check_node(id)).map_err(|error| error.context("a target"))
 }
 
 /// Where the nodes of an edited graph come from.

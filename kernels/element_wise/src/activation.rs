@@ -1,8 +1,10 @@
 //! Activations of neural networks.
 
+use std::marker::PhantomData;
+
 use kernlink::Result;
 use kernlink::dtype::RealNumber;
-use kernlink::kernel::KernelContext;
+use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, OpKernel};
 use kernlink::tensor::Tensor;
 use kernlink_kernels_common::fast;
 use kernlink_kernels_common::{epilogue, fused};
@@ -55,14 +57,24 @@ type Activations<O, T> = Unary<O, T>;
 // The slope for negative arguments is the loop's second argument.
 binary!(LeakyRelu, 500: f32, f64 => |x, slope| if x > 0.0 { x } else { x * slope }; half);
 
-#[register_kernel(
-    device = Cpu,
-    T = [f32, f64, f16, bf16],
-    state = |ctx| Ok(Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()))),
-)]
-fn leaky_relu<T: RealNumber>(slope: &Tensor, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()>
+struct LeakyKernel<T> {
+    slope: Tensor,
+    dtype: PhantomData<fn() -> T>,
+}
+
+#[register_kernel(device = Cpu, T = [f32, f64, f16, bf16])]
+impl<T: RealNumber> OpKernel<LeakyRelu> for LeakyKernel<T>
 where
     LeakyRelu: BinaryFn<T>,
 {
-    element_wise(ctx, &const { Binary::<LeakyRelu, T>::SPEC }, std::slice::from_ref(slope))
+    const ELEMENT_WISE: Option<ElementWise> = Binary::<LeakyRelu, T>::FUNCTION.element_wise(Some("alpha"));
+
+    fn new(ctx: &KernelConstruction<'_, LeakyRelu>) -> Result<Self> {
+        let slope = Tensor::scalar(T::from_f64(ctx.attrs().alpha.into()));
+        Ok(LeakyKernel { slope, dtype: PhantomData })
+    }
+
+    fn compute(&self, ctx: &mut KernelContext<'_, LeakyRelu>) -> Result<()> {
+        element_wise(ctx, &const { Binary::<LeakyRelu, T>::SPEC }, std::slice::from_ref(&self.slope))
+    }
 }

@@ -3,11 +3,12 @@
 use std::marker::PhantomData;
 
 use kernlink::dtype::Pod;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
 use kernlink::{Code, Result};
 
 use super::driver::{SliceLoop, Spec, element_wise};
+use super::function::{AnySpec, Function, Meet};
 
 /// How many groups of dimensions two shapes may broadcast along: TensorFlow has no kernel for more.
 pub(super) const LIMIT: usize = 5;
@@ -19,6 +20,9 @@ pub(crate) trait BinaryFn<T: Pod>: Send + Sync + 'static {
 
     /// Picoseconds for one element, or so.
     const COST: usize = 500;
+
+    /// Whether it depends on the neighbours of an element how it is computed, in its last bits.
+    const SEES_NEIGHBOURS: bool = false;
 
     /// Why arguments are not allowed; empty if all are.
     const ERROR: &'static str = "";
@@ -51,6 +55,8 @@ impl<F: BinaryFn<T>, T: Pod> Binary<F, T> {
     /// The loop and its types.
     pub(super) const SPEC: Spec<2> =
         Spec { error: (F::CODE, F::ERROR), limit: LIMIT, ..Spec::of_cost::<Self>(F::COST) };
+    pub(super) const FUNCTION: &'static Function =
+        &Function { sees_neighbours: F::SEES_NEIGHBOURS, ..Function::new(AnySpec::Two(Self::SPEC), Meet::Broadcast) };
 }
 
 impl<F: BinaryFn<T>, T: Pod> SliceLoop<2> for Binary<F, T> {
@@ -68,6 +74,9 @@ impl<F: BinaryFn<T>, T: Pod> SliceLoop<2> for Binary<F, T> {
 }
 
 impl<O: Op, F: BinaryFn<T>, T: Pod> OpKernel<O> for Binary<F, T> {
+    const ELEMENT_WISE: Option<ElementWise> =
+        if F::ERROR.is_empty() { Self::FUNCTION.element_wise(None) } else { None };
+
     fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Binary(PhantomData))
     }
@@ -150,6 +159,7 @@ macro_rules! binary {
         impl $crate::binary::BinaryFn<$t> for $op {
             type Out = $out;
             const COST: usize = $cost;
+            const SEES_NEIGHBOURS: bool = <$function as $crate::binary::BinaryFn<f32>>::SEES_NEIGHBOURS;
 
             #[inline(always)]
             fn call(x: $t, y: $t) -> $out {

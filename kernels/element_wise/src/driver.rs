@@ -100,6 +100,13 @@ impl<const N: usize> Spec<N> {
         }
         spec
     }
+
+    /// The loop for this processor: a wide one is the same function, and is chosen only where the processor can run it.
+    #[inline]
+    pub(super) fn best(&self) -> Loop<N> {
+        let widest = self.widest.filter(|_| has_avx512());
+        widest.or(self.wide.filter(|_| has_avx2())).unwrap_or(self.run)
+    }
 }
 
 /// The [`Loop`] of a [`SliceLoop`].
@@ -143,9 +150,9 @@ unsafe fn run_widest<L: SliceLoop<N>, const N: usize>(inputs: [*const u8; N], ou
 /// Bytes of the buffer into which elements that do not lie in a row are gathered.
 const BUFFER: usize = 2048;
 /// Elements in a unit of work.
-const UNIT: usize = 1024;
+pub(super) const UNIT: usize = 1024;
 /// Rows below this length are not computed one by one.
-const SHORT_RUN: usize = 48;
+pub(super) const SHORT_RUN: usize = 48;
 
 /// Runs a loop over the inputs of a kernel, broadcast, followed by `others`, and sets output 0.
 ///
@@ -158,12 +165,16 @@ pub(super) fn element_wise<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec
     {
         return done;
     }
-    tensors(ctx, spec, others)
+    let output = computed(ctx, spec, others)?;
+    ctx.set_output_at(0, output)
 }
 
-/// [`element_wise`] for whatever shapes.
+/// What [`element_wise`] sets output 0 to, for whatever shapes.
+///
+/// # Errors
+/// As [`element_wise`].
 #[inline(never)]
-fn tensors<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[Tensor]) -> Result<()> {
+pub(super) fn computed<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[Tensor]) -> Result<Tensor> {
     let (base, given) = (spec.first, N - others.len());
     let mut shapes = [const { None }; N];
     for (i, slot) in shapes.iter_mut().enumerate() {
@@ -175,10 +186,7 @@ fn tensors<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[T
     }
     let shapes: [&Shape; N] = shapes.map(|shape| shape.expect("filled above"));
     let (pattern, full) = Pattern::new(shapes, spec.limit)?;
-    let shape = match &pattern {
-        Pattern::Flat(_) => shapes[full],
-        Pattern::Rows(plan) => plan.shape(),
-    };
+    let shape = pattern.shape(shapes[full]);
 
     // An input of the output's shape that nothing else needs becomes the output.
     let mut candidates = [false; N];
@@ -214,10 +222,8 @@ fn tensors<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[T
     };
 
     let target = start_of(&mut output)?;
-    // A wide loop is the same function, and is chosen only where the processor can run it.
-    let widest = spec.widest.filter(|_| has_avx512());
-    let run = widest.or(spec.wide.filter(|_| has_avx2())).unwrap_or(spec.run);
-    let mut job = Job { run, inputs: [std::ptr::null(); N], sizes: [0; N], output: target, output_size: 0 };
+    let mut job =
+        Job { run: spec.best(), inputs: [std::ptr::null(); N], sizes: [0; N], output: target, output_size: 0 };
     job.output_size = spec.output.size();
     for i in 0..N {
         job.sizes[i] = spec.inputs[i].size();
@@ -248,7 +254,17 @@ fn tensors<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>, others: &[T
             return Err(Error::new(spec.error.0, spec.error.1));
         }
     }
-    ctx.set_output_at(0, output)
+    Ok(output)
+}
+
+/// The shape to which two broadcast, along no more groups of dimensions than `limit`.
+///
+/// # Errors
+/// As [`element_wise`].
+#[cfg(feature = "math")]
+pub(super) fn broadcast_shape(shapes: [&Shape; 2], limit: usize) -> Result<Shape> {
+    let (pattern, full) = Pattern::new(shapes, limit)?;
+    Ok(pattern.shape(shapes[full]).clone())
 }
 
 /// [`element_wise`] for scalars, which graphs are full of: counters, learning rates, sizes. `None` for other shapes.
@@ -267,7 +283,7 @@ fn scalars<const N: usize>(ctx: &mut RawContext<'_>, spec: &Spec<N>) -> Option<R
 }
 
 /// The first byte of a tensor, to write elements of its dtype to.
-fn start_of(tensor: &mut Tensor) -> Result<*mut u8> {
+pub(super) fn start_of(tensor: &mut Tensor) -> Result<*mut u8> {
     Ok(match tensor.dtype() {
         DataType::Bool => tensor.as_mut_slice::<bool>()?.as_mut_ptr().cast(),
         _ => tensor.bytes_mut()?.as_mut_ptr(),
@@ -324,6 +340,14 @@ impl<const N: usize> Pattern<N> {
             }
         }
         Ok((Pattern::Flat(steps), full))
+    }
+
+    /// The output's shape, if `full` is that of the operand which has it in a flat pattern.
+    fn shape<'s>(&'s self, full: &'s Shape) -> &'s Shape {
+        match self {
+            Pattern::Flat(_) => full,
+            Pattern::Rows(plan) => plan.shape(),
+        }
     }
 }
 
@@ -504,7 +528,7 @@ unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
 /// # Safety
 /// The elements have `size` bytes each; `target` points to room for `count * times` of them, which does not overlap
 /// the source.
-unsafe fn repeat(source: *const u8, count: usize, step: usize, size: usize, target: *mut u8, times: usize) {
+pub(super) unsafe fn repeat(source: *const u8, count: usize, step: usize, size: usize, target: *mut u8, times: usize) {
     /// As `repeat`, for elements of type `T`.
     unsafe fn fill<T: Copy>(source: *const u8, count: usize, step: usize, target: *mut u8, times: usize) {
         for i in 0..count {

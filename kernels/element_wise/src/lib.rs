@@ -12,6 +12,8 @@ mod broadcast;
 mod driver;
 #[cfg(feature = "math")]
 mod easy;
+#[cfg_attr(not(feature = "math"), allow(dead_code, reason = "what computes several functions is part of `math`"))]
+mod function;
 mod grad;
 mod ternary;
 mod unary;
@@ -41,6 +43,8 @@ mod complex;
 mod division;
 #[cfg(feature = "math")]
 mod function_grad;
+#[cfg(feature = "math")]
+mod fused;
 #[cfg(feature = "math")]
 mod gamma;
 #[cfg(feature = "math")]

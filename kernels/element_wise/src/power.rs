@@ -17,6 +17,7 @@ macro_rules! float_power {
         impl BinaryFn<$t> for Pow {
             type Out = $t;
             const COST: usize = $cost;
+            const SEES_NEIGHBOURS: bool = true;
 
             #[inline(always)]
             fn call(x: $t, y: $t) -> $t {

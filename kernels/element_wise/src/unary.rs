@@ -4,10 +4,11 @@ use std::marker::PhantomData;
 
 use kernlink::Result;
 use kernlink::dtype::Pod;
-use kernlink::kernel::{KernelConstruction, KernelContext, OpKernel};
+use kernlink::kernel::{ElementWise, KernelConstruction, KernelContext, OpKernel};
 use kernlink::op::Op;
 
 use super::driver::{SliceLoop, Spec, element_wise};
+use super::function::{AnySpec, Function, Meet};
 
 /// A function of one element of type `T`. Implemented by the op's own type.
 pub(crate) trait UnaryFn<T: Pod>: Send + Sync + 'static {
@@ -34,6 +35,7 @@ pub(crate) struct Unary<F, T>(PhantomData<fn() -> (F, T)>);
 
 impl<F: UnaryFn<T>, T: Pod> Unary<F, T> {
     const SPEC: Spec<1> = Spec::of_cost::<Self>(F::COST);
+    const FUNCTION: &'static Function = &Function::new(AnySpec::One(Self::SPEC), Meet::Broadcast);
 }
 
 impl<F: UnaryFn<T>, T: Pod> SliceLoop<1> for Unary<F, T> {
@@ -48,6 +50,8 @@ impl<F: UnaryFn<T>, T: Pod> SliceLoop<1> for Unary<F, T> {
 }
 
 impl<O: Op, F: UnaryFn<T>, T: Pod> OpKernel<O> for Unary<F, T> {
+    const ELEMENT_WISE: Option<ElementWise> = Self::FUNCTION.element_wise(None);
+
     fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Unary(PhantomData))
     }

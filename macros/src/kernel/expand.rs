@@ -142,6 +142,7 @@ fn of_op(
                 constraints: &'static [#krate::kernel::AttrConstraint],
                 requires: &'static [&'static str],
                 type_name: &'static str,
+                element_wise: ::core::option::Option<#krate::kernel::ElementWise>,
                 create: fn(
                     &#krate::kernel::RawConstruction<'_>,
                 ) -> #krate::Result<::std::boxed::Box<dyn #krate::kernel::DynKernel>>,
@@ -159,6 +160,7 @@ fn of_op(
                     type_name,
                     provider: __PROVIDER,
                     location: __LOCATION,
+                    element_wise,
                     create,
                     created: ::std::sync::atomic::AtomicU64::new(0),
                 }
@@ -266,6 +268,10 @@ fn registration(
             quote!(&[#(#requires),*])
         }
     };
+    let element_wise = match is_async {
+        true => quote!(::core::option::Option::None),
+        false => quote!(<#instance as #krate::kernel::OpKernel<#op>>::ELEMENT_WISE),
+    };
     let coherence = coherence(args, op, provider, lists, chosen, span);
     let choice = choice_bytes(all, lists, chosen);
     quote! {
@@ -274,6 +280,7 @@ fn registration(
                 &[#(#constraints),*],
                 #requires,
                 #type_name,
+                #element_wise,
                 #krate::kernel::#create::<#op, #instance>,
             );
             #krate::__collect_kernel!(#bare, __entry(&__KERNEL, #choice));

@@ -8,7 +8,7 @@
 //! | biases and norms | [`bias_add_shape`], [`bias_add_grad_shape`], [`fused_batch_norm_shape`], [`fused_batch_norm_v3_shape`], [`fused_batch_norm_ex_shape`], and their gradients |
 //! | quantized | [`quantized_conv2d_shape`], [`fused_quantized_conv2d_shape`], [`fused_quantized_depthwise_conv2d`], [`quantized_avg_pool_shape`], [`quantize_v2_shape`] |
 //! | windows | [`Padding`], [`TensorFormat`], [`Axis`], [`get_windowed_output_size_from_dims`], [`get_windowed_output_size_from_dims_v2`], [`make_shape_from_format`] |
-//! | element-wise | [`broadcast_binary_op`], [`broadcast_binary_op_output_shape_fn`] |
+//! | element-wise | [`broadcast_binary_op`], [`broadcast_binary_op_output_shape_fn`], [`fused_element_wise_shape`] |
 //! | arrays | [`concat_shape`], [`concat_v2_shape`], [`quantized_concat_v2_shape`], [`slice_shape`], [`strided_slice_shape`], [`gather_nd_shape`], [`scatter_nd_shape_helper`] |
 //! | reductions | [`reduction_shape`], [`segment_reduction_with_num_segments_shape_fn`], [`reduce_scatter_shape`] |
 //! | matrices | [`mat_mul_shape`], [`batch_mat_mul_shape`], [`batch_mat_mul_v2_shape`], [`einsum_shape`], [`matrix_diag_v2_shape`], [`matrix_diag_part_v2_shape`], [`matrix_set_diag_v2_shape`] |
@@ -28,6 +28,7 @@ mod matrix;
 mod matrix_diag;
 mod norm;
 mod pool;
+mod program;
 mod quantized;
 mod reduction;
 mod resource;
@@ -48,6 +49,7 @@ pub use matrix::*;
 pub use matrix_diag::*;
 pub use norm::*;
 pub use pool::*;
+pub use program::*;
 pub use quantized::*;
 pub use reduction::*;
 pub use resource::*;

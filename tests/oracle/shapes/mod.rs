@@ -16,9 +16,10 @@ use kernlink::registry::Registry;
 use kernlink::shape::PartialShape;
 
 /// Ops that TensorFlow does not have.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     "RemoveKernel",
     "_FusedBatchMatMulV2",
+    "_FusedElementWise",
     "_FusedPaddedDepthwiseConv2dNative",
     "_GeluApproximate",
     "_GeluExact",

@@ -7,12 +7,11 @@ use super::def::RewriteDef;
 use super::matching::Bound;
 use super::view::State;
 use crate::attr::AttrValue;
-use crate::device::{DeviceName, DeviceType};
-use crate::graph::{Graph, Node, NodeClass, NodeId, Output, colocated};
+use crate::device::DeviceType;
+use crate::graph::{Graph, Node, NodeId, Output, colocated};
 use crate::kernel::Provider;
 use crate::op::OpDef;
 use crate::optimize::pass::Ends;
-use crate::registry::NodeQuery;
 
 /// What was found out of ops, which many nodes have.
 #[derive(Default)]
@@ -117,47 +116,6 @@ pub(super) fn keeps_needs(
     }
     // Each output that stands for a part of the root must depend on all, as each output of the root does.
     leaves.iter().all(|leaf| seen.contains(leaf) || state.is_dispensable(*leaf, ends))
-}
-
-/// Whether the nodes that were added for a match have kernels wherever its root may run.
-pub(super) fn has_kernels(graph: &Graph, ends: &Ends, root: NodeId, added: usize) -> bool {
-    let node = graph.node(root);
-    let unknown: Vec<(DeviceType, Vec<&'static str>)>;
-    let devices = if ends.devices.is_empty() {
-        unknown = possible_devices(graph, node);
-        &unknown[..]
-    } else {
-        &ends.devices[..]
-    };
-    let asked = DeviceName::parse(&node.device).ok().and_then(|name| name.device_type);
-    let has_kernel = |node: &Node, device: DeviceType, capabilities: &[&'static str]| {
-        let op = node.op.def;
-        let query = NodeQuery { node: &node.name, op: &op.name, attrs: &node.attrs, device, capabilities };
-        graph.registry().has_kernel(query)
-    };
-    let may_run = devices.iter().filter(|(device, capabilities)| has_kernel(node, *device, capabilities));
-    let may_run: Vec<_> = may_run.collect();
-    // Where it is to run it does, if it can.
-    let is_asked = |device: &DeviceType| asked.as_deref().is_some_and(|asked| asked == device.0);
-    let only = may_run.iter().filter(|(device, _)| is_asked(device)).count();
-    let mut may_run = may_run.into_iter().filter(|(device, _)| only == 0 || is_asked(device)).peekable();
-    may_run.peek().is_some()
-        && may_run.all(|(device, capabilities)| {
-            let new = &graph.nodes()[added..];
-            new.iter().all(|node| node.class == NodeClass::Constant || has_kernel(node, *device, capabilities))
-        })
-}
-
-/// The types of devices for which there are kernels of a node's op, with all that any of them requires.
-fn possible_devices(graph: &Graph, node: &Node) -> Vec<(DeviceType, Vec<&'static str>)> {
-    let mut devices: Vec<(DeviceType, Vec<&'static str>)> = Vec::new();
-    for kernel in graph.registry().kernels_of(&node.op.def.name) {
-        match devices.iter_mut().find(|(device, _)| *device == kernel.device) {
-            Some((_, requires)) => requires.extend_from_slice(kernel.requires),
-            None => devices.push((kernel.device, kernel.requires.to_vec())),
-        }
-    }
-    devices
 }
 
 /// Whether the node of an output may be waited for in the place of the node that the output replaces: a node may be alive

@@ -12,6 +12,7 @@ use super::view::{State, View};
 use crate::error::{Error, Result, catch_panic};
 use crate::graph::{Graph, GraphPatch, NodeClass, NodeId, Output};
 use crate::op::OpDef;
+use crate::optimize::devices::has_kernels;
 use crate::optimize::pass::{Choice, Ends, Pass, Tally};
 
 /// The name of the pass.
@@ -264,7 +265,7 @@ impl Rewriter<'_, '_> {
             && (!is_seen || (is_one && (is_new || guards::may_be_awaited(graph, ends, first))))
             && (new.iter().all(|output| !ends.is_fed(*output)) || !ends.is_partial)
             && !(ends.is_written && self.state.has_loops && adds.iter().any(|node| node.class == NodeClass::Constant))
-            && guards::has_kernels(graph, ends, root, added);
+            && has_kernels(graph, ends, root, added);
         // A graph that is written keeps the names of what is fetched, which a node must take over.
         let count = graph.node(root).signature.outputs.len();
         let takes_over = is_new

@@ -94,6 +94,7 @@ fn kernel(
         type_name,
         provider: provider(text),
         location: Location { file: text, line: 2 },
+        element_wise: None,
         create: |_| Err(crate::Error::internal("never made")),
         created: Default::default(),
     })
