@@ -6,6 +6,7 @@ use super::elide_identities::ElideIdentities;
 use super::fold_branches::FoldBranches;
 use super::fold_constants::FoldConstants;
 use super::free_constants::FreeConstants;
+use super::hoist_invariants::HoistInvariants;
 use super::inline_functions::InlineFunctions;
 use super::merge_duplicates::MergeDuplicates;
 use super::pass::Pass;
@@ -22,6 +23,7 @@ pub const PASSES: &[&dyn Pass] = &[
     &InlineFunctions,
     &FreeConstants,
     &ElideIdentities,
+    &HoistInvariants,
     &MergeDuplicates,
     &Rewrites,
 ];
