@@ -29,6 +29,7 @@ mod hostile;
 mod kernel_context;
 #[cfg(feature = "text-format")]
 mod kernels;
+#[cfg(feature = "text-format")]
 mod loop_passes;
 #[cfg(feature = "text-format")]
 mod missing;
