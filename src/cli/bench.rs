@@ -10,6 +10,7 @@ use crate::step::NodeStats;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use crate::cli::applied::Applied;
 use crate::cli::job::{How, Job, What};
 use crate::cli::progress::Progress;
 use crate::cli::{output, words};
@@ -47,10 +48,13 @@ pub(crate) fn bench(args: &Bench) -> Result<()> {
     let model = args.what.load()?;
     let job = args.what.prepare(&model, How { fill: true, functions: false })?;
     let loaded = started.elapsed();
+    let applied = Applied::to(model.session().graph(), &job.ends)?;
     let measured = measure(args, &job)?;
     match args.format {
-        Format::Text => output::print(&text(args, &job, loaded, &measured)),
-        Format::Json => output::print_bytes(format!("{:#}\n", json(args, &job, loaded, &measured)).as_bytes()),
+        Format::Text => output::print(&text(args, &job, loaded, &applied, &measured)),
+        Format::Json => {
+            output::print_bytes(format!("{:#}\n", json(args, &job, loaded, &applied, &measured)).as_bytes())
+        }
     }
 }
 
@@ -181,7 +185,7 @@ struct Row {
     allocated_bytes: Option<f64>,
 }
 
-fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> String {
+fn text(args: &Bench, job: &Job, loaded: Duration, applied: &Applied, measured: &Measured) -> String {
     let mut text = job.unnamed();
     for input in &job.inputs {
         if let Some(with) = input.filled {
@@ -192,6 +196,7 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
     let loaded = duration(loaded.as_secs_f64());
     let (warmup, threads) = (words::count(args.warm_up, "run"), words::count(args.what.threads(), "thread"));
     let _ = writeln!(text, "loaded in {loaded}; {warmup} to warm up, {} timed, {threads}", args.runs);
+    text += &applied.text();
     let latencies = measured.latencies().map(|(name, time)| format!("{name} {}", duration(time.as_secs_f64())));
     let _ = writeln!(text, "latency: {}", latencies.join(", "));
     for counters in &measured.devices {
@@ -239,7 +244,7 @@ fn text(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Strin
     text + &table(std::iter::once(head).chain(measured.slowest_nodes().map(row)))
 }
 
-fn json(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Value {
+fn json(args: &Bench, job: &Job, loaded: Duration, applied: &Applied, measured: &Measured) -> Value {
     let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
     let inputs = job.inputs.iter().map(|input| {
         let (dtype, shape) = (input.tensor.dtype().to_string(), input.tensor.shape().dims());
@@ -275,6 +280,7 @@ fn json(args: &Bench, job: &Job, loaded: Duration, measured: &Measured) -> Value
         "load_us": micros(loaded),
         "inputs": inputs.collect::<Vec<_>>(),
         "outputs": job.outputs,
+        "passes": applied.json(),
         "latency_us": latencies.collect::<serde_json::Map<String, Value>>(),
         "devices": devices.collect::<serde_json::Map<String, Value>>(),
         "ops": ops.collect::<Vec<_>>(),

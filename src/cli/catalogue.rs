@@ -4,6 +4,7 @@ mod families;
 mod folder;
 mod html;
 mod json;
+mod rewrites;
 mod rows;
 mod text;
 mod words;
@@ -32,7 +33,7 @@ enum OpFormat {
     Json,
     /// A binary OpList, as TensorFlow has it
     Pb,
-    /// Web pages of all ops and kernels, in a folder
+    /// Web pages of all ops, kernels and rewrites, in a folder
     Html,
 }
 
@@ -95,6 +96,7 @@ pub(crate) fn ops(args: &Ops) -> Result<()> {
     } else if args.name.is_some() {
         for entry in entries {
             text::describe(&mut text, entry, &registry.kernels_of(&entry.def.name));
+            text::rewrites(&mut text, entry.def);
         }
     } else {
         text::list(&mut text, &entries);
@@ -158,7 +160,7 @@ fn pages(registry: &Registry, args: &Ops) -> Result<()> {
     }
     let written = html::write(
         registry,
-        |entry| !args.own || is_own(entry.provider),
+        |provider| !args.own || is_own(provider),
         args.output.as_deref().unwrap_or(Path::new("kernlink-ops")),
     )?;
     crate::cli::output::print(&written)

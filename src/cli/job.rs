@@ -7,6 +7,7 @@ use crate::dtype::DataType;
 use crate::error::{Code, Error, Result, escaped, shortened};
 use crate::formats::{Signature, SignatureRunner};
 use crate::graph::{Graph, NodeClass, NodeId, Output};
+use crate::optimize::Ends;
 use crate::registry::{did_you_mean, listed};
 use crate::runtime::{Callable, RunMetadata, RunOptions, Session, SessionOptions, without_kernel};
 use crate::shape::{PartialShape, Shape};
@@ -117,6 +118,8 @@ pub(crate) struct Job<'m> {
     is_default: bool,
     /// Whether variables have no values because no checkpoint is given.
     lacks_checkpoint: bool,
+    /// What the run takes and computes.
+    pub(crate) ends: Ends,
     runner: Runner<'m>,
 }
 
@@ -241,10 +244,11 @@ impl What {
         let feeds: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         self.check_placement(session, &fed, &fetches, &target_names)?;
         let callable = how.callable(session, &feeds, &fetches, &target_names)?;
+        let ends = run_of(session, &feeds, &fetches, &target_names)?;
         let tensors = inputs.iter().map(|input| input.tensor.clone()).collect();
         let runner = Runner::Graph(callable, tensors);
         let lacks_checkpoint = self.lacks_checkpoint(model);
-        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default, lacks_checkpoint, runner })
+        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default, lacks_checkpoint, ends, runner })
     }
 
     /// A job whose inputs and outputs go by a signature's names for them.
@@ -270,13 +274,14 @@ impl What {
         if outputs.is_empty() {
             outputs.extend(signature.outputs.keys().cloned());
         }
-        let fed = runner.inputs().map(|name| model.session().graph().output(&signature.inputs[name].tensor));
+        let feeds: Vec<&str> = runner.inputs().map(|name| signature.inputs[name].tensor.as_str()).collect();
         let tensors = outputs.iter().map(|name| match signature.outputs.get(name) {
             Some(output) => output.tensor.as_str(),
             None => name,
         });
         let fetches: Vec<&str> = tensors.collect();
-        self.check_placement(model.session(), &fed.collect::<Result<Vec<_>>>()?, &fetches, &[])?;
+        let ends = run_of(model.session(), &feeds, &fetches, &[])?;
+        self.check_placement(model.session(), ends.feeds(), &fetches, &[])?;
         let mut inputs = self.signature_inputs(signature)?;
         let given =
             |name: &String| inputs.iter().any(|input| input.name == *name) || signature.defaults.contains_key(name);
@@ -291,7 +296,7 @@ impl What {
         let fed = inputs.iter().filter_map(named).collect();
         let runner = Runner::Signature(runner, fed);
         let (targets, left_out, lacks_checkpoint) = (Vec::new(), Vec::new(), self.lacks_checkpoint(model));
-        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default: false, lacks_checkpoint, runner })
+        Ok(Job { inputs, outputs, targets, left_out, lacking, is_default: false, lacks_checkpoint, ends, runner })
     }
 
     /// The values of `--input` for a signature.
@@ -387,6 +392,16 @@ impl Job<'_> {
         }
         text + self.lacking.as_deref().unwrap_or_default()
     }
+}
+
+/// What a run of a session takes and computes, and where.
+fn run_of(session: &Session, feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Result<Ends> {
+    let graph = session.graph();
+    let outputs = |names: &[&str]| names.iter().map(|name| graph.output(name)).collect::<Result<Vec<Output>>>();
+    let targets = targets.iter().map(|name| graph.find_or_suggest(name)).collect::<Result<Vec<NodeId>>>()?;
+    let mut ends = Ends::new(outputs(feeds)?, outputs(fetches)?, targets);
+    ends.run_on(session.devices());
+    Ok(ends)
 }
 
 /// An error that names an option of sessions: says by which flag the command sets it.

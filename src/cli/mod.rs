@@ -9,6 +9,7 @@
 //! }
 //! ```
 
+mod applied;
 mod bench;
 mod callees;
 mod catalogue;

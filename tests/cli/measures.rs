@@ -205,12 +205,24 @@ fn a_model_is_measured() {
     let ops = told["ops"].as_array().unwrap();
     let def = read_graph(&model).unwrap();
     let convolutions = def.node.iter().filter(|node| node.op == "Conv2D").count();
-    // Each has a bias.
     let op = ops.iter().find(|op| op["op"] == "_FusedConv2D").unwrap();
     assert_eq!(op["calls"], convolutions as f64);
     assert!(op["output_bytes"].as_f64() > Some(0.0) && op["time_us"].as_f64() > Some(0.0), "{op}");
     let shares: f64 = ops.iter().filter_map(|op| op["share"].as_f64()).sum();
     assert!((shares - 1.0).abs() < 1e-6, "{shares}");
+    // Each has a bias, which the passes have put into it.
+    let (passes, fused) = (&told["passes"], &told["passes"]["rewrites"]["fuse-bias"]);
+    assert!(fused.as_u64() >= Some(convolutions as u64), "{passes}");
+    assert!(
+        passes["changes"]["rewrite"].as_u64() >= fused.as_u64() && passes["changes"]["prune"].is_null(),
+        "{passes}"
+    );
+    assert!(passes["nodes_before"].as_u64() > passes["nodes_after"].as_u64(), "{passes}");
+    let after = passes["nodes_after"].as_u64().unwrap();
+    holds(
+        &text,
+        &["graph passes: ", &format!("nodes before, {after} after"), "rewrites: ", &format!("fuse-bias {fused}")],
+    );
     let nodes = told["slowest_nodes"].as_array().unwrap();
     assert!(!nodes.is_empty() && nodes.len() <= 10);
     let times = nodes.iter().map(|node| node["time_us"].as_f64().unwrap());

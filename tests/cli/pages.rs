@@ -86,6 +86,45 @@ fn every_op_and_kernel_is_on_one_page() {
     assert!(pages["nn-activation.html"].attribute("href").any(|href| href == "#Softmax"), "ops link to each other");
 }
 
+#[test]
+fn every_rewrite_is_on_a_page_with_links_to_its_ops_and_back() {
+    let folder = empty_folder("catalogue-rewrites");
+    let said = write_pages(&folder);
+    let all = kernlink::optimize::rewrite::rewrites();
+    holds(&said, &[&format!("{} rewrites", all.len())]);
+    let text = std::fs::read_to_string(folder.join("rewrites.html")).unwrap();
+    let page = html::parse(&text).unwrap();
+    let listed: Vec<&str> = page.attribute("data-rewrite").collect();
+    let mut names: Vec<&str> = all.iter().map(|rewrite| rewrite.name).collect();
+    names.sort_unstable();
+    assert_eq!(listed, names, "all, by name");
+    let links: Vec<&str> = page.attribute("href").collect();
+    for rewrite in all {
+        holds(&text, &[rewrite.provider.name, &format!("Benefit {}.", rewrite.benefit)]);
+        let ops = rewrite.pattern.nodes.iter().flat_map(|node| node.ops).copied();
+        for op in ops.chain(rewrite.creates.iter().map(|created| created.op)) {
+            let link = links.iter().find(|link| link.ends_with(&format!(".html#{}", op.name)));
+            let Some((file, _)) = link.and_then(|link| link.split_once('#')) else {
+                panic!("{} has no link to {}", rewrite.name, op.name);
+            };
+            let back = format!("href=\"rewrites.html#rewrite-{}\"", rewrite.name);
+            holds(&std::fs::read_to_string(folder.join(file)).unwrap(), &[&back]);
+        }
+    }
+    let flags = |name: &str| {
+        let section = text.split("data-rewrite=").find(|part| part.starts_with(&format!("\"{name}\""))).unwrap();
+        section.split("class=\"summary\"").next().unwrap().to_owned()
+    };
+    holds(&flags("fuse-sigmoid"), &["<li>sessions only</li>"]);
+    holds(&flags("merge-scales"), &["<li>portable</li>", "<li>inexact: only when asked for</li>"]);
+    holds(&std::fs::read_to_string(folder.join("index.html")).unwrap(), &["href=\"rewrites.html\""]);
+    // In the terminal, too.
+    let op = good(&["ops", "Transpose"]);
+    let (taken, made) = op.split_once("rewrites that make it:").unwrap();
+    holds(taken.split_once("rewrites that take it:").unwrap().1, &["merge-transposes", "drop-transpose"]);
+    holds(made, &["merge-transposes"]);
+}
+
 fn links_resolve(name: &str, page: &html::Page, pages: &BTreeMap<String, html::Page>, folder: &Path) {
     let ids: Vec<&str> = page.attribute("id").collect();
     let once: std::collections::BTreeSet<_> = ids.iter().collect();

@@ -32,6 +32,8 @@ mod kernel_context;
 #[cfg(feature = "text-format")]
 mod kernels;
 #[cfg(feature = "text-format")]
+mod loop_passes;
+#[cfg(feature = "text-format")]
 mod missing;
 mod nodes;
 mod op_test;

@@ -24,7 +24,7 @@ fn by(pass: &str, graph: &str, feeds: &[&str], fetches: &[&str], is_written: boo
     by_on(pass, lines(graph), feeds, fetches, is_written)
 }
 
-fn by_on(pass: &str, mut graph: Graph, feeds: &[&str], fetches: &[&str], is_written: bool) -> Graph {
+pub(crate) fn by_on(pass: &str, mut graph: Graph, feeds: &[&str], fetches: &[&str], is_written: bool) -> Graph {
     let others = PASSES.iter().map(|pass| pass.name()).filter(|name| *name != pass && *name != "prune");
     let optimizer = Optimizer::without(others).unwrap();
     let mut ends = ends(&graph, feeds, fetches);
@@ -40,7 +40,7 @@ fn same(graph: &str, feeds: &[(&str, Tensor)], fetches: &[&str]) {
 }
 
 #[track_caller]
-fn same_on(graph: &Graph, feeds: &[(&str, Tensor)], fetches: &[&str]) {
+pub(crate) fn same_on(graph: &Graph, feeds: &[(&str, Tensor)], fetches: &[&str]) {
     let none = PASSES.iter().fold(SessionOptions::new(), |options, pass| options.without_pass(pass.name()));
     let run = |options: &SessionOptions| {
         let session = Session::with_options(graph.clone(), options).unwrap();
@@ -169,7 +169,7 @@ fn constants_that_wait_for_many_nodes_go_on_waiting() {
 
 /// As [`lines`] has it, with no kernels but the standard ones: those that these tests have for a device of their own keep ops
 /// from being folded and merged.
-fn standard(text: &str) -> Graph {
+pub(crate) fn standard(text: &str) -> Graph {
     let def = lines(text).to_def().unwrap();
     Graph::import(&def, crate::random_graphs::registry()).unwrap()
 }

@@ -145,6 +145,159 @@ pub(super) const EXAMPLES: &[Example] = &[
     example("repeat-once", of_any!("a = Floor(x)\ny = Floor(a)"), &[["a = Floor", "a = Ceil"]]),
     example("same-operands", of_any!("w = Abs(x)\ny = Maximum(w, w)"), &[["(w, w)", "(w, x)"]]),
     example(
+        "subtract-negative",
+        of_any!("v = Abs(x)\nn = Neg(v)\ny = Sub(x, n)"),
+        &[["Sub(x, n)", "Sub(n, x)"], ["z = Neg(y)", "z = AddV2(y, n)"]],
+    ),
+    example(
+        "add-negative",
+        of_any!("v = Abs(x)\nn = Neg(v)\ny = AddV2(n, x)"),
+        &[["n = Neg", "n = Abs"], ["z = Neg(y)", "z = AddV2(y, n)"]],
+    ),
+    example(
+        "drop-sign",
+        of_any!("n = Neg(x)\ny = Square(n)"),
+        &[["Neg(x)", "Exp(x)"], ["Square(n)", "Exp(n)"], ["float", "complex64"]],
+    ),
+    example(
+        "negate-equality",
+        "x = Placeholder() dtype=float\nv = Neg(x)\na = Equal(x, v)\ny = LogicalNot(a)\nz = Cast(y) DstT=float",
+        &[["a = Equal", "a = Less"], ["z = Cast(y)", "b = LogicalAnd(y, a)\nz = Cast(b)"]],
+    ),
+    example(
+        "negate-order",
+        "x = Placeholder() dtype=int32\nv = Neg(x)\na = Less(x, v)\ny = LogicalNot(a)\nz = Cast(y) DstT=float",
+        &[["dtype=int32", "dtype=float"], ["a = Less", "a = Equal"]],
+    ),
+    example(
+        "merge-expand-reshape",
+        of_any!(
+            "d = Const() dtype=int32 value=-1\nl = Const() dtype=int32 value=[-1]\ne = ExpandDims(x, d)\ny = Reshape(e, l)"
+        ),
+        &[["value=-1", "value=1"], ["z = Neg(y)", "z = Neg(y)\nfeed d"]],
+    ),
+    example(
+        "merge-squeeze-reshape",
+        of_any!(
+            "q = Const() dtype=int32 value=[1, -1]\nr = Reshape(x, q)\nl = Const() dtype=int32 value=[-1, 1]\ne = Squeeze(r) squeeze_dims=[0]\ny = Reshape(e, l)"
+        ),
+        &[["value=[1, -1]", "value=[-1, 1]"], ["squeeze_dims=[0]", "squeeze_dims=[1]"]],
+    ),
+    example(
+        "drop-squeeze-expand",
+        of_any!(
+            "q = Const() dtype=int32 value=[-1, 1]\nr = Reshape(x, q)\nd = Const() dtype=int32 value=-1\ne = Squeeze(r) squeeze_dims=[1]\ny = ExpandDims(e, d)"
+        ),
+        &[
+            ["value=[-1, 1]", "value=[1, -1]"],
+            ["dtype=int32 value=-1", "dtype=int32 value=0"],
+            [" squeeze_dims=[1]", ""],
+        ],
+    ),
+    example(
+        "merge-reshape-expand",
+        of_any!(
+            "q = Const() dtype=int32 value=[-1, 1]\nr = Reshape(x, q)\nd = Const() dtype=int32 value=1\ny = ExpandDims(r, d)"
+        ),
+        &[["z = Neg(y)", "z = Neg(y)\nfeed d"], ["z = Neg(y)", "z = Neg(y)\nfeed q"]],
+    ),
+    example(
+        "merge-reshape-squeeze",
+        of_any!("q = Const() dtype=int32 value=[1, -1, 1]\nr = Reshape(x, q)\ny = Squeeze(r) squeeze_dims=[0]"),
+        &[["squeeze_dims=[0]", "squeeze_dims=[1]"], [" squeeze_dims=[0]", ""]],
+    ),
+    example(
+        "merge-casts",
+        "x = Placeholder() dtype=int32\na = Cast(x) DstT=int64\ny = Cast(a) DstT=uint8\nz = Cast(y) DstT=float",
+        &[
+            ["DstT=int64", "DstT=int8"],
+            ["DstT=int64", "DstT=double"],
+            ["DstT=uint8", "DstT=float"],
+            ["DstT=uint8", "DstT=uint8 Truncate=true"],
+            ["y = Cast(a) DstT=uint8", "y = Cast(a) DstT=int32"],
+        ],
+    ),
+    example(
+        "merge-transposes-around",
+        of_matrix!("c = Const() dtype=int32 value=[1, 0]\nt = Transpose(x, c)\nu = Tanh(t)\ny = Transpose(u, c)"),
+        &[["u = Tanh(t)", "u = Softmax(t)"], ["z = Neg(y)", "z = AddV2(y, u)"], ["z = Neg(y)", "z = Neg(y)\nfeed c"]],
+    ),
+    example(
+        "merge-transposes-around-activation",
+        of_matrix!("c = Const() dtype=int32 value=[1, 0]\nt = Transpose(x, c)\nu = Relu6(t)\ny = Transpose(u, c)"),
+        &[["Relu6(t)", "Softplus(t)"], ["z = Neg(y)", "z = AddV2(y, t)"], ["z = Neg(y)", "z = Neg(y)\nfeed c"]],
+    ),
+    example(
+        "merge-transposes-around-scalar",
+        of_matrix!(
+            "k = Const() dtype=float value=3\nc = Const() dtype=int32 value=[1, 0]\nt = Transpose(x, c)\nu = Mul(k, t)\ny = Transpose(u, c)"
+        ),
+        &[["value=3", "value=[3]"], ["u = Mul", "u = Sub"], ["z = Neg(y)", "z = AddV2(y, u)"]],
+    ),
+    example(
+        "drop-transposes-around-bias",
+        of_any!(
+            "q = Const() dtype=int32 value=[1, 2, -1, 1]\nr = Reshape(x, q)\nb = Const() dtype=float value=[1, -2]\nto = Const() dtype=int32 value=[0, 2, 3, 1]\nback = Const() dtype=int32 value=[0, 3, 1, 2]\nt = Transpose(r, to)\nu = BiasAdd(t, b)\ny = Transpose(u, back)"
+        ),
+        &[
+            ["BiasAdd(t, b)", "BiasAdd(t, b) data_format=NCHW"],
+            ["Transpose(u, back)", "Transpose(u, to)"],
+            ["Transpose(r", "Transpose(x"],
+            ["z = Neg(y)", "z = AddV2(y, u)"],
+        ],
+    ),
+    example(
+        "merge-scales",
+        of_any!("a = Const() dtype=float value=3\nb = Const() dtype=float value=1.7\nm = Mul(x, a)\ny = Mul(m, b)"),
+        &[
+            ["value=1.7", "value=0.7"],
+            ["value=3", "value=[3]"],
+            ["value=3", "value=3e38"],
+            ["z = Neg(y)", "z = AddV2(y, m)"],
+        ],
+    ),
+    example(
+        "merge-offsets",
+        of_any!("a = Const() dtype=float value=3\nb = Const() dtype=float value=1.7\nm = AddV2(x, a)\ny = AddV2(m, b)"),
+        &[["value=1.7", "value=-1.7"], ["value=3", "value=[3]"], ["z = Neg(y)", "z = AddV2(y, m)"]],
+    ),
+    example(
+        "divide-by-power-of-two",
+        of_any!("c = Const() dtype=float value=-8\ny = RealDiv(x, c)"),
+        &[
+            ["value=-8", "value=6"],
+            ["(x, c)", "(c, x)"],
+            ["value=-8", "value=[8]"],
+            ["value=-8", "value=0"],
+            ["float", "half"],
+        ],
+    ),
+    example(
+        "multiply-by-inverse",
+        of_any!("c = Const() dtype=float value=3\ny = RealDiv(x, c)"),
+        &[["value=3", "value=4"], ["(x, c)", "(c, x)"], ["value=3", "value=0"], ["value=3", "value=3e38"]],
+    ),
+    example(
+        "divide-by-root",
+        of_any!("v = Abs(x)\ns = Sqrt(v)\ny = RealDiv(x, s)"),
+        &[["(x, s)", "(s, x)"], ["float", "half"], ["z = Neg(y)", "z = AddV2(y, s)"]],
+    ),
+    example(
+        "invert-root",
+        of_any!("s = Sqrt(x)\ny = Reciprocal(s)"),
+        &[["float", "half"], ["z = Neg(y)", "z = AddV2(y, s)"]],
+    ),
+    example(
+        "square-power",
+        of_any!("c = Const() dtype=float value=2\ny = Pow(x, c)"),
+        &[["value=2", "value=3"], ["value=2", "value=[2]"], ["(x, c)", "(c, x)"]],
+    ),
+    example(
+        "square-integer-power",
+        "x = Placeholder() dtype=int32\nc = Const() dtype=int32 value=2\ny = Pow(x, c)\nz = Neg(y)",
+        &[["value=2", "value=3"], ["(x, c)", "(c, x)"]],
+    ),
+    example(
         "drop-transpose",
         of_matrix!("c = Const() dtype=int32 value=[0, 1]\ny = Transpose(x, c)"),
         &[["[0, 1]", "[1, 0]"], ["Transpose(x", "Transpose(p"]],

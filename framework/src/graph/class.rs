@@ -85,6 +85,9 @@ pub enum NodeClass {
     ConcatV2,
     /// Takes a slice of a tensor.
     StridedSlice,
+    /// Computes each element of its result of the elements in the same place of its inputs, or of inputs with a single
+    /// element, and takes any elements.
+    Elementwise,
     /// Reads files without being called stateful: what it gives may differ from run to run.
     ReadsFiles,
     /// Any other.
@@ -147,6 +150,15 @@ impl NodeClass {
             "ConcatV2" => NodeClass::ConcatV2,
             "StridedSlice" => NodeClass::StridedSlice,
             "MatchingFiles" | "ReadFile" => NodeClass::ReadsFiles,
+            "Abs" | "Acos" | "Acosh" | "Asin" | "Asinh" | "Atan" | "Atanh" | "Ceil" | "Cos" | "Cosh" | "Digamma"
+            | "Elu" | "Erf" | "Erfc" | "Exp" | "Expm1" | "Floor" | "Invert" | "IsFinite" | "IsInf" | "IsNan"
+            | "LeakyRelu" | "Lgamma" | "Log" | "Log1p" | "LogicalNot" | "Neg" | "OnesLike" | "Relu" | "Relu6"
+            | "Rint" | "Round" | "Rsqrt" | "Selu" | "Sigmoid" | "Sign" | "Sin" | "Sinh" | "Softplus" | "Softsign"
+            | "Sqrt" | "Square" | "Tan" | "Tanh" | "ZerosLike" => NodeClass::Elementwise,
+            "Add" | "AddV2" | "Atan2" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "DivNoNan" | "Equal"
+            | "Greater" | "GreaterEqual" | "Less" | "LessEqual" | "LogicalAnd" | "LogicalOr" | "Maximum"
+            | "Minimum" | "Mul" | "MulNoNan" | "NotEqual" | "RealDiv" | "SquaredDifference" | "Sub" | "Xdivy"
+            | "Xlogy" => NodeClass::Elementwise,
             _ => NodeClass::Other,
         }
     }
@@ -223,6 +235,10 @@ mod tests {
         }
         assert_eq!(NodeClass::of("MatMul"), NodeClass::Other);
         assert_eq!(NodeClass::of("switch"), NodeClass::Other);
+        // What divides integers fails for zeros, and powers of integers for negative exponents.
+        for op in ["FloorDiv", "Div", "Mod", "Pow", "Reciprocal", "CheckNumerics"] {
+            assert_ne!(NodeClass::of(op), NodeClass::Elementwise, "{op}");
+        }
     }
 
     #[test]

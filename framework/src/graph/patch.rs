@@ -133,9 +133,13 @@ impl GraphPatch<'_> {
         for index in 0..count {
             self.replace_uses(Output { node: old, index }, Output { node: new, index });
         }
-        self.redirect_controls(old, &[new]).remove(old);
+        self.redirect_controls(old, &[new]).remove_for(old, new)
+    }
+
+    /// Removes a node, whose name goes to one that the patch adds.
+    pub(crate) fn remove_for(&mut self, old: NodeId, new: NodeId) -> &mut Self {
         self.named_after.insert(new, old);
-        self
+        self.remove(old)
     }
 
     /// Gives a node of the graph these inputs, as they are: [`GraphPatch::replace_uses`] does not change them. What is

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 
+use super::liveness::is_constant_enter;
 use super::pass::{Ends, Pass};
 use super::purity::{Purity, has_effects, outputs};
 use crate::error::Result;
@@ -23,7 +24,7 @@ impl Pass for FoldConstants {
     }
 
     fn is_worthwhile(&self, graph: &Graph, nodes: &[NodeId]) -> bool {
-        let is_constant = |input: &Output| graph.constant(*input).is_some();
+        let is_constant = |input: &Output| graph.constant(*input).or_else(|| entering(graph, *input)).is_some();
         let mut purity = Purity::default();
         nodes.iter().any(|&id| {
             let node = graph.node(id);
@@ -44,11 +45,11 @@ impl Pass for FoldConstants {
 }
 
 /// By how much the results of one node may be larger than its inputs, in bytes.
-const MAX_GROWTH: usize = 4 << 20;
+pub(super) const MAX_GROWTH: usize = 4 << 20;
 
 /// By how much all results together may be larger than what they are computed from, in bytes. What several results are
 /// computed from counts once: else it would double with each node that takes it twice.
-const MAX_TOTAL_GROWTH: usize = 64 << 20;
+pub(super) const MAX_TOTAL_GROWTH: usize = 64 << 20;
 
 /// What is stored by others, such as in variables, is made anew for them if it has more bytes.
 const MAX_STORED: usize = 1 << 12;
@@ -83,6 +84,12 @@ impl Folded {
                     folded.insert(output, value.clone());
                     folded.waits.insert(id, node.control_inputs.iter().copied().collect());
                 }
+                continue;
+            }
+            if let Some(value) = entering(graph, output).filter(|_| !ends.is_fed(node.inputs[0])) {
+                // No result stands for it: the constant outside of the loop stays.
+                folded.values.insert(output, value.clone());
+                folded.waits.insert(id, [id].into_iter().collect());
                 continue;
             }
             let is_known = |input: &Output| folded.values.contains_key(input) && !ends.is_fed(*input);
@@ -183,9 +190,19 @@ impl Folded {
     }
 }
 
+/// The constant that a node brings into all iterations of a loop. What is made of it is a constant in the loop that waits for
+/// the node.
+fn entering(graph: &Graph, output: Output) -> Option<&Tensor> {
+    let node = graph.node(output.node);
+    match node.inputs[..] {
+        [input] if is_constant_enter(node) => graph.constant(input),
+        _ => None,
+    }
+}
+
 /// How many bytes the outputs of a node have; `None` if that is not known before it runs. Strings are counted by their
 /// number.
-fn sizes(node: &Node) -> Option<usize> {
+pub(super) fn sizes(node: &Node) -> Option<usize> {
     let mut bytes = 0usize;
     for (shape, slot) in node.output_shapes.iter().zip(&node.signature.outputs) {
         let count = shape.dims()?.iter().try_fold(1usize, |count, dim| count.checked_mul((*dim)?))?;

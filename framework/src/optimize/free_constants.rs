@@ -1,11 +1,10 @@
 //! Constants in loops and branches. They wait for a node of theirs, so that they are dead where it is dead. Where all
 //! that uses a constant is dead then anyway, it need not wait, and costs nothing.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use smallvec::SmallVec;
-
-use super::pass::{Ends, MAX_IDENTITIES, Pass};
+use super::liveness::{FEW, Liveness};
+use super::pass::{Ends, Pass};
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, NodeClass, NodeId, Output};
 
@@ -43,22 +42,7 @@ fn waits(graph: &Graph, id: NodeId) -> bool {
     !graph.node(id).control_inputs.is_empty() && graph.constant(Output { node: id, index: 0 }).is_some()
 }
 
-/// What must be alive for a node to be.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Token {
-    /// A node.
-    Node(NodeId),
-    /// The side of all switches that this output decides.
-    Side { decided_by: Output, taken: usize },
-}
-
-/// More than so many tokens of a node are forgotten, and so are constants that wait for more nodes: these go on waiting.
-/// Together with [`MAX_IDENTITIES`] it makes the work linear in the number of edges.
-const FEW: usize = 8;
-
-type Tokens = SmallVec<[Token; 2]>;
-
-/// The constants that need not wait.
+/// The constants that need not wait. Those that wait for many nodes go on waiting, so that the work is linear.
 fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
     let is_constant = |id: NodeId| graph.constant(Output { node: id, index: 0 }).is_some();
     let mut candidates: HashSet<NodeId> =
@@ -67,27 +51,7 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
     if candidates.is_empty() {
         return candidates;
     }
-    let mut tokens: HashMap<NodeId, Tokens> = HashMap::new();
-    for &id in needed {
-        let node = graph.node(id);
-        let mut own: Tokens = SmallVec::new();
-        let mut add = |token: Token| {
-            if own.len() < FEW && !own.contains(&token) {
-                own.push(token);
-            }
-        };
-        add(Token::Node(id));
-        // A merge is alive if one of its inputs is, and a trigger in any case.
-        if !matches!(node.class, NodeClass::Merge | NodeClass::ControlTrigger) {
-            for input in node.inputs.iter().filter(|input| !ends.is_fed(**input)) {
-                of_output(graph, &tokens, *input).into_iter().for_each(&mut add);
-            }
-            for control in &node.control_inputs {
-                tokens.get(control).cloned().unwrap_or_default().into_iter().for_each(&mut add);
-            }
-        }
-        tokens.insert(id, own);
-    }
+    let liveness = Liveness::find(graph, needed, ends);
     // All users of a constant must be dead with it, without looking at the constant itself.
     for &id in needed {
         let node = graph.node(id);
@@ -97,63 +61,14 @@ fn free(graph: &Graph, needed: &[NodeId], ends: &Ends) -> HashSet<NodeId> {
         if used.is_empty() {
             continue;
         }
-        let others = node.inputs.iter().filter(|input| !is_constant(input.node) && !ends.is_fed(**input));
-        let mut given: HashSet<Token> = others.flat_map(|&input| of_output(graph, &tokens, input)).collect();
-        given.extend(node.control_inputs.iter().flat_map(|control| tokens.get(control).cloned().unwrap_or_default()));
+        let given = liveness.without(node, is_constant);
         let decides = node.class.is_switch() || matches!(node.class, NodeClass::Merge | NodeClass::ControlTrigger);
         for constant in used {
-            let asked = graph.node(constant).control_inputs.iter();
-            let is_implied = |control: &NodeId| implied(graph, &tokens, *control, &given);
-            if decides || !asked.clone().all(is_implied) {
+            let mut asked = graph.node(constant).control_inputs.iter();
+            if decides || !asked.all(|&control| liveness.is_implied(control, &given)) {
                 candidates.remove(&constant);
             }
         }
     }
     candidates
-}
-
-/// Whether a node is alive if all that `given` stands for is: it is among them, or hands on what is.
-fn implied(graph: &Graph, tokens: &HashMap<NodeId, Tokens>, mut control: NodeId, given: &HashSet<Token>) -> bool {
-    for _ in 0..MAX_IDENTITIES {
-        if given.contains(&Token::Node(control)) {
-            return true;
-        }
-        let node = graph.node(control);
-        let hands_on =
-            matches!(node.class, NodeClass::Identity | NodeClass::LoopCond) && node.control_inputs.is_empty();
-        let [input] = node.inputs[..] else { return false };
-        if !hands_on || !tokens.contains_key(&input.node) {
-            return false;
-        }
-        control = input.node;
-        if let Some(side) = side(graph, input) {
-            let switch = graph.node(input.node);
-            if !given.contains(&side) || !switch.control_inputs.is_empty() {
-                return false;
-            }
-            // What is given depends on what decides, but not on what this switch hands on.
-            let data = switch.inputs[0];
-            if Some(&data) == switch.inputs.get(1) {
-                return true;
-            }
-            control = data.node;
-        }
-    }
-    false
-}
-
-/// The side of a switch that an output is.
-fn side(graph: &Graph, output: Output) -> Option<Token> {
-    let node = graph.node(output.node);
-    match node.inputs.get(1) {
-        Some(&decided_by) if node.class.is_switch() => Some(Token::Side { decided_by, taken: output.index }),
-        _ => None,
-    }
-}
-
-/// What must be alive for an output to be.
-fn of_output(graph: &Graph, tokens: &HashMap<NodeId, Tokens>, output: Output) -> Tokens {
-    let mut tokens = tokens.get(&output.node).cloned().unwrap_or_default();
-    tokens.extend(side(graph, output));
-    tokens
 }

@@ -3,13 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::copy::copy;
 use super::pass::{Ends, Pass};
-use super::purity::has_effects;
+use super::purity::{has_effects, outputs};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::error::Result;
-use crate::graph::{
-    FunctionBody, Graph, GraphPatch, Inlined, Node, NodeBuilder, NodeClass, NodeId, NodeInput, Operand, Output,
-};
+use crate::graph::{FunctionBody, Graph, GraphPatch, Inlined, Node, NodeClass, NodeId, Output};
 
 pub(super) struct InlineFunctions;
 
@@ -265,23 +264,8 @@ fn add(
     inputs: &[Output],
     controls: &[NodeId],
 ) -> Option<Replacement> {
-    let mut builder = NodeBuilder::new(patch, node.op.def);
-    for (argument, range) in node.op.def.inputs.iter().zip(&node.signature.input_ranges) {
-        let operands = inputs.get(range.clone())?.iter().map(|&input| Operand::Value(input));
-        let is_list = argument.is_list();
-        match (is_list, inputs.get(range.clone())?) {
-            (false, [input]) => builder.operands(NodeInput::Single(Operand::Value(*input))),
-            _ => builder.operands(NodeInput::List(operands.collect())),
-        };
-    }
-    for (name, value) in node.attrs.iter().filter(|(name, _)| *name != "_output_shapes") {
-        builder.attr(name, value.clone());
-    }
-    let was = Inlined { node: &node.name, function };
-    was.attrs().into_iter().for_each(|(name, value)| _ = builder.attr(name, value));
-    controls.iter().for_each(|&control| _ = builder.control_input(control));
-    let new = builder.build().ok()?;
-    let same = patch.node(new).signature.outputs.len() == node.signature.outputs.len();
-    let outputs = (0..node.signature.outputs.len()).map(|index| Output { node: new, index }).collect();
-    same.then(|| Replacement { outputs, awaited: vec![new] })
+    let was = Inlined { node: &node.name, function }.attrs();
+    let new = copy(patch, node, inputs, controls, was)?;
+    let outputs = outputs(patch, new).collect();
+    Some(Replacement { outputs, awaited: vec![new] })
 }

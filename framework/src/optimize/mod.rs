@@ -5,13 +5,16 @@
 //! between choosing the nodes that a run needs and laying out its plan, for the bodies of functions too.
 //! docs/optimizing.md says how a pass is written.
 
+mod copy;
 mod devices;
 mod elide_identities;
 mod fold_branches;
 mod fold_constants;
 mod free_constants;
 mod fuse_element_wise;
+mod hoist_invariants;
 mod inline_functions;
+mod liveness;
 mod merge_duplicates;
 mod pass;
 mod passes;

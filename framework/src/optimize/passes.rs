@@ -7,6 +7,7 @@ use super::fold_branches::FoldBranches;
 use super::fold_constants::FoldConstants;
 use super::free_constants::FreeConstants;
 use super::fuse_element_wise::FuseElementWise;
+use super::hoist_invariants::HoistInvariants;
 use super::inline_functions::InlineFunctions;
 use super::merge_duplicates::MergeDuplicates;
 use super::pass::Pass;
@@ -23,6 +24,7 @@ pub const PASSES: &[&dyn Pass] = &[
     &InlineFunctions,
     &FreeConstants,
     &ElideIdentities,
+    &HoistInvariants,
     &MergeDuplicates,
     &Rewrites,
     &FuseElementWise,

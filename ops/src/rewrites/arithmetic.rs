@@ -75,6 +75,69 @@ fn same_operands(_: &mut Rewrite<'_, '_>, x: Output) -> Result<Option<Output>> {
     Ok(Some(x))
 }
 
+/// A difference with a negative is a sum.
+#[register_rewrite(name = "subtract-negative", pattern = Sub { x, y: Neg { x: negated } }, creates = [AddV2])]
+fn subtract_negative(m: &mut Rewrite<'_, '_>, x: Output, negated: Output) -> Result<Option<Output>> {
+    add_v2(m, x, negated).build().map(Some)
+}
+
+/// A sum with a negative is a difference.
+#[register_rewrite(name = "add-negative", pattern = Add | AddV2 { x, y: Neg { x: negated } }, creates = [Sub])]
+fn add_negative(m: &mut Rewrite<'_, '_>, x: Output, negated: Output) -> Result<Option<Output>> {
+    sub(m, x, negated).build().map(Some)
+}
+
+/// The square or the absolute value of what has only the other sign is that of what it was. Complex numbers are left alone:
+/// their zeros have signs.
+#[register_rewrite(
+    name = "drop-sign",
+    pattern = outer @ Square | Abs { x: inner @ Neg | Abs { x } },
+    creates = [Square for Square, Abs for Abs],
+    shared,
+)]
+fn drop_sign(m: &mut Rewrite<'_, '_>, outer: &MatchedNode, inner: &MatchedNode, x: Output) -> Result<Option<Output>> {
+    let is_real = m.dtype(x).is_some_and(|dtype| dtype.is_floating() || dtype.is_integer());
+    if !is_real || is_same_op(m, outer, inner) {
+        return Ok(None);
+    }
+    match &*m.node(outer.id).op.def.name {
+        "Square" => square(m, x).build().map(Some),
+        _ => abs(m, x).build().map(Some),
+    }
+}
+
+/// That things are not equal is one comparison, and so is that they are not unequal.
+#[register_rewrite(
+    name = "negate-equality",
+    pattern = LogicalNot { x: compared @ Equal | NotEqual { x, y } },
+    creates = [NotEqual for Equal, Equal for NotEqual],
+)]
+fn negate_equality(m: &mut Rewrite<'_, '_>, compared: &MatchedNode, x: Output, y: Output) -> Result<Option<Output>> {
+    let strict: bool = m.attr(compared.id, "incompatible_shape_error")?;
+    match &*m.node(compared.id).op.def.name {
+        "Equal" => not_equal(m, x, y).incompatible_shape_error(strict).build().map(Some),
+        _ => equal(m, x, y).incompatible_shape_error(strict).build().map(Some),
+    }
+}
+
+/// An order of integers that does not hold is the opposite one. Of floats none holds with NaN.
+#[register_rewrite(
+    name = "negate-order",
+    pattern = LogicalNot { x: compared @ Less | LessEqual | Greater | GreaterEqual { x, y } },
+    creates = [GreaterEqual for Less, Greater for LessEqual, LessEqual for Greater, Less for GreaterEqual],
+)]
+fn negate_order(m: &mut Rewrite<'_, '_>, compared: &MatchedNode, x: Output, y: Output) -> Result<Option<Output>> {
+    if !m.dtype(x).is_some_and(DataType::is_integer) {
+        return Ok(None);
+    }
+    match &*m.node(compared.id).op.def.name {
+        "Less" => greater_equal(m, x, y).build().map(Some),
+        "LessEqual" => greater(m, x, y).build().map(Some),
+        "Greater" => less_equal(m, x, y).build().map(Some),
+        _ => less(m, x, y).build().map(Some),
+    }
+}
+
 fn is_same_op(m: &Rewrite<'_, '_>, a: &MatchedNode, b: &MatchedNode) -> bool {
     std::ptr::eq(m.node(a.id).op, m.node(b.id).op)
 }

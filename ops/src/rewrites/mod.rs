@@ -10,6 +10,10 @@ mod attention;
 #[cfg(feature = "nn")]
 mod batch_norms;
 #[cfg(all(feature = "array", feature = "math"))]
+mod dimensions;
+#[cfg(all(feature = "array", feature = "math"))]
+mod layouts;
+#[cfg(all(feature = "array", feature = "math"))]
 mod moves;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod norms;
@@ -19,13 +23,15 @@ mod padding;
 mod places;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod products;
+#[cfg(feature = "math")]
+mod roundings;
 #[cfg(feature = "array")]
 mod shapes;
 #[cfg(all(feature = "array", feature = "math", feature = "nn"))]
 mod sizes;
 
 /// The attrs of a node that another op has, too.
-#[cfg(feature = "nn")]
+#[cfg(any(feature = "math", feature = "nn"))]
 fn attrs_for(
     m: &kernlink::optimize::rewrite::Rewrite<'_, '_>,
     node: kernlink::graph::NodeId,

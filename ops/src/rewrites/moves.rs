@@ -171,7 +171,7 @@ fn drop_casts(
 }
 
 /// Whether every value of a dtype is one of another dtype, so that it comes back as it was.
-fn holds_all(narrow: DataType, wide: DataType) -> bool {
+pub(super) fn holds_all(narrow: DataType, wide: DataType) -> bool {
     use DataType::{Bfloat16, Bool, Double, Float, Half, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64};
     /// The bits of an integer's magnitude, and whether it has a sign.
     fn integer(dtype: DataType) -> Option<(u32, bool)> {
@@ -202,12 +202,12 @@ fn holds_all(narrow: DataType, wide: DataType) -> bool {
 }
 
 /// The entries of a vector.
-fn entries(m: &Rewrite<'_, '_>, vector: Output) -> Option<Vec<i64>> {
+pub(super) fn entries(m: &Rewrite<'_, '_>, vector: Output) -> Option<Vec<i64>> {
     m.constant(vector).filter(|value| value.rank() == 1)?.to_i64_vec().ok()
 }
 
 /// The permutation that a constant vector is. A transpose refuses dimensions that are counted from the end.
-fn permutation(m: &Rewrite<'_, '_>, vector: Output) -> Option<Vec<usize>> {
+pub(super) fn permutation(m: &Rewrite<'_, '_>, vector: Output) -> Option<Vec<usize>> {
     let all = entries(m, vector)?;
     let in_range = |&axis: &i64| usize::try_from(axis).ok().filter(|axis| *axis < all.len());
     let places: Vec<usize> = all.iter().map(in_range).collect::<Option<_>>()?;
@@ -217,16 +217,16 @@ fn permutation(m: &Rewrite<'_, '_>, vector: Output) -> Option<Vec<usize>> {
 }
 
 /// A dimension that may be counted from the end.
-fn place(axis: i64, rank: usize) -> Option<usize> {
+pub(super) fn place(axis: i64, rank: usize) -> Option<usize> {
     let axis = if axis < 0 { axis + rank as i64 } else { axis };
     usize::try_from(axis).ok().filter(|axis| *axis < rank)
 }
 
-fn is_identity(permutation: &[usize]) -> bool {
+pub(super) fn is_identity(permutation: &[usize]) -> bool {
     permutation.iter().enumerate().all(|(place, &axis)| place == axis)
 }
 
 /// Whether it is certain that an output has this rank.
-fn has_rank(m: &Rewrite<'_, '_>, output: Output, rank: usize) -> bool {
+pub(super) fn has_rank(m: &Rewrite<'_, '_>, output: Output, rank: usize) -> bool {
     m.shape(output).rank() == Some(rank)
 }

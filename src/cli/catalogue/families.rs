@@ -93,7 +93,7 @@ pub(super) fn sorted(
     }
     let mut families: Vec<_> = families.into_iter().collect();
     families.sort_by_cached_key(|(family, _)| (family.krate.is_some(), family.clone()));
-    let mut taken = vec!["index.html".to_owned()];
+    let mut taken = ["index.html", "rewrites.html"].map(str::to_owned).to_vec();
     let families = families.into_iter().map(|(family, mut ops)| {
         ops.sort_by_key(|entry| &*entry.def.name);
         let slug = family.slug();

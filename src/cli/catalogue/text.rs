@@ -59,6 +59,20 @@ pub(super) fn describe(text: &mut String, entry: &OpEntry, kernels: &[&'static K
     }
 }
 
+/// The rewrites that take nodes of an op, and those that make some.
+pub(super) fn rewrites(text: &mut String, op: &OpDef) {
+    let (mut taken, mut made) = (Vec::new(), Vec::new());
+    for rewrite in super::rewrites::sorted(|_| true) {
+        taken.extend(super::rewrites::taken(rewrite).contains(&*op.name).then_some(rewrite.name));
+        made.extend(super::rewrites::made(rewrite).contains(&*op.name).then_some(rewrite.name));
+    }
+    for (title, names) in [("rewrites that take it", taken), ("rewrites that make it", made)] {
+        if !names.is_empty() {
+            let _ = writeln!(text, "\n{title}:\n  {}", names.join(", "));
+        }
+    }
+}
+
 fn arguments(text: &mut String, title: &str, args: &[ArgDef], words: impl Fn(usize) -> String) {
     if !args.is_empty() {
         let _ = writeln!(text, "\n{title}:");

@@ -441,7 +441,7 @@ fn counter(nodes: usize, more: &str) -> String {
         "e = Enter(x) loop\nl = Enter(limit) loop constant\nm = Merge(e, n)\ngoes = Less(m, l)\ns = Switch(m, goes)\n";
     text += "a0 = Add(s:1, one)\nout = Exit(s)\n";
     // By turns, so that there is nothing to leave out.
-    (1..=nodes).for_each(|index| text += &format!("a{index} = {}(a{})\n", ["Abs", "Neg"][index % 2], index - 1));
+    (1..=nodes).for_each(|index| text += &format!("a{index} = {}(a{})\n", ["Floor", "Neg"][index % 2], index - 1));
     text + &format!("n = NextIteration(a{nodes})\n{more}")
 }
 

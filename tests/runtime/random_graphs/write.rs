@@ -557,8 +557,26 @@ impl Writer {
             if self.seldom(2) { graph.shape(kept).clone() } else { PartialShape::unknown() },
         ];
         let fast = self.seldom(2);
-        let cond = |g: &mut Graph, [i, ..]: [Output; 3]| ops::less(g, i, limit).build();
+        let outer = self.value(graph, &[DataType::Float])?;
+        let (in_cond, in_body) = (self.seldom(3), self.seldom(2));
+        let cond = |g: &mut Graph, [i, ..]: [Output; 3]| {
+            if in_cond {
+                let positive = ops::abs(g, outer).build()?;
+                let sizes = ops::shape(g, positive).build()?;
+                let rank = ops::size(g, sizes).build()?;
+                let most = ops::minimum(g, rank, limit).build()?;
+                return ops::less(g, i, most).build();
+            }
+            ops::less(g, i, limit).build()
+        };
         let step = |g: &mut Graph, [i, x, kept]: [Output; 3]| {
+            if in_body {
+                // What is the same in all iterations, and may be all that something takes.
+                let half = ops::mul(g, outer, 0.5f32).build()?;
+                let tanh = ops::tanh(g, half).build()?;
+                let both = ops::add_v2(g, half, tanh).build()?;
+                body.values.extend([half, tanh, both, tanh]);
+            }
             body.values.extend([x, x, kept, i]);
             body.nodes(g, count);
             let next = ops::add_v2(g, i, 1i32).build()?;

@@ -4,7 +4,7 @@ use super::super::words::count;
 use super::super::wrapper::Wrapper;
 use super::markdown;
 use super::markup::{Html, address};
-use super::{Catalogue, Page, devices, devices_text, document};
+use super::{Catalogue, Page, devices, devices_text, document, rewrites};
 
 const SEARCH: &str = include_str!("search.js");
 
@@ -15,7 +15,14 @@ pub(super) fn page(catalogue: &Catalogue) -> String {
             let (ops, families) = (count(catalogue.op_count(), "op"), catalogue.pages.len());
             let families = if families == 1 { "1 family".to_owned() } else { format!("{families} families") };
             let summary = format!("{ops} in {families}, {}.", devices_text(&catalogue.devices()));
-            html.leaf("p", &[("class", "lead")], &summary);
+            html.element("p", &[("class", "lead")], |html| {
+                html.text(&summary);
+                if !catalogue.rewrites.is_empty() {
+                    html.text(" ");
+                    html.leaf("a", &[("href", rewrites::FILE)], &count(catalogue.rewrites.len(), "rewrite"));
+                    html.text(" of graphs.");
+                }
+            });
             search(html);
         });
         overview(html, catalogue);

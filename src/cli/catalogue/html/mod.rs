@@ -1,10 +1,12 @@
-//! The catalogue as web pages: an index, and a page for each family of ops. They need nothing but themselves.
+//! The catalogue as web pages: an index, a page for each family of ops, and one for the rewrites of graphs. They need nothing
+//! but themselves.
 
 mod family;
 mod index;
 mod markdown;
 mod markup;
 mod op;
+mod rewrites;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +15,8 @@ use std::path::Path;
 
 use crate::collect::OpEntry;
 use crate::error::Result;
-use crate::kernel::KernelDef;
+use crate::kernel::{KernelDef, Provider};
+use crate::optimize::rewrite::RewriteDef;
 use crate::registry::Registry;
 
 use self::markup::{Html, address};
@@ -24,18 +27,23 @@ use super::words::count;
 const STYLE: &str = include_str!("style.css");
 const STYLE_FILE: &str = "kernlink-ops.css";
 
-/// Writes the pages of the ops that are wanted, and says what was written.
-pub(super) fn write(registry: &Registry, wanted: impl Fn(&OpEntry) -> bool, output: &Path) -> Result<String> {
-    let catalogue = Catalogue::of(registry, wanted);
+/// Writes the pages of the ops and rewrites of the crates that are wanted, and says what was written.
+pub(super) fn write(registry: &Registry, wanted: impl Fn(&Provider) -> bool, output: &Path) -> Result<String> {
+    let rewrites = super::rewrites::sorted(|rewrite| wanted(rewrite.provider));
+    let catalogue = Catalogue::of(registry, |entry| wanted(entry.provider), rewrites);
     let mut files = vec![(STYLE_FILE.to_owned(), STYLE.to_owned()), ("index.html".to_owned(), index::page(&catalogue))];
     for (at, page) in catalogue.pages.iter().enumerate() {
         files.push((page.file.clone(), family::page(&catalogue, at)));
     }
+    if !catalogue.rewrites.is_empty() {
+        files.push((rewrites::FILE.to_owned(), rewrites::page(&catalogue)));
+    }
     folder::write(output, &files)?;
     Ok(format!(
-        "{} and {} on {}: {}\n",
+        "{}, {} and {} on {}: {}\n",
         count(catalogue.op_count(), "op"),
         count(catalogue.kernel_count(), "kernel"),
+        count(catalogue.rewrites.len(), "rewrite"),
         count(files.len() - 1, "page"),
         output.join("index.html").display()
     ))
@@ -46,6 +54,8 @@ struct Catalogue {
     pages: Vec<Page>,
     /// On which page each op is.
     places: HashMap<String, usize>,
+    /// By name.
+    rewrites: Vec<&'static RewriteDef>,
 }
 
 /// A family's page.
@@ -62,7 +72,7 @@ struct Op {
 }
 
 impl Catalogue {
-    fn of(registry: &Registry, wanted: impl Fn(&OpEntry) -> bool) -> Catalogue {
+    fn of(registry: &Registry, wanted: impl Fn(&OpEntry) -> bool, rewrites: Vec<&'static RewriteDef>) -> Catalogue {
         let mut kernels: HashMap<&str, Vec<&'static KernelDef>> = HashMap::new();
         for kernel in registry.kernels() {
             kernels.entry(kernel.op).or_default().push(kernel);
@@ -80,7 +90,7 @@ impl Catalogue {
             page.ops.iter().map(move |op| (op.entry.def.name.to_string(), at)).collect::<Vec<_>>()
         };
         let places = pages.iter().enumerate().flat_map(names).collect();
-        Catalogue { pages, places }
+        Catalogue { pages, places, rewrites }
     }
 
     fn op_count(&self) -> usize {

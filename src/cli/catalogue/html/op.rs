@@ -8,7 +8,7 @@ use super::super::words::{self, count};
 use super::super::wrapper::Wrapper;
 use super::markdown::{self, Links};
 use super::markup::{Html, address};
-use super::{Catalogue, Op};
+use super::{Catalogue, Op, rewrites};
 
 pub(super) fn section(html: &mut Html, catalogue: &Catalogue, page: usize, op: &Op) {
     let (entry, def) = (op.entry, op.entry.def);
@@ -42,6 +42,7 @@ pub(super) fn section(html: &mut Html, catalogue: &Catalogue, page: usize, op: &
             code(html, "wrapper", &wrapper.text());
         }
         kernels(html, op);
+        rewrites::of_op(html, catalogue, &def.name);
         html.element("p", &[("class", "source")], |html| {
             html.text("Declared at ");
             html.leaf("code", &[], &short(entry.location));

@@ -101,7 +101,7 @@ fn kernel(
 }
 
 fn pages(registry: &Registry) -> Vec<(String, html::Page)> {
-    let catalogue = Catalogue::of(registry, |_| true);
+    let catalogue = Catalogue::of(registry, |_| true, Vec::new());
     let mut pages = vec![("index.html".to_owned(), index::page(&catalogue))];
     pages
         .extend(catalogue.pages.iter().enumerate().map(|(at, page)| (page.file.clone(), family::page(&catalogue, at))));
@@ -140,12 +140,18 @@ fn hostile_texts_stay_text() {
 fn families_with_names_alike_have_pages_of_their_own() {
     let at = |name, krate, file| entry(op(name, "Text."), provider(krate), file);
     let ops = [at("A", "my-ops", "src/a.rs"), at("B", "my_ops", "src/b.rs"), at("C", "my", "src/ops/a.rs")];
-    let more = [at("D", "my-ops", "src/A.rs"), at("E", "index", "src/lib.rs"), at("F", "日本", "src/lib.rs")];
+    let more = [
+        at("D", "my-ops", "src/A.rs"),
+        at("E", "index", "src/lib.rs"),
+        at("G", "rewrites", "src/lib.rs"),
+        at("F", "日本", "src/lib.rs"),
+    ];
     let files: Vec<String> =
         pages(&Registry::new(ops.into_iter().chain(more), []).unwrap()).into_iter().map(|(file, _)| file).collect();
     let expected = [
         "index.html",
         "index-2.html",
+        "rewrites-2.html",
         "my-ops-a.html",
         "my-ops-a-2.html",
         "my-ops-a-3.html",
