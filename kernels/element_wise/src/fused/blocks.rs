@@ -109,6 +109,9 @@ enum Source<T> {
     Buffer(usize),
 }
 
+/// Where a step finds its operands.
+type Operands = SmallVec<[Source<Value>; 3]>;
+
 /// Where all operands are.
 struct Layout<'p> {
     program: &'p Program,
@@ -120,7 +123,7 @@ struct Layout<'p> {
     results: Vec<Option<Tensor>>,
     loads: SmallVec<[(Value, Load); 4]>,
     /// The steps that run block by block, with their operands.
-    steps: SmallVec<[(usize, SmallVec<[Source<Value>; 3]>); 8]>,
+    steps: SmallVec<[(usize, Operands); 8]>,
 }
 
 impl Layout<'_> {
@@ -138,7 +141,7 @@ impl Layout<'_> {
                 self.results[place] = Some(self.program.alone(place, ctx, &self.results)?);
                 continue;
             }
-            let mut sources = SmallVec::new();
+            let mut sources = Operands::new();
             let operands = step.operands.iter().map(|operand| match *operand {
                 Operand::Input(input) => Value::Input(input),
                 Operand::Step(before) => Value::Step(before),
