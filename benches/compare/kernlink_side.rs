@@ -211,7 +211,9 @@ fn build(item: &Item) -> Result<Work> {
         return median_pool_work(item);
     }
     if let Some(path) = item.get("graph").and_then(Value::as_str) {
-        return Work::from_file(path, inputs);
+        let mut work = Work::from_file(path, inputs)?;
+        work.is_kept = matches!(kind, "chain" | "wide" | "trivial" | "while");
+        return Ok(work);
     }
     let mut work = match kind {
         "chain" => workload::chain(number(item, "nodes", 10_000))?,

@@ -39,7 +39,8 @@ Fields of every item:
     warmup    iterations before them that are not timed, default 3
     api       "callable" (default): TensorFlow's C++ Session::MakeCallable, the cheapest way in from Python;
               "make_callable": tf.compat.v1.Session.make_callable, which goes through Session.run if there are feeds
-    grappler  graph optimisation; default true, but false for chain, wide, trivial and while, whose nodes it would remove
+    grappler  graph optimisation; default true, but false for chain, wide, trivial and while, whose nodes it would remove;
+              Kernlink runs these without its passes, too
     inputs    [FILE.npy, ...]: feed these instead of generated values (uniform in [-1,1), float32), in feed order
     save      FILE.npy: also write the first fetched value there (outside the timing)
     graph     FILE.pb: also write the GraphDef there, so that the other side can run the very same graph

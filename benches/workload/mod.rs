@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use kernlink::graph::{NodeBuilder, Output};
+use kernlink::optimize::PASSES;
 use kernlink::prelude::*;
 
 /// A graph with values for what is fed.
@@ -17,6 +18,8 @@ pub struct Work {
     pub targets: Vec<String>,
     /// Nodes to run once before.
     pub init: Vec<String>,
+    /// Whether all nodes run, without the passes that would fuse or merge them: for what measures the cost of a node.
+    pub is_kept: bool,
 }
 
 /// A prepared run, with its feeds.
@@ -35,7 +38,8 @@ impl Work {
     /// Work over an empty graph.
     pub fn new() -> Result<Work> {
         let graph = Graph::new(&kernlink::registry()?);
-        Ok(Work { graph, feeds: Vec::new(), fetches: Vec::new(), targets: Vec::new(), init: Vec::new() })
+        let (feeds, fetches, targets, init) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Work { graph, feeds, fetches, targets, init, is_kept: false })
     }
 
     /// Lays the run out for so many threads; 0 stands for one per processor.
@@ -43,7 +47,11 @@ impl Work {
         let names: Vec<&str> = self.feeds.iter().map(|(name, _)| name.as_str()).collect();
         let fetches: Vec<&str> = self.fetches.iter().map(String::as_str).collect();
         let targets: Vec<&str> = self.targets.iter().map(String::as_str).collect();
-        let session = Session::with_options(self.graph, &SessionOptions::new().threads(threads))?;
+        let mut options = SessionOptions::new().threads(threads);
+        if self.is_kept {
+            options.without_passes = PASSES.iter().map(|pass| pass.name().to_owned()).collect();
+        }
+        let session = Session::with_options(self.graph, &options)?;
         if !self.init.is_empty() {
             let init: Vec<&str> = self.init.iter().map(String::as_str).collect();
             session.run(&[], &[], &init)?;
@@ -126,6 +134,7 @@ pub fn uniform(shape: &Shape, seed: u64) -> Result<Tensor> {
 /// `nodes` additions, each of the one before and the same constant.
 pub fn chain(nodes: usize) -> Result<Work> {
     let mut work = Work::new()?;
+    work.is_kept = true;
     let mut last = work.placeholder("x", &[])?;
     let one = ops::const_(&mut work.graph, Tensor::scalar(1f32), DataType::Float).name("one").build()?;
     for i in 0..nodes {
@@ -137,6 +146,7 @@ pub fn chain(nodes: usize) -> Result<Work> {
 /// `nodes` additions of the same two scalars that all control one NoOp.
 pub fn wide(nodes: usize) -> Result<Work> {
     let mut work = Work::new()?;
+    work.is_kept = true;
     let (a, b) = (work.placeholder("a", &[])?, work.placeholder("b", &[])?);
     let mut additions = Vec::with_capacity(nodes);
     for i in 0..nodes {

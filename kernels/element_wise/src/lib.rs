@@ -12,7 +12,10 @@ mod broadcast;
 mod driver;
 #[cfg(feature = "math")]
 mod easy;
-#[cfg_attr(not(feature = "math"), allow(dead_code, reason = "what computes several functions is part of `math`"))]
+#[cfg_attr(
+    not(all(feature = "math", feature = "nn")),
+    allow(dead_code, reason = "what computes several functions is part of `math`, what has three arguments of `nn`")
+)]
 mod function;
 mod grad;
 mod ternary;

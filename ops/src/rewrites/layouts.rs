@@ -3,7 +3,9 @@
 
 use kernlink::Result;
 use kernlink::graph::{NodeBuilder, Output};
-use kernlink::optimize::rewrite::{Matched, MatchedNode, Rewrite};
+#[cfg(feature = "nn")]
+use kernlink::optimize::rewrite::Matched;
+use kernlink::optimize::rewrite::{MatchedNode, Rewrite};
 use kernlink_macros::register_rewrite;
 
 use super::attrs_for;
