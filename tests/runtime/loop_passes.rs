@@ -195,7 +195,9 @@ fn what_is_in_two_loops_leaves_both() {
         sum = AddV2(inner_exit, ten)
         next = NextIteration(sum)
         exit = Exit(side)";
-    let after = hoisted(graph, &["x", "w"], &["exit"]);
+    let once = hoisted(graph, &["x", "w"], &["exit"]);
+    assert!(text(&once).contains("half = Mul(k, "), "{}", text(&once));
+    let after = by_on("hoist-invariants", once, &["x", "w"], &["exit"], true);
     assert!(text(&after).contains("half = Mul(w, "), "{}", text(&after));
     let enters = after.nodes().iter().filter(|node| &*node.op.def.name == "Enter").count();
     assert_eq!(enters, 4, "each loop has its variable and the product: {}", text(&after));
@@ -203,6 +205,34 @@ fn what_is_in_two_loops_leaves_both() {
     for x in [0.0, 45.0, 100.0] {
         same_on(&after, &[("x", scalar(x)), ("w", scalar(3.0))], &["exit"]);
     }
+    // What the inner loop is given leaves the outer one itself, first.
+    let graph = &graph.replace("inner_k = Enter(k)", "kk = Neg(k)\n inner_k = Enter(kk)");
+    let once = hoisted(graph, &["x", "w"], &["exit"]);
+    assert!(text(&once).contains("kk = Neg(w)") && text(&once).contains("half = Mul(inner_k, "), "{}", text(&once));
+    same_for_all(graph, &["exit"]);
+    same_on(&once, &[("x", scalar(1.0)), ("w", scalar(3.0))], &["exit"]);
+}
+
+#[test]
+fn what_has_effects_is_waited_for_where_it_was() {
+    // Each look at the condition sets a variable, for which the bound waits alone.
+    let body = "ten = Const(^pivot) 10\n step = Identity(ten)";
+    let graph = adding(50.0, body).replace(
+        "more = Less(m, limit)",
+        "h = VarHandleOp() set
+         eh = Enter(h) while constant resource
+         d = Const(^m) 1
+         set = AssignVariableOp(eh, d)
+         bound = Neg(k, ^set)
+         more = Less(m, bound)",
+    );
+    let after = text(&hoisted(&graph, &["x", "w"], &["exit"]));
+    let more = after.lines().find(|line| line.starts_with("more = "));
+    assert!(after.contains("bound = Neg(w)\n") && more.is_some_and(|more| more.ends_with(", ^set)")), "{after}");
+    // What can fail does not do so before what it waits for.
+    let graph = graph.replace("Neg(k, ^set)", "FloorMod(k, k, ^set)");
+    let after = text(&hoisted(&graph, &["x", "w"], &["exit"]));
+    assert!(after.contains("bound = FloorMod(k, k, ^set)\n"), "{after}");
 }
 
 /// That the pass leaves a loop alone.

@@ -667,6 +667,22 @@ fn an_if_that_waits_for_another_waits_for_its_call() {
 }
 
 #[test]
+fn a_written_graph_waits_for_what_an_if_gives() {
+    // TensorFlow would not run an `If` of which nobody takes anything.
+    let mut graph = with_functions(lines("x = Placeholder()\np = Placeholder() bool"));
+    let (p, x) = (graph.output("p").unwrap(), graph.output("x").unwrap());
+    let first = ops::cond(&mut graph, p, |g| ops::neg(g, x).build(), |g| ops::square(g, x).build()).build().unwrap();
+    let guard = ops::identity(&mut graph, first).name("guard").build().unwrap();
+    ops::neg(&mut graph, x).control_input(guard).name("y").build().unwrap();
+    let waits = |is_written| {
+        let graph = by_on("elide-identities", graph.clone(), &["x", "p"], &["y"], is_written);
+        graph.node(graph.find("y").unwrap()).control_inputs.iter().map(|&id| graph.node(id).name.clone()).next()
+    };
+    assert_eq!(waits(true).as_deref(), Some("guard"));
+    assert_ne!(waits(false).as_deref(), Some("guard"));
+}
+
+#[test]
 fn branches_stay_that_take_what_has_effects() {
     let mut graph = lines("x = Placeholder()\np = Const() true");
     let (p, x) = (graph.output("p").unwrap(), graph.output("x").unwrap());

@@ -258,8 +258,13 @@ pub(super) const EXAMPLES: &[Example] = &[
     ),
     example(
         "merge-offsets",
-        of_any!("a = Const() dtype=float value=3\nb = Const() dtype=float value=1.7\nm = AddV2(x, a)\ny = AddV2(m, b)"),
-        &[["value=1.7", "value=-1.7"], ["value=3", "value=[3]"], ["z = Neg(y)", "z = AddV2(y, m)"]],
+        of_any!("a = Const() dtype=float value=3\nb = Const() dtype=float value=1.5\nm = AddV2(x, a)\ny = AddV2(m, b)"),
+        &[
+            ["value=1.5", "value=-1.5"],
+            ["value=1.5", "value=0.1"],
+            ["value=3", "value=[3]"],
+            ["z = Neg(y)", "z = AddV2(y, m)"],
+        ],
     ),
     example(
         "divide-by-power-of-two",
@@ -358,7 +363,7 @@ pub(super) const EXAMPLES: &[Example] = &[
         of_any!(
             "a = Const() dtype=int32 value=[-1]\nb = Const() dtype=int32 value=[3, 2]\nf = Reshape(x, a)\ny = Reshape(f, b)"
         ),
-        &[["[-1]", "[6]"]],
+        &[["[-1]", "[6]"], ["[3, 2]", "[0, -1]"], ["[3, 2]", "[2, 0, -1]"]],
     ),
     example(
         "drop-expand-squeeze",

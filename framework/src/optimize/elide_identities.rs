@@ -91,8 +91,11 @@ impl<'g> Identities<'g> {
         let mut awaited: Vec<NodeId> = inputs.iter().filter(comes_later).map(|input| input.node).collect();
         awaited.sort_unstable();
         awaited.dedup();
-        // Everyone who waits for the node would wait for each of these.
-        if awaited.len() > 1 && self.waited_for.contains(&id) {
+        // Everyone who waits for the node would wait for each of these. TensorFlow leaves out an `If` or `Case` that only control
+        // edges lead from.
+        let is_call = |id: &NodeId| self.graph.node(*id).class.is_call();
+        let is_kept = awaited.len() > 1 || (self.ends.is_written && awaited.iter().any(is_call));
+        if is_kept && self.waited_for.contains(&id) {
             return false;
         }
         for (index, &input) in inputs.iter().enumerate() {

@@ -6,7 +6,8 @@
 //! An `Enter` is alive in every iteration, where the node may have waited for a node that is not: that of the body, which is
 //! dead in the last iteration, and in all if the loop never runs. So whoever took the node's outputs waits for that node
 //! instead, unless it depends on it anyway; and only what cannot fail may be computed that the loop might never have computed.
-//! What waits for nothing that may be dead is computed in the first iteration in any case, whether the loop goes on then or not, and may
+//! The same goes for a node that is always alive, but which has effects, itself or by what it depends on. What waits for neither
+//! is computed in the first iteration in any case, whether the loop goes on then or not, and may
 //! fail outside as well as inside.
 
 use std::collections::{HashMap, HashSet};
@@ -17,7 +18,7 @@ use super::copy::copy;
 use super::fold_constants::{MAX_GROWTH, MAX_TOTAL_GROWTH, sizes};
 use super::liveness::{FEW, Liveness, is_constant_enter};
 use super::pass::{Ends, Pass};
-use super::purity::{Purity, outputs};
+use super::purity::{Purity, has_effects, outputs};
 use crate::dtype::DataType;
 use crate::error::Result;
 use crate::graph::{Graph, GraphPatch, Node, NodeClass, NodeId, Output};
@@ -68,12 +69,7 @@ impl Pass for HoistInvariants {
         Ok(count)
     }
 
-    /// What is in several loops leaves one after the other.
-    fn repeats(&self) -> bool {
-        true
-    }
-
-    /// What is outside may be a constant, or a duplicate of what is there.
+    /// What is outside may be a constant, a duplicate of what is there, or invariant in a loop further out.
     fn opens(&self) -> bool {
         true
     }
@@ -84,7 +80,7 @@ type Waits = SmallVec<[NodeId; 2]>;
 
 /// An invariant node.
 struct Invariant {
-    /// What the node waits for in the loop, itself or through its inputs, and may be dead.
+    /// What the node waits for in the loop, itself or through its inputs, and may be dead or have effects.
     waits: Waits,
     /// A constant `Enter` of its loop.
     enter: NodeId,
@@ -100,7 +96,7 @@ struct Invariants {
 impl Invariants {
     fn find(graph: &Graph, ends: &Ends) -> Invariants {
         let depths = depths(graph);
-        let (blocked, alive) = (blocked(graph), always_alive(graph, ends));
+        let (blocked, free) = (blocked(graph), free(graph, ends));
         let mut found: HashMap<NodeId, Invariant> = HashMap::new();
         let mut nodes = Vec::new();
         let (mut purity, mut memory) = (Purity::default(), Memory::default());
@@ -111,9 +107,9 @@ impl Invariants {
                 && !ends.holds(id)
                 && node.attrs.get("_class").is_none();
             let invariant =
-                Some(node).filter(|_| may_move).and_then(|node| invariant(graph, ends, node, &found, &alive));
+                Some(node).filter(|_| may_move).and_then(|node| invariant(graph, ends, node, &found, &free));
             let Some(invariant) = invariant.filter(|_| purity.is_pure(graph, node)) else { continue };
-            // What waits may wait for what never comes.
+            // What waits may wait for what never comes, or fails before.
             let may_run = invariant.waits.is_empty() || cannot_fail(graph, node);
             if may_run && memory.affords(graph, node, id) {
                 found.insert(id, invariant);
@@ -131,12 +127,12 @@ fn invariant(
     ends: &Ends,
     node: &Node,
     found: &HashMap<NodeId, Invariant>,
-    alive: &[bool],
+    free: &[bool],
 ) -> Option<Invariant> {
     let (mut waits, mut enter): (Waits, _) = (SmallVec::new(), None);
     let mut wait = |waited: &[NodeId]| {
         for &id in waited {
-            if !alive[id.index()] && !waits.contains(&id) {
+            if !free[id.index()] && !waits.contains(&id) {
                 waits.push(id);
             }
         }
@@ -159,7 +155,8 @@ fn invariant(
             let taken = source.inputs[0];
             // What is taken by reference may change while the loop runs, and an `Enter` that waits lets nothing in before.
             let is_ref = graph.node(taken.node).signature.outputs[taken.index].is_ref;
-            if is_ref || source.control_inputs.len() > FEW {
+            // What leaves a loop further out in this round is not where it was.
+            if is_ref || source.control_inputs.len() > FEW || found.contains_key(&taken.node) {
                 return None;
             }
             enter = enter.or(Some(input.node));
@@ -185,6 +182,20 @@ fn depths(graph: &Graph) -> Vec<usize> {
         depths.push(depth);
     }
     depths
+}
+
+/// For each node, whether nobody need wait for it: it is always alive, and neither has effects nor depends on what has.
+fn free(graph: &Graph, ends: &Ends) -> Vec<bool> {
+    let has_any = graph.nodes().iter().any(|node| has_effects(graph, node));
+    let mut free = always_alive(graph, ends);
+    for id in graph.ids().filter(|_| has_any) {
+        let node = graph.node(id);
+        let mut sources = node.inputs.iter().map(|input| input.node).chain(node.control_inputs.iter().copied());
+        // What comes back may depend on anything in the loop.
+        let is_pure = !has_effects(graph, node) && sources.all(|source| source < id && free[source.index()]);
+        free[id.index()] &= is_pure;
+    }
+    free
 }
 
 /// For each node, whether it is certain that it is alive, in a loop in every iteration.
@@ -246,7 +257,7 @@ fn operands(graph: &Graph, node: &Node) -> SmallVec<[Output; 2]> {
     operands
 }
 
-/// How much memory results take that stay for as long as the loop runs. As with constants that are computed, it may be more than
+/// How much memory results take that stay for as long as the loop runs, in each round of all passes. As with constants that are computed, it may be more than
 /// what they are made of takes by a bounded number of bytes.
 #[derive(Default)]
 struct Memory {

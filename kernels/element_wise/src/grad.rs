@@ -23,7 +23,8 @@ impl<F: BinaryFn<T>, T: Pod, const LOOSE: bool> Gradient<F, T, LOOSE> {
 }
 
 impl<O: Op, F: BinaryFn<T>, T: Pod, const LOOSE: bool> OpKernel<O> for Gradient<F, T, LOOSE> {
-    const ELEMENT_WISE: Option<ElementWise> = Self::FUNCTION.element_wise(None);
+    const ELEMENT_WISE: Option<ElementWise> =
+        if F::ERROR.is_empty() { Self::FUNCTION.element_wise(None) } else { None };
 
     fn new(_ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         Ok(Gradient(PhantomData))

@@ -112,6 +112,12 @@ fn merge_reshapes(m: &mut Rewrite<'_, '_>, tensor: Output, flat: Output, shape: 
     if entries(m, flat).as_deref() != Some(&[-1]) {
         return Ok(None);
     }
+    // What -1 stands for beside a 0 follows from the dimensions of what is reshaped.
+    let is_open = |asked: Vec<i64>| asked.contains(&0) && asked.contains(&-1);
+    let has_elements = m.shape(tensor).to_shape().is_some_and(|shape| shape.num_elements() > 0);
+    if !has_elements && entries(m, shape).is_none_or(is_open) {
+        return Ok(None);
+    }
     reshape(m, tensor, shape).build().map(Some)
 }
 

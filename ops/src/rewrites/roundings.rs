@@ -38,9 +38,11 @@ fn merge_scales(m: &mut Rewrite<'_, '_>, x: Output, inner: Output, outer: Output
 )]
 fn merge_offsets(m: &mut Rewrite<'_, '_>, x: Output, inner: Output, outer: Output) -> Result<Option<Output>> {
     let (Some(a), Some(b)) = (m.scalar(inner), m.scalar(outer)) else { return Ok(None) };
-    // Those of two signs would cancel where the first sum has rounded.
+    // Those of two signs would cancel where the first sum has rounded, and a sum that is rounded loses what remains where the other
+    // side cancels it.
     let is_one_way = a.is_sign_positive() == b.is_sign_positive();
-    match rounded(m, x, a + b).filter(|_| is_one_way) {
+    let is_exact = (a + b) - a == b && (a + b) - b == a && (m.dtype(x) != Some(DataType::Float) || is_single(a + b));
+    match rounded(m, x, a + b).filter(|_| is_one_way && is_exact) {
         Some(offset) => add_v2(m, x, offset).build().map(Some),
         None => Ok(None),
     }
@@ -116,6 +118,11 @@ fn square_power(m: &mut Rewrite<'_, '_>, x: Output, y: Output) -> Result<Option<
 fn square_integer_power(m: &mut Rewrite<'_, '_>, x: Output, y: Output) -> Result<Option<Output>> {
     let fits = matches!(m.dtype(x), Some(DataType::Int32 | DataType::Int64)) && m.scalar(y) == Some(2.0);
     if fits { square(m, x).build().map(Some) } else { Ok(None) }
+}
+
+/// Whether a number is one of single precision.
+fn is_single(value: f64) -> bool {
+    f64::from(value as f32) == value
 }
 
 /// Whether a dtype is not rounded after each op on the way.
