@@ -295,7 +295,7 @@ fn chain(count: usize) -> Graph {
     for number in 0..count {
         last = ops::neg(&mut graph, last).name(&format!("y{number}")).build().unwrap();
     }
-    ops::square(&mut graph, last).name("y").build().unwrap();
+    ops::mul(&mut graph, last, last).name("y").build().unwrap();
     graph
 }
 
