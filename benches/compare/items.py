@@ -190,6 +190,9 @@ def products():
                "bfloat16")
     yield item("MatMul", "256x256x256", {"a": tensor([256, 256]), "b": tensor([256, 256])}, note="transposed",
                transpose_a=True, transpose_b=True)
+    for left, right in (("int8", "int8"), ("uint8", "int8")):
+        yield item("BatchMatMulV3", f"512x512x512 by {right}", {"x": tensor([512, 512], left), "y": tensor([512, 512], right)},
+                   left, Tout={"dtype": "int32"})
     yield item("BatchMatMulV2", "12x128x64x128", {"x": tensor([12, 128, 64]), "y": tensor([12, 64, 128])})
     yield item("BatchMatMulV2", "12x128x64x128", {"x": tensor([12, 128, 64]), "y": tensor([12, 128, 64])},
                note="second transposed", adj_y=True)

@@ -1,8 +1,8 @@
-//! Products of pairs of `bf16` by AMX, the unit for matrices of Intel's server processors.
+//! Products of pairs of `bf16` and of 8-bit integers by AMX, the unit for matrices of Intel's server processors.
 //!
 //! A tile register holds 16 rows of 64 bytes. Two tiles of the left operand, 16 rows with 16 words each, times two of the right
 //! one, 16 rows of two panels, are added to four tiles of results: each tile that is loaded is used twice. As with AVX512-BF16
-//! products are added in `f32`, and subnormal numbers count as zero, but in another order: the elements of a tile's rows with
+//! products of `bf16` are added in `f32`, and subnormal numbers count as zero, but in another order: the elements of a tile's rows with
 //! even places, those with odd ones, then both to what is there. So the results differ in their last bits.
 //!
 //! The instructions are written out, as the compiler has no functions for them yet. Source: Intel 64 and IA-32 Architectures
@@ -12,7 +12,7 @@ use std::arch::asm;
 use std::arch::x86_64::__cpuid_count;
 use std::sync::OnceLock;
 
-use crate::tile::COLUMNS;
+use crate::tile::{self, COLUMNS, Words};
 
 /// Rows of a tile register.
 const TILE_ROWS: usize = 16;
@@ -23,15 +23,24 @@ pub(crate) const ROWS: usize = 2 * TILE_ROWS;
 /// Rows of the panels that all tiles take at a time: two panels stay in the first cache.
 const DEPTH: usize = 16 * TILE_WORDS;
 
-/// Whether the processor has the unit, and the system lets this process use it.
-pub(crate) fn is_available() -> bool {
+/// Whether the processor has the unit and multiplies pairs of `bf16` by it, and the system lets this process use it.
+pub(crate) fn has_pairs() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
-    *AVAILABLE.get_or_init(|| has_instructions() && is_permitted())
+    *AVAILABLE.get_or_init(|| has_instructions(1 << 22) && is_permitted())
 }
 
-fn has_instructions() -> bool {
-    const TILES_AND_BF16: u32 = 1 << 24 | 1 << 22;
-    __cpuid_count(0, 0).eax >= 7 && __cpuid_count(7, 0).edx & TILES_AND_BF16 == TILES_AND_BF16
+/// Whether the processor has the unit and multiplies [`Words::Bytes`] by it, and the system lets this process use it. What is
+/// packed for it serves AVX512-VNNI, too, which such processors have.
+pub(crate) fn has_bytes() -> bool {
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| tile::has_bytes() && has_instructions(1 << 25) && is_permitted())
+}
+
+/// Whether the processor has the tile registers, and the instructions that a bit of `cpuid` stands for.
+fn has_instructions(bit: u32) -> bool {
+    const TILES: u32 = 1 << 24;
+    let wanted = TILES | bit;
+    __cpuid_count(0, 0).eax >= 7 && __cpuid_count(7, 0).edx & wanted == wanted
 }
 
 /// Asks the system for room for the tile registers, which Linux gives to processes that ask.
@@ -78,6 +87,8 @@ pub(crate) struct Block<'a> {
     pub next_panel: usize,
     /// Elements from row to row of the result.
     pub stride: usize,
+    /// What the words are: [`Words::Pair`] or [`Words::Bytes`].
+    pub words: Words,
 }
 
 /// Words of `rows` packed rows with `depth` words each.
@@ -139,8 +150,13 @@ impl Shapes {
 /// # Panics
 /// If the processor has no such unit, or an operand is smaller than the block says.
 pub(crate) fn multiply(block: &Block<'_>, c: &mut [f32]) {
-    let Block { left, rows, depth, panels, count, next_panel, stride } = *block;
-    assert!(is_available(), "a processor without AMX");
+    let Block { left, rows, depth, panels, count, next_panel, stride, words: kind } = *block;
+    let is_available = match kind {
+        Words::Float => false,
+        Words::Pair => has_pairs(),
+        Words::Bytes => has_bytes(),
+    };
+    assert!(is_available, "a processor without AMX for {kind:?}");
     if rows == 0 || count == 0 {
         return;
     }
@@ -167,6 +183,13 @@ pub(crate) fn multiply(block: &Block<'_>, c: &mut [f32]) {
                 // SAFETY: the processor has the unit; what the tiles hold is not needed any more.
                 unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const shapes, options(nostack, readonly)) };
                 for panel in (0..count).step_by(2) {
+                    let of_kind = match (in_tiles[1] > 0, panel + 1 < count) {
+                        (true, true) => FOUR,
+                        (true, false) => TWO_ROWS,
+                        (false, true) => TWO_COLUMNS,
+                        (false, false) => ONE,
+                    };
+                    let add = of_kind[usize::from(kind == Words::Bytes)];
                     let right = panels[panel * next_panel + range.start * COLUMNS..].as_ptr();
                     for row in chosen.clone().step_by(ROWS) {
                         let tiles = Tiles {
@@ -181,14 +204,7 @@ pub(crate) fn multiply(block: &Block<'_>, c: &mut [f32]) {
                         };
                         // SAFETY: the tiles have the shapes for so many rows and words, which the operands and `c` have, as
                         // was asserted.
-                        unsafe {
-                            match (in_tiles[1] > 0, panel + 1 < count) {
-                                (true, true) => four(tiles),
-                                (true, false) => two_rows(tiles),
-                                (false, true) => two_columns(tiles),
-                                (false, false) => one(tiles),
-                            }
-                        }
+                        unsafe { add(tiles) }
                     }
                 }
             }
@@ -220,108 +236,114 @@ struct Tiles {
     accumulate: bool,
 }
 
-/// A function that adds up the products of some tiles: the results that it has, what each step loads and adds, and how the
-/// results are addressed.
+/// A function that adds up the products of some tiles.
+///
+/// # Safety
+/// The processor has its instructions. The tile registers have the shapes of tiles that all operands and results have as often
+/// as `steps` says; nothing else accesses the results meanwhile.
+type Add = unsafe fn(Tiles);
+
+/// Functions for pairs of `bf16` and for bytes: the results that they have, what each step loads and adds, and how the results
+/// are addressed.
 macro_rules! tiles {
-    ($(#[$meta:meta])* $name:ident: $results:tt, $step:tt) => {
+    ($(#[$meta:meta])* $name:ident: $results:tt, $steps:tt) => {
         $(#[$meta])*
-        ///
-        /// # Safety
-        /// The tile registers have the shapes of tiles that all operands and results have as often as `steps` says; nothing
-        /// else accesses the results meanwhile.
-        unsafe fn $name(tiles: Tiles) {
-            let Tiles { left, next_left, right, next_right, c, stride, steps, accumulate } = tiles;
-            // SAFETY: the caller's promise.
-            unsafe { tiles!(@asm $results, $step, left, next_left, right, next_right, c, stride, steps, accumulate) }
-        }
+        const $name: [Add; 2] = [
+            |tiles| tiles!(@asm "tdpbf16ps ", $results, $steps, tiles),
+            |tiles| tiles!(@asm "tdpbusd ", $results, $steps, tiles),
+        ];
     };
+    (@step $product:literal, load $operands:literal) => { concat!("tileloadd ", $operands) };
+    (@step $product:literal, add $operands:literal) => { concat!($product, $operands) };
     (
-        @asm [$($result:literal at $place:literal),+], [$($step:literal),+],
-        $left:ident, $next_left:ident, $right:ident, $next_right:ident, $c:ident, $stride:ident, $steps:ident,
-        $accumulate:ident
-    ) => {
-        asm!(
-            // Not all have a second tile of rows.
-            "/* {second_c} */",
-            "test {accumulate}, {accumulate}",
-            "jz 2f",
-            $(concat!("tileloadd ", $result, ", ", $place),)+
-            "jmp 3f",
-            "2:",
-            $(concat!("tilezero ", $result),)+
-            "3:",
-            $($step,)+
-            "add {left}, 1024",
-            "add {second_left}, 1024",
-            "add {right}, 1024",
-            "add {second_right}, 1024",
-            "dec {steps}",
-            "jnz 3b",
-            $(concat!("tilestored ", $place, ", ", $result),)+
-            accumulate = in(reg) usize::from($accumulate),
-            left = inout(reg) $left => _,
-            second_left = inout(reg) $left.wrapping_byte_add($next_left) => _,
-            right = inout(reg) $right => _,
-            second_right = inout(reg) $right.wrapping_byte_add($next_right) => _,
-            line = in(reg) 4 * COLUMNS,
-            steps = inout(reg) $steps => _,
-            c = in(reg) $c,
-            second_c = in(reg) $c.wrapping_byte_add(TILE_ROWS * $stride),
-            stride = in(reg) $stride,
-            out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
-            out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
-            options(nostack)
-        )
-    };
+        @asm $product:literal, [$($result:literal at $place:literal),+], [$($step:ident $operands:literal),+], $tiles:ident
+    ) => {{
+        let Tiles { left, next_left, right, next_right, c, stride, steps, accumulate } = $tiles;
+        // SAFETY: the caller's promise.
+        unsafe {
+            asm!(
+                // Not all have a second tile of rows.
+                "/* {second_c} */",
+                "test {accumulate}, {accumulate}",
+                "jz 2f",
+                $(concat!("tileloadd ", $result, ", ", $place),)+
+                "jmp 3f",
+                "2:",
+                $(concat!("tilezero ", $result),)+
+                "3:",
+                $(tiles!(@step $product, $step $operands),)+
+                "add {left}, 1024",
+                "add {second_left}, 1024",
+                "add {right}, 1024",
+                "add {second_right}, 1024",
+                "dec {steps}",
+                "jnz 3b",
+                $(concat!("tilestored ", $place, ", ", $result),)+
+                accumulate = in(reg) usize::from(accumulate),
+                left = inout(reg) left => _,
+                second_left = inout(reg) left.wrapping_byte_add(next_left) => _,
+                right = inout(reg) right => _,
+                second_right = inout(reg) right.wrapping_byte_add(next_right) => _,
+                line = in(reg) 4 * COLUMNS,
+                steps = inout(reg) steps => _,
+                c = in(reg) c,
+                second_c = in(reg) c.wrapping_byte_add(TILE_ROWS * stride),
+                stride = in(reg) stride,
+                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+                options(nostack)
+            )
+        }
+    }};
 }
 tiles! {
     /// Up to 32 rows and two panels.
-    four: [
+    FOUR: [
         "tmm0" at "[{c} + {stride}]", "tmm1" at "[{c} + {stride} + 64]",
         "tmm2" at "[{second_c} + {stride}]", "tmm3" at "[{second_c} + {stride} + 64]"
     ], [
-        "tileloadd tmm4, [{left} + {line}]",
-        "tileloadd tmm6, [{right} + {line}]",
-        "tdpbf16ps tmm0, tmm4, tmm6",
-        "tileloadd tmm7, [{second_right} + {line}]",
-        "tdpbf16ps tmm1, tmm4, tmm7",
-        "tileloadd tmm5, [{second_left} + {line}]",
-        "tdpbf16ps tmm2, tmm5, tmm6",
-        "tdpbf16ps tmm3, tmm5, tmm7"
+        load "tmm4, [{left} + {line}]",
+        load "tmm6, [{right} + {line}]",
+        add "tmm0, tmm4, tmm6",
+        load "tmm7, [{second_right} + {line}]",
+        add "tmm1, tmm4, tmm7",
+        load "tmm5, [{second_left} + {line}]",
+        add "tmm2, tmm5, tmm6",
+        add "tmm3, tmm5, tmm7"
     ]
 }
 tiles! {
     /// Up to 16 rows and two panels.
-    two_columns: [
+    TWO_COLUMNS: [
         "tmm0" at "[{c} + {stride}]", "tmm1" at "[{c} + {stride} + 64]"
     ], [
-        "tileloadd tmm4, [{left} + {line}]",
-        "tileloadd tmm6, [{right} + {line}]",
-        "tdpbf16ps tmm0, tmm4, tmm6",
-        "tileloadd tmm7, [{second_right} + {line}]",
-        "tdpbf16ps tmm1, tmm4, tmm7"
+        load "tmm4, [{left} + {line}]",
+        load "tmm6, [{right} + {line}]",
+        add "tmm0, tmm4, tmm6",
+        load "tmm7, [{second_right} + {line}]",
+        add "tmm1, tmm4, tmm7"
     ]
 }
 tiles! {
     /// Up to 32 rows and one panel.
-    two_rows: [
+    TWO_ROWS: [
         "tmm0" at "[{c} + {stride}]", "tmm2" at "[{second_c} + {stride}]"
     ], [
-        "tileloadd tmm4, [{left} + {line}]",
-        "tileloadd tmm6, [{right} + {line}]",
-        "tdpbf16ps tmm0, tmm4, tmm6",
-        "tileloadd tmm5, [{second_left} + {line}]",
-        "tdpbf16ps tmm2, tmm5, tmm6"
+        load "tmm4, [{left} + {line}]",
+        load "tmm6, [{right} + {line}]",
+        add "tmm0, tmm4, tmm6",
+        load "tmm5, [{second_left} + {line}]",
+        add "tmm2, tmm5, tmm6"
     ]
 }
 tiles! {
     /// Up to 16 rows and one panel.
-    one: [
+    ONE: [
         "tmm0" at "[{c} + {stride}]"
     ], [
-        "tileloadd tmm4, [{left} + {line}]",
-        "tileloadd tmm6, [{right} + {line}]",
-        "tdpbf16ps tmm0, tmm4, tmm6"
+        load "tmm4, [{left} + {line}]",
+        load "tmm6, [{right} + {line}]",
+        add "tmm0, tmm4, tmm6"
     ]
 }
 
@@ -335,7 +357,8 @@ mod tests {
 
     #[test]
     fn products_of_all_edges_agree_with_the_definition() {
-        if !is_available() {
+        if !has_pairs() {
+            eprintln!("this processor has no AMX for bfloat16: nothing is tested");
             return;
         }
         for (m, k, n) in
@@ -363,6 +386,7 @@ mod tests {
                 count: n.div_ceil(COLUMNS),
                 next_panel: depth * COLUMNS,
                 stride,
+                words: Words::Pair,
             };
             multiply(&block, &mut c);
             for row in 0..m {

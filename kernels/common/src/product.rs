@@ -17,8 +17,9 @@ use crate::epilogue::Epilogue;
 use crate::gemm::{Matrix, Shared, Sizes, Target};
 use crate::panels::{Panels, pack_panels, panels_len};
 use crate::single::Single;
-use crate::tile::{self, COLUMNS, ROWS, Segment, Strip};
+use crate::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
 use crate::turn::transpose;
+use crate::word_buffer::WordBuffer;
 
 /// Multiply-adds a thread does in a nanosecond, or so.
 const PER_NANOSECOND: usize = 24;
@@ -208,7 +209,7 @@ impl Blocks {
 /// Whether the processor has a unit for matrices of words of `T`.
 pub fn has_matrix_unit<T: Single>() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return T::per_word() == 2 && amx::is_available();
+    return T::per_word() == 2 && amx::has_pairs();
     #[cfg(not(target_arch = "x86_64"))]
     false
 }
@@ -269,12 +270,12 @@ fn product<T: Single>(
 struct Spare {
     segments: Vec<Segment>,
     /// Rows of the left operand as words.
-    left: Vec<f32>,
+    left: WordBuffer,
     /// These in the order of AMX.
     #[cfg(target_arch = "x86_64")]
-    tiles: Vec<f32>,
+    tiles: WordBuffer,
     /// Results that are rounded afterwards.
-    results: Vec<f32>,
+    results: WordBuffer,
 }
 
 /// How the left operand can be read.
@@ -320,10 +321,7 @@ impl<T: Single> Product<'_, T> {
             Some(_) => {
                 (target.at(rows.start * self.stride + columns.start).cast::<f32>(), self.stride, self.accumulate)
             }
-            None => {
-                scratch::resize(results, rows.len() * columns.len(), 0.0)?;
-                (results.as_mut_ptr(), columns.len(), false)
-            }
+            None => (results.words(rows.len() * columns.len())?.as_mut_ptr(), columns.len(), false),
         };
         let count = rows.len();
         scratch::resize(segments, count.div_ceil(ROWS), [left.as_ptr(); ROWS])?;
@@ -348,7 +346,7 @@ impl<T: Single> Product<'_, T> {
                 stride: out_stride,
                 columns: columns.len(),
                 accumulate: adds || piece > 0,
-                pairs: T::per_word() == 2,
+                words: if T::per_word() == 2 { Words::Pair } else { Words::Float },
                 epilogue: Epilogue::default(),
             };
             // SAFETY: the rows of the left operand have `depth` words, as was asserted; the parts write rows and columns of
@@ -356,18 +354,19 @@ impl<T: Single> Product<'_, T> {
             unsafe { tile::multiply(&strip, out) };
         }
         if T::as_singles(&[]).is_none() {
+            let results = results.words(rows.len() * columns.len())?;
             self.store(rows, columns, (results, out_stride), target);
         }
         Ok(())
     }
 
     /// Some rows of the left operand as words, and how far they are apart.
-    fn words<'s>(&'s self, rows: &Range<usize>, copy: &'s mut Vec<f32>) -> Result<(&'s [f32], usize)> {
+    fn words<'s>(&'s self, rows: &Range<usize>, copy: &'s mut WordBuffer) -> Result<(&'s [f32], usize)> {
         if let Left::Words(words, stride) = self.left {
             return Ok((&words[rows.start * stride..], stride));
         }
         let depth = self.sizes.k.div_ceil(T::per_word());
-        scratch::resize(copy, rows.len() * depth, 0.0)?;
+        let copy = copy.words(rows.len() * depth)?;
         copy_rows(self.a, rows.clone(), self.sizes.k, copy);
         Ok((copy, depth))
     }
@@ -392,12 +391,12 @@ impl<T: Single> Product<'_, T> {
             Left::Tiles(tiles) => &tiles[amx::packed_len(rows.start, depth)..],
             _ => {
                 let (words, stride) = self.words(&rows, left)?;
-                scratch::resize(tiles, amx::packed_len(rows.len(), depth), 0.0)?;
+                let tiles = tiles.words(amx::packed_len(rows.len(), depth))?;
                 amx::pack_rows((words, stride), rows.len(), depth, tiles);
                 tiles
             }
         };
-        scratch::resize(results, rows.len() * STRIDE, 0.0)?;
+        let results = results.words(rows.len() * STRIDE)?;
         for first in panels.clone().step_by(GROUP) {
             let group = first..panels.end.min(first + GROUP);
             let block = amx::Block {
@@ -408,6 +407,7 @@ impl<T: Single> Product<'_, T> {
                 count: group.len(),
                 next_panel: self.right.next,
                 stride: STRIDE,
+                words: Words::Pair,
             };
             amx::multiply(&block, results);
             let columns = group.start * COLUMNS..n.min(group.end * COLUMNS);

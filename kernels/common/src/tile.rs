@@ -1,4 +1,4 @@
-//! The innermost loop of `f32` products: a tile of the result in registers, rows of the left operand wherever they
+//! The innermost loop of products of `f32`, pairs of `bf16` and 8-bit integers: a tile of the result in registers, rows of the left operand wherever they
 //! lie in memory, the right operand packed into panels.
 //!
 //! A row of the left operand is a list of segments of equal length, each behind a pointer of its own. One segment
@@ -14,6 +14,26 @@ pub const COLUMNS: usize = 16;
 
 /// For one segment, where it begins in each row of a tile.
 pub type Segment = [*const f32; ROWS];
+
+/// What the 32 bits of an element of an operand are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// An `f32`.
+    Float,
+    /// Two `bf16`, whose products are added as `f32`. AVX512-BF16 is needed.
+    Pair,
+    /// Four bytes, unsigned ones of the left operand and signed ones of the right, whose products are added as `i32`; what is
+    /// written are such sums, to which no epilogue applies. AVX512-VNNI is needed.
+    Bytes,
+}
+
+/// Whether this processor multiplies [`Words::Bytes`].
+pub(crate) fn has_bytes() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("avx512vnni") && std::is_x86_feature_detected!("avx512f");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
 
 /// The rows of a left operand, their right operand and where the products go.
 #[derive(Clone, Copy)]
@@ -38,8 +58,8 @@ pub struct Strip<'a> {
     pub columns: usize,
     /// Whether the products are added to what is there.
     pub accumulate: bool,
-    /// Whether elements are pairs of `bf16`, whose products are added, rather than `f32`. AVX512-BF16 is needed then.
-    pub pairs: bool,
+    /// What the elements are.
+    pub words: Words,
     /// What is done to the sums, whose first column is its first channel.
     pub epilogue: Epilogue<'a, f32>,
 }
@@ -65,10 +85,19 @@ pub unsafe fn multiply(strip: &Strip<'_>, c: *mut f32) {
     assert!(strip.epilogue.covers(strip.rows, strip.columns, strip.stride), "an epilogue that is too small");
     #[cfg(target_arch = "x86_64")]
     {
-        if strip.pairs {
-            assert!(single::has_pairs(), "a processor that does not multiply pairs");
-            // SAFETY: the processor has the features; the rest is the caller's promise.
-            return unsafe { multiply_pairs(strip, c) };
+        match strip.words {
+            Words::Float => {}
+            Words::Pair => {
+                assert!(single::has_pairs(), "a processor that does not multiply pairs");
+                // SAFETY: the processor has the features; the rest is the caller's promise.
+                return unsafe { multiply_pairs(strip, c) };
+            }
+            Words::Bytes => {
+                assert!(has_bytes(), "a processor that does not multiply bytes");
+                assert!(strip.epilogue.is_empty(), "an epilogue of integers");
+                // SAFETY: the processor has the features; the rest is the caller's promise.
+                return unsafe { multiply_bytes(strip, c) };
+            }
         }
         if std::is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has the feature; the rest is the caller's promise.
@@ -79,7 +108,7 @@ pub unsafe fn multiply(strip: &Strip<'_>, c: *mut f32) {
             return unsafe { multiply_avx2(strip, c) };
         }
     }
-    assert!(!strip.pairs, "a processor that does not multiply pairs");
+    assert!(strip.words == Words::Float, "a processor that multiplies floats alone");
     // SAFETY: the caller's promise.
     unsafe { each_depth(strip, c, 1, |part, c| each_tile::<false>(part, c)) }
 }
@@ -100,6 +129,15 @@ unsafe fn multiply_avx512(strip: &Strip<'_>, c: *mut f32) {
 unsafe fn multiply_pairs(strip: &Strip<'_>, c: *mut f32) {
     // SAFETY: the caller's promise.
     unsafe { each_depth(strip, c, PANELS, |part, c| avx512_pairs::each_tile(part, c)) }
+}
+
+/// # Safety
+/// As [`multiply`]; the processor has AVX-512 and AVX512-VNNI.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vnni")]
+unsafe fn multiply_bytes(strip: &Strip<'_>, c: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe { each_depth(strip, c, PANELS, |part, c| avx512_bytes::each_tile(part, c)) }
 }
 
 /// # Safety
@@ -126,6 +164,8 @@ struct Part<'a> {
     accumulate: bool,
     /// What is done when these rows of the panels are the last.
     epilogue: Epilogue<'a, f32>,
+    /// The first of the rows that are multiplied next, to be fetched meanwhile.
+    next: *const f32,
 }
 
 /// Calls `work` for `width` panels at a time and for parts of their rows, each after the one before.
@@ -147,7 +187,10 @@ unsafe fn each_depth(strip: &Strip<'_>, c: *mut f32, width: usize, work: impl Fn
             columns,
             accumulate: strip.accumulate,
             epilogue: Epilogue::default(),
+            next: std::ptr::null(),
         };
+        let after =
+            if first + width < panels { panel.wrapping_add(width * strip.next_panel) } else { std::ptr::null() };
         let epilogue =
             |is_last: bool| if is_last { strip.epilogue.from_column(first * COLUMNS) } else { Epilogue::default() };
         // Whole segments, or parts of one if they are long.
@@ -159,9 +202,10 @@ unsafe fn each_depth(strip: &Strip<'_>, c: *mut f32, width: usize, work: impl Fn
                     let row = segment * strip.length + elements.start;
                     let panel = panel.wrapping_add(row * strip.panel_stride);
                     let accumulate = strip.accumulate || row > 0;
-                    let epilogue = epilogue(segment + 1 == strip.per_row && piece + 1 == pieces);
-                    let segments = segment..segment + 1;
-                    work(&Part { segments, elements, panel, accumulate, epilogue, ..part.clone() }, c);
+                    let is_last = segment + 1 == strip.per_row && piece + 1 == pieces;
+                    let (segments, epilogue) = (segment..segment + 1, epilogue(is_last));
+                    let next = if is_last { after } else { panel.wrapping_add(elements.len() * strip.panel_stride) };
+                    work(&Part { segments, elements, panel, accumulate, epilogue, next, ..part.clone() }, c);
                 }
             }
             continue;
@@ -171,8 +215,11 @@ unsafe fn each_depth(strip: &Strip<'_>, c: *mut f32, width: usize, work: impl Fn
             let segments = piece * strip.per_row / pieces..(piece + 1) * strip.per_row / pieces;
             let row = segments.start * strip.length;
             let panel = panel.wrapping_add(row * strip.panel_stride);
-            let (accumulate, epilogue) = (strip.accumulate || row > 0, epilogue(piece + 1 == pieces));
-            work(&Part { segments, panel, accumulate, epilogue, ..part.clone() }, c);
+            let is_last = piece + 1 == pieces;
+            let (accumulate, epilogue) = (strip.accumulate || row > 0, epilogue(is_last));
+            let rows = segments.len() * strip.length;
+            let next = if is_last { after } else { panel.wrapping_add(rows * strip.panel_stride) };
+            work(&Part { segments, panel, accumulate, epilogue, next, ..part.clone() }, c);
         }
     }
 }
@@ -352,6 +399,11 @@ mod $name {
         last: __mmask16,
         accumulate: bool,
         epilogue: Epilogue<'t, f32>,
+        /// Rows of the panels that come next, of which this tile fetches one in as many as there are tiles, from an element of
+        /// a segment on. Many at once would keep the tile itself waiting.
+        next: *const f32,
+        fetch_at: usize,
+        fetch_every: usize,
     }
 
     /// # Safety
@@ -387,13 +439,21 @@ mod $name {
             last: u16::MAX >> (P * COLUMNS - part.columns),
             accumulate: part.accumulate,
             epilogue: part.epilogue,
+            next: part.next,
+            fetch_at: usize::MAX,
+            fetch_every: strip.segments.len() / strip.per_row,
         };
         for (index, segments) in strip.segments.chunks_exact(strip.per_row).enumerate() {
             let segments = &segments[part.segments.clone()];
             let rows = ROWS.min(strip.rows - index * ROWS);
             let at = index * ROWS * strip.stride;
             let c = c.wrapping_add(at);
-            let tile = Tile { epilogue: part.epilogue.from_row(at), ..tile };
+            let tile = Tile {
+                epilogue: part.epilogue.from_row(at),
+                next: part.next.wrapping_add(index * strip.panel_stride),
+                fetch_at: if part.next.is_null() { usize::MAX } else { part.elements.start + index },
+                ..tile
+            };
             // SAFETY: the caller's promise.
             unsafe {
                 match rows {
@@ -418,6 +478,7 @@ mod $name {
         let mut sums = [[_mm512_setzero_ps(); P]; R];
         let mask = |panel: usize| if panel + 1 < P { u16::MAX } else { tile.last };
         let mut panel = tile.panel;
+        let (mut fetch_at, mut next) = (tile.fetch_at, tile.next);
         // SAFETY: the caller's promise; columns that are not wanted are masked.
         unsafe {
             if tile.accumulate {
@@ -430,6 +491,13 @@ mod $name {
             }
             for segment in segments {
                 for p in tile.first..tile.first + tile.length {
+                    if p == fetch_at {
+                        for column in 0..P {
+                            _mm_prefetch::<_MM_HINT_T1>(next.wrapping_add(column * tile.next_panel).cast());
+                        }
+                        next = next.wrapping_add(tile.fetch_every * tile.panel_stride);
+                        fetch_at += tile.fetch_every;
+                    }
                     let mut lines = [_mm512_setzero_ps(); P];
                     for (column, line) in lines.iter_mut().enumerate() {
                         *line = _mm512_loadu_ps(panel.wrapping_add(column * tile.next_panel));
@@ -444,6 +512,7 @@ mod $name {
                     }
                     panel = panel.wrapping_add(tile.panel_stride);
                 }
+                fetch_at = fetch_at.saturating_sub(tile.length);
             }
             finish_vectors!(&tile.epilogue, sums: [[_; P]; R], last: tile.last, stride: tile.stride);
             for (row, sums) in sums.iter().enumerate() {
@@ -462,6 +531,11 @@ tiles!(mod avx512 for "avx512f": |sum, factor, line| _mm512_fmadd_ps(factor, lin
 #[cfg(target_arch = "x86_64")]
 tiles!(mod avx512_pairs for "avx512f,avx512bf16": |sum, factor, line| {
     _mm512_dpbf16_ps(sum, std::mem::transmute::<__m512, __m512bh>(factor), std::mem::transmute::<__m512, __m512bh>(line))
+});
+#[cfg(target_arch = "x86_64")]
+tiles!(mod avx512_bytes for "avx512f,avx512vnni": |sum, factor, line| {
+    let [sum, factor, line] = [sum, factor, line].map(|words| _mm512_castps_si512(words));
+    _mm512_castsi512_ps(_mm512_dpbusd_epi32(sum, factor, line))
 });
 
 #[cfg(test)]
@@ -515,7 +589,7 @@ mod tests {
                         stride,
                         columns,
                         accumulate,
-                        pairs: false,
+                        words: Words::Float,
                         epilogue,
                     };
                     let mut results = [(); 2].map(|()| vec![7.0f32; rows * stride]);

@@ -17,7 +17,7 @@ use kernlink_kernels_common::fused::Finish;
 use kernlink_kernels_common::gemm::{Gemm, Matrix, Shared};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels;
-use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip};
+use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
 use kernlink_ops::shapes::Axis;
 
 use super::grouped::{self, Groups};
@@ -399,7 +399,7 @@ impl Plan<'_> {
             next_panel: panel_len,
             stride: depth,
             columns: (chosen.end * COLUMNS).min(group_depth) - column,
-            pairs: false,
+            words: Words::Float,
             accumulate: false,
             epilogue: self.finish.map(|finish| finish.epilogue(at)).unwrap_or_default(),
         };

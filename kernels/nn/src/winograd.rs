@@ -19,7 +19,7 @@ use kernlink_kernels_common::epilogue::Epilogue;
 use kernlink_kernels_common::fused::Finish;
 use kernlink_kernels_common::gemm::{Matrix, Shared};
 use kernlink_kernels_common::panels::{pack, panels_len};
-use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip};
+use kernlink_kernels_common::tile::{self, COLUMNS, ROWS, Segment, Strip, Words};
 use kernlink_kernels_common::widest;
 use kernlink_ops::shapes::Axis;
 
@@ -207,7 +207,7 @@ impl Plan<'_> {
                 stride: depth,
                 columns: depth,
                 accumulate: false,
-                pairs: false,
+                words: Words::Float,
                 epilogue: Epilogue::default(),
             };
             let products = &mut output[product * from_output..][..count * depth];

@@ -5,7 +5,7 @@
 mod avx512;
 mod real;
 
-pub use real::Real;
+pub use real::{Real, monic, polynomial};
 
 use crate::vector::widest;
 

@@ -92,13 +92,13 @@ pub trait Real:
 
 /// The polynomial with these coefficients, the highest first.
 #[inline(always)]
-pub(super) fn polynomial<F: Real, const N: usize>(x: F, coefficients: [f64; N]) -> F {
+pub fn polynomial<F: Real, const N: usize>(x: F, coefficients: [f64; N]) -> F {
     coefficients.into_iter().fold(F::ZERO, |sum, coefficient| sum * x + F::of(coefficient))
 }
 
 /// The polynomial whose highest power, left out, has the coefficient 1.
 #[inline(always)]
-fn monic<F: Real, const N: usize>(x: F, coefficients: [f64; N]) -> F {
+pub fn monic<F: Real, const N: usize>(x: F, coefficients: [f64; N]) -> F {
     coefficients.into_iter().fold(F::ONE, |sum, coefficient| sum * x + F::of(coefficient))
 }
 

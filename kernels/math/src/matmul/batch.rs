@@ -27,7 +27,7 @@ impl Adjoint {
     }
 
     /// The products of tensors of these shapes.
-    fn products(self, x: &Shape, y: &Shape, broadcasts: bool) -> Result<Products> {
+    pub(super) fn products(self, x: &Shape, y: &Shape, broadcasts: bool) -> Result<Products> {
         ensure_batches(x, y, broadcasts)?;
         let side = |shape, adjoint| Operand { shape, transposed: adjoint, conjugate: adjoint };
         Products::new(side(x, self.x), side(y, self.y))

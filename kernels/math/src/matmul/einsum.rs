@@ -39,7 +39,7 @@ impl<T: Factor + Summand> Device for Processor<'_, T> {
             sides.map(|side| Operand { shape: side.shape, transposed: side.transposed, conjugate: false });
         let products = Products::new(first, second)?;
         let mut output = Tensor::alloc(T::DTYPE, products.output.clone())?;
-        products.compute::<T>(self.ctx, a.as_slice()?, b, &Packed::default(), output.as_mut_slice()?)?;
+        products.compute::<T>(self.ctx, a.as_slice()?, b, &Packed::new(false), output.as_mut_slice()?)?;
         Ok(output)
     }
 }

@@ -45,26 +45,25 @@ const SMALL: usize = 4 * 1024;
 
 /// A node's right operand, which is packed when it is first of use if it is constant, or turns out to stay the same, as a
 /// variable does that no node writes.
-#[derive(Default)]
-pub(super) struct Packed {
+pub(super) struct Packed<P = Panels> {
     is_constant: bool,
-    panels: OnceLock<Option<Panels>>,
-    remembered: Remembered<Option<Panels>>,
+    panels: OnceLock<Option<P>>,
+    remembered: Remembered<Option<P>>,
 }
 
-impl Packed {
+impl<P: Clone> Packed<P> {
     /// For an operand that is the same in every run of the node, or may not be.
-    pub(super) fn new(is_constant: bool) -> Packed {
-        Packed { is_constant, ..Packed::default() }
+    pub(super) fn new(is_constant: bool) -> Packed<P> {
+        Packed { is_constant, panels: OnceLock::new(), remembered: Remembered::default() }
     }
 
     /// What `pack` makes of `operand`, if the node keeps that.
-    fn panels(
+    pub(super) fn panels(
         &self,
         operand: &Tensor,
         sizes: Sizes,
-        pack: impl FnOnce() -> Result<Option<Panels>>,
-    ) -> Result<Option<Panels>> {
+        pack: impl FnOnce() -> Result<Option<P>>,
+    ) -> Result<Option<P>> {
         if !self.is_constant {
             if sizes.k.saturating_mul(sizes.n) <= SMALL {
                 return Ok(None);
@@ -83,11 +82,11 @@ impl Packed {
 pub(super) struct Products {
     /// The output's shape.
     pub(super) output: Shape,
-    sizes: Sizes,
-    transposed: [bool; 2],
+    pub(super) sizes: Sizes,
+    pub(super) transposed: [bool; 2],
     conjugate: [bool; 2],
     batch: SmallVec<[Batch; 4]>,
-    count: usize,
+    pub(super) count: usize,
 }
 
 impl Products {
@@ -106,7 +105,7 @@ impl Products {
     }
 
     /// Whether all rows of the left operand are multiplied by one matrix, so that they make one product.
-    fn is_one(&self) -> bool {
+    pub(super) fn is_one(&self) -> bool {
         let mut inner = 1;
         let is_whole = self.batch.iter().rev().all(|&(size, [a, b])| {
             let is_next = size == 1 || (a == inner && b == 0);
@@ -114,6 +113,11 @@ impl Products {
             is_next
         });
         self.count == 1 || (is_whole && !self.transposed[0])
+    }
+
+    /// Which matrix of either side enters product `index`.
+    pub(super) fn pair(&self, index: usize) -> [usize; 2] {
+        pair(&self.batch, index)
     }
 
     /// The sizes and the factors of the first product.
@@ -166,7 +170,7 @@ impl Products {
         // A product that all threads share costs them a meeting; few large ones are worth it.
         if self.count < 2 * ctx.threads() && work > 1_000_000 {
             for (index, target) in output.chunks_mut(m * n).enumerate() {
-                let [a, b] = pair(&self.batch, index);
+                let [a, b] = self.pair(index);
                 gemm(ctx, self.sizes, a_at(a), b_at(b), Target { data: target, row_stride: n, accumulate: false })?;
             }
             return Ok(());
@@ -174,7 +178,7 @@ impl Products {
         let cost = (work / (m * n)).max(1);
         ctx.try_parallel_chunks(output, m * n, cost, |first, piece| {
             for (index, target) in (first / (m * n)..).zip(piece.chunks_mut(m * n)) {
-                let [a, b] = pair(&self.batch, index);
+                let [a, b] = self.pair(index);
                 let target = Target { data: target, row_stride: n, accumulate: false };
                 gemm_here(self.sizes, a_at(a), b_at(b), target)?;
             }
@@ -189,7 +193,7 @@ fn conjugated<T: Factor>(elements: &[T], conjugate: bool) -> Result<Cow<'_, [T]>
 }
 
 /// A matrix of `rows` and `columns` as it enters the product.
-fn matrix<T>(data: &[T], rows: usize, columns: usize, transposed: bool) -> Matrix<'_, T> {
+pub(super) fn matrix<T>(data: &[T], rows: usize, columns: usize, transposed: bool) -> Matrix<'_, T> {
     if transposed { Matrix::transposed(data, rows) } else { Matrix::rows(data, columns) }
 }
 
