@@ -66,7 +66,8 @@ fn compute<T: Computed<Wide: SumProducts>, F: Finish<T::Wide>>(
     ctx.set_output_at(0, output)
 }
 
-/// So many taps' elements are in the first cache together, wherever they lie.
+/// So many taps' elements are in the first cache together, wherever they lie; and copying lines takes longer than what is gained
+/// at the edges.
 const FEW_TAPS: usize = 9;
 
 /// Splits the output's lines (all columns and channels of a row) among threads.
@@ -83,7 +84,7 @@ pub(super) fn by_lines<T: SumProducts>(
     let output = output.as_mut_slice::<T>()?;
     // Each input channel is a group whose filters see nothing else.
     let groups = Groups { rows, columns, in_depth, patch_depth: 1, out_depth: geometry.out_depth() };
-    if multiplier != 1 || (rows.window * columns.window > FEW_TAPS && groups.pitch::<T>() != in_depth) {
+    if multiplier != 1 || rows.window * columns.window > FEW_TAPS {
         return grouped::by_lines(ctx, &groups, (input, filter), output, finish);
     }
     let window = Window { rows, columns, depth: in_depth, planes: 1, pitch: in_depth, filter, filter_pitch: in_depth };

@@ -2,6 +2,7 @@
 //! that it sees in its own place, a vector holds the channels of many groups.
 
 use kernlink::Result;
+use kernlink::dtype::Number;
 use kernlink::error::Error;
 use kernlink::kernel::RawContext;
 use kernlink::tensor::{Tensor, scratch};
@@ -49,10 +50,20 @@ impl Groups {
         if is_shared { self.out_depth + LINE / size_of::<T>() } else { self.out_depth }
     }
 
+    /// Where a line lies among the columns that are kept of it.
+    fn margin(&self) -> Margin {
+        let &Axis { input, window, stride, dilation, before, output } = &self.columns;
+        let last = output.saturating_sub(1).saturating_mul(stride);
+        let seen = last.saturating_add(window.saturating_sub(1).saturating_mul(dilation)).saturating_add(1);
+        let width = seen.max(input.saturating_add(before));
+        // Padding that is much more than the image is not worth its memory.
+        if width <= 2 * input { Margin { before, width } } else { Margin { before: 0, width: input } }
+    }
+
     /// Copies the channels of a line to the places of the output channels that see them: to one line for each channel of a
     /// group.
     fn spread<T: SumProducts>(&self, line: &[T], planes: &mut [T]) {
-        if line.is_empty() {
+        if line.is_empty() || planes.is_empty() {
             return;
         }
         match self.out_depth / (self.in_depth / self.patch_depth) {
@@ -82,12 +93,24 @@ impl Groups {
     #[inline]
     fn spread_with<T>(&self, line: &[T], planes: &mut [T], pixel: impl Fn(&mut [T], &[T], usize)) {
         let pitch = self.pitch::<T>();
-        for (plane, target) in planes.chunks_exact_mut(self.columns.input * pitch).enumerate() {
+        let Margin { before, width } = self.margin();
+        for (plane, target) in planes.chunks_exact_mut(width * pitch).enumerate() {
+            let target = &mut target[before * pitch..];
             for (target, source) in target.chunks_exact_mut(pitch).zip(line.chunks_exact(self.in_depth)) {
                 pixel(&mut target[..self.out_depth], source, plane);
             }
         }
     }
+}
+
+/// The padding of a line's columns that is kept as zeros, so that pixels at the edges see all columns of the window, as others
+/// do.
+#[derive(Clone, Copy)]
+struct Margin {
+    /// Zeros before the line.
+    before: usize,
+    /// Columns in all.
+    width: usize,
 }
 
 /// Where a line is kept.
@@ -113,15 +136,20 @@ pub(super) fn by_lines<T: SumProducts>(
         target[..depth].copy_from_slice(source);
     }
     let filter = if pitch == depth { filter } else { apart.as_slice::<T>()? };
-    let window = Window { rows, columns, depth, planes, pitch, filter, filter_pitch: pitch };
+    let Margin { before, width } = groups.margin();
+    let seen = Axis { input: width, before: columns.before - before, ..columns };
+    let window = Window { rows, columns: seen, depth, planes, pitch, filter, filter_pitch: pitch };
     let length = columns.output * depth;
     let pixels = columns.input * in_depth;
-    let plane = columns.input * pitch;
+    let plane = width * pitch;
     // As many lines as a window sees at most.
     let places = rows.window.min(rows.input);
     ctx.try_parallel_chunks(output, length, window.taps().div_ceil(16), |first, piece| {
         let mut lines = Tensor::alloc(T::DTYPE, [places, planes, plane])?;
         let lines = lines.as_mut_slice::<T>()?;
+        if width > columns.input {
+            lines.fill(<T as Number>::ZERO);
+        }
         let mut kept = scratch::filled(None, places)?;
         for (index, target) in piece.chunks_exact_mut(length).enumerate() {
             let index = first / length + index;
@@ -193,6 +221,9 @@ mod tests {
             (axis(6, 2, 2, 1, Padding::Valid), axis(9, 3, 1, 2, same())),
             (axis(7, 3, 3, 2, Padding::Explicit((4, 1))), axis(4, 5, 2, 1, Padding::Explicit((0, 6)))),
             (axis(3, 5, 1, 1, same()), axis(14, 5, 1, 1, same())),
+            (axis(4, 3, 2, 1, same()), axis(9, 3, 2, 2, Padding::Explicit((1, 3)))),
+            // Padding that is more than the image.
+            (axis(4, 3, 1, 1, same()), axis(3, 3, 1, 7, Padding::Explicit((20, 9)))),
             // Nothing but padding.
             (axis(3, 1, 1, 1, Padding::Valid), axis(0, 2, 1, 1, Padding::Explicit((2, 1)))),
         ];

@@ -47,7 +47,9 @@ pub(super) fn by_panels(
         let target = Target { data: output, row_stride: depth, accumulate: false };
         return product::by_panels(Some(ctx), geometry.pixels(), Matrix::rows(input, patch), panels, target);
     }
-    each_block(ctx, geometry, input, output, |patches, count, _, target| {
+    // The patches, and what the unit makes of them, are in the second cache together.
+    let block = ((256 << 10) / (patch * size_of::<bf16>())).clamp(32, 1024) / 32 * 32;
+    each_block(ctx, geometry, block, input, output, |patches, count, _, target| {
         product::by_panels(None, count, Matrix::rows(patches, patch), panels, target)
     })
 }
@@ -69,28 +71,28 @@ pub(super) fn by_patches<T: Gemm + Computed>(
         return gemm(ctx, sizes, Matrix::rows(input, patch), Matrix::rows(filter, depth), target);
     }
     let group_depth = depth / geometry.groups();
-    each_block(ctx, geometry, input, output, |patches, count, group, target| {
+    let block = ((1 << 20) / (patch * size_of::<T>())).clamp(1, 1024);
+    each_block(ctx, geometry, block, input, output, |patches, count, group, target| {
         let sizes = Sizes { m: count, k: patch, n: group_depth };
         let filter = Matrix { data: &filter[group * group_depth..], row_stride: depth, column_stride: 1 };
         gemm_here(sizes, Matrix::rows(patches, patch), filter, target)
     })
 }
 
-/// Calls `multiply` with the patches of some pixels, how many they are, the group of the channels and where the products go,
-/// on all threads.
+/// Calls `multiply` with the patches of up to `block` pixels, how many they are, the group of the channels and where the
+/// products go, on all threads.
 fn each_block<T: Pod>(
     ctx: &RawContext<'_>,
     geometry: &Geometry,
+    block: usize,
     input: &[T],
     output: &mut [T],
     multiply: impl Fn(&[T], usize, usize, Target<'_, T>) -> Result<()> + Sync,
 ) -> Result<()> {
-    const SCRATCH_BYTES: usize = 1 << 20;
     let (patch, depth, groups) = (geometry.patch(), geometry.out_depth, geometry.groups());
     let group_depth = depth / groups;
     let cost = patch.saturating_mul(group_depth) / 4 + 1;
     ctx.try_parallel_chunks(output, depth, cost.saturating_mul(groups) / depth + 1, |first, output| {
-        let block = (SCRATCH_BYTES / (patch * size_of::<T>())).clamp(1, 1024);
         let mut patches = Tensor::alloc(T::DTYPE, [block.min(output.len() / depth), patch])?;
         let patches = patches.as_mut_slice::<T>()?;
         for (index, output) in output.chunks_mut(block * depth).enumerate() {
