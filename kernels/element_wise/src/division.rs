@@ -44,26 +44,69 @@ macro_rules! integers {
             }
             #[inline(always)]
             fn call($x: $t, $y: $t) -> $t {
-                if $y == 0 { 0 } else { $body }
+                $body
             }
         }
     )+};
 }
 
+/// Integers that are divided without a branch, whatever the divisor.
+trait Divide: Number {
+    /// The quotient without its fraction, 0 by 0; the lowest number by −1 wraps.
+    fn quotient(self, divisor: Self) -> Self;
+
+    /// What the quotient leaves.
+    #[inline(always)]
+    fn rest(self, divisor: Self) -> Self {
+        self.wrapping_sub(self.quotient(divisor).wrapping_mul(divisor))
+    }
+}
+
+/// [`Divide`] by floats that have more digits than both numbers together: their quotient is no whole number if the exact one
+/// is none. Processors compute several at a time.
+macro_rules! divide_as {
+    ($float:ty: $($t:ty $(, but by $minus_one:literal)?;)+) => {$(
+        impl Divide for $t {
+            #[inline(always)]
+            fn quotient(self, divisor: $t) -> $t {
+                let quotient = (<$float>::from(self) / <$float>::from(divisor)) as $t;
+                $(let quotient = if divisor == $minus_one { self.wrapping_neg() } else { quotient };)?
+                if divisor == 0 { 0 } else { quotient }
+            }
+        }
+    )+};
+}
+divide_as!(f32: i8, but by -1; u8;);
+divide_as!(f64: i16, but by -1; i32, but by -1; u16; u32;);
+
+impl Divide for i64 {
+    #[inline(always)]
+    fn quotient(self, divisor: i64) -> i64 {
+        if divisor == 0 { 0 } else { self.wrapping_div(divisor) }
+    }
+}
+
+impl Divide for u64 {
+    #[inline(always)]
+    fn quotient(self, divisor: u64) -> u64 {
+        self.checked_div(divisor).unwrap_or(0)
+    }
+}
+
 // The code for the truncating ones is TensorFlow's: it does not expect this error of them.
-integers!(Div, InvalidArgument: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.wrapping_div(y));
-integers!(TruncateDiv, Internal: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.wrapping_div(y));
-integers!(Mod, InvalidArgument: i32, i64 => |x, y| x.wrapping_rem(y));
-integers!(TruncateMod, Internal: i32, i64 => |x, y| x.wrapping_rem(y));
-integers!(FloorDiv, InvalidArgument: u8, u16, u32, u64 => |x, y| x / y);
-integers!(FloorMod, InvalidArgument: u8, u16, u32, u64 => |x, y| x % y);
+integers!(Div, InvalidArgument: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.quotient(y));
+integers!(TruncateDiv, Internal: i8, i16, i32, i64, u8, u16, u32, u64 => |x, y| x.quotient(y));
+integers!(Mod, InvalidArgument: i32, i64 => |x, y| x.rest(y));
+integers!(TruncateMod, Internal: i32, i64 => |x, y| x.rest(y));
+integers!(FloorDiv, InvalidArgument: u8, u16, u32, u64 => |x, y| x.quotient(y));
+integers!(FloorMod, InvalidArgument: u8, u16, u32, u64 => |x, y| x.rest(y));
 integers!(FloorDiv, InvalidArgument: i8, i16, i32, i64 => |x, y| {
-    let quotient = x.wrapping_div(y);
-    if (x < 0) != (y < 0) && quotient.wrapping_mul(y) != x { quotient - 1 } else { quotient }
+    let quotient = x.quotient(y);
+    if ((x < 0) != (y < 0)) & (quotient.wrapping_mul(y) != x) { quotient - 1 } else { quotient }
 });
 integers!(FloorMod, InvalidArgument: i8, i16, i32, i64 => |x, y| {
-    let rest = x.wrapping_rem(y);
-    if rest != 0 && (y < 0) != (rest < 0) { rest + y } else { rest }
+    let rest = x.rest(y);
+    if (rest != 0) & ((y < 0) != (rest < 0)) { rest + y } else { rest }
 });
 
 #[register_kernel(device = Cpu, op = Div, T = [realnumbertype, Complex32, Complex64])]

@@ -57,6 +57,8 @@ mod parts;
 #[cfg(feature = "math")]
 mod power;
 #[cfg(feature = "math")]
+mod quantile;
+#[cfg(feature = "math")]
 mod select;
 #[cfg(feature = "math")]
 mod special;

@@ -1,29 +1,18 @@
-//! Special functions as ops; [`gamma`](super::gamma) computes them.
+//! Special functions as ops; [`gamma`](super::gamma) and [`quantile`](super::quantile) compute them.
 
 use kernlink_macros::register_kernel;
 use kernlink_ops::{Digamma, Erfinv, Igamma, Igammac, Lgamma, Ndtri, Polygamma, Zeta};
 
 use super::binary::{Binary, binary};
 use super::easy::mostly_easy;
-use super::gamma;
 use super::unary::{Unary, unary};
+use super::{gamma, quantile};
 
 unary!(Lgamma, 12000: f32 => |x| libm::lgammaf(x); half; f64 => |x| libm::lgamma(x));
 unary!(Digamma, 6000: f32 => |x| gamma::digamma(x.into()) as f32; half; f64 => |x| gamma::digamma(x));
-/// `mostly_easy!` for `double`, and for `float`, computed as `double`.
-macro_rules! middle {
-    ($($op:ident: |$x:ident| if $easy:expr => $few:expr, $otherwise:expr;)+) => {
-        mostly_easy! {$(
-            $op, 4000: f64 => |$x| if $easy => $few, $otherwise;
-            $op, 4000: f32 => |x| if { let $x = f64::from(x); $easy }
-                => { let $x = f64::from(x); $few as f32 }, { let $x = f64::from(x); $otherwise as f32 };
-        )+}
-    };
-}
-middle! {
-    Ndtri: |x| if gamma::is_middle(x) => gamma::ndtri_middle(x), gamma::ndtri(x);
-    Erfinv: |x| if gamma::is_middle(gamma::lower_half(x))
-        => gamma::erf_inv_middle(x), gamma::erf_inv(x);
+mostly_easy! {
+    Ndtri, 4000: f32, f64 => |p| if quantile::is_middle(p) => quantile::ndtri_middle(p), quantile::ndtri(p);
+    Erfinv, 4000: f32, f64 => |x| if quantile::is_near(x) => quantile::erf_inv_middle(x), quantile::erf_inv(x);
 }
 
 #[register_kernel(device = Cpu, op = [Lgamma, Digamma], T = [f32, f64, f16])]
