@@ -138,6 +138,14 @@ impl Words {
         Words { generator, block: [0; 4], used: 4 }
     }
 
+    /// Those of a generator but for so many at the beginning.
+    pub fn after(mut generator: Philox, count: u64) -> Words {
+        generator.skip(count / 4);
+        let mut words = Words::new(generator);
+        (0..count % 4).for_each(|_| _ = words.word());
+        words
+    }
+
     /// The next 32 bits.
     #[inline]
     pub fn word(&mut self) -> u32 {

@@ -28,46 +28,58 @@ fn draw(ctx: &mut RawContext<'_>, generator: impl FnOnce(u64) -> Philox) -> Resu
     ensure!(classes > 0, InvalidArgument, "there should be at least one class");
     let mut output = ctx.allocate_output_at(0, [rows, samples])?;
     if output.num_elements() > 0 {
-        let mut words = Words::new(generator(reserved(rows * samples.next_multiple_of(4) * 2)));
-        let logits = doubles(logits)?;
-        let rows = logits.chunks_exact(classes);
+        let generator = generator(reserved(rows * samples.next_multiple_of(4) * 2));
+        let rows = Rows { logits: &doubles(logits)?, classes, samples, generator };
         match output.dtype() {
-            DataType::Int32 => {
-                draw_rows(rows, &mut words, output.as_mut_slice::<i32>()?, samples, |class| class as i32)?
-            }
-            _ => draw_rows(rows, &mut words, output.as_mut_slice::<i64>()?, samples, |class| class as i64)?,
+            DataType::Int32 => rows.draw(ctx, output.as_mut_slice::<i32>()?, |class| class as i32)?,
+            _ => rows.draw(ctx, output.as_mut_slice::<i64>()?, |class| class as i64)?,
         }
     }
     ctx.set_output_at(0, output)
 }
 
-/// All rows take their numbers from one sequence, so they are drawn one after the other.
-fn draw_rows<'a, U: Element>(
-    rows: impl Iterator<Item = &'a [f64]>,
-    words: &mut Words,
-    output: &mut [U],
+/// The logits of all rows, which take their numbers from one sequence, row by row.
+struct Rows<'a> {
+    logits: &'a [f64],
+    classes: usize,
     samples: usize,
-    convert: impl Fn(usize) -> U,
-) -> Result<()> {
-    let mut sums = Vec::new();
-    for (logits, output) in rows.zip(output.chunks_exact_mut(samples)) {
-        let finite = || logits.iter().filter(|logit| logit.is_finite());
-        let greatest = finite().fold(f64::MIN, |greatest, &logit| greatest.max(logit));
-        let mut total = 0.0;
-        sums.clear();
-        sums.make_room(logits.len())?;
-        sums.extend(logits.iter().map(|&logit| {
-            if logit.is_finite() {
-                total += (logit - greatest).exp();
+    generator: Philox,
+}
+
+impl Rows<'_> {
+    fn draw<U: Element>(
+        &self,
+        ctx: &RawContext<'_>,
+        output: &mut [U],
+        convert: impl Fn(usize) -> U + Sync,
+    ) -> Result<()> {
+        let &Rows { logits, classes, samples, generator } = self;
+        // Nanoseconds of a class, and of a sample.
+        let cost = (10 * classes / samples).saturating_add(40);
+        ctx.try_parallel_chunks(output, samples, cost, |first, output| {
+            let mut words = Words::after(generator, 2 * first as u64);
+            let mut sums = Vec::new();
+            let rows = logits[first / samples * classes..].chunks_exact(classes);
+            for (logits, output) in rows.zip(output.chunks_exact_mut(samples)) {
+                let finite = || logits.iter().filter(|logit| logit.is_finite());
+                let greatest = finite().fold(f64::MIN, |greatest, &logit| greatest.max(logit));
+                let mut total = 0.0;
+                sums.clear();
+                sums.make_room(logits.len())?;
+                sums.extend(logits.iter().map(|&logit| {
+                    if logit.is_finite() {
+                        total += (logit - greatest).exp();
+                    }
+                    total
+                }));
+                for class in output {
+                    let place = uniform64(words.word(), words.word()) * total;
+                    *class = convert(sums.partition_point(|&sum| sum <= place));
+                }
             }
-            total
-        }));
-        for class in output {
-            let place = uniform64(words.word(), words.word()) * total;
-            *class = convert(sums.partition_point(|&sum| sum <= place));
-        }
+            Ok(())
+        })
     }
-    Ok(())
 }
 
 #[register_kernel(
