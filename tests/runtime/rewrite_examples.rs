@@ -530,6 +530,33 @@ pub(super) const EXAMPLES: &[Example] = &[
         ],
     ),
     example(
+        "fuse-max-pool-pad",
+        of_any!(
+            "p = Const() dtype=int32 value=[[0, 0], [1, 0], [0, 1], [0, 0]]\nl = Const() dtype=int32 value=[1, -1, 3, 2]\nt = Reshape(x, l)\nq = Pad(t, p)\ny = MaxPool(q) ksize=[1, 2, 2, 1] strides=[1, 2, 1, 1] padding=VALID"
+        ),
+        &[
+            ["padding=VALID", "padding=SAME"],
+            ["[1, 0], [0, 1]", "[2, 0], [0, 1]"],
+            ["[[0, 0], [1, 0]", "[[0, 1], [1, 0]"],
+            ["ksize=[1, 2, 2, 1] strides=[1, 2, 1, 1]", "ksize=[1, 1, 1, 2] strides=[1, 1, 1, 2]"],
+            ["padding=VALID", "padding=VALID data_format=NCHW"],
+            ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
+        ],
+    ),
+    example(
+        "fuse-avg-pool-pad",
+        of_any!(
+            "p = Const() dtype=int32 value=[[0, 0], [1, 0], [0, 1], [0, 0]]\nl = Const() dtype=int32 value=[1, -1, 3, 2]\nt = Reshape(x, l)\nq = Pad(t, p)\ny = AvgPool(q) ksize=[1, 2, 2, 1] strides=[1, 2, 1, 1] padding=VALID"
+        ),
+        &[
+            ["padding=VALID", "padding=SAME"],
+            ["[1, 0], [0, 1]", "[2, 0], [0, 1]"],
+            ["[[0, 0], [1, 0]", "[[0, 1], [1, 0]"],
+            ["padding=VALID", "padding=VALID data_format=NCHW"],
+            ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
+        ],
+    ),
+    example(
         "fuse-batch-norm-relu",
         of_any!(
             "l = Const() dtype=int32 value=[1, 3, -1, 4]\nt = Reshape(x, l)\ns = Const() dtype=float value=[2, 0.75, -1, 1]\nv = Const() dtype=float value=[1, 3, 2, 0.5]\nn = FusedBatchNormV3(t, s, s, v, v) is_training=false\ny = Relu(n)"

@@ -65,7 +65,7 @@ impl Case {
         (0..3).for_each(|_| _ = random.next());
         let mut graph = Graph::new(registry());
         let threads = if seed.is_multiple_of(4) { 4 } else { 1 };
-        let written = write::write(&mut graph, &mut random, threads > 1);
+        let written = write::write(&mut graph, &mut random, threads > 1, seed);
         let runs = (0..1 + random.below(3)).map(|_| Run::new(&graph, &written, &mut random)).collect();
         let devices = if random.below(4) == 0 { 2 } else { 1 };
         Case { graph, runs, devices, threads }

@@ -23,7 +23,8 @@ impl Writer {
     /// Adds the nodes of an example, and gives the outputs of the last.
     pub(super) fn pattern(&mut self, graph: &mut Graph) -> Result<Vec<Output>> {
         let all = examples();
-        let pattern = &all[self.random.below(all.len())];
+        let first = self.example.take().map(|example| (example % all.len() as u64) as usize);
+        let pattern = &all[first.unwrap_or_else(|| self.random.below(all.len()))];
         let mut placed: Vec<Vec<Output>> = Vec::new();
         for id in pattern.ids() {
             let node = pattern.node(id);

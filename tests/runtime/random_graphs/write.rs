@@ -18,8 +18,8 @@ pub(super) struct Written {
     pub(super) effects: Vec<NodeId>,
 }
 
-/// Several threads run it if `on_threads`.
-pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool) -> Written {
+/// Several threads run it if `on_threads`. The first example is that of the seed.
+pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool, seed: u64) -> Written {
     let mut placeholders = Vec::new();
     for index in 0..2 + random.below(3) {
         let dtype = if index == 0 { DataType::Float } else { DTYPES[random.below(DTYPES.len())] };
@@ -30,7 +30,7 @@ pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool) ->
         };
         placeholders.push(placeholder.build().unwrap());
     }
-    let mut writer = Writer { on_threads, ..Writer::new(random.next(), 0) };
+    let mut writer = Writer { on_threads, example: Some(seed), ..Writer::new(random.next(), 0) };
     writer.values = placeholders.clone();
     let nodes = 8 + random.below(40);
     writer.nodes(graph, nodes);
@@ -77,6 +77,8 @@ pub(super) struct Writer {
     has_state: bool,
     /// Whether iterations and calls may run side by side, so that nothing may go by their order.
     on_threads: bool,
+    /// The example that comes first: each in the graphs of some seeds.
+    pub(super) example: Option<u64>,
 }
 
 impl Writer {
@@ -91,6 +93,7 @@ impl Writer {
             depth,
             has_state: depth == 0,
             on_threads: false,
+            example: None,
         }
     }
 
