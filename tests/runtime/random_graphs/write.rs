@@ -18,7 +18,7 @@ pub(super) struct Written {
     pub(super) effects: Vec<NodeId>,
 }
 
-/// Several threads run it if `on_threads`. The first example is that of the seed.
+/// Several threads run it if `on_threads`. The last example is that of the seed.
 pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool, seed: u64) -> Written {
     let mut placeholders = Vec::new();
     for index in 0..2 + random.below(3) {
@@ -30,10 +30,11 @@ pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool, se
         };
         placeholders.push(placeholder.build().unwrap());
     }
-    let mut writer = Writer { on_threads, example: Some(seed), ..Writer::new(random.next(), 0) };
+    let mut writer = Writer { on_threads, ..Writer::new(random.next(), 0) };
     writer.values = placeholders.clone();
     let nodes = 8 + random.below(40);
     writer.nodes(graph, nodes);
+    writer.example(graph, seed);
     let is_plain = |output: &Output| {
         graph
             .node(output.node)
@@ -77,8 +78,6 @@ pub(super) struct Writer {
     has_state: bool,
     /// Whether iterations and calls may run side by side, so that nothing may go by their order.
     on_threads: bool,
-    /// The example that comes first: each in the graphs of some seeds.
-    pub(super) example: Option<u64>,
 }
 
 impl Writer {
@@ -93,7 +92,6 @@ impl Writer {
             depth,
             has_state: depth == 0,
             on_threads: false,
-            example: None,
         }
     }
 
@@ -112,7 +110,7 @@ impl Writer {
             let last = self.last;
             // What does not fit is left out.
             let Ok(outputs) = graph.all_or_nothing(|graph| self.add(graph)) else {
-                self.values.retain(|output| graph.get(output.node).is_some());
+                self.forget(graph);
                 self.awaited.retain(|&node| graph.get(node).is_some());
                 self.effects.retain(|&node| graph.get(node).is_some());
                 self.functions.retain(|function| graph.has_function(function.name()));
@@ -129,6 +127,23 @@ impl Writer {
                     }),
                 );
             }
+        }
+    }
+
+    /// Forgets values that were taken back.
+    fn forget(&mut self, graph: &Graph) {
+        self.values.retain(|output| graph.get(output.node).is_some());
+    }
+
+    /// Adds the nodes of an example, so that each is in the graphs of some seeds, if what there is fits it.
+    fn example(&mut self, graph: &mut Graph, seed: u64) {
+        for _ in 0..4 {
+            if let Ok(outputs) = graph.all_or_nothing(|graph| self.pattern_of(graph, seed)) {
+                // Likelier to be fetched than others.
+                (0..3).for_each(|_| self.values.extend(&outputs));
+                return;
+            }
+            self.forget(graph);
         }
     }
 
