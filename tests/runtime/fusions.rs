@@ -482,6 +482,36 @@ fn poolings_count_the_zeros_around_their_images_to_the_bit() {
 }
 
 #[test]
+fn factors_of_channels_go_into_filters_and_matrices() {
+    let channels = "k = Const() dtype=float value=[-4, 0.5, 0, 2, 1, 8]";
+    for (shape, product, weights) in [
+        (&[2, 4, 5, 3][..], "Conv2D(x, w) strides=[1, 1, 1, 1] padding=SAME", &[2, 3, 3, 6][..]),
+        (&[2, 4, 5, 3], "DepthwiseConv2dNative(x, w) strides=[1, 2, 2, 1] padding=VALID", &[3, 2, 3, 2]),
+        (&[7, 5], "MatMul(x, w)", &[5, 6]),
+        (&[7, 5], "MatMul(x, w) transpose_b=true", &[6, 5]),
+        (&[2, 7, 5], "BatchMatMulV2(x, w)", &[5, 6]),
+        (&[2, 7, 5], "BatchMatMulV2(x, w) adj_y=true", &[6, 5]),
+    ] {
+        for factors in [channels, "k = Const() dtype=float value=-0.25"] {
+            // Powers of two, with which nothing is rounded.
+            let weights = constant("w", weights);
+            let text = format!("x = Placeholder() dtype=float\n{weights}\n{factors}\np = {product}\nz = Mul(k, p)\n");
+            let (mut graph, mut ends) = graph_from_lines(&text, &kernlink::registry().unwrap()).unwrap();
+            let run = |graph: &Graph, fetch: &str| {
+                let session = Session::with_options(graph.clone(), &SessionOptions::new().without_pass("rewrite"));
+                let values = session.unwrap().run(&[("x", numbers(shape))], &[fetch], &[]).unwrap();
+                values[0].as_slice::<f32>().unwrap().iter().map(|x| x + 0.0).collect::<Vec<f32>>()
+            };
+            let before = run(&graph, "z");
+            ends.run_on(&[Arc::new(CpuDevice::on_caller()) as Arc<dyn Device>]);
+            Optimizer::default().with_inexact(true).optimize(&mut graph, &mut ends).unwrap();
+            assert!(graph.nodes().iter().all(|node| node.op.def.name != "Mul"), "{product}");
+            assert_eq!(run(&graph, "z"), before, "{product}");
+        }
+    }
+}
+
+#[test]
 fn scaled_and_masked_softmaxes_give_the_same_to_the_bit() {
     let with_mask = |shape: &[usize], scale: &str| {
         format!(

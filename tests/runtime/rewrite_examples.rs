@@ -408,6 +408,27 @@ pub(super) const EXAMPLES: &[Example] = &[
     example("fuse-bias-vector", of_conv!("Conv2D(x, w)", "y = AddV2(p, b)"), &[["value=[0.5, -1]", "value=0.5"]]),
     example("fuse-scale", of_conv!("Conv2D(x, w)", "y = Mul(p, s)"), &[["value=[2, 0.75]", "value=0.5"]]),
     example(
+        "scale-filter",
+        of_conv!("Conv2D(x, w)", "y = Mul(s, p)"),
+        &[
+            ["value=[2, 0.75]", "value=[[2], [0.75], [1]]"],
+            ["value=[2, 0.75]", "value=[2, 1e-39]"],
+            ["value=[2, 0.75]", "value=[2, 3e38]"],
+            ["z = Neg(y)", "z = AddV2(y, p)"],
+            ["z = Neg(y)", "z = Neg(y)\nu = Abs(w)"],
+        ],
+    ),
+    example(
+        "scale-matrix",
+        "x = Placeholder() dtype=float shape=[4,3]\nw = Const() dtype=float value=[[1, -2], [0.25, 3], [0.5, 1]]\nk = Const() dtype=float value=[2, -0.5]\np = MatMul(x, w)\ny = Mul(p, k)\nz = Neg(y)",
+        &[
+            ["value=[2, -0.5]", "value=[[2], [1], [3], [-0.5]]"],
+            ["value=[2, -0.5]", "value=[2, 3e38]"],
+            ["z = Neg(y)", "z = AddV2(y, p)"],
+            ["z = Neg(y)", "z = Neg(y)\nu = Abs(w)"],
+        ],
+    ),
+    example(
         "fuse-second-bias",
         of_conv!("_FusedConv2D(x, w, [b], []) num_args=1 fused_ops=[BiasAdd]", "y = AddV2(p, s)"),
         &[["value=[2, 0.75]", "value=0.5"], ["[BiasAdd]", "[BiasAdd, Relu]"]],
