@@ -14,6 +14,7 @@ mod capability;
 mod composition;
 mod counters;
 mod device;
+mod dispatch;
 mod element_wise;
 mod epilogue;
 mod fault;

@@ -15,7 +15,7 @@ fn tensorflow_ops() -> BTreeMap<String, proto::OpDef> {
 }
 
 /// Ops that TensorFlow does not have.
-const OWN: [&str; 10] = [
+const OWN: [&str; 12] = [
     "RemoveKernel",
     "_FusedBatchMatMulV2",
     "_FusedElementWise",
@@ -24,6 +24,8 @@ const OWN: [&str; 10] = [
     "_GeluExact",
     "_HardSwish",
     "_LayerNorm",
+    "_PaddedAvgPool",
+    "_PaddedMaxPool",
     "_ScaledMaskedSoftmax",
     "_Swish",
 ];

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::applied::Applied;
-use crate::cli::job::{How, Job, What};
+use crate::cli::job::{ENVIRONMENT, How, Job, What};
 use crate::cli::progress::Progress;
 use crate::cli::{output, words};
 
@@ -28,6 +28,7 @@ enum Format {
 }
 
 #[derive(Args)]
+#[command(after_help = ENVIRONMENT)]
 pub(crate) struct Bench {
     #[command(flatten)]
     what: What,

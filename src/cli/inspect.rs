@@ -17,6 +17,7 @@ use crate::runtime::without_kernel;
 use crate::shape::PartialShape;
 use clap::Args;
 
+use crate::cli::job::ENVIRONMENT;
 use crate::cli::words::count;
 use crate::cli::{lacking, model, output, unknown};
 
@@ -24,6 +25,7 @@ use crate::cli::{lacking, model, output, unknown};
 const OBJECTS: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
 #[derive(Args)]
+#[command(after_help = ENVIRONMENT)]
 pub(crate) struct Inspect {
     /// The model: the folder of a SavedModel, a MetaGraph (.meta), or a graph as .pb or .pbtxt
     model: PathBuf,

@@ -21,6 +21,10 @@ use crate::cli::progress::Waiting;
 use crate::cli::words::count;
 use crate::cli::{output, source};
 
+/// What the help of commands that run passes says in the end.
+pub(crate) const ENVIRONMENT: &str = "Graph passes and rewrites that the environment variable KERNLINK_WITHOUT names, with commas \
+between them, do not run; `kernlink optimize --help` lists them.";
+
 #[derive(Args)]
 pub(crate) struct What {
     /// The model: the folder of a SavedModel, a MetaGraph (.meta), or a graph as .pb or .pbtxt

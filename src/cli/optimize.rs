@@ -25,7 +25,8 @@ use crate::cli::{lacking, model, output, unknown};
 pub(crate) struct Optimize {
     /// The model: the folder of a SavedModel, a MetaGraph (.meta), or a graph as .pb or .pbtxt
     model: PathBuf,
-    /// Where the optimised graph is written: as a binary GraphDef, or as text if the name ends in .pbtxt
+    /// Where the optimised graph is written: as a binary GraphDef, or as text if the name ends in .pbtxt. One of this and --dot is
+    /// needed
     #[arg(short = 'o', long = "out", value_name = "OUT.pb", required_unless_present = "dot")]
     out: Option<PathBuf>,
     /// Where it is written in Graphviz's DOT language
@@ -78,7 +79,8 @@ fn passes() -> String {
 
 pub(crate) fn optimize(args: &Optimize) -> Result<()> {
     let optimizer = Optimizer::from_env()?;
-    let optimizer = optimizer.and_without(&args.without).map_err(|error| error.context("--without"))?;
+    let without = args.without.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+    let optimizer = optimizer.and_without(without).map_err(|error| error.context("--without"))?;
     let optimizer = optimizer.with_inexact(args.inexact);
     let files = [("--out", &args.out), ("--dot", &args.dot)];
     let files: Vec<_> = files.iter().filter_map(|(flag, file)| Some((*flag, file.as_deref()?))).collect();

@@ -13,13 +13,14 @@ use crate::step::StepStats;
 use crate::tensor::Tensor;
 use clap::Args;
 
-use crate::cli::job::{How, What};
+use crate::cli::job::{ENVIRONMENT, How, What};
 use crate::cli::model::Model;
 use crate::cli::progress::{Progress, Waiting};
 use crate::cli::words::count;
 use crate::cli::{output, trace};
 
 #[derive(Args)]
+#[command(after_help = ENVIRONMENT)]
 pub(crate) struct Run {
     #[command(flatten)]
     what: What,

@@ -7,11 +7,13 @@ use crate::error::Result;
 use crate::golden::{self, Report};
 use clap::Args;
 
+use crate::cli::job::ENVIRONMENT;
 use crate::cli::output;
 use crate::cli::progress::Progress;
 use crate::cli::words::count;
 
 #[derive(Args)]
+#[command(after_help = ENVIRONMENT)]
 pub(crate) struct Verify {
     /// Graphs that carry their own answers (.pb or .pbtxt)
     #[arg(required = true)]

@@ -111,7 +111,16 @@ fn passes_are_left_out_by_name() {
         2,
         &["--without", "`fold-branch`", "did you mean", "elide-identities"],
     );
-    holds(&good(&["optimize", "--help"]), &["fold-branches", "elide-identities", "KERNLINK_WITHOUT"]);
+    holds(
+        &good(&["optimize", "--help"]),
+        &["fold-branches", "elide-identities", "KERNLINK_WITHOUT", "One of this and --dot"],
+    );
+    for command in ["run", "bench", "inspect", "verify"] {
+        holds(&good(&[command, "--help"]), &["KERNLINK_WITHOUT", "kernlink optimize --help"]);
+    }
+    // As the variable, it may end in a comma.
+    let text = good(&["optimize", &model, "-o", out_text, "--output", "y", "--without", "fold-branches, prune,"]);
+    assert!(!text.contains("fold-branches"), "{text}");
 }
 
 #[test]

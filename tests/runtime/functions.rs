@@ -318,6 +318,89 @@ fn a_function_that_calls_what_it_is_given_may_call_itself_by_that() {
     }
 }
 
+/// One if its input is a constant, or else zero.
+#[register_op(input("x: float"), output("is_known: float"), shape_fn = shape::unchanged)]
+pub(crate) struct KnowsInput;
+
+struct KnowsInputKernel {
+    is_known: bool,
+}
+
+#[register_kernel(device = Cpu)]
+impl OpKernel<KnowsInput> for KnowsInputKernel {
+    fn new(ctx: &KernelConstruction<KnowsInput>) -> Result<Self> {
+        Ok(KnowsInputKernel { is_known: ctx.constant(KnowsInput::X).is_some() })
+    }
+    fn compute(&self, ctx: &mut KernelContext<KnowsInput>) -> Result<()> {
+        ctx.set_output(KnowsInput::IS_KNOWN, Tensor::scalar(if self.is_known { 1f32 } else { 0.0 }))
+    }
+}
+
+/// Adds `weight` so many times to what `times` says `by`, and counts in how many iterations a node knew it.
+fn counts(
+    graph: &mut Graph,
+    weight: Output,
+    times: i32,
+    by: impl Fn(&mut Graph, Output) -> Result<Output>,
+) -> [Output; 2] {
+    let (zero, none) = (ops::constant(graph, 0i32).unwrap(), ops::constant(graph, 0f32).unwrap());
+    let body = |g: &mut Graph, (i, sum, known): (Output, Output, Output)| {
+        let more = by(g, weight)?;
+        let is_known = knows_input(g, weight).build()?;
+        Ok((
+            ops::add_v2(g, i, 1i32).build()?,
+            ops::add_v2(g, sum, more).build()?,
+            ops::add_v2(g, known, is_known).build()?,
+        ))
+    };
+    let less = |g: &mut Graph, (i, _, _)| ops::less(g, i, times).build();
+    let (_, sum, known) = ops::while_loop(graph, (zero, none, none), less, body).build().unwrap();
+    [sum, known]
+}
+
+#[test]
+fn what_a_loop_hands_on_of_constants_is_constant_in_its_functions() {
+    let mut graph = graph();
+    let weight = ops::const_(&mut graph, Tensor::scalar(2.5f32), DataType::Float).name("w").build().unwrap();
+    let same = |_: &mut Graph, weight| Ok(weight);
+    let plain = counts(&mut graph, weight, 3, same);
+    let nested = counts(&mut graph, weight, 2, |g, weight| Ok(counts(g, weight, 2, same)[1]));
+    // Each call that has a state has a body of its own in any case.
+    let stateful = counts(&mut graph, weight, 3, |g, weight| {
+        let noise = ops::random_uniform(g, Vec::<i32>::new(), DataType::Float).build()?;
+        let none = ops::mul(g, noise, 0f32).build()?;
+        ops::add_v2(g, weight, none).build()
+    });
+    // Another value in each iteration.
+    let (zero, none) = (ops::constant(&mut graph, 0i32).unwrap(), ops::constant(&mut graph, 0f32).unwrap());
+    let changes = ops::while_loop(
+        &mut graph,
+        (zero, weight, none),
+        |g, (i, _, _)| ops::less(g, i, 3i32).build(),
+        |g, (i, weight, known)| {
+            let is_known = knows_input(g, weight).build()?;
+            let known = ops::add_v2(g, known, is_known).build()?;
+            Ok((ops::add_v2(g, i, 1i32).build()?, ops::neg(g, weight).build()?, known))
+        },
+    );
+    let (_, changed, known) = changes.build().unwrap();
+    let fetches: Vec<Output> = [plain, nested, stateful, [changed, known]].concat();
+    let names: Vec<String> = fetches.iter().map(|&fetch| graph.output_name(fetch)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for options in [SessionOptions::new(), SessionOptions::new().threads(1).without_pass("fold-constants")] {
+        let session = Session::with_options(graph.clone(), &options).unwrap();
+        let run = |feeds: &[(&str, Tensor)]| -> Vec<f32> {
+            let values = session.run(feeds, &names, &[]).unwrap();
+            values.iter().map(|value| value.to_scalar().unwrap()).collect()
+        };
+        for _ in 0..2 {
+            assert_eq!(run(&[]), [7.5, 3.0, 4.0, 2.0, 7.5, 0.0, -2.5, 0.0]);
+            // What is fed is no constant, and a loop that was made before does not take it for one.
+            assert_eq!(run(&[("w", Tensor::scalar(4f32))]), [12.0, 0.0, 0.0, 0.0, 12.0, 0.0, -4.0, 0.0]);
+        }
+    }
+}
+
 /// As TensorFlow's kernel has it, and as others infer it.
 #[test]
 fn what_stands_for_a_result_has_the_shape_that_is_said() {

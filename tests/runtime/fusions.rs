@@ -428,6 +428,90 @@ fn depthwise_convolutions_pad_for_themselves_to_the_bit() {
 }
 
 #[test]
+fn poolings_count_the_zeros_around_their_images_to_the_bit() {
+    for (window, strides, pads) in [
+        ([3, 3], [2, 2], [[1, 1], [1, 1]]),
+        ([2, 3], [1, 1], [[0, 1], [2, 0]]),
+        ([3, 2], [1, 2], [[0, 0], [0, 1]]),
+        ([2, 2], [3, 1], [[1, 0], [0, 0]]),
+    ] {
+        for (op, dtype, channels_first) in [
+            ("Max", "float", false),
+            ("Max", "float", true),
+            ("Max", "half", false),
+            ("Max", "int32", false),
+            ("Avg", "float", false),
+            ("Avg", "double", true),
+            ("Avg", "bfloat16", false),
+        ] {
+            let (format, arranged) = if channels_first { ("NCHW", [0, 3, 1, 2]) } else { ("NHWC", [0, 1, 2, 3]) };
+            let of = |[rows, columns]: [&str; 2], one: &str| match channels_first {
+                true => format!("[{one}, {one}, {rows}, {columns}]"),
+                false => format!("[{one}, {rows}, {columns}, {one}]"),
+            };
+            let sizes = |[rows, columns]: [usize; 2]| of([&rows.to_string(), &columns.to_string()], "1");
+            let pads = of(pads.map(|pads| format!("{pads:?}")).each_ref().map(|pads| &**pads), "[0, 0]");
+            let graph = format!(
+                "x = Placeholder() dtype=float\nto = Const() dtype=int32 value={arranged:?}\nt = Transpose(x, to)
+                 c = Cast(t) DstT={dtype}\npads = Const() dtype=int32 value={pads}\nq = Pad(c, pads)
+                 p = {op}Pool(q) ksize={} strides={} padding=VALID data_format={format}\nz = Cast(p) DstT=float",
+                sizes(window),
+                sizes(strides)
+            );
+            let lines: String = graph.lines().map(|line| format!("{}\n", line.trim())).collect();
+            let rewrite = format!("fuse-{}-pool-pad", op.to_lowercase());
+            let after = rewritten(&rewrite, &lines);
+            assert!(after.contains(&format!("_Padded{op}Pool(c)")) && !after.contains("Pad("), "{after}");
+            for shape in [[2, 7, 6, 3], [1, 5, 5, 35], [1, 2, 2, 2], [0, 4, 4, 2]] {
+                let mut x = numbers(&shape);
+                let special = [-0.0, -3.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0];
+                let elements = x.as_mut_slice::<f32>().unwrap();
+                elements.iter_mut().step_by(3).for_each(|x| *x = -x.abs());
+                if dtype != "int32" {
+                    let others = elements.iter_mut().skip(1).step_by(2);
+                    others.zip(special.iter().cycle()).for_each(|(x, &special)| *x = special);
+                }
+                let [with, without] = both(&graph, &x);
+                let bits = |values: &[f32]| {
+                    values.iter().map(|&x| if x.is_nan() { 1 } else { x.to_bits() }).collect::<Vec<_>>()
+                };
+                assert_eq!(bits(&with), bits(&without), "{graph} {shape:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn factors_of_channels_go_into_filters_and_matrices() {
+    let channels = "k = Const() dtype=float value=[-4, 0.5, 0, 2, 1, 8]";
+    for (shape, product, weights) in [
+        (&[2, 4, 5, 3][..], "Conv2D(x, w) strides=[1, 1, 1, 1] padding=SAME", &[2, 3, 3, 6][..]),
+        (&[2, 4, 5, 3], "DepthwiseConv2dNative(x, w) strides=[1, 2, 2, 1] padding=VALID", &[3, 2, 3, 2]),
+        (&[7, 5], "MatMul(x, w)", &[5, 6]),
+        (&[7, 5], "MatMul(x, w) transpose_b=true", &[6, 5]),
+        (&[2, 7, 5], "BatchMatMulV2(x, w)", &[5, 6]),
+        (&[2, 7, 5], "BatchMatMulV2(x, w) adj_y=true", &[6, 5]),
+    ] {
+        for factors in [channels, "k = Const() dtype=float value=-0.25"] {
+            // Powers of two, with which nothing is rounded.
+            let weights = constant("w", weights);
+            let text = format!("x = Placeholder() dtype=float\n{weights}\n{factors}\np = {product}\nz = Mul(k, p)\n");
+            let (mut graph, mut ends) = graph_from_lines(&text, &kernlink::registry().unwrap()).unwrap();
+            let run = |graph: &Graph, fetch: &str| {
+                let session = Session::with_options(graph.clone(), &SessionOptions::new().without_pass("rewrite"));
+                let values = session.unwrap().run(&[("x", numbers(shape))], &[fetch], &[]).unwrap();
+                values[0].as_slice::<f32>().unwrap().iter().map(|x| x + 0.0).collect::<Vec<f32>>()
+            };
+            let before = run(&graph, "z");
+            ends.run_on(&[Arc::new(CpuDevice::on_caller()) as Arc<dyn Device>]);
+            Optimizer::default().with_inexact(true).optimize(&mut graph, &mut ends).unwrap();
+            assert!(graph.nodes().iter().all(|node| node.op.def.name != "Mul"), "{product}");
+            assert_eq!(run(&graph, "z"), before, "{product}");
+        }
+    }
+}
+
+#[test]
 fn scaled_and_masked_softmaxes_give_the_same_to_the_bit() {
     let with_mask = |shape: &[usize], scale: &str| {
         format!(

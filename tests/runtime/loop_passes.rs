@@ -213,24 +213,41 @@ fn what_is_in_two_loops_leaves_both() {
     same_on(&once, &[("x", scalar(1.0)), ("w", scalar(3.0))], &["exit"]);
 }
 
+/// What a loop leaves in its variable, which `init` sets, with passes and without.
+fn looks(graph: &str) -> f32 {
+    let without = SessionOptions::new().without_pass("hoist-invariants");
+    let counts = [SessionOptions::new(), without].map(|options| {
+        let session = Session::with_options(standard(graph), &options).unwrap();
+        session.run(&[], &[], &["init"]).unwrap();
+        session.run(&[("x", scalar(-10.0)), ("w", scalar(-50.0))], &["exit"], &[]).unwrap();
+        session.run(&[], &["read"], &[]).unwrap()[0].to_scalar::<f32>().unwrap()
+    });
+    assert_eq!(counts[0], counts[1]);
+    counts[0]
+}
+
 #[test]
 fn what_has_effects_is_waited_for_where_it_was() {
-    // Each look at the condition sets a variable, for which the bound waits alone.
+    // Each look at the condition adds to a variable, for which the bound waits alone.
     let body = "ten = Const(^pivot) 10\n step = Identity(ten)";
     let graph = adding(50.0, body).replace(
         "more = Less(m, limit)",
         "h = VarHandleOp() set
          eh = Enter(h) while constant resource
          d = Const(^m) 1
-         set = AssignVariableOp(eh, d)
+         set = AssignAddVariableOp(eh, d)
          bound = Neg(k, ^set)
          more = Less(m, bound)",
     );
+    let graph = format!("{graph}\nzero = Const() 0\ninit = AssignVariableOp(h, zero)\nread = ReadVariableOp(h)");
+    // From -10 in steps of 10 to 50.
+    assert_eq!(looks(&graph), 7.0);
     let after = text(&hoisted(&graph, &["x", "w"], &["exit"]));
     let more = after.lines().find(|line| line.starts_with("more = "));
     assert!(after.contains("bound = Neg(w)\n") && more.is_some_and(|more| more.ends_with(", ^set)")), "{after}");
     // What can fail does not do so before what it waits for.
     let graph = graph.replace("Neg(k, ^set)", "FloorMod(k, k, ^set)");
+    assert_eq!(looks(&graph), 2.0);
     let after = text(&hoisted(&graph, &["x", "w"], &["exit"]));
     assert!(after.contains("bound = FloorMod(k, k, ^set)\n"), "{after}");
 }

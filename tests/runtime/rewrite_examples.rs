@@ -408,6 +408,27 @@ pub(super) const EXAMPLES: &[Example] = &[
     example("fuse-bias-vector", of_conv!("Conv2D(x, w)", "y = AddV2(p, b)"), &[["value=[0.5, -1]", "value=0.5"]]),
     example("fuse-scale", of_conv!("Conv2D(x, w)", "y = Mul(p, s)"), &[["value=[2, 0.75]", "value=0.5"]]),
     example(
+        "scale-filter",
+        of_conv!("Conv2D(x, w)", "y = Mul(s, p)"),
+        &[
+            ["value=[2, 0.75]", "value=[[2], [0.75], [1]]"],
+            ["value=[2, 0.75]", "value=[2, 1e-39]"],
+            ["value=[2, 0.75]", "value=[2, 3e38]"],
+            ["z = Neg(y)", "z = AddV2(y, p)"],
+            ["z = Neg(y)", "z = Neg(y)\nu = Abs(w)"],
+        ],
+    ),
+    example(
+        "scale-matrix",
+        "x = Placeholder() dtype=float shape=[4,3]\nw = Const() dtype=float value=[[1, -2], [0.25, 3], [0.5, 1]]\nk = Const() dtype=float value=[2, -0.5]\np = MatMul(x, w)\ny = Mul(p, k)\nz = Neg(y)",
+        &[
+            ["value=[2, -0.5]", "value=[[2], [1], [3], [-0.5]]"],
+            ["value=[2, -0.5]", "value=[2, 3e38]"],
+            ["z = Neg(y)", "z = AddV2(y, p)"],
+            ["z = Neg(y)", "z = Neg(y)\nu = Abs(w)"],
+        ],
+    ),
+    example(
         "fuse-second-bias",
         of_conv!("_FusedConv2D(x, w, [b], []) num_args=1 fused_ops=[BiasAdd]", "y = AddV2(p, s)"),
         &[["value=[2, 0.75]", "value=0.5"], ["[BiasAdd]", "[BiasAdd, Relu]"]],
@@ -526,6 +547,33 @@ pub(super) const EXAMPLES: &[Example] = &[
             ["padding=VALID", "padding=SAME"],
             ["[1, 0], [0, 1]", "[2, 0], [0, 1]"],
             ["value=[[[[1.5", "value=[[[[NaN"],
+            ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
+        ],
+    ),
+    example(
+        "fuse-max-pool-pad",
+        of_any!(
+            "p = Const() dtype=int32 value=[[0, 0], [1, 0], [0, 1], [0, 0]]\nl = Const() dtype=int32 value=[1, -1, 3, 2]\nt = Reshape(x, l)\nq = Pad(t, p)\ny = MaxPool(q) ksize=[1, 2, 2, 1] strides=[1, 2, 1, 1] padding=VALID"
+        ),
+        &[
+            ["padding=VALID", "padding=SAME"],
+            ["[1, 0], [0, 1]", "[2, 0], [0, 1]"],
+            ["[[0, 0], [1, 0]", "[[0, 1], [1, 0]"],
+            ["ksize=[1, 2, 2, 1] strides=[1, 2, 1, 1]", "ksize=[1, 1, 1, 2] strides=[1, 1, 1, 2]"],
+            ["padding=VALID", "padding=VALID data_format=NCHW"],
+            ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
+        ],
+    ),
+    example(
+        "fuse-avg-pool-pad",
+        of_any!(
+            "p = Const() dtype=int32 value=[[0, 0], [1, 0], [0, 1], [0, 0]]\nl = Const() dtype=int32 value=[1, -1, 3, 2]\nt = Reshape(x, l)\nq = Pad(t, p)\ny = AvgPool(q) ksize=[1, 2, 2, 1] strides=[1, 2, 1, 1] padding=VALID"
+        ),
+        &[
+            ["padding=VALID", "padding=SAME"],
+            ["[1, 0], [0, 1]", "[2, 0], [0, 1]"],
+            ["[[0, 0], [1, 0]", "[[0, 1], [1, 0]"],
+            ["padding=VALID", "padding=VALID data_format=NCHW"],
             ["z = Neg(y)", "z = Neg(y)\nfetch z, q"],
         ],
     ),

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::budget::Budget;
 use super::function::{argument_dtypes, instantiate, result_dtypes};
 use super::infer::Scope;
-use super::{Graph, Node, NodeClass, NodeId, Output};
+use super::{Graph, Node, NodeBuilder, NodeClass, NodeId, Output, created};
 use crate::attr::{AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
+use crate::tensor::Tensor;
 
 /// A function with the attrs of a call, ready to be planned.
 pub struct FunctionBody {
@@ -21,6 +22,30 @@ pub struct FunctionBody {
     pub results: Vec<Output>,
     /// The nodes that run whether or not a result needs them: those that have effects.
     pub targets: Vec<NodeId>,
+}
+
+impl FunctionBody {
+    /// Has the nodes take constants in the place of the arguments with these numbers. The arguments stay, and results that are
+    /// arguments stay these.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if a value is not what the argument is; the body is as it was then.
+    pub(crate) fn assume(&mut self, values: &[(usize, Tensor)]) -> Result<()> {
+        let op = self.graph.registry().op(created::CONSTANT)?.def;
+        let mut patch = self.graph.patch();
+        for (index, value) in values {
+            let Some(&argument) = self.arguments.get(*index) else { continue };
+            let mut builder = NodeBuilder::new(&mut patch, op);
+            builder.attr("dtype", value.dtype()).attr("value", value.clone());
+            let constant = builder.build_output()?;
+            patch.replace_uses(argument, constant);
+        }
+        let renumbering = patch.apply()?;
+        let output = |output: &mut Output| *output = renumbering.output(*output).unwrap_or(*output);
+        self.arguments.iter_mut().chain(&mut self.results).for_each(output);
+        self.targets.iter_mut().for_each(|target| *target = renumbering.node(*target).unwrap_or(*target));
+        Ok(())
+    }
 }
 
 impl Graph {

@@ -128,7 +128,7 @@ impl Graph {
     }
 
     /// Which results of a function are the arguments in the same places.
-    fn passed_on(&self, function: &FunctionRef) -> impl Fn(usize) -> bool {
+    pub(crate) fn passed_on(&self, function: &FunctionRef) -> impl Fn(usize) -> bool {
         let def = self.functions.as_ref().and_then(|functions| functions.find(&function.name));
         let signature = def.and_then(|def| def.signature.as_ref());
         move |index| {

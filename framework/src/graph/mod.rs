@@ -35,6 +35,7 @@ mod prune;
 mod reach;
 mod renumber;
 mod scope;
+mod selected;
 mod surround;
 mod trace;
 mod values;

@@ -3,13 +3,15 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
-use kernlink_spec::{SelectedKernel, SelectedLine, SelectedValue, Selection, dtype_from_word};
+use kernlink_spec::{SelectedKernel, SelectedLine, SelectedValue, Selection};
 
+use super::selected::{devices, selected};
 use super::{MissingOps, NodeClass, default_value};
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
+use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::kernel::CPU;
-use crate::op::{AttrBase, AttrDef};
+use crate::kernel::{AttrConstraint, CPU, ConstraintValues, KernelDef};
+use crate::op::{AllowedValues, AttrBase, AttrDef};
 use crate::proto::{self, FunctionDef, GraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
 
@@ -142,7 +144,7 @@ struct Walk<'a, 'n, 'r> {
 }
 
 /// What is known of a node of which another may be made: its device, and its attrs that are dtypes.
-type Root = (String, Vec<(String, crate::dtype::DataType)>);
+type Root = (String, Vec<(String, DataType)>);
 
 impl<'a> Walk<'a, '_, '_> {
     /// Looks at nodes; inside a function, `bound` are its attrs.
@@ -215,14 +217,30 @@ impl<'a> Walk<'a, '_, '_> {
         }
     }
 
-    /// Notes what nodes of an op need, with the devices and dtypes of these, if the registry has the op.
+    /// Notes what nodes of an op need, with the devices and dtypes of these, if the registry has the op. Nodes are made only of
+    /// dtypes that the op allows and some kernel has.
     fn made(&mut self, op: &'static str, roots: Vec<Root>) {
         let Some(entry) = self.needs.registry.find_op(op) else { return };
         let is_dtype = |name: &str| entry.def.attr(name).is_some_and(|def| !def.ty.list);
         let roots = roots.into_iter().map(|(device, dtypes)| {
             (device, dtypes.into_iter().filter(|(name, _)| is_dtype(name)).collect::<Vec<_>>())
         });
-        let roots: Vec<Root> = roots.collect();
+        let kernels = self.needs.registry.kernels_of(op);
+        let allows = |(name, dtype): &(String, DataType)| {
+            let allowed = entry.def.attr(name).and_then(|def| def.allowed.as_ref());
+            !matches!(allowed, Some(AllowedValues::Types(types)) if !types.contains(dtype))
+        };
+        let suits = |constraint: &AttrConstraint, (name, dtype): &(String, DataType)| match constraint.values {
+            ConstraintValues::Types(types) => name != constraint.attr || types.contains(dtype),
+            _ => true,
+        };
+        let can_be = |(_, dtypes): &Root| {
+            let runs = |kernel: &&'static KernelDef| {
+                kernel.constraints.iter().all(|constraint| dtypes.iter().all(|dtype| suits(constraint, dtype)))
+            };
+            dtypes.iter().all(allows) && (kernels.is_empty() || kernels.iter().any(runs))
+        };
+        let roots: Vec<Root> = roots.filter(can_be).collect();
         for (device, dtypes) in &roots {
             let known =
                 dtypes.iter().filter_map(|(name, dtype)| Some((name.clone(), selected(&AttrValue::Type(*dtype))?)));
@@ -366,34 +384,6 @@ impl<'a> Walk<'a, '_, '_> {
     }
 }
 
-/// The value as it stands in a selection; `None` for one that is open or by which no kernel is chosen.
-fn selected(value: &AttrValue) -> Option<SelectedValue> {
-    let dtype = |dtype: &crate::dtype::DataType| dtype_from_word(dtype.name());
-    Some(match value {
-        AttrValue::Type(value) => SelectedValue::Type(dtype(value)?),
-        AttrValue::ListType(values) => SelectedValue::Types(values.iter().map(dtype).collect::<Option<_>>()?),
-        AttrValue::EmptyList => SelectedValue::Types(Vec::new()),
-        AttrValue::String(text) => SelectedValue::String(text.to_string_lossy().into_owned()),
-        AttrValue::Int(value) => SelectedValue::Int(*value),
-        AttrValue::Bool(value) => SelectedValue::Bool(*value),
-        _ => return None,
-    })
-}
-
-/// The types of the devices on which a node that asks for `device` may be run: the CPU, and what it asks for.
-fn devices(device: &str) -> Vec<String> {
-    let asked = device.split('/').find_map(|part| {
-        let part = part.strip_prefix("device:").unwrap_or(part);
-        let (kind, _) = part.split_once(':')?;
-        let is_type =
-            !["job", "replica", "task"].contains(&kind) && kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        (is_type && !kind.is_empty()).then(|| kind.to_ascii_uppercase())
-    });
-    let mut devices = vec![CPU.0.to_owned()];
-    devices.extend(asked.filter(|asked| asked != CPU.0));
-    devices
-}
-
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow::{Borrowed, Owned};
@@ -401,8 +391,7 @@ mod tests {
 
     use super::*;
     use crate::collect::OpEntry;
-    use crate::dtype::DataType;
-    use crate::kernel::{AttrConstraint, ConstraintValues, KernelDef, Location, Provider};
+    use crate::kernel::{Location, Provider};
     use crate::op::{AttrDefault, AttrType, OpDef};
     use crate::proto::{FunctionDefLibrary, GradientDef, NameAttrList, attr_to_proto};
 
@@ -534,21 +523,6 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_those_asked_for_and_the_cpu() {
-        for (device, expected) in [
-            ("", &["CPU"] as &[&str]),
-            ("/cpu:0", &["CPU"]),
-            ("/gpu:1", &["CPU", "GPU"]),
-            ("/job:worker/replica:0/task:1/device:TPU:0", &["CPU", "TPU"]),
-            ("/job:worker", &["CPU"]),
-            ("/device:CPU:*", &["CPU"]),
-            ("nonsense", &["CPU"]),
-        ] {
-            assert_eq!(devices(device), expected, "{device}");
-        }
-    }
-
-    #[test]
     fn functions_are_looked_into_with_the_attrs_of_each_call() {
         let inner = function("Inner", vec![node("a", "A", &[("T", placeholder("U"))])]);
         let outer = function("Outer", vec![node("i", "Inner", &[("U", placeholder("V"))])]);
@@ -623,6 +597,26 @@ mod tests {
         };
         assert!(!needed(&[DataType::Float]) && !needed(&[DataType::Float, DataType::Double]));
         assert!(needed(&[DataType::Float, DataType::Double, DataType::Float]));
+    }
+
+    #[test]
+    fn what_is_made_has_dtypes_that_its_op_and_kernels_have() {
+        let of = |allowed: Option<AllowedValues>, kernels: Vec<&'static KernelDef>| {
+            let fused = AttrDef { allowed, ..attr("T", AttrBase::Type, false, None) };
+            let a = vec![attr("T", AttrBase::Type, false, None)];
+            let registry = Registry::new([op("A", a), op("_FusedA", vec![fused])], kernels).unwrap();
+            let mut needs = Needs::new(&registry);
+            needs.created = const { &[Created { from: CreatedFrom::Match(&[&["A"]]), to: "_FusedA" }] };
+            let dtypes = [DataType::Float, DataType::Double, DataType::Int32];
+            let nodes = dtypes.iter().map(|&t| node(&format!("a{t}"), "A", &[("T", dtype(t))]));
+            needs.add(&graph(nodes.collect(), vec![])).unwrap();
+            needs.to_string().lines().filter(|line| line.starts_with("_FusedA")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let floats = || Some(AllowedValues::Types(Borrowed(&[DataType::Float, DataType::Double])));
+        let [double, float] = ["double", "float"].map(|dtype| format!("_FusedA CPU T={dtype}"));
+        assert_eq!(of(floats(), vec![]), [double, float.clone()]);
+        assert_eq!(of(floats(), vec![kernel("_FusedA", const { &[FLOATS] })]), [float]);
+        assert_eq!(of(None, vec![]).len(), 3);
     }
 
     #[test]

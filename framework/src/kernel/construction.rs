@@ -170,6 +170,23 @@ impl RawConstruction<'_> {
         surroundings.functions.instantiate(call, surroundings.device.name())
     }
 
+    /// The function of a loop, whose arguments are the inputs. Of those that are constant in the graph the ones that `body`
+    /// hands from iteration to iteration are constant in the function, too, whose kernels can prepare themselves from them.
+    ///
+    /// # Errors
+    /// As [`RawConstruction::function`].
+    #[track_caller]
+    pub fn function_of_loop(&self, call: &FunctionRef, body: &FunctionRef) -> Result<Arc<dyn Function>> {
+        let Surroundings { functions, device, .. } = self.surroundings()?;
+        let constants = self.constants.iter().enumerate();
+        let constants = constants.filter_map(|(index, value)| Some((index, value.clone()?)));
+        let stay: Vec<(usize, Tensor)> = constants.filter(|(index, _)| functions.passes_on(body, *index)).collect();
+        match stay.is_empty() {
+            true => functions.instantiate(call, device.name()),
+            false => functions.instantiate_with(call, device.name(), stay),
+        }
+    }
+
     /// A tensor for the kernel's own use.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ mod memory;
 pub mod place;
 mod resources;
 mod runner;
+mod split;
 mod surroundings;
 
 pub use crate::device::{CPU, DeviceType, GPU};

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
-use std::thread::ThreadId;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use prost::Message;
 
 use super::executor::{Executor, Nesting, PlanRun, RunFuture};
 use super::place::Placer;
 use super::plan::{Plan, PlanOptions};
+use super::turns::Turns;
 use crate::attr::{AttrValue, FunctionRef};
 use crate::device::Device;
 use crate::dtype::DataType;
@@ -26,6 +27,11 @@ pub(super) const CALL_DEPTH: u32 = 1_000;
 
 /// How many bodies are planned before they are called: functions can be written that call each other with ever new attrs.
 const MOST_PREPARED: usize = 10_000;
+
+/// How many bodies are planned for values that their callers give in every call, and how deeply such bodies may be nested:
+/// other callers share a body.
+const MOST_SPECIALIZED: usize = 1_000;
+const MOST_NESTED: u32 = 3;
 
 /// What all functions of a session share, and the functions as its graph sees them. It owns the bodies without state:
 /// functions that call each other hold each other weakly, so that all of them go with the plans of the session.
@@ -43,6 +49,8 @@ pub(super) struct Functions {
     stateless: Mutex<HashMap<Key, Arc<Body>>>,
     unplanned: Mutex<Unplanned>,
     preparing: Turns,
+    /// How many bodies were made for values that are the same in every call.
+    specialized: Arc<AtomicUsize>,
 }
 
 /// The bodies that were made, with the names of their functions, until they are looked at to plan them.
@@ -77,37 +85,6 @@ impl Unplanned {
     }
 }
 
-/// Has one thread after the other do something. One that does it is not kept from doing it within.
-#[derive(Default)]
-struct Turns {
-    turn: Mutex<()>,
-    whose: Mutex<Option<ThreadId>>,
-}
-
-struct Turn<'t> {
-    turns: &'t Turns,
-    _turn: MutexGuard<'t, ()>,
-}
-
-impl Turns {
-    /// Waits for its turn; `None` if it is this thread's already.
-    fn wait(&self) -> Option<Turn<'_>> {
-        let own = std::thread::current().id();
-        if *lock(&self.whose) == Some(own) {
-            return None;
-        }
-        let turn = lock(&self.turn);
-        *lock(&self.whose) = Some(own);
-        Some(Turn { turns: self, _turn: turn })
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *lock(&self.turns.whose) = None;
-    }
-}
-
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     /// The name and the attrs, as bytes: as text, long tensors are shortened.
@@ -121,6 +98,8 @@ struct Scope {
     shared: Weak<Functions>,
     /// The bodies in which this one is nested, the innermost first.
     within: Option<Arc<Within>>,
+    /// How many bodies around, with this one, were made for values that are the same in every call.
+    specialized: u32,
 }
 
 struct Within {
@@ -150,6 +129,7 @@ impl Functions {
             stateless: Mutex::default(),
             unplanned: Mutex::default(),
             preparing: Turns::default(),
+            specialized: Arc::default(),
         })
     }
 
@@ -167,7 +147,7 @@ impl Functions {
                 None => {
                     let body = Arc::new_cyclic(|body| {
                         let within = Within { key, body: body.clone(), outer: outer.cloned() };
-                        self.body(call, device, Some(Arc::new(within)), arguments.clone())
+                        self.body(call, device, self.scope(Some(Arc::new(within))), arguments.clone())
                     });
                     lock(&self.unplanned).push(&body);
                     Held::Owned(body)
@@ -176,7 +156,7 @@ impl Functions {
         } else {
             let mut stateless = lock(&self.stateless);
             let make = || {
-                let body = Arc::new(self.body(call, device, None, arguments.clone()));
+                let body = Arc::new(self.body(call, device, self.scope(None), arguments.clone()));
                 lock(&self.unplanned).push(&body);
                 body
             };
@@ -185,9 +165,41 @@ impl Functions {
         Ok(Arc::new(Instance { body, arguments, results }))
     }
 
-    fn body(&self, call: &FunctionRef, device: &str, within: Option<Arc<Within>>, arguments: Vec<DataType>) -> Body {
+    /// A function as one caller has it that always gives these values, in a body that is the `depth`-th of such; `None` if it is
+    /// to be the one that others call, too: its body keeps a state or may call itself, or there are too many.
+    fn specialized(
+        &self,
+        call: &FunctionRef,
+        device: &str,
+        values: Vec<(usize, Tensor)>,
+        depth: u32,
+    ) -> Option<Result<Arc<dyn Function>>> {
+        let reach = self.graph.function_reach()?;
+        if depth > MOST_NESTED || reach.stateful.contains(&call.name) || reach.recursive.contains(&call.name) {
+            return None;
+        }
+        let assumed = Assumed::new(values, &self.specialized)?;
+        let instance = || -> Result<Arc<dyn Function>> {
+            let (arguments, results) = self.graph.function_dtypes(call)?;
+            let scope = Scope { shared: self.own.clone(), within: None, specialized: depth };
+            let mut body = self.body(call, device, scope, arguments.clone());
+            body.assumed = Some(assumed);
+            let body = Arc::new(body);
+            lock(&self.unplanned).push(&body);
+            Ok(Arc::new(Instance { body: Held::Owned(body), arguments, results }))
+        };
+        Some(instance())
+    }
+
+    /// What a body sees that is nested in these, or in none.
+    fn scope(&self, within: Option<Arc<Within>>) -> Scope {
+        Scope { shared: self.own.clone(), within, specialized: 0 }
+    }
+
+    fn body(&self, call: &FunctionRef, device: &str, scope: Scope, arguments: Vec<DataType>) -> Body {
         Body {
-            functions: Arc::new(Scope { shared: self.own.clone(), within }),
+            functions: Arc::new(scope),
+            assumed: None,
             shared: self.own.clone(),
             call: call.clone(),
             device: device.to_owned(),
@@ -202,6 +214,19 @@ impl Functions {
 impl FunctionLibrary for Functions {
     fn instantiate(&self, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>> {
         self.within(None, call, device)
+    }
+
+    fn instantiate_with(
+        &self,
+        call: &FunctionRef,
+        device: &str,
+        values: Vec<(usize, Tensor)>,
+    ) -> Result<Arc<dyn Function>> {
+        self.specialized(call, device, values, 1).unwrap_or_else(|| self.within(None, call, device))
+    }
+
+    fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
+        self.graph.passed_on(call)(index)
     }
 
     fn prepare(&self, names: &HashSet<String>) -> Result<()> {
@@ -234,6 +259,21 @@ impl FunctionLibrary for Scope {
         let shared = self.shared.upgrade().ok_or_else(outlived)?;
         shared.within(self.within.as_ref(), call, device)
     }
+
+    fn instantiate_with(
+        &self,
+        call: &FunctionRef,
+        device: &str,
+        values: Vec<(usize, Tensor)>,
+    ) -> Result<Arc<dyn Function>> {
+        let shared = self.shared.upgrade().ok_or_else(outlived)?;
+        let specialized = shared.specialized(call, device, values, self.specialized + 1);
+        specialized.unwrap_or_else(|| shared.within(self.within.as_ref(), call, device))
+    }
+
+    fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
+        self.shared.upgrade().is_some_and(|shared| shared.passes_on(call, index))
+    }
 }
 
 #[cold]
@@ -253,6 +293,28 @@ struct Body {
     /// Held by whoever makes the plan.
     planning: Mutex<()>,
     arguments: Vec<DataType>,
+    assumed: Option<Assumed>,
+}
+
+/// What the one caller of a body gives in every call, with the numbers of the arguments.
+struct Assumed {
+    values: Vec<(usize, Tensor)>,
+    /// How many there are.
+    count: Arc<AtomicUsize>,
+}
+
+impl Assumed {
+    /// `None` if there are [`MOST_SPECIALIZED`] already.
+    fn new(values: Vec<(usize, Tensor)>, count: &Arc<AtomicUsize>) -> Option<Assumed> {
+        let assumed = Assumed { values, count: count.clone() };
+        (count.fetch_add(1, Ordering::Relaxed) < MOST_SPECIALIZED).then_some(assumed)
+    }
+}
+
+impl Drop for Assumed {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Body {
@@ -291,7 +353,11 @@ impl Body {
 
     fn make_plan(&self, arguments: &[Tensor]) -> Result<Plan> {
         let shared = self.shared.upgrade().ok_or_else(outlived)?;
-        let body = shared.graph.function_body(&self.call)?;
+        let mut body = shared.graph.function_body(&self.call)?;
+        if let Some(Assumed { values, .. }) = &self.assumed {
+            // If they do not fit, a call says so, or the node that takes them.
+            _ = body.assume(values);
+        }
         let devices = &shared.devices;
         let held = body.arguments.iter().zip(arguments).filter_map(|(argument, tensor)| {
             let device = &tensor.as_slice::<ResourceHandle>().ok()?.first()?.device;
@@ -509,6 +575,7 @@ mod tests {
                 executor: OnceLock::new(),
                 planning: Mutex::default(),
                 arguments: Vec::new(),
+                assumed: None,
             };
             std::thread::scope(|scope| {
                 let made = scope.spawn(|| {
@@ -528,20 +595,5 @@ mod tests {
             _ = done.send(());
         });
         ended.recv_timeout(Duration::from_secs(20)).expect("it waits for itself, or has panicked");
-    }
-
-    #[test]
-    fn a_thread_waits_for_the_turns_of_others_alone() {
-        let turns = Turns::default();
-        let turn = turns.wait();
-        assert!(turn.is_some() && turns.wait().is_none());
-        std::thread::scope(|scope| {
-            let other = scope.spawn(|| turns.wait().is_some());
-            std::thread::sleep(Duration::from_millis(20));
-            assert!(!other.is_finished());
-            drop(turn);
-            assert!(other.join().unwrap());
-        });
-        assert!(turns.wait().is_some());
     }
 }

@@ -11,6 +11,7 @@ mod partial;
 mod place;
 mod plan;
 mod session;
+mod turns;
 
 pub use eager::{EagerContext, run_op};
 pub use lacking::without_kernel;

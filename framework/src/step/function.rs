@@ -39,6 +39,27 @@ pub trait FunctionLibrary: Send + Sync {
     /// NOT_FOUND if there is none; INVALID_ARGUMENT if its body is invalid.
     fn instantiate(&self, call: &FunctionRef, device: &str) -> Result<Arc<dyn Function>>;
 
+    /// As [`FunctionLibrary::instantiate`], for a caller who gives these values for the arguments with these numbers in every
+    /// call: the body may be planned with them as constants.
+    ///
+    /// # Errors
+    /// As [`FunctionLibrary::instantiate`].
+    fn instantiate_with(
+        &self,
+        call: &FunctionRef,
+        device: &str,
+        values: Vec<(usize, Tensor)>,
+    ) -> Result<Arc<dyn Function>> {
+        drop(values);
+        self.instantiate(call, device)
+    }
+
+    /// Whether result `index` of the function that `call` names is argument `index` in every call, as far as that is known.
+    fn passes_on(&self, call: &FunctionRef, index: usize) -> bool {
+        let _ = (call, index);
+        false
+    }
+
     /// Plans the bodies of those of these functions that were instantiated, and of what they call, where their first calls
     /// would.
     ///

@@ -355,19 +355,24 @@ mod tests {
     use crate::single::Single;
     use kernlink::dtype::bf16;
 
-    #[test]
-    fn products_of_all_edges_agree_with_the_definition() {
+    const SIZES: [[usize; 3]; 7] =
+        [[1, 1, 1], [16, 32, 16], [17, 34, 17], [32, 64, 32], [33, 31, 100], [50, 600, 48], [7, 1090, 33]];
+
+    /// Whether the tests can run; says so if not.
+    fn can_run() -> bool {
         if !has_pairs() {
-            eprintln!("this processor has no AMX for bfloat16: nothing is tested");
-            return;
+            println!("not tested: this processor has no AMX, or the system does not let it be used");
         }
-        for (m, k, n) in
-            [(1, 1, 1), (16, 32, 16), (17, 34, 17), (32, 64, 32), (33, 31, 100), (50, 600, 48), (7, 1090, 33)]
-        {
-            // Small whole numbers, so that every order of addition gives the same sum.
-            let number = |i: usize| ((i * 7 % 11) as f32) - 5.0;
-            let a: Vec<bf16> = (0..m * k).map(|i| bf16::from_f32(number(i))).collect();
-            let b: Vec<bf16> = (0..k * n).map(|i| bf16::from_f32(number(i + 3))).collect();
+        has_pairs()
+    }
+
+    /// Has `check` compare each element of the products of matrices whose elements `number` gives, with what it is made of: pairs
+    /// of factors.
+    fn each_product(number: impl Fn(usize) -> f32, check: impl Fn(f32, &[(f32, f32)], &str)) {
+        for [m, k, n] in SIZES {
+            let element = |i: usize| bf16::from_f32(number(i));
+            let a: Vec<bf16> = (0..m * k).map(element).collect();
+            let b: Vec<bf16> = (0..k * n).map(|i| element(i + 3)).collect();
             let panels = Panels::new(None, Matrix::rows(&b, n), k, n).unwrap();
             let depth = k.div_ceil(2);
             let mut left = vec![f32::NAN; m * (depth + 1)];
@@ -389,12 +394,40 @@ mod tests {
                 words: Words::Pair,
             };
             multiply(&block, &mut c);
-            for row in 0..m {
-                for column in 0..n {
-                    let products = (0..k).map(|p| number(row * k + p) * number(p * n + column + 3));
-                    assert_eq!(c[row * stride + column], products.sum::<f32>(), "{m} {k} {n}: {row} {column}");
-                }
+            for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
+                let factors = (0..k).map(|p| (a[row * k + p].to_f32(), b[p * n + column].to_f32()));
+                let factors: Vec<(f32, f32)> = factors.collect();
+                check(c[row * stride + column], &factors, &format!("{m} {k} {n}: {row} {column}"));
             }
         }
+    }
+
+    #[test]
+    fn products_of_whole_numbers_are_those_of_the_definition() {
+        if !can_run() {
+            return;
+        }
+        // Small ones, so that every order of addition gives the same sum.
+        each_product(
+            |i| ((i * 7 % 11) as f32) - 5.0,
+            |found, factors, place| assert_eq!(found, factors.iter().map(|(x, y)| x * y).sum::<f32>(), "{place}"),
+        );
+    }
+
+    #[test]
+    fn products_of_fractions_are_as_near_as_sums_in_single_precision() {
+        if !can_run() {
+            return;
+        }
+        each_product(
+            |i| ((i * 7919 % 1009) as f32 / 1009.0 - 0.4) * [1.0, 0.03, 17.0][i % 3],
+            |found, factors, place| {
+                // Products of two numbers with 8 bits are exact in `f32`; each addition may round once.
+                let products = || factors.iter().map(|&(x, y)| f64::from(x) * f64::from(y));
+                let (sum, magnitude) = (products().sum::<f64>(), products().map(f64::abs).sum::<f64>());
+                let bound = magnitude * factors.len() as f64 * f64::from(f32::EPSILON);
+                assert!((f64::from(found) - sum).abs() <= bound, "{place}: {found} is not {sum}");
+            },
+        );
     }
 }

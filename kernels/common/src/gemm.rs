@@ -119,6 +119,11 @@ pub trait Gemm: Blocked {
         Ok(())
     }
 
+    /// As [`gemm_rows`] for checked operands.
+    fn run_rows(sizes: Sizes, a: Matrix<'_, Self>, b: Matrix<'_, Self>, c: Target<'_, Self>) {
+        split(None, sizes, a, b, c);
+    }
+
     /// A right operand of `k` rows and `n` columns that is multiplied more than once, packed; `None` if that is of no use.
     ///
     /// # Errors
@@ -161,6 +166,17 @@ pub fn gemm<T: Gemm>(
 pub fn gemm_here<T: Gemm>(sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c: Target<'_, T>) -> Result<()> {
     check(sizes, &a, &b, &c)?;
     T::run(None, sizes, a, b, c)
+}
+
+/// As [`gemm_here`] for some rows of a larger product: they are the same, to the bit, whichever others are computed with them.
+/// Slower for `f32` and 16-bit floats, which have [panels](crate::product::by_panels) for that.
+///
+/// # Errors
+/// As [`gemm`].
+pub fn gemm_rows<T: Gemm>(sizes: Sizes, a: Matrix<'_, T>, b: Matrix<'_, T>, c: Target<'_, T>) -> Result<()> {
+    check(sizes, &a, &b, &c)?;
+    T::run_rows(sizes, a, b, c);
+    Ok(())
 }
 
 fn check<T>(sizes: Sizes, a: &Matrix<'_, T>, b: &Matrix<'_, T>, c: &Target<'_, T>) -> Result<()> {

@@ -183,7 +183,8 @@ struct Loop {
 impl AsyncOpKernel<O> for Loop {
     fn new(ctx: &KernelConstruction<'_, O>) -> Result<Self> {
         let attrs = ctx.attrs();
-        let (cond, body) = (ctx.function(&attrs.cond)?, ctx.function(&attrs.body)?);
+        let function = |call| ctx.function_of_loop(call, &attrs.body);
+        let (cond, body) = (function(&attrs.cond)?, function(&attrs.body)?);
         ensure!(
             cond.result_dtypes().len() == 1,
             InvalidArgument,

@@ -10,7 +10,7 @@ use kernlink_geometry::convolution::Geometry;
 use kernlink_kernels_common::fused::Finish;
 use kernlink_ops::shapes::Axis;
 
-use super::depthwise::{SumProducts, Window};
+use super::depthwise::{SumProducts, Tap, Window};
 
 /// The sizes of a convolution in groups, of which each has channels.
 pub(super) struct Groups {
@@ -113,6 +113,12 @@ struct Margin {
     width: usize,
 }
 
+/// A vector without elements, with the memory of one whose elements live shorter.
+fn emptied<'b, T>(mut taps: Vec<Tap<'_, T>>) -> Vec<Tap<'b, T>> {
+    taps.clear();
+    taps.into_iter().map_while(|_| None).collect()
+}
+
 /// Where a line is kept.
 fn line_in(kept: &[Option<usize>], line: usize) -> Option<usize> {
     kept.iter().position(|&kept| kept == Some(line))
@@ -151,6 +157,7 @@ pub(super) fn by_lines<T: SumProducts>(
             lines.fill(<T as Number>::ZERO);
         }
         let mut kept = scratch::filled(None, places)?;
+        let mut taps = scratch::room(window.taps())?;
         for (index, target) in piece.chunks_exact_mut(length).enumerate() {
             let index = first / length + index;
             let (batch, row) = (index / rows.output, index % rows.output);
@@ -171,7 +178,9 @@ pub(super) fn by_lines<T: SumProducts>(
                 let place = line_in(&kept, batch * rows.input + row).unwrap_or(0);
                 &lines[(place * planes + index) * plane..][..plane]
             };
-            window.line(source, (index, row), target, &mut scratch::room(window.taps())?, finish);
+            let mut seen = emptied(taps);
+            window.line(source, (index, row), target, &mut seen, finish);
+            taps = emptied(seen);
         }
         Ok(())
     })

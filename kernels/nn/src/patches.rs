@@ -8,15 +8,16 @@ use kernlink::dtype::{Pod, bf16};
 use kernlink::kernel::RawContext;
 use kernlink::tensor::Tensor;
 use kernlink_geometry::convolution::Geometry;
-use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_here};
+use kernlink_kernels_common::gemm::{Gemm, Matrix, Sizes, Target, gemm, gemm_rows};
 use kernlink_kernels_common::number::Computed;
 use kernlink_kernels_common::panels::Panels;
 use kernlink_kernels_common::product;
 
-/// Whether patches of `bf16` are best multiplied as such, by the processor's unit for matrices, and not as `f32`.
+/// Whether patches of `bf16` are best multiplied as such, by the processor's unit for matrices, and not as `f32`. It depends on
+/// the filter and the channels alone, so that a filter is packed in one way for images of all sizes.
 pub(super) fn is_for_matrix_unit(geometry: &Geometry) -> bool {
     let [depth, patch] = [geometry.out_depth, geometry.patch()];
-    let is_large = geometry.patch_depth >= 8 && patch >= 32 && depth >= 16 && geometry.pixels() >= 16;
+    let is_large = geometry.patch_depth >= 8 && patch >= 32 && depth >= 16;
     product::has_matrix_unit::<bf16>() && geometry.groups() == 1 && is_large
 }
 
@@ -54,7 +55,7 @@ pub(super) fn by_panels(
     })
 }
 
-/// The convolution of any dtype.
+/// The convolution of any dtype. Each pixel is computed the same way, however many threads share them.
 ///
 /// # Errors
 /// RESOURCE_EXHAUSTED if there is no memory for the patches.
@@ -75,7 +76,7 @@ pub(super) fn by_patches<T: Gemm + Computed>(
     each_block(ctx, geometry, block, input, output, |patches, count, group, target| {
         let sizes = Sizes { m: count, k: patch, n: group_depth };
         let filter = Matrix { data: &filter[group * group_depth..], row_stride: depth, column_stride: 1 };
-        gemm_here(sizes, Matrix::rows(patches, patch), filter, target)
+        gemm_rows(sizes, Matrix::rows(patches, patch), filter, target)
     })
 }
 
@@ -170,5 +171,30 @@ mod tests {
             output.iter().map(|x| x.to_bits()).collect::<Vec<u16>>()
         };
         assert_eq!(convolved(1), convolved(16));
+    }
+
+    #[test]
+    fn threads_change_nothing_of_products_of_patches() {
+        let signature = Signature::default();
+        // Parts of one pixel and of several.
+        let axes = [(1, 7), (3, 3), (5, 1)]
+            .map(|(rows, columns)| [rows, columns].map(|size| Axis::new(size, 3, 1, 1, Padding::Same).unwrap()));
+        for ([rows, columns], out_depth) in axes.into_iter().flat_map(|axes| [(axes, 128), (axes, 1)]) {
+            let geometry = Geometry { batch: 1, rows, columns, in_depth: 64, patch_depth: 64, out_depth };
+            let numbers =
+                |count: usize| -> Vec<f64> { (0..count).map(|i| (i * 37 % 101) as f64 * 0.013 - 0.6).collect() };
+            let (input, filter) = (numbers(rows.input * columns.input * 64), numbers(9 * 64 * out_depth));
+            let convolved = |threads: usize| {
+                let pool = ThreadPool::new("test", threads);
+                let ctx = RawContext::new("conv", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+                let mut output = vec![f64::NAN; geometry.pixels() * out_depth];
+                by_patches(&ctx, &geometry, (&input, &filter), &mut output).unwrap();
+                output.iter().map(|x| x.to_bits()).collect::<Vec<u64>>()
+            };
+            let alone = convolved(1);
+            for threads in [2, 4, 8] {
+                assert_eq!(convolved(threads), alone, "{geometry:?}");
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! MaxPool and AvgPool.
+//! MaxPool and AvgPool, by themselves and with zeros around their images.
 
 use kernlink::Result;
 use kernlink::dtype::{Number, Pod, RealNumber, bf16, f16};
@@ -6,19 +6,16 @@ use kernlink::kernel::{KernelContext, RawContext};
 use kernlink_geometry::pooling::{Geometry, Pooling};
 use kernlink_kernels_common::float16::Float16;
 use kernlink_macros::register_kernel;
-use kernlink_ops::{AvgPool, MaxPool};
+use kernlink_ops::{AvgPool, MaxPool, PaddedAvgPool, PaddedMaxPool};
 
 use super::images::{channels_last, output_images};
 use super::vector::widest;
 
-/// Runs `line` for each line of output pixels: the image, the row, the line's elements.
-fn for_each_line<T: Pod>(
-    geometry: &Geometry,
-    ctx: &RawContext<'_>,
-    input: &[T],
-    output: &mut [T],
-    line: impl Fn(&Geometry, &[T], usize, &mut [T]) + Sync,
-) {
+/// What computes a line of output pixels: takes the image, the row, the line's elements.
+type Line<T> = fn(&Geometry, &[T], usize, &mut [T]);
+
+/// Runs `line` for each line of output pixels.
+fn for_each_line<T: Pod>(geometry: &Geometry, ctx: &RawContext<'_>, input: &[T], output: &mut [T], line: Line<T>) {
     if output.is_empty() {
         return;
     }
@@ -113,11 +110,20 @@ impl Window {
     state = |ctx| Pooling::of_maxima(ctx.attrs),
 )]
 fn max_pool_kernel<T: RealNumber>(pooling: &Pooling, ctx: &mut KernelContext<'_, MaxPool>) -> Result<()> {
-    max_pool::<T>(ctx, pooling)
+    max_pool::<T>(ctx, pooling, max_line::<T>)
+}
+
+#[register_kernel(
+    device = Cpu,
+    T = [i8, i16, i32, i64, u8, u16, f16, bf16, f32, f64],
+    state = |ctx| Pooling::of_maxima(ctx.attrs),
+)]
+fn padded_max_pool<T: RealNumber>(pooling: &Pooling, ctx: &mut KernelContext<'_, PaddedMaxPool>) -> Result<()> {
+    max_pool::<T>(ctx, pooling, padded_max_line::<T>)
 }
 
 /// Writes the greatest elements of input 0 to output 0.
-pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling) -> Result<()> {
+pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Pooling, line: Line<T>) -> Result<()> {
     let input = channels_last(ctx, pooling.format, ctx.input_at(0)?)?;
     let geometry = pooling.geometry(input.shape())?;
     let over_depth = pooling.over_depth(input.shape())?;
@@ -131,26 +137,69 @@ pub(super) fn max_pool<T: RealNumber>(ctx: &mut RawContext<'_>, pooling: &Poolin
             Ok(())
         }),
         None => output_images(ctx, pooling.format, geometry.output(), |output| {
-            for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, max_line::<T>);
+            for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, line);
             Ok(())
         }),
     }?;
     ctx.set_output_at(0, output)
 }
 
+/// The larger one; the first of two that are equal, and not a NaN in the second place.
+#[inline(always)]
+fn greater<T: RealNumber>(largest: T, element: T) -> T {
+    if largest < element { element } else { largest }
+}
+
 /// The largest of a window's elements; a NaN counts only in the first place, as in TensorFlow.
 fn largest<T: RealNumber>(window: &[T]) -> T {
     let (&first, rest) = window.split_first().expect("a window is not empty");
-    rest.iter().fold(first, |largest, &element| if largest < element { element } else { largest })
+    rest.iter().copied().fold(first, greater)
 }
 
 widest! {
     /// A line of maxima. TensorFlow starts at the lowest finite value: NaN and negative infinity never win.
-    fn max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
+    pub(super) fn max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
             let window = Window::new(geometry, row, column);
-            let greater = |largest, element| if largest < element { element } else { largest };
             window.fold(image, target, T::MIN, greater, |largest| largest);
+        }
+    }
+}
+
+widest! {
+    /// A line of maxima of an image with zeros around it. Zeros and pixels are compared in the order in which a padded image
+    /// has them, as the first of two zeros with different signs wins.
+    fn padded_max_line<T: RealNumber>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
+        let Geometry { rows, columns, depth, .. } = *geometry;
+        let (row_taps, inside) = (rows.taps(row), columns.interior());
+        let is_inside = row_taps.len() == rows.window;
+        for (column, target) in target.chunks_exact_mut(depth).enumerate() {
+            let window = Window::new(geometry, row, column);
+            if is_inside && inside.contains(&column) {
+                window.fold(image, target, T::MIN, greater, |largest| largest);
+                continue;
+            }
+            let with_zero = |target: &mut [T]| target.iter_mut().for_each(|largest| *largest = greater(*largest, T::ZERO));
+            let column_taps = columns.taps(column);
+            target.fill(T::MIN);
+            if row_taps.start > 0 {
+                with_zero(target);
+            }
+            for row in 0..window.rows {
+                if column_taps.start > 0 {
+                    with_zero(target);
+                }
+                let pixels = &image[window.first + row * window.stride..][..window.count * depth];
+                for pixel in pixels.chunks_exact(depth) {
+                    target.iter_mut().zip(pixel).for_each(|(largest, &element)| *largest = greater(*largest, element));
+                }
+                if column_taps.end < columns.window {
+                    with_zero(target);
+                }
+            }
+            if row_taps.end < rows.window {
+                with_zero(target);
+            }
         }
     }
 }
@@ -226,15 +275,25 @@ average! {
 }
 
 #[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], state = |ctx| Pooling::new(ctx.attrs))]
-fn avg_pool<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgPool>) -> Result<()> {
-    let input = channels_last(ctx, pooling.format, ctx.input(AvgPool::VALUE)?)?;
+fn avg_pool_kernel<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, AvgPool>) -> Result<()> {
+    avg_pool::<T>(ctx, pooling, average_line::<T>)
+}
+
+#[register_kernel(device = Cpu, T = [f16, bf16, f32, f64], state = |ctx| Pooling::new(ctx.attrs))]
+fn padded_avg_pool<T: Average>(pooling: &Pooling, ctx: &mut KernelContext<'_, PaddedAvgPool>) -> Result<()> {
+    avg_pool::<T>(ctx, pooling, padded_average_line::<T>)
+}
+
+/// Writes the averages of input 0 to output 0.
+fn avg_pool<T: Average>(ctx: &mut RawContext<'_>, pooling: &Pooling, line: Line<T>) -> Result<()> {
+    let input = channels_last(ctx, pooling.format, ctx.input_at(0)?)?;
     let geometry = pooling.averaged(input.shape())?;
     let elements = input.as_slice::<T>()?;
     let output = output_images(ctx, pooling.format, geometry.output(), |output| {
-        for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, average_line::<T>);
+        for_each_line(&geometry, ctx, elements, output.as_mut_slice::<T>()?, line);
         Ok(())
     })?;
-    ctx.set_output(AvgPool::OUTPUT, output)
+    ctx.set_output_at(0, output)
 }
 
 widest! {
@@ -244,6 +303,18 @@ widest! {
         for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
             let window = Window::new(geometry, row, column);
             let count = T::from_count(window.pixels());
+            window.fold(image, target, T::NOTHING, T::sum_with, |sum| T::over(sum, count));
+        }
+    }
+}
+
+widest! {
+    avx512:
+    /// A line of averages of an image with zeros around it. A sum that begins with zero is the same with further zeros.
+    fn padded_average_line<T: Average>(geometry: &Geometry, image: &[T], row: usize, target: &mut [T]) {
+        let count = T::from_count(geometry.rows.window.saturating_mul(geometry.columns.window));
+        for (column, target) in target.chunks_exact_mut(geometry.depth).enumerate() {
+            let window = Window::new(geometry, row, column);
             window.fold(image, target, T::NOTHING, T::sum_with, |sum| T::over(sum, count));
         }
     }

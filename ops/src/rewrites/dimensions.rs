@@ -4,12 +4,11 @@
 //! error is lost.
 
 use kernlink::Result;
-use kernlink::dtype::DataType;
 use kernlink::graph::Output;
 use kernlink::optimize::rewrite::{Matched, Rewrite};
 use kernlink_macros::register_rewrite;
 
-use super::moves::{entries, holds_all, place};
+use super::moves::{entries, holds_all, place, single};
 use crate::*;
 
 /// A reshape of what a dimension was inserted in is a reshape of what was there before.
@@ -126,12 +125,6 @@ fn reshaped(m: &mut Rewrite<'_, '_>, tensor: Output, sizes: &[i64]) -> Result<Op
         Ok(sizes) => reshape(m, tensor, sizes).build().map(Some),
         Err(_) => reshape(m, tensor, sizes.to_vec()).build().map(Some),
     }
-}
-
-/// The one element of a constant.
-fn single(m: &Rewrite<'_, '_>, constant: Output) -> Option<i64> {
-    let value = m.constant(constant).filter(|value| value.num_elements() == 1)?;
-    matches!(value.dtype(), DataType::Int32 | DataType::Int64).then(|| value.to_i64_vec().ok()?.first().copied())?
 }
 
 /// Whether it is certain that an output has this dimension, which may be counted from the end, and its size is 1.

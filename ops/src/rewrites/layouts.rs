@@ -9,7 +9,9 @@ use kernlink::optimize::rewrite::{MatchedNode, Rewrite};
 use kernlink_macros::register_rewrite;
 
 use super::attrs_for;
-use super::moves::{has_rank, is_identity, permutation};
+use super::moves::transposed_twice;
+#[cfg(feature = "nn")]
+use super::moves::{has_rank, permutation};
 use crate::*;
 
 /// Transposes around a function of each element are one transpose before it, or none.
@@ -116,19 +118,9 @@ fn around(
     function: &MatchedNode,
     x: Output,
     scalar: Option<Output>,
-    [inner, perm]: [Output; 2],
+    perms: [Output; 2],
 ) -> Result<Option<Output>> {
-    let (Some(first), Some(second)) = (permutation(m, inner), permutation(m, perm)) else { return Ok(None) };
-    if first.len() != second.len() {
-        return Ok(None);
-    }
-    let both: Vec<usize> = second.iter().map(|&axis| first[axis]).collect();
-    let moved = if is_identity(&both) && has_rank(m, x, both.len()) {
-        x
-    } else {
-        let both: Vec<i32> = both.into_iter().map(|axis| axis as i32).collect();
-        transpose(m, x, both).build()?
-    };
+    let Some(moved) = transposed_twice(m, x, perms)? else { return Ok(None) };
     let op = m.node(function.id).op.def;
     let kept = attrs_for(m, function.id, op);
     let mut node = NodeBuilder::new(m, op);

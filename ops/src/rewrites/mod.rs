@@ -11,6 +11,8 @@ mod attention;
 mod batch_norms;
 #[cfg(all(feature = "array", feature = "math"))]
 mod dimensions;
+#[cfg(all(feature = "array", feature = "math", feature = "nn"))]
+mod factors;
 #[cfg(all(feature = "array", feature = "math"))]
 mod layouts;
 #[cfg(all(feature = "array", feature = "math"))]

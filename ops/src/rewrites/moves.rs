@@ -26,16 +26,7 @@ fn drop_transpose(m: &mut Rewrite<'_, '_>, x: Output, perm: Output) -> Result<Op
     shared,
 )]
 fn merge_transposes(m: &mut Rewrite<'_, '_>, x: Output, inner: Output, perm: Output) -> Result<Option<Output>> {
-    let (Some(first), Some(second)) = (permutation(m, inner), permutation(m, perm)) else { return Ok(None) };
-    if first.len() != second.len() {
-        return Ok(None);
-    }
-    let both: Vec<usize> = second.iter().map(|&axis| first[axis]).collect();
-    if is_identity(&both) && has_rank(m, x, both.len()) {
-        return Ok(Some(x));
-    }
-    let both: Vec<i32> = both.into_iter().map(|axis| axis as i32).collect();
-    transpose(m, x, both).build().map(Some)
+    transposed_twice(m, x, [inner, perm])
 }
 
 /// A reversal of a reversal of the same dimensions is left out.
@@ -133,10 +124,9 @@ fn drop_expand_squeeze(
     input: Output,
     dim: Output,
 ) -> Result<Option<Output>> {
-    let inserted = m.constant(dim).filter(|dim| dim.num_elements() == 1).map(|dim| dim.to_i64_vec()).transpose()?;
     // At both ends there is a place whatever the rank.
-    let same = match (inserted.as_deref(), &squeezed.attrs().squeeze_dims[..]) {
-        (Some(&[inserted]), &[removed]) => inserted == removed && matches!(inserted, 0 | -1),
+    let same = match (single(m, dim), &squeezed.attrs().squeeze_dims[..]) {
+        (Some(inserted), &[removed]) => inserted == removed && matches!(inserted, 0 | -1),
         _ => false,
     };
     Ok(same.then_some(input))
@@ -212,6 +202,26 @@ pub(super) fn entries(m: &Rewrite<'_, '_>, vector: Output) -> Option<Vec<i64>> {
     m.constant(vector).filter(|value| value.rank() == 1)?.to_i64_vec().ok()
 }
 
+/// The one element of a constant.
+pub(super) fn single(m: &Rewrite<'_, '_>, constant: Output) -> Option<i64> {
+    let value = m.constant(constant).filter(|value| value.num_elements() == 1)?;
+    matches!(value.dtype(), DataType::Int32 | DataType::Int64).then(|| value.to_i64_vec().ok()?.first().copied())?
+}
+
+/// What transposes by two permutations, one after the other, make of a tensor, by one or none.
+pub(super) fn transposed_twice(m: &mut Rewrite<'_, '_>, x: Output, by: [Output; 2]) -> Result<Option<Output>> {
+    let [Some(first), Some(second)] = by.map(|perm| permutation(m, perm)) else { return Ok(None) };
+    if first.len() != second.len() {
+        return Ok(None);
+    }
+    let both: Vec<usize> = second.iter().map(|&axis| first[axis]).collect();
+    if is_identity(&both) && has_rank(m, x, both.len()) {
+        return Ok(Some(x));
+    }
+    let both: Vec<i32> = both.into_iter().map(|axis| axis as i32).collect();
+    transpose(m, x, both).build().map(Some)
+}
+
 /// The permutation that a constant vector is. A transpose refuses dimensions that are counted from the end.
 pub(super) fn permutation(m: &Rewrite<'_, '_>, vector: Output) -> Option<Vec<usize>> {
     let all = entries(m, vector)?;
@@ -228,7 +238,7 @@ pub(super) fn place(axis: i64, rank: usize) -> Option<usize> {
     usize::try_from(axis).ok().filter(|axis| *axis < rank)
 }
 
-pub(super) fn is_identity(permutation: &[usize]) -> bool {
+fn is_identity(permutation: &[usize]) -> bool {
     permutation.iter().enumerate().all(|(place, &axis)| place == axis)
 }
 

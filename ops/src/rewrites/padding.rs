@@ -1,4 +1,4 @@
-//! Padding with zeros that a convolution does itself.
+//! Padding with zeros that a convolution or a pooling does itself.
 
 use kernlink::Result;
 use kernlink::dtype::DataType;
@@ -65,6 +65,73 @@ fn fuse_fused_depthwise_pad(
     filter: Output,
 ) -> Result<Option<Output>> {
     padded(m, conv.id, FusedPaddedDepthwiseConv2dNative::DEF, [input, paddings, filter])
+}
+
+/// The maxima of windows over what was padded with zeros count the zeros themselves.
+#[register_rewrite(
+    name = "fuse-max-pool-pad",
+    pattern = pool @ MaxPool { input: Pad { input, const paddings }, padding = "VALID" },
+    creates = [PaddedMaxPool],
+    internal,
+)]
+fn fuse_max_pool_pad(
+    m: &mut Rewrite<'_, '_>,
+    pool: &Matched<MaxPool>,
+    input: Output,
+    paddings: Output,
+) -> Result<Option<Output>> {
+    pooled(m, pool.id, PaddedMaxPool::DEF, input, paddings)
+}
+
+/// The averages of windows over what was padded with zeros count the zeros themselves.
+#[register_rewrite(
+    name = "fuse-avg-pool-pad",
+    pattern = pool @ AvgPool { value: Pad { input, const paddings }, padding = "VALID" },
+    creates = [PaddedAvgPool],
+    internal,
+)]
+fn fuse_avg_pool_pad(
+    m: &mut Rewrite<'_, '_>,
+    pool: &Matched<AvgPool>,
+    input: Output,
+    paddings: Output,
+) -> Result<Option<Output>> {
+    pooled(m, pool.id, PaddedAvgPool::DEF, input, paddings)
+}
+
+/// The pooling of an op that counts zeros around its images, if the padding of `input` is such.
+fn pooled(
+    m: &mut Rewrite<'_, '_>,
+    pool: NodeId,
+    op: &'static OpDef,
+    input: Output,
+    paddings: Output,
+) -> Result<Option<Output>> {
+    let Some(sizes) = m.constant(paddings).filter(|sizes| sizes.shape().dims() == [4, 2]) else { return Ok(None) };
+    let sizes = sizes.to_i64_vec()?;
+    let attrs = &m.node(pool).attrs;
+    let (windows, strides): (Vec<i64>, Vec<i64>) = (attrs.required("ksize")?, attrs.required("strides")?);
+    let spatial = match &*attrs.required::<String>("data_format")? {
+        "NHWC" => 1..3,
+        "NCHW" => 2..4,
+        _ => return Ok(None),
+    };
+    let mut axes = sizes.chunks_exact(2).zip(windows.iter().zip(&strides)).enumerate();
+    let fits = axes.all(|(axis, (pads, (&window, &stride)))| match spatial.contains(&axis) {
+        true => pads.iter().all(|pad| (0..window).contains(pad)),
+        false => pads == [0, 0] && window == 1 && stride == 1,
+    });
+    if !fits || windows.len() != 4 || strides.len() != 4 {
+        return Ok(None);
+    }
+    let kept = attrs_for(m, pool, op);
+    let mut node = NodeBuilder::new(m, op);
+    node.input(input);
+    for (name, value) in kept.iter().filter(|(name, _)| !matches!(&**name, "padding" | "explicit_paddings")) {
+        node.attr(name, value.clone());
+    }
+    node.attr("padding", "EXPLICIT").attr("explicit_paddings", sizes);
+    node.build_output().map(Some)
 }
 
 /// The convolution of an op that pads explicitly, if the padding of `input` is what it would do.

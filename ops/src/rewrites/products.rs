@@ -16,10 +16,10 @@ use super::sizes::last_size;
 use crate::*;
 
 /// A product, by itself or fused, and what is added to it.
-struct Product {
+pub(super) struct Product {
     op: &'static OpDef,
-    attrs: AttrMap,
-    dtype: DataType,
+    pub(super) attrs: AttrMap,
+    pub(super) dtype: DataType,
     factors: [Output; 2],
     ops: Vec<String>,
     arguments: Vec<Output>,
@@ -44,7 +44,7 @@ const KEPT: [&str; 13] = [
 
 impl Product {
     /// What a node computes, if it can be fused.
-    fn of(m: &Rewrite<'_, '_>, node: &MatchedNode) -> Option<Product> {
+    pub(super) fn of(m: &Rewrite<'_, '_>, node: &MatchedNode) -> Option<Product> {
         let matched = m.node(node.id);
         let (op, is_fused) = match &*matched.op.def.name {
             "Conv2D" => (&FusedConv2D::DEF, false),
@@ -117,7 +117,7 @@ impl Product {
     }
 
     /// A constant as a vector with an element for each channel, if it broadcasts to the product along these.
-    fn vector(&self, m: &Rewrite<'_, '_>, constant: Output) -> Result<Option<Tensor>> {
+    pub(super) fn vector(&self, m: &Rewrite<'_, '_>, constant: Output) -> Result<Option<Tensor>> {
         let (Some(channels), Some(value)) = (self.channels(m), m.constant(constant)) else { return Ok(None) };
         let rank = if is_of_matrices(self.op) { 2 } else { 4 };
         let from_end = if self.channels_last() { 1 } else { 3 };

@@ -16,7 +16,7 @@ use kernlink::registry::Registry;
 use kernlink::shape::PartialShape;
 
 /// Ops that TensorFlow does not have.
-const OWN: [&str; 10] = [
+const OWN: [&str; 12] = [
     "RemoveKernel",
     "_FusedBatchMatMulV2",
     "_FusedElementWise",
@@ -25,6 +25,8 @@ const OWN: [&str; 10] = [
     "_GeluExact",
     "_HardSwish",
     "_LayerNorm",
+    "_PaddedAvgPool",
+    "_PaddedMaxPool",
     "_ScaledMaskedSoftmax",
     "_Swish",
 ];

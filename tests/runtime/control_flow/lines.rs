@@ -41,7 +41,7 @@ pub(crate) fn lines(text: &str) -> Graph {
                     + &shape
                     + &attr("shared_name", format!("s: \"{}\"", attrs.trim()))
             }
-            "ReadVariableOp" | "AssignVariableOp" => attr("dtype", format!("type: {dtype}")),
+            "ReadVariableOp" | "AssignVariableOp" | "AssignAddVariableOp" => attr("dtype", format!("type: {dtype}")),
             "IdentityN" => attr("T", format!("list {{ {} }}", format!("type: {dtype} ").repeat(data))),
             "Merge" => t() + &attr("N", format!("i: {data}")),
             "LoopCond" | "NoOp" | "ControlTrigger" | "Slow" | "Picky" | "Noted" => String::new(),

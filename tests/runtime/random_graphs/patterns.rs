@@ -22,8 +22,14 @@ fn examples() -> &'static [Graph] {
 impl Writer {
     /// Adds the nodes of an example, and gives the outputs of the last.
     pub(super) fn pattern(&mut self, graph: &mut Graph) -> Result<Vec<Output>> {
+        let number = self.random.next();
+        self.pattern_of(graph, number)
+    }
+
+    /// [`Writer::pattern`] of the example with this number, from 0 again after the last.
+    pub(super) fn pattern_of(&mut self, graph: &mut Graph, number: u64) -> Result<Vec<Output>> {
         let all = examples();
-        let pattern = &all[self.random.below(all.len())];
+        let pattern = &all[(number % all.len() as u64) as usize];
         let mut placed: Vec<Vec<Output>> = Vec::new();
         for id in pattern.ids() {
             let node = pattern.node(id);

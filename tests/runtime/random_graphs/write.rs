@@ -18,8 +18,8 @@ pub(super) struct Written {
     pub(super) effects: Vec<NodeId>,
 }
 
-/// Several threads run it if `on_threads`.
-pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool) -> Written {
+/// Several threads run it if `on_threads`. The last example is that of the seed.
+pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool, seed: u64) -> Written {
     let mut placeholders = Vec::new();
     for index in 0..2 + random.below(3) {
         let dtype = if index == 0 { DataType::Float } else { DTYPES[random.below(DTYPES.len())] };
@@ -34,6 +34,7 @@ pub(super) fn write(graph: &mut Graph, random: &mut Random, on_threads: bool) ->
     writer.values = placeholders.clone();
     let nodes = 8 + random.below(40);
     writer.nodes(graph, nodes);
+    writer.example(graph, seed);
     let is_plain = |output: &Output| {
         graph
             .node(output.node)
@@ -109,7 +110,7 @@ impl Writer {
             let last = self.last;
             // What does not fit is left out.
             let Ok(outputs) = graph.all_or_nothing(|graph| self.add(graph)) else {
-                self.values.retain(|output| graph.get(output.node).is_some());
+                self.forget(graph);
                 self.awaited.retain(|&node| graph.get(node).is_some());
                 self.effects.retain(|&node| graph.get(node).is_some());
                 self.functions.retain(|function| graph.has_function(function.name()));
@@ -126,6 +127,23 @@ impl Writer {
                     }),
                 );
             }
+        }
+    }
+
+    /// Forgets values that were taken back.
+    fn forget(&mut self, graph: &Graph) {
+        self.values.retain(|output| graph.get(output.node).is_some());
+    }
+
+    /// Adds the nodes of an example, so that each is in the graphs of some seeds, if what there is fits it.
+    fn example(&mut self, graph: &mut Graph, seed: u64) {
+        for _ in 0..4 {
+            if let Ok(outputs) = graph.all_or_nothing(|graph| self.pattern_of(graph, seed)) {
+                // Likelier to be fetched than others.
+                (0..3).for_each(|_| self.values.extend(&outputs));
+                return;
+            }
+            self.forget(graph);
         }
     }
 

@@ -8,7 +8,7 @@ use super::draft::{Act, Draft, Drafts};
 use super::layout::Source;
 use crate::attr::AttrValue;
 use crate::error::{Code, Error, Result};
-use crate::graph::{Node, NodeId, Output};
+use crate::graph::{Graph, Node, NodeClass, NodeId, Output};
 use crate::kernel::NodeMemory;
 use crate::optimize::Ends;
 use crate::registry::NodeQuery;
@@ -76,6 +76,15 @@ fn ensure_no_fed_references(context: &Context<'_>, needed: &[NodeId], ends: &End
         }
     }
     Ok(())
+}
+
+/// Whether a node's kernel keeps something between runs. A loop keeps what its functions keep.
+fn keeps_state(graph: &Graph, node: &Node) -> bool {
+    let is_stateful = |(_, value): (&str, &AttrValue)| match value {
+        AttrValue::Func(function) => graph.is_stateful_function(&function.name),
+        _ => false,
+    };
+    node.op.def.is_stateful && (node.class != NodeClass::While || node.attrs.iter().any(is_stateful))
 }
 
 pub(super) struct Resolver<'b> {
@@ -217,8 +226,9 @@ impl Resolver<'_> {
     }
 
     fn kernel(&self, id: NodeId, node: &Node, inputs: &[Source]) -> Result<Made> {
+        let keeps_state = keeps_state(self.context.graph, node);
         // A node that a pass added is another one in each plan, and keeps nothing between them.
-        let original = self.context.original(id).filter(|_| node.op.def.is_stateful);
+        let original = self.context.original(id).filter(|_| keeps_state);
         if let Some(kernel) = original.and_then(|id| lock(self.context.options.kernels).get(&id).cloned()) {
             let query = NodeQuery {
                 node: &node.name,
@@ -233,7 +243,7 @@ impl Resolver<'_> {
         }
         // A stateful kernel outlives the plan, and in another plan the input may be fed.
         let constant = |source: &Source| match source {
-            Source::Constant(index) if !node.op.def.is_stateful => Some(self.constants[*index].for_once()),
+            Source::Constant(index) if !keeps_state => Some(self.constants[*index].for_once()),
             _ => None,
         };
         let constants: Vec<Option<Tensor>> = inputs.iter().map(constant).collect();

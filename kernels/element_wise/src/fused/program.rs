@@ -209,3 +209,28 @@ fn scalar(dtype: DataType, value: f32) -> Result<Tensor> {
         _ => bail!(InvalidArgument, "no function of {dtype} has an attr for an argument"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use kernlink::collect::linked_kernels;
+    use kernlink_ops::shapes::Step;
+
+    use super::*;
+
+    #[test]
+    fn shapes_of_steps_are_inferred_as_their_kernels_have_them() {
+        let mut count = 0;
+        for kernel in linked_kernels() {
+            let function = kernel.element_wise.and_then(|it| it.function.downcast_ref::<Function>());
+            let Some(function) = function else { continue };
+            let takes =
+                function.spec.arity() - usize::from(kernel.element_wise.is_some_and(|it| it.parameter.is_some()));
+            let operands = (0..takes).map(Operand::Input).collect();
+            let step = Step { op: kernel.op.to_owned(), operands, parameter: 0.0 };
+            let is_alike = takes == 1 || matches!(function.meet, Meet::Alike { .. });
+            assert_eq!(step.keeps_shape(), is_alike, "{}", kernel.op);
+            count += 1;
+        }
+        assert!(count > 100, "{count}");
+    }
+}
