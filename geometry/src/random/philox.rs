@@ -203,6 +203,16 @@ mod tests {
     }
 
     #[test]
+    fn words_after_others_are_those_that_follow_them() {
+        let mut all = Words::new(Philox::new(3, [1, 2]));
+        let words: Vec<u32> = (0..16).map(|_| all.word()).collect();
+        for count in 0..10 {
+            let mut rest = Words::after(Philox::new(3, [1, 2]), count as u64);
+            assert_eq!([rest.word(), rest.word(), rest.word()], words[count..count + 3], "{count}");
+        }
+    }
+
+    #[test]
     fn skipping_is_taking_steps() {
         for start in [[0, 0], [u64::MAX - 2, 7], [0xffff_fffe, u64::MAX]] {
             let (mut stepped, mut skipped) = (Philox::new(1, start), Philox::new(1, start));

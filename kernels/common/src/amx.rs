@@ -26,19 +26,23 @@ const DEPTH: usize = 16 * TILE_WORDS;
 /// Whether the processor has the unit and multiplies pairs of `bf16` by it, and the system lets this process use it.
 pub(crate) fn has_pairs() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
-    *AVAILABLE.get_or_init(|| has_instructions(1 << 22) && is_permitted())
+    *AVAILABLE.get_or_init(|| has_instructions(OF_BF16) && is_permitted())
 }
 
 /// Whether the processor has the unit and multiplies [`Words::Bytes`] by it, and the system lets this process use it. What is
 /// packed for it serves AVX512-VNNI, too, which such processors have.
 pub(crate) fn has_bytes() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
-    *AVAILABLE.get_or_init(|| tile::has_bytes() && has_instructions(1 << 25) && is_permitted())
+    *AVAILABLE.get_or_init(|| tile::has_bytes() && has_instructions(OF_BYTES) && is_permitted())
 }
+
+/// The bits of `cpuid` for the tile registers, and for the instructions that multiply each kind of words.
+const TILES: u32 = 1 << 24;
+const OF_BF16: u32 = 1 << 22;
+const OF_BYTES: u32 = 1 << 25;
 
 /// Whether the processor has the tile registers, and the instructions that a bit of `cpuid` stands for.
 fn has_instructions(bit: u32) -> bool {
-    const TILES: u32 = 1 << 24;
     let wanted = TILES | bit;
     __cpuid_count(0, 0).eax >= 7 && __cpuid_count(7, 0).edx & wanted == wanted
 }

@@ -61,7 +61,7 @@ where
         }
     };
     match ctx {
-        Some(ctx) => ctx.parallel_chunks(&mut right, 4 * n, n, fill),
+        Some(ctx) => ctx.parallel_chunks(&mut right, 4 * n, 1, fill),
         None => fill(0, &mut right),
     }
     let sizes = Sizes { m, k: 2 * k, n: 2 * n };

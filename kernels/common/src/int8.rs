@@ -64,6 +64,14 @@ pub fn is_available() -> bool {
     tile::has_bytes()
 }
 
+/// Whether products of these sizes are better computed here than as products of wider integers: a panel of few columns is
+/// mostly padding, and small products are over before their operands are packed.
+pub fn is_worthwhile(sizes: Sizes) -> bool {
+    const SMALL: usize = 4096;
+    let Sizes { m, k, n } = sizes;
+    n >= COLUMNS / 2 && k >= FOUR && m.saturating_mul(k).saturating_mul(n) >= SMALL
+}
+
 /// Four neighbours as a word; `flip` exchanges the signs of the bytes that it has bits in.
 #[inline(always)]
 fn word<T: Byte>(bytes: [T; FOUR], flip: u32) -> f32 {
@@ -118,7 +126,7 @@ impl BytePanels {
         let elements = words.as_mut_slice::<f32>()?;
         match ctx {
             _ if each == 0 => sums.as_mut_slice::<i32>()?.fill(0),
-            Some(ctx) => ctx.parallel_chunks(elements, each, each / 8, work),
+            Some(ctx) => ctx.parallel_chunks(elements, each, 1, work),
             None => work(0, elements),
         }
         Ok(BytePanels { words, sums, is_moved: !B::IS_SIGNED, k, n })
@@ -239,7 +247,7 @@ fn multiply_by<A: Byte>(
         left_words(a, first..first + piece.len() / depth, k, piece);
     };
     match ctx {
-        Some(ctx) => ctx.parallel_chunks(words, depth, k / 8, fill),
+        Some(ctx) => ctx.parallel_chunks(words, depth, 1, fill),
         None => fill(0, words),
     }
     let product = Product {
@@ -466,7 +474,9 @@ mod tests {
         let mixed: fn(usize) -> u8 = |i| (i * 37 % 251) as u8;
         let lowest: fn(usize) -> u8 = |_| 128;
         let highest: fn(usize) -> u8 = |i| 127 + 128 * (i % 2) as u8;
-        for (m, k, n) in [(1, 1, 1), (2, 3, 16), (7, 5, 33), (3, 0, 2), (35, 70, 48), (100, 29, 3), (9, 100, 300)] {
+        for (m, k, n) in
+            [(1, 1, 1), (2, 3, 16), (7, 5, 33), (3, 0, 2), (35, 70, 48), (100, 29, 3), (9, 100, 300), (33, 1200, 33)]
+        {
             let sizes = Sizes { m, k, n };
             for (ctx, of) in [(None, [mixed, mixed]), (Some(&ctx), [mixed, mixed]), (None, [lowest, highest])] {
                 agrees::<i8, i8>(ctx, sizes, of);

@@ -38,7 +38,7 @@ pub fn pack<T: Single>(ctx: Option<&RawContext<'_>>, matrix: Matrix<'_, T>, k: u
     let work = |first: usize, piece: &mut [f32]| pack_panels(matrix, k, first / each * COLUMNS..n, piece);
     let elements = packed.as_mut_slice::<f32>()?;
     match ctx {
-        Some(ctx) => ctx.parallel_chunks(elements, each, k * COLUMNS / 8, work),
+        Some(ctx) => ctx.parallel_chunks(elements, each, 1, work),
         None => work(0, elements),
     }
     Ok(packed)

@@ -62,8 +62,8 @@ trait Divide: Number {
     }
 }
 
-/// [`Divide`] by floats that have more digits than both numbers together: their quotient is no whole number if the exact one
-/// is none. Processors compute several at a time.
+/// [`Divide`] by floats, of which processors divide several at a time. A quotient that is no whole number is at least one over
+/// the divisor away from the next: floats with two digits more than the integers tell them apart.
 macro_rules! divide_as {
     ($float:ty: $($t:ty $(, but by $minus_one:literal)?;)+) => {$(
         impl Divide for $t {
@@ -76,8 +76,8 @@ macro_rules! divide_as {
         }
     )+};
 }
-divide_as!(f32: i8, but by -1; u8;);
-divide_as!(f64: i16, but by -1; i32, but by -1; u16; u32;);
+divide_as!(f32: i8, but by -1; i16, but by -1; u8; u16;);
+divide_as!(f64: i32, but by -1; u32;);
 
 impl Divide for i64 {
     #[inline(always)]

@@ -66,8 +66,8 @@ fn compute<T: Computed<Wide: SumProducts>, F: Finish<T::Wide>>(
     ctx.set_output_at(0, output)
 }
 
-/// So many taps' elements are in the first cache together, wherever they lie; and copying lines takes longer than what is gained
-/// at the edges.
+/// So many taps' elements are in the first cache together, wherever they lie, and copying lines for fewer takes longer than what
+/// is gained at their ends.
 const FEW_TAPS: usize = 9;
 
 /// Splits the output's lines (all columns and channels of a row) among threads.

@@ -97,3 +97,29 @@ fn stateless_multinomial(ctx: &mut KernelContext<'_, StatelessMultinomial>) -> R
     let generator = seeded(ctx.input(StatelessMultinomial::SEED)?)?;
     draw(ctx, |_| generator)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernlink::op::{OpDef, Signature};
+    use kernlink::threads::ThreadPool;
+
+    use super::*;
+
+    #[test]
+    fn rows_are_the_same_on_any_number_of_threads() {
+        let (classes, samples) = (10, 201);
+        let logits: Vec<f64> = (0..64 * classes).map(|i| (i * 7 % 13) as f64 / 4.0).collect();
+        let rows = Rows { logits: &logits, classes, samples, generator: Philox::new(5, [3, 0]) };
+        let signature = Signature::default();
+        let mut drawn = Vec::new();
+        for threads in [1, 4] {
+            let pool = ThreadPool::new("test", threads - 1);
+            let ctx = RawContext::new("draw", &OpDef::EMPTY, &signature, &mut [], &mut [], Some(&pool));
+            let mut output = vec![-1i32; 64 * samples];
+            rows.draw(&ctx, &mut output, |class| class as i32).unwrap();
+            assert!(output.iter().all(|class| (0..classes as i32).contains(class)));
+            drawn.push(output);
+        }
+        assert_eq!(drawn[0], drawn[1]);
+    }
+}

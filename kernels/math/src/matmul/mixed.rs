@@ -62,11 +62,11 @@ impl<Ta: Byte, Tb: Byte> OpKernel<BatchMatMulV3> for Integers<Ta, Tb> {
     }
 
     fn compute(&self, ctx: &mut KernelContext<'_, BatchMatMulV3>) -> Result<()> {
-        if !int8::is_available() {
-            return self.mixed.compute(ctx);
-        }
         let (x, y) = (ctx.input(BatchMatMulV3::X)?, ctx.input(BatchMatMulV3::Y)?);
         let products = self.mixed.adjoint.products(x.shape(), y.shape(), true)?;
+        if !int8::is_available() || !int8::is_worthwhile(products.sizes_of_one()) {
+            return self.mixed.compute(ctx);
+        }
         let mut output = Tensor::alloc(DataType::Int32, products.output.clone())?;
         by_fours::<Ta, Tb>(ctx, &products, x.as_slice()?, y, &self.y, output.as_mut_slice()?)?;
         ctx.set_output(BatchMatMulV3::OUTPUT, output)
@@ -86,39 +86,40 @@ fn by_fours<A: Byte, B: Byte>(
         return Ok(());
     }
     let (Sizes { m, k, n }, [x_transposed, y_transposed]) = (products.sizes, products.transposed);
-    let elements = y.as_slice::<B>()?;
-    let pack = |ctx, index: usize| BytePanels::new(ctx, matrix(&elements[index * k * n..], k, n, y_transposed), k, n);
-    if products.is_one() {
-        let panels = match packed.panels(y, products.sizes, || pack(Some(ctx), 0).map(Some))? {
-            Some(panels) => panels,
-            None => pack(Some(ctx), 0)?,
-        };
+    let pack = |ctx: Option<&RawContext<'_>>, y: &[B]| BytePanels::new(ctx, matrix(y, k, n, y_transposed), k, n);
+    let first = || y.read_once(|y| pack(Some(ctx), y.as_slice()?).map(Some));
+    let is_shared = y.num_elements() == k * n;
+    // The one right operand of all products, kept or made for them.
+    let shared = match is_shared {
+        true => match packed.panels(y, products.sizes, first)? {
+            Some(panels) => Some(panels),
+            None => first()?,
+        },
+        false => None,
+    };
+    if let Some(panels) = shared.as_ref().filter(|_| products.is_one()) {
         let rows = m * products.count;
-        return int8::multiply(Some(ctx), rows, matrix(x, rows, k, x_transposed), &panels, output);
+        return int8::multiply(Some(ctx), rows, matrix(x, rows, k, x_transposed), panels, output);
     }
+    let product = |ctx: Option<&RawContext<'_>>, index: usize, target: &mut [i32]| {
+        let [a, b] = products.pair(index);
+        let left = matrix(&x[a * m * k..], m, k, x_transposed);
+        match &shared {
+            Some(panels) => int8::multiply(ctx, m, left, panels, target),
+            None => int8::multiply(ctx, m, left, &pack(ctx, &y.as_slice::<B>()?[b * k * n..])?, target),
+        }
+    };
     // A product that all threads share costs them a meeting; few large ones are worth it.
     if products.count < 2 * ctx.threads() && m.saturating_mul(k).saturating_mul(n) > 16_000_000 {
-        for (index, target) in output.chunks_mut(m * n).enumerate() {
-            let [a, b] = products.pair(index);
-            let left = matrix(&x[a * m * k..], m, k, x_transposed);
-            int8::multiply(Some(ctx), m, left, &pack(Some(ctx), b)?, target)?;
-        }
-        return Ok(());
+        let mut targets = output.chunks_mut(m * n).enumerate();
+        return targets.try_for_each(|(index, target)| product(Some(ctx), index, target));
     }
-    let cost = (k / 64).max(1);
+    /// Nanoseconds of packing and of memory for it.
+    const EACH: usize = 500;
+    let cost = k / 64 + EACH / (m * n) + 1;
     ctx.try_parallel_chunks(output, m * n, cost, |first, piece| {
-        // Neighbours often have the same right operand.
-        let mut last: Option<(usize, BytePanels)> = None;
-        for (index, target) in (first / (m * n)..).zip(piece.chunks_mut(m * n)) {
-            let [a, b] = products.pair(index);
-            let panels = match last.take() {
-                Some((at, panels)) if at == b => panels,
-                _ => pack(None, b)?,
-            };
-            int8::multiply(None, m, matrix(&x[a * m * k..], m, k, x_transposed), &panels, target)?;
-            last = Some((b, panels));
-        }
-        Ok(())
+        let mut targets = (first / (m * n)..).zip(piece.chunks_mut(m * n));
+        targets.try_for_each(|(index, target)| product(None, index, target))
     })
 }
 

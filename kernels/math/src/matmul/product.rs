@@ -115,6 +115,12 @@ impl Products {
         self.count == 1 || (is_whole && !self.transposed[0])
     }
 
+    /// The sizes of the product that is computed at a time.
+    pub(super) fn sizes_of_one(&self) -> Sizes {
+        let m = if self.is_one() { self.sizes.m * self.count } else { self.sizes.m };
+        Sizes { m, ..self.sizes }
+    }
+
     /// Which matrix of either side enters product `index`.
     pub(super) fn pair(&self, index: usize) -> [usize; 2] {
         pair(&self.batch, index)
