@@ -35,7 +35,6 @@ mod prune;
 mod reach;
 mod renumber;
 mod scope;
-mod selected;
 mod surround;
 mod trace;
 mod values;

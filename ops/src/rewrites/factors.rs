@@ -5,7 +5,7 @@ use kernlink::Result;
 use kernlink::dtype::DataType;
 use kernlink::graph::{NodeBuilder, Output};
 use kernlink::optimize::rewrite::{MatchedNode, Rewrite};
-use kernlink::tensor::{Tensor, scratch};
+use kernlink::tensor::Tensor;
 use kernlink_macros::register_rewrite;
 
 use super::attrs_for;
@@ -100,14 +100,13 @@ ranged!(f32, f64);
 /// Each element times the factor of its channel, which `run` elements in a row have; `None` if one would lose bits.
 fn scaled<T: Ranged>(value: &Tensor, factors: &Tensor, run: usize) -> Result<Option<Tensor>> {
     let (elements, factors) = (value.as_slice::<T>()?, factors.as_slice::<T>()?);
-    let mut all = scratch::room(elements.len())?;
-    for (index, &element) in elements.iter().enumerate() {
+    let mut all = Tensor::alloc(T::DTYPE, value.shape())?;
+    for (index, (product, &element)) in all.as_mut_slice::<T>()?.iter_mut().zip(elements).enumerate() {
         let factor = factors[index / run % factors.len()];
-        let product = element * factor;
+        *product = element * factor;
         if !product.holds(element.is_zero() || factor.is_zero()) {
             return Ok(None);
         }
-        all.push(product);
     }
-    Tensor::from_elements(value.shape(), &all).map(Some)
+    Ok(Some(all))
 }

@@ -243,6 +243,10 @@ impl Resolver<'_> {
         }
         // A stateful kernel outlives the plan, and in another plan the input may be fed.
         let constant = |source: &Source| match source {
+            // The functions of a loop keep it, as the plan does; others make something of it.
+            Source::Constant(index) if !keeps_state && node.class == NodeClass::While => {
+                Some(self.constants[*index].clone())
+            }
             Source::Constant(index) if !keeps_state => Some(self.constants[*index].for_once()),
             _ => None,
         };

@@ -1,17 +1,20 @@
 //! What graphs need of a program's ops and kernels: the content of a selection file.
 
+mod made;
+mod selected;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use kernlink_spec::{SelectedKernel, SelectedLine, SelectedValue, Selection};
 
-use super::selected::{devices, selected};
+use self::selected::{devices, selected};
 use super::{MissingOps, NodeClass, default_value};
 use crate::attr::{AttrMap, AttrValue, FunctionRef};
 use crate::dtype::DataType;
 use crate::error::{Error, Result};
-use crate::kernel::{AttrConstraint, CPU, ConstraintValues, KernelDef};
-use crate::op::{AllowedValues, AttrBase, AttrDef};
+use crate::kernel::CPU;
+use crate::op::{AttrBase, AttrDef};
 use crate::proto::{self, FunctionDef, GraphDef, NodeDef};
 use crate::registry::{NodeQuery, Registry};
 
@@ -191,68 +194,6 @@ impl<'a> Walk<'a, '_, '_> {
         Ok(())
     }
 
-    /// Notes what may be made of nodes that are all there, and of what is made of them in turn.
-    fn matches(&mut self) {
-        for (index, kinds) in std::mem::take(&mut self.several) {
-            let kinds = kinds.into_iter().filter(|(_, more)| *more).map(|(root, _)| root).collect();
-            self.made(self.needs.created[index].to, kinds);
-        }
-        let mut made: HashSet<usize> = HashSet::new();
-        loop {
-            let before = made.len();
-            for (index, created) in self.needs.created.iter().enumerate() {
-                let CreatedFrom::Match(pattern) = created.from else { continue };
-                let is_there = |ops: &&[&str]| ops.iter().any(|op| self.roots.contains_key(*op));
-                if made.contains(&index) || !pattern.iter().all(is_there) {
-                    continue;
-                }
-                made.insert(index);
-                let first = pattern.first().copied().unwrap_or_default();
-                let roots = first.iter().filter_map(|op| self.roots.get(*op)).flatten().cloned().collect();
-                self.made(created.to, roots);
-            }
-            if made.len() == before {
-                return;
-            }
-        }
-    }
-
-    /// Notes what nodes of an op need, with the devices and dtypes of these, if the registry has the op. Nodes are made only of
-    /// dtypes that the op allows and some kernel has.
-    fn made(&mut self, op: &'static str, roots: Vec<Root>) {
-        let Some(entry) = self.needs.registry.find_op(op) else { return };
-        let is_dtype = |name: &str| entry.def.attr(name).is_some_and(|def| !def.ty.list);
-        let roots = roots.into_iter().map(|(device, dtypes)| {
-            (device, dtypes.into_iter().filter(|(name, _)| is_dtype(name)).collect::<Vec<_>>())
-        });
-        let kernels = self.needs.registry.kernels_of(op);
-        let allows = |(name, dtype): &(String, DataType)| {
-            let allowed = entry.def.attr(name).and_then(|def| def.allowed.as_ref());
-            !matches!(allowed, Some(AllowedValues::Types(types)) if !types.contains(dtype))
-        };
-        let suits = |constraint: &AttrConstraint, (name, dtype): &(String, DataType)| match constraint.values {
-            ConstraintValues::Types(types) => name != constraint.attr || types.contains(dtype),
-            _ => true,
-        };
-        let can_be = |(_, dtypes): &Root| {
-            let runs = |kernel: &&'static KernelDef| {
-                kernel.constraints.iter().all(|constraint| dtypes.iter().all(|dtype| suits(constraint, dtype)))
-            };
-            dtypes.iter().all(allows) && (kernels.is_empty() || kernels.iter().any(runs))
-        };
-        let roots: Vec<Root> = roots.filter(can_be).collect();
-        for (device, dtypes) in &roots {
-            let known =
-                dtypes.iter().filter_map(|(name, dtype)| Some((name.clone(), selected(&AttrValue::Type(*dtype))?)));
-            let attrs: Vec<(String, SelectedValue)> = known.collect();
-            for device in devices(device) {
-                let kernel = SelectedKernel { device, label: String::new(), attrs: attrs.clone() };
-                self.lines.push(SelectedLine { op: op.to_owned(), kernel: Some(kernel) });
-            }
-        }
-        self.roots.entry(op.to_owned()).or_default().extend(roots);
-    }
-
     /// The attrs that a node states, but for tensors, by which no kernel is chosen. What depends on an attr of the
     /// function that nobody gave stays a placeholder.
     fn attrs(&mut self, node: &NodeDef, bound: Option<&AttrMap>) -> Result<AttrMap> {
@@ -391,21 +332,22 @@ mod tests {
 
     use super::*;
     use crate::collect::OpEntry;
-    use crate::kernel::{Location, Provider};
+    use crate::kernel::{AttrConstraint, ConstraintValues, KernelDef, Location, Provider};
     use crate::op::{AttrDefault, AttrType, OpDef};
     use crate::proto::{FunctionDefLibrary, GradientDef, NameAttrList, attr_to_proto};
 
     static PROVIDER: Provider = Provider::new("test", HERE);
     const HERE: Location = Location { file: file!(), line: line!() };
-    const FLOATS: AttrConstraint = AttrConstraint { attr: "T", values: ConstraintValues::Types(&[DataType::Float]) };
+    pub(super) const FLOATS: AttrConstraint =
+        AttrConstraint { attr: "T", values: ConstraintValues::Types(&[DataType::Float]) };
     const MODES: AttrConstraint = AttrConstraint { attr: "mode", values: ConstraintValues::Strings(&["a"]) };
 
-    fn attr(name: &'static str, base: AttrBase, list: bool, default: Option<AttrDefault>) -> AttrDef {
+    pub(super) fn attr(name: &'static str, base: AttrBase, list: bool, default: Option<AttrDefault>) -> AttrDef {
         let ty = AttrType { base, list };
         AttrDef { name: Borrowed(name), ty, default, description: Borrowed(""), minimum: None, allowed: None }
     }
 
-    fn op(name: &'static str, attrs: Vec<AttrDef>) -> &'static OpEntry {
+    pub(super) fn op(name: &'static str, attrs: Vec<AttrDef>) -> &'static OpEntry {
         let def = Box::leak(Box::new(OpDef { name: Borrowed(name), attrs: Owned(attrs), ..OpDef::EMPTY }));
         let entry = OpEntry {
             def,
@@ -419,7 +361,7 @@ mod tests {
         Box::leak(Box::new(entry))
     }
 
-    fn kernel(op: &'static str, constraints: &'static [AttrConstraint]) -> &'static KernelDef {
+    pub(super) fn kernel(op: &'static str, constraints: &'static [AttrConstraint]) -> &'static KernelDef {
         let kernel = KernelDef {
             op,
             device: CPU,
@@ -441,7 +383,7 @@ mod tests {
     }
 
     /// `A` with two dtypes, of which one has a default, and a mode that its kernel constrains; `Call`, which calls `f`.
-    fn registry() -> Registry {
+    pub(super) fn registry() -> Registry {
         let mode = AttrDefault::String(Borrowed(b"a"));
         let a = vec![
             attr("T", AttrBase::Type, false, None),
@@ -455,7 +397,7 @@ mod tests {
         Registry::new(ops, [kernel("A", const { &[FLOATS, MODES] }), kernel("Call", &[])]).unwrap()
     }
 
-    fn node(name: &str, op: &str, attrs: &[(&str, AttrValue)]) -> NodeDef {
+    pub(super) fn node(name: &str, op: &str, attrs: &[(&str, AttrValue)]) -> NodeDef {
         let attr = attrs.iter().map(|(name, value)| (name.to_string(), attr_to_proto(value).unwrap()));
         NodeDef { name: name.into(), op: op.into(), attr: attr.collect(), ..NodeDef::default() }
     }
@@ -465,12 +407,12 @@ mod tests {
         FunctionDef { signature: Some(signature), node_def: nodes, ..FunctionDef::default() }
     }
 
-    fn graph(nodes: Vec<NodeDef>, functions: Vec<FunctionDef>) -> GraphDef {
+    pub(super) fn graph(nodes: Vec<NodeDef>, functions: Vec<FunctionDef>) -> GraphDef {
         let library = FunctionDefLibrary { function: functions, gradient: Vec::new() };
         GraphDef { node: nodes, library: Some(library), ..GraphDef::default() }
     }
 
-    fn dtype(dtype: DataType) -> AttrValue {
+    pub(super) fn dtype(dtype: DataType) -> AttrValue {
         AttrValue::Type(dtype)
     }
 
@@ -566,57 +508,6 @@ mod tests {
         needs.max_values = 10_000;
         let error = needs.add(&def).unwrap_err();
         assert_eq!(error.code(), crate::Code::ResourceExhausted, "{error}");
-    }
-
-    #[test]
-    fn what_the_runtime_may_make_is_needed_too() {
-        let registry = registry();
-        let mut needs = Needs::new(&registry);
-        let from = NodeClass::of("A");
-        needs.created = const {
-            &[
-                Created { from: CreatedFrom::Class(NodeClass::Other), to: "_FusedA" },
-                Created { from: CreatedFrom::Class(NodeClass::Other), to: "_NotLinked" },
-            ]
-        };
-        assert_eq!(from, NodeClass::Other);
-        needs.add(&graph(vec![node("a", "A", &[("T", dtype(DataType::Float))])], vec![])).unwrap();
-        assert_eq!(needs.to_string(), "A CPU T=float Tidx=int32 mode=\"a\"\n_FusedA CPU T=float\n");
-        assert!(needs.unknown_ops().is_empty() && needs.missing_kernels().count() == 0);
-    }
-
-    #[test]
-    fn what_is_made_of_several_nodes_is_needed_where_there_are_several() {
-        let registry = registry();
-        let needed = |dtypes: &[DataType]| {
-            let mut needs = Needs::new(&registry);
-            needs.created = const { &[Created { from: CreatedFrom::Several(&["A", "B"]), to: "_FusedA" }] };
-            let nodes = dtypes.iter().enumerate().map(|(i, &t)| node(&format!("a{i}"), "A", &[("T", dtype(t))]));
-            needs.add(&graph(nodes.collect(), vec![])).unwrap();
-            needs.to_string().contains("_FusedA CPU T=float\n")
-        };
-        assert!(!needed(&[DataType::Float]) && !needed(&[DataType::Float, DataType::Double]));
-        assert!(needed(&[DataType::Float, DataType::Double, DataType::Float]));
-    }
-
-    #[test]
-    fn what_is_made_has_dtypes_that_its_op_and_kernels_have() {
-        let of = |allowed: Option<AllowedValues>, kernels: Vec<&'static KernelDef>| {
-            let fused = AttrDef { allowed, ..attr("T", AttrBase::Type, false, None) };
-            let a = vec![attr("T", AttrBase::Type, false, None)];
-            let registry = Registry::new([op("A", a), op("_FusedA", vec![fused])], kernels).unwrap();
-            let mut needs = Needs::new(&registry);
-            needs.created = const { &[Created { from: CreatedFrom::Match(&[&["A"]]), to: "_FusedA" }] };
-            let dtypes = [DataType::Float, DataType::Double, DataType::Int32];
-            let nodes = dtypes.iter().map(|&t| node(&format!("a{t}"), "A", &[("T", dtype(t))]));
-            needs.add(&graph(nodes.collect(), vec![])).unwrap();
-            needs.to_string().lines().filter(|line| line.starts_with("_FusedA")).map(str::to_owned).collect::<Vec<_>>()
-        };
-        let floats = || Some(AllowedValues::Types(Borrowed(&[DataType::Float, DataType::Double])));
-        let [double, float] = ["double", "float"].map(|dtype| format!("_FusedA CPU T={dtype}"));
-        assert_eq!(of(floats(), vec![]), [double, float.clone()]);
-        assert_eq!(of(floats(), vec![kernel("_FusedA", const { &[FLOATS] })]), [float]);
-        assert_eq!(of(None, vec![]).len(), 3);
     }
 
     #[test]
